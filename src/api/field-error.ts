@@ -1,0 +1,65 @@
+/** One thing that is wrong with one field; becomes a cause in a Status and a part of its message. */
+export interface FieldError {
+  readonly type: FieldErrorType;
+  /** 'spec.ports[0].name' */
+  readonly field: string;
+  /** The offending value; shown for types that show it. */
+  readonly value?: unknown;
+  readonly detail: string;
+}
+
+/** The reason of a cause ('FieldValueRequired') and the words in a message ('Required value') follow from the type. */
+export type FieldErrorType = 'Required' | 'Invalid' | 'NotSupported' | 'Duplicate' | 'Forbidden' | 'TooLong' | 'TooMany' | 'NotFound' | 'TypeInvalid' | 'InternalError';
+
+const reasons: Readonly<Record<FieldErrorType, string>> = {
+  Required: 'FieldValueRequired',
+  Invalid: 'FieldValueInvalid',
+  NotSupported: 'FieldValueNotSupported',
+  Duplicate: 'FieldValueDuplicate',
+  Forbidden: 'FieldValueForbidden',
+  TooLong: 'FieldValueTooLong',
+  TooMany: 'FieldValueTooMany',
+  NotFound: 'FieldValueNotFound',
+  TypeInvalid: 'FieldValueTypeInvalid',
+  InternalError: 'InternalError',
+};
+
+const words: Readonly<Record<FieldErrorType, string>> = {
+  Required: 'Required value',
+  Invalid: 'Invalid value',
+  NotSupported: 'Unsupported value',
+  Duplicate: 'Duplicate value',
+  Forbidden: 'Forbidden',
+  TooLong: 'Too long',
+  TooMany: 'Too many',
+  NotFound: 'Not found',
+  TypeInvalid: 'Invalid value',
+  InternalError: 'Internal error',
+};
+
+const withoutValue: ReadonlySet<FieldErrorType> = new Set(['Required', 'Forbidden', 'TooLong', 'InternalError']);
+
+export const required = (field: string, detail = ''): FieldError => ({ type: 'Required', field, detail });
+export const invalid = (field: string, value: unknown, detail: string): FieldError => ({ type: 'Invalid', field, value, detail });
+export const forbidden = (field: string, detail: string): FieldError => ({ type: 'Forbidden', field, detail });
+export const duplicate = (field: string, value: unknown): FieldError => ({ type: 'Duplicate', field, value, detail: '' });
+export const tooLong = (field: string, maxLength: number): FieldError => ({ type: 'TooLong', field, detail: `may not be more than ${maxLength} bytes` });
+export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
+  type: 'NotSupported',
+  field,
+  value,
+  detail: supported.length === 0 ? '' : `supported values: ${[...supported].sort().map((s) => JSON.stringify(s)).join(', ')}`,
+});
+
+export const causeReason = (error: FieldError): string => reasons[error.type];
+
+/** 'Invalid value: "x": must be y': a cause's message, and, behind the field, a part of the Status' message. */
+export function causeMessage(error: FieldError): string {
+  const head = withoutValue.has(error.type) ? words[error.type] : `${words[error.type]}: ${showValue(error.value)}`;
+  return error.detail === '' ? head : `${head}: ${error.detail}`;
+}
+
+function showValue(value: unknown): string {
+  if (value === undefined || value === null) return 'null';
+  return typeof value === 'string' ? JSON.stringify(value) : typeof value === 'object' ? JSON.stringify(value) : String(value as number | boolean);
+}

@@ -1,0 +1,104 @@
+import type { FieldError } from './field-error.ts';
+import type { KubeObject } from './object.ts';
+
+/**
+ * A kind, described once. Decoding, strict field validation, OpenAPI, Table output, patch merge keys and the TypeScript
+ * types all follow from it and from the schema type it names (`generated/`).
+ *
+ * What happens to an object that a client creates, in this order:
+ * decode (schema) → `defaults` → `prepareForCreate` → admission (server) → `validate` → store.
+ * And to one that it updates:
+ * decode → `defaults` → `prepareForUpdate` → admission → `validate` + `validateUpdate` → store.
+ */
+export interface Kind<T extends KubeObject = KubeObject> {
+  /** '' for the core group. */
+  readonly group: string;
+  readonly version: string;
+  /** 'PersistentVolumeClaim' */
+  readonly kind: string;
+  /** 'persistentvolumeclaims' */
+  readonly plural: string;
+  /** 'persistentvolumeclaim' */
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly namespaced: boolean;
+  /** The name of the kind's type in `generated/schema.ts` and `generated/types.ts`. */
+  readonly type: string;
+  /** Where objects live in the store; two kinds with the same value are two views of the same objects (events). */
+  readonly storage: { readonly resource: string; readonly convert?: Conversion };
+  readonly verbs: readonly Verb[];
+
+  /** What is wrong with a name; with `prefix`, of a generateName. An empty list: nothing. */
+  validateName(name: string, prefix: boolean): readonly string[];
+  /** Fills in what the client left out, in place. Idempotent: applied to what it made, it changes nothing. */
+  readonly defaults?: (object: T) => void;
+  /** Removes or resets, in place, what a client may not set at creation (status, generation is 1 anyway). */
+  readonly prepareForCreate?: (object: T) => void;
+  /** Restores, in place, what a client may not change through the main resource; status is restored by `status: true` alone. */
+  readonly prepareForUpdate?: (object: T, old: T) => void;
+  /** All that is wrong with an object by itself. metadata is checked by the registry for all kinds. */
+  readonly validate?: (object: T) => readonly FieldError[];
+  /** All that is wrong with a change. `validate` has run on the object as well. */
+  readonly validateUpdate?: (object: T, old: T) => readonly FieldError[];
+  /** Texts for the Warning header (199). */
+  readonly warnings?: (object: T, old: T | undefined) => readonly string[];
+
+  /** Present: the kind has a /status subresource, and only it writes `status`. */
+  readonly status?: {
+    /** Called after the registry took everything but `status` and metadata from the old object. */
+    readonly prepareForUpdate?: (object: T, old: T) => void;
+    readonly validateUpdate?: (object: T, old: T) => readonly FieldError[];
+  };
+  /** metadata.generation starts at 1 and grows whenever anything but metadata and status changes. */
+  readonly hasGeneration: boolean;
+  /** Present: the kind has a /scale subresource. */
+  readonly scale?: ScalePaths<T>;
+  /** PUT of an absent object creates it (Lease, Event, Endpoints …). */
+  readonly createOnUpdate?: boolean;
+  /** PUT without a resourceVersion is accepted. */
+  readonly unconditionalUpdate: boolean;
+  /** Present: deletion waits for somebody else to confirm it (pods: the node). Seconds to wait; 0: delete now. */
+  readonly gracePeriod?: (object: T, requested: number | undefined) => number;
+
+  /** Field selectors beyond metadata.name and metadata.namespace: 'spec.nodeName'. */
+  readonly selectableFields: Readonly<Record<string, (object: T) => string>>;
+  /** The columns that `kubectl get` prints. The registry adds nothing: Name and Age are listed like the others. */
+  readonly columns: readonly Column<T>[];
+}
+
+export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
+
+/** Turns an object as stored into this kind and back; for a second view of the same objects. */
+export interface Conversion {
+  readonly fromStored: (stored: KubeObject) => KubeObject;
+  readonly toStored: (object: KubeObject) => KubeObject;
+}
+
+export interface Column<T extends KubeObject = KubeObject> {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  readonly format: '' | 'name';
+  /** 0: always shown; 1: only with -o wide. */
+  readonly priority: 0 | 1;
+  /** `now`: milliseconds since 1970, for ages. */
+  readonly cell: (object: T, now: number) => string | number | boolean | null;
+}
+
+export interface ScalePaths<T extends KubeObject> {
+  readonly replicas: (object: T) => number;
+  readonly setReplicas: (object: T, replicas: number) => void;
+  readonly statusReplicas: (object: T) => number;
+  /** The selector in its string form. */
+  readonly selector: (object: T) => string;
+}
+
+/** 'v1', 'storage.k8s.io/v1' */
+export function apiVersionOf(kind: Pick<Kind, 'group' | 'version'>): string {
+  return kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
+}
+
+/** 'persistentvolumes', 'storageclasses.storage.k8s.io': how messages name a resource. */
+export function qualifiedResource(kind: Pick<Kind, 'group' | 'plural'>): string {
+  return kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`;
+}

@@ -1,0 +1,99 @@
+import { causeMessage, causeReason, type FieldError } from './field-error.ts';
+import { type Kind, qualifiedResource } from './kind.ts';
+
+/** The answer to a request that failed, and to a few that did not (delete). */
+export interface Status {
+  kind: 'Status';
+  apiVersion: 'v1';
+  metadata: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
+  status: 'Success' | 'Failure';
+  message?: string;
+  reason?: string;
+  details?: StatusDetails;
+  code: number;
+}
+
+export interface StatusDetails {
+  name?: string;
+  group?: string;
+  kind?: string;
+  uid?: string;
+  causes?: StatusCause[];
+  retryAfterSeconds?: number;
+}
+
+export interface StatusCause {
+  reason?: string;
+  message?: string;
+  field?: string;
+}
+
+/** A request's failure, ready for the wire. The table of all of them is `statusErrors`; docs/errors.md lists it. */
+export class ApiError extends Error {
+  readonly code: number;
+  readonly reason: string;
+  readonly details: StatusDetails | undefined;
+  constructor(code: number, reason: string, message: string, details?: StatusDetails) {
+    super(message);
+    this.name = 'ApiError';
+    this.code = code;
+    this.reason = reason;
+    this.details = details;
+  }
+  toStatus(): Status {
+    return {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: this.message,
+      ...(this.reason === '' ? {} : { reason: this.reason }),
+      ...(this.details === undefined ? {} : { details: this.details }),
+      code: this.code,
+    };
+  }
+}
+
+type Resource = Pick<Kind, 'group' | 'plural' | 'kind'>;
+
+const detailsOf = (resource: Resource, name: string): StatusDetails => ({
+  ...(name === '' ? {} : { name }),
+  ...(resource.group === '' ? {} : { group: resource.group }),
+  kind: resource.plural,
+});
+
+/** Every failure that the API can answer, by Kubernetes' codes, reasons and words. */
+export const statusErrors = {
+  badRequest: (message: string) => new ApiError(400, 'BadRequest', message),
+  unauthorized: (message = 'Unauthorized') => new ApiError(401, 'Unauthorized', message),
+  forbidden: (resource: Resource, name: string, why: string) =>
+    new ApiError(403, 'Forbidden', name === '' ? `${qualifiedResource(resource)} is forbidden: ${why}` : `${qualifiedResource(resource)} "${name}" is forbidden: ${why}`, detailsOf(resource, name)),
+  notFound: (resource: Resource, name: string) => new ApiError(404, 'NotFound', `${qualifiedResource(resource)} "${name}" not found`, detailsOf(resource, name)),
+  /** No such path. */
+  noSuchPath: () => new ApiError(404, 'NotFound', 'the server could not find the requested resource', {}),
+  methodNotAllowed: (resource: Resource, verb: string) => new ApiError(405, 'MethodNotAllowed', `${verb} is not supported on resources of kind "${qualifiedResource(resource)}"`, detailsOf(resource, '')),
+  notAcceptable: (accepted: readonly string[]) => new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`),
+  alreadyExists: (resource: Resource, name: string) => new ApiError(409, 'AlreadyExists', `${qualifiedResource(resource)} "${name}" already exists`, detailsOf(resource, name)),
+  conflict: (resource: Resource, name: string, why: string) =>
+    new ApiError(409, 'Conflict', `Operation cannot be fulfilled on ${qualifiedResource(resource)} "${name}": ${why}`, detailsOf(resource, name)),
+  /** A resourceVersion, or a page, that is no longer kept. */
+  expired: (message: string) => new ApiError(410, 'Expired', message),
+  tooLarge: (limit: number) => new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`),
+  unsupportedMediaType: (given: string, accepted: readonly string[]) =>
+    new ApiError(415, 'UnsupportedMediaType', `the body of the request was in an unknown format (${given || 'no content type'}) - accepted media types include: ${accepted.join(', ')}`),
+  invalid: (kind: Pick<Kind, 'group' | 'kind'>, name: string, errors: readonly FieldError[]) => {
+    const texts = errors.map((e) => `${e.field}: ${causeMessage(e)}`);
+    const list = texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;
+    const qualified = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
+    return new ApiError(422, 'Invalid', `${qualified} "${name}" is invalid: ${list}`, {
+      ...(name === '' ? {} : { name }),
+      ...(kind.group === '' ? {} : { group: kind.group }),
+      kind: kind.kind,
+      causes: errors.map((e) => ({ reason: causeReason(e), message: causeMessage(e), field: e.field })),
+    });
+  },
+  tooManyRequests: (message: string, retryAfterSeconds: number) => new ApiError(429, 'TooManyRequests', message, { retryAfterSeconds }),
+  internal: (message: string) => new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] }),
+  serviceUnavailable: (message: string) => new ApiError(503, 'ServiceUnavailable', message),
+  timeout: (message: string) => new ApiError(504, 'Timeout', message),
+} as const;
