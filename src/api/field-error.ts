@@ -9,7 +9,17 @@ export interface FieldError {
 }
 
 /** The reason of a cause ('FieldValueRequired') and the words in a message ('Required value') follow from the type. */
-export type FieldErrorType = 'Required' | 'Invalid' | 'NotSupported' | 'Duplicate' | 'Forbidden' | 'TooLong' | 'TooMany' | 'NotFound' | 'TypeInvalid' | 'InternalError';
+export type FieldErrorType =
+  | 'Required'
+  | 'Invalid'
+  | 'NotSupported'
+  | 'Duplicate'
+  | 'Forbidden'
+  | 'TooLong'
+  | 'TooMany'
+  | 'NotFound'
+  | 'TypeInvalid'
+  | 'InternalError';
 
 const reasons: Readonly<Record<FieldErrorType, string>> = {
   Required: 'FieldValueRequired',
@@ -48,7 +58,13 @@ export const notSupported = (field: string, value: unknown, supported: readonly 
   type: 'NotSupported',
   field,
   value,
-  detail: supported.length === 0 ? '' : `supported values: ${[...supported].sort().map((s) => JSON.stringify(s)).join(', ')}`,
+  detail:
+    supported.length === 0
+      ? ''
+      : `supported values: ${[...supported]
+          .sort()
+          .map((s) => JSON.stringify(s))
+          .join(', ')}`,
 });
 
 export const causeReason = (error: FieldError): string => reasons[error.type];

@@ -67,20 +67,32 @@ export const statusErrors = {
   badRequest: (message: string) => new ApiError(400, 'BadRequest', message),
   unauthorized: (message = 'Unauthorized') => new ApiError(401, 'Unauthorized', message),
   forbidden: (resource: Resource, name: string, why: string) =>
-    new ApiError(403, 'Forbidden', name === '' ? `${qualifiedResource(resource)} is forbidden: ${why}` : `${qualifiedResource(resource)} "${name}" is forbidden: ${why}`, detailsOf(resource, name)),
-  notFound: (resource: Resource, name: string) => new ApiError(404, 'NotFound', `${qualifiedResource(resource)} "${name}" not found`, detailsOf(resource, name)),
+    new ApiError(
+      403,
+      'Forbidden',
+      name === '' ? `${qualifiedResource(resource)} is forbidden: ${why}` : `${qualifiedResource(resource)} "${name}" is forbidden: ${why}`,
+      detailsOf(resource, name),
+    ),
+  notFound: (resource: Resource, name: string) =>
+    new ApiError(404, 'NotFound', `${qualifiedResource(resource)} "${name}" not found`, detailsOf(resource, name)),
   /** No such path. */
   noSuchPath: () => new ApiError(404, 'NotFound', 'the server could not find the requested resource', {}),
-  methodNotAllowed: (resource: Resource, verb: string) => new ApiError(405, 'MethodNotAllowed', `${verb} is not supported on resources of kind "${qualifiedResource(resource)}"`, detailsOf(resource, '')),
+  methodNotAllowed: (resource: Resource, verb: string) =>
+    new ApiError(405, 'MethodNotAllowed', `${verb} is not supported on resources of kind "${qualifiedResource(resource)}"`, detailsOf(resource, '')),
   notAcceptable: (accepted: readonly string[]) => new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`),
-  alreadyExists: (resource: Resource, name: string) => new ApiError(409, 'AlreadyExists', `${qualifiedResource(resource)} "${name}" already exists`, detailsOf(resource, name)),
+  alreadyExists: (resource: Resource, name: string) =>
+    new ApiError(409, 'AlreadyExists', `${qualifiedResource(resource)} "${name}" already exists`, detailsOf(resource, name)),
   conflict: (resource: Resource, name: string, why: string) =>
     new ApiError(409, 'Conflict', `Operation cannot be fulfilled on ${qualifiedResource(resource)} "${name}": ${why}`, detailsOf(resource, name)),
   /** A resourceVersion, or a page, that is no longer kept. */
   expired: (message: string) => new ApiError(410, 'Expired', message),
   tooLarge: (limit: number) => new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`),
   unsupportedMediaType: (given: string, accepted: readonly string[]) =>
-    new ApiError(415, 'UnsupportedMediaType', `the body of the request was in an unknown format (${given || 'no content type'}) - accepted media types include: ${accepted.join(', ')}`),
+    new ApiError(
+      415,
+      'UnsupportedMediaType',
+      `the body of the request was in an unknown format (${given || 'no content type'}) - accepted media types include: ${accepted.join(', ')}`,
+    ),
   invalid: (kind: Pick<Kind, 'group' | 'kind'>, name: string, errors: readonly FieldError[]) => {
     const texts = errors.map((e) => `${e.field}: ${causeMessage(e)}`);
     const list = texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;
