@@ -77,5 +77,5 @@ export function causeMessage(error: FieldError): string {
 
 function showValue(value: unknown): string {
   if (value === undefined || value === null) return 'null';
-  return typeof value === 'string' ? JSON.stringify(value) : typeof value === 'object' ? JSON.stringify(value) : String(value as number | boolean);
+  return typeof value === 'string' ? JSON.stringify(value) : typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

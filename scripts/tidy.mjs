@@ -1,0 +1,109 @@
+#!/usr/bin/env node
+// The architecture as a check: who may import whom, where time and randomness may come from, how long a file may be.
+// docs/ARCHITECTURE.md explains the table. Exit code 1 and a list of lines if anything is out of place.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
+
+/** Layer → what it may import besides itself. `folder` or `folder/file`; '*': anything. */
+const layers = {
+  api: [],
+  domain: ['api'],
+  world: [],
+  store: ['world'],
+  server: ['api', 'domain', 'store/contract', 'world'],
+  machinery: ['api', 'world'],
+  controllers: ['api', 'domain', 'machinery', 'drivers/contract', 'world'],
+  workloads: ['api', 'domain', 'machinery', 'world'],
+  scheduler: ['api', 'domain', 'machinery', 'world'],
+  autoscaler: ['api', 'domain', 'machinery', 'world'],
+  node: ['api', 'domain', 'machinery', 'drivers/contract', 'world'],
+  drivers: ['api', 'domain', 'world'],
+  cloud: ['domain', 'world'],
+  why: ['api', 'domain'],
+  cli: ['api', 'domain', 'machinery/client', 'why'],
+  dashboard: ['api', 'domain', 'machinery/client', 'why'],
+  sim: ['*'],
+  main: ['*'],
+};
+/** Folders whose children never import each other: a controller never imports another controller. */
+const strangers = ['controllers', 'workloads'];
+/** The only layers that may touch the real world; and files elsewhere whose very task is I/O. */
+const realWorld = ['main', 'sim'];
+const ioFiles = [/^server\/http\//, /^server\/auth\//, /^machinery\/http-transport/, /^cli\//];
+const impure = /\b(Date\.now\(|new Date\(\)|Math\.random\(|setTimeout\(|setInterval\(|setImmediate\(|performance\.now\(|process\.(env|hrtime|exit))/;
+const maxLines = 400;
+
+const problems = [];
+let files = 0;
+let imports = 0;
+
+for (const file of sourceFiles(path.join(root, 'src'))) {
+  files++;
+  const name = path.relative(path.join(root, 'src'), file).replaceAll('\\', '/');
+  const text = readFileSync(file, 'utf8');
+  const isTest = name.endsWith('.test.ts');
+  if (!isTest) checkImports(name, text);
+  if (!isTest) checkPurity(name, text);
+  checkLength(name, text);
+}
+
+function checkImports(name, text) {
+  const layer = name.split('/')[0];
+  const allowed = layers[layer];
+  if (!allowed) return void problems.push(`${name}: src/${layer} is in no layer`);
+  for (const [, target] of text.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)) {
+    imports++;
+    const pure = /(^|\/)(decide|diff)\.ts$/.test(name);
+    if (!target.startsWith('.')) {
+      if (pure) problems.push(`${name}: a decision imports '${target}'`);
+      if (target.startsWith('node:') && !mayDoIo(name, layer)) problems.push(`${name}: '${target}' outside the layers that touch the real world`);
+      continue;
+    }
+    const to = path.posix.normalize(path.posix.join(path.posix.dirname(name), target));
+    const [toLayer, toChild] = to.split('/');
+    if (toLayer === layer) {
+      if (strangers.includes(layer) && name.split('/')[1] !== toChild) problems.push(`${name}: imports its neighbour ${to}`);
+      continue;
+    }
+    const ok = allowed.includes('*') || allowed.some((a) => to === `${a}.ts` || to.startsWith(`${a}/`));
+    if (!ok) problems.push(`${name}: src/${layer} may not import ${to}`);
+    if (pure && !['api', 'domain'].includes(toLayer)) problems.push(`${name}: a decision imports ${to}`);
+  }
+}
+
+function mayDoIo(name, layer) {
+  return realWorld.includes(layer) || ioFiles.some((r) => r.test(name));
+}
+
+function checkPurity(name, text) {
+  const layer = name.split('/')[0];
+  if (realWorld.includes(layer)) return;
+  text.split('\n').forEach((line, i) => {
+    const code = line.replace(/\/\/.*|^\s*\*.*/, '');
+    const found = impure.exec(code);
+    if (found) problems.push(`${name}:${i + 1}: ${found[0]} (time, randomness and timers come from World)`);
+    if (/(^|\/)(decide|diff)\.ts$/.test(name) && /\bawait\b/.test(code)) problems.push(`${name}:${i + 1}: a decision awaits`);
+  });
+}
+
+function checkLength(name, text) {
+  if (name.includes('/generated/')) return;
+  const lines = text.split('\n').length;
+  if (lines > maxLines + 1) problems.push(`${name}: ${lines} lines (at most ${maxLines}: split it by meaning)`);
+}
+
+function* sourceFiles(folder) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const full = path.join(folder, entry.name);
+    if (entry.isDirectory()) yield* sourceFiles(full);
+    else if (entry.name.endsWith('.ts')) yield full;
+  }
+}
+
+if (files === 0 || imports === 0) problems.push('nothing was checked');
+for (const p of problems) console.error(p);
+console.log(`tidy: ${files} files, ${imports} imports, ${problems.length} problems`);
+process.exit(problems.length ? 1 : 0);

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { type Command, type FlagValues, runProgram } from './command.ts';
+
+function program() {
+  const seen: FlagValues[] = [];
+  let out = '';
+  let err = '';
+  const up: Command = {
+    name: 'up',
+    summary: 'start',
+    about: 'Starts.',
+    flags: [
+      { name: 'store', value: 'KIND', about: 'where', oneOf: ['memory', 'embedded'], otherwise: 'embedded' },
+      { name: 'bare', about: 'nothing else' },
+    ],
+    examples: [{ line: 'moor up --bare', about: 'just the API' }],
+    run: (flags) => {
+      seen.push(flags);
+      return Promise.resolve(0);
+    },
+  };
+  const run = (...args: string[]) =>
+    runProgram(
+      {
+        commands: [up],
+        version: '1.2.3',
+        out: (t) => {
+          out += t;
+        },
+        err: (t) => {
+          err += t;
+        },
+      },
+      args,
+    );
+  return { run, seen, out: () => out, err: () => err };
+}
+
+describe('the command line', () => {
+  test('passes flags to the command', async () => {
+    const p = program();
+    expect(await p.run('up', '--store', 'memory', '--bare')).toBe(0);
+    expect(p.seen[0]?.text('store')).toBe('memory');
+    expect(p.seen[0]?.on('bare')).toBe(true);
+  });
+
+  test('takes --flag=value, and the last of two', async () => {
+    const p = program();
+    await p.run('up', '--store=memory', '--store=embedded', '--bare=false');
+    expect(p.seen[0]?.text('store')).toBe('embedded');
+    expect(p.seen[0]?.on('bare')).toBe(false);
+  });
+
+  test.each([
+    [['up', '--stor', 'memory'], 'there is no flag --stor; did you mean --store?'],
+    [['up', '--store', 'paper'], '--store is one of memory, embedded, not "paper"'],
+    [['up', '--store'], '--store wants a value: --store KIND'],
+    [['up', '--bare=perhaps'], '--bare is a switch'],
+    [['up', 'stray'], 'it takes no argument "stray"'],
+    [['upp'], 'there is no command "upp"; did you mean "up"?'],
+    [['frobnicate'], 'there is no command "frobnicate"\n'],
+  ])('refuses %j', async (args, message) => {
+    const p = program();
+    expect(await p.run(...args)).toBe(2);
+    expect(p.err()).toContain(message);
+    expect(p.seen).toEqual([]);
+  });
+
+  test('explains itself', async () => {
+    const p = program();
+    expect(await p.run('up', '--help')).toBe(0);
+    expect(p.out()).toContain('--store KIND  where (otherwise: embedded)');
+    expect(p.out()).toContain('moor up --bare');
+    expect(await p.run()).toBe(0);
+    expect(p.out()).toContain('Commands\n  up  start');
+  });
+});
