@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
+import type { Logger } from 'pino';
+import type { Log, LogFields, World } from '../world/world.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+export interface RealWorldOptions {
+  readonly logLevel?: LogLevel;
+  /** File descriptor that log lines go to; standard error unless said. */
+  readonly logTo?: number;
+}
+
+/** The one World that is not simulated. Only `main/` builds it. */
+export function createRealWorld(options: RealWorldOptions = {}): World {
+  return {
+    clock: { now: () => Date.now(), monotonic: () => performance.now() },
+    timers: {
+      after(ms, callback) {
+        const timer = setTimeout(callback, Math.min(ms, longestTimeout)).unref();
+        return () => clearTimeout(timer);
+      },
+      soon: (callback) => void setImmediate(callback),
+    },
+    random: { float: () => Math.random(), uuid: () => randomUUID() },
+    log: createLog(options.logLevel ?? 'info', options.logTo ?? 2),
+  };
+}
+
+/** Node fires at once what is further away than this (24.8 days). */
+const longestTimeout = 2 ** 31 - 1;
+
+/** Structured lines by pino, which is loaded with the first line: a start that has nothing to say does not pay for it. */
+function createLog(level: LogLevel, fd: number): Log {
+  if (level === 'silent') return silentLog;
+  let logger: Logger | undefined;
+  return logOver(() => {
+    logger ??= openLogger(level, fd);
+    return logger;
+  });
+}
+
+function logOver(logger: () => Logger): Log {
+  const at =
+    (level: 'debug' | 'info' | 'warn' | 'error') =>
+    (message: string, fields: LogFields = {}) =>
+      logger()[level](fields, message);
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    with(fields) {
+      let child: Logger | undefined;
+      return logOver(() => {
+        child ??= logger().child(fields);
+        return child;
+      });
+    },
+  };
+}
+
+const silentLog: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, with: () => silentLog };
+
+const require = createRequire(import.meta.url);
+
+function openLogger(level: LogLevel, fd: number): Logger {
+  const pino = require('pino') as typeof import('pino');
+  const isoTime = () => `,"time":"${new Date().toISOString()}"`;
+  // Synchronous: the last lines before a crash are the ones that matter.
+  return pino({ level, base: null, timestamp: isoTime }, pino.destination({ fd, sync: true }));
+}
