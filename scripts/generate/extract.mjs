@@ -19,38 +19,49 @@ if (source === undefined) {
 const packages = Object.keys(roots);
 const scalars = new Set(['string', 'bool', 'int32', 'int64', 'float64', 'byte', 'any']);
 const sources = new Map(packages.map((name) => [name, readGoPackage(join(source, name))]));
-const shortNames = nameTypes();
+/** 'k8s.io/api/events/v1.Event' → 'EventsEvent'; empty while the types that are reached are still being found. */
+let shortNames = new Map();
 /** @type {Map<string, object>} */
 const types = new Map();
 /** @type {Map<string, object>} */
 const named = new Map();
 
-for (const [name, kinds] of Object.entries(roots)) for (const kind of kinds) visit(name, kind);
+visitRoots();
+shortNames = nameTypes([...types.keys(), ...named.keys()]);
+types.clear();
+named.clear();
+visitRoots();
 writeFileSync(new URL('facts.json', import.meta.url), print());
 
-/** @returns {Map<string, string>} 'k8s.io/api/events/v1.Event' → 'EventsEvent' */
-function nameTypes() {
+function visitRoots() {
+  for (const [name, kinds] of Object.entries(roots)) for (const kind of kinds) visit(name, kind);
+}
+
+/** @param {string[]} reached */
+function nameTypes(reached) {
   const names = new Map();
   const taken = new Set();
-  for (const [name, found] of sources) {
-    for (const type of [...found.structs.keys(), ...found.named.keys()]) {
+  for (const name of packages) {
+    for (const full of reached.filter((type) => type.startsWith(`${name}.`)).sort()) {
+      const type = full.slice(name.length + 1);
       const group = name.split('/').at(-2) ?? '';
       const unique = taken.has(type) ? group[0].toUpperCase() + group.slice(1) + type : type;
       taken.add(unique);
-      names.set(`${name}.${type}`, unique);
+      names.set(full, unique);
     }
   }
   return names;
 }
 
 function visit(packageName, typeName) {
-  const unique = shortNames.get(`${packageName}.${typeName}`);
-  if (unique === undefined) throw new Error(`no type ${typeName} in ${packageName}`);
+  const full = `${packageName}.${typeName}`;
+  const unique = shortNames.get(full) ?? full;
   if (types.has(unique) || named.has(unique)) return unique;
   const found = sources.get(packageName);
   const struct = found.structs.get(typeName);
   if (struct !== undefined) visitStruct(unique, { packageName, typeName, struct });
-  else visitNamed(unique, { packageName, typeName, declaration: found.named.get(typeName) });
+  else if (found.named.has(typeName)) visitNamed(unique, { packageName, typeName, declaration: found.named.get(typeName) });
+  else throw new Error(`no type ${full}`);
   return unique;
 }
 
@@ -93,27 +104,32 @@ function resolve(expression, packageName) {
 
 function fieldFacts(field, packageName) {
   const [name, ...options] = (field.tags.json ?? '').split(',');
-  const [wire, number] = (field.tags.protobuf ?? '').split(',');
+  const [, number] = (field.tags.protobuf ?? '').split(',');
   const value = (key) => field.markers.filter((marker) => marker.startsWith(`+${key}=`)).map((marker) => marker.slice(key.length + 2));
   const facts = {
-    name: name === '' ? '' : name,
-    goName: field.name,
+    name,
     type: resolve(field.type, packageName),
     inline: options.includes('inline') || (field.embedded && name === '') || undefined,
     omitempty: options.includes('omitempty') || undefined,
     omitzero: options.includes('omitzero') || undefined,
     optional: hasMarker(field.markers, 'optional') || undefined,
     required: hasMarker(field.markers, 'required') || undefined,
-    default: value('default')[0],
+    default: defaultValue(value('default')[0], packageName),
     patchStrategy: field.tags.patchStrategy,
     patchMergeKey: field.tags.patchMergeKey,
     listType: value('listType')[0],
     listMapKeys: value('listMapKey').length > 0 ? value('listMapKey') : undefined,
     mapType: value('mapType')[0] ?? value('structType')[0],
     number: number === undefined || number === '' ? undefined : Number(number),
-    wire: wire === '' || wire === '-' ? undefined : wire,
   };
   return Object.fromEntries(Object.entries(facts).filter(([, fact]) => fact !== undefined));
+}
+
+/** A default is JSON, or names a constant: 'ref(AzureSharedBlobDisk)'. */
+function defaultValue(text, packageName) {
+  const reference = /^ref\((\w+)\)$/.exec(text ?? '');
+  if (reference === null) return text === undefined ? undefined : JSON.parse(text);
+  return sources.get(packageName).constants.find((constant) => constant.name === reference[1]).value;
 }
 
 function hasMarker(markers, name) {

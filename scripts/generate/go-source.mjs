@@ -39,7 +39,7 @@ function readGoFile(lines, found) {
     const struct = /^type (\w+) struct \{$/.exec(line);
     const named = /^type (\w+) =? ?([\w.[\]*]+)$/.exec(line);
     const imported = /^\t(\w+ )?"([\w./-]+)"$/.exec(line);
-    const constant = /^\t(\w+)\s+(\w+)\s+= "(.*)"/.exec(line) ?? /^const (\w+)\s+(\w+)\s+= "(.*)"/.exec(line);
+    const constant = /^\t(\w+)\s+(\w+)\s+= "(.*)"/.exec(line) ?? /^\t(\w+)\s+= (\w+)\("(.*)"\)/.exec(line);
     if (marker) markers.push(marker[1].trim());
     else if (struct) {
       const end = lines.indexOf('}', i);

@@ -5,9 +5,8 @@ export const roots = {
   'k8s.io/api/core/v1': [
     'Namespace NamespaceList Node NodeList Pod PodList PersistentVolume PersistentVolumeList PersistentVolumeClaim PersistentVolumeClaimList',
     'ConfigMap ConfigMapList Secret SecretList ServiceAccount ServiceAccountList Service ServiceList Endpoints EndpointsList Event EventList',
-    'ResourceQuota ResourceQuotaList LimitRange LimitRangeList PodTemplate PodTemplateList ReplicationController ReplicationControllerList',
-    'Binding ComponentStatus ComponentStatusList PodStatusResult',
-    'PodLogOptions PodExecOptions PodAttachOptions PodPortForwardOptions PodProxyOptions NodeProxyOptions ServiceProxyOptions RangeAllocation SerializedReference',
+    'ResourceQuota ResourceQuotaList LimitRange LimitRangeList PodTemplate PodTemplateList',
+    'Binding PodLogOptions PodExecOptions PodAttachOptions PodPortForwardOptions PodProxyOptions NodeProxyOptions ServiceProxyOptions',
   ],
   'k8s.io/apimachinery/pkg/apis/meta/v1': [
     'ObjectMeta ListMeta Status DeleteOptions ListOptions GetOptions CreateOptions UpdateOptions PatchOptions ApplyOptions LabelSelector',
