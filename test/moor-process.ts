@@ -1,0 +1,111 @@
+import { type ChildProcess, type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+/** The project's folder. */
+export const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
+const moorScript = path.join(root, 'dist/main/moor.js');
+/** kubectl as scripts/setup found or installed it. */
+const toolsPath = `${path.join(root, '.tools/bin')}:${process.env['PATH'] ?? ''}`;
+
+export interface Result {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A real `moor up` in a process of its own, with a data directory of its own. */
+export interface MoorProcess {
+  readonly kubeconfig: string;
+  readonly dataDir: string;
+  readonly pid: number;
+  /** Runs the real kubectl; never rejects for a failing command. */
+  kubectl(...args: string[]): Promise<Result>;
+  /** The same with something on its standard input. */
+  kubectlWith(input: string, ...args: string[]): Promise<Result>;
+  /** The same with this shell command as the editor. */
+  kubectlEditing(editor: string, ...args: string[]): Promise<Result>;
+  /** A kubectl that goes on until it is killed. */
+  spawnKubectl(...args: string[]): ChildProcessByStdio<null, Readable, Readable>;
+  /** The screen, and what it logged. */
+  output(): string;
+  /** Ends it with a signal and resolves with its exit code once it is gone. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface MoorOptions {
+  readonly args?: readonly string[];
+  /** A directory that survives this process; otherwise a new one is made, and removed at the end. */
+  readonly dataDir?: string;
+}
+
+export async function startMoor(options: MoorOptions = {}): Promise<MoorProcess> {
+  const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'mooring-test-'));
+  const kubeconfig = path.join(dataDir, 'test.kubeconfig');
+  const child = spawn(
+    process.execPath,
+    [moorScript, 'up', '--bare', '--listen', '127.0.0.1:0', '--data-dir', dataDir, '--kubeconfig', kubeconfig, ...(options.args ?? [])],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  const output = collect(child);
+  const gone = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  await ready(child, output);
+  const env = { ...process.env, PATH: toolsPath, KUBECONFIG: kubeconfig, HOME: dataDir };
+  const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    return gone;
+  };
+  return {
+    kubeconfig,
+    dataDir,
+    pid: child.pid ?? 0,
+    kubectl: (...args) => run('kubectl', args, env),
+    kubectlWith: (input, ...args) => run('kubectl', args, env, input),
+    kubectlEditing: (editor, ...args) => run('kubectl', args, { ...env, KUBE_EDITOR: editor }),
+    spawnKubectl: (...args) => spawn('kubectl', args, { env, stdio: ['ignore', 'pipe', 'pipe'] }),
+    output,
+    stop,
+    [Symbol.asyncDispose]: async () => {
+      await stop();
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs `moor ARGS…` to its end. */
+export function runMoor(...args: string[]): Promise<Result> {
+  return run(process.execPath, [moorScript, ...args], { ...process.env });
+}
+
+function collect(child: ChildProcess): () => string {
+  let text = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  return () => text;
+}
+
+function ready(child: ChildProcess, output: () => string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const isReady = () => output().includes('Mooring is ready') && resolve();
+    child.stdout?.on('data', isReady);
+    child.once('exit', (code) => reject(new Error(`moor ended with ${code} before it was ready:\n${output()}`)));
+  });
+}
+
+function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv, input?: string): Promise<Result> {
+  return new Promise((resolve) => {
+    const child = execFile(command, [...args], { env, maxBuffer: 64 << 20, timeout: 60_000 }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+      resolve({ code, stdout, stderr });
+    });
+    child.stdin?.end(input ?? '');
+  });
+}
