@@ -39,6 +39,8 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly prepareForUpdate?: (object: T, old: T) => void;
   /** All that is wrong with an object by itself. metadata is checked by the registry for all kinds. */
   readonly validate?: (object: T) => readonly FieldError[];
+  /** What else is wrong with a new object: rules that objects which are there already need not follow. Runs after `validate`. */
+  readonly validateCreate?: (object: T) => readonly FieldError[];
   /** All that is wrong with a change. `validate` has run on the object as well. */
   readonly validateUpdate?: (object: T, old: T) => readonly FieldError[];
   /** Texts for the Warning header (199). */
@@ -52,6 +54,8 @@ export interface Kind<T extends KubeObject = KubeObject> {
   };
   /** metadata.generation starts at 1 and grows whenever anything but metadata and status changes. */
   readonly hasGeneration: boolean;
+  /** Present: it grows as well when this says so (deployments: also when annotations change). */
+  readonly generationAlsoGrows?: (object: T, old: T) => boolean;
   /** Present: the kind has a /scale subresource. */
   readonly scale?: ScalePaths<T>;
   /** PUT of an absent object creates it (Lease, Event, Endpoints …). */
@@ -65,6 +69,8 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly selectableFields: Readonly<Record<string, (object: T) => string>>;
   /** The columns that `kubectl get` prints. The registry adds nothing: Name and Age are listed like the others. */
   readonly columns: readonly Column<T>[];
+  /** Present: what a row of the Table says beside its cells (pods that finished). */
+  readonly rowConditions?: (object: T) => readonly RowCondition[];
 }
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
@@ -83,6 +89,13 @@ export interface Column<T extends KubeObject = KubeObject> {
   readonly priority: 0 | 1;
   /** `now`: milliseconds since 1970, for ages. */
   readonly cell: (object: T, now: number) => string | number | boolean | null;
+}
+
+export interface RowCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
 }
 
 export interface ScalePaths<T extends KubeObject> {
