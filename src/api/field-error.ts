@@ -67,11 +67,29 @@ export const notSupported = (field: string, value: unknown, supported: readonly 
           .join(', ')}`,
 });
 
+/** Like `notSupported`, for lists that Kubernetes shows in an order of its own. */
+export const notOneOf = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
+  type: 'NotSupported',
+  field,
+  value,
+  detail: supported.length === 0 ? '' : `supported values: ${supported.map((s) => JSON.stringify(s)).join(', ')}`,
+});
+export const notFound = (field: string, value: unknown, detail = ''): FieldError => ({ type: 'NotFound', field, value, detail });
+export const tooMany = (field: string, actual: number, limit: number): FieldError => ({
+  type: 'TooMany',
+  field,
+  value: actual,
+  detail: `must have at most ${limit} item${limit === 1 ? '' : 's'}`,
+});
+
+/** As the value of an error: the message shows none. */
+export const omittedValue: unique symbol = Symbol('omitted');
+
 export const causeReason = (error: FieldError): string => reasons[error.type];
 
 /** 'Invalid value: "x": must be y': a cause's message, and, behind the field, a part of the Status' message. */
 export function causeMessage(error: FieldError): string {
-  const head = withoutValue.has(error.type) ? words[error.type] : `${words[error.type]}: ${showValue(error.value)}`;
+  const head = withoutValue.has(error.type) || error.value === omittedValue ? words[error.type] : `${words[error.type]}: ${showValue(error.value)}`;
   return error.detail === '' ? head : `${head}: ${error.detail}`;
 }
 
