@@ -95,5 +95,8 @@ export function causeMessage(error: FieldError): string {
 
 function showValue(value: unknown): string {
   if (value === undefined || value === null) return 'null';
-  return typeof value === 'string' ? JSON.stringify(value) : typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (typeof value === 'string') return JSON.stringify(value);
+  // Go's encoder escapes what HTML would read as markup.
+  if (typeof value === 'object') return JSON.stringify(value).replace(/[<>&]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);
+  return String(value);
 }

@@ -43,6 +43,10 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly validateCreate?: (object: T) => readonly FieldError[];
   /** All that is wrong with a change. `validate` has run on the object as well. */
   readonly validateUpdate?: (object: T, old: T) => readonly FieldError[];
+  /** Which checks a write runs, in Kubernetes' order and number (it repeats some); what is left out is as `usualChecks` has it. */
+  readonly checks?: Partial<WriteChecks>;
+  /** Finalizers of this kind need no domain (Lease). */
+  readonly looseFinalizers?: boolean;
   /** Texts for the Warning header (199). */
   readonly warnings?: (object: T, old: T | undefined) => readonly string[];
 
@@ -72,6 +76,21 @@ export interface Kind<T extends KubeObject = KubeObject> {
   /** Present: what a row of the Table says beside its cells (pods that finished). */
   readonly rowConditions?: (object: T) => readonly RowCondition[];
 }
+
+/** `metadata`: of the object by itself; `object`: `validate`; `metadataChange`: against the old object; `change`: `validateUpdate`. */
+export type Check = 'metadata' | 'object' | 'metadataChange' | 'change';
+
+export interface WriteChecks {
+  readonly create: readonly Check[];
+  readonly update: readonly Check[];
+  readonly status: readonly Check[];
+}
+
+export const usualChecks: WriteChecks = {
+  create: ['metadata', 'object'],
+  update: ['metadata', 'object', 'metadataChange', 'change'],
+  status: ['metadataChange', 'change'],
+};
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 

@@ -94,7 +94,8 @@ export const statusErrors = {
       `the body of the request was in an unknown format (${given || 'no content type'}) - accepted media types include: ${accepted.join(', ')}`,
     ),
   invalid: (kind: Pick<Kind, 'group' | 'kind'>, name: string, errors: readonly FieldError[]) => {
-    const texts = errors.map((e) => `${e.field}: ${causeMessage(e)}`);
+    // A check that ran twice shows as two causes, but is said once.
+    const texts = [...new Set(errors.map((e) => `${e.field}: ${causeMessage(e)}`))];
     const list = texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;
     const qualified = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
     return new ApiError(422, 'Invalid', `${qualified} "${name}" is invalid: ${list}`, {

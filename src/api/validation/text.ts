@@ -1,0 +1,22 @@
+/** How many bytes a string has in UTF-8. */
+export function byteLength(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) continue;
+    // Two units of a pair are four bytes in all: one unit counted here, one more in the next round.
+    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
+  }
+  return bytes;
+}
+
+export const tooManyCharacters = (limit: number): string => `must be no more than ${limit} characters`;
+export const tooManyBytes = (limit: number): string => `must be no more than ${limit} bytes`;
+export const outOfRange = (low: number, high: number): string => `must be between ${low} and ${high}, inclusive`;
+export const mustNotBeEmpty = 'must be non-empty';
+
+/** "… (e.g. 'a', or 'b', regex used for validation is '…')" */
+export function mismatch(message: string, format: string, ...examples: readonly string[]): string {
+  if (examples.length === 0) return `${message} (regex used for validation is '${format}')`;
+  return `${message} (e.g. ${examples.map((example) => `'${example}', `).join(' or ')}regex used for validation is '${format}')`;
+}
