@@ -1,0 +1,60 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { type Command, type FlagValues, UsageError } from '../cli/command.ts';
+import type { ClusterOptions } from './cluster.ts';
+
+/** `moor up`: a cluster in the foreground until it is told to stop. */
+export const upCommand: Command = {
+  name: 'up',
+  summary: 'start a cluster in the foreground',
+  about: `Starts the API server and its controllers in this process and serves the Kubernetes API over HTTPS.
+The first start makes certificates and a data directory; later ones go on where the last one stopped,
+however that ended. Ctrl-C stops it cleanly; so does SIGTERM.`,
+  flags: [
+    { name: 'data-dir', value: 'DIR', about: 'where everything is kept', otherwise: defaultDataDir('~') },
+    { name: 'listen', value: 'HOST:PORT', about: 'the address to serve on; port 0 picks a free one', otherwise: '127.0.0.1:6443' },
+    { name: 'kubeconfig', value: 'FILE', about: 'written once the server is ready, readable by you alone', otherwise: 'DIR/kubeconfig' },
+    { name: 'merge-kubeconfig', about: 'add to an existing kubeconfig and make "mooring" its current context; without it a file that others share is left alone' },
+    { name: 'store', value: 'KIND', about: 'memory (gone at the end) or embedded (durable)', oneOf: ['memory', 'embedded'], otherwise: 'embedded' },
+    { name: 'bare', about: 'the control plane alone: no nodes, no storage classes; for test suites' },
+    { name: 'plain', about: 'hide every extension to the Kubernetes API' },
+    { name: 'log-level', value: 'LEVEL', about: 'debug, info, warn or error; JSON lines on standard error', oneOf: ['debug', 'info', 'warn', 'error'], otherwise: 'info' },
+  ],
+  examples: [
+    { line: 'moor up', about: 'a durable cluster for daily work' },
+    { line: 'moor up --bare --store memory --listen 127.0.0.1:0 --kubeconfig ./kubeconfig', about: 'a throw-away API server for a test suite' },
+    { line: 'moor up --kubeconfig ~/.kube/config --merge-kubeconfig', about: 'add a context "mooring" to your own kubeconfig' },
+  ],
+  run: async (flags) => {
+    const options = clusterOptions(flags);
+    // Loaded here, so that `moor --help` does not wait for a server it will not start.
+    const { runUp } = await import('./up.ts');
+    return runUp(options);
+  },
+};
+
+export function clusterOptions(flags: FlagValues): ClusterOptions {
+  const dataDir = path.resolve(flags.text('data-dir') ?? defaultDataDir(homedir()));
+  return {
+    dataDir,
+    listen: parseListen(flags.text('listen') ?? '127.0.0.1:6443'),
+    kubeconfig: path.resolve(flags.text('kubeconfig') ?? path.join(dataDir, 'kubeconfig')),
+    mergeKubeconfig: flags.on('merge-kubeconfig'),
+    store: flags.text('store') === 'memory' ? 'memory' : 'embedded',
+    bare: flags.on('bare'),
+    plain: flags.on('plain'),
+    logLevel: (flags.text('log-level') as ClusterOptions['logLevel']) ?? 'info',
+  };
+}
+
+/** 'HOST:PORT', '[::1]:PORT', ':PORT' (loopback) or 'PORT'. */
+export function parseListen(text: string): { host: string; port: number } {
+  const match = /^(?:(?:\[([^\]]+)\]|([^:[\]]*)):)?(\d+)$/.exec(text);
+  const port = Number(match?.[3]);
+  if (!match || port > 65_535) throw new UsageError(`--listen wants HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:6443, not "${text}"`);
+  return { host: match[1] ?? (match[2] || '127.0.0.1'), port };
+}
+
+function defaultDataDir(home: string): string {
+  return path.join(process.env['XDG_STATE_HOME'] || path.join(home, '.local', 'state'), 'mooring');
+}
