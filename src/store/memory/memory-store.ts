@@ -1,0 +1,52 @@
+import { type Store, StoreError, type Transaction, type TransactionResult } from '../contract.ts';
+import { evaluate } from '../mvcc/evaluate.ts';
+import { ReadableStore } from '../mvcc/readable.ts';
+
+/** A store that lives as long as its process: for tests, simulation and `--store memory`. */
+export function openMemoryStore(): Store {
+  return new MemoryStore();
+}
+
+class MemoryStore extends ReadableStore implements Store {
+  #closing: Promise<void> | undefined;
+
+  /** As in a durable store, a write is visible only after `transact` has returned: nobody relies on seeing it earlier. */
+  async transact(transaction: Transaction): Promise<TransactionResult> {
+    this.#refuseIfClosing();
+    await undefined;
+    const verdict = evaluate(transaction, (key) => this.tree.newest(key), this.tree.revision + 1);
+    switch (verdict.outcome) {
+      case 'conflict':
+        return { ok: false, revision: this.tree.revision, conflicts: verdict.conflicts };
+      case 'nothing':
+        return { ok: true, revision: this.tree.revision, entries: verdict.entries };
+      case 'write':
+        this.publish(verdict.versions);
+        return { ok: true, revision: this.tree.revision, entries: verdict.entries };
+    }
+  }
+
+  async compact(revision: number): Promise<void> {
+    this.#refuseIfClosing();
+    if (revision > this.tree.revision) throw new StoreError('future', `revision ${revision} does not exist yet: the newest is ${this.tree.revision}`);
+    await undefined;
+    this.tree.compact(revision);
+    this.tree.trim(Number.POSITIVE_INFINITY);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    // The writes under way are ahead of this continuation in the same queue.
+    await undefined;
+    this.endReading();
+  }
+
+  /** @throws StoreError `closed` */
+  #refuseIfClosing(): void {
+    if (this.#closing !== undefined) throw new StoreError('closed', 'the store is closed');
+  }
+}

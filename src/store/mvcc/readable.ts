@@ -1,0 +1,73 @@
+import { type Entry, type Range, type RangeResult, StoreError, type StoreStats, type Watch, type Watcher, type WatchOptions } from '../contract.ts';
+import { Tree } from './tree.ts';
+import type { Version } from './version.ts';
+import { Watchers } from './watchers.ts';
+
+/** The reading half of a store whose data is in memory; what is published here is what readers and watchers see. */
+export class ReadableStore {
+  protected readonly tree: Tree;
+  readonly #watchers: Watchers;
+  /** Why nothing can be read or written any more. */
+  #closed: StoreError | undefined;
+
+  constructor(tree = new Tree(1, 0)) {
+    this.tree = tree;
+    this.#watchers = new Watchers(tree);
+  }
+
+  revision(): number {
+    return this.tree.revision;
+  }
+
+  compactedRevision(): number {
+    return this.tree.compacted;
+  }
+
+  async get(key: string): Promise<Entry | undefined> {
+    this.refuseIfClosed();
+    return this.tree.get(key);
+  }
+
+  async range(range: Range): Promise<RangeResult> {
+    this.refuseIfClosed();
+    return this.tree.range(range);
+  }
+
+  watch(options: WatchOptions, watcher: Watcher): Watch {
+    if (this.#closed === undefined) return this.#watchers.watch(options, watcher);
+    watcher.end(this.#closed);
+    return { progress: () => options.after, stop: () => {} };
+  }
+
+  stats(): StoreStats {
+    return {
+      keys: this.tree.keys,
+      liveBytes: this.tree.liveBytes,
+      historyRevisions: this.tree.revision - this.tree.compacted,
+      historyBytes: this.tree.historyBytes,
+      diskBytes: 0,
+      watchers: this.#watchers.size,
+    };
+  }
+
+  /** The next revision: readers see it, then watchers are told. */
+  protected publish(versions: readonly Version[]): void {
+    const changes = this.tree.apply(versions);
+    this.#watchers.dispatch(this.tree.revision, changes);
+  }
+
+  protected get closed(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  /** @throws StoreError `closed` */
+  protected refuseIfClosed(): void {
+    if (this.#closed !== undefined) throw this.#closed;
+  }
+
+  /** Ends all watches; every later call fails. */
+  protected endReading(): void {
+    this.#closed = new StoreError('closed', 'the store is closed');
+    this.#watchers.endAll(this.#closed);
+  }
+}
