@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Logger } from 'pino';
-import type { Log, LogFields, World } from '../world/world.ts';
+import type { Cancel, Log, LogFields, World } from '../world/world.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -15,20 +15,24 @@ export interface RealWorldOptions {
 export function createRealWorld(options: RealWorldOptions = {}): World {
   return {
     clock: { now: () => Date.now(), monotonic: () => performance.now() },
-    timers: {
-      after(ms, callback) {
-        const timer = setTimeout(callback, Math.min(ms, longestTimeout)).unref();
-        return () => clearTimeout(timer);
-      },
-      soon: (callback) => void setImmediate(callback),
-    },
+    timers: { after, soon: (callback) => void setImmediate(callback) },
     random: { float: () => Math.random(), uuid: () => randomUUID() },
     log: createLog(options.logLevel ?? 'info', options.logTo ?? 2),
   };
 }
 
-/** Node fires at once what is further away than this (24.8 days). */
+/** Node fires at once what is further away than this (24.8 days): such a wait is cut into pieces. */
 const longestTimeout = 2 ** 31 - 1;
+
+function after(ms: number, callback: () => void): Cancel {
+  const first = Math.min(ms, longestTimeout);
+  let cancel: Cancel = () => clearTimeout(timer);
+  const timer = setTimeout(() => {
+    if (ms <= longestTimeout) callback();
+    else cancel = after(ms - first, callback);
+  }, first).unref();
+  return () => cancel();
+}
 
 /** Structured lines by pino, which is loaded with the first line: a start that has nothing to say does not pay for it. */
 function createLog(level: LogLevel, fd: number): Log {

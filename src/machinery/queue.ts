@@ -1,0 +1,122 @@
+import type { Cancel, World } from '../world/world.ts';
+
+/**
+ * A queue of keys that have to be looked at: each at most once in the queue, and by one worker at a time.
+ *
+ * Where a key is, and what always holds:
+ * - `queued`:     to be looked at, in order of arrival. A key is in it at most once, and never while in `processing`.
+ * - `processing`: being looked at. Between `take` and `done`.
+ * - `dirty`:      added again while in `processing`: a subset of it. What is being done may have missed the news, so
+ *                 `done` puts the key back into `queued`.
+ * - `delayed`:    to be added at a certain time; independent of the above. Only the earliest time counts.
+ * A key in none of them needs nothing. Its failures are remembered until `forget`.
+ *
+ * The queue is as long as there are keys, that is objects, at most: it needs no limit of its own.
+ */
+export class WorkQueue<Key extends string> {
+  readonly #world: Pick<World, 'timers' | 'clock'>;
+  readonly #backoff: Backoff;
+  readonly #queued = new Set<Key>();
+  readonly #processing = new Set<Key>();
+  readonly #dirty = new Set<Key>();
+  readonly #delayed = new Map<Key, { readonly at: number; readonly cancel: Cancel }>();
+  readonly #failures = new Map<Key, number>();
+  #stopped = false;
+  /** Called whenever a key came into `queued`: there may be something to take. */
+  onReady: () => void = () => undefined;
+
+  constructor(world: Pick<World, 'timers' | 'clock'>, backoff: Backoff = defaultBackoff) {
+    this.#world = world;
+    this.#backoff = backoff;
+  }
+
+  add(key: Key): void {
+    if (this.#stopped) return;
+    if (this.#processing.has(key)) {
+      this.#dirty.add(key);
+    } else if (!this.#queued.has(key)) {
+      this.#queued.add(key);
+      this.onReady();
+    }
+  }
+
+  addAfter(key: Key, ms: number): void {
+    if (this.#stopped) return;
+    if (ms <= 0) return this.add(key);
+    const at = this.#world.clock.monotonic() + ms;
+    const planned = this.#delayed.get(key);
+    if (planned !== undefined && planned.at <= at) return;
+    planned?.cancel();
+    const cancel = this.#world.timers.after(ms, () => {
+      this.#delayed.delete(key);
+      this.add(key);
+    });
+    this.#delayed.set(key, { at, cancel });
+  }
+
+  /** It failed: once more, later each time. Returns in how many milliseconds. */
+  retry(key: Key): number {
+    const failures = this.#failures.get(key) ?? 0;
+    this.#failures.set(key, failures + 1);
+    const ms = Math.min(this.#backoff.firstMs * 2 ** Math.min(failures, 60), this.#backoff.longestMs);
+    this.addAfter(key, ms);
+    return ms;
+  }
+
+  failures(key: Key): number {
+    return this.#failures.get(key) ?? 0;
+  }
+
+  /** It succeeded: the next failure counts as the first. */
+  forget(key: Key): void {
+    this.#failures.delete(key);
+  }
+
+  /** The key that has waited longest; the taker must call `done` with it, whatever happens. */
+  take(): Key | undefined {
+    if (this.#stopped) return undefined;
+    for (const key of this.#queued) {
+      this.#queued.delete(key);
+      this.#processing.add(key);
+      return key;
+    }
+    return undefined;
+  }
+
+  done(key: Key): void {
+    this.#processing.delete(key);
+    if (this.#dirty.delete(key)) this.add(key);
+  }
+
+  /** Nothing is taken from now on; what is being processed may still finish. */
+  stop(): void {
+    this.#stopped = true;
+    for (const { cancel } of this.#delayed.values()) cancel();
+    this.#delayed.clear();
+    this.#queued.clear();
+    this.#dirty.clear();
+    this.#failures.clear();
+  }
+
+  /** How many keys wait, now or for their time. */
+  get size(): number {
+    return this.#queued.size + this.#dirty.size + this.#delayed.size;
+  }
+
+  get processing(): number {
+    return this.#processing.size;
+  }
+
+  /** Nothing waits and nothing is under way; what is only delayed counts as nothing. */
+  get idle(): boolean {
+    return this.#queued.size === 0 && this.#processing.size === 0;
+  }
+}
+
+export interface Backoff {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/** Quick at first, since most failures are conflicts; never longer than somebody who watches would wait. */
+export const defaultBackoff: Backoff = { firstMs: 5, longestMs: 60_000 };

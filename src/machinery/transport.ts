@@ -1,0 +1,63 @@
+import type { KubeObject } from '../api/object.ts';
+import type { ApiError, Status } from '../api/status.ts';
+
+/**
+ * How a client reaches an API server: over HTTPS (`http-transport.ts`), or by reference in the server's own process
+ * (`main/in-process-transport.ts`). The simulator puts its faults between a client and either of them.
+ *
+ * Guarantees
+ * - Neither call throws or rejects: whatever goes wrong is an answer.
+ * - Objects that come out are deeply frozen; the caller may keep them for ever.
+ * - A body that goes in is not changed, and must not be changed by the caller afterwards.
+ */
+export interface Transport {
+  send(request: TransportRequest): Promise<Answer>;
+  /** Opens a watch. The first events may arrive before it returns; `end` comes exactly once, unless the caller closes. */
+  watch(request: TransportRequest, sink: StreamSink): Stream;
+}
+
+export interface TransportRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** '/api/v1/namespaces/default/pods/web/status' */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body?: { readonly contentType: string; readonly object: unknown };
+  readonly fence?: Fence;
+}
+
+/** The leader under whose epoch a request writes (DESIGN.md, 5). `lease`: 'kube-system/moor-controllers'. */
+export interface Fence {
+  readonly lease: string;
+  readonly epoch: number;
+}
+
+export type Answer =
+  | { readonly type: 'object'; readonly object: KubeObject }
+  | { readonly type: 'list'; readonly items: readonly KubeObject[]; readonly metadata: ListMeta }
+  | { readonly type: 'status'; readonly status: Status }
+  | { readonly type: 'failed'; readonly error: ApiError }
+  /** No answer came: the request may or may not have had its effect. */
+  | { readonly type: 'unreachable'; readonly error: Error };
+
+export interface ListMeta {
+  readonly resourceVersion: string;
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+export interface StreamEvent<T extends KubeObject = KubeObject> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  readonly object: T;
+}
+
+export interface StreamSink<T extends KubeObject = KubeObject> {
+  /** In the order of their revisions; those of one revision may come in several batches. */
+  events(batch: readonly StreamEvent<T>[]): void;
+  /** Nothing more will come. Undefined: the stream was cut, or its time was up. */
+  end(error: ApiError | undefined): void;
+}
+
+export interface Stream {
+  /** Idempotent; nothing is delivered after it returns. */
+  close(): void;
+}
