@@ -54,6 +54,22 @@ export class ApiError extends Error {
   }
 }
 
+/** A page of a list that can no longer be consistent with those before it; `token` continues it at the current revision. */
+export class ExpiredListError extends ApiError {
+  readonly token: string;
+  constructor(token: string) {
+    super(
+      410,
+      'Expired',
+      'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+    );
+    this.token = token;
+  }
+  override toStatus(): Status {
+    return { ...super.toStatus(), metadata: { continue: this.token } };
+  }
+}
+
 type Resource = Pick<Kind, 'group' | 'plural' | 'kind'>;
 
 const detailsOf = (resource: Resource, name: string): StatusDetails => ({
@@ -79,6 +95,8 @@ export const statusErrors = {
   noSuchPath: () => new ApiError(404, 'NotFound', 'the server could not find the requested resource', {}),
   methodNotAllowed: (resource: Resource, verb: string) =>
     new ApiError(405, 'MethodNotAllowed', `${verb} is not supported on resources of kind "${qualifiedResource(resource)}"`, detailsOf(resource, '')),
+  /** A path that exists, asked in a way that it does not answer. */
+  methodNotAllowedHere: () => new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {}),
   notAcceptable: (accepted: readonly string[]) => new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`),
   alreadyExists: (resource: Resource, name: string) =>
     new ApiError(409, 'AlreadyExists', `${qualifiedResource(resource)} "${name}" already exists`, detailsOf(resource, name)),
@@ -108,5 +126,13 @@ export const statusErrors = {
   tooManyRequests: (message: string, retryAfterSeconds: number) => new ApiError(429, 'TooManyRequests', message, { retryAfterSeconds }),
   internal: (message: string) => new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] }),
   serviceUnavailable: (message: string) => new ApiError(503, 'ServiceUnavailable', message),
+  /** Part of Kubernetes' API that this server does not have (yet). */
+  notImplemented: (message: string) => new ApiError(501, 'NotImplemented', message),
+  /** A revision that this server has not seen. */
+  resourceVersionTooLarge: (asked: number, current: number) =>
+    new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    }),
   timeout: (message: string) => new ApiError(504, 'Timeout', message),
 } as const;
