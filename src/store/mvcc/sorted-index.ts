@@ -61,8 +61,8 @@ export class SortedIndex<Item extends { readonly key: string }> {
     return items;
   }
 
-  /** The items with a key in [from, to), one after the other. The index must not change meanwhile. */
-  *between(from: string, to: string): Generator<Item, undefined> {
+  /** The items with a key in [from, to), to the end without `to`, one after the other. The index must not change meanwhile. */
+  *between(from: string, to: string | undefined): Generator<Item, undefined> {
     const { start, end } = this.#between(from, to);
     for (let at = start.chunk; at <= end.chunk && at < this.#chunks.length; at++) {
       const chunk = this.#chunk(at);
@@ -72,8 +72,9 @@ export class SortedIndex<Item extends { readonly key: string }> {
     return undefined;
   }
 
-  #between(from: string, to: string): { start: Place; end: Place } {
+  #between(from: string, to: string | undefined): { start: Place; end: Place } {
     const start = this.#locate(from);
+    if (to === undefined) return { start, end: { chunk: this.#chunks.length, index: 0 } };
     return { start, end: from < to ? this.#locate(to) : start };
   }
 

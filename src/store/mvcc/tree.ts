@@ -144,7 +144,7 @@ export class Tree {
     return entries;
   }
 
-  #pastIn({ from, to }: Range, past: { revision: number; limit: number }): Entry[] {
+  #pastIn({ from, to }: { from: string; to: string | undefined }, past: { revision: number; limit: number }): Entry[] {
     const entries: Entry[] = [];
     for (const slot of merge(this.#live.between(from, to), this.#dead.between(from, to))) {
       if (entries.length >= past.limit) break;
@@ -210,15 +210,12 @@ export class Tree {
 
   /** The next entries of the pinned state, from the key `from` on. */
   rangePinned(from: string, limit: number): Entry[] {
-    return this.#pastIn({ from, to: LAST_KEY }, { revision: this.#pinned, limit });
+    return this.#pastIn({ from, to: undefined }, { revision: this.#pinned, limit });
   }
 }
 
 /** For this many revisions a replaced value keeps what readers derived from it, since watchers may still be at it. */
 const MEMO_REVISIONS = 1024;
-
-/** Behind every key that Mooring writes. */
-const LAST_KEY = '\uffff\uffff';
 
 /** Two sorted sequences as one. */
 function* merge(left: Generator<Slot, undefined>, right: Generator<Slot, undefined>): Generator<Slot, undefined> {
