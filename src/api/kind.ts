@@ -33,8 +33,8 @@ export interface Kind<T extends KubeObject = KubeObject> {
   validateName(name: string, prefix: boolean): readonly string[];
   /** Fills in what the client left out, in place. Idempotent: applied to what it made, it changes nothing. */
   readonly defaults?: (object: T) => void;
-  /** Removes or resets, in place, what a client may not set at creation (status, generation is 1 anyway). */
-  readonly prepareForCreate?: (object: T) => void;
+  /** Removes or resets, in place, what a client may not set at creation (status, generation is 1 anyway). `now`: milliseconds since 1970. */
+  readonly prepareForCreate?: (object: T, now: number) => void;
   /** Restores, in place, what a client may not change through the main resource; status is restored by `status: true` alone. */
   readonly prepareForUpdate?: (object: T, old: T) => void;
   /** All that is wrong with an object by itself. metadata is checked by the registry for all kinds. */
@@ -53,7 +53,7 @@ export interface Kind<T extends KubeObject = KubeObject> {
   /** Present: the kind has a /status subresource, and only it writes `status`. */
   readonly status?: {
     /** Called after the registry took everything but `status` and metadata from the old object. */
-    readonly prepareForUpdate?: (object: T, old: T) => void;
+    readonly prepareForUpdate?: (object: T, old: T, now: number) => void;
     readonly validateUpdate?: (object: T, old: T) => readonly FieldError[];
   };
   /** metadata.generation starts at 1 and grows whenever anything but metadata and status changes. */
@@ -134,3 +134,6 @@ export function apiVersionOf(kind: Pick<Kind, 'group' | 'version'>): string {
 export function qualifiedResource(kind: Pick<Kind, 'group' | 'plural'>): string {
   return kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`;
 }
+
+/** A kind among others, when the type of its objects no longer matters: whoever holds it hands it only objects of its own. */
+export const erased = <T extends KubeObject>(kind: Kind<T>): Kind => kind as unknown as Kind;
