@@ -73,7 +73,9 @@ function visitStruct(unique, { packageName, typeName, struct }) {
     fields: [],
   };
   types.set(unique, facts);
-  facts.fields = readFields(struct.fields).filter((field) => field.tags.json !== '-').map((field) => fieldFacts(field, packageName));
+  facts.fields = readFields(struct.fields)
+    .filter((field) => field.tags.json !== '-')
+    .map((field) => fieldFacts(field, packageName));
 }
 
 function visitNamed(unique, { packageName, typeName, declaration }) {
@@ -140,9 +142,9 @@ function hasMarker(markers, name) {
 function print() {
   const sorted = (map) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
   const type = ([name, { fields, ...rest }]) =>
-    `    ${JSON.stringify(name)}: {\n${Object.entries(rest).map(([key, fact]) => `      ${JSON.stringify(key)}: ${JSON.stringify(fact)},\n`).join('')}      "fields": [\n${fields
-      .map((field) => `        ${JSON.stringify(field)}`)
-      .join(',\n')}\n      ]\n    }`;
+    `    ${JSON.stringify(name)}: {\n${Object.entries(rest)
+      .map(([key, fact]) => `      ${JSON.stringify(key)}: ${JSON.stringify(fact)},\n`)
+      .join('')}      "fields": [\n${fields.map((field) => `        ${JSON.stringify(field)}`).join(',\n')}\n      ]\n    }`;
   const name = ([key, facts]) => `    ${JSON.stringify(key)}: ${JSON.stringify(facts)}`;
   return `{\n  "types": {\n${sorted(types).map(type).join(',\n')}\n  },\n  "named": {\n${sorted(named).map(name).join(',\n')}\n  }\n}\n`;
 }

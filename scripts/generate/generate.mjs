@@ -98,7 +98,9 @@ function printSchema() {
   const intro =
     '/**\n * The schema as text, a line per field, so that loading costs next to nothing: a type is parsed when it is first used\n' +
     ' * (src/api/schema/type-schema.ts). A line: JSON name, type, protobuf number, then flags.\n */\n';
-  const types = Object.entries(facts.types).map(([name, type]) => `  ${name}: \`${[printTypeLine(name, type), ...type.fields.map(printFieldLine)].join('\n')}\`,\n`);
+  const types = Object.entries(facts.types).map(
+    ([name, type]) => `  ${name}: \`${[printTypeLine(name, type), ...type.fields.map(printFieldLine)].join('\n')}\`,\n`,
+  );
   const named = Object.entries(facts.named).map(([name, { go, type, enum: values }]) => `  ${name}: ${printNamed(go, type, values)},\n`);
   return (
     `${intro}export const typeLines: Readonly<Record<string, string>> = {\n${types.join('')}};\n\n` +
@@ -122,7 +124,9 @@ function printFieldLine(field) {
     ['map', field.mapType],
     ['default', JSON.stringify(field.default)],
   ];
-  return [field.name || '-', field.type, field.number ?? 0, ...flags, ...values.filter(([, value]) => value !== undefined).map((pair) => pair.join('='))].join(' ');
+  return [field.name || '-', field.type, field.number ?? 0, ...flags, ...values.filter(([, value]) => value !== undefined).map((pair) => pair.join('='))].join(
+    ' ',
+  );
 }
 
 function printNamed(go, type, values) {

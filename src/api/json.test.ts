@@ -30,7 +30,7 @@ describe('what is valid', () => {
         return false;
       }
     };
-    fc.assert(fc.property(mangled, (text) => valid(() => readJson(text)) === valid(() => JSON.parse(text))));
+    fc.assert(fc.property(mangled, (text) => valid(() => readJson(text, { exactNumbers: true })) === valid(() => JSON.parse(text))));
   });
 
   it('replaces what is no UTF-8 and surrogates without their other half', () => {

@@ -50,7 +50,9 @@ const suffixes: ReadonlyMap<string, Suffix> = new Map(
       ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].map((suffix, index): [string, Suffix] => [suffix, { base: 2, exponent: (index + 1) * 10, format: 'BinarySI' }]),
     ),
 );
-const decimalSuffixes: ReadonlyMap<number, string> = new Map([...suffixes].filter(([, { base }]) => base === 10).map(([text, { exponent }]) => [exponent, text]));
+const decimalSuffixes: ReadonlyMap<number, string> = new Map(
+  [...suffixes].filter(([, { base }]) => base === 10).map(([text, { exponent }]) => [exponent, text]),
+);
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
 
 /** @throws QuantityError */
