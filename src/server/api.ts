@@ -81,6 +81,8 @@ export interface WatchSink {
   events(batch: readonly WatchEvent[]): void;
   /** Nothing more will come: time is up (no status), or an error to send first (410). */
   end(status: Status | undefined): void;
+  /** Resolves when there is room again. The initial state of a large collection waits for it; without it, nothing waits. */
+  drained?(): Promise<void>;
 }
 
 export interface OpenWatch {

@@ -1,0 +1,16 @@
+/** Plugins that left Kubernetes' tree, and the CSI drivers that took over. */
+const successors: ReadonlyMap<string, string> = new Map([
+  ['kubernetes.io/aws-ebs', 'ebs.csi.aws.com'],
+  ['kubernetes.io/gce-pd', 'pd.csi.storage.gke.io'],
+  ['kubernetes.io/azure-disk', 'disk.csi.azure.com'],
+  ['kubernetes.io/azure-file', 'file.csi.azure.com'],
+  ['kubernetes.io/cinder', 'cinder.csi.openstack.org'],
+  ['kubernetes.io/vsphere-volume', 'csi.vsphere.vmware.com'],
+  ['kubernetes.io/portworx-volume', 'pxd.portworx.com'],
+]);
+
+/** The CSI driver that replaces a plugin of the tree. */
+export const successorOf = (provisioner: string): string | undefined => successors.get(provisioner);
+
+/** Provisioners of this prefix are Kubernetes' own: nobody outside will ever answer for an unknown one. */
+export const isInTree = (provisioner: string): boolean => provisioner.startsWith('kubernetes.io/');

@@ -1,0 +1,93 @@
+import type { PersistentVolume } from '../../api/generated/types.ts';
+import type { Quantity } from '../../api/quantity.ts';
+import type { Labels } from '../label-selector.ts';
+import { type AccessModes, offeredModes } from './access-modes.ts';
+import { annotations } from './annotations.ts';
+import { storageAmount } from './capacity.ts';
+import { type Claim, claimKey } from './claim.ts';
+import { selectorOfClaims, type WrittenSelector } from './selectors.ts';
+import { classNameOfVolume } from './storage-class.ts';
+import { type NodeTerms, nodeTermsOf } from './topology.ts';
+
+export type VolumeMode = 'Filesystem' | 'Block';
+
+/** The claim that a volume points at. */
+export interface ClaimPointer {
+  /** 'namespace/name' */
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** '': a person reserved the volume for whichever claim has that name. */
+  readonly uid: string;
+}
+
+/** A volume, read once: what its fields and annotations say, by name. */
+export interface Volume {
+  readonly object: PersistentVolume;
+  readonly name: string;
+  readonly uid: string;
+  readonly labels: Labels | undefined;
+  readonly phase: string;
+  readonly deleting: boolean;
+
+  /** '' if it has none. */
+  readonly className: string;
+  readonly volumeMode: VolumeMode;
+  readonly accessModes: AccessModes;
+  /** Undefined if it does not say, or nothing that anybody understands. */
+  readonly capacity: Quantity | undefined;
+  /** '' if unset. */
+  readonly attributesClass: string;
+  /** Which claims may take it. */
+  readonly claimSelector: WrittenSelector;
+  /** Undefined: it can be reached from every node. */
+  readonly nodes: NodeTerms | undefined;
+
+  readonly claim: ClaimPointer | undefined;
+  /** `claim` was filled in by the controller, not by a person. */
+  readonly boundByController: boolean;
+  /** Who made it; '' if it was made by hand. */
+  readonly provisionedBy: string;
+  readonly migratedTo: string | undefined;
+  readonly reclaimPolicy: string;
+}
+
+export function readVolume(object: PersistentVolume): Volume {
+  const { metadata, spec, status } = object;
+  const given = metadata.annotations ?? {};
+  const required = spec.nodeAffinity?.required;
+  return {
+    object,
+    name: metadata.name ?? '',
+    uid: metadata.uid ?? '',
+    labels: metadata.labels,
+    phase: status.phase ?? '',
+    deleting: metadata.deletionTimestamp !== undefined,
+    className: classNameOfVolume(object),
+    volumeMode: spec.volumeMode === 'Block' ? 'Block' : 'Filesystem',
+    accessModes: offeredModes(spec.accessModes),
+    capacity: storageAmount(spec.capacity),
+    attributesClass: spec.volumeAttributesClassName ?? '',
+    claimSelector: selectorOfClaims(given[annotations.claimSelector]),
+    nodes: required === undefined ? undefined : nodeTermsOf(required),
+    claim: readPointer(spec.claimRef),
+    boundByController: Object.hasOwn(given, annotations.boundByController),
+    provisionedBy: given[annotations.provisionedBy] ?? '',
+    migratedTo: given[annotations.migratedTo],
+    reclaimPolicy: spec.persistentVolumeReclaimPolicy ?? '',
+  };
+}
+
+function readPointer(ref: PersistentVolume['spec']['claimRef']): ClaimPointer | undefined {
+  if (ref === undefined) return undefined;
+  const [namespace, name] = [ref.namespace ?? '', ref.name ?? ''];
+  return { key: claimKey(namespace, name), namespace, name, uid: ref.uid ?? '' };
+}
+
+/** The volume points at this very claim, or is reserved for its name. */
+export function pointsAt({ claim: pointer }: Volume, claim: Claim): boolean {
+  return pointer !== undefined && pointer.key === claim.key && (pointer.uid === '' || pointer.uid === claim.uid);
+}
+
+/** Nobody has it and nobody reserved it: it can be given to a claim that fits. */
+export const isFree = (volume: Volume): boolean => volume.claim === undefined && volume.phase === 'Available' && !volume.deleting;

@@ -1,0 +1,67 @@
+/**
+ * Admission: what the cluster makes of a write before it is stored. Plugins first change objects, all of them in order;
+ * then, once an object has passed its own kind's validation, they may refuse it. A plugin that takes something for an object
+ * (quota) does so in the object's own transaction: `draft`.
+ */
+import type { KubeObject } from '../../api/object.ts';
+import type { User } from '../api.ts';
+import type { Resource } from '../registry/resources.ts';
+import type { Draft } from '../registry/transaction.ts';
+
+export type Operation = 'create' | 'update' | 'delete';
+
+export interface AdmissionRequest {
+  readonly operation: Operation;
+  readonly resource: Resource;
+  readonly subresource: string;
+  readonly namespace: string;
+  /** '': it will be generated. */
+  readonly name: string;
+  /** The object as it shall be; of a deletion: as it is, frozen. */
+  readonly object: KubeObject;
+  /** The object as it is, frozen; undefined for a creation. */
+  readonly old: KubeObject | undefined;
+  readonly user: User;
+  readonly dryRun: boolean;
+  readonly draft: Draft;
+  readonly warnings: Set<string>;
+}
+
+export interface AdmissionPlugin {
+  readonly name: string;
+  /** Whether it has anything to do with such requests; asked once for each combination. */
+  handles(operation: Operation, resource: Resource, subresource: string): boolean;
+  /** Changes the object in place. @throws ApiError */
+  mutate?(request: AdmissionRequest): Promise<void> | void;
+  /** @throws ApiError */
+  validate?(request: AdmissionRequest): Promise<void> | void;
+}
+
+export class AdmissionChain {
+  readonly #plugins: readonly AdmissionPlugin[];
+  readonly #concerned = new Map<string, readonly AdmissionPlugin[]>();
+
+  constructor(plugins: readonly AdmissionPlugin[]) {
+    this.#plugins = plugins;
+  }
+
+  async mutate(request: AdmissionRequest): Promise<void> {
+    for (const plugin of this.#for(request)) await plugin.mutate?.(request);
+  }
+
+  async validate(request: AdmissionRequest): Promise<void> {
+    for (const plugin of this.#for(request)) await plugin.validate?.(request);
+  }
+
+  #for({ operation, resource, subresource }: AdmissionRequest): readonly AdmissionPlugin[] {
+    const combination = `${operation} ${resource.apiVersion}/${resource.kind.plural}/${subresource}`;
+    let concerned = this.#concerned.get(combination);
+    if (concerned === undefined) {
+      concerned = this.#plugins.filter((plugin) => plugin.handles(operation, resource, subresource));
+      this.#concerned.set(combination, concerned);
+    }
+    return concerned;
+  }
+}
+
+export const isResource = ({ kind }: Resource, group: string, plural: string): boolean => kind.group === group && kind.plural === plural;

@@ -1,0 +1,120 @@
+import type { KubeObject } from '../../api/object.ts';
+import { ApiError, statusErrors } from '../../api/status.ts';
+import type { Entry } from '../../store/contract.ts';
+import type { AdmissionRequest } from '../admission/chain.ts';
+import type { ApiResponse, Stored } from '../api.ts';
+import { isLease, recordAcquisition } from './fence.ts';
+import { adoptNamespace, dedupeOwners, dropManagedFields, fillSystemFields, generateName, wipeSystemFields } from './metadata.ts';
+import { parseWriteOptions, type WriteOptions } from './options.ts';
+import { type Call, decodeObject, type Registry, targetOf } from './registry.ts';
+import { keyOf, type Resource } from './resources.ts';
+import { type Encoded, encode, storedOf, unstored } from './stored.ts';
+import { type Draft, type Prepared, write } from './transaction.ts';
+import { validate } from './validation.ts';
+
+/** Names are made up again when they are taken: with 8 tries a million objects may share a prefix. */
+const MAX_GENERATED_NAMES = 8;
+
+export async function create(registry: Registry, call: Call): Promise<ApiResponse> {
+  const { request, route, warnings } = call;
+  const options = parseWriteOptions(request.query, 'CreateOptions');
+  const read = (): KubeObject => {
+    const object = decodeObject(request.body, route.resource.kind, { fieldValidation: options.fieldValidation, warnings });
+    wipeSystemFields(object);
+    adoptNamespace(object, route.resource.kind, route.namespace);
+    return object;
+  };
+  const first = read();
+  refuseResourceVersion(first);
+  const given = first.metadata.name ?? '';
+  let unused: KubeObject | undefined = first;
+  let names = 0;
+  const stored = await write(targetOf(registry, call, given), async (draft) => {
+    // An attempt that lost a race has changed its object: the next one starts from the body again.
+    const object = unused ?? read();
+    unused = undefined;
+    names++;
+    return prepareCreate(registry, call, { object, options, draft, nameMayChange: given === '' && names < MAX_GENERATED_NAMES });
+  });
+  return { type: 'object', code: 201, kind: route.resource.kind, stored, warnings: [...warnings] };
+}
+
+/** Kubernetes answers this with 500 and no reason; clients know it by its words. */
+function refuseResourceVersion({ metadata }: KubeObject): void {
+  if (!/^0*[1-9]\d*$/.test(metadata.resourceVersion ?? '')) return;
+  throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
+}
+
+export interface Creation {
+  readonly object: KubeObject;
+  readonly options: WriteOptions;
+  readonly draft: Draft;
+  /** A name that the server made up and that turns out to be taken is made up again. */
+  readonly nameMayChange: boolean;
+}
+
+/** Everything between a decoded object and the transaction that creates it. */
+export async function prepareCreate(registry: Registry, call: Call, creation: Creation): Promise<Prepared<Stored>> {
+  const { resource } = call.route;
+  const { draft, options } = creation;
+  const encoded = await admitCreation(registry, call, creation);
+  const { namespace = '', name = '' } = encoded.object.metadata;
+  const key = keyOf(resource, namespace, name);
+  if (options.dryRun) {
+    const found = await registry.store.get(key);
+    if (found !== undefined) throw alreadyExists(resource, encoded.object, found);
+    return { type: 'answer', answer: unstored(resource, encoded, 0) };
+  }
+  draft.expect(key, 0);
+  draft.put(key, encoded);
+  if (isLease(resource)) recordAcquisition(draft, encoded.object, undefined);
+  return {
+    type: 'commit',
+    answer: (committed) => committed.stored(resource, key),
+    conflict: (at, found) => (at !== key || creation.nameMayChange ? undefined : alreadyExists(resource, encoded.object, found)),
+  };
+}
+
+async function admitCreation(registry: Registry, call: Call, { object, options, draft }: Creation): Promise<Encoded> {
+  const { resource, namespace } = call.route;
+  const { kind } = resource;
+  const { warnings } = call;
+  const admission: AdmissionRequest = {
+    operation: 'create',
+    resource,
+    subresource: '',
+    namespace,
+    name: object.metadata.name ?? '',
+    object,
+    old: undefined,
+    user: call.request.user,
+    dryRun: options.dryRun,
+    draft,
+    warnings,
+  };
+  dropManagedFields(object);
+  for (const warning of dedupeOwners(object, 'given')) warnings.add(warning);
+  await registry.admission.mutate(admission);
+  for (const warning of dedupeOwners(object, 'admitted')) warnings.add(warning);
+  fillSystemFields(object, registry.world);
+  if ((object.metadata.name ?? '') === '' && (object.metadata.generateName ?? '') !== '') {
+    object.metadata.name = generateName(object.metadata.generateName ?? '', registry.world.random);
+  }
+  if (kind.hasGeneration) object.metadata.generation = 1;
+  kind.prepareForCreate?.(object, registry.world.clock.now());
+  validate({ kind, object, old: undefined, write: 'create' });
+  for (const warning of kind.warnings?.(object, undefined) ?? []) warnings.add(warning);
+  await registry.admission.validate(admission);
+  return encode(resource, object);
+}
+
+function alreadyExists(resource: Resource, object: KubeObject, found: Entry | undefined): ApiError {
+  const { kind } = resource;
+  const { name = '', generateName: base = '' } = object.metadata;
+  const plain = statusErrors.alreadyExists(kind, name);
+  const generated = base !== '';
+  const why = generated ? `${plain.message}, the server was not able to generate a unique name for the object` : plain.message;
+  const deleting = found !== undefined && storedOf(resource, found).object.metadata.deletionTimestamp !== undefined;
+  const message = deleting ? `object is being deleted: ${why}` : why;
+  return new ApiError(409, 'AlreadyExists', message, generated ? { ...plain.details, retryAfterSeconds: 1 } : plain.details);
+}

@@ -1,0 +1,86 @@
+import { apiVersionOf, type Kind } from '../../api/kind.ts';
+
+/** A served kind, with what follows from it computed once. */
+export interface Resource {
+  readonly kind: Kind;
+  readonly apiVersion: string;
+  /** '/registry/pods/', '/registry/apps/deployments/': all of its objects live below. */
+  readonly prefix: string;
+  /** How the stored JSON of every object begins: `{"kind":"Pod","apiVersion":"v1","metadata":{`. */
+  readonly header: string;
+  /** The resource in whose form the objects are stored: itself, unless it is a second view of another's (events). */
+  readonly base: Resource;
+}
+
+const ROOT = '/registry/';
+
+export const keyOf = (resource: Resource, namespace: string, name: string): string =>
+  resource.kind.namespaced ? `${resource.prefix}${namespace}/${name}` : `${resource.prefix}${name}`;
+
+/** What a list or a watch of a namespace ('': of all) reads. */
+export const prefixOf = (resource: Resource, namespace: string): string =>
+  resource.kind.namespaced && namespace !== '' ? `${resource.prefix}${namespace}/` : resource.prefix;
+
+/** The kinds this server knows, found by path or by what an object says it is. */
+export class Resources {
+  readonly #byPath = new Map<string, Resource>();
+  readonly #byKind = new Map<string, Resource>();
+  readonly #versions = new Set<string>();
+
+  constructor(kinds: readonly Kind[]) {
+    const bases = new Map<string, Resource>();
+    for (const kind of kinds) {
+      if (kind.storage.convert !== undefined) continue;
+      const resource = describe(kind);
+      bases.set(kind.storage.resource, resource);
+      this.#add(resource);
+    }
+    for (const kind of kinds) {
+      if (kind.storage.convert === undefined) continue;
+      const base = bases.get(kind.storage.resource);
+      if (base === undefined) throw new Error(`no kind stores ${kind.storage.resource}, which ${kind.kind} is a view of`);
+      this.#add({ ...describe(kind), base });
+    }
+  }
+
+  #add(resource: Resource): void {
+    this.#byPath.set(`${resource.apiVersion}/${resource.kind.plural}`, resource);
+    this.#byKind.set(`${resource.apiVersion}/${resource.kind.kind}`, resource);
+    this.#versions.add(resource.apiVersion);
+  }
+
+  /** `apiVersion`: 'v1', 'apps/v1'. */
+  find(apiVersion: string, plural: string): Resource | undefined {
+    return this.#byPath.get(`${apiVersion}/${plural}`);
+  }
+
+  findKind(apiVersion: string, kind: string): Resource | undefined {
+    return this.#byKind.get(`${apiVersion}/${kind}`);
+  }
+
+  /** A kind that the code itself relies on. */
+  require(apiVersion: string, plural: string): Resource {
+    const found = this.find(apiVersion, plural);
+    if (found === undefined) throw new Error(`the kind of ${apiVersion}/${plural} is not served`);
+    return found;
+  }
+
+  serves(apiVersion: string): boolean {
+    return this.#versions.has(apiVersion);
+  }
+
+  all(): IterableIterator<Resource> {
+    return this.#byPath.values();
+  }
+}
+
+function describe(kind: Kind): Resource {
+  const apiVersion = apiVersionOf(kind);
+  const described: Omit<Resource, 'base'> & { base?: Resource } = {
+    kind,
+    apiVersion,
+    prefix: `${ROOT}${kind.storage.resource}/`,
+    header: `{"kind":${JSON.stringify(kind.kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":{`,
+  };
+  return Object.assign(described, { base: described as Resource });
+}

@@ -1,0 +1,145 @@
+/**
+ * One revision of one object, decoded at most once and never encoded twice. What is in the store is the object's JSON
+ * without its resourceVersion, which is the revision that the store gave it: the wire form is those bytes with the
+ * version spliced in right behind `"metadata":{`, where every stored object begins alike (`Resource.header`).
+ */
+import { Buffer } from 'node:buffer';
+import type { KubeObject } from '../../api/object.ts';
+import { deepFreeze } from '../../api/schema/index.ts';
+import type { Entry } from '../../store/contract.ts';
+import type { Stored } from '../api.ts';
+import type { Resource } from './resources.ts';
+
+export class StoredObject implements Stored {
+  readonly revision: number;
+  readonly #resource: Resource;
+  readonly #bytes: Uint8Array;
+  #object: KubeObject | undefined;
+  #sealed = false;
+  #views: Map<Resource, Stored> | undefined;
+
+  /** `object`: what the bytes say, if somebody knows it already; it is not to be changed any more. Revision 0: none yet (dry run). */
+  constructor(resource: Resource, bytes: Uint8Array, written: { readonly revision: number; readonly object?: KubeObject | undefined }) {
+    this.#resource = resource;
+    this.#bytes = bytes;
+    this.revision = written.revision;
+    this.#object = written.object;
+  }
+
+  get object(): KubeObject {
+    const object = (this.#object ??= JSON.parse(textOf(this.#bytes)) as KubeObject);
+    if (!this.#sealed) {
+      this.#sealed = true;
+      if (this.revision > 0) object.metadata.resourceVersion = String(this.revision);
+      deepFreeze(object);
+    }
+    return object;
+  }
+
+  json(): Uint8Array {
+    if (this.revision === 0) return this.#bytes;
+    const bytes = this.#bytes;
+    const at = this.#resource.header.length;
+    const version = `"resourceVersion":"${this.revision}",`;
+    const spliced = Buffer.allocUnsafe(bytes.length + version.length);
+    spliced.set(bytes.subarray(0, at), 0);
+    spliced.write(version, at, 'latin1');
+    spliced.set(bytes.subarray(at), at + version.length);
+    return spliced;
+  }
+
+  /** The same object as it was when somebody removed it: its last state, with the revision of its removal. */
+  removedAt(revision: number): StoredObject {
+    const { object } = this;
+    const last = { ...object, metadata: { ...object.metadata } };
+    return new StoredObject(this.#resource, this.#bytes, { revision, object: last });
+  }
+
+  /** The object as another kind shows it. */
+  as(resource: Resource): Stored {
+    if (resource === this.#resource) return this;
+    this.#views ??= new Map();
+    let view = this.#views.get(resource);
+    if (view === undefined) {
+      view = new ConvertedObject(resource, this);
+      this.#views.set(resource, view);
+    }
+    return view;
+  }
+}
+
+class ConvertedObject implements Stored {
+  readonly revision: number;
+  readonly #resource: Resource;
+  readonly #stored: Stored;
+  #object: KubeObject | undefined;
+  #json: Uint8Array | undefined;
+
+  constructor(resource: Resource, stored: Stored) {
+    this.#resource = resource;
+    this.#stored = stored;
+    this.revision = stored.revision;
+  }
+
+  get object(): KubeObject {
+    const convert = this.#resource.kind.storage.convert;
+    return (this.#object ??= convert === undefined ? this.#stored.object : deepFreeze(convert.fromStored(this.#stored.object)));
+  }
+
+  json(): Uint8Array {
+    return (this.#json ??= Buffer.from(JSON.stringify(this.object)));
+  }
+}
+
+/** The memo of a write: the object that the bytes were made from, before the store gave it a revision. */
+export class Written {
+  readonly object: KubeObject;
+  constructor(object: KubeObject) {
+    this.object = object;
+  }
+}
+
+/** An entry of the store as an object of a resource; made once per entry, and kept in its memo. */
+export function storedOf(resource: Resource, entry: Entry): Stored {
+  const { memo } = entry;
+  if (memo instanceof StoredObject) return memo.as(resource);
+  const object = memo instanceof Written ? memo.object : undefined;
+  const stored = new StoredObject(resource.base, entry.value, { revision: entry.modRevision, object });
+  entry.memo = stored;
+  return stored.as(resource);
+}
+
+/** A removed entry as watchers see it. */
+export function removedOf(resource: Resource, last: Entry, revision: number): Stored {
+  storedOf(resource.base, last);
+  return (last.memo as StoredObject).removedAt(revision).as(resource);
+}
+
+export interface Encoded {
+  /** In the form of the resource it is stored as, and no longer to be changed. */
+  readonly object: KubeObject;
+  readonly bytes: Uint8Array;
+}
+
+/** What goes into the store for an object. Takes the object over: whoever made it must not touch it again. */
+export function encode(resource: Resource, given: KubeObject): Encoded {
+  const { base } = resource;
+  const convert = resource.kind.storage.convert;
+  const { kind, apiVersion, metadata, ...rest } = convert === undefined || resource === base ? given : convert.toStored(given);
+  delete metadata.resourceVersion;
+  delete metadata.selfLink;
+  void kind;
+  void apiVersion;
+  // Kind, version and metadata come first, in this order: `Resource.header` relies on it.
+  const object: KubeObject = { kind: base.kind.kind, apiVersion: base.apiVersion, metadata, ...rest };
+  return { object, bytes: Buffer.from(JSON.stringify(object)) };
+}
+
+/** An object that is answered but was not stored: of a dry run. */
+export function unstored(resource: Resource, encoded: Encoded, revision: number): Stored {
+  return new StoredObject(resource.base, encoded.bytes, { revision, object: encoded.object }).as(resource);
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}

@@ -1,0 +1,160 @@
+/**
+ * How everything is written: a request is prepared (decoded, admitted, validated) against what it read, and what comes of
+ * it is a draft: revisions that must still hold, and writes. One transaction makes it true, or a conflict starts the
+ * preparation again. Several objects, quotas and allocations go into one draft, and so into one transaction.
+ */
+import { type Kind, qualifiedResource } from '../../api/kind.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { ApiError, statusErrors } from '../../api/status.ts';
+import { type Compare, type Entry, type Store, StoreError, type TransactionResult, type Write } from '../../store/contract.ts';
+import type { Fence, Stored } from '../api.ts';
+import { epochKey } from './fence.ts';
+import type { Resource } from './resources.ts';
+import { type Encoded, storedOf, Written } from './stored.ts';
+
+/** Tries before a write gives up: each lost race means that somebody else's write succeeded. */
+const MAX_ATTEMPTS = 256;
+
+export class Draft {
+  readonly #store: Store;
+  readonly #compares = new Map<string, number>();
+  readonly #writes = new Map<string, Write>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Reads for a decision that must still hold when the draft commits. */
+  async read(key: string): Promise<Entry | undefined> {
+    const entry = await this.#store.get(key);
+    this.expect(key, entry?.modRevision ?? 0);
+    return entry;
+  }
+
+  /** The key must be at this revision (0: absent) when the draft commits. */
+  expect(key: string, modRevision: number): void {
+    this.#compares.set(key, modRevision);
+  }
+
+  put(key: string, { bytes, object }: Encoded): void {
+    this.#writes.set(key, { type: 'put', key, value: bytes, memo: new Written(object) });
+  }
+
+  putBytes(key: string, value: Uint8Array): void {
+    this.#writes.set(key, { type: 'put', key, value });
+  }
+
+  remove(key: string): void {
+    this.#writes.set(key, { type: 'delete', key });
+  }
+
+  /** What the draft would leave at a key; undefined: it does not write it, or removes it. */
+  pending(key: string): KubeObject | undefined {
+    const write = this.#writes.get(key);
+    return write?.type === 'put' && write.memo instanceof Written ? write.memo.object : undefined;
+  }
+
+  get isEmpty(): boolean {
+    return this.#writes.size === 0;
+  }
+
+  compares(): Compare[] {
+    return Array.from(this.#compares, ([key, modRevision]) => ({ key, modRevision }));
+  }
+
+  writes(): Write[] {
+    return Array.from(this.#writes.values());
+  }
+}
+
+/** The outcome of a committed draft: what each key holds now. */
+export class Committed {
+  readonly revision: number;
+  readonly #writes: readonly Write[];
+  readonly #entries: readonly (Entry | undefined)[];
+
+  constructor(writes: readonly Write[], result: Extract<TransactionResult, { ok: true }>) {
+    this.revision = result.revision;
+    this.#writes = writes;
+    this.#entries = result.entries;
+  }
+
+  stored(resource: Resource, key: string): Stored {
+    const entry = this.#entries[this.#writes.findIndex((write) => write.key === key)];
+    if (entry === undefined) throw new Error(`the transaction did not write ${key}`);
+    return storedOf(resource, entry);
+  }
+}
+
+export interface WriteTarget {
+  readonly store: Store;
+  readonly fence: Fence | undefined;
+  readonly kind: Kind;
+  /** For messages. */
+  readonly name: string;
+}
+
+/** What a prepared write answers: at once (nothing to write, dry run), or from what was committed. */
+export type Prepared<T> =
+  | { readonly type: 'answer'; readonly answer: T }
+  | {
+      readonly type: 'commit';
+      readonly answer: (committed: Committed) => T;
+      /** A key that somebody else wrote meanwhile and for which preparing again would change nothing. */
+      readonly conflict?: (key: string, found: Entry | undefined) => ApiError | undefined;
+    };
+
+/** Prepares and commits until it succeeds or preparing fails. @throws ApiError */
+export async function write<T>(target: WriteTarget, prepare: (draft: Draft) => Promise<Prepared<T>>): Promise<T> {
+  const { store, fence } = target;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const draft = new Draft(store);
+    const prepared = await prepare(draft);
+    if (prepared.type === 'answer') return prepared.answer;
+    if (fence !== undefined) draft.expect(epochKey(fence.lease), fence.epoch);
+    const writes = draft.writes();
+    const result = await transact(store, { compares: draft.compares(), writes });
+    if (result.ok) return prepared.answer(new Committed(writes, result));
+    for (const { key, found } of result.conflicts) {
+      if (fence !== undefined && key === epochKey(fence.lease)) throw deposed(target, fence, found);
+      const refused = prepared.conflict?.(key, found);
+      if (refused !== undefined) throw refused;
+    }
+  }
+  throw statusErrors.conflict(target.kind, target.name, 'too many other writes got in between; please try again');
+}
+
+/** A leader that was replaced must stop: the cause tells it apart from conflicts that are worth another try. */
+function deposed({ kind, name }: WriteTarget, fence: Fence, found: Entry | undefined): ApiError {
+  const now = found === undefined ? 'nobody holds the lease' : `the lease is at epoch ${found.modRevision}`;
+  const message = `Operation cannot be fulfilled on ${qualifiedResource(kind)} "${name}": the writer no longer leads: it acquired lease ${fence.lease} at epoch ${fence.epoch}, but ${now}`;
+  return new ApiError(409, 'Conflict', message, {
+    ...statusErrors.conflict(kind, name, '').details,
+    causes: [{ reason: 'LeaderDeposed', message: `lease ${fence.lease} was acquired by another leader`, field: 'fence' }],
+  });
+}
+
+async function transact(store: Store, transaction: { compares: Compare[]; writes: Write[] }): Promise<TransactionResult> {
+  try {
+    return await store.transact(transaction);
+  } catch (error) {
+    throw storeFailure(error);
+  }
+}
+
+/** What a client is told when the store cannot serve. */
+export function storeFailure(error: unknown): unknown {
+  if (!(error instanceof StoreError)) return error;
+  switch (error.code) {
+    case 'closed':
+      return statusErrors.serviceUnavailable('the server is shutting down');
+    case 'full':
+    case 'failed':
+    case 'corrupt':
+    case 'locked':
+    case 'newer-version':
+    case 'compacted':
+    case 'future':
+      return statusErrors.internal(error.message);
+  }
+}

@@ -1,0 +1,213 @@
+import { Buffer } from 'node:buffer';
+import { invalid, omittedValue } from '../../api/field-error.ts';
+import type { Namespace } from '../../api/generated/types.ts';
+import type { Kind } from '../../api/kind.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { deepEqual } from '../../api/schema/index.ts';
+import { statusErrors } from '../../api/status.ts';
+import type { Entry } from '../../store/contract.ts';
+import type { AdmissionRequest } from '../admission/chain.ts';
+import type { ApiResponse, Stored } from '../api.ts';
+import { prepareCreate } from './create.ts';
+import { isLease, recordAcquisition, recordRemoval } from './fence.ts';
+import { adoptNamespace, checkName, dedupeOwners, dropManagedFields, growGeneration, keepGeneration, keepSystemFields, wipeSystemFields } from './metadata.ts';
+import { parseRevision, parseWriteOptions, type WriteOptions } from './options.ts';
+import { type Call, decodeObject, type Registry, targetOf } from './registry.ts';
+import { keyOf, type Resource } from './resources.ts';
+import { type Encoded, encode, storedOf, unstored } from './stored.ts';
+import { type Draft, type Prepared, write } from './transaction.ts';
+import { validate } from './validation.ts';
+
+/** Which part of an object a request writes: `/status` writes the status, everything else all but it. */
+export type Part = 'object' | 'status';
+
+/** A change of an object, whatever it came as. */
+export interface Change {
+  readonly part: Part;
+  readonly options: WriteOptions;
+  /** The object as the client wants it, newly made on every call. `current` is frozen; undefined: there is none. @throws ApiError */
+  desired(current: KubeObject | undefined): KubeObject;
+  /** PUT: the object must (still) be this one. */
+  readonly uid?: string | undefined;
+  /** An absent object is created. */
+  readonly createsAbsent: boolean;
+}
+
+/** PUT of an object or of its status. */
+export async function put(registry: Registry, call: Call, part: Part): Promise<ApiResponse> {
+  const { request, route, warnings } = call;
+  const { kind } = route.resource;
+  const options = parseWriteOptions(request.query, 'UpdateOptions');
+  const read = (): KubeObject => {
+    const object = decodeObject(request.body, kind, { fieldValidation: options.fieldValidation, warnings });
+    adoptNamespace(object, kind, route.namespace);
+    checkName(object, route.name);
+    return object;
+  };
+  const first = read();
+  for (const warning of dedupeOwners(first, 'given')) warnings.add(warning);
+  let unused: KubeObject | undefined = first;
+  const desired = (): KubeObject => {
+    const object = unused ?? read();
+    unused = undefined;
+    return object;
+  };
+  return change(registry, call, { part, options, desired, uid: first.metadata.uid, createsAbsent: part === 'object' && kind.createOnUpdate === true });
+}
+
+interface Changed {
+  readonly stored: Stored;
+  readonly created: boolean;
+}
+
+/** Changes an object: reads it, makes it what the client wants, and writes that unless somebody else was faster. */
+export async function change(registry: Registry, call: Call, change: Change): Promise<ApiResponse> {
+  const { kind } = call.route.resource;
+  const { stored, created } = await write(targetOf(registry, call), (draft) => prepareChange(registry, call, change, draft));
+  return { type: 'object', code: created ? 201 : 200, kind, stored, warnings: [...call.warnings] };
+}
+
+async function prepareChange(registry: Registry, call: Call, change: Change, draft: Draft): Promise<Prepared<Changed>> {
+  const { resource, namespace, name } = call.route;
+  const key = keyOf(resource, namespace, name);
+  const entry = await draft.read(key);
+  if (entry === undefined && !change.createsAbsent) throw statusErrors.notFound(resource.kind, name);
+  checkUid(resource, key, change.uid, entry);
+  return entry === undefined ? prepareAbsent(registry, call, change, draft) : prepareUpdate(registry, call, { change, draft, entry, key });
+}
+
+/** The text is the one of Kubernetes' storage layer, which clients get to see. */
+function checkUid(resource: Resource, key: string, expected: string | undefined, entry: Entry | undefined): void {
+  if (expected === undefined || expected === '') return;
+  const metadata = entry === undefined ? undefined : storedOf(resource, entry).object.metadata;
+  const found = metadata?.uid ?? '';
+  if (found === expected) return;
+  const why = `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${found}`;
+  const name = key.slice(key.lastIndexOf('/') + 1);
+  throw statusErrors.conflict(resource.kind, name, `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`);
+}
+
+async function prepareAbsent(registry: Registry, call: Call, change: Change, draft: Draft): Promise<Prepared<Changed>> {
+  const object = change.desired(undefined);
+  wipeSystemFields(object);
+  const prepared = await prepareCreate(registry, call, { object, options: change.options, draft, nameMayChange: false });
+  if (prepared.type === 'answer') return { type: 'answer', answer: { stored: prepared.answer, created: true } };
+  // Somebody else may have created it meanwhile: then it is an update, so there is no `conflict`.
+  return { type: 'commit', answer: (committed) => ({ stored: prepared.answer(committed), created: true }) };
+}
+
+interface Update {
+  readonly change: Change;
+  readonly draft: Draft;
+  readonly entry: Entry;
+  readonly key: string;
+}
+
+async function prepareUpdate(registry: Registry, call: Call, update: Update): Promise<Prepared<Changed>> {
+  const { resource } = call.route;
+  const { change, draft, entry, key } = update;
+  const current = storedOf(resource, entry);
+  const object = change.desired(current.object);
+  await admitUpdate(registry, call, update, object);
+  const old = current.object;
+  const finished = isFinished(resource.kind, object, old);
+  const encoded = encode(resource, object);
+  if (change.options.dryRun) return answer(unstored(resource, encoded, current.revision));
+  if (finished) {
+    draft.remove(key);
+    if (isLease(resource)) recordRemoval(draft, old);
+    return commit(() => unstored(resource, encoded, current.revision));
+  }
+  if (sameBytes(encoded, entry)) return answer(current);
+  draft.put(key, encoded);
+  if (isLease(resource)) recordAcquisition(draft, encoded.object, old);
+  return commit((committed) => committed.stored(resource, key));
+}
+
+const answer = (stored: Stored): Prepared<Changed> => ({ type: 'answer', answer: { stored, created: false } });
+
+const commit = (stored: (committed: Parameters<Extract<Prepared<Stored>, { type: 'commit' }>['answer']>[0]) => Stored): Prepared<Changed> => ({
+  type: 'commit',
+  answer: (committed) => ({ stored: stored(committed), created: false }),
+});
+
+async function admitUpdate(registry: Registry, call: Call, { change, draft, entry }: Update, object: KubeObject): Promise<void> {
+  const { resource, namespace, name, subresource } = call.route;
+  const { kind } = resource;
+  const { object: old, revision } = storedOf(resource, entry);
+  const { warnings } = call;
+  const admission: AdmissionRequest = {
+    operation: 'update',
+    resource,
+    subresource,
+    namespace,
+    name,
+    object,
+    old,
+    user: call.request.user,
+    dryRun: change.options.dryRun,
+    draft,
+    warnings,
+  };
+  dropManagedFields(object);
+  await registry.admission.mutate(admission);
+  for (const warning of dedupeOwners(object, 'admitted')) warnings.add(warning);
+  checkVersion(kind, object, revision);
+  keepGeneration(object, old);
+  restore(change.part, kind, object, old);
+  if (change.part === 'status') kind.status?.prepareForUpdate?.(object, old, registry.world.clock.now());
+  else kind.prepareForUpdate?.(object, old);
+  keepSystemFields(object, old);
+  growGeneration(kind, object, old);
+  validate({ kind, object, old, write: change.part === 'status' ? 'status' : 'update' });
+  if (change.part === 'object') for (const warning of kind.warnings?.(object, old) ?? []) warnings.add(warning);
+  await registry.admission.validate(admission);
+}
+
+/** Optimistic concurrency: a client that names a version must have seen the newest one. */
+function checkVersion(kind: Kind, { metadata }: KubeObject, current: number): void {
+  const given = parseRevision(metadata.resourceVersion ?? '');
+  if (given === current) return;
+  const name = metadata.name ?? '';
+  if (given !== 0) throw statusErrors.conflict(kind, name, 'the object has been modified; please apply your changes to the latest version and try again');
+  if (!kind.unconditionalUpdate) {
+    // Kubernetes names the resource in the place of the kind here, and shows the missing version as Go prints an unsigned zero.
+    const error = invalid('metadata.resourceVersion', omittedValue, '0x0: must be specified for an update');
+    throw statusErrors.invalid({ group: kind.group, kind: kind.plural }, name, [error]);
+  }
+  metadata.resourceVersion = String(current);
+}
+
+/** Takes the part that a request does not write from the old object. */
+function restore(part: Part, kind: Kind, object: KubeObject, old: KubeObject): void {
+  const target = object as KubeObject & Record<string, unknown>;
+  const source = old as KubeObject & Record<string, unknown>;
+  if (part === 'object') {
+    if (kind.status !== undefined) take(target, source, 'status');
+    return;
+  }
+  for (const key of new Set([...Object.keys(target), ...Object.keys(source)])) {
+    if (key !== 'metadata' && key !== 'status') take(target, source, key);
+  }
+}
+
+function take(target: Record<string, unknown>, source: Readonly<Record<string, unknown>>, key: string): void {
+  if (Object.hasOwn(source, key)) target[key] = source[key];
+  else delete target[key];
+}
+
+/** An object that is being deleted is gone with its last finalizer, in the same step. */
+function isFinished(kind: Kind, object: KubeObject, old: KubeObject): boolean {
+  if ((object.metadata.finalizers ?? []).length > 0 || old.metadata.deletionTimestamp === undefined) return false;
+  if (kind.group === '' && kind.kind === 'Namespace' && ((object as Namespace).spec.finalizers ?? []).length > 0) return false;
+  return (old.metadata.deletionGracePeriodSeconds ?? 0) === 0;
+}
+
+/** A write that changes nothing is none: the object keeps its resourceVersion, and no watcher hears of it. */
+export function sameBytes({ bytes, object }: Encoded, entry: Entry): boolean {
+  if (bytes.length !== entry.value.length) return false;
+  if (Buffer.compare(bytes, entry.value) === 0) return true;
+  // Equally long but different: perhaps only in the order of keys.
+  const stored = JSON.parse(Buffer.from(entry.value).toString('utf8')) as unknown;
+  return deepEqual(object, stored);
+}

@@ -1,0 +1,17 @@
+import { Buffer } from 'node:buffer';
+import type { KubeObject } from '../../api/object.ts';
+import { decode, deepFreeze } from '../../api/schema/index.ts';
+import type { Stored, WatchEvent } from '../api.ts';
+import type { Resource } from '../registry/resources.ts';
+
+/** An empty object of the kind that says up to which revision a watcher has seen everything. */
+export function bookmark(resource: Resource, revision: number, initialEventsEnd: boolean): WatchEvent {
+  const object = deepFreeze<KubeObject>({
+    ...decode<KubeObject>(resource.kind.type, {}).object,
+    kind: resource.kind.kind,
+    apiVersion: resource.apiVersion,
+    metadata: { resourceVersion: String(revision), ...(initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}) },
+  });
+  const stored: Stored = { object, revision, json: () => Buffer.from(JSON.stringify(object)) };
+  return { type: 'BOOKMARK', stored, memo: undefined };
+}
