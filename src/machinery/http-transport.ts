@@ -1,0 +1,247 @@
+import http, { type ClientRequest, type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import type { KubeObject } from '../api/object.ts';
+import { ApiError, type Status } from '../api/status.ts';
+import type { World } from '../world/world.ts';
+import type { Answer, ListMeta, StreamEvent, StreamSink, Transport, TransportRequest } from './transport.ts';
+
+/** Where a server is and how to be believed by it. */
+export interface HttpAccess {
+  /** 'https://127.0.0.1:6443' */
+  readonly url: string;
+  /** PEM. */
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly token?: string;
+  /** Whose name the server's certificate must carry, if not the URL's. */
+  readonly serverName?: string;
+  /** Believe any certificate. */
+  readonly insecure?: boolean;
+}
+
+export interface HttpTransportOptions {
+  readonly access: HttpAccess;
+  readonly world: Pick<World, 'timers'>;
+  readonly userAgent: string;
+  /** Without an answer for this long a request counts as lost. */
+  readonly timeoutMs?: number;
+}
+
+/** Reaches any Kubernetes API server over HTTP/1.1, with connections that are kept. */
+export class HttpTransport implements Transport {
+  readonly #options: HttpTransportOptions;
+  readonly #base: URL;
+  readonly #agent: http.Agent;
+
+  constructor(options: HttpTransportOptions) {
+    this.#options = options;
+    const { access } = options;
+    this.#base = new URL(access.url);
+    this.#agent =
+      this.#base.protocol === 'http:'
+        ? new http.Agent({ keepAlive: true })
+        : new https.Agent({
+            keepAlive: true,
+            ca: access.ca,
+            cert: access.cert,
+            key: access.key,
+            servername: access.serverName,
+            rejectUnauthorized: access.insecure !== true,
+          });
+  }
+
+  async send(request: TransportRequest): Promise<Answer> {
+    try {
+      return await new Promise<Answer>((resolve, reject) => {
+        const call = this.#open(request, (response) => {
+          readAll(response)
+            .then((text) => resolve(toAnswer(response, text)))
+            .catch(reject);
+        });
+        const cancel = this.#options.world.timers.after(this.#options.timeoutMs ?? usualTimeoutMs, () => call.destroy(new Error('no answer in time')));
+        call.on('close', cancel);
+        call.on('error', reject);
+      });
+    } catch (error) {
+      return { type: 'unreachable', error: error as Error };
+    }
+  }
+
+  watch(request: TransportRequest, sink: StreamSink): { close(): void } {
+    let over = false;
+    const end = (error: ApiError | undefined) => {
+      if (over) return;
+      over = true;
+      call.destroy();
+      sink.end(error);
+    };
+    const call = this.#open(request, (response) => {
+      response.on('error', () => end(undefined));
+      if (response.statusCode !== 200) {
+        readAll(response).then(
+          (text) => end(errorOf(response, text)),
+          () => end(undefined),
+        );
+        return;
+      }
+      const lines = new LineReader((line) => parseEvent(line));
+      response.on('data', (chunk: Buffer) => {
+        const batch = lines.read(chunk);
+        if (over) return;
+        if (batch === undefined) return end(undefined);
+        const error = batch.find((item): item is ApiError => item instanceof ApiError);
+        const events = batch.filter((item): item is StreamEvent => !(item instanceof ApiError));
+        if (events.length > 0) sink.events(events);
+        if (error !== undefined) end(error);
+      });
+      response.on('end', () => end(undefined));
+      response.on('close', () => end(undefined));
+    });
+    call.on('error', () => end(undefined));
+    return {
+      close() {
+        over = true;
+        call.destroy();
+      },
+    };
+  }
+
+  /** Closes the connections that are kept; what is under way ends as lost. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #open(request: TransportRequest, onResponse: (response: IncomingMessage) => void): ClientRequest {
+    const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body.object));
+    const query = request.query.toString();
+    const call = (this.#base.protocol === 'http:' ? http : https).request(
+      {
+        agent: this.#agent,
+        protocol: this.#base.protocol,
+        host: this.#base.hostname.replace(/^\[(.*)\]$/, '$1'),
+        port: this.#base.port === '' ? undefined : this.#base.port,
+        method: request.method,
+        path: `${this.#base.pathname.replace(/\/$/, '')}${encodePath(request.path)}${query === '' ? '' : `?${query}`}`,
+        headers: this.#headers(request, body),
+      },
+      onResponse,
+    );
+    call.setNoDelay(true);
+    // A watch may be silent for long: the operating system notices a peer that is gone.
+    call.setSocketKeepAlive(true, 30_000);
+    call.end(body);
+    return call;
+  }
+
+  #headers(request: TransportRequest, body: Buffer | undefined): http.OutgoingHttpHeaders {
+    const { access, userAgent } = this.#options;
+    return {
+      accept: 'application/json',
+      'user-agent': userAgent,
+      ...(access.token === undefined ? {} : { authorization: `Bearer ${access.token}` }),
+      ...(body === undefined ? {} : { 'content-type': request.body?.contentType, 'content-length': body.length }),
+      ...(request.fence === undefined ? {} : { [fenceHeader]: `${request.fence.lease};epoch=${request.fence.epoch}` }),
+    };
+  }
+}
+
+/** The leader's lease and epoch (DESIGN.md, 5); a server that does not know the header ignores it. */
+const fenceHeader = 'mooring-fence';
+const usualTimeoutMs = 60_000;
+const longestAnswer = 512 * 1024 * 1024;
+/** Kubernetes stores no object that is larger than this. */
+const longestLine = 8 * 1024 * 1024;
+
+/** Names are nearly free text; a path has its own idea of what '?' and '#' mean. */
+const encodePath = (path: string): string => encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23');
+
+async function readAll(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > longestAnswer) throw new Error(`the answer is longer than ${longestAnswer} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function toAnswer(response: IncomingMessage, text: string): Answer {
+  const code = response.statusCode ?? 0;
+  if (code >= 400) return { type: 'failed', error: errorOf(response, text) };
+  const body = deepFreeze(JSON.parse(text)) as KubeObject & { items?: KubeObject[]; metadata: ListMeta };
+  if (body.kind === 'Status') return { type: 'status', status: body as unknown as Status };
+  if (body.kind.endsWith('List') && 'items' in body) return { type: 'list', items: withType(body.items ?? [], body), metadata: body.metadata };
+  return { type: 'object', object: body };
+}
+
+/** Kubernetes leaves the type out of a list's items: the list's own says it. */
+function withType(items: readonly KubeObject[], list: KubeObject): readonly KubeObject[] {
+  const type = { kind: list.kind.slice(0, -'List'.length), apiVersion: list.apiVersion };
+  return items.map((item) => (item.kind === undefined ? Object.freeze({ ...type, ...item }) : item));
+}
+
+function errorOf(response: IncomingMessage, text: string): ApiError {
+  const status = parseStatus(text);
+  const code = response.statusCode ?? 500;
+  if (status === undefined) return new ApiError(code, '', text.slice(0, 1000) || `the server answered ${code}`);
+  const retryAfter = Number(response.headers['retry-after']);
+  const details = Number.isFinite(retryAfter) ? { retryAfterSeconds: retryAfter, ...status.details } : status.details;
+  return new ApiError(status.code ?? code, status.reason ?? '', status.message ?? '', details);
+}
+
+function parseStatus(text: string): Partial<Status> | undefined {
+  try {
+    const body = JSON.parse(text) as Partial<Status> | null;
+    return body?.kind === 'Status' ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function parseEvent(line: string): StreamEvent | ApiError {
+  const { type, object } = deepFreeze(JSON.parse(line)) as { type: StreamEvent['type'] | 'ERROR'; object: KubeObject };
+  if (type !== 'ERROR') return { type, object };
+  const status = object as unknown as Partial<Status>;
+  return new ApiError(status.code ?? 500, status.reason ?? '', status.message ?? '', status.details);
+}
+
+/** Cuts a stream into lines and parses each once it is whole. Undefined: what came is no such stream. */
+class LineReader<T> {
+  readonly #parse: (line: string) => T;
+  #begun: Buffer[] = [];
+  #length = 0;
+
+  constructor(parse: (line: string) => T) {
+    this.#parse = parse;
+  }
+
+  read(chunk: Buffer): T[] | undefined {
+    const items: T[] = [];
+    try {
+      let from = 0;
+      for (let to = chunk.indexOf(10); to >= 0; to = chunk.indexOf(10, from)) {
+        const line = Buffer.concat([...this.#begun, chunk.subarray(from, to)]).toString('utf8');
+        this.#begun = [];
+        this.#length = 0;
+        from = to + 1;
+        if (line !== '') items.push(this.#parse(line));
+      }
+      if (from < chunk.length) {
+        this.#begun.push(chunk.subarray(from));
+        this.#length += chunk.length - from;
+      }
+    } catch {
+      return undefined;
+    }
+    return this.#length > longestLine ? undefined : items;
+  }
+}
+
+/** What comes from outside is as immutable as what is shared by reference. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const child of Object.values(value)) deepFreeze(child);
+  return Object.freeze(value);
+}

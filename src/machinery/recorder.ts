@@ -1,0 +1,183 @@
+import type { Event, ObjectReference } from '../api/generated/types.ts';
+import type { Kind } from '../api/kind.ts';
+import type { KubeObject } from '../api/object.ts';
+import { dnsSubdomainProblems } from '../api/validation/names.ts';
+import type { Log, World } from '../world/world.ts';
+import type { Client, Draft, Result } from './client.ts';
+import { type Correlated, EventCorrelator, type FreshEvent } from './event-correlator.ts';
+import { WorkQueue } from './queue.ts';
+
+export interface RecorderOptions {
+  readonly world: World;
+  readonly client: Client;
+  readonly eventKind: Kind<Event>;
+  /** Who reports: 'persistentvolume-controller'. */
+  readonly component: string;
+  readonly host?: string;
+}
+
+export interface Report {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * Writes events about objects, as client-go's recorder does.
+ *
+ * Guarantees
+ * - `record` never waits, never throws, and costs its caller nothing but memory, of which there is a limit: beyond
+ *   a thousand waiting events new ones are dropped, and the log says so.
+ * - Events about one object are written in order; those about different objects side by side.
+ * Caveats: an event is a courtesy. One that the server refuses is dropped; one that did not get through is tried
+ * twelve times, ten seconds apart.
+ */
+export class Recorder {
+  readonly #options: RecorderOptions;
+  readonly #log: Log;
+  readonly #correlator: EventCorrelator;
+  readonly #queue: WorkQueue<string>;
+  /** By object, in order; an object is in the queue as long as it has a list here. */
+  readonly #waiting = new Map<string, Waiting[]>();
+  #size = 0;
+  #lastNanos = 0n;
+  #stopped = false;
+  #whenDrained: (() => void)[] = [];
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+    this.#log = options.world.log.with({ recorder: options.component });
+    this.#correlator = new EventCorrelator((event) => this.#newName(event.involvedObject));
+    this.#queue = new WorkQueue(options.world);
+    this.#queue.onReady = () => options.world.timers.soon(() => this.#pump());
+  }
+
+  record(about: KubeObject | ObjectReference, report: Report): void {
+    if (this.#stopped) return;
+    const involvedObject = referenceTo(about);
+    const key = [involvedObject.apiVersion, involvedObject.kind, involvedObject.namespace, involvedObject.name].join('/');
+    if (this.#size >= waitingLimit) return this.#log.warn('event dropped: too many are waiting', { about: key, reason: report.reason });
+    this.#size++;
+    const list = this.#waiting.get(key);
+    const waiting: Waiting = { event: this.#freshEvent(involvedObject, report), correlated: undefined, tries: 0 };
+    if (list === undefined) this.#waiting.set(key, [waiting]);
+    else list.push(waiting);
+    this.#queue.add(key);
+  }
+
+  /** Takes no more events; resolves once those that wait were tried once more. */
+  stop(): Promise<void> {
+    this.#stopped = true;
+    if (this.#size === 0) return Promise.resolve();
+    for (const key of this.#waiting.keys()) this.#queue.add(key);
+    return new Promise((resolve) => this.#whenDrained.push(resolve));
+  }
+
+  #pump(): void {
+    while (this.#queue.processing < parallelism) {
+      const key = this.#queue.take();
+      if (key === undefined) return;
+      void this.#writeAll(key).finally(() => {
+        this.#queue.done(key);
+        if (this.#size === 0) for (const resolve of this.#whenDrained.splice(0)) resolve();
+        this.#pump();
+      });
+    }
+  }
+
+  async #writeAll(key: string): Promise<void> {
+    const list = this.#waiting.get(key) ?? [];
+    for (let next = list[0]; next !== undefined; next = list[0]) {
+      next.correlated ??= this.#correlator.correlate(next.event, this.#options.world.clock.now());
+      const written = await this.#write(next.correlated, next.tries);
+      if (!written && ++next.tries < triesLimit && !this.#stopped) {
+        const jitter = next.tries === 1 ? this.#options.world.random.float() : 1;
+        return this.#queue.addAfter(key, retryMs * jitter);
+      }
+      list.shift();
+      this.#size--;
+    }
+    this.#waiting.delete(key);
+  }
+
+  /** Whether this event needs no more attention. */
+  async #write(correlated: Correlated, tries: number): Promise<boolean> {
+    if (correlated.type === 'skip') return true;
+    let result = correlated.type === 'patch' ? await this.#patch(correlated) : await this.#create(correlated.event);
+    // The event that was to be counted up has expired meanwhile: it begins again, with its count.
+    if (correlated.type === 'patch' && !result.ok && result.reason === 'notFound') result = await this.#create(correlated.event);
+    // Another recorder was at the same nanosecond. On a second try it is our own first one, whose answer was lost.
+    if (!result.ok && result.reason === 'alreadyExists' && tries === 0)
+      result = await this.#create({ ...correlated.event, metadata: this.#renamed(correlated.event) });
+    if (result.ok) {
+      this.#correlator.recorded(result.value);
+      return true;
+    }
+    if (result.reason === 'unreachable') return false;
+    this.#log[result.reason === 'terminating' ? 'debug' : 'warn']('event refused', { reason: result.reason, error: result.error.message });
+    return true;
+  }
+
+  #create(event: FreshEvent): Promise<Result<Event>> {
+    return this.#options.client.create(this.#options.eventKind, event as Draft<Event>);
+  }
+
+  #patch({ event, patch }: Extract<Correlated, { type: 'patch' }>): Promise<Result<Event>> {
+    const { namespace, name = '' } = event.metadata;
+    return this.#options.client.patch(this.#options.eventKind, { namespace, name }, { type: 'strategic', body: patch });
+  }
+
+  #freshEvent(involvedObject: ObjectReference, report: Report): FreshEvent {
+    const { component, host } = this.#options;
+    const time = `${new Date(this.#options.world.clock.now()).toISOString().slice(0, 19)}Z`;
+    const namespace = involvedObject.namespace === undefined || involvedObject.namespace === '' ? 'default' : involvedObject.namespace;
+    return {
+      metadata: { name: this.#newName(involvedObject), namespace },
+      involvedObject,
+      ...report,
+      source: host === undefined ? { component } : { component, host },
+      firstTimestamp: time,
+      lastTimestamp: time,
+      count: 1,
+      eventTime: null,
+      reportingComponent: component,
+      reportingInstance: host ?? '',
+    };
+  }
+
+  #renamed = (event: FreshEvent) => ({ ...event.metadata, name: this.#newName(event.involvedObject) });
+
+  /** '<object>.<nanoseconds in hex>': growing, and apart from other recorders even where time stands still. */
+  #newName(about: ObjectReference): string {
+    const { clock, random } = this.#options.world;
+    const now = BigInt(Math.floor(clock.now())) * 1_000_000n + BigInt(Math.floor(random.float() * 1_000_000));
+    this.#lastNanos = now > this.#lastNanos ? now : this.#lastNanos + 1n;
+    const name = `${about.name ?? ''}.${this.#lastNanos.toString(16)}`;
+    return dnsSubdomainProblems(name).length === 0 ? name : random.uuid();
+  }
+}
+
+interface Waiting {
+  readonly event: FreshEvent;
+  correlated: Correlated | undefined;
+  tries: number;
+}
+
+const waitingLimit = 1000;
+const triesLimit = 12;
+const retryMs = 10_000;
+/** Events about different objects that are written side by side: one commit of the store takes them all. */
+const parallelism = 16;
+
+function referenceTo(about: KubeObject | ObjectReference): ObjectReference {
+  if (!('metadata' in about)) return about;
+  const { namespace, name, uid, resourceVersion } = about.metadata;
+  return {
+    kind: about.kind,
+    apiVersion: about.apiVersion,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
+}
