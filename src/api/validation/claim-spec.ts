@@ -5,23 +5,17 @@ import { dnsSubdomainProblems, nameIsDnsLabel, nameIsDnsSubdomain } from './name
 import { validateAccessModes, volumeModes } from './persistent-volume-spec.ts';
 import { positiveQuantity, validateResourceQuantity } from './resources.ts';
 
-export interface ClaimSpecRules {
-  /** The old claim had such values; they may stay. */
-  readonly allowInvalidSelectorValues?: boolean;
-  readonly allowInvalidDataSourceGroup?: boolean;
-}
-
 /** A claim's spec, also within templates of claims. */
-export function validateClaimSpec(spec: PersistentVolumeClaimSpec, field: string, rules: ClaimSpecRules = {}): FieldError[] {
+export function validateClaimSpec(spec: PersistentVolumeClaimSpec, field: string): FieldError[] {
   const modes = spec.accessModes ?? [];
   return [
     ...(modes.length === 0 ? [required(`${field}.accessModes`, 'at least 1 access mode is required')] : []),
-    ...validateLabelSelector(spec.selector, `${field}.selector`, { allowInvalidValues: rules.allowInvalidSelectorValues === true }),
+    ...validateLabelSelector(spec.selector, `${field}.selector`),
     ...validateAccessModes(modes, `${field}.accessModes`),
     ...validateRequest(spec, `${field}.resources[storage]`),
     ...validateClassName(spec.storageClassName, `${field}.storageClassName`),
     ...(spec.volumeMode === undefined || volumeModes.includes(spec.volumeMode) ? [] : [notSupported(`${field}.volumeMode`, spec.volumeMode, volumeModes)]),
-    ...validateDataSources(spec, field, rules),
+    ...validateDataSources(spec, field),
     ...validateClassName(spec.volumeAttributesClassName, `${field}.volumeAttributesClassName`),
   ];
 }
@@ -39,12 +33,12 @@ function validateClassName(name: string | undefined, field: string): FieldError[
   return nameIsDnsSubdomain(name, false).map((wrong) => invalid(field, name, wrong));
 }
 
-function validateDataSources(spec: PersistentVolumeClaimSpec, field: string, rules: ClaimSpecRules): FieldError[] {
+function validateDataSources(spec: PersistentVolumeClaimSpec, field: string): FieldError[] {
   const { dataSource, dataSourceRef } = spec;
   const namespace = dataSourceRef?.namespace ?? '';
   const errors: FieldError[] = [];
-  if (dataSource !== undefined) errors.push(...validateDataSource(dataSource, `${field}.dataSource`, rules));
-  if (dataSourceRef !== undefined) errors.push(...validateDataSource(dataSourceRef, `${field}.dataSourceRef`, rules));
+  if (dataSource !== undefined) errors.push(...validateDataSource(dataSource, `${field}.dataSource`));
+  if (dataSourceRef !== undefined) errors.push(...validateDataSource(dataSourceRef, `${field}.dataSourceRef`));
   if (namespace !== '') errors.push(...nameIsDnsLabel(namespace, false).map((wrong) => invalid(`${field}.dataSourceRef.namespace`, namespace, wrong)));
   if (dataSource === undefined || dataSourceRef === undefined) return errors;
   // The value that Kubernetes shows here is the name of a field, which prints as an empty object.
@@ -53,7 +47,7 @@ function validateDataSources(spec: PersistentVolumeClaimSpec, field: string, rul
   return errors;
 }
 
-function validateDataSource(source: TypedLocalObjectReference | TypedObjectReference, field: string, rules: ClaimSpecRules): FieldError[] {
+function validateDataSource(source: TypedLocalObjectReference | TypedObjectReference, field: string): FieldError[] {
   const group = source.apiGroup ?? '';
   const errors: FieldError[] = [];
   if (source.name === '') errors.push(required(`${field}.name`));
@@ -61,7 +55,7 @@ function validateDataSource(source: TypedLocalObjectReference | TypedObjectRefer
   if (group === '' && source.kind !== 'PersistentVolumeClaim') {
     errors.push(invalid(field, source.kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"));
   }
-  if (group === '' || rules.allowInvalidDataSourceGroup === true) return errors;
+  if (group === '') return errors;
   return [...errors, ...dnsSubdomainProblems(group).map((wrong) => invalid(`${field}.apiGroup`, group, wrong))];
 }
 

@@ -1,12 +1,12 @@
 import { type FieldError, forbidden } from '../field-error.ts';
 import type { ObjectMeta, PersistentVolumeClaimTemplate } from '../generated/types.ts';
-import { type ClaimSpecRules, validateClaimSpec } from './claim-spec.ts';
+import { validateClaimSpec } from './claim-spec.ts';
 import { validateLabels } from './labels.ts';
 import { validateAnnotations } from './metadata.ts';
 
 /** The claim that an ephemeral volume gets. */
-export function validateClaimTemplate(template: PersistentVolumeClaimTemplate, field: string, rules: ClaimSpecRules = {}): FieldError[] {
-  return [...validateTemplateMetadata(template.metadata, `${field}.metadata`), ...validateClaimSpec(template.spec, `${field}.spec`, rules)];
+export function validateClaimTemplate(template: PersistentVolumeClaimTemplate, field: string): FieldError[] {
+  return [...validateTemplateMetadata(template.metadata, `${field}.metadata`), ...validateClaimSpec(template.spec, `${field}.spec`)];
 }
 
 /** Labels and annotations are all that a template may say about the objects made from it. */

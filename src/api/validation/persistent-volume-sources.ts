@@ -78,6 +78,8 @@ const sources: readonly SourceRule<SourceName>[] = [
   rule('csi', validateCsi),
 ];
 
+export const sourceNames: readonly SourceName[] = sources.map(({ name }) => name);
+
 /** A volume has exactly one source, and a local one says where it is. */
 export function validatePersistentVolumeSource(spec: PersistentVolumeSpec, field: string, volumeName: string): FieldError[] {
   const errors: FieldError[] = [];

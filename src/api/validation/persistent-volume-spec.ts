@@ -15,8 +15,6 @@ export interface VolumeSpecRules {
   readonly name: string;
   /** Within an attachment: for volumes of drivers that pods name directly. */
   readonly inline: boolean;
-  /** The old volume had such values; they may stay. */
-  readonly allowInvalidAffinityValues?: boolean;
 }
 
 export function validatePersistentVolumeSpec(spec: PersistentVolumeSpec, field: string, rules: VolumeSpecRules): FieldError[] {
@@ -78,7 +76,7 @@ function validateAffinity(spec: PersistentVolumeSpec, field: string, rules: Volu
   const at = `${field}.nodeAffinity`;
   if (rules.inline) return [forbidden(at, 'may not be specified in the context of inline volumes')];
   if (spec.nodeAffinity.required === undefined) return [required(`${at}.required`, 'must specify required node constraints')];
-  return validateNodeSelector(spec.nodeAffinity.required, `${at}.required`, { allowInvalidValues: rules.allowInvalidAffinityValues === true });
+  return validateNodeSelector(spec.nodeAffinity.required, `${at}.required`);
 }
 
 /** Scrubbing the root of a node would be its end. */

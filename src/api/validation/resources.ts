@@ -1,5 +1,5 @@
 import { type FieldError, invalid } from '../field-error.ts';
-import { quantityMilliValue, quantitySign, quantityValue } from '../quantity.ts';
+import { compareQuantities, quantityMilliValue, quantitySign, quantityValue } from '../quantity.ts';
 import { labelKeyProblems } from './names.ts';
 
 /** The names of resources, as Kubernetes sorts them into families, and the amounts they may have. */
@@ -87,4 +87,14 @@ export function positiveQuantity(quantity: string, field: string): FieldError[] 
 export function validateBasicResource(quantity: string, field: string): FieldError[] {
   const value = quantityValue(quantity);
   return value < 0n ? [invalid(field, value, 'must be a valid resource quantity')] : [];
+}
+
+/** Whether two lists have the same amounts, however they are written: 1Gi is 1073741824. */
+export function equalResourceLists(a: Readonly<Record<string, string>> = {}, b: Readonly<Record<string, string>> = {}): boolean {
+  const names = Object.keys(a);
+  if (names.length !== Object.keys(b).length) return false;
+  return names.every((name) => {
+    const [left, right] = [a[name], b[name]];
+    return left === right || (left !== undefined && right !== undefined && compareQuantities(left, right) === 0);
+  });
 }
