@@ -1,0 +1,165 @@
+import type { AppendFile, Disk } from '../../world/disk.ts';
+import { StoreError } from '../contract.ts';
+import { pathOf, refusal } from './files.ts';
+import { FILE_HEADER_BYTES, fileHeader } from './format.ts';
+
+/** One file of the log: the revisions after `base`, up to `last`. */
+export interface Segment {
+  readonly path: string;
+  readonly base: number;
+  last: number;
+  bytes: number;
+}
+
+interface CommitLogOptions {
+  readonly directory: string;
+  readonly disk: Disk;
+  /** A segment that reached this size is followed by a new one. */
+  readonly segmentBytes: number;
+}
+
+/**
+ * The log on disk: frames appended to the newest segment, each synced before the next.
+ *
+ * After a write that the disk refused, part of a frame may be left. It must go before anything else is appended, else it would
+ * look like damage in the middle; if even that fails, it is tried again before the next append.
+ */
+export class CommitLog {
+  readonly #options: CommitLogOptions;
+  readonly #segments: Segment[];
+  #file: AppendFile;
+  /** What must be put right before the next append. */
+  #repair: (() => Promise<void>) | undefined;
+  /** The size at which the newest segment is followed by another. */
+  #startNextAt: number;
+
+  private constructor(options: CommitLogOptions, segments: Segment[], file: AppendFile) {
+    this.#options = options;
+    this.#segments = segments;
+    this.#file = file;
+    this.#startNextAt = options.segmentBytes;
+  }
+
+  /** Goes on behind the segments found on disk; with none, starts the first one after `revision`. */
+  static async open(options: CommitLogOptions, found: readonly Segment[], revision: number): Promise<CommitLog> {
+    const newest = found.at(-1);
+    if (newest === undefined) {
+      const { segment, file } = await startSegment(options, revision);
+      return new CommitLog(options, [segment], file);
+    }
+    const file = await options.disk.openAppend(newest.path);
+    // A process that was killed may have left frames that no sync has covered. They are about to be shown to readers.
+    await file.sync();
+    return new CommitLog(options, [...found], file);
+  }
+
+  get bytes(): number {
+    return this.#segments.reduce((sum, segment) => sum + segment.bytes, 0);
+  }
+
+  /** Bytes of the segments that hold nothing after `revision`. */
+  bytesThrough(revision: number): number {
+    return this.#segments.slice(0, -1).reduce((sum, segment) => sum + (segment.last <= revision ? segment.bytes : 0), 0);
+  }
+
+  /**
+   * Resolves once the frame, whose newest revision is `last`, is durable.
+   * @throws StoreError `full`: nothing of it is left; `failed`: it may or may not be there
+   */
+  async append(frame: Uint8Array, last: number): Promise<void> {
+    if (this.#repair !== undefined || this.#newest().bytes >= this.#startNextAt) await this.#prepare();
+    const segment = this.#newest();
+    try {
+      await this.#file.append([frame]);
+    } catch (error) {
+      this.#repair = () => this.#options.disk.truncate(segment.path, segment.bytes);
+      await this.#tryRepair();
+      throw refusal(error, this.#options.directory);
+    }
+    await this.#sync();
+    segment.bytes += frame.byteLength;
+    segment.last = last;
+  }
+
+  /** Removes the segments that hold nothing after `revision`. */
+  async dropThrough(revision: number): Promise<void> {
+    while (this.#segments.length > 1) {
+      const oldest = this.#segments[0];
+      if (oldest === undefined || oldest.last > revision) return;
+      await this.#options.disk.remove(oldest.path);
+      this.#segments.shift();
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+
+  #newest(): Segment {
+    const newest = this.#segments.at(-1);
+    if (newest === undefined) throw new Error('a log has at least one segment');
+    return newest;
+  }
+
+  async #prepare(): Promise<void> {
+    const newest = this.#newest();
+    if (this.#repair === undefined && newest.last > newest.base) await this.#startNext(newest);
+    await this.#tryRepair();
+    if (this.#repair !== undefined) throw new StoreError('full', `the disk of ${this.#options.directory} refused a write and cannot be put right yet`);
+  }
+
+  /** Where that fails the log goes on in the old segment: if the disk is ill, the append itself will tell. */
+  async #startNext({ last, bytes }: Segment): Promise<void> {
+    try {
+      const { segment, file } = await startSegment(this.#options, last);
+      const old = this.#file;
+      this.#file = file;
+      this.#segments.push(segment);
+      this.#startNextAt = this.#options.segmentBytes;
+      await old.close();
+    } catch {
+      this.#startNextAt = bytes + this.#options.segmentBytes / 4;
+      this.#repair = () => removeSegment(this.#options, last);
+    }
+  }
+
+  async #tryRepair(): Promise<void> {
+    try {
+      await this.#repair?.();
+      this.#repair = undefined;
+    } catch {
+      // Tried again before the next append.
+    }
+  }
+
+  async #sync(): Promise<void> {
+    try {
+      await this.#file.sync();
+    } catch (error) {
+      // After a failed sync the kernel may have dropped the pages: a second one would lie.
+      throw new StoreError('failed', `the disk of ${this.#options.directory} failed to sync, nothing more is written`, { cause: error });
+    }
+  }
+}
+
+async function startSegment({ directory, disk }: CommitLogOptions, base: number): Promise<{ segment: Segment; file: AppendFile }> {
+  const path = pathOf(directory, 'log', base);
+  const file = await disk.openAppend(path);
+  try {
+    await file.append([fileHeader('log', base)]);
+    await file.sync();
+    await disk.syncDirectory(directory);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  return { segment: { path, base, last: base, bytes: FILE_HEADER_BYTES }, file };
+}
+
+/** Durably, lest a crash brings it back behind revisions that the older segment got meanwhile. */
+async function removeSegment({ directory, disk }: CommitLogOptions, base: number): Promise<void> {
+  const path = pathOf(directory, 'log', base);
+  const names = await disk.list(directory);
+  if (names.includes(path.slice(directory.length + 1))) await disk.remove(path);
+  await disk.syncDirectory(directory);
+}

@@ -1,0 +1,54 @@
+import type { Disk } from '../../world/disk.ts';
+import { StoreError } from '../contract.ts';
+import type { FileKind } from './format.ts';
+
+/** One file of the store that counts: a log or a snapshot. */
+export interface StoredFile {
+  readonly path: string;
+  readonly revision: number;
+}
+
+const PARTIAL = '.partial';
+const NAME = /^(log|snapshot)-(\d{16})$/;
+
+/** Digits, so that the order of the names is the order of the revisions. */
+export const pathOf = (directory: string, kind: FileKind, revision: number): string => `${directory}/${kind}-${String(revision).padStart(16, '0')}`;
+
+/** The name of a snapshot until it is complete. */
+export const partialPathOf = (path: string): string => path + PARTIAL;
+
+export interface StoredFiles {
+  /** Oldest first. */
+  readonly logs: readonly StoredFile[];
+  readonly snapshots: readonly StoredFile[];
+  /** Snapshots that were never completed. */
+  readonly partial: readonly string[];
+}
+
+export async function listFiles(disk: Disk, directory: string): Promise<StoredFiles> {
+  const names = await disk.list(directory);
+  const ofKind = (kind: FileKind): StoredFile[] =>
+    names
+      .map((name) => ({ path: `${directory}/${name}`, match: NAME.exec(name) }))
+      .filter(({ match }) => match?.[1] === kind)
+      .map(({ path, match }) => ({ path, revision: Number(match?.[2]) }));
+  return {
+    logs: ofKind('log'),
+    snapshots: ofKind('snapshot'),
+    partial: names.filter((name) => name.endsWith(PARTIAL)).map((name) => `${directory}/${name}`),
+  };
+}
+
+/** Whether the disk refused a write for lack of room, which somebody can make. */
+export function isFull(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
+/** What a write's caller is told if the disk did not take it. */
+export function refusal(error: unknown, directory: string): StoreError {
+  if (error instanceof StoreError) return error;
+  if (isFull(error)) return new StoreError('full', `the disk of ${directory} is full`, { cause: error });
+  const reason = error instanceof Error ? error.message : String(error);
+  return new StoreError('failed', `the disk of ${directory} failed, nothing more is written: ${reason}`, { cause: error });
+}

@@ -1,0 +1,132 @@
+import type { Disk } from '../../world/disk.ts';
+import { StoreError } from '../contract.ts';
+import { FILE_HEADER_BYTES, type FileKind, FRAME_HEADER_BYTES, findSoundFrame, payloadLength, readFileHeader, soundPayload } from './format.ts';
+
+/** How the frames of a file end: at its end, or where the last append was cut off by a crash. */
+export type FileEnd = { readonly type: 'whole'; readonly size: number } | { readonly type: 'torn'; readonly size: number; readonly lost: number };
+
+/**
+ * Reads a file of frames from front to back, a chunk ahead of what is being decoded.
+ *
+ * A crash can only harm the last append of the newest log, since each append is synced before the next one. Damage anywhere
+ * else, or damage that no crash leaves behind, is corruption: somebody has to look, and nothing is dropped.
+ */
+export class FrameFile {
+  readonly path: string;
+  readonly #disk: Disk;
+  readonly #size: number;
+  /** The bytes from file offset `#start` on. */
+  #bytes: Buffer = Buffer.alloc(0);
+  #start = 0;
+  #ahead: Promise<Uint8Array> | undefined;
+
+  private constructor(disk: Disk, path: string, size: number) {
+    this.#disk = disk;
+    this.path = path;
+    this.#size = size;
+  }
+
+  static async open(disk: Disk, path: string): Promise<FrameFile> {
+    return new FrameFile(disk, path, await disk.size(path));
+  }
+
+  /**
+   * The revision in the header; undefined if the file was torn before its header was complete.
+   * @throws StoreError `newer-version` or `corrupt`
+   */
+  async header(kind: FileKind): Promise<number | undefined> {
+    await this.#fill(FILE_HEADER_BYTES);
+    const header = this.#bytes.subarray(0, FILE_HEADER_BYTES);
+    const revision = readFileHeader(this.path, kind, header);
+    // The header is synced before anything follows it.
+    if (revision === undefined && this.#size > FILE_HEADER_BYTES) throw this.corrupt(0, `it does not start as a ${kind} does`);
+    this.#skip(FILE_HEADER_BYTES);
+    return revision;
+  }
+
+  /**
+   * Hands over the payload of every frame; what it throws counts as corruption of that frame.
+   * @throws StoreError `corrupt`
+   */
+  async frames(take: (payload: Buffer) => void): Promise<FileEnd> {
+    while (this.#start < this.#size) {
+      if (this.#bytes.length < FRAME_HEADER_BYTES) await this.#fill(FRAME_HEADER_BYTES);
+      const length = payloadLength(this.#bytes, 0);
+      if (length === undefined) return this.#damaged('the header of a frame fails its checksum');
+      const whole = FRAME_HEADER_BYTES + length;
+      if (this.#start + whole > this.#size) return this.#torn();
+      if (this.#bytes.length < whole) await this.#fill(whole);
+      const payload = soundPayload(this.#bytes, 0, length);
+      if (payload === undefined) return this.#damaged('a frame fails its checksum');
+      this.#handOver(payload, take);
+      this.#skip(whole);
+    }
+    return { type: 'whole', size: this.#size };
+  }
+
+  corrupt(offset: number, what: string, cause?: unknown): StoreError {
+    return new StoreError('corrupt', `${this.path} is corrupt at offset ${offset}: ${what}`, { cause });
+  }
+
+  #handOver(payload: Buffer, take: (payload: Buffer) => void): void {
+    try {
+      take(payload);
+    } catch (cause) {
+      throw this.corrupt(this.#start, cause instanceof Error ? cause.message : String(cause), cause);
+    }
+  }
+
+  #torn(): FileEnd {
+    return { type: 'torn', size: this.#start, lost: this.#size - this.#start };
+  }
+
+  /** Decides whether a crash can have left behind what is here. */
+  async #damaged(what: string): Promise<FileEnd> {
+    const offset = this.#start;
+    await this.#fill(this.#size - offset);
+    if (this.#bytes.length < FRAME_HEADER_BYTES) return this.#torn();
+    const next = findSoundFrame(this.#bytes, 1);
+    if (next >= 0) throw this.corrupt(offset, `${what}, and a sound frame follows at offset ${offset + next}`);
+    if (hasZeroSector(this.#bytes, offset)) return this.#torn();
+    throw this.corrupt(offset, what);
+  }
+
+  #skip(bytes: number): void {
+    this.#bytes = this.#bytes.subarray(bytes);
+    this.#start += bytes;
+  }
+
+  /** Gets at least `wanted` bytes, or all there are. */
+  async #fill(wanted: number): Promise<void> {
+    while (this.#bytes.length < wanted) {
+      const end = this.#start + this.#bytes.length;
+      const missing = wanted - this.#bytes.length;
+      const chunk = await (this.#ahead ?? this.#disk.read(this.path, end, Math.max(missing, CHUNK_BYTES)));
+      this.#ahead = undefined;
+      if (chunk.byteLength === 0) return;
+      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      this.#bytes = this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes]);
+      const next = end + chunk.byteLength;
+      if (this.#bytes.length >= wanted && next < this.#size) this.#readAhead(next);
+    }
+  }
+
+  #readAhead(offset: number): void {
+    this.#ahead = this.#disk.read(this.path, offset, CHUNK_BYTES);
+    // Whoever awaits it sees its failure; until then it must not count as unhandled.
+    this.#ahead.catch(() => {});
+  }
+}
+
+const CHUNK_BYTES = 4 << 20;
+const SECTOR_BYTES = 512;
+
+/** The size of a file may reach the disk before its data: then whole sectors, or what is left of one, read as zeros. */
+function hasZeroSector(bytes: Buffer, offset: number): boolean {
+  for (let start = 0; start < bytes.length; ) {
+    const end = Math.min(bytes.length, start + SECTOR_BYTES - ((offset + start) % SECTOR_BYTES));
+    if (bytes.subarray(start, end).every((byte) => byte === 0)) return true;
+    start = end;
+  }
+  return false;
+}

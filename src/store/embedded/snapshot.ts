@@ -1,0 +1,79 @@
+import type { AppendFile, Disk } from '../../world/disk.ts';
+import type { Tree } from '../mvcc/tree.ts';
+import { ByteWriter } from './bytes.ts';
+import { partialPathOf, pathOf } from './files.ts';
+import { beginFrame, endFrame, FILE_HEADER_BYTES, fileHeader } from './format.ts';
+import { writeEnd, writeEntry } from './records.ts';
+import type { Snapshot } from './recovery.ts';
+
+interface SnapshotOptions {
+  readonly directory: string;
+  readonly disk: Disk;
+  readonly tree: Tree;
+  /** The state to write; the tree keeps it pinned meanwhile. */
+  readonly revision: number;
+  /** True once nobody needs the snapshot any more. */
+  readonly abandoned: () => boolean;
+}
+
+/**
+ * Writes the state as of one revision, a slice at a time: between slices the store serves as always. The file gets its
+ * name when it is complete and synced, so a crash leaves either all of it or a partial file that is removed on start.
+ */
+export async function writeSnapshot(options: SnapshotOptions): Promise<Snapshot | undefined> {
+  const { directory, disk, revision } = options;
+  const path = pathOf(directory, 'snapshot', revision);
+  const partial = partialPathOf(path);
+  const file = await disk.openAppend(partial);
+  let bytes: number | undefined;
+  try {
+    bytes = await writeSlices(file, options);
+    await file.sync();
+  } finally {
+    await file.close();
+    if (bytes === undefined) await disk.remove(partial);
+  }
+  if (bytes === undefined) return undefined;
+  await disk.rename(partial, path);
+  await disk.syncDirectory(directory);
+  return { path, revision, bytes };
+}
+
+/** How many bytes the file has; undefined if it was abandoned. */
+async function writeSlices(file: AppendFile, { tree, revision, abandoned }: SnapshotOptions): Promise<number | undefined> {
+  const writer = new ByteWriter(SLICE_BYTES * 2);
+  let bytes = FILE_HEADER_BYTES;
+  let unsynced = 0;
+  let entries = 0;
+  await file.append([fileHeader('snapshot', revision)]);
+  const flush = async (): Promise<void> => {
+    const frame = endFrame(writer);
+    await file.append([frame]);
+    bytes += frame.byteLength;
+    unsynced += frame.byteLength;
+    // Little by little: one huge sync at the end would hold up the commits on the same disk.
+    if (unsynced > SYNC_BYTES) await file.sync();
+    if (unsynced > SYNC_BYTES) unsynced = 0;
+    writer.clear();
+    beginFrame(writer);
+  };
+  beginFrame(writer);
+  for (let from = ''; ; ) {
+    const slice = tree.rangePinned(from, SLICE_ENTRIES);
+    for (const entry of slice) {
+      writeEntry(writer, entry);
+      from = `${entry.key}\0`;
+      if (writer.length > SLICE_BYTES) await flush();
+    }
+    entries += slice.length;
+    if (abandoned()) return undefined;
+    if (slice.length < SLICE_ENTRIES) break;
+  }
+  writeEnd(writer, entries);
+  await flush();
+  return bytes;
+}
+
+const SLICE_ENTRIES = 512;
+const SLICE_BYTES = 256 << 10;
+const SYNC_BYTES = 4 << 20;
