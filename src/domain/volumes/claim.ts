@@ -6,7 +6,8 @@ import { annotations } from './annotations.ts';
 import { storageAmount, zero } from './capacity.ts';
 import { selectorOfVolumes, type WrittenSelector } from './selectors.ts';
 import { type ClaimClass, classOfClaim, nameOfClass } from './storage-class.ts';
-import type { VolumeMode } from './volume.ts';
+
+export type VolumeMode = 'Filesystem' | 'Block';
 
 /** A claim, read once: what its fields and annotations say, by name. */
 export interface Claim {

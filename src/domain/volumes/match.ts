@@ -78,7 +78,9 @@ const showLabels = (labels: Readonly<Record<string, string>> | undefined): strin
     .join(',') || 'no labels';
 
 /** What a volume must meet that points at the claim already: whoever pointed it there chose class, labels and phase. */
-const rulesForReserved: readonly Rule[] = ['capacity', 'volumeMode', 'attributesClass', 'deleting', 'accessModes', 'nodeAffinity'];
+const rulesForReserved: readonly Rule[] = ['capacity', 'volumeMode', 'attributesClass', 'deleting', 'accessModes'];
+/** The scheduler does not look at the access modes of such a volume, but at where it is. */
+const rulesForReservedOnNode: readonly Rule[] = ['capacity', 'volumeMode', 'attributesClass', 'deleting', 'nodeAffinity'];
 const rulesForFree: readonly Rule[] = [
   'claimedByAnother',
   'capacity',
@@ -95,22 +97,21 @@ const rulesForFree: readonly Rule[] = [
 
 /** The rule that keeps a claim which names no volume from this one. */
 export function matchVolume(claim: Claim, volume: Volume, options: MatchOptions = {}): 'fits' | Rejection {
-  return firstRejection(rulesForMatch(claim, volume), claim, volume, options) ?? 'fits';
+  for (const rule of rulesForMatch(claim, volume, options)) {
+    const rejection = checks[rule](claim, volume, options);
+    if (rejection !== undefined) return rejection;
+  }
+  return 'fits';
 }
 
 /** Every rule that keeps a claim from a volume: all of them have to change. */
 export function rejectionsOf(claim: Claim, volume: Volume, options: MatchOptions = {}): readonly Rejection[] {
-  return rulesForMatch(claim, volume).flatMap((rule) => checks[rule](claim, volume, options) ?? []);
+  return rulesForMatch(claim, volume, options).flatMap((rule) => checks[rule](claim, volume, options) ?? []);
 }
 
-const rulesForMatch = (claim: Claim, volume: Volume): readonly Rule[] => (pointsAt(volume, claim) ? rulesForReserved : rulesForFree);
-
-function firstRejection(rules: readonly Rule[], claim: Claim, volume: Volume, options: MatchOptions): Rejection | undefined {
-  for (const rule of rules) {
-    const rejection = checks[rule](claim, volume, options);
-    if (rejection !== undefined) return rejection;
-  }
-  return undefined;
+function rulesForMatch(claim: Claim, volume: Volume, { node }: MatchOptions): readonly Rule[] {
+  if (!pointsAt(volume, claim)) return rulesForFree;
+  return node === undefined ? rulesForReserved : rulesForReservedOnNode;
 }
 
 /** The words of Kubernetes' VolumeMismatch event. */

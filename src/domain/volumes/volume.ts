@@ -4,12 +4,10 @@ import type { Labels } from '../label-selector.ts';
 import { type AccessModes, offeredModes } from './access-modes.ts';
 import { annotations } from './annotations.ts';
 import { storageAmount } from './capacity.ts';
-import { type Claim, claimKey } from './claim.ts';
+import { type Claim, claimKey, type VolumeMode } from './claim.ts';
 import { selectorOfClaims, type WrittenSelector } from './selectors.ts';
 import { classNameOfVolume } from './storage-class.ts';
 import { type NodeTerms, nodeTermsOf } from './topology.ts';
-
-export type VolumeMode = 'Filesystem' | 'Block';
 
 /** The claim that a volume points at. */
 export interface ClaimPointer {

@@ -1,0 +1,190 @@
+import { compareQuantities } from '../../api/quantity.ts';
+import { matchesLabels, type Requirement } from '../label-selector.ts';
+import { type AccessModes, countModes, offersModes } from './access-modes.ts';
+import { zero } from './capacity.ts';
+import type { Claim } from './claim.ts';
+import { matchVolume } from './match.ts';
+import type { WrittenSelector } from './selectors.ts';
+import { SortedList } from './sorted-list.ts';
+import { isFree, pointsAt, type Volume } from './volume.ts';
+
+/**
+ * All volumes, arranged so that a claim finds the one it gets without looking at the others.
+ *
+ * Which one that is, as in Kubernetes: volumes are grouped by their sets of access modes, and sets with fewer modes come
+ * first. Within a group a volume that points at the claim wins, otherwise the smallest free one that fits. (So a free
+ * volume with fewer modes wins over a reserved one with more.) What Kubernetes leaves to chance, the order among
+ * equals, is by name here.
+ */
+export class VolumeIndex {
+  readonly #volumes = new Map<string, Volume>();
+  /** Free volumes by class, volume mode and attributes class, then by access modes. */
+  readonly #shelves = new Map<string, Map<AccessModes, Shelf>>();
+  /** Volumes that point at a claim, by its key. */
+  readonly #pointing = new Map<string, Map<string, Volume>>();
+
+  get(name: string): Volume | undefined {
+    return this.#volumes.get(name);
+  }
+
+  all(): Iterable<Volume> {
+    return this.#volumes.values();
+  }
+
+  get size(): number {
+    return this.#volumes.size;
+  }
+
+  /** The volume is so now, whatever it was before. */
+  set(volume: Volume): void {
+    this.delete(volume.name);
+    this.#volumes.set(volume.name, volume);
+    if (volume.claim !== undefined) {
+      entryOf(this.#pointing, volume.claim.key, () => new Map<string, Volume>()).set(volume.name, volume);
+    } else if (isFree(volume)) {
+      const shelves = entryOf(this.#shelves, shelfKey(volume), () => new Map<AccessModes, Shelf>());
+      entryOf(shelves, volume.accessModes, () => new Shelf()).add(volume);
+    }
+  }
+
+  delete(name: string): void {
+    const volume = this.#volumes.get(name);
+    if (volume === undefined) return;
+    this.#volumes.delete(name);
+    if (volume.claim !== undefined) {
+      const pointing = this.#pointing.get(volume.claim.key);
+      pointing?.delete(name);
+      if (pointing?.size === 0) this.#pointing.delete(volume.claim.key);
+    } else if (isFree(volume)) {
+      this.#takeFromShelf(volume);
+    }
+  }
+
+  /** The volumes whose claimRef names this claim, rightly or not. */
+  pointingAt(claimKey: string): Iterable<Volume> {
+    return this.#pointing.get(claimKey)?.values() ?? [];
+  }
+
+  /** The volume that a claim gets which names none. `reservedOnly`: free volumes are left to the scheduler. */
+  bestFit(claim: Claim, { reservedOnly }: { readonly reservedOnly: boolean }): Volume | undefined {
+    const reserved = [...this.pointingAt(claim.key)].filter((volume) => pointsAt(volume, claim) && matchVolume(claim, volume) === 'fits');
+    const shelves = reservedOnly ? [] : [...(this.#shelves.get(shelfKey(claim)) ?? [])].filter(([modes]) => offersModes(modes, claim.accessModes));
+    const counts = new Set([...reserved.map((volume) => countModes(volume.accessModes)), ...shelves.map(([modes]) => countModes(modes))]);
+    for (const count of [...counts].sort((a, b) => a - b)) {
+      const chosen =
+        smallest(reserved.filter((volume) => countModes(volume.accessModes) === count)) ??
+        smallest(shelves.flatMap(([modes, shelf]) => (countModes(modes) === count ? (shelf.smallestFor(claim) ?? []) : [])));
+      if (chosen !== undefined) return chosen;
+    }
+    return undefined;
+  }
+
+  #takeFromShelf(volume: Volume): void {
+    const key = shelfKey(volume);
+    const shelves = this.#shelves.get(key);
+    const shelf = shelves?.get(volume.accessModes);
+    if (shelves === undefined || shelf === undefined) return;
+    shelf.remove(volume);
+    if (shelf.empty) shelves.delete(volume.accessModes);
+    if (shelves.size === 0) this.#shelves.delete(key);
+  }
+}
+
+/** What claim and volume must agree on exactly. */
+export const shelfKey = (of: Pick<Volume, 'className' | 'volumeMode' | 'attributesClass'>): string =>
+  `${of.className}\n${of.volumeMode}\n${of.attributesClass}`;
+
+/** Free volumes that differ only in size, labels, and in the claims that may take them. */
+class Shelf {
+  /** By claim selector: there are few different ones, and each is asked only once for a claim. */
+  readonly #rows = new Map<string, { readonly claims: WrittenSelector; readonly row: Row }>();
+
+  get empty(): boolean {
+    return this.#rows.size === 0;
+  }
+
+  add(volume: Volume): void {
+    entryOf(this.#rows, volume.claimSelector.text, () => ({ claims: volume.claimSelector, row: new Row() })).row.add(volume);
+  }
+
+  remove(volume: Volume): void {
+    const found = this.#rows.get(volume.claimSelector.text);
+    found?.row.remove(volume);
+    if (found?.row.empty === true) this.#rows.delete(volume.claimSelector.text);
+  }
+
+  smallestFor(claim: Claim): Volume | undefined {
+    return smallest(
+      [...this.#rows.values()].flatMap(({ claims, row }) =>
+        claims.type === 'valid' && matchesLabels(claims.selector, claim.labels) ? (row.smallestFor(claim) ?? []) : [],
+      ),
+    );
+  }
+}
+
+/** Volumes in order of capacity; and those with a certain label, likewise, for claims that select by labels. */
+class Row {
+  readonly #all = new SortedList(bySize);
+  readonly #labelled = new Map<string, SortedList<Volume>>();
+
+  get empty(): boolean {
+    return this.#all.size === 0;
+  }
+
+  add(volume: Volume): void {
+    this.#all.add(volume);
+    for (const label of labelsOf(volume)) entryOf(this.#labelled, label, () => new SortedList(bySize)).add(volume);
+  }
+
+  remove(volume: Volume): void {
+    this.#all.remove(volume);
+    for (const label of labelsOf(volume)) {
+      const list = this.#labelled.get(label);
+      list?.remove(volume);
+      if (list?.size === 0) this.#labelled.delete(label);
+    }
+  }
+
+  smallestFor(claim: Claim): Volume | undefined {
+    if (claim.selector.type === 'invalid') return undefined;
+    const { selector } = claim.selector;
+    const isTooSmall = (volume: Volume) => compareQuantities(volume.capacity ?? zero, claim.request) < 0;
+    return smallest(
+      this.#listsFor(selector.type === 'requirements' ? selector.requirements : []).flatMap((list) => {
+        for (const volume of list.from(isTooSmall)) if (matchesLabels(selector, volume.labels)) return volume;
+        return [];
+      }),
+    );
+  }
+
+  /** The shortest lists that hold every volume which meets the requirements. */
+  #listsFor(requirements: readonly Requirement[]): readonly SortedList<Volume>[] {
+    let [best, length]: [readonly SortedList<Volume>[], number] = [[this.#all], this.#all.size];
+    for (const { key, operator, values } of requirements) {
+      if (operator !== '=' && operator !== '==' && operator !== 'in') continue;
+      const lists = values.flatMap((value) => this.#labelled.get(labelText(key, value)) ?? []);
+      const total = lists.reduce((sum, list) => sum + list.size, 0);
+      if (total < length) [best, length] = [lists, total];
+    }
+    return best;
+  }
+}
+
+const labelText = (key: string, value: string): string => `${key}=${value}`;
+const labelsOf = (volume: Volume): string[] => Object.entries(volume.labels ?? {}).map(([key, value]) => labelText(key, value));
+
+function bySize(a: Volume, b: Volume): number {
+  const difference = compareQuantities(a.capacity ?? zero, b.capacity ?? zero);
+  return difference === 0 ? (a.name < b.name ? -1 : a.name > b.name ? 1 : 0) : difference;
+}
+
+function smallest(volumes: readonly Volume[]): Volume | undefined {
+  return volumes.reduce<Volume | undefined>((best, volume) => (best === undefined || bySize(volume, best) < 0 ? volume : best), undefined);
+}
+
+/** The entry of a map, made if it is not there yet. */
+export function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) map.set(key, (value = make()));
+  return value;
+}
