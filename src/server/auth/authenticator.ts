@@ -1,0 +1,58 @@
+import { statusErrors } from '../../api/status.ts';
+import type { User } from '../api.ts';
+import { anonymous, authenticated } from './user.ts';
+
+/** What a client shows of itself. */
+export interface Credentials {
+  readonly certificate: ClientCertificate;
+  /** The Authorization header. */
+  readonly authorization: string | undefined;
+}
+
+/** A certificate that the TLS handshake presented, and whether our authority signed it and it is valid today. */
+export type ClientCertificate =
+  | { readonly type: 'none' }
+  | { readonly type: 'invalid' }
+  | { readonly type: 'valid'; readonly commonName: string; readonly organizations: readonly string[] };
+
+export interface Authenticator {
+  /** @throws ApiError 401 if there are credentials and none of them is valid. Without any: `system:anonymous`. */
+  authenticate(credentials: Credentials): Promise<User>;
+}
+
+/** Who a bearer token belongs to; undefined: not one of mine, or not valid any more. */
+export type TokenVerifier = (token: string) => Promise<User | undefined>;
+
+export function createAuthenticator(verifiers: readonly TokenVerifier[]): Authenticator {
+  return {
+    async authenticate({ certificate, authorization }) {
+      if (certificate.type === 'valid') return userOfCertificate(certificate.commonName, certificate.organizations);
+      const token = bearerToken(authorization);
+      if (token !== undefined) {
+        for (const verify of verifiers) {
+          const user = await verify(token);
+          if (user !== undefined) return authenticated(user);
+        }
+        throw statusErrors.unauthorized();
+      }
+      if (certificate.type === 'invalid') throw statusErrors.unauthorized();
+      return anonymous;
+    },
+  };
+}
+
+const userOfCertificate = (name: string, groups: readonly string[]): User => {
+  if (name === '') throw statusErrors.unauthorized();
+  return authenticated({ name, groups });
+};
+
+/** Anything but a bearer token is no credential of ours, and is ignored as Kubernetes ignores it. */
+function bearerToken(header: string | undefined): string | undefined {
+  const match = /^bearer +(\S+) *$/i.exec(header ?? '');
+  return match?.[1];
+}
+
+/** One token with a fixed owner: for tools that cannot use a client certificate. */
+export function staticToken(token: string, user: User, equal: (a: string, b: string) => boolean): TokenVerifier {
+  return (given) => Promise.resolve(equal(given, token) ? user : undefined);
+}

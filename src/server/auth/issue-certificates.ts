@@ -1,0 +1,103 @@
+import 'reflect-metadata';
+import { createPrivateKey, webcrypto } from 'node:crypto';
+import { isIP } from 'node:net';
+import {
+  AuthorityKeyIdentifierExtension,
+  BasicConstraintsExtension,
+  cryptoProvider,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  type Extension,
+  type JsonName,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  SubjectAlternativeNameExtension,
+  SubjectKeyIdentifierExtension,
+  X509Certificate,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
+
+/** PEM. */
+export interface Issued {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+interface Validity {
+  /** Milliseconds since 1970. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+export type IssueRequest = Validity &
+  (
+    | { readonly type: 'authority'; readonly commonName: string }
+    | { readonly type: 'server'; readonly commonName: string; readonly hosts: readonly string[]; readonly authority: Issued }
+    | { readonly type: 'client'; readonly name: string; readonly groups: readonly string[]; readonly authority: Issued }
+  );
+
+cryptoProvider.set(webcrypto);
+
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+
+/** A new key and a certificate for it, signed by the authority, or by itself if it is one. */
+export async function issueCertificate(request: IssueRequest): Promise<Issued> {
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const subject = subjectOf(request);
+  const authority = request.type === 'authority' ? undefined : await readAuthority(request.authority);
+  const certificate = await X509CertificateGenerator.create({
+    serialNumber: serialNumber(),
+    subject,
+    issuer: authority?.certificate.subjectName ?? subject,
+    notBefore: new Date(request.notBefore),
+    notAfter: new Date(request.notAfter),
+    signingAlgorithm: algorithm,
+    publicKey: keys.publicKey,
+    signingKey: authority?.key ?? keys.privateKey,
+    extensions: await extensionsOf(request, keys.publicKey, authority?.certificate),
+  });
+  const exported = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
+  return { certificate: `${certificate.toString('pem')}\n`, key: pem('PRIVATE KEY', exported) };
+}
+
+function subjectOf(request: IssueRequest): JsonName {
+  if (request.type !== 'client') return [{ CN: [request.commonName] }];
+  return [...request.groups.map((group) => ({ O: [group] })), { CN: [request.name] }];
+}
+
+async function extensionsOf(request: IssueRequest, publicKey: webcrypto.CryptoKey, authority: X509Certificate | undefined): Promise<Extension[]> {
+  const keyIdentifier = await SubjectKeyIdentifierExtension.create(publicKey);
+  if (request.type === 'authority') {
+    const usages = KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign | KeyUsageFlags.digitalSignature;
+    return [new BasicConstraintsExtension(true, undefined, true), new KeyUsagesExtension(usages, true), keyIdentifier];
+  }
+  const use = request.type === 'server' ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth;
+  return [
+    new BasicConstraintsExtension(false, undefined, true),
+    new KeyUsagesExtension(KeyUsageFlags.digitalSignature | KeyUsageFlags.keyEncipherment, true),
+    new ExtendedKeyUsageExtension([use]),
+    keyIdentifier,
+    ...(authority === undefined ? [] : [await AuthorityKeyIdentifierExtension.create(authority)]),
+    ...(request.type === 'server' ? [new SubjectAlternativeNameExtension(request.hosts.map(alternativeName))] : []),
+  ];
+}
+
+const alternativeName = (host: string): { type: 'ip' | 'dns'; value: string } => ({ type: isIP(host) === 0 ? 'dns' : 'ip', value: host });
+
+async function readAuthority(authority: Issued): Promise<{ certificate: X509Certificate; key: webcrypto.CryptoKey }> {
+  const der = createPrivateKey(authority.key).export({ type: 'pkcs8', format: 'der' });
+  const key = await webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']);
+  return { certificate: new X509Certificate(authority.certificate), key };
+}
+
+/** Positive, and never the same twice. */
+function serialNumber(): string {
+  const bytes = Buffer.from(webcrypto.getRandomValues(new Uint8Array(16)));
+  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
+  return bytes.toString('hex');
+}
+
+function pem(label: string, base64: string): string {
+  const lines = base64.match(/.{1,64}/g) ?? [];
+  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
+}

@@ -1,0 +1,79 @@
+import { jsonBody, textBody } from '../render/body.ts';
+import type { PathAnswer, PathRequest } from './paths.ts';
+
+/** The OpenAPI documents of the kinds served. Large, and asked for seldom: each is made when it is first wanted. */
+export interface OpenApiDocuments {
+  /** Swagger 2, everything in one document. */
+  v2(): Promise<object>;
+  /** OpenAPI 3 of one group and version ('api/v1', 'apis/apps/v1'); undefined: not served. */
+  v3(groupVersion: string): Promise<object | undefined>;
+  readonly groupVersions: readonly string[];
+}
+
+interface Written {
+  readonly text: string;
+  readonly hash: string;
+}
+
+/** Answers /openapi/…. Clients keep a document by its hash for as long as they like. */
+export class OpenApiPaths {
+  readonly #documents: OpenApiDocuments;
+  readonly #hash: (text: string) => string;
+  readonly #written = new Map<string, Promise<Written | undefined>>();
+
+  constructor(documents: OpenApiDocuments, hash: (text: string) => string) {
+    this.#documents = documents;
+    this.#hash = hash;
+  }
+
+  async answer(request: PathRequest): Promise<PathAnswer | undefined> {
+    const { path } = request;
+    if (path === '/openapi/v3' || path === '/openapi/v3/') return this.#index();
+    if (path === '/openapi/v2') return this.#document(request, 'v2');
+    return path.startsWith('/openapi/v3/') ? this.#document(request, path.slice('/openapi/v3/'.length)) : undefined;
+  }
+
+  async #index(): Promise<PathAnswer> {
+    const paths: Record<string, { serverRelativeURL: string }> = {};
+    for (const groupVersion of this.#documents.groupVersions) {
+      const written = await this.#write(groupVersion);
+      if (written !== undefined) paths[groupVersion] = { serverRelativeURL: `/openapi/v3/${groupVersion}?hash=${written.hash}` };
+    }
+    return { code: 200, headers: ['content-type', 'application/json'], body: jsonBody({ paths }, false) };
+  }
+
+  async #document(request: PathRequest, name: string): Promise<PathAnswer | undefined> {
+    const written = await this.#write(name);
+    if (written === undefined) return undefined;
+    const etag = `"${written.hash}"`;
+    const asked = request.query.get('hash');
+    // Asked for by its hash, a document can never change; with another hash it is a different one now.
+    if (asked !== null && asked !== '' && asked !== written.hash) {
+      const location = `/openapi/v3/${name}?hash=${written.hash}`;
+      return { code: 301, headers: ['location', location, 'content-type', 'text/plain; charset=utf-8'], body: textBody('') };
+    }
+    const caching = asked === written.hash ? ['cache-control', 'public, immutable', 'expires', never] : [];
+    const headers = [...caching, 'etag', etag, 'vary', 'Accept', 'content-type', 'application/json'];
+    if (request.header('if-none-match') === etag) return { code: 304, headers, body: textBody('') };
+    return { code: 200, headers, body: textBody(written.text) };
+  }
+
+  #write(name: string): Promise<Written | undefined> {
+    const before = this.#written.get(name);
+    if (before !== undefined) return before;
+    if (name !== 'v2' && !this.#documents.groupVersions.includes(name)) return Promise.resolve(undefined);
+    const written = this.#make(name);
+    this.#written.set(name, written);
+    return written;
+  }
+
+  async #make(name: string): Promise<Written | undefined> {
+    const document = name === 'v2' ? await this.#documents.v2() : await this.#documents.v3(name);
+    if (document === undefined) return undefined;
+    const text = JSON.stringify(document);
+    return { text, hash: this.#hash(text) };
+  }
+}
+
+/** As far away as HTTP allows: a year. The date is fixed, since `immutable` is what counts. */
+const never = 'Thu, 31 Dec 2099 23:59:59 GMT';

@@ -1,0 +1,43 @@
+import type { Readable } from 'node:stream';
+import { statusErrors } from '../../api/status.ts';
+
+/** How much of a body is kept, and of what is refused, how much is still read so that its sender hears the answer. */
+export interface BodyBounds {
+  readonly limit: number;
+  readonly discarded: number;
+  /** Called when even the refused part is too long. */
+  readonly giveUp: () => void;
+}
+
+const nothing = new Uint8Array(0);
+
+/**
+ * Reads a body to its end.
+ *
+ * A body that is too long is refused as soon as that is known, but read on for a while: a server that closes a
+ * connection with bytes unread makes the client's kernel drop the answer that explains why.
+ */
+export function readBody(source: Readable, announced: number, bounds: BodyBounds): Promise<Uint8Array> {
+  if (announced === 0) return Promise.resolve(nothing);
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    const refuse = (): void => {
+      chunks.length = 0;
+      reject(statusErrors.tooLarge(bounds.limit));
+    };
+    const brokenOff = (): void => reject(statusErrors.badRequest('the request body was not sent completely'));
+    if (source.destroyed) brokenOff();
+    if (announced > bounds.limit) refuse();
+    source.on('data', (chunk: Uint8Array) => {
+      length += chunk.length;
+      if (length > bounds.limit + bounds.discarded) bounds.giveUp();
+      else if (length > bounds.limit || announced > bounds.limit) refuse();
+      else chunks.push(chunk);
+    });
+    source.once('end', () => resolve(chunks.length === 1 ? (chunks[0] ?? nothing) : Buffer.concat(chunks, length > bounds.limit ? 0 : length)));
+    source.once('aborted', brokenOff);
+    source.once('error', brokenOff);
+    source.once('close', brokenOff);
+  });
+}

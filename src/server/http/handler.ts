@@ -1,0 +1,189 @@
+import { statusErrors } from '../../api/status.ts';
+import type { World } from '../../world/world.ts';
+import type { Api, ApiResponse, User } from '../api.ts';
+import type { Authenticator } from '../auth/authenticator.ts';
+import { type Attributes, type Authorizer, forbiddenError } from '../auth/authorizer.ts';
+import type { PathAnswer, PathRequest } from '../discovery/paths.ts';
+import { mediaTypes, type Rendition } from '../render/accept.ts';
+import { wantsPretty } from '../render/pretty.ts';
+import { renderResponse, type WholeResponse } from '../render/response.ts';
+import { includeObjectOf } from '../render/table.ts';
+import { resourceRendition } from '../render/targets.ts';
+import { frameEncoder } from '../render/watch-frames.ts';
+import { apiRequest, auditIdOf, refuseImpersonation } from './api-request.ts';
+import type { Exchange } from './exchange.ts';
+import { failureReply, methodNotAllowed } from './failure.ts';
+import { type Limits, retryAfterSeconds } from './limits.ts';
+import { clientCertificate } from './peer.ts';
+import { type Reply, sendReply, standardHeaders } from './reply.ts';
+import { requestInfo } from './request-info.ts';
+import type { RequestMetrics } from './request-metrics.ts';
+import { parseTarget, type RequestTarget, requestedTimeout } from './target.ts';
+import { WatchStream } from './watch-stream.ts';
+
+export interface HandlerOptions {
+  readonly api: Api;
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  /** Everything that is no resource: discovery, health, version, metrics. undefined: no such path. */
+  readonly paths: (request: PathRequest) => PathAnswer | undefined | Promise<PathAnswer | undefined>;
+  readonly world: World;
+  readonly limits: Limits;
+  readonly metrics: RequestMetrics;
+  /** Whether Mooring's own request headers are understood. */
+  readonly extensions: boolean;
+}
+
+/** A request that may be answered, as the steps below pass it on. */
+interface Request {
+  readonly exchange: Exchange;
+  readonly target: RequestTarget;
+  readonly attributes: Attributes;
+  readonly user: User;
+  readonly auditId: string;
+}
+
+/** What became of a request: what was answered, or a watch that goes on. */
+type Outcome = { readonly type: 'answered'; readonly code: number } | { readonly type: 'watching' };
+
+/**
+ * One request from arrival to answer: who is it, may they, what do they want, how do they want it written.
+ * Whatever goes wrong on the way is answered with a Status; what is no ApiError is our own fault, is logged, and is told
+ * to nobody else.
+ */
+export class RequestHandler {
+  readonly #options: HandlerOptions;
+  readonly #watches = new Set<WatchStream>();
+
+  constructor(options: HandlerOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects. */
+  async handle(exchange: Exchange): Promise<void> {
+    const { world, metrics } = this.#options;
+    const begun = world.clock.monotonic();
+    const auditId = auditIdOf(exchange, world.random);
+    let attributes: Attributes | undefined;
+    let outcome: Outcome;
+    try {
+      const target = parseTarget(exchange.target);
+      attributes = requestInfo(exchange.method, target);
+      const user = await this.#admit(exchange, attributes);
+      outcome = await this.#answer({ exchange, target, attributes, user, auditId });
+    } catch (error) {
+      outcome = await this.#fail(exchange, auditId, error);
+    }
+    if (outcome.type === 'watching') metrics.answered(attributes, 200, undefined);
+    else metrics.answered(attributes, outcome.code, (world.clock.monotonic() - begun) / 1000);
+  }
+
+  /** Ends every watch as if its time were up: clients open them again, elsewhere or later. */
+  endWatches(): void {
+    for (const watch of this.#watches) watch.end(undefined);
+  }
+
+  /** @throws ApiError 401 or 403 */
+  async #admit(exchange: Exchange, attributes: Attributes): Promise<User> {
+    const { authenticator, authorizer } = this.#options;
+    const user = await authenticator.authenticate({ certificate: clientCertificate(exchange.socket), authorization: exchange.header('authorization') });
+    refuseImpersonation(exchange, user);
+    const decision = await authorizer.authorize(user, attributes);
+    if (!decision.allowed) throw forbiddenError(user, attributes, decision.reason);
+    return user;
+  }
+
+  async #answer(request: Request): Promise<Outcome> {
+    const { attributes } = request;
+    if (attributes.type === 'path') return this.#send(request.exchange, await this.#answerPath(request));
+    if (attributes.verb === '' || request.exchange.method === 'HEAD') throw methodNotAllowed();
+    const watch = attributes.verb === 'watch';
+    const rendition = resourceRendition(request.exchange.header('accept'), watch);
+    if (watch) return this.#answerWatch(request, rendition);
+    const reply = await this.#bounded(request, async () => this.#reply(request, await this.#callApi(request), rendition));
+    return this.#send(request.exchange, reply);
+  }
+
+  async #answerPath({ exchange, target, auditId }: Request): Promise<Reply> {
+    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw methodNotAllowed();
+    const answer = await this.#options.paths({ path: target.path, query: target.query, header: (name) => exchange.header(name) });
+    if (answer === undefined) throw statusErrors.noSuchPath();
+    const caching = answer.headers.includes('cache-control') ? [] : ['cache-control', 'no-cache, private'];
+    return { code: answer.code, headers: ['audit-id', auditId, ...caching, ...answer.headers], body: answer.body };
+  }
+
+  async #callApi({ exchange, target, user }: Request): Promise<ApiResponse> {
+    const { api, limits, extensions } = this.#options;
+    return api.handle(await apiRequest({ exchange, target, user, bodyLimit: limits.bodyBytes, extensions }));
+  }
+
+  /** Counts a request against the limits, and gives up on it when its time is over. */
+  #bounded<T>(request: Request, work: () => Promise<T>): Promise<T> {
+    const { limits, metrics, world } = this.#options;
+    if (metrics.inFlight >= limits.requestsInFlight) throw this.#overload('requests in flight');
+    const asked = requestedTimeout(request.target.query);
+    const ms = asked > 0 ? Math.min(asked, limits.requestMs) : limits.requestMs;
+    metrics.inFlight += 1;
+    return new Promise((resolve, reject) => {
+      const cancel = world.timers.after(ms, () => reject(statusErrors.timeout('request did not complete within the allotted timeout')));
+      // Work that goes on after its time is over still counts: it still costs.
+      void work()
+        .then(resolve, reject)
+        .finally(() => {
+          metrics.inFlight -= 1;
+          cancel();
+        });
+    });
+  }
+
+  async #reply({ exchange, target, auditId }: Request, response: ApiResponse, rendition: Rendition): Promise<Reply> {
+    if (response.type === 'watch') throw new Error('the API opened a watch for a request that is none');
+    const pretty = rendition.pretty || wantsPretty(target.query, exchange.header('user-agent') ?? '');
+    const includeObject = rendition.as?.kind === 'Table' ? includeObjectOf(target.query) : 'None';
+    const rendered = await renderResponse(response, { rendition: { ...rendition, pretty }, includeObject, now: this.#options.world.clock.now() });
+    return { code: rendered.code, headers: standardHeaders(auditId, rendered.contentType, response.warnings), body: rendered.body };
+  }
+
+  async #answerWatch(request: Request, rendition: Rendition): Promise<Outcome> {
+    const { limits, metrics, world } = this.#options;
+    const { exchange, target, auditId } = request;
+    if (this.#watches.size >= limits.watches) throw this.#overload('watches');
+    const includeObject = rendition.as?.kind === 'Table' ? includeObjectOf(target.query) : 'None';
+    const response = await this.#callApi(request);
+    if (response.type !== 'watch') return this.#send(exchange, await this.#reply(request, response satisfies WholeResponse, rendition));
+    const encoded = (): void => metrics.encodings.add(1);
+    const frames = frameEncoder({ kind: response.kind, rendition, includeObject, now: () => world.clock.now(), encoded });
+    const contentType = rendition.format === 'json' ? mediaTypes.json : `${mediaTypes[rendition.format]};stream=watch`;
+    const output = exchange.open({ code: 200, headers: standardHeaders(auditId, contentType, response.warnings) });
+    const stream = new WatchStream({ output, frames, limits, timers: world.timers, metrics });
+    this.#watches.add(stream);
+    metrics.watches = this.#watches.size;
+    exchange.onClose(() => {
+      stream.close();
+      this.#watches.delete(stream);
+      metrics.watches = this.#watches.size;
+    });
+    stream.start(response.start);
+    return { type: 'watching' };
+  }
+
+  #overload(limit: string): Error {
+    this.#options.metrics.refused.add(1, limit);
+    return statusErrors.tooManyRequests('the server has received too many requests and has asked us to try again later', retryAfterSeconds);
+  }
+
+  async #send(exchange: Exchange, reply: Reply): Promise<Outcome> {
+    await sendReply(exchange, reply, { limits: this.#options.limits, timers: this.#options.world.timers });
+    return { type: 'answered', code: reply.code };
+  }
+
+  async #fail(exchange: Exchange, auditId: string, error: unknown): Promise<Outcome> {
+    const reply = await failureReply({ exchange, auditId, error, log: this.#options.world.log });
+    try {
+      return await this.#send(exchange, reply);
+    } catch (sending) {
+      this.#options.world.log.warn('an answer could not be sent', { auditId, error: String(sending) });
+      return { type: 'answered', code: reply.code };
+    }
+  }
+}

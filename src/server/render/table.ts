@@ -1,0 +1,80 @@
+import { causeMessage, invalid } from '../../api/field-error.ts';
+import type { Column, Kind, RowCondition } from '../../api/kind.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { statusErrors } from '../../api/status.ts';
+import type { ListMeta, Stored } from '../api.ts';
+import type { Target } from './accept.ts';
+import { listMetadata } from './list.ts';
+import { partialMetadata } from './metadata-only.ts';
+import { apiVersionOfTarget } from './targets.ts';
+
+/** What each row carries besides its cells. */
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+export interface TableOptions {
+  readonly as: Target;
+  readonly includeObject: IncludeObject;
+  /** Milliseconds since 1970, for ages. */
+  readonly now: number;
+  /** A watch sends the columns with its first event only. */
+  readonly headers: boolean;
+}
+
+/** @throws ApiError 400 for an includeObject that does not exist. */
+export function includeObjectOf(query: URLSearchParams): IncludeObject {
+  const value = query.get('includeObject') ?? '';
+  if (value === '' || value === 'Metadata') return 'Metadata';
+  if (value === 'None' || value === 'Object') return value;
+  const error = invalid('includeObject', value, "must be 'Metadata', 'Object', 'None', or empty");
+  throw statusErrors.badRequest(`Unable to convert to Table as requested: ${error.field}: ${causeMessage(error)}`);
+}
+
+export const tableOfList = (kind: Kind, items: readonly Stored[], list: { metadata: ListMeta; options: TableOptions }): string =>
+  table(kind, items, { metadata: listMetadata(list.metadata), options: list.options });
+
+export const tableOfObject = (kind: Kind, item: Stored, options: TableOptions): string =>
+  table(kind, [item], { metadata: { resourceVersion: item.object.metadata.resourceVersion }, options });
+
+/** What has no columns of its own (a Scale, a TokenRequest) shows its name and when it was made. */
+export function tableOfPlain(object: KubeObject, options: TableOptions): string {
+  const stored: Stored = { object, revision: 0, json: () => Buffer.from(JSON.stringify(object)) };
+  const { resourceVersion } = object.metadata;
+  return table({ columns: defaultColumns }, [stored], { metadata: resourceVersion === undefined ? {} : { resourceVersion }, options });
+}
+
+const defaultColumns: readonly Column[] = [
+  { name: 'Name', type: 'string', format: 'name', priority: 0, cell: (object) => object.metadata.name ?? '' },
+  { name: 'Created At', type: 'date', format: '', priority: 0, cell: (object) => object.metadata.creationTimestamp ?? null },
+];
+
+interface Rows {
+  readonly columns: readonly Column[];
+  readonly rowConditions?: (object: KubeObject) => readonly RowCondition[];
+}
+
+/** Written as text: rows that include whole objects reuse the bytes that these already have. */
+function table(rows: Rows, items: readonly Stored[], { metadata, options }: { metadata: object; options: TableOptions }): string {
+  const definitions = options.headers ? JSON.stringify(rows.columns.map(definition)) : 'null';
+  const head = `{"kind":"Table","apiVersion":"${apiVersionOfTarget(options.as)}","metadata":${JSON.stringify(metadata)}`;
+  return `${head},"columnDefinitions":${definitions},"rows":[${items.map((item) => row(rows, item, options)).join(',')}]}`;
+}
+
+const definition = ({ name, type, format, priority }: Column): object => ({ name, type, format, description: '', priority });
+
+function row(rows: Rows, item: Stored, options: TableOptions): string {
+  const cells = JSON.stringify(rows.columns.map((column) => column.cell(item.object, options.now)));
+  const conditions = rows.rowConditions?.(item.object) ?? [];
+  const said = conditions.length === 0 ? '' : `,"conditions":${JSON.stringify(conditions)}`;
+  return `{"cells":${cells}${said},"object":${included(item, options)}}`;
+}
+
+function included(item: Stored, { includeObject, as }: TableOptions): string {
+  switch (includeObject) {
+    case 'None':
+      return 'null';
+    case 'Metadata':
+      return JSON.stringify(partialMetadata(item.object, as));
+    case 'Object':
+      return Buffer.from(item.json()).toString();
+  }
+}
