@@ -23,9 +23,9 @@ function defaults({ spec }: CSIDriver): void {
   spec.seLinuxMount ??= false;
 }
 
-/** Scaling volume limits is a feature that is off: its field is dropped, unless the old object has it. */
-function dropPreventPodScheduling(spec: CSIDriverSpec, old?: CSIDriverSpec): void {
-  if (old?.preventPodSchedulingIfMissing === undefined) delete spec.preventPodSchedulingIfMissing;
+/** Scaling volume limits is a feature that is off: its field is dropped. */
+function dropPreventPodScheduling({ spec }: CSIDriver): void {
+  delete spec.preventPodSchedulingIfMissing;
 }
 
 function validateSpec(spec: CSIDriverSpec, field: string): FieldError[] {
@@ -95,9 +95,9 @@ export const csiDriverKind: Kind<CSIDriver> = {
   verbs: everyVerb,
   validateName: nameIsDnsSubdomain,
   defaults,
-  prepareForCreate: (driver) => dropPreventPodScheduling(driver.spec),
+  prepareForCreate: dropPreventPodScheduling,
   prepareForUpdate: (driver, old) => {
-    dropPreventPodScheduling(driver.spec, old.spec);
+    dropPreventPodScheduling(driver);
     // A driver has no generation until its spec changes for the first time.
     if (!semanticallyEqual(driver.spec, old.spec)) driver.metadata.generation = (old.metadata.generation ?? 0) + 1;
   },
@@ -115,7 +115,7 @@ export const csiDriverKind: Kind<CSIDriver> = {
     booleanColumn('StorageCapacity', (driver) => driver.spec.storageCapacity ?? false),
     textColumn('TokenRequests', (driver) => driver.spec.tokenRequests?.map(({ audience }) => audience).join(',') ?? '<unset>'),
     booleanColumn('RequiresRepublish', (driver) => driver.spec.requiresRepublish ?? false),
-    textColumn('Modes', (driver) => driver.spec.volumeLifecycleModes?.join(',') ?? '<none>'),
+    textColumn('Modes', (driver) => driver.spec.volumeLifecycleModes?.join(',') || '<none>'),
     ageColumn,
   ],
 };

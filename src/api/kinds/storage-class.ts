@@ -32,9 +32,9 @@ function validate(storageClass: StorageClass): FieldError[] {
   return [...errors, ...validateTopologies(allowedTopologies, 'allowedTopologies')];
 }
 
-/** The same term twice is an error once for each earlier one that it repeats. */
+/** The same term twice is an error once for each earlier one that it repeats; Kubernetes' list of these begins with an empty one per term. */
 function validateTopologies(terms: readonly TopologySelectorTerm[], field: string): FieldError[] {
-  const seen: string[] = [];
+  const seen = terms.map(() => contentOf({}));
   return terms.flatMap((term, i) => {
     const errors = validateTopologySelectorTerm(term, `${field}[${i}]`);
     const content = contentOf(term);

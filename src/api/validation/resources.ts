@@ -35,6 +35,8 @@ const standardResources: ReadonlySet<string> = new Set([...quotaResources, 'stor
 
 export const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES_PREFIX);
 const isQuotaHugePages = (name: string): boolean => isHugePages(name) || name.startsWith(`${REQUESTS_PREFIX}${HUGE_PAGES_PREFIX}`);
+/** What quotas count under a name without a domain. */
+export const isQuotaResource = (name: string): boolean => quotaResources.has(name) || isQuotaHugePages(name);
 /** A name without a domain, or in Kubernetes' own. */
 export const isNativeResource = (name: string): boolean => !name.includes('/') || name.includes(DEFAULT_NAMESPACE);
 export const isOvercommitAllowed = (name: string): boolean => isNativeResource(name) && !isHugePages(name);
@@ -62,8 +64,7 @@ export function validateContainerResourceName(name: string, field: string): Fiel
 
 export function validateQuotaResourceName(name: string, field: string): FieldError[] {
   const errors = validateResourceName(name, field);
-  if (name.includes('/') || quotaResources.has(name) || isQuotaHugePages(name)) return errors;
-  return [...errors, invalid(field, name, 'must be a standard resource for quota')];
+  return name.includes('/') || isQuotaResource(name) ? errors : [...errors, invalid(field, name, 'must be a standard resource for quota')];
 }
 
 /** An amount of a resource: not negative, and whole where the resource is. */
