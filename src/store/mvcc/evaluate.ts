@@ -1,4 +1,4 @@
-import type { Entry, Transaction, TransactionResult } from '../contract.ts';
+import type { Entry, Transaction, TransactionResult, Write } from '../contract.ts';
 import { ownBytes, tombstone, Version, visible } from './version.ts';
 
 type Conflicts = Extract<TransactionResult, { ok: false }>['conflicts'];
@@ -7,7 +7,7 @@ type Conflicts = Extract<TransactionResult, { ok: false }>['conflicts'];
 export type Verdict =
   | { readonly outcome: 'conflict'; readonly conflicts: Conflicts }
   /** Every compare holds, and there is nothing to write. */
-  | { readonly outcome: 'nothing'; readonly entries: readonly undefined[] }
+  | { readonly outcome: 'nothing'; readonly entries: readonly (Entry | undefined)[] }
   | { readonly outcome: 'write'; readonly versions: readonly Version[]; readonly entries: readonly (Entry | undefined)[] };
 
 /**
@@ -17,28 +17,24 @@ export type Verdict =
 export function evaluate(transaction: Transaction, newest: (key: string) => Version | undefined, revision: number): Verdict {
   const conflicts = conflictsOf(transaction, newest);
   if (conflicts !== undefined) return { outcome: 'conflict', conflicts };
-  const versions: Version[] = [];
-  const entries: (Entry | undefined)[] = [];
-  for (const write of transaction.writes) {
-    const current = visible(newest(write.key));
-    if (write.type === 'put') {
-      const version = new Version({
-        key: current?.key ?? write.key,
-        value: ownBytes(write.value),
-        createRevision: current?.createRevision ?? revision,
-        modRevision: revision,
-        memo: write.memo,
-      });
-      versions.push(version);
-      entries.push(version);
-    } else {
-      if (current !== undefined) versions.push(tombstone(current.key, revision));
-      entries.push(undefined);
-    }
-  }
   if (transaction.writes.length > 1) refuseTwice(transaction);
-  if (versions.length === 0) return { outcome: 'nothing', entries: entries.map(() => undefined) };
-  return { outcome: 'write', versions, entries };
+  const written = transaction.writes.map((write) => versionOf(write, visible(newest(write.key)), revision));
+  const entries = written.map(visible);
+  const versions = written.every((version) => version !== undefined) ? written : written.filter((version) => version !== undefined);
+  return versions.length > 0 ? { outcome: 'write', versions, entries } : { outcome: 'nothing', entries };
+}
+
+/** What a write leaves behind; undefined if it changes nothing. */
+function versionOf(write: Write, current: Version | undefined, revision: number): Version | undefined {
+  if (write.type === 'delete') return current && tombstone(current.key, revision);
+  return new Version({
+    // The key that is stored already, so that all versions share one string.
+    key: current?.key ?? write.key,
+    value: ownBytes(write.value),
+    createRevision: current?.createRevision ?? revision,
+    modRevision: revision,
+    memo: write.memo,
+  });
 }
 
 function conflictsOf(transaction: Transaction, newest: (key: string) => Version | undefined): Conflicts | undefined {

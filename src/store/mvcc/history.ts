@@ -1,16 +1,9 @@
-import type { Change } from '../contract.ts';
 import type { Version } from './version.ts';
 
-/** What one revision wrote, and what watchers are told of it. */
-export interface Revision {
-  readonly versions: readonly Version[];
-  readonly changes: readonly Change[];
-}
-
-/** Every revision after a first one, found by its number. */
+/** What every revision after a first one wrote, found by its number. */
 export class History {
   /** Revision `#first + i` is at `#revisions[#head + i]`. */
-  #revisions: Revision[] = [];
+  #revisions: (readonly Version[])[] = [];
   #head = 0;
   #first: number;
 
@@ -24,18 +17,18 @@ export class History {
     return this.#first;
   }
 
-  push(revision: Revision): void {
-    this.#revisions.push(revision);
+  push(versions: readonly Version[]): void {
+    this.#revisions.push(versions);
   }
 
-  at(revision: number): Revision | undefined {
+  at(revision: number): readonly Version[] | undefined {
     return revision < this.#first ? undefined : this.#revisions[this.#head + revision - this.#first];
   }
 
   /** Takes out the oldest revision. */
-  shift(): Revision | undefined {
+  shift(): readonly Version[] {
     const oldest = this.#revisions[this.#head];
-    if (oldest === undefined) return undefined;
+    if (oldest === undefined) return NOTHING;
     this.#revisions[this.#head] = NOTHING;
     this.#head++;
     this.#first++;
@@ -47,4 +40,4 @@ export class History {
   }
 }
 
-const NOTHING: Revision = { versions: [], changes: [] };
+const NOTHING: readonly Version[] = [];

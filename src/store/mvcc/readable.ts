@@ -52,8 +52,8 @@ export class ReadableStore {
 
   /** The next revision: readers see it, then watchers are told. */
   protected publish(versions: readonly Version[]): void {
-    const changes = this.tree.apply(versions);
-    this.#watchers.dispatch(this.tree.revision, changes);
+    this.tree.apply(versions);
+    this.#watchers.dispatch(this.tree.revision);
   }
 
   protected get closed(): boolean {

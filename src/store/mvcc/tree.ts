@@ -26,6 +26,8 @@ export class Tree {
   readonly #live = new SortedIndex<Slot>();
   readonly #dead = new SortedIndex<Slot>();
   readonly #history: History;
+  /** Made once for all watchers. Those that few ask for any more are made again when somebody does. */
+  readonly #changes = new Map<number, readonly Change[]>();
   #revision: number;
   #compacted: number;
   /** The state as of this revision is being copied; it must stay readable. */
@@ -66,49 +68,38 @@ export class Tree {
 
   /** Puts a version in place that was made before the oldest history (loaded from a snapshot). */
   load(version: Version): void {
-    const slot = { key: version.key, newest: version };
-    this.#slots.set(version.key, slot);
-    this.#live.add(slot);
-    this.#liveBytes += version.value.byteLength;
+    this.#addSlot(version);
   }
 
   /** Makes the versions of the next revision visible. */
-  apply(versions: readonly Version[]): readonly Change[] {
+  apply(versions: readonly Version[]): void {
     this.#revision++;
-    const changes = new Array<Change>(versions.length);
-    for (let i = 0; i < versions.length; i++) changes[i] = this.#applyOne(versions[i] as Version);
-    this.#history.push({ versions, changes });
+    for (let i = 0; i < versions.length; i++) this.#applyOne(versions[i] as Version);
+    this.#history.push(versions);
     this.#forgetMemos();
-    return changes;
   }
 
-  #applyOne(version: Version): Change {
+  #applyOne(version: Version): void {
     const slot = this.#slots.get(version.key);
-    const previous = visible(slot?.newest);
-    if (slot === undefined) this.#addSlot(version);
-    else {
-      version.older = slot.newest;
-      slot.newest = version;
-      if (previous === undefined && !version.deleted) this.#move(slot, this.#dead, this.#live);
-      if (previous !== undefined && version.deleted) this.#move(slot, this.#live, this.#dead);
+    if (slot === undefined) {
+      this.#addSlot(version);
+      return;
     }
+    const previous = visible(slot.newest);
+    version.older = slot.newest;
+    slot.newest = version;
+    if (previous === undefined && !version.deleted) this.#move(slot, this.#dead, this.#live);
+    if (previous !== undefined && version.deleted) this.#move(slot, this.#live, this.#dead);
     const replaced = previous?.value.byteLength ?? 0;
     this.#liveBytes += version.value.byteLength - replaced;
     this.#historyBytes += replaced;
-    return {
-      type: version.deleted ? 'delete' : 'put',
-      key: version.key,
-      revision: version.modRevision,
-      entry: visible(version),
-      previous,
-      memo: undefined,
-    };
   }
 
   #addSlot(version: Version): void {
     const slot = { key: version.key, newest: version };
     this.#slots.set(version.key, slot);
     (version.deleted ? this.#dead : this.#live).add(slot);
+    this.#liveBytes += version.value.byteLength;
   }
 
   #move(slot: Slot, from: SortedIndex<Slot>, to: SortedIndex<Slot>): void {
@@ -118,12 +109,7 @@ export class Tree {
 
   /** What readers derived from a replaced value is seldom asked for again; its bytes stay until they are compacted. */
   #forgetMemos(): void {
-    const revision = this.#history.at(this.#revision - MEMO_REVISIONS);
-    if (revision === undefined) return;
-    for (const change of revision.changes) {
-      change.memo = undefined;
-      if (change.previous !== undefined) change.previous.memo = undefined;
-    }
+    for (const version of this.#history.at(this.#revision - MEMO_REVISIONS) ?? []) if (version.older !== undefined) version.older.memo = undefined;
   }
 
   /** @throws StoreError `compacted` or `future` */
@@ -162,16 +148,27 @@ export class Tree {
     // Fewer revisions than keys: take back what each of them added and removed.
     let count = now;
     for (let later = revision + 1; later <= this.#revision; later++) {
-      for (const change of this.#history.at(later)?.changes ?? []) {
-        if (change.key >= from && change.key < to) count += (change.previous === undefined ? 0 : 1) - (change.entry === undefined ? 0 : 1);
+      for (const version of this.#history.at(later) ?? []) {
+        if (version.key >= from && version.key < to) count += (visible(version.older) === undefined ? 0 : 1) - (version.deleted ? 0 : 1);
       }
     }
     return count;
   }
 
-  /** The changes of one revision after the compacted one. */
+  /** What watchers are told of one revision after the compacted one. */
   changesAt(revision: number): readonly Change[] | undefined {
-    return this.#history.at(revision)?.changes;
+    const known = this.#changes.get(revision);
+    if (known !== undefined) return known;
+    const changes = this.#history.at(revision)?.map(changeOf);
+    if (changes === undefined) return undefined;
+    this.#changes.set(revision, changes);
+    if (this.#changes.size > CHANGES_KEPT) this.#forgetOldestChanges();
+    return changes;
+  }
+
+  #forgetOldestChanges(): void {
+    const [oldest] = this.#changes.keys();
+    if (oldest !== undefined) this.#changes.delete(oldest);
   }
 
   /** From now on reads before `revision` fail. `trim` then frees what they alone needed. */
@@ -184,7 +181,8 @@ export class Tree {
     const upTo = Math.min(this.#compacted, this.#pinned);
     for (let done = 0; done < budget; done++) {
       if (this.#history.first > upTo) return false;
-      for (const version of this.#history.shift()?.versions ?? []) this.#forgetBefore(version);
+      this.#changes.delete(this.#history.first);
+      for (const version of this.#history.shift()) this.#forgetBefore(version);
     }
     return this.#history.first <= upTo;
   }
@@ -216,6 +214,20 @@ export class Tree {
 
 /** For this many revisions a replaced value keeps what readers derived from it, since watchers may still be at it. */
 const MEMO_REVISIONS = 1024;
+
+/** How many revisions' changes are kept for watchers that come late. */
+const CHANGES_KEPT = 4096;
+
+function changeOf(version: Version): Change {
+  return {
+    type: version.deleted ? 'delete' : 'put',
+    key: version.key,
+    revision: version.modRevision,
+    entry: visible(version),
+    previous: visible(version.older),
+    memo: undefined,
+  };
+}
 
 /** Two sorted sequences as one. */
 function* merge(left: Generator<Slot, undefined>, right: Generator<Slot, undefined>): Generator<Slot, undefined> {

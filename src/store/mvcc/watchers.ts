@@ -43,9 +43,10 @@ export class Watchers {
     };
   }
 
-  /** Tells everybody whom it concerns of the changes of one revision, which readers can see already. */
-  dispatch(revision: number, changes: readonly Change[]): void {
+  /** Tells everybody whom it concerns of a revision that readers can see already. */
+  dispatch(revision: number): void {
     if (this.#size > 0) {
+      const changes = this.#tree.changesAt(revision) ?? [];
       const [only] = changes;
       if (changes.length === 1 && only !== undefined) {
         for (const group of this.#groupsOf(only.key)) deliver(group, revision, changes);
