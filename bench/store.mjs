@@ -10,7 +10,7 @@ const VALUE_BYTES = 1024;
 const keyOf = (i) => `/registry/persistentvolumeclaims/default/claim-${String((i * 7919) % KEYS).padStart(6, '0')}`;
 const world = {
   log: { debug() {}, info() {}, warn: console.warn, error: console.error },
-  timers: { soon: (callback) => setImmediate(callback) },
+  timers: { soon: (callback) => void setImmediate(() => callback()) },
 };
 
 export async function run() {

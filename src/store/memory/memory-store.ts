@@ -13,7 +13,7 @@ class MemoryStore extends ReadableStore implements Store {
   /** As in a durable store, a write is visible only after `transact` has returned: nobody relies on seeing it earlier. */
   async transact(transaction: Transaction): Promise<TransactionResult> {
     this.#refuseIfClosing();
-    await undefined;
+    await Promise.resolve();
     const verdict = evaluate(transaction, (key) => this.tree.newest(key), this.tree.revision + 1);
     switch (verdict.outcome) {
       case 'conflict':
@@ -29,7 +29,7 @@ class MemoryStore extends ReadableStore implements Store {
   async compact(revision: number): Promise<void> {
     this.#refuseIfClosing();
     if (revision > this.tree.revision) throw new StoreError('future', `revision ${revision} does not exist yet: the newest is ${this.tree.revision}`);
-    await undefined;
+    await Promise.resolve();
     this.tree.compact(revision);
     this.tree.trim(Number.POSITIVE_INFINITY);
   }
@@ -41,7 +41,7 @@ class MemoryStore extends ReadableStore implements Store {
 
   async #close(): Promise<void> {
     // The writes under way are ahead of this continuation in the same queue.
-    await undefined;
+    await Promise.resolve();
     this.endReading();
   }
 

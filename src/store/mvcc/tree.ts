@@ -124,10 +124,7 @@ export class Tree {
   }
 
   #newestIn({ from, to }: Range, limit: number): Entry[] {
-    const slots = this.#live.slice(from, to, limit);
-    const entries = new Array<Entry>(slots.length);
-    for (let i = 0; i < slots.length; i++) entries[i] = (slots[i] as Slot).newest;
-    return entries;
+    return this.#live.slice(from, to, limit).map((slot) => slot.newest);
   }
 
   #pastIn({ from, to }: { from: string; to: string | undefined }, past: { revision: number; limit: number }): Entry[] {
