@@ -58,6 +58,10 @@ export class Cache<T extends KubeObject> {
     return this.#byNamespace.get(namespace);
   }
 
+  hasAnyIn(namespace: string): boolean {
+    return this.#byNamespace.has(namespace);
+  }
+
   get size(): number {
     return this.#objects.size;
   }
@@ -193,6 +197,10 @@ export class Index<T> {
   get(value: string): readonly T[] {
     const bucket = this.#buckets.get(value);
     return bucket === undefined ? [] : [...bucket.values()];
+  }
+
+  has(value: string): boolean {
+    return this.#buckets.has(value);
   }
 
   change(key: string, before: T | undefined, after: T | undefined): void {

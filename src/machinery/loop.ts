@@ -16,7 +16,7 @@ export interface Controller<Key extends string, Snapshot, Action> {
   /** From caches only, without waiting. Undefined: the key is gone, or none of this controller's business. */
   snapshot(key: Key): Snapshot | undefined;
   decide(snapshot: Snapshot, now: number): Decision<Action>;
-  perform(action: Action): Promise<Outcome>;
+  perform(action: Action, key: Key): Promise<Outcome>;
   /** How many keys are worked on at a time; 1 unless said. */
   readonly parallelism?: number;
   readonly backoff?: Backoff;
@@ -34,6 +34,22 @@ export function source<T extends KubeObject, Key extends string>(kind: Kind<T>, 
         for (const key of keys(change)) add(key);
       }),
   };
+}
+
+/** A source for what a controller learns otherwise than from a cache, such as the answer to a question that it asked. */
+export class Bell<Key extends string> implements Source<Key> {
+  #add: (key: Key) => void = () => undefined;
+
+  ring(key: Key): void {
+    this.#add(key);
+  }
+
+  subscribe(_: Informers, add: (key: Key) => void): Cancel {
+    this.#add = add;
+    return () => {
+      this.#add = () => undefined;
+    };
+  }
 }
 
 export interface Decision<Action> {
@@ -196,7 +212,7 @@ class Runner<Key extends string, Snapshot, Action> implements Loop {
         this.#halt();
         return 'crash';
       }
-      const outcome = await this.#controller.perform(action);
+      const outcome = await this.#controller.perform(action, key);
       if (outcome !== 'done') {
         log.debug('pass cut short', { outcome, action });
         return { outcome, again: undefined };

@@ -1,0 +1,59 @@
+import type { OwnerReference } from '../../api/generated/types.ts';
+import type { Kind } from '../../api/kind.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { Client } from '../../machinery/client.ts';
+import { Bell, type Controller, type Source, source } from '../../machinery/loop.ts';
+import type { Recorder } from '../../machinery/recorder.ts';
+import type { Clock } from '../../world/world.ts';
+import { type Action, kindsByName, perform } from './actions.ts';
+import { decideItem, type Item } from './decide.ts';
+import { Graph } from './graph.ts';
+
+export interface GarbageCollectorOptions {
+  readonly clock: Clock;
+  readonly client: Client;
+  /** All kinds that are served. */
+  readonly kinds: readonly Kind[];
+  readonly recorder: Pick<Recorder, 'record'>;
+}
+
+/** Deletes what nobody owns any more, and finishes deletions that wait for dependents. Keys are uids. */
+export function garbageCollector({ clock, client, kinds, recorder }: GarbageCollectorOptions): Controller<string, Item, Action> {
+  const kindOf = kindsByName(kinds);
+  const graph = new Graph(kindOf);
+  const answered = new Bell<string>();
+
+  const follow = (kind: Kind): Source<string> =>
+    source(kind, (change) => {
+      const { toLookAt, misplaced } = graph.change(change);
+      for (const { dependent, reference } of misplaced) recorder.record(dependent, misplacedReport(dependent, reference));
+      return toLookAt;
+    });
+
+  return {
+    name: 'garbage-collector',
+    sources: [answered, ...kinds.filter(isCollected).map(follow)],
+    snapshot: (uid) => graph.item(uid),
+    decide: decideItem,
+    perform: (action, uid) =>
+      perform(action, client, {
+        kindOf,
+        lookedUp: (owner, exists) => {
+          graph.lookedUp(owner, exists, clock.now());
+          answered.ring(uid);
+        },
+      }),
+    parallelism: 20,
+  };
+}
+
+/** As Kubernetes: what can be deleted, listed and watched, but not events, which are too many and own nothing. */
+function isCollected(kind: Kind): boolean {
+  return kind.plural !== 'events' && (['delete', 'list', 'watch'] as const).every((verb) => kind.verbs.includes(verb));
+}
+
+function misplacedReport({ metadata }: KubeObject, { apiVersion, kind, name, uid }: OwnerReference): Parameters<Recorder['record']>[1] {
+  const namespace = metadata.namespace ?? '';
+  const message = `ownerRef [${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}] does not exist in namespace ${JSON.stringify(namespace)}`;
+  return { type: 'Warning', reason: 'OwnerRefInvalidNamespace', message };
+}

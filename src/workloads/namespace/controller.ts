@@ -1,0 +1,89 @@
+import type { Namespace } from '../../api/generated/types.ts';
+import type { Kind } from '../../api/kind.ts';
+import type { Client } from '../../machinery/client.ts';
+import type { Informers } from '../../machinery/informers.ts';
+import { Bell, type Controller, type Source, source } from '../../machinery/loop.ts';
+import type { Clock } from '../../world/world.ts';
+import { type Action, perform, type Sweep, type Sweeper, sweep } from './actions.ts';
+import { decideNamespace, type Snapshot } from './decide.ts';
+
+export interface NamespaceControllerOptions {
+  readonly clock: Clock;
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly namespaceKind: Kind<Namespace>;
+  /** All kinds that are served. */
+  readonly kinds: readonly Kind[];
+}
+
+/** Empties namespaces that were deleted, and lets them go. Keys are their names. */
+export function namespaceController(options: NamespaceControllerOptions): Controller<string, Snapshot, Action> {
+  const { namespaceKind, informers } = options;
+  const namespaces = informers.cache(namespaceKind);
+  const sweeper: Sweeper = { ...options, contentKinds: options.kinds.filter((kind) => kind.namespaced && kind.verbs.includes('delete')) };
+  const sweeps = new Sweeps();
+  const swept = new Bell<string>();
+
+  /** The last object of its kind has gone: perhaps the namespace waited for nothing else. */
+  const emptied = (kind: Kind): Source<string> =>
+    source(kind, ({ before, after }) => {
+      const name = before?.metadata.namespace;
+      if (name === undefined || after !== undefined || informers.cache(kind).hasAnyIn(name)) return [];
+      if (namespaces.getKey(name)?.metadata.deletionTimestamp === undefined) return [];
+      sweeps.outdate(name);
+      return [name];
+    });
+
+  return {
+    name: 'namespace',
+    sources: [
+      swept,
+      source(namespaceKind, ({ before, after }) => {
+        if (after === undefined && before?.metadata.name !== undefined) sweeps.forget(before.metadata.name);
+        return after?.metadata.deletionTimestamp === undefined ? [] : [after.metadata.name ?? ''];
+      }),
+      ...sweeper.contentKinds.filter((kind) => kind.verbs.includes('watch')).map(emptied),
+    ],
+    snapshot(name) {
+      const namespace = namespaces.getKey(name);
+      return namespace === undefined ? undefined : { namespace, sweep: sweeps.get(name) };
+    },
+    decide: decideNamespace,
+    async perform(action, name) {
+      if (action.type !== 'sweep') return await perform(action, sweeper);
+      await sweeps.run(name, (failures) => sweep(action.namespace, failures, sweeper));
+      swept.ring(name);
+      return 'done';
+    },
+    parallelism: 10,
+  };
+}
+
+/** The last sweep of each namespace, as long as nothing has changed since it began. */
+class Sweeps {
+  readonly #last = new Map<string, { readonly sweep: Sweep; outdated: boolean }>();
+  /** Namespaces whose content changed while they were being swept: what the sweep says of it may be old. */
+  readonly #changed = new Set<string>();
+
+  get(name: string): Sweep | undefined {
+    const last = this.#last.get(name);
+    return last === undefined || last.outdated ? undefined : last.sweep;
+  }
+
+  outdate(name: string): void {
+    this.#changed.add(name);
+    const last = this.#last.get(name);
+    if (last !== undefined) last.outdated = true;
+  }
+
+  forget(name: string): void {
+    this.#last.delete(name);
+    this.#changed.delete(name);
+  }
+
+  async run(name: string, make: (failures: number) => Promise<Sweep>): Promise<void> {
+    this.#changed.delete(name);
+    const sweep = await make(this.#last.get(name)?.sweep.failures ?? 0);
+    this.#last.set(name, { sweep, outdated: this.#changed.has(name) });
+  }
+}
