@@ -22,21 +22,27 @@ export function readBody(source: Readable, announced: number, bounds: BodyBounds
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let length = 0;
-    const refuse = (): void => {
+    let open = true;
+    const refuse = (error: () => Error): void => {
+      if (!open) return;
+      open = false;
       chunks.length = 0;
-      reject(statusErrors.tooLarge(bounds.limit));
+      reject(error());
     };
-    const brokenOff = (): void => reject(statusErrors.badRequest('the request body was not sent completely'));
+    const tooLarge = (): void => refuse(() => statusErrors.tooLarge(bounds.limit));
+    const brokenOff = (): void => refuse(() => statusErrors.badRequest('the request body was not sent completely'));
     if (source.destroyed) brokenOff();
-    if (announced > bounds.limit) refuse();
+    if (announced > bounds.limit) tooLarge();
     source.on('data', (chunk: Uint8Array) => {
       length += chunk.length;
-      if (length > bounds.limit + bounds.discarded) bounds.giveUp();
-      else if (length > bounds.limit || announced > bounds.limit) refuse();
-      else chunks.push(chunk);
+      if (length > bounds.limit) tooLarge();
+      if (open) chunks.push(chunk);
+      else if (length > bounds.limit + bounds.discarded) bounds.giveUp();
     });
-    source.once('end', () => resolve(chunks.length === 1 ? (chunks[0] ?? nothing) : Buffer.concat(chunks, length > bounds.limit ? 0 : length)));
-    source.once('aborted', brokenOff);
+    source.once('end', () => {
+      open = false;
+      resolve(chunks.length === 1 ? (chunks[0] ?? nothing) : Buffer.concat(chunks));
+    });
     source.once('error', brokenOff);
     source.once('close', brokenOff);
   });

@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest';
+import { type ClientCertificate, createAuthenticator, staticToken } from './authenticator.ts';
+
+const none: ClientCertificate = { type: 'none' };
+const invalid: ClientCertificate = { type: 'invalid' };
+const jane: ClientCertificate = { type: 'valid', commonName: 'jane', organizations: ['dev'] };
+
+describe('authentication', () => {
+  const authenticator = createAuthenticator([staticToken('secret', { name: 'admin', groups: ['system:masters'] })]);
+
+  test.each<[string, ClientCertificate, string | undefined, string, readonly string[]]>([
+    ['a certificate', jane, undefined, 'jane', ['dev', 'system:authenticated']],
+    ['a certificate, before a token', jane, 'Bearer secret', 'jane', ['dev', 'system:authenticated']],
+    ['a token', none, 'Bearer secret', 'admin', ['system:masters', 'system:authenticated']],
+    ['a token, however the scheme is written', none, 'bEaReR  secret', 'admin', ['system:masters', 'system:authenticated']],
+    ['a token beside a certificate of somebody else', invalid, 'Bearer secret', 'admin', ['system:masters', 'system:authenticated']],
+    ['nothing', none, undefined, 'system:anonymous', ['system:unauthenticated']],
+    ['a scheme that is not ours', none, 'Basic c2VjcmV0', 'system:anonymous', ['system:unauthenticated']],
+  ])('%s', async (_case, certificate, authorization, name, groups) => {
+    expect(await authenticator.authenticate({ certificate, authorization })).toMatchObject({ name, groups });
+  });
+
+  test.each<[string, ClientCertificate, string | undefined]>([
+    ['an unknown token', none, 'Bearer other'],
+    ['a token that begins like the right one', none, 'Bearer secre'],
+    ['a certificate that nobody we know signed', invalid, undefined],
+    ['a certificate without a name', { type: 'valid', commonName: '', organizations: [] }, undefined],
+  ])('%s is 401', async (_case, certificate, authorization) => {
+    await expect(authenticator.authenticate({ certificate, authorization })).rejects.toMatchObject({ code: 401, message: 'Unauthorized' });
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { type Attributes, authenticatedMayAll, forbiddenError } from './authorizer.ts';
+import { anonymous } from './user.ts';
+
+const resource = (fields: Partial<Extract<Attributes, { type: 'resource' }>>): Attributes => ({
+  type: 'resource',
+  verb: 'list',
+  group: '',
+  version: 'v1',
+  resource: 'pods',
+  subresource: '',
+  namespace: '',
+  name: '',
+  ...fields,
+});
+const path = (text: string, verb = 'get'): Attributes => ({ type: 'path', verb, path: text });
+
+describe('authorization until there are roles', () => {
+  test.each([path('/healthz'), path('/livez'), path('/readyz'), path('/version')])('everybody may ask for %o', (attributes) => {
+    expect(authenticatedMayAll.authorize(anonymous, attributes)).toEqual({ allowed: true });
+  });
+
+  test.each([path('/'), path('/api'), path('/metrics'), path('/healthz', 'post'), path('/readyz/etcd'), resource({})])(
+    'an anonymous client may not: %o',
+    (attributes) => {
+      expect(authenticatedMayAll.authorize(anonymous, attributes)).toMatchObject({ allowed: false });
+    },
+  );
+
+  test('somebody known may', () => {
+    expect(authenticatedMayAll.authorize({ name: 'jane', groups: ['system:authenticated'] }, resource({}))).toEqual({ allowed: true });
+  });
+});
+
+describe('a refusal, in the words of Kubernetes', () => {
+  test.each<[Attributes, string, object]>([
+    [path('/api'), 'forbidden: User "system:anonymous" cannot get path "/api"', {}],
+    [path('/<b>'), 'forbidden: User "system:anonymous" cannot get path "/&lt;b&gt;"', {}],
+    [
+      resource({ namespace: 'default' }),
+      'pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" in the namespace "default"',
+      { kind: 'pods' },
+    ],
+    [
+      resource({ verb: 'update', group: 'apps', resource: 'deployments', subresource: 'scale', namespace: 'a', name: 'web' }),
+      'deployments.apps "web" is forbidden: User "system:anonymous" cannot update resource "deployments/scale" in API group "apps" in the namespace "a"',
+      { name: 'web', group: 'apps', kind: 'deployments' },
+    ],
+    [
+      resource({ verb: 'get', resource: 'nodes', name: 'n1' }),
+      'nodes "n1" is forbidden: User "system:anonymous" cannot get resource "nodes" in API group "" at the cluster scope',
+      { name: 'n1', kind: 'nodes' },
+    ],
+  ])('%o', (attributes, message, details) => {
+    const error = forbiddenError(anonymous, attributes, '');
+    expect(error.toStatus()).toEqual({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason: 'Forbidden', details, code: 403 });
+  });
+});
