@@ -86,6 +86,14 @@ export function validateLegacyIp(text: string, field: string, old: readonly stri
   return ip.mapped && !ip.leadingZeros ? [invalid(field, text, 'must not be an IPv4-mapped IPv6 address')] : errors;
 }
 
+/** An address in the one form it should have. */
+export function validateIp(text: string, field: string): FieldError[] {
+  const errors = validateLegacyIp(text, field);
+  const ip = parseIp(text);
+  if (errors.length > 0 || ip === undefined || formatIp(ip) === text) return errors;
+  return [invalid(field, text, `must be in canonical form (${JSON.stringify(formatIp(ip))})`)];
+}
+
 /** What clients are told about an address that is accepted but should be written otherwise. */
 export function ipWarnings(text: string, field: string): string[] {
   const ip = parseIp(text);
