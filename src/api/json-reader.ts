@@ -15,6 +15,13 @@ export interface JsonDocument {
   readonly duplicates: readonly JsonPath[];
 }
 
+export interface ReadJsonOptions {
+  /** Numbers that JavaScript would not print as they were written ("1.0", "1e3", 20 digits) become a JsonNumber. */
+  readonly exactNumbers?: boolean;
+  /** Called with the path of every key, in the order of the document, repetitions included. */
+  readonly onKey?: (path: JsonPath) => void;
+}
+
 /** A number as it was written. */
 export class JsonNumber {
   readonly text: string;
@@ -38,14 +45,14 @@ const escapes: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '
 /** Reads JSON character by character and says what is wrong with it as Go does. */
 export class JsonReader {
   readonly #text: string;
-  readonly #exactNumbers: boolean;
+  readonly #options: ReadJsonOptions;
   readonly #path: (string | number)[] = [];
   readonly #duplicates: JsonPath[] = [];
   #at = 0;
 
-  constructor(text: string, exactNumbers: boolean) {
+  constructor(text: string, options: ReadJsonOptions = {}) {
     this.#text = text;
-    this.#exactNumbers = exactNumbers;
+    this.#options = options;
   }
 
   /** @throws JsonError */
@@ -109,6 +116,7 @@ export class JsonReader {
 
   #member(object: Record<string, unknown>, key: string, depth: number): void {
     const isDuplicate = Object.hasOwn(object, key);
+    this.#options.onKey?.(this.#path);
     if (isDuplicate) this.#duplicates.push([...this.#path]);
     const value = this.#value(depth);
     setOwn(object, key, isDuplicate ? merged(object[key], value) : value);
@@ -191,7 +199,7 @@ export class JsonReader {
 
   #numberValue(text: string): number | JsonNumber {
     const number = Number(text);
-    if (this.#exactNumbers) return String(number) === text ? number : new JsonNumber(text);
+    if (this.#options.exactNumbers === true) return String(number) === text ? number : new JsonNumber(text);
     if (!Number.isFinite(number)) throw new JsonError(`json: cannot unmarshal number ${text} into Go value of type float64`);
     return number;
   }

@@ -12,7 +12,7 @@ describe('what is valid', () => {
       fc.property(fc.json(), (text) => {
         const expected: unknown = JSON.parse(text);
         expect(readJson(text).value).toEqual(expected);
-        expect(new JsonReader(text, false).read().value).toEqual(expected);
+        expect(new JsonReader(text).read().value).toEqual(expected);
       }),
     );
   });

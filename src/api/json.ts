@@ -5,14 +5,20 @@
  * The common case is JSON.parse plus one cheap survey of the text. The careful reader (json-reader.ts) runs only when the
  * survey or the parser found something unusual: an error, a key given twice, a number that a double cannot hold as written.
  */
-import { type JsonDocument, JsonReader, maxDepth } from './json-reader.ts';
+import { type JsonDocument, JsonReader, maxDepth, type ReadJsonOptions } from './json-reader.ts';
 
-export { isJsonObject, type JsonDocument, JsonError, JsonNumber, type JsonPath, jsonTypeOf, maxDepth, quoteGo, setOwn } from './json-reader.ts';
-
-export interface ReadJsonOptions {
-  /** Numbers that JavaScript would not print as they were written ("1.0", "1e3", 20 digits) become a JsonNumber. */
-  readonly exactNumbers?: boolean;
-}
+export {
+  isJsonObject,
+  type JsonDocument,
+  JsonError,
+  JsonNumber,
+  type JsonPath,
+  jsonTypeOf,
+  maxDepth,
+  quoteGo,
+  type ReadJsonOptions,
+  setOwn,
+} from './json-reader.ts';
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
@@ -20,11 +26,11 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 export function readJson(source: Uint8Array | string, options: ReadJsonOptions = {}): JsonDocument {
   const text = typeof source === 'string' ? source : utf8.decode(source);
   const survey = surveyJson(text);
-  if (survey.plain) {
+  if (survey.plain && options.onKey === undefined) {
     const value = parseOrUndefined(text);
     if (value !== undefined && countFields(value) === survey.fields) return { value, duplicates: [] };
   }
-  return new JsonReader(text, options.exactNumbers ?? false).read();
+  return new JsonReader(text, options).read();
 }
 
 function parseOrUndefined(text: string): unknown {

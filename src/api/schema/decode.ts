@@ -1,10 +1,8 @@
-/** A value that does not fit its type, in the words of Go's JSON decoder: `json: cannot unmarshal string into Go struct field …`. */
-export class DecodeError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'DecodeError';
-  }
-}
+import { quoteGo } from '../json.ts';
+import { type Decoder, decoderOf } from './decoders.ts';
+import { DecodeError, DecodeState } from './decode-state.ts';
+
+export { DecodeError } from './decode-state.ts';
 
 export interface Decoded<T> {
   /** A new object, sharing nothing with the input. */
@@ -13,17 +11,41 @@ export interface Decoded<T> {
   readonly strictErrors: readonly string[];
 }
 
-export interface DecodeOptions {
-  /** Do not look for unknown fields. */
-  readonly ignoreUnknown?: boolean;
-}
+const maxStrictErrors = 100;
+const decoders = new Map<string, Decoder>();
 
 /**
- * Decodes parsed JSON as a type of the schema, as if it went through Kubernetes' Go struct and back.
+ * Decodes parsed JSON as a type of the schema, as if it went through Kubernetes' Go struct and back: unknown fields,
+ * nulls and empty values that Go omits are gone, what Go always prints is there, fields are in Go's order.
  * @throws DecodeError for the first value that does not fit its type
  */
-export function decode<T>(type: string, value: unknown, options: DecodeOptions = {}): Decoded<T> {
-  void type;
-  void options;
-  return { object: structuredClone(value) as T, strictErrors: [] };
+export function decode<T>(type: string, value: unknown): Decoded<T> {
+  let decoder = decoders.get(type);
+  if (decoder === undefined) {
+    decoder = decoderOf({ type: 'struct', name: type });
+    decoders.set(type, decoder);
+  }
+  const state = new DecodeState();
+  const object = attempt(decoder, value, state) as T;
+  if (state.error === undefined && state.unknown.length <= 1) return { object, strictErrors: strictErrors(state) };
+  // Structs are decoded in the order of their own fields; Kubernetes reports in the order of the document.
+  const report = new DecodeState('document');
+  attempt(decoder, value, report);
+  if (report.error !== undefined) throw new DecodeError(report.error);
+  return { object, strictErrors: strictErrors(report) };
+}
+
+function attempt(decoder: Decoder, value: unknown, state: DecodeState): unknown {
+  try {
+    return decoder(value ?? {}, state);
+  } catch (error) {
+    // Some types have a decoder of their own (quantities, times); its errors end the decoding and win over earlier ones.
+    if (!(error instanceof DecodeError)) throw error;
+    state.error = error.message;
+    return undefined;
+  }
+}
+
+function strictErrors({ unknown }: DecodeState): string[] {
+  return [...new Set(unknown)].slice(0, maxStrictErrors).map((path) => `unknown field ${quoteGo(path)}`);
 }

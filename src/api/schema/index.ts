@@ -6,7 +6,7 @@
  *     typeSchema('PodSpec')                               fields, merge keys, list types, protobuf numbers
  *     deepFreeze · deepEqual · cloneObject                 on decoded objects
  */
-export { type DecodeOptions, type Decoded, DecodeError, decode } from './decode.ts';
+export { type Decoded, DecodeError, decode } from './decode.ts';
 export { type DecodeRequest, type DecodedRequest, decodeRequest, type FieldValidation } from './request.ts';
 export { cloneObject, deepEqual, deepFreeze } from './plain-object.ts';
 export { type FieldSchema, hasType, type TypeExpression, type TypeSchema, typeNameOf, typeSchema } from './type-schema.ts';

@@ -1,14 +1,21 @@
-import type { Kind } from '../kind.ts';
+import { isJsonObject, JsonError, type JsonPath, jsonTypeOf, quoteGo, readJson } from '../json.ts';
+import { apiVersionOf, type Kind } from '../kind.ts';
 import type { KubeObject } from '../object.ts';
+import { decodeProtobuf, ProtobufError } from '../protobuf/index.ts';
+import { statusErrors } from '../status.ts';
+import { readYaml, YamlError } from '../yaml.ts';
+import { DecodeError, decode } from './decode.ts';
+import { fieldAt, pathText } from './field-path.ts';
+import { typeNameOf, typeSchema } from './type-schema.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
 export interface DecodeRequest {
-  /** The kind that the path takes. Body without kind or apiVersion: it is taken to be this one. */
+  /** The kind that the path takes. A body without kind or apiVersion is taken to be of it. */
   readonly expected: Pick<Kind, 'group' | 'version' | 'kind' | 'type'>;
   readonly body:
     | { readonly type: 'json' | 'yaml' | 'protobuf'; readonly bytes: Uint8Array }
-    /** Parsed already, by someone we trust to have made plain JSON (a patched object, a caller in this process). */
+    /** Plain JSON that was parsed already: a patched object, or one from a caller in this process. */
     | { readonly type: 'value'; readonly value: unknown };
   readonly fieldValidation: FieldValidation;
 }
@@ -23,7 +30,135 @@ export interface DecodedRequest<T extends KubeObject> {
  * What a request's body holds, decoded, with apiVersion and kind set.
  * @throws ApiError 400, in Kubernetes' words
  */
-export function decodeRequest<T extends KubeObject>(request: DecodeRequest): DecodedRequest<T> {
-  void request;
-  throw new Error('not written yet');
+export function decodeRequest<T extends KubeObject>({ expected, body, fieldValidation }: DecodeRequest): DecodedRequest<T> {
+  const parsed = orUnrecognized(() => parseBody(body), { expected, body });
+  const found = orUnrecognized(() => kindOf(parsed.value, expected), { expected, body });
+  try {
+    const { object, strictErrors } = decodeAs<T>(found, parsed);
+    refuseOtherKind(found, expected);
+    if (strictErrors.length === 0 || fieldValidation === 'Ignore') return { object, warnings: [] };
+    if (fieldValidation === 'Warn') return { object, warnings: strictErrors };
+    throw new DecodeError(`strict decoding error: ${strictErrors.join(', ')}`);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw statusErrors.badRequest(`${found.kind} in version ${quoteGo(found.version)} cannot be handled as a ${expected.kind}: ${error.message}`);
+  }
+}
+
+interface Parsed {
+  readonly value: unknown;
+  /** `text`: read again to report duplicate and unknown fields in order. */
+  readonly text?: Uint8Array;
+  readonly duplicates: readonly JsonPath[];
+  readonly strictErrors: readonly string[];
+}
+
+function parseBody(body: DecodeRequest['body']): Parsed {
+  switch (body.type) {
+    case 'json':
+      return { ...readJson(body.bytes, { exactNumbers: true }), text: body.bytes, strictErrors: [] };
+    case 'yaml':
+      return { ...readYaml(body.bytes), duplicates: [] };
+    case 'protobuf':
+      return { value: decodeProtobuf(body.bytes), duplicates: [], strictErrors: [] };
+    case 'value':
+      return { value: body.value, duplicates: [], strictErrors: [] };
+  }
+}
+
+/** Runs what happens before the kind of the object is known. */
+function orUnrecognized<T>(step: () => T, { expected, body }: Pick<DecodeRequest, 'expected' | 'body'>): T {
+  try {
+    return step();
+  } catch (error) {
+    if (!(error instanceof JsonError || error instanceof YamlError || error instanceof ProtobufError || error instanceof DecodeError)) throw error;
+    const cause = error instanceof JsonError ? `couldn't get version/kind; json parse error: ${error.message}` : error.message;
+    const summary = body.type === 'value' ? '' : ` (${summarize(body.bytes)})`;
+    throw statusErrors.badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${cause}${summary}`);
+  }
+}
+
+const summaryLength = 30;
+
+function summarize(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '<empty>';
+  const start = bytes.subarray(0, summaryLength);
+  const more = bytes.length > summaryLength ? ' ...' : '';
+  const isObject = bytes[0] === 0x7b;
+  return (isObject ? new TextDecoder().decode(start) : Buffer.from(start).toString('hex')) + more;
+}
+
+interface GroupVersionKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** The kind that an object says it is, where it says so, and the expected one where it does not. */
+function kindOf(value: unknown, expected: DecodeRequest['expected']): GroupVersionKind {
+  const meta = value ?? {};
+  if (!isJsonObject(meta)) {
+    const goType = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+    throw new JsonError(`json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type ${goType}`);
+  }
+  const kind = metaString(meta, 'kind');
+  const apiVersion = metaString(meta, 'apiVersion');
+  const parts = apiVersion === '/' ? [''] : apiVersion.split('/');
+  if (parts.length > 2) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`);
+  const [group = '', version = ''] = parts.length === 1 ? ['', parts[0]] : parts;
+  const sameGroup = group === expected.group;
+  return {
+    kind: kind === '' ? expected.kind : kind,
+    group: version === '' && group === '' ? expected.group : group,
+    version: version === '' && (group === '' || sameGroup) ? expected.version : version,
+  };
+}
+
+function metaString(meta: Record<string, unknown>, name: 'kind' | 'apiVersion'): string {
+  const value = meta[name] ?? '';
+  if (typeof value === 'string') return value;
+  throw new JsonError(`json: cannot unmarshal ${jsonTypeOf(value)} into Go struct field .${name} of type string`);
+}
+
+function decodeAs<T>(found: GroupVersionKind, parsed: Parsed): { object: T; strictErrors: readonly string[] } {
+  const apiVersion = apiVersionOf(found);
+  const type = typeNameOf(apiVersion, found.kind);
+  if (type === undefined) {
+    throw new DecodeError(`no kind ${quoteGo(found.kind)} is registered for version ${quoteGo(apiVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`);
+  }
+  const { object, strictErrors } = decode<T>(type, { ...(parsed.value as object | null), kind: found.kind, apiVersion });
+  return { object, strictErrors: [...parsed.strictErrors, ...withDuplicates(type, parsed, strictErrors)] };
+}
+
+/** Duplicate fields among the unknown ones, in the order of the document. Inside what is not decoded nobody minds them. */
+function withDuplicates(type: string, { duplicates, text }: Parsed, unknown: readonly string[]): readonly string[] {
+  const repeated = duplicates.filter((path) => fieldAt(type, path));
+  if (repeated.length === 0 || text === undefined) return unknown;
+  const errors = new Set<string>();
+  const expected = new Set(unknown);
+  const isRepeated = new Set(repeated.map(pathText));
+  const seen = new Set<string>();
+  const onKey = (path: JsonPath): void => {
+    const where = pathText(path);
+    if (isRepeated.has(where) && seen.has(where)) errors.add(`duplicate field ${quoteGo(where)}`);
+    seen.add(where);
+    const asUnknown = `unknown field ${quoteGo(where)}`;
+    if (expected.has(asUnknown)) errors.add(asUnknown);
+  };
+  readJson(text, { exactNumbers: true, onKey });
+  return [...errors];
+}
+
+/** Kinds that are two versions of one: an event of either group. */
+const sameThing: ReadonlySet<string> = new Set(['Event']);
+
+function refuseOtherKind(found: GroupVersionKind, expected: DecodeRequest['expected']): void {
+  const sameVersion = found.group === expected.group && found.version === expected.version;
+  if (found.kind === expected.kind && sameVersion) return;
+  if (found.kind === expected.kind && sameThing.has(found.kind)) {
+    const text = `the API version in the data (${apiVersionOf(found)}) does not match the expected API version (${apiVersionOf(expected)})`;
+    throw statusErrors.badRequest(text);
+  }
+  const internal = typeSchema(expected.type).package.split('/').at(-2);
+  throw new DecodeError(`converting (${found.version}.${found.kind}) to (${internal}.${expected.kind}): unknown conversion`);
 }

@@ -35,21 +35,7 @@ export interface FieldSchema {
   readonly number: number;
 }
 
-export type Scalar =
-  | 'string'
-  | 'bool'
-  | 'int32'
-  | 'int64'
-  | 'float64'
-  | 'bytes'
-  | 'any'
-  | 'Quantity'
-  | 'Time'
-  | 'MicroTime'
-  | 'Duration'
-  | 'IntOrString'
-  | 'RawExtension'
-  | 'FieldsV1';
+export type Scalar = 'string' | 'bool' | 'int32' | 'int64' | 'bytes' | 'any' | 'Quantity' | 'Time' | 'MicroTime' | 'IntOrString' | 'RawExtension' | 'FieldsV1';
 
 /** `go`: the type's name in Go's messages: 'v1.PersistentVolumeAccessMode', '[]string'. `pointer`: absent differs from zero. `named`: 'ResourceList', 'ExtraValue'. */
 export type TypeExpression =
@@ -121,7 +107,6 @@ const goNames: Readonly<Record<string, string>> = {
   Quantity: 'resource.Quantity',
   Time: 'v1.Time',
   MicroTime: 'v1.MicroTime',
-  Duration: 'v1.Duration',
   IntOrString: 'intstr.IntOrString',
   RawExtension: 'runtime.RawExtension',
   FieldsV1: 'v1.FieldsV1',

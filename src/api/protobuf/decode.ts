@@ -1,0 +1,208 @@
+import { JsonError, readJson, setOwn } from '../json.ts';
+import { type FieldSchema, type TypeExpression, typeSchema } from '../schema/type-schema.ts';
+import { MessageReader, ProtobufError, type Tag } from './reader.ts';
+
+/** Takes one occurrence of a field off the reader and puts it into the object. */
+type FieldDecoder = (target: Record<string, unknown>, reader: MessageReader, tag: Tag) => void;
+/** Reads one value. */
+type ValueDecoder = (reader: MessageReader, tag: Tag) => unknown;
+
+const lengthDelimited = 2;
+
+const structDecoders = new Map<string, ReadonlyMap<number, FieldDecoder>>();
+
+/**
+ * The object in a message, in the shape of JSON. What was sent is there, empty values included: it is what a client
+ * might have sent as JSON, and goes through the schema's decoder as that does.
+ * @throws ProtobufError
+ */
+export function decodeMessage(type: string, bytes: Uint8Array): Record<string, unknown> {
+  const object: Record<string, unknown> = {};
+  decodeInto(object, type, bytes);
+  return object;
+}
+
+function decodeInto(object: Record<string, unknown>, type: string, bytes: Uint8Array): void {
+  let fields = structDecoders.get(type);
+  if (fields === undefined) {
+    fields = compileFields(type);
+    structDecoders.set(type, fields);
+  }
+  const reader = new MessageReader(bytes);
+  while (!reader.done) {
+    const tag = reader.tag();
+    const decode = fields.get(tag.field);
+    if (decode === undefined) reader.skip(tag.wireType);
+    else decode(object, reader, tag);
+  }
+}
+
+function compileFields(type: string): ReadonlyMap<number, FieldDecoder> {
+  return new Map(
+    typeSchema(type)
+      .fields.filter(({ number }) => number > 0)
+      .map((field) => [field.number, fieldDecoder(field)]),
+  );
+}
+
+function fieldDecoder(field: FieldSchema): FieldDecoder {
+  const { name, type } = field;
+  if (field.inline && type.type === 'struct') {
+    return (target, reader, tag) => decodeInto(target, type.name, lengthDelimitedBytes(reader, tag));
+  }
+  if (type.type === 'list' && type.named === undefined) return listDecoder(name, type.of);
+  if (type.type === 'map') return mapDecoder(name, type.of);
+  const decode = valueDecoder(type);
+  return (target, reader, tag) => {
+    target[name] = decode(reader, tag);
+  };
+}
+
+function listDecoder(name: string, of: TypeExpression): FieldDecoder {
+  const decode = valueDecoder(of);
+  const packable = of.type === 'int32' || of.type === 'int64' || of.type === 'bool';
+  return (target, reader, tag) => {
+    const list = (target[name] ??= []) as unknown[];
+    if (!packable || tag.wireType !== lengthDelimited) {
+      list.push(decode(reader, tag));
+      return;
+    }
+    const packed = new MessageReader(reader.bytes());
+    while (!packed.done) list.push(decode(packed, { field: tag.field, wireType: 0 }));
+  };
+}
+
+function mapDecoder(name: string, of: TypeExpression): FieldDecoder {
+  const decode = valueDecoder(of);
+  return (target, reader, tag) => {
+    const map = (target[name] ??= {}) as Record<string, unknown>;
+    const entry = new MessageReader(lengthDelimitedBytes(reader, tag));
+    let key = '';
+    let value: unknown = null;
+    while (!entry.done) {
+      const inner = entry.tag();
+      if (inner.field === 1) key = decodeString(entry, inner);
+      else if (inner.field === 2) value = decode(entry, inner);
+      else entry.skip(inner.wireType);
+    }
+    setOwn(map, key, value);
+  };
+}
+
+function lengthDelimitedBytes(reader: MessageReader, tag: Tag): Uint8Array {
+  if (tag.wireType !== lengthDelimited) throw wrongWireType(tag);
+  return reader.bytes();
+}
+
+function decodeString(reader: MessageReader, tag: Tag): string {
+  if (tag.wireType !== lengthDelimited) throw wrongWireType(tag);
+  return reader.string();
+}
+
+function decodeVarint(reader: MessageReader, tag: Tag): number {
+  if (tag.wireType !== 0) throw wrongWireType(tag);
+  return reader.varint();
+}
+
+const wrongWireType = ({ field, wireType }: Tag): ProtobufError => new ProtobufError(`proto: wrong wireType = ${wireType} for field ${field}`);
+
+function valueDecoder(type: TypeExpression): ValueDecoder {
+  switch (type.type) {
+    case 'string':
+      return decodeString;
+    case 'bool':
+      return (reader, tag) => decodeVarint(reader, tag) !== 0;
+    case 'int32':
+      return (reader, tag) => decodeVarint(reader, tag) | 0;
+    case 'int64':
+      return decodeVarint;
+    case 'bytes':
+      return (reader, tag) => Buffer.from(lengthDelimitedBytes(reader, tag)).toString('base64');
+    case 'struct':
+      return (reader, tag) => decodeMessage(type.name, lengthDelimitedBytes(reader, tag));
+    case 'list':
+      return namedListDecoder(type.of);
+    case 'map':
+      throw new Error('a map is never a value of its own in protobuf');
+    default: {
+      const decode = specialMessages[type.type];
+      return (reader, tag) => decode(new MessageReader(lengthDelimitedBytes(reader, tag)));
+    }
+  }
+}
+
+/** A named list (ExtraValue, Verbs) is a message with one repeated field. */
+function namedListDecoder(of: TypeExpression): ValueDecoder {
+  const decode = listDecoder('items', of);
+  return (reader, tag) => {
+    const holder: Record<string, unknown> = { items: [] };
+    const message = new MessageReader(lengthDelimitedBytes(reader, tag));
+    while (!message.done) {
+      const inner = message.tag();
+      if (inner.field === 1) decode(holder, message, inner);
+      else message.skip(inner.wireType);
+    }
+    return holder['items'];
+  };
+}
+
+/** Fields by number, for messages whose JSON form is no object. */
+function fieldsOf(message: MessageReader): ReadonlyMap<number, number | Uint8Array> {
+  const fields = new Map<number, number | Uint8Array>();
+  while (!message.done) {
+    const tag = message.tag();
+    if (tag.wireType === 0) fields.set(tag.field, message.varint());
+    else if (tag.wireType === lengthDelimited) fields.set(tag.field, message.bytes());
+    else message.skip(tag.wireType);
+  }
+  return fields;
+}
+
+const numberIn = (fields: ReadonlyMap<number, number | Uint8Array>, field: number): number => {
+  const value = fields.get(field);
+  return typeof value === 'number' ? value : 0;
+};
+
+const bytesIn = (fields: ReadonlyMap<number, number | Uint8Array>, field: number): Uint8Array | undefined => {
+  const value = fields.get(field);
+  return typeof value === 'number' ? undefined : value;
+};
+
+type Special = 'Quantity' | 'Time' | 'MicroTime' | 'IntOrString' | 'RawExtension' | 'FieldsV1' | 'any';
+
+const specialMessages: Readonly<Record<Special, (message: MessageReader) => unknown>> = {
+  Quantity: (message) => new TextDecoder().decode(bytesIn(fieldsOf(message), 1)),
+  Time: (message) => decodeTime(message, 'Time'),
+  MicroTime: (message) => decodeTime(message, 'MicroTime'),
+  IntOrString: (message) => {
+    const fields = fieldsOf(message);
+    return numberIn(fields, 1) === 1 ? new TextDecoder().decode(bytesIn(fields, 3)) : numberIn(fields, 2) | 0;
+  },
+  RawExtension: decodeRaw,
+  FieldsV1: decodeRaw,
+  any: decodeRaw,
+};
+
+const maxDateSeconds = 253402300799;
+
+function decodeTime(message: MessageReader, kind: 'Time' | 'MicroTime'): string | null {
+  if (message.done) return null;
+  const fields = fieldsOf(message);
+  const seconds = numberIn(fields, 1);
+  if (seconds < -62167219200 || seconds > maxDateSeconds) throw new ProtobufError('Time.MarshalJSON: year outside of range [0,9999]');
+  const whole = new Date(seconds * 1000).toISOString().slice(0, 19);
+  const micros = Math.trunc(numberIn(fields, 2) / 1000);
+  return kind === 'Time' ? `${whole}Z` : `${whole}.${String(micros).padStart(6, '0')}Z`;
+}
+
+/** JSON inside protobuf. */
+function decodeRaw(message: MessageReader): unknown {
+  const bytes = bytesIn(fieldsOf(message), 1);
+  if (bytes === undefined || bytes.length === 0) return null;
+  try {
+    return readJson(bytes).value;
+  } catch (error) {
+    if (error instanceof JsonError) throw new ProtobufError(error.message);
+    throw error;
+  }
+}
