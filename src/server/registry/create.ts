@@ -3,7 +3,7 @@ import { ApiError, statusErrors } from '../../api/status.ts';
 import type { Entry } from '../../store/contract.ts';
 import type { AdmissionRequest } from '../admission/chain.ts';
 import type { ApiResponse, Stored } from '../api.ts';
-import { isLease, recordAcquisition } from './fence.ts';
+import { recordWrite } from './companions.ts';
 import { adoptNamespace, dedupeOwners, dropManagedFields, fillSystemFields, generateName, wipeSystemFields } from './metadata.ts';
 import { parseWriteOptions, type WriteOptions } from './options.ts';
 import { type Call, decodeObject, type Registry, targetOf } from './registry.ts';
@@ -67,7 +67,7 @@ export async function prepareCreate(registry: Registry, call: Call, creation: Cr
   }
   draft.expect(key, 0);
   draft.put(key, encoded);
-  if (isLease(resource)) recordAcquisition(draft, encoded.object, undefined);
+  recordWrite(draft, resource, encoded.object, undefined);
   return {
     type: 'commit',
     answer: (committed) => committed.stored(resource, key),

@@ -7,7 +7,7 @@ import type { Entry } from '../../store/contract.ts';
 import type { ApiResponse, Stored } from '../api.ts';
 import { decodeDeleteOptions } from './delete-options.ts';
 import { finalizersAfter, namespaceFinalizersAfter, orphansByDefault, returnsRemovedObject } from './deletion-rules.ts';
-import { isLease, recordRemoval } from './fence.ts';
+import { recordRemoval } from './companions.ts';
 import { timestamp } from './metadata.ts';
 import type { DeleteOptions } from './options.ts';
 import { type Call, type Registry, targetOf } from './registry.ts';
@@ -96,7 +96,7 @@ export type Next =
   /** It goes now; `object`: its last words. */
   | { readonly type: 'gone'; readonly object: KubeObject };
 
-interface Settlement {
+export interface Settlement {
   readonly draft: Draft;
   readonly entry: Entry;
   readonly key: string;
@@ -104,7 +104,7 @@ interface Settlement {
   readonly dryRun: boolean;
 }
 
-function settle(call: Call, { draft, entry, key, next, dryRun }: Settlement): Prepared<Removal> {
+export function settle(call: Call, { draft, entry, key, next, dryRun }: Settlement): Prepared<Removal> {
   const { resource } = call.route;
   const current = storedOf(resource, entry);
   if (next.type === 'unchanged') return { type: 'answer', answer: { gone: false, stored: current } };
@@ -113,7 +113,7 @@ function settle(call: Call, { draft, entry, key, next, dryRun }: Settlement): Pr
   if (dryRun) return { type: 'answer', answer: { gone, stored: unstored(resource, encoded, current.revision) } };
   if (gone) {
     draft.remove(key);
-    if (isLease(resource)) recordRemoval(draft, current.object);
+    recordRemoval(draft, resource, current.object);
     return { type: 'commit', answer: ({ revision }) => ({ gone, stored: unstored(resource, encoded, revision) }) };
   }
   if (sameBytes(encoded, entry)) return { type: 'answer', answer: { gone, stored: current } };
@@ -121,7 +121,7 @@ function settle(call: Call, { draft, entry, key, next, dryRun }: Settlement): Pr
   return { type: 'commit', answer: (committed) => ({ gone, stored: committed.stored(resource, key) }) };
 }
 
-function checkPreconditions(kind: Kind, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
+export function checkPreconditions(kind: Kind, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
   const { uid, resourceVersion } = preconditions;
   const name = metadata.name ?? '';
   const ofNamespace = isNamespace(kind);

@@ -5,15 +5,12 @@
  */
 import type { Lease } from '../../api/generated/types.ts';
 import type { KubeObject } from '../../api/object.ts';
-import type { Resource } from './resources.ts';
 import type { Draft } from './transaction.ts';
 
 const nothing = new Uint8Array(0);
 
 /** `lease`: 'kube-system/moor-controllers'. Outside /registry/: it is no object. */
 export const epochKey = (lease: string): string => `/mooring/epochs/${lease}`;
-
-export const isLease = ({ kind }: Resource): boolean => kind.group === 'coordination.k8s.io' && kind.plural === 'leases';
 
 /** Adds the new epoch to the draft of a lease's write if the write changes who holds it. */
 export function recordAcquisition(draft: Draft, lease: KubeObject, old: KubeObject | undefined): void {
@@ -23,7 +20,7 @@ export function recordAcquisition(draft: Draft, lease: KubeObject, old: KubeObje
 }
 
 /** A lease that is gone has no leader. */
-export function recordRemoval(draft: Draft, lease: KubeObject): void {
+export function recordAbdication(draft: Draft, lease: KubeObject): void {
   const { namespace = '', name = '' } = lease.metadata;
   draft.remove(epochKey(`${namespace}/${name}`));
 }

@@ -7,6 +7,7 @@ import type { Store } from '../../store/contract.ts';
 import type { World } from '../../world/world.ts';
 import type { AdmissionChain } from '../admission/chain.ts';
 import type { ApiRequest, RequestBody } from '../api.ts';
+import type { Locks } from './locks.ts';
 import type { Resources } from './resources.ts';
 import type { Route } from './route.ts';
 import type { WriteTarget } from './transaction.ts';
@@ -17,6 +18,7 @@ export interface Registry {
   readonly resources: Resources;
   readonly world: World;
   readonly admission: AdmissionChain;
+  readonly locks: Locks;
 }
 
 /** One request on its way. Warnings are added by whoever has one, and go out with the answer. */
@@ -28,6 +30,7 @@ export interface Call {
 
 export const targetOf = (registry: Registry, call: Call, name = call.route.name): WriteTarget => ({
   store: registry.store,
+  locks: registry.locks,
   fence: call.request.fence,
   kind: call.route.resource.kind,
   name,

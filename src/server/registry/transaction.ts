@@ -9,6 +9,7 @@ import { ApiError, statusErrors } from '../../api/status.ts';
 import { type Compare, type Entry, type Store, StoreError, type TransactionResult, type Write } from '../../store/contract.ts';
 import type { Fence, Stored } from '../api.ts';
 import { epochKey } from './fence.ts';
+import type { Locks } from './locks.ts';
 import type { Resource } from './resources.ts';
 import { type Encoded, storedOf, Written } from './stored.ts';
 
@@ -17,11 +18,25 @@ const MAX_ATTEMPTS = 256;
 
 export class Draft {
   readonly #store: Store;
+  readonly #locks: Locks;
   readonly #compares = new Map<string, number>();
   readonly #writes = new Map<string, Write>();
+  readonly #turns = new Map<string, () => void>();
 
-  constructor(store: Store) {
+  constructor(store: Store, locks: Locks) {
     this.#store = store;
+    this.#locks = locks;
+  }
+
+  /** Waits for this process's other writers of a key that many rewrite. Keys are to be held in their order. */
+  async hold(key: string): Promise<void> {
+    if (!this.#turns.has(key)) this.#turns.set(key, await this.#locks.acquire(key));
+  }
+
+  /** Nothing more comes of the draft: whoever waits may go on. */
+  release(): void {
+    for (const end of this.#turns.values()) end();
+    this.#turns.clear();
   }
 
   /** Reads for a decision that must still hold when the draft commits. */
@@ -54,8 +69,8 @@ export class Draft {
     return write?.type === 'put' && write.memo instanceof Written ? write.memo.object : undefined;
   }
 
-  get isEmpty(): boolean {
-    return this.#writes.size === 0;
+  isWritten(key: string): boolean {
+    return this.#writes.has(key);
   }
 
   compares(): Compare[] {
@@ -88,6 +103,7 @@ export class Committed {
 
 export interface WriteTarget {
   readonly store: Store;
+  readonly locks: Locks;
   readonly fence: Fence | undefined;
   readonly kind: Kind;
   /** For messages. */
@@ -106,22 +122,33 @@ export type Prepared<T> =
 
 /** Prepares and commits until it succeeds or preparing fails. @throws ApiError */
 export async function write<T>(target: WriteTarget, prepare: (draft: Draft) => Promise<Prepared<T>>): Promise<T> {
-  const { store, fence } = target;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const draft = new Draft(store);
-    const prepared = await prepare(draft);
-    if (prepared.type === 'answer') return prepared.answer;
-    if (fence !== undefined) draft.expect(epochKey(fence.lease), fence.epoch);
-    const writes = draft.writes();
-    const result = await transact(store, { compares: draft.compares(), writes });
-    if (result.ok) return prepared.answer(new Committed(writes, result));
-    for (const { key, found } of result.conflicts) {
-      if (fence !== undefined && key === epochKey(fence.lease)) throw deposed(target, fence, found);
-      const refused = prepared.conflict?.(key, found);
-      if (refused !== undefined) throw refused;
+    const draft = new Draft(target.store, target.locks);
+    try {
+      const done = await attemptWrite(target, draft, prepare);
+      if (done !== undefined) return done.answer;
+    } finally {
+      draft.release();
     }
   }
   throw statusErrors.conflict(target.kind, target.name, 'too many other writes got in between; please try again');
+}
+
+/** @returns undefined if somebody else was faster, and trying again makes sense */
+async function attemptWrite<T>(target: WriteTarget, draft: Draft, prepare: (draft: Draft) => Promise<Prepared<T>>): Promise<{ answer: T } | undefined> {
+  const { store, fence } = target;
+  const prepared = await prepare(draft);
+  if (prepared.type === 'answer') return { answer: prepared.answer };
+  if (fence !== undefined) draft.expect(epochKey(fence.lease), fence.epoch);
+  const writes = draft.writes();
+  const result = await transact(store, { compares: draft.compares(), writes });
+  if (result.ok) return { answer: prepared.answer(new Committed(writes, result)) };
+  for (const { key, found } of result.conflicts) {
+    if (fence !== undefined && key === epochKey(fence.lease)) throw deposed(target, fence, found);
+    const refused = prepared.conflict?.(key, found);
+    if (refused !== undefined) throw refused;
+  }
+  return undefined;
 }
 
 /** A leader that was replaced must stop: the cause tells it apart from conflicts that are worth another try. */

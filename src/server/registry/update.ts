@@ -4,12 +4,12 @@ import type { Namespace } from '../../api/generated/types.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { deepEqual } from '../../api/schema/index.ts';
-import { statusErrors } from '../../api/status.ts';
+import { type ApiError, statusErrors } from '../../api/status.ts';
 import type { Entry } from '../../store/contract.ts';
 import type { AdmissionRequest } from '../admission/chain.ts';
 import type { ApiResponse, Stored } from '../api.ts';
 import { prepareCreate } from './create.ts';
-import { isLease, recordAcquisition, recordRemoval } from './fence.ts';
+import { recordRemoval, recordWrite } from './companions.ts';
 import { adoptNamespace, checkName, dedupeOwners, dropManagedFields, growGeneration, keepGeneration, keepSystemFields, wipeSystemFields } from './metadata.ts';
 import { parseRevision, parseWriteOptions, type WriteOptions } from './options.ts';
 import { type Call, decodeObject, type Registry, targetOf } from './registry.ts';
@@ -18,8 +18,8 @@ import { type Encoded, encode, storedOf, unstored } from './stored.ts';
 import { type Draft, type Prepared, write } from './transaction.ts';
 import { validate } from './validation.ts';
 
-/** Which part of an object a request writes: `/status` writes the status, everything else all but it. */
-export type Part = 'object' | 'status';
+/** Which part of an object a request writes: `/status` writes the status, `/finalize` the spec of a namespace, the others all but the status. */
+export type Part = 'object' | 'status' | 'finalize';
 
 /** A change of an object, whatever it came as. */
 export interface Change {
@@ -52,19 +52,22 @@ export async function put(registry: Registry, call: Call, part: Part): Promise<A
     unused = undefined;
     return object;
   };
-  return change(registry, call, { part, options, desired, uid: first.metadata.uid, createsAbsent: part === 'object' && kind.createOnUpdate === true });
+  const createsAbsent = part === 'object' && kind.createOnUpdate === true;
+  return changedResponse(call, await change(registry, call, { part, options, desired, uid: first.metadata.uid, createsAbsent }));
 }
 
-interface Changed {
+export interface Changed {
   readonly stored: Stored;
   readonly created: boolean;
 }
 
 /** Changes an object: reads it, makes it what the client wants, and writes that unless somebody else was faster. */
-export async function change(registry: Registry, call: Call, change: Change): Promise<ApiResponse> {
-  const { kind } = call.route.resource;
-  const { stored, created } = await write(targetOf(registry, call), (draft) => prepareChange(registry, call, change, draft));
-  return { type: 'object', code: created ? 201 : 200, kind, stored, warnings: [...call.warnings] };
+export async function change(registry: Registry, call: Call, change: Change): Promise<Changed> {
+  return write(targetOf(registry, call), (draft) => prepareChange(registry, call, change, draft));
+}
+
+export function changedResponse({ route, warnings }: Call, { stored, created }: Changed): ApiResponse {
+  return { type: 'object', code: created ? 201 : 200, kind: route.resource.kind, stored, warnings: [...warnings] };
 }
 
 async function prepareChange(registry: Registry, call: Call, change: Change, draft: Draft): Promise<Prepared<Changed>> {
@@ -76,15 +79,16 @@ async function prepareChange(registry: Registry, call: Call, change: Change, dra
   return entry === undefined ? prepareAbsent(registry, call, change, draft) : prepareUpdate(registry, call, { change, draft, entry, key });
 }
 
-/** The text is the one of Kubernetes' storage layer, which clients get to see. */
 function checkUid(resource: Resource, key: string, expected: string | undefined, entry: Entry | undefined): void {
   if (expected === undefined || expected === '') return;
-  const metadata = entry === undefined ? undefined : storedOf(resource, entry).object.metadata;
-  const found = metadata?.uid ?? '';
-  if (found === expected) return;
-  const why = `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${found}`;
-  const name = key.slice(key.lastIndexOf('/') + 1);
-  throw statusErrors.conflict(resource.kind, name, `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`);
+  const found = entry === undefined ? '' : (storedOf(resource, entry).object.metadata.uid ?? '');
+  if (found !== expected) throw preconditionFailed(resource, key, `UID in precondition: ${expected}, UID in object meta: ${found}`);
+}
+
+/** The text is the one of Kubernetes' storage layer, which clients get to see. */
+export function preconditionFailed(resource: Resource, key: string, why: string): ApiError {
+  const text = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${why}`;
+  return statusErrors.conflict(resource.kind, key.slice(key.lastIndexOf('/') + 1), text);
 }
 
 async function prepareAbsent(registry: Registry, call: Call, change: Change, draft: Draft): Promise<Prepared<Changed>> {
@@ -115,12 +119,12 @@ async function prepareUpdate(registry: Registry, call: Call, update: Update): Pr
   if (change.options.dryRun) return answer(unstored(resource, encoded, current.revision));
   if (finished) {
     draft.remove(key);
-    if (isLease(resource)) recordRemoval(draft, old);
+    recordRemoval(draft, resource, old);
     return commit(() => unstored(resource, encoded, current.revision));
   }
   if (sameBytes(encoded, entry)) return answer(current);
   draft.put(key, encoded);
-  if (isLease(resource)) recordAcquisition(draft, encoded.object, old);
+  recordWrite(draft, resource, encoded.object, old);
   return commit((committed) => committed.stored(resource, key));
 }
 
@@ -154,12 +158,10 @@ async function admitUpdate(registry: Registry, call: Call, { change, draft, entr
   for (const warning of dedupeOwners(object, 'admitted')) warnings.add(warning);
   checkVersion(kind, object, revision);
   keepGeneration(object, old);
-  restore(change.part, kind, object, old);
-  if (change.part === 'status') kind.status?.prepareForUpdate?.(object, old, registry.world.clock.now());
-  else kind.prepareForUpdate?.(object, old);
+  prepare(change.part, kind, { object, old, now: registry.world.clock.now() });
   keepSystemFields(object, old);
   growGeneration(kind, object, old);
-  validate({ kind, object, old, write: change.part === 'status' ? 'status' : 'update' });
+  validate({ kind, object, old, write: change.part === 'object' ? 'update' : change.part });
   if (change.part === 'object') for (const warning of kind.warnings?.(object, old) ?? []) warnings.add(warning);
   await registry.admission.validate(admission);
 }
@@ -178,16 +180,27 @@ function checkVersion(kind: Kind, { metadata }: KubeObject, current: number): vo
   metadata.resourceVersion = String(current);
 }
 
-/** Takes the part that a request does not write from the old object. */
-function restore(part: Part, kind: Kind, object: KubeObject, old: KubeObject): void {
+interface Preparation {
+  readonly object: KubeObject;
+  readonly old: KubeObject;
+  readonly now: number;
+}
+
+/** Takes the parts that a request does not write from the old object. */
+function prepare(part: Part, kind: Kind, { object, old, now }: Preparation): void {
   const target = object as KubeObject & Record<string, unknown>;
   const source = old as KubeObject & Record<string, unknown>;
-  if (part === 'object') {
-    if (kind.status !== undefined) take(target, source, 'status');
-    return;
-  }
-  for (const key of new Set([...Object.keys(target), ...Object.keys(source)])) {
-    if (key !== 'metadata' && key !== 'status') take(target, source, key);
+  switch (part) {
+    case 'object':
+      if (kind.status !== undefined) take(target, source, 'status');
+      return kind.prepareForUpdate?.(object, old);
+    case 'finalize':
+      return take(target, source, 'status');
+    case 'status':
+      for (const key of new Set([...Object.keys(target), ...Object.keys(source)])) {
+        if (key !== 'metadata' && key !== 'status') take(target, source, key);
+      }
+      return kind.status?.prepareForUpdate?.(object, old, now);
   }
 }
 

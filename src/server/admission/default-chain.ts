@@ -1,0 +1,34 @@
+import type { Store } from '../../store/contract.ts';
+import type { World } from '../../world/world.ts';
+import type { Resources } from '../registry/resources.ts';
+import { AdmissionChain } from './chain.ts';
+import { ClusterReader } from './cluster-reader.ts';
+import { defaultStorageClass } from './default-storage-class.ts';
+import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
+import { limitRanger } from './limit-ranger.ts';
+import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.ts';
+import { podTopologyLabels } from './pod-topology-labels.ts';
+import { priority } from './priority.ts';
+import { resourceQuota } from './resource-quota/resource-quota.ts';
+import { serviceAccount } from './service-account.ts';
+import { type ServiceNetwork, serviceAllocation } from './service-allocation.ts';
+import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts';
+
+/** The plugins of a Kubernetes API server that clients see, in its order: quotas come last, when nothing changes any more. */
+export function defaultChain(resources: Resources, deps: { readonly store: Store; readonly world: World; readonly network: ServiceNetwork }): AdmissionChain {
+  const reader = new ClusterReader(deps.store);
+  return new AdmissionChain([
+    namespaceLifecycle(resources),
+    limitRanger(resources, reader),
+    serviceAccount(resources, deps),
+    priority(resources, reader),
+    defaultTolerationSeconds,
+    defaultStorageClass(resources, reader),
+    storageObjectInUseProtection,
+    persistentVolumeClaimResize(resources, reader),
+    podTopologyLabels(resources, reader),
+    serviceAllocation(deps.network, deps),
+    resourceQuota(resources, deps),
+  ]);
+}

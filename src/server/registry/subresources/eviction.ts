@@ -1,0 +1,104 @@
+import type { Eviction, Pod, PodDisruptionBudget } from '../../../api/generated/types.ts';
+import { cloneObject } from '../../../api/schema/index.ts';
+import { ApiError, statusErrors } from '../../../api/status.ts';
+import { prefixEnd } from '../../../store/contract.ts';
+import type { ApiResponse } from '../../api.ts';
+import { afterDelete, checkPreconditions, settle } from '../delete.ts';
+import { adoptNamespace, timestamp } from '../metadata.ts';
+import { checkDeleteOptions, type DeleteOptions, parseWriteOptions } from '../options.ts';
+import { type Call, decodeBody, plainType, type Registry, targetOf } from '../registry.ts';
+import { keyOf, prefixOf, type Resource } from '../resources.ts';
+import { encode, storedOf } from '../stored.ts';
+import { type Draft, type Prepared, write } from '../transaction.ts';
+import { setCondition } from './binding.ts';
+import { created } from './created.ts';
+import { budgetsOf, isUnguarded, mayGoUnhealthy, spend } from './disruption-budget.ts';
+
+const evictionType = plainType('policy', 'v1', 'Eviction');
+
+/**
+ * Deletes a pod if its disruption budget allows it. The budget is spent in the transaction that deletes the pod: neither
+ * can happen without the other, and no two evictions spend the same disruption.
+ */
+export async function evict(registry: Registry, call: Call): Promise<ApiResponse> {
+  const { request, route, warnings } = call;
+  if (request.method !== 'POST') throw statusErrors.methodNotAllowedHere();
+  const { dryRun, fieldValidation } = parseWriteOptions(request.query, 'CreateOptions');
+  const eviction = decodeBody<Eviction>(request.body, evictionType, { fieldValidation, warnings });
+  adoptNamespace(eviction, route.resource.kind, route.namespace);
+  if (eviction.metadata.name !== route.name) throw statusErrors.badRequest('name in URL does not match name in Eviction object');
+  const given = checkDeleteOptions(eviction.deleteOptions ?? {});
+  const options: DeleteOptions = { ...given, dryRun: given.dryRun || dryRun };
+  return write(targetOf(registry, call), (draft) => prepareEviction(registry, call, { eviction, options, draft }));
+}
+
+interface Attempt {
+  readonly eviction: Eviction;
+  readonly options: DeleteOptions;
+  readonly draft: Draft;
+}
+
+async function prepareEviction(registry: Registry, call: Call, { eviction, options, draft }: Attempt): Promise<Prepared<ApiResponse>> {
+  const { resource, namespace, name } = call.route;
+  const { user } = call.request;
+  const { dryRun } = options;
+  const admission = {
+    operation: 'create',
+    resource,
+    subresource: 'eviction',
+    namespace,
+    name,
+    object: eviction,
+    old: undefined,
+    user,
+    dryRun,
+    draft,
+    warnings: call.warnings,
+  } as const;
+  await registry.admission.mutate(admission);
+  await registry.admission.validate(admission);
+  const key = keyOf(resource, namespace, name);
+  const entry = await draft.read(key);
+  if (entry === undefined) throw statusErrors.notFound(resource.kind, name);
+  const pod = storedOf(resource, entry).object as Pod;
+  checkPreconditions(resource.kind, pod, options);
+  if (!isUnguarded(pod)) await spendBudget(registry, pod, { draft, dryRun });
+  const now = registry.world.clock.now();
+  const settled = settle(call, { draft, entry, key, next: afterDelete(resource.kind, disrupted(pod, now), { options, now }), dryRun });
+  const answer = created(call);
+  return settled.type === 'answer' ? { type: 'answer', answer } : { type: 'commit', answer: () => answer };
+}
+
+/** The pod says why it goes. */
+function disrupted(pod: Pod, now: number): Pod {
+  const object = cloneObject(pod);
+  setCondition(object, {
+    type: 'DisruptionTarget',
+    status: 'True',
+    lastProbeTime: null,
+    lastTransitionTime: timestamp(now),
+    reason: 'EvictionByEvictionAPI',
+    message: 'Eviction API: evicting',
+  });
+  return object;
+}
+
+async function spendBudget(registry: Registry, pod: Pod, { draft, dryRun }: Pick<Attempt, 'draft'> & { readonly dryRun: boolean }): Promise<void> {
+  const budgets = registry.resources.find('policy/v1', 'poddisruptionbudgets');
+  if (budgets === undefined) return;
+  const [budget, another] = budgetsOf(pod, await listBudgets(registry, budgets, pod.metadata.namespace ?? ''));
+  if (budget === undefined) return;
+  if (another !== undefined) throw new ApiError(500, '', 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.');
+  if (mayGoUnhealthy(pod, budget)) return;
+  const spent = spend(budget, pod.metadata.name ?? '', registry.world.clock.now());
+  if (dryRun) return;
+  const key = keyOf(budgets, budget.metadata.namespace ?? '', budget.metadata.name ?? '');
+  draft.expect(key, Number(budget.metadata.resourceVersion));
+  draft.put(key, encode(budgets, spent));
+}
+
+async function listBudgets({ store }: Registry, budgets: Resource, namespace: string): Promise<PodDisruptionBudget[]> {
+  const prefix = prefixOf(budgets, namespace);
+  const { entries } = await store.range({ from: prefix, to: prefixEnd(prefix) });
+  return entries.map((entry) => storedOf(budgets, entry).object as PodDisruptionBudget);
+}
