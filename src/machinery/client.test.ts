@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { simulate } from '../sim/world.ts';
-import { configMap, configMaps, startTestCluster } from '../../test/machinery/cluster.ts';
+import { configMapKind as configMaps } from '../api/kinds/config-map.ts';
+import { configMap, startTestCluster } from '../../test/machinery/cluster.ts';
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
 

@@ -1,11 +1,18 @@
 import type { Fence } from './client.ts';
 import { LeaderElection, type LeaderOptions } from './leader.ts';
-import type { Loop } from './loop.ts';
 
 export interface LedControllersOptions {
   readonly election: Omit<LeaderOptions, 'onLeading' | 'onDeposed'>;
-  /** Starts the controllers of one term. Their clients write under its fence, and say so when it no longer holds. */
-  readonly start: (term: Term) => readonly Loop[];
+  /**
+   * Starts the controllers of one term, and what they need. Their clients write under its fence, and their loops say so when
+   * it no longer holds. What it returns is stopped
+   * when the term ends: the loops, and the informers and recorders that are theirs alone.
+   */
+  readonly start: (term: Term) => readonly Stoppable[];
+}
+
+export interface Stoppable {
+  stop(): Promise<void> | void;
 }
 
 export interface Term {
@@ -22,15 +29,21 @@ export interface RunningControllers {
 
 /** Controllers that run while this process leads. Each term starts them anew: nothing is carried over from one to the next. */
 export function runLedControllers(options: LedControllersOptions): RunningControllers {
-  let loops: Loop[] = [];
-  const stopLoops = () => Promise.all(loops.splice(0).map((loop) => loop.stop()));
+  let running: readonly Stoppable[] = [];
+  let stopping = false;
+  // All at once: a controller must not go on while another one finishes.
+  const stopAll = async () => {
+    const stopped = running.map((each) => each.stop());
+    running = [];
+    await Promise.all(stopped);
+  };
   const election: LeaderElection = new LeaderElection({
     ...options.election,
     onLeading: (fence) => {
-      loops = [...options.start({ fence, deposed: () => election.deposed() })];
+      if (!stopping) running = options.start({ fence, deposed: () => election.deposed() });
     },
     // Not waited for: what they still write is fenced off.
-    onDeposed: () => void stopLoops(),
+    onDeposed: () => void stopAll(),
   });
   election.start();
   return {
@@ -38,8 +51,9 @@ export function runLedControllers(options: LedControllersOptions): RunningContro
       return election.leading;
     },
     async stop() {
+      stopping = true;
       // The controllers first: once the lease is given back their last writes would be refused.
-      await stopLoops();
+      await stopAll();
       await election.stop();
     },
   };

@@ -102,6 +102,10 @@ test('410 lists again, at once the first time, and what is gone meanwhile is kno
   expect(play(start, page('9', []), expired, page('30', []), expired).slice(-2)).toEqual(['wait 2', 'backing-off']);
 });
 
+test('news from before the beginning of the watch means that the server has other data now: list again', () => {
+  expect(play(start, page('9', []), events(added('a', '10'), bookmark('12')), events(bookmark('3'))).slice(3)).toEqual(['close', 'list', 'listing']);
+});
+
 test('a watch that the server refuses is not repeated: it lists again, after a while', () => {
   expect(play(start, page('9', []), refused, due).slice(3)).toEqual(['wait 1', 'list', 'listing']);
 });

@@ -9,7 +9,7 @@ import type { StreamEvent } from './transport.ts';
  *                      ▲  │ failed            │  │ cut again and again
  *                      │  ▼                   │  ▼
  *                      └─ backing off ◄───────┴─ backing off ──due──► watching
- *                                 410: list again; refused: back off, then list again
+ *                                 410, or news from the past: list again; refused: back off, then list again
  *
  * Expected flow: one list, then one watch that lasts until the server closes it, resumed from its last revision.
  *
@@ -124,6 +124,8 @@ function whenEvents(state: Watching, events: readonly StreamEvent[]): Transition
   let { complete, latest } = state;
   for (const { type, object } of events) {
     const revision = object.metadata.resourceVersion ?? latest;
+    // News from before what was asked for: the server's data was replaced by older data. Begin anew.
+    if (isNewer(state.complete, revision)) return { ...list(0), effects: [{ type: 'close' }, ...list(0).effects] };
     if (isNewer(revision, latest)) {
       complete = latest;
       latest = revision;
