@@ -1,3 +1,4 @@
+import { type ClientHttp2Session, connect } from 'node:http2';
 import https from 'node:https';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { WireServer } from './wire-server.ts';
@@ -48,4 +49,32 @@ export async function until(what: string, condition: () => boolean | Promise<boo
     if (performance.now() > end) throw new Error(`never happened: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+}
+
+/** The same over HTTP/2. */
+export async function sendHttp2(wire: WireServer, path: string, options: Send = {}): Promise<Reply> {
+  const session = connect(wire.server.url, credentials(wire, options.as));
+  try {
+    return await requestHttp2(session, path, options);
+  } finally {
+    session.close();
+  }
+}
+
+export function requestHttp2(session: ClientHttp2Session, path: string, options: Send = {}): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    session.on('error', reject);
+    const stream = session.request({ ':path': path, ':method': options.method ?? 'GET', ...options.headers }, { endStream: options.body === undefined });
+    const chunks: Buffer[] = [];
+    let headers: IncomingHttpHeaders = {};
+    let code = 0;
+    stream.on('response', (received) => {
+      code = received[':status'] ?? 0;
+      headers = received as IncomingHttpHeaders;
+    });
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.on('error', reject);
+    stream.on('close', () => (code === 0 ? reject(new Error('no answer')) : resolve({ code, headers, text: Buffer.concat(chunks).toString() })));
+    if (options.body !== undefined) stream.end(options.body);
+  });
 }
