@@ -40,8 +40,9 @@ export interface Claim {
   readonly boundByController: boolean;
   /** The node for which the scheduler wants a volume made. */
   readonly selectedNode: string | undefined;
-  /** Who is to make a volume for it, as far as anybody has said. */
+  /** Who is to make a volume for it, as far as anybody has said; and as it was said before that was settled. */
   readonly provisioner: string | undefined;
+  readonly betaProvisioner: string | undefined;
   readonly migratedTo: string | undefined;
 }
 
@@ -70,7 +71,8 @@ export function readClaim(object: PersistentVolumeClaim): Claim {
     everBound: Object.hasOwn(given, annotations.bindCompleted),
     boundByController: Object.hasOwn(given, annotations.boundByController),
     selectedNode: given[annotations.selectedNode],
-    provisioner: given[annotations.storageProvisioner] ?? given[annotations.betaStorageProvisioner],
+    provisioner: given[annotations.storageProvisioner],
+    betaProvisioner: given[annotations.betaStorageProvisioner],
     migratedTo: given[annotations.migratedTo],
   };
 }

@@ -44,8 +44,8 @@ export interface Volume {
   readonly claim: ClaimPointer | undefined;
   /** `claim` was filled in by the controller, not by a person. */
   readonly boundByController: boolean;
-  /** Who made it; '' if it was made by hand. */
-  readonly provisionedBy: string;
+  /** Who made it; undefined if it was made by hand. */
+  readonly provisionedBy: string | undefined;
   readonly migratedTo: string | undefined;
   readonly reclaimPolicy: string;
 }
@@ -70,7 +70,7 @@ export function readVolume(object: PersistentVolume): Volume {
     nodes: required === undefined ? undefined : nodeTermsOf(required),
     claim: readPointer(spec.claimRef),
     boundByController: Object.hasOwn(given, annotations.boundByController),
-    provisionedBy: given[annotations.provisionedBy] ?? '',
+    provisionedBy: given[annotations.provisionedBy],
     migratedTo: given[annotations.migratedTo],
     reclaimPolicy: spec.persistentVolumeReclaimPolicy ?? '',
   };

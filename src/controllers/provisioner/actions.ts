@@ -1,0 +1,88 @@
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
+import { annotations, finalizers } from '../../domain/volumes/annotations.ts';
+import type { Claim } from '../../domain/volumes/claim.ts';
+import type { Tell, Write } from '../../domain/volumes/decision.ts';
+import {
+  afterFailure,
+  type Asset,
+  type AttemptFailure,
+  type CreateIntentSpec,
+  type IntentOf,
+  type VolumeIntent,
+  volumeNameOf,
+} from '../../domain/volumes/intent.ts';
+import { isInTree } from '../../domain/volumes/migration.ts';
+
+/** All that the provisioner may do to the world. */
+export type ProvisionerAction = Write<PersistentVolumeClaim> | Write<VolumeIntent> | CreateAsset | PublishVolume | DeleteAsset | Tell;
+
+export type CreateIntent = IntentOf<CreateIntentSpec>;
+
+/** Asks the driver, and writes what came of it into the intent: `afterCreated`, or `afterFailure`, which is told as well. */
+export interface CreateAsset {
+  readonly do: 'createAsset';
+  readonly intent: CreateIntent;
+}
+
+/** Creates the PersistentVolume; if it exists already that is as good. If the API refuses it for good, the intent says so: `afterRefused`. */
+export interface PublishVolume {
+  readonly do: 'publishVolume';
+  readonly intent: CreateIntent;
+  readonly volume: PersistentVolume;
+}
+
+/** Takes back an asset of which no PersistentVolume can be made. What came of it is written into the intent: `afterDeleted`, or `afterCleanupFailed`. */
+export interface DeleteAsset {
+  readonly do: 'deleteAsset';
+  readonly intent: CreateIntent;
+  readonly asset: Asset;
+}
+
+/** 'pvc-<uid>': the same whoever asks, and as often as one asks. */
+export const provisionedName = ({ uid }: Claim): string => `pvc-${uid}`;
+
+/** The PersistentVolume of an asset, pointing at the claim for which it was made. */
+export function provisionedVolume(intent: CreateIntent, asset: Asset): PersistentVolume {
+  const { driver, claimRef, request } = intent.spec;
+  const inTree = isInTree(driver);
+  const finalizer = inTree ? finalizers.inTreeProvisioner : finalizers.externalProvisioner;
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: {
+      name: volumeNameOf(intent),
+      annotations: { ...asset.annotations, ...(inTree ? { [annotations.boundByController]: 'yes' } : {}), [annotations.provisionedBy]: driver },
+      ...(request.reclaimPolicy === 'Delete' ? { finalizers: [finalizer] } : {}),
+    },
+    spec: {
+      ...asset.source,
+      capacity: { storage: asset.capacity },
+      accessModes: [...request.accessModes],
+      claimRef: { kind: 'PersistentVolumeClaim', apiVersion: 'v1', ...claimRef },
+      persistentVolumeReclaimPolicy: request.reclaimPolicy,
+      storageClassName: request.storageClassName,
+      volumeMode: request.volumeMode,
+      ...(request.mountOptions === undefined ? {} : { mountOptions: [...request.mountOptions] }),
+      ...(asset.nodeAffinity === undefined ? {} : { nodeAffinity: asset.nodeAffinity }),
+      ...(request.volumeAttributesClassName === undefined ? {} : { volumeAttributesClassName: request.volumeAttributesClassName }),
+    },
+    status: {},
+  };
+}
+
+export const afterCreated = (intent: CreateIntent, asset: Asset): VolumeIntent => ({ ...intent, status: { phase: 'Created', asset } });
+
+export const afterRefused = (intent: CreateIntent, asset: Asset, message: string): VolumeIntent => ({
+  ...intent,
+  status: { phase: 'Refused', asset, message },
+});
+
+/** The asset is gone again; after a while it is made once more. */
+export const afterDeleted = (intent: CreateIntent, now: number): VolumeIntent =>
+  afterFailure(intent, { message: intent.status.message ?? '', final: true }, now);
+
+/** The asset is still there: it is tried again, and an audit names it meanwhile. */
+export function afterCleanupFailed(intent: CreateIntent, failure: AttemptFailure, now: number): VolumeIntent {
+  const { status } = afterFailure(intent, failure, now);
+  return { ...intent, status: { ...status, phase: 'Refused', ...(intent.status.asset === undefined ? {} : { asset: intent.status.asset }) } };
+}

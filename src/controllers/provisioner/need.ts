@@ -1,0 +1,101 @@
+import type { StorageClass } from '../../api/generated/types.ts';
+import { type Claim, takesAnyVolume } from '../../domain/volumes/claim.ts';
+import { formatQuantity } from '../../api/quantity.ts';
+import type { DriverFacts } from '../../domain/volumes/driver-facts.ts';
+import type { CreateRequest } from '../../domain/volumes/intent.ts';
+import { isInTree, successorOf } from '../../domain/volumes/migration.ts';
+import { waitsForConsumer } from '../../domain/volumes/storage-class.ts';
+import type { Volume } from '../../domain/volumes/volume.ts';
+import { provisionedName } from './actions.ts';
+import { messages } from './messages.ts';
+
+/** What the provisioner has to know of everything but the claim. */
+export interface Surroundings {
+  volume(name: string): Volume | undefined;
+  class(name: string): StorageClass | undefined;
+  bestFit(claim: Claim, options: { readonly reservedOnly: boolean }): Volume | undefined;
+  hasNode(name: string): boolean;
+  /** The drivers in this process, by name. */
+  driver(name: string): DriverFacts | undefined;
+}
+
+/**
+ * What a claim needs of the provisioner.
+ * - `nothing`:  it has a volume, gets one, or waits for a pod
+ * - `external`: somebody outside makes it; they are told by an annotation
+ * - `refused`:  it cannot be made. `provisioner`: the claim is marked all the same. `reschedule`: perhaps elsewhere
+ * - `make`:     a driver in this process makes it
+ */
+export type Need =
+  | { readonly type: 'nothing'; readonly because: string }
+  | { readonly type: 'external'; readonly provisioner: string }
+  | { readonly type: 'refused'; readonly message: string; readonly provisioner?: string; readonly reschedule?: boolean }
+  | { readonly type: 'make'; readonly driver: DriverFacts; readonly provisioner: string; readonly request: CreateRequest };
+
+export function needOf(claim: Claim, seen: Surroundings): Need {
+  if (!takesAnyVolume(claim)) return { type: 'nothing', because: `it has or names volume "${claim.volumeName}"` };
+  if (claim.className === '') return { type: 'nothing', because: 'it asks for no class' };
+  const storageClass = seen.class(claim.className);
+  const delayed = waitsForConsumer(storageClass);
+  const fit = seen.bestFit(claim, { reservedOnly: delayed });
+  if (fit !== undefined) return { type: 'nothing', because: `volume "${fit.name}" fits` };
+  if (delayed && claim.selectedNode === undefined) return { type: 'nothing', because: 'it waits for a pod' };
+  if (storageClass === undefined) return { type: 'refused', message: messages.classNotFound(claim.className) };
+
+  const provisioner = successorOf(storageClass.provisioner) ?? storageClass.provisioner;
+  const driver = seen.driver(provisioner);
+  if (driver?.provisions !== true) {
+    return isInTree(provisioner) ? { type: 'refused', message: messages.noPlugin(provisioner) } : { type: 'external', provisioner };
+  }
+  return needOfDriver({ claim, storageClass, driver, seen });
+}
+
+interface Asked {
+  readonly claim: Claim;
+  readonly storageClass: StorageClass;
+  readonly driver: DriverFacts;
+  readonly seen: Surroundings;
+}
+
+function needOfDriver(asked: Asked): Need {
+  const { claim, storageClass, driver, seen } = asked;
+  const provisioner = driver.name;
+  if (isInTree(provisioner) && claim.object.spec.dataSource !== undefined) return { type: 'refused', message: messages.dataSource(provisioner) };
+  const existing = seen.volume(provisionedName(claim));
+  if (existing !== undefined) return { type: 'nothing', because: `volume "${existing.name}" was made for it` };
+  if (!driver.mountOptions && (storageClass.mountOptions ?? []).length > 0)
+    return { type: 'refused', message: messages.mountOptions(storageClass), provisioner };
+  if (claim.selectedNode !== undefined && !seen.hasNode(claim.selectedNode)) {
+    return { type: 'refused', message: messages.nodeNotFound(claim.selectedNode), provisioner };
+  }
+  const impossible = whyImpossible(asked);
+  if (impossible !== undefined) {
+    return { type: 'refused', message: messages.failed(provisioner, claim.className, impossible), provisioner, reschedule: claim.selectedNode !== undefined };
+  }
+  return { type: 'make', driver, provisioner, request: requestFor(claim, storageClass) };
+}
+
+/** What the driver would say anyway. */
+function whyImpossible({ claim, storageClass, driver }: Asked): string | undefined {
+  if (claim.volumeMode === 'Block' && !driver.block) return messages.noBlock(driver.name);
+  const parameters = Object.keys(storageClass.parameters ?? {}).map((name) => name.toLowerCase());
+  const hasZones = parameters.includes('zone') || parameters.includes('zones');
+  return driver.zoneParameters && hasZones && waitsForConsumer(storageClass) ? messages.zones : undefined;
+}
+
+function requestFor(claim: Claim, storageClass: StorageClass): CreateRequest {
+  const { parameters, mountOptions = [], allowedTopologies } = storageClass;
+  return {
+    capacity: formatQuantity(claim.request),
+    accessModes: claim.object.spec.accessModes ?? [],
+    volumeMode: claim.volumeMode,
+    storageClassName: claim.className,
+    reclaimPolicy: storageClass.reclaimPolicy ?? 'Delete',
+    // Plugins of the tree know nothing of attributes classes.
+    ...(claim.attributesClass === '' || isInTree(storageClass.provisioner) ? {} : { volumeAttributesClassName: claim.attributesClass }),
+    ...(parameters === undefined ? {} : { parameters }),
+    ...(mountOptions.length === 0 ? {} : { mountOptions }),
+    ...(allowedTopologies === undefined ? {} : { allowedTopologies }),
+    ...(claim.selectedNode === undefined ? {} : { selectedNode: claim.selectedNode }),
+  };
+}

@@ -1,0 +1,47 @@
+import type { PersistentVolume, Pod } from '../../api/generated/types.ts';
+import { type ConfirmClaimGone, type Tell, tellOnce, update, updateStatus, type Write } from '../../domain/volumes/decision.ts';
+import { unlinkVolume, volumeInPhase } from '../../domain/volumes/edits.ts';
+import type { DeleteIntentSpec, IntentOf, ScrubIntentSpec, VolumeIntent } from '../../domain/volumes/intent.ts';
+import type { Volume } from '../../domain/volumes/volume.ts';
+
+/** All that the reclaimer may do to the world. */
+export type ReclaimerAction = Write<PersistentVolume> | Write<VolumeIntent> | Write<Pod> | DeleteAsset | StartScrubber | ConfirmClaimGone | Tell;
+
+export type DeleteIntent = IntentOf<DeleteIntentSpec>;
+export type ScrubIntent = IntentOf<ScrubIntentSpec>;
+
+/** Asks the driver, and writes what came of it into the intent: `afterDeleted`, or `afterFailure`. */
+export interface DeleteAsset {
+  readonly do: 'deleteAsset';
+  readonly intent: DeleteIntent;
+}
+
+/** Creates the pod and writes its uid into the intent: `afterStarted`. Only a pod that is known by uid is believed. */
+export interface StartScrubber {
+  readonly do: 'startScrubber';
+  readonly intent: ScrubIntent;
+  readonly pod: Pod;
+}
+
+export const afterDeleted = (intent: DeleteIntent): VolumeIntent => ({ ...intent, status: { phase: 'Deleted' } });
+
+export const afterStarted = (intent: ScrubIntent, podUID: string): VolumeIntent => ({
+  ...intent,
+  status: { ...intent.status, phase: 'Running', podUID },
+});
+
+/** The volume failed to be reclaimed, and says why: once, until it succeeds. */
+export function fail({ object }: Volume, reason: string, message: string): readonly ReclaimerAction[] {
+  const failed = volumeInPhase(object, 'Failed', message);
+  return failed === object ? [] : [...updateStatus(object, failed), tellOnce({ about: object, type: 'Warning', reason, message })];
+}
+
+/** The volume is clean: free again, or reserved by name as before. */
+export function recycle(volume: Volume): readonly ReclaimerAction[] {
+  const unlinked = unlinkVolume(volume);
+  return [
+    ...update(volume.object, unlinked),
+    tellOnce({ about: volume.object, type: 'Normal', reason: 'VolumeRecycled', message: 'Volume recycled' }),
+    ...updateStatus(unlinked, volumeInPhase(unlinked, 'Available')),
+  ];
+}

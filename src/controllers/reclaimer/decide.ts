@@ -1,0 +1,153 @@
+/**
+ * What becomes of a volume once its claim is gone: kept, deleted with its asset, or scrubbed and offered again.
+ * The binder has said so (phase Released) before anything is done here.
+ */
+import type { Pod } from '../../api/generated/types.ts';
+import type { Claim } from '../../domain/volumes/claim.ts';
+import { type Decision, type Reason, type ToldMemory, tellStanding, update } from '../../domain/volumes/decision.ts';
+import type { DriverFacts } from '../../domain/volumes/driver-facts.ts';
+import { isFor, newIntent, type VolumeIntent, waitsUntil } from '../../domain/volumes/intent.ts';
+import type { Volume } from '../../domain/volumes/volume.ts';
+import { type DeleteIntent, fail, type ReclaimerAction } from './actions.ts';
+import { deleterOf, withoutOwnFinalizers, withUpkeep } from './ownership.ts';
+import { dropScrub, scrub, type ScrubSurroundings } from './scrub.ts';
+
+export interface Seen extends ScrubSurroundings {
+  readonly told: ToldMemory;
+  claim(key: string): Claim | undefined;
+  /** What is under way for the volume of this name. */
+  intent(volumeName: string): VolumeIntent | undefined;
+  /** The drivers in this process, by name. */
+  readonly driver: (name: string) => DriverFacts | undefined;
+}
+
+export interface ReclaimerSnapshot {
+  readonly name: string;
+  readonly volume: Volume | undefined;
+  readonly seen: Seen;
+}
+
+export type ReclaimerDecision = Decision<ReclaimerAction>;
+
+export function decide({ name, volume, seen }: ReclaimerSnapshot, now: number): ReclaimerDecision {
+  const intent = seen.intent(name);
+  if (volume === undefined) return tidyUp(intent, seen.scrubber(name));
+  if (intent !== undefined && isFor(intent, 'Delete') && intent.status.phase === 'Deleted') return remove(volume);
+  const kept = withUpkeep(volume, seen.driver);
+  if (kept !== volume.object)
+    return { actions: update(volume.object, kept), reasons: [because('Upkeep', 'its finalizers or annotations change', 'reclaimer')] };
+  const released = releaseOf(volume, seen);
+  if (released === 'no') return keep(intent, seen.scrubber(name));
+  return reclaim({ volume, intent, seen, now, isClaimGone: released === 'claim gone' });
+}
+
+const because = (code: string, text: string, next: Reason['next']): Reason => ({ code, text, next });
+const together = (first: readonly ReclaimerAction[], { actions, ...rest }: ReclaimerDecision): ReclaimerDecision => ({
+  ...rest,
+  actions: [...first, ...actions],
+});
+
+/** The volume went: what was to be done to it needs no doing, or was done. */
+function tidyUp(intent: VolumeIntent | undefined, pod: Pod | undefined): ReclaimerDecision {
+  if (intent === undefined || isFor(intent, 'Create')) return { actions: [], reasons: [] };
+  const reasons = [because('VolumeGone', 'the volume is gone', 'nobody')];
+  return { actions: isFor(intent, 'Scrub') ? dropScrub(intent, pod) : [{ do: 'delete', object: intent }], reasons };
+}
+
+/** Nothing is to be done to the volume: what was begun is stopped. */
+function keep(intent: VolumeIntent | undefined, pod: Pod | undefined): ReclaimerDecision {
+  const reasons = [because('NotReleased', 'nothing is to be reclaimed', 'nobody')];
+  if (intent === undefined || isFor(intent, 'Create')) return { actions: [], reasons };
+  return { actions: isFor(intent, 'Scrub') ? dropScrub(intent, pod) : [{ do: 'delete', object: intent }], reasons };
+}
+
+/** Whether the volume has no claim any more, by what the binder said and by what is the case now. */
+function releaseOf(volume: Volume, seen: Seen): 'no' | 'claim gone' | 'claim elsewhere' {
+  if (volume.phase !== 'Released' && volume.phase !== 'Failed') return 'no';
+  if (volume.claim === undefined || volume.claim.uid === '') return 'no';
+  const claim = seen.claim(volume.claim.key);
+  if (claim?.uid !== volume.claim.uid) return 'claim gone';
+  const isSpare = volume.provisionedBy !== undefined && volume.reclaimPolicy === 'Delete';
+  return isSpare && claim.volumeName !== '' && claim.volumeName !== volume.name ? 'claim elsewhere' : 'no';
+}
+
+interface Reclaim {
+  readonly volume: Volume;
+  readonly intent: VolumeIntent | undefined;
+  readonly seen: Seen;
+  readonly now: number;
+  readonly isClaimGone: boolean;
+}
+
+function reclaim(what: Reclaim): ReclaimerDecision {
+  const { volume, intent, seen } = what;
+  if (intent !== undefined && isFor(intent, 'Create')) return { actions: [], reasons: [because('Busy', 'it is still being made', 'provisioner')] };
+  if (volume.migratedTo !== undefined && volume.migratedTo !== '') {
+    return { actions: [], reasons: [because('Migrated', `${volume.migratedTo} looks after it`, 'external provisioner')] };
+  }
+  const stop = keep(intent, seen.scrubber(volume.name));
+  const [deletion, scrubbing] = [
+    intent !== undefined && isFor(intent, 'Delete') ? intent : undefined,
+    intent !== undefined && isFor(intent, 'Scrub') ? intent : undefined,
+  ];
+  switch (volume.reclaimPolicy) {
+    case 'Retain':
+      return { ...stop, reasons: [because('Retained', 'kept, with its data, until somebody clears its claimRef or deletes it', 'administrator')] };
+    case 'Delete':
+      return scrubbing === undefined ? deleteVolume(what, deletion) : stop;
+    case 'Recycle':
+      return deletion === undefined ? confirmed(what, scrub({ ...what, intent: scrubbing })) : stop;
+    default: {
+      const text = 'Volume has unrecognized PersistentVolumeReclaimPolicy';
+      return { actions: fail(volume, 'VolumeUnknownReclaimPolicy', text), reasons: [because('VolumeUnknownReclaimPolicy', text, 'administrator')] };
+    }
+  }
+}
+
+/** Before data is touched the server confirms what the cache believes: that the claim is gone. */
+function confirmed({ volume, isClaimGone }: Reclaim, decision: ReclaimerDecision): ReclaimerDecision {
+  const touchesData = decision.actions.some((action) => action.do === 'create' || action.do === 'deleteAsset' || action.do === 'startScrubber');
+  if (!touchesData || !isClaimGone || volume.claim === undefined) return decision;
+  return together([{ do: 'confirmClaimGone', claim: volume.claim }], decision);
+}
+
+function deleteVolume(what: Reclaim, intent: DeleteIntent | undefined): ReclaimerDecision {
+  const { volume, seen } = what;
+  const deleter = deleterOf(volume, seen.driver);
+  switch (deleter.type) {
+    case 'external':
+      return { actions: [], reasons: [because('ExternalDeletion', 'its own provisioner deletes it', 'external provisioner')] };
+    case 'none':
+      return { actions: fail(volume, 'VolumeFailedDelete', deleter.message), reasons: [because('VolumeFailedDelete', deleter.message, 'administrator')] };
+    case 'driver':
+      break;
+  }
+  if (intent !== undefined) return confirmed(what, attempt(what, intent));
+  const object = newIntent(volume.name, {
+    operation: 'Delete',
+    driver: deleter.driver.name,
+    volume: { name: volume.name, uid: volume.uid },
+    source: deleter.source,
+  });
+  return confirmed(what, { actions: [{ do: 'create', object }], reasons: [because('Deleting', 'its asset is to be deleted', 'driver')] });
+}
+
+function attempt({ volume, seen, now }: Reclaim, intent: DeleteIntent): ReclaimerDecision {
+  const { phase, message = '', inUse = false } = intent.status;
+  const wait = waitsUntil(intent, now);
+  const call: readonly ReclaimerAction[] = wait === undefined ? [{ do: 'deleteAsset', intent }] : [];
+  const again = wait === undefined ? {} : { again: wait };
+  if (phase !== 'Failing') return { actions: call, reasons: [because('Deleting', 'its asset is being deleted', 'driver')] };
+  if (inUse) {
+    const said = tellStanding({ about: volume.object, type: 'Normal', reason: 'VolumeDelete', message }, seen.told(volume.uid), now);
+    return { actions: [...said.actions, ...call], reasons: [because('VolumeDelete', message, 'driver')], ...again };
+  }
+  return { actions: [...fail(volume, 'VolumeFailedDelete', message), ...call], reasons: [because('VolumeFailedDelete', message, 'driver')], ...again };
+}
+
+/** The asset is gone: so may the volume go. */
+function remove(volume: Volume): ReclaimerDecision {
+  const freed = withoutOwnFinalizers(volume);
+  const goes: readonly ReclaimerAction[] = volume.deleting ? [] : [{ do: 'delete', object: freed }];
+  return { actions: [...update(volume.object, freed), ...goes], reasons: [because('Deleted', 'its asset is deleted', 'nobody')] };
+}

@@ -1,0 +1,231 @@
+/**
+ * Which claim has which volume, and what phases that makes.
+ *
+ * Who points at whom decides everything: a volume at a claim (claimRef, by name or by uid) and a claim at a volume
+ * (volumeName). When both exist:
+ *
+ *     volume → claim   claim → volume
+ *     by uid           none            finish: the claim takes the volume
+ *     none             yes             finish: the volume takes the claim, if it satisfies it
+ *     by uid           another         undo: the volume is free again, or deleted if it was made for this claim
+ *     another          yes             wait (never bound) or Lost (bound before): two claims want one volume
+ *     by uid           yes             nothing, but the phases
+ *
+ * A claim that was bound once never gets another volume.
+ */
+import type { StorageClass } from '../../api/generated/types.ts';
+import { type Claim, takesAnyVolume } from '../../domain/volumes/claim.ts';
+import { type Decision, type EventText, type Reason, tellOnce, tellStanding, type ToldMemory, update, updateStatus } from '../../domain/volumes/decision.ts';
+import { claimWithoutVolume, withClass } from '../../domain/volumes/edits.ts';
+import { matchRequestedVolume, type Rejection } from '../../domain/volumes/match.ts';
+import { waitsForConsumer } from '../../domain/volumes/storage-class.ts';
+import { isFree, pointsAt, type Volume } from '../../domain/volumes/volume.ts';
+import { bind, type BinderAction, type BindMode, setPhase, unbind } from './actions.ts';
+
+/** What the binder sees: all of it as of one moment. */
+export interface Seen {
+  readonly mode: BindMode;
+  readonly told: ToldMemory;
+  volume(name: string): Volume | undefined;
+  /** By 'namespace/name'. */
+  claim(key: string): Claim | undefined;
+  class(name: string): StorageClass | undefined;
+  defaultClass(): StorageClass | undefined;
+  bestFit(claim: Claim, options: { readonly reservedOnly: boolean }): Volume | undefined;
+  /** Names of the pods that use a claim, have not ended, and run nowhere yet; sorted. */
+  podsToSchedule(claimKey: string): readonly string[];
+}
+
+export type BinderSnapshot =
+  | { readonly type: 'claim'; readonly claim: Claim; readonly seen: Seen }
+  | { readonly type: 'volume'; readonly volume: Volume; readonly seen: Seen };
+
+export interface BinderReason extends Reason {
+  readonly volume?: string;
+  readonly claim?: string;
+  readonly pods?: readonly string[];
+  readonly rejection?: Rejection;
+}
+
+export type BinderDecision = Decision<BinderAction, BinderReason>;
+
+export function decide(snapshot: BinderSnapshot, now: number): BinderDecision {
+  return snapshot.type === 'claim' ? decideClaim(snapshot.claim, snapshot.seen, now) : decideVolume(snapshot.volume, snapshot.seen, now);
+}
+
+export function decideClaim(claim: Claim, seen: Seen, now: number): BinderDecision {
+  if (claim.everBound) return keepBound(claim, seen, now);
+  return takesAnyVolume(claim) ? bindBestFit(claim, seen, now) : bindRequested(claim, seen, now);
+}
+
+/** Once bound, a claim never gets another volume: it keeps its own or is Lost. */
+function keepBound(claim: Claim, seen: Seen, now: number): BinderDecision {
+  if (claim.volumeName === '') {
+    return lose(claim, 'ClaimLost', 'Bound claim has lost reference to PersistentVolume. Data on the volume is lost!');
+  }
+  const volume = seen.volume(claim.volumeName);
+  if (volume === undefined) return lose(claim, 'ClaimLost', 'Bound claim has lost its PersistentVolume. Data on the volume is lost!');
+  if (volume.claim !== undefined && volume.claim.uid !== claim.uid) {
+    return lose(claim, 'ClaimMisbound', 'Two claims are bound to the same volume, this one is bound incorrectly');
+  }
+  return give(volume, claim, seen, now);
+}
+
+function lose(claim: Claim, reason: 'ClaimLost' | 'ClaimMisbound', message: string): BinderDecision {
+  const why: BinderReason = { code: reason, text: message, next: 'administrator', volume: claim.volumeName };
+  if (claim.phase === 'Lost') return { actions: [], reasons: [why] };
+  const event: EventText = { about: claim.object, type: 'Warning', reason, message };
+  return { actions: [...updateStatus(claim.object, claimWithoutVolume(claim.object, 'Lost')), tellOnce(event)], reasons: [why] };
+}
+
+/** The claim asks for one particular volume; its own selector does not count. */
+function bindRequested(claim: Claim, seen: Seen, now: number): BinderDecision {
+  const volume = seen.volume(claim.volumeName);
+  if (volume === undefined) {
+    const why: BinderReason = {
+      code: 'VolumeMissing',
+      text: `waits for volume "${claim.volumeName}" to be created`,
+      next: 'administrator',
+      volume: claim.volumeName,
+    };
+    return { actions: pend(claim), reasons: [why] };
+  }
+  if (pointsAt(volume, claim)) return give(volume, claim, seen, now);
+  if (volume.claim !== undefined) {
+    const message = `volume "${volume.name}" already bound to a different claim.`;
+    const why: BinderReason = { code: 'VolumeTaken', text: message, next: 'administrator', volume: volume.name, claim: volume.claim.key };
+    return pendAndTell({ claim, why, seen, now, event: warning(claim, 'FailedBinding', message) });
+  }
+  const match = matchRequestedVolume(claim, volume);
+  if (match === 'fits') return give(volume, claim, seen, now);
+  const message = `Cannot bind to requested volume "${volume.name}": ${match.text}`;
+  const why: BinderReason = { code: 'VolumeMismatch', text: message, next: 'user', volume: volume.name, rejection: match };
+  return pendAndTell({ claim, why, seen, now, event: warning(claim, 'VolumeMismatch', message) });
+}
+
+/** The claim takes what fits best. If nothing does, it waits: for a class, for a pod, for a provisioner, or for a volume. */
+function bindBestFit(claim: Claim, seen: Seen, now: number): BinderDecision {
+  if (claim.selector.type === 'invalid') {
+    const message = `error creating internal label selector for claim: ${claim.key}: ${claim.selector.problem}`;
+    const why: BinderReason = { code: 'InvalidSelector', text: message, next: 'user' };
+    return pendAndTell({ claim, why, seen, now, event: warning(claim, 'FailedBinding', message) });
+  }
+  const delayed = waitsForConsumer(seen.class(claim.className));
+  const volume = seen.bestFit(claim, { reservedOnly: delayed });
+  if (volume !== undefined) return give(volume, claim, seen, now);
+  const assigned = claim.class.type === 'unset' ? seen.defaultClass()?.metadata.name : undefined;
+  if (assigned !== undefined) {
+    const why: BinderReason = { code: 'DefaultClass', text: `gets the default class "${assigned}"`, next: 'binder' };
+    return { actions: update(claim.object, withClass(claim.object, assigned)), reasons: [why] };
+  }
+  if (delayed && claim.selectedNode === undefined) return waitForConsumer(claim, seen, now);
+  if (claim.className !== '') {
+    const why: BinderReason = { code: 'Provisioning', text: `no volume fits; one of class "${claim.className}" has to be made`, next: 'provisioner' };
+    return { actions: [], reasons: [why] };
+  }
+  const message = 'no persistent volumes available for this claim and no storage class is set';
+  const why: BinderReason = { code: 'NoVolume', text: message, next: 'administrator' };
+  return pendAndTell({ claim, why, seen, now, event: normal(claim, 'FailedBinding', message) });
+}
+
+function waitForConsumer(claim: Claim, seen: Seen, now: number): BinderDecision {
+  const pods = seen.podsToSchedule(claim.key);
+  if (pods.length === 0) {
+    const message = 'waiting for first consumer to be created before binding';
+    const why: BinderReason = { code: 'WaitForFirstConsumer', text: message, next: 'user' };
+    return pendAndTell({ claim, why, seen, now, event: normal(claim, 'WaitForFirstConsumer', message) });
+  }
+  const message = pods.length === 1 ? `waiting for pod ${pods[0] ?? ''} to be scheduled` : `waiting for pods ${pods.join(',')} to be scheduled`;
+  const why: BinderReason = { code: 'WaitForPodScheduled', text: message, next: 'scheduler', pods };
+  return pendAndTell({ claim, why, seen, now, event: normal(claim, 'WaitForPodScheduled', message) });
+}
+
+/** The claim has the volume: whatever is missing to that is done. */
+function give(volume: Volume, claim: Claim, seen: Seen, now: number): BinderDecision {
+  if (volume.capacity === undefined && claim.phase !== 'Bound') {
+    const message = `PersistentVolume "${volume.name}" is without a storage capacity`;
+    const why: BinderReason = { code: 'VolumeWithoutCapacity', text: message, next: 'administrator', volume: volume.name };
+    const said = tellStanding(warning(claim, 'VolumeMismatch', message), seen.told(claim.uid), now);
+    return { actions: said.actions, reasons: [why], again: said.again };
+  }
+  const actions = bind(volume, claim, seen.mode);
+  const why: BinderReason =
+    actions.length === 0
+      ? { code: 'Bound', text: `bound to volume "${volume.name}"`, next: 'nobody', volume: volume.name }
+      : { code: 'Binding', text: `takes volume "${volume.name}"`, next: 'binder', volume: volume.name };
+  return { actions, reasons: [why] };
+}
+
+const pend = (claim: Claim): readonly BinderAction[] => updateStatus(claim.object, claimWithoutVolume(claim.object, 'Pending'));
+
+interface Waiting {
+  readonly claim: Claim;
+  readonly why: BinderReason;
+  readonly event: EventText;
+  readonly seen: Seen;
+  readonly now: number;
+}
+
+function pendAndTell({ claim, why, event, seen, now }: Waiting): BinderDecision {
+  const said = tellStanding(event, seen.told(claim.uid), now);
+  return { actions: [...said.actions, ...pend(claim)], reasons: [why], again: said.again };
+}
+
+const warning = ({ object }: Claim | Volume, reason: string, message: string): EventText => ({ about: object, type: 'Warning', reason, message });
+const normal = ({ object }: Claim | Volume, reason: string, message: string): EventText => ({ about: object, type: 'Normal', reason, message });
+
+export function decideVolume(volume: Volume, seen: Seen, now: number): BinderDecision {
+  if (volume.claim === undefined) return offer(volume, seen, now);
+  const { key, uid } = volume.claim;
+  if (uid === '') {
+    return { actions: setPhase(volume, 'Available'), reasons: [{ code: 'Reserved', text: `reserved for claim ${key}`, next: 'user', claim: key }] };
+  }
+  const claim = seen.claim(key);
+  if (claim?.uid !== uid) return release(volume, `its claim ${key} is gone`, true);
+  if (claim.volumeName === '') return waitForClaim(volume, claim, seen, now);
+  if (claim.volumeName === volume.name) {
+    return { actions: setPhase(volume, 'Bound'), reasons: [{ code: 'Bound', text: `bound to claim ${key}`, next: 'nobody', claim: key }] };
+  }
+  if (volume.provisionedBy !== undefined && volume.reclaimPolicy === 'Delete') {
+    return release(volume, `it was made for claim ${key}, which has volume "${claim.volumeName}"`, false);
+  }
+  const why: BinderReason = { code: 'Unbinding', text: `its claim ${key} has volume "${claim.volumeName}"`, next: 'binder', claim: key };
+  return { actions: unbind(volume), reasons: [why] };
+}
+
+function offer(volume: Volume, seen: Seen, now: number): BinderDecision {
+  const actions = setPhase(volume, 'Available');
+  if (volume.claimSelector.type === 'valid') {
+    const text = isFree(volume) ? 'free for a claim that it fits' : volume.deleting ? 'being deleted' : 'becomes available';
+    return { actions, reasons: [{ code: 'Available', text, next: 'user' }] };
+  }
+  const message = `Cannot be bound to any claim: its claim selector cannot be read: ${volume.claimSelector.problem}`;
+  const said = tellStanding(warning(volume, 'InvalidClaimSelector', message), seen.told(volume.uid), now);
+  return { actions: [...said.actions, ...actions], reasons: [{ code: 'InvalidClaimSelector', text: message, next: 'administrator' }], again: said.again };
+}
+
+/**
+ * Nobody will use this volume again; the reclaimer sees to it from here on. What a cache does not know may still exist (a
+ * volume may arrive before its claim), so that is asked of the server first: data may be deleted because of this.
+ */
+function release(volume: Volume, text: string, isClaimGone: boolean): BinderDecision {
+  const why: BinderReason = { code: 'Released', text, next: 'reclaimer', ...(volume.claim === undefined ? {} : { claim: volume.claim.key }) };
+  // A volume that failed to be reclaimed keeps saying so.
+  if (volume.phase === 'Released' || volume.phase === 'Failed' || volume.claim === undefined) return { actions: [], reasons: [why] };
+  const confirm: readonly BinderAction[] = isClaimGone ? [{ do: 'confirmClaimGone', claim: volume.claim }] : [];
+  return { actions: [...confirm, ...setPhase(volume, 'Released')], reasons: [why] };
+}
+
+/** The claim's own turn finishes the binding; unless it never will. */
+function waitForClaim(volume: Volume, claim: Claim, seen: Seen, now: number): BinderDecision {
+  if (claim.volumeMode === volume.volumeMode) {
+    return { actions: [], reasons: [{ code: 'WaitForClaim', text: `waits for claim ${claim.key} to take it`, next: 'binder', claim: claim.key }] };
+  }
+  const ofVolume = `Cannot bind PersistentVolume to requested PersistentVolumeClaim "${claim.name}" due to incompatible volumeMode.`;
+  const ofClaim = `Cannot bind PersistentVolume "${volume.name}" to requested PersistentVolumeClaim due to incompatible volumeMode.`;
+  const first = tellStanding(warning(volume, 'VolumeMismatch', ofVolume), seen.told(volume.uid), now);
+  // Remembered under the volume's name for it: the claim's own turn tells other things about the claim.
+  const second = first.actions.length === 0 ? [] : [tellOnce(warning(claim, 'VolumeMismatch', ofClaim))];
+  const why: BinderReason = { code: 'VolumeMismatch', text: ofVolume, next: 'user', claim: claim.key };
+  return { actions: [...first.actions, ...second], reasons: [why], again: first.again };
+}

@@ -1,0 +1,13 @@
+/** What a decision has to know of a driver in this process; calling it is an action. */
+export interface DriverFacts {
+  /** As classes, volumes and annotations name it: 'kubernetes.io/host-path', 'ebs.csi.aws.com'. */
+  readonly name: string;
+  readonly provisions: boolean;
+  readonly deletes: boolean;
+  /** Volumes of it can be mounted with options. */
+  readonly mountOptions: boolean;
+  /** It makes raw block volumes. */
+  readonly block: boolean;
+  /** It has the old class parameters `zone` and `zones`. */
+  readonly zoneParameters: boolean;
+}

@@ -1,0 +1,303 @@
+/**
+ * The three storage controllers on a small server, without time, threads or network: what they decide is done at once,
+ * key by key, until nothing is left to do. Before every effect a crash can be made to happen.
+ */
+import type { Pod } from '../../src/api/generated/types.ts';
+import type { KubeObject } from '../../src/api/object.ts';
+import * as binder from '../../src/controllers/volume-binder/decide.ts';
+import type { BindMode } from '../../src/controllers/volume-binder/actions.ts';
+import * as provisioner from '../../src/controllers/provisioner/decide.ts';
+import {
+  afterCleanupFailed,
+  afterCreated,
+  afterDeleted as afterTakenBack,
+  type CreateIntent,
+  type ProvisionerAction,
+} from '../../src/controllers/provisioner/actions.ts';
+import * as reclaimer from '../../src/controllers/reclaimer/decide.ts';
+import { afterDeleted, afterStarted, type ReclaimerAction } from '../../src/controllers/reclaimer/actions.ts';
+import { scrubberName } from '../../src/controllers/reclaimer/scrubber.ts';
+import type { BinderAction } from '../../src/controllers/volume-binder/actions.ts';
+import { messages } from '../../src/controllers/provisioner/messages.ts';
+import { readClaim } from '../../src/domain/volumes/claim.ts';
+import type { Decision, Told } from '../../src/domain/volumes/decision.ts';
+import { afterFailure, isFor } from '../../src/domain/volumes/intent.ts';
+import { defaultClassOf } from '../../src/domain/volumes/storage-class.ts';
+import { readVolume } from '../../src/domain/volumes/volume.ts';
+import { VolumeIndex } from '../../src/domain/volumes/volume-index.ts';
+import { SmallBackend } from './small-backend.ts';
+import { SmallServer, type WriteResult } from './small-server.ts';
+
+type Action = BinderAction | ProvisionerAction | ReclaimerAction;
+type Pass = { readonly name: string; decide(): Decision<Action> | undefined };
+
+/** The process died; nothing that it remembered is left. */
+class Crash extends Error {}
+
+export interface WorldOptions {
+  readonly mode?: BindMode;
+  readonly nodes?: readonly string[];
+}
+
+export class SmallWorld {
+  server = new SmallServer();
+  backend = new SmallBackend();
+  readonly mode: BindMode;
+  readonly nodes: readonly string[];
+  /** Every event that was told, once: 'pvc/data Warning FailedBinding: …'. */
+  readonly events = new Set<string>();
+  #told = new Map<string, Told>();
+  /** Effects so far, and the one before which the process dies. */
+  effects = 0;
+  crashAt = Number.POSITIVE_INFINITY;
+  /** Asked after every effect: something that must hold at every moment. */
+  invariant: () => void = () => undefined;
+
+  constructor({ mode = 'transaction', nodes = [] }: WorldOptions = {}) {
+    this.mode = mode;
+    this.nodes = nodes;
+  }
+
+  copy(): SmallWorld {
+    const other = new SmallWorld({ mode: this.mode, nodes: this.nodes });
+    other.server = this.server.copy();
+    other.backend = this.backend.copy();
+    other.#told = new Map(this.#told);
+    for (const event of this.events) other.events.add(event);
+    return other;
+  }
+
+  /** Runs every controller on every key until a whole round does nothing; then on to the next appointment within `horizonMs`. */
+  settle(horizonMs = 60_000): this {
+    const end = this.server.now + horizonMs;
+    for (let round = 0; round < 500; round++) {
+      const { acted, again } = this.#round();
+      if (acted) continue;
+      if (again === undefined || again > end) return this;
+      this.server.now = again;
+    }
+    throw new Error('it does not settle');
+  }
+
+  /** What every controller would do now. Nothing, once it has settled. */
+  pending(): readonly Action[] {
+    return this.passes().flatMap((pass) => pass.decide()?.actions ?? []);
+  }
+
+  #round(): { acted: boolean; again: number | undefined } {
+    let acted = this.#protect();
+    const times: number[] = [];
+    for (const pass of this.passes()) {
+      const decision = pass.decide();
+      if (decision === undefined) continue;
+      if (decision.again !== undefined) times.push(decision.again);
+      if (decision.actions.length === 0) continue;
+      acted = true;
+      if (!this.#runPass(decision.actions)) return { acted, again: undefined };
+    }
+    return { acted, again: times.length === 0 ? undefined : Math.min(...times) };
+  }
+
+  #runPass(actions: readonly Action[]): boolean {
+    const own = new Map<string, string>();
+    try {
+      for (const action of actions) if (this.#perform(action, own) !== 'done') break;
+      return true;
+    } catch (error) {
+      if (!(error instanceof Crash)) throw error;
+      this.#told.clear();
+      return false;
+    }
+  }
+
+  passes(): Pass[] {
+    const { server } = this;
+    const volumes = server.list('PersistentVolume').map(readVolume);
+    const names = new Set([...volumes.map(({ name }) => name), ...server.list('VolumeIntent').map(({ metadata }) => metadata.name ?? '')]);
+    const claims = new Set([
+      ...server.list('PersistentVolumeClaim').map((claim) => readClaim(claim).key),
+      ...server.list('VolumeIntent').flatMap((intent) => (isFor(intent, 'Create') ? `${intent.spec.claimRef.namespace}/${intent.spec.claimRef.name}` : [])),
+    ]);
+    return [
+      ...[...names].map((name) => ({ name: `binder pv/${name}`, decide: () => this.#bindVolume(name) })),
+      ...[...claims].map((key) => ({ name: `binder pvc/${key}`, decide: () => this.#bindClaim(key) })),
+      ...[...claims].map((key) => ({ name: `provisioner ${key}`, decide: () => this.#provision(key) })),
+      ...[...names].map((name) => ({ name: `reclaimer ${name}`, decide: () => this.#reclaim(name) })),
+    ];
+  }
+
+  #seen() {
+    const index = new VolumeIndex();
+    for (const volume of this.server.list('PersistentVolume')) index.set(readVolume(volume));
+    const pods = this.server.list('Pod');
+    const using = (key: string) => pods.filter((pod) => !hasEnded(pod) && claimsOf(pod).includes(key));
+    return {
+      mode: this.mode,
+      maxScrubs: 3,
+      told: (key: string) => this.#told.get(key),
+      volume: (name: string) => index.get(name),
+      claim: (key: string) => this.#claim(key),
+      class: (name: string) => this.server.get('StorageClass', name),
+      defaultClass: () => defaultClassOf(this.server.list('StorageClass')),
+      bestFit: index.bestFit.bind(index),
+      podsToSchedule: (key: string) =>
+        using(key)
+          .flatMap((pod) => (pod.spec.nodeName === undefined ? (pod.metadata.name ?? []) : []))
+          .sort(),
+      podsUsing: (key: string) =>
+        using(key)
+          .map((pod) => `${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`)
+          .sort(),
+      hasNode: (name: string) => this.nodes.includes(name),
+      driver: (name: string) => this.backend.driver(name),
+      intent: (name: string) => this.server.get('VolumeIntent', name),
+      scrubber: (name: string) => this.server.get('Pod', scrubberName(name), 'default'),
+      scrubberEvents: (name: string) => this.server.list('Event').filter((event) => event.involvedObject.name === scrubberName(name)),
+    };
+  }
+
+  #claim(key: string) {
+    const [namespace = '', name = ''] = key.split('/');
+    const claim = this.server.get('PersistentVolumeClaim', name, namespace);
+    return claim === undefined ? undefined : readClaim(claim);
+  }
+
+  #bindVolume(name: string) {
+    const volume = this.server.get('PersistentVolume', name);
+    return volume === undefined ? undefined : binder.decide({ type: 'volume', volume: readVolume(volume), seen: this.#seen() }, this.server.now);
+  }
+
+  #bindClaim(key: string) {
+    const claim = this.#claim(key);
+    return claim === undefined ? undefined : binder.decide({ type: 'claim', claim, seen: this.#seen() }, this.server.now);
+  }
+
+  #provision(key: string) {
+    const isHere = (intent: CreateIntent) => `${intent.spec.claimRef.namespace}/${intent.spec.claimRef.name}` === key;
+    const intents = this.server.list('VolumeIntent').flatMap((intent) => (isFor(intent, 'Create') && isHere(intent) ? [intent] : []));
+    return provisioner.decide({ claim: this.#claim(key), intents, seen: this.#seen() }, this.server.now);
+  }
+
+  #reclaim(name: string) {
+    const volume = this.server.get('PersistentVolume', name);
+    return reclaimer.decide({ name, volume: volume === undefined ? undefined : readVolume(volume), seen: this.#seen() }, this.server.now);
+  }
+
+  /** Something outside this process is about to change. */
+  #effect<T>(change: () => T): T {
+    if (++this.effects === this.crashAt) throw new Crash();
+    const result = change();
+    this.invariant();
+    return result;
+  }
+
+  #perform(action: Action, own: Map<string, string>): WriteResult {
+    switch (action.do) {
+      case 'create':
+        return this.#create(action.object);
+      case 'update':
+        return this.#update(action.object, 'spec', own);
+      case 'updateStatus':
+        return this.#update(action.object, 'status', own);
+      case 'delete':
+        return this.#delete(action.object);
+      case 'bind':
+        return this.#bind(action.volume, action.claim);
+      case 'confirmClaimGone':
+        return this.#claim(action.claim.key)?.uid === action.claim.uid ? 'conflict' : 'done';
+      case 'tell':
+        return this.#tell(action);
+      case 'createAsset':
+        return this.#createAsset(action.intent);
+      case 'publishVolume': {
+        const result = this.#create(action.volume);
+        return result === 'exists' ? 'done' : result;
+      }
+      case 'deleteAsset':
+        return 'asset' in action ? this.#takeBack(action.intent, action.asset.handle) : this.#deleteAsset(action.intent);
+      case 'startScrubber': {
+        const created = this.#create(action.pod);
+        if (created !== 'done') return created;
+        const uid = this.server.get('Pod', action.pod.metadata.name ?? '', action.pod.metadata.namespace)?.metadata.uid ?? '';
+        return this.#update(afterStarted(action.intent, uid), 'spec', own);
+      }
+    }
+  }
+
+  #create(object: KubeObject): WriteResult {
+    return this.#effect(() => this.server.create(object));
+  }
+
+  #update(object: KubeObject, part: 'spec' | 'status', own: Map<string, string>): WriteResult {
+    const key = `${object.kind} ${object.metadata.uid ?? ''} ${object.metadata.resourceVersion ?? ''}`;
+    const result = this.#effect(() => this.server.update(object, own.get(key) ?? object.metadata.resourceVersion, part));
+    own.set(key, this.server.revisionOf(object) ?? '');
+    return result;
+  }
+
+  #delete({ kind, metadata }: KubeObject): WriteResult {
+    const result = this.#effect(() => this.server.delete(kind, metadata.name ?? '', metadata.namespace));
+    return result === 'absent' ? 'done' : result;
+  }
+
+  #bind(volume: KubeObject, claim: KubeObject): WriteResult {
+    for (const object of [volume, claim]) if (this.server.revisionOf(object) !== object.metadata.resourceVersion) return 'conflict';
+    return this.#effect(() => {
+      for (const object of [volume, claim]) {
+        this.server.update(object, undefined, 'spec');
+        this.server.update(object, undefined, 'status');
+      }
+      return 'done';
+    });
+  }
+
+  #tell({ event, rememberAs }: Extract<Action, { do: 'tell' }>): WriteResult {
+    this.#effect(() => undefined);
+    this.events.add(`${shortKind(event.about)}/${event.about.metadata.name ?? ''} ${event.type} ${event.reason}: ${event.message}`);
+    if (rememberAs !== undefined) this.#told.set(rememberAs, { reason: event.reason, message: event.message, at: this.server.now });
+    return 'done';
+  }
+
+  #createAsset(intent: CreateIntent): WriteResult {
+    const outcome = this.#effect(() => this.backend.create(intent));
+    if (outcome.type === 'created') return this.#update(afterCreated(intent, outcome.asset), 'spec', new Map());
+    const { claimRef, driver, request } = intent.spec;
+    const about = this.server.get('PersistentVolumeClaim', claimRef.name, claimRef.namespace);
+    const result = this.#update(afterFailure(intent, outcome, this.server.now), 'spec', new Map());
+    const message = messages.failed(driver, request.storageClassName, outcome.message);
+    if (about !== undefined) this.#tell({ do: 'tell', event: { about, type: 'Warning', reason: 'ProvisioningFailed', message } });
+    return result;
+  }
+
+  #takeBack(intent: CreateIntent, handle: string): WriteResult {
+    const outcome = this.#effect(() => this.backend.delete(handle));
+    const { now } = this.server;
+    return this.#update(outcome.type === 'deleted' ? afterTakenBack(intent, now) : afterCleanupFailed(intent, outcome, now), 'spec', new Map());
+  }
+
+  #deleteAsset(intent: Extract<ReclaimerAction, { do: 'deleteAsset' }>['intent']): WriteResult {
+    const outcome = this.#effect(() => this.backend.delete(this.backend.handleOf(intent.spec.source)));
+    return this.#update(outcome.type === 'deleted' ? afterDeleted(intent) : afterFailure(intent, outcome, this.server.now), 'spec', new Map());
+  }
+
+  /** What the protection controllers do, as far as volumes and claims without pods are concerned. */
+  #protect(): boolean {
+    let acted = false;
+    const free = (object: KubeObject, finalizer: string) => {
+      const { finalizers = [], deletionTimestamp } = object.metadata;
+      if (deletionTimestamp === undefined || !finalizers.includes(finalizer)) return;
+      acted = true;
+      this.server.update({ ...object, metadata: { ...object.metadata, finalizers: finalizers.filter((name) => name !== finalizer) } }, undefined, 'spec');
+    };
+    for (const claim of this.server.list('PersistentVolumeClaim')) free(claim, 'kubernetes.io/pvc-protection');
+    for (const volume of this.server.list('PersistentVolume')) if (volume.status.phase !== 'Bound') free(volume, 'kubernetes.io/pv-protection');
+    return acted;
+  }
+}
+
+const shortKind = ({ kind }: KubeObject): string => (kind === 'PersistentVolume' ? 'pv' : kind === 'PersistentVolumeClaim' ? 'pvc' : kind.toLowerCase());
+const hasEnded = (pod: Pod): boolean => pod.status.phase === 'Succeeded' || pod.status.phase === 'Failed';
+const claimsOf = (pod: Pod): string[] =>
+  (pod.spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) =>
+    persistentVolumeClaim === undefined ? [] : `${pod.metadata.namespace ?? ''}/${persistentVolumeClaim.claimName}`,
+  );
