@@ -183,13 +183,17 @@ const specialMessages: Readonly<Record<Special, (message: MessageReader) => unkn
   any: decodeRaw,
 };
 
-const maxDateSeconds = 253402300799;
+/** The years 0 to 9999: no text says others. */
+const dateSeconds = { min: -62167219200, max: 253402300799 };
 
-function decodeTime(message: MessageReader, kind: 'Time' | 'MicroTime'): string | null {
-  if (message.done) return null;
+/** An empty message is the zero time, that of the year 1. */
+const zeroSeconds = -62135596800;
+
+function decodeTime(message: MessageReader, kind: 'Time' | 'MicroTime'): string {
+  const isZero = message.done;
   const fields = fieldsOf(message);
-  const seconds = numberIn(fields, 1);
-  if (seconds < -62167219200 || seconds > maxDateSeconds) throw new ProtobufError('Time.MarshalJSON: year outside of range [0,9999]');
+  const seconds = isZero ? zeroSeconds : numberIn(fields, 1);
+  if (seconds < dateSeconds.min || seconds > dateSeconds.max) throw new ProtobufError('Time.MarshalJSON: year outside of range [0,9999]');
   const whole = new Date(seconds * 1000).toISOString().slice(0, 19);
   const micros = Math.trunc(numberIn(fields, 2) / 1000);
   return kind === 'Time' ? `${whole}Z` : `${whole}.${String(micros).padStart(6, '0')}Z`;
