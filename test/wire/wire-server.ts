@@ -5,12 +5,13 @@ import { authenticatedMayAll } from '../../src/server/auth/authorizer.ts';
 import { createPaths } from '../../src/server/discovery/paths.ts';
 import type { Limits } from '../../src/server/http/limits.ts';
 import { Metrics } from '../../src/server/http/metrics.ts';
-import { type HttpServer, startHttpServer } from '../../src/server/http/server.ts';
+import { type HttpServer, type HttpServerOptions, startHttpServer } from '../../src/server/http/server.ts';
 import type { World } from '../../src/world/world.ts';
 import { configMaps, SmallApi } from './small-api.ts';
 
 export interface WireServer extends AsyncDisposable {
   readonly server: HttpServer;
+  readonly options: HttpServerOptions;
   readonly api: SmallApi;
   readonly certificates: Certificates;
   readonly metrics: Metrics;
@@ -53,7 +54,7 @@ export async function startWireServer(
     serverAddress: () => address,
     metrics: () => Promise.resolve(metrics.text()),
   });
-  const server = await startHttpServer({
+  const serverOptions: HttpServerOptions = {
     api,
     kinds,
     authenticator: options.authenticator ?? createAuthenticator([(token) => Promise.resolve(token === 'good' ? { name: 'tester', groups: [] } : undefined)]),
@@ -64,7 +65,8 @@ export async function startWireServer(
     world,
     metrics,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
-  });
+  };
+  const server = await startHttpServer(serverOptions);
   address = new URL(server.url).host;
-  return { server, api, certificates, metrics, errors, [Symbol.asyncDispose]: () => server.stop() };
+  return { server, options: serverOptions, api, certificates, metrics, errors, [Symbol.asyncDispose]: () => server.stop() };
 }

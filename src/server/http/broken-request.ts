@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../../api/status.ts';
+import type { Timers } from '../../world/world.ts';
 
 /** What never became a request: bytes that are no HTTP, headers without end, a client that takes too long. */
 const failures: Readonly<Record<string, { readonly code: number; readonly phrase: string; readonly message: string }>> = {
@@ -8,8 +9,14 @@ const failures: Readonly<Record<string, { readonly code: number; readonly phrase
 };
 const malformed = { code: 400, phrase: 'Bad Request', message: 'the request is not valid HTTP' };
 
+const answered = new WeakSet<Duplex>();
+/** So long a refused client may go on sending before its connection is closed: closed earlier, it would not see the answer. */
+const lingerMs = 1_000;
+
 /** Answers what Node could not parse, and closes: after a broken request nobody knows where the next one begins. */
-export function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
+export function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex, timers: Timers): void {
+  if (answered.has(socket)) return;
+  answered.add(socket);
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -23,5 +30,10 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: Du
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.resume();
+  socket.once(
+    'close',
+    timers.after(lingerMs, () => socket.destroy()),
+  );
 }

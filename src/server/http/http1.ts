@@ -13,10 +13,10 @@ export class Http1Exchange implements Exchange {
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
   private readonly limits: Limits;
-  /** The server is stopping: the connection ends with this answer. */
-  private readonly last: boolean;
+  /** Whether the server is stopping: then the connection ends with this answer. */
+  private readonly last: () => boolean;
 
-  constructor(request: IncomingMessage, response: ServerResponse, options: { limits: Limits; last: boolean }) {
+  constructor(request: IncomingMessage, response: ServerResponse, options: { limits: Limits; last: () => boolean }) {
     this.request = request;
     this.response = response;
     this.method = request.method ?? '';
@@ -58,7 +58,7 @@ export class Http1Exchange implements Exchange {
   private writeHead(head: ResponseHead, length: number | undefined): void {
     const headers = [...head.headers];
     if (length !== undefined && head.code !== 304) headers.push('content-length', String(length));
-    if (this.last) headers.push('connection', 'close');
+    if (this.last()) headers.push('connection', 'close');
     this.response.writeHead(head.code, headers);
   }
 }

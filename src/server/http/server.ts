@@ -2,7 +2,7 @@ import { createSecureServer, type Http2SecureServer, type ServerHttp2Session, ty
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Kind } from '../../api/kind.ts';
-import type { World } from '../../world/world.ts';
+import type { Cancel, World } from '../../world/world.ts';
 import type { Api } from '../api.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
@@ -118,7 +118,7 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
   server.on('request', (request, response) => {
     if (request.httpVersionMajor !== 1) return;
     const http1 = { request, response } as unknown as Http1Pair;
-    void handler.handle(new Http1Exchange(http1.request, http1.response, { limits, last: connections.stopping }));
+    void handler.handle(new Http1Exchange(http1.request, http1.response, { limits, last: () => connections.stopping }));
   });
   // With 'request' listened to, Node also offers HTTP/2 through a layer that makes it look like HTTP/1. It costs a third
   // of the speed, and would answer every stream a second time.
@@ -130,7 +130,7 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
     if (socket === undefined) return;
     void handler.handle(new Http2Exchange(stream, headers, { socket, limits, timers: world.timers }));
   });
-  server.on('clientError', (error: Error & { code?: string }, socket) => answerBrokenRequest(error, socket));
+  server.on('clientError', (error: Error & { code?: string }, socket) => answerBrokenRequest(error, socket, world.timers));
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   server.on('sessionError', () => undefined);
   server.on('drop', () => metrics.refused.add(1, 'connections'));
@@ -152,11 +152,25 @@ function listen(server: Http2SecureServer, { host, port }: HttpServerOptions['li
   });
 }
 
+/** Between two looks at which connections have become idle while the server stops. */
+const idleCheckMs = 20;
+
 async function stop(server: Http2SecureServer, { handler, connections, limits, world }: Omit<Serving, 'metrics'>): Promise<void> {
+  let cancelCheck: Cancel = () => undefined;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   connections.beginStop();
   handler.endWatches();
-  const cancel = world.timers.after(limits.stopMs, () => connections.cutOff());
+  // A connection whose request was answered would be kept for the next one.
+  const closeIdle = (): void => {
+    closeIdleConnections(server);
+    cancelCheck = world.timers.after(idleCheckMs, closeIdle);
+  };
+  closeIdle();
+  const cancelCutOff = world.timers.after(limits.stopMs, () => connections.cutOff());
   await closed;
-  cancel();
+  cancelCheck();
+  cancelCutOff();
 }
+
+/** Node's types know the method of one kind of server only. */
+const closeIdleConnections = (server: Http2SecureServer): void => (server as unknown as { closeIdleConnections(): void }).closeIdleConnections();
