@@ -1,3 +1,5 @@
+import { quoteGo } from './json.ts';
+
 /** One thing that is wrong with one field; becomes a cause in a Status and a part of its message. */
 export interface FieldError {
   readonly type: FieldErrorType;
@@ -95,7 +97,7 @@ export function causeMessage(error: FieldError): string {
 
 function showValue(value: unknown): string {
   if (value === undefined || value === null) return 'null';
-  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'string') return quoteGo(value);
   // Go's encoder escapes what HTML would read as markup.
   if (typeof value === 'object') return JSON.stringify(value).replace(/[<>&]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);
   return String(value);

@@ -3,7 +3,7 @@ import type { LimitRange, LimitRangeItem } from '../generated/types.ts';
 import type { Kind } from '../kind.ts';
 import { compareQuantities, quantityToNumber } from '../quantity.ts';
 import { labelKeyProblems, nameIsDnsSubdomain } from '../validation/names.ts';
-import { isOvercommitAllowed, validateContainerResourceName, validateResourceName } from '../validation/resources.ts';
+import { amountOf, isOvercommitAllowed, validateContainerResourceName, validateResourceName } from '../validation/resources.ts';
 import { plainColumns } from './columns.ts';
 import { roundUpResourceList } from './resource-list.ts';
 import { everyVerb } from './verbs.ts';
@@ -74,8 +74,8 @@ interface Order {
 }
 
 function validateResource(item: LimitRangeItem, name: string, field: string): FieldError[] {
-  const [min, max, ratio] = [item.min?.[name], item.max?.[name], item.maxLimitRequestRatio?.[name]];
-  const [limit, request] = item.type === 'Pod' ? [undefined, undefined] : [item.default?.[name], item.defaultRequest?.[name]];
+  const [min, max, ratio] = [amountOf(item.min, name), amountOf(item.max, name), amountOf(item.maxLimitRequestRatio, name)];
+  const [limit, request] = item.type === 'Pod' ? [undefined, undefined] : [amountOf(item.default, name), amountOf(item.defaultRequest, name)];
   const orders: readonly Order[] = [
     { list: 'min', shown: min, smaller: ['min value', min], larger: ['max value', max] },
     { list: 'defaultRequest', shown: request, smaller: ['min value', min], larger: ['default request value', request] },

@@ -4,7 +4,7 @@ import type { Kind } from '../kind.ts';
 import { compareQuantities } from '../quantity.ts';
 import { IMMUTABLE } from '../validation/metadata.ts';
 import { nameIsDnsSubdomain } from '../validation/names.ts';
-import { isQuotaResource, validateQuotaResourceName, validateResourceQuantity } from '../validation/resources.ts';
+import { amountOf, isQuotaResource, validateQuotaResourceName, validateResourceQuantity } from '../validation/resources.ts';
 import { ageColumn, nameColumn, textColumn } from './columns.ts';
 import { roundUpResourceList } from './resource-list.ts';
 import { everyVerb } from './verbs.ts';
@@ -124,7 +124,7 @@ function usage({ status }: ResourceQuota, wanted: (name: string) => boolean): st
   return Object.entries(status.hard ?? {})
     .filter(([name]) => wanted(name))
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, hard]) => `${name}: ${status.used?.[name] ?? '0'}/${hard}`)
+    .map(([name, hard]) => `${name}: ${amountOf(status.used, name) ?? '0'}/${hard}`)
     .join(', ');
 }
 

@@ -1,5 +1,6 @@
 import { type FieldError, forbidden, invalid, required, tooLong } from '../field-error.ts';
 import type { Secret } from '../generated/types.ts';
+import { isJsonObject, JsonError, jsonTypeOf, readJson } from '../json.ts';
 import type { Kind } from '../kind.ts';
 import { semanticallyEqual } from '../validation/equality.ts';
 import { immutable } from '../validation/metadata.ts';
@@ -60,17 +61,15 @@ function validateJson(data: Readonly<Record<string, string>>, key: string): Fiel
   return problem === undefined ? [] : [invalid(`data[${key}]`, '<secret contents redacted>', problem)];
 }
 
-/** What Go's decoder says of a text that is no JSON object; within one, it says no more than that it ends too early. */
+/** What Go's decoder says of a text that is no JSON object. */
 function jsonObjectProblem(text: string): string | undefined {
-  const first = text.trimStart().charAt(0);
   try {
-    const value: unknown = JSON.parse(text);
-    if (value === null || (typeof value === 'object' && !Array.isArray(value))) return undefined;
-    const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-    return `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
-  } catch {
-    const begins = /[{["\dtfn-]/.test(first);
-    return first === '' || begins ? 'unexpected end of JSON input' : `invalid character '${first}' looking for beginning of value`;
+    const { value } = readJson(text);
+    if (value === null || isJsonObject(value)) return undefined;
+    return `json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type map[string]interface {}`;
+  } catch (error) {
+    if (error instanceof JsonError) return error.message;
+    throw error;
   }
 }
 

@@ -90,12 +90,16 @@ export function validateBasicResource(quantity: string, field: string): FieldErr
   return value < 0n ? [invalid(field, value, 'must be a valid resource quantity')] : [];
 }
 
+/** The amount of a resource in a list; names like 'constructor' are names like any other. */
+export const amountOf = (list: Readonly<Record<string, string>> | undefined, name: string): string | undefined =>
+  list !== undefined && Object.hasOwn(list, name) ? list[name] : undefined;
+
 /** Whether two lists have the same amounts, however they are written: 1Gi is 1073741824. */
 export function equalResourceLists(a: Readonly<Record<string, string>> = {}, b: Readonly<Record<string, string>> = {}): boolean {
-  const names = Object.keys(a);
-  if (names.length !== Object.keys(b).length) return false;
-  return names.every((name) => {
-    const [left, right] = [a[name], b[name]];
-    return left === right || (left !== undefined && right !== undefined && compareQuantities(left, right) === 0);
+  const entries = Object.entries(a);
+  if (entries.length !== Object.keys(b).length) return false;
+  return entries.every(([name, left]) => {
+    const right = amountOf(b, name);
+    return right !== undefined && (left === right || compareQuantities(left, right) === 0);
   });
 }

@@ -1,0 +1,37 @@
+import type { Raw } from './try-kind.ts';
+
+/** The least that is accepted of each kind, for tests. By type in the schema. */
+export const samples: Readonly<Record<string, Raw>> = {
+  Namespace: { metadata: { name: 'team' } },
+  Node: { metadata: { name: 'n1' } },
+  PersistentVolume: { metadata: { name: 'vol' }, spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/tmp/vol' } } },
+  PersistentVolumeClaim: { metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
+  ConfigMap: { metadata: { name: 'config' } },
+  Secret: { metadata: { name: 'secret' } },
+  ServiceAccount: { metadata: { name: 'robot' } },
+  Service: { metadata: { name: 'web' }, spec: { ports: [{ port: 80 }] } },
+  Endpoints: { metadata: { name: 'web' } },
+  Event: { metadata: { name: 'web.17', namespace: 'default' }, involvedObject: { kind: 'Pod', namespace: 'default', name: 'web' } },
+  ResourceQuota: { metadata: { name: 'quota' } },
+  LimitRange: { metadata: { name: 'limits' }, spec: { limits: [{ type: 'PersistentVolumeClaim', max: { storage: '1Gi' } }] } },
+  StorageClass: { metadata: { name: 'fast' }, provisioner: 'example.com/disk' },
+  VolumeAttachment: { metadata: { name: 'att' }, spec: { attacher: 'disk.example.com', nodeName: 'n1', source: { persistentVolumeName: 'vol' } } },
+  CSINode: { metadata: { name: 'n1' }, spec: { drivers: [{ name: 'disk.example.com', nodeID: 'n1' }] } },
+  CSIDriver: { metadata: { name: 'disk.example.com' }, spec: {} },
+  CSIStorageCapacity: { metadata: { name: 'cap' }, storageClassName: 'fast' },
+  VolumeAttributesClass: { metadata: { name: 'gold' }, driverName: 'disk.example.com', parameters: { tier: 'gold' } },
+  Lease: { metadata: { name: 'leader' } },
+  PodDisruptionBudget: { metadata: { name: 'budget' }, spec: { minAvailable: 1 } },
+  PriorityClass: { metadata: { name: 'high' }, value: 1000 },
+  EventsEvent: {
+    metadata: { name: 'web.18', namespace: 'default' },
+    eventTime: '2026-03-01T11:00:00.000000Z',
+    regarding: { kind: 'Pod', namespace: 'default', name: 'web' },
+    reportingController: 'example.com/disk',
+    reportingInstance: 'disk-1',
+    action: 'Attach',
+    reason: 'Attached',
+    type: 'Normal',
+  },
+  EndpointSlice: { metadata: { name: 'web-1' }, addressType: 'IPv4', endpoints: [{ addresses: ['10.0.0.1'] }], ports: [{ port: 80 }] },
+};
