@@ -25,7 +25,7 @@ export function serviceAccount(resources: Resources, deps: { readonly store: Sto
   const accountOf = async (request: AdmissionRequest, name: string): Promise<ServiceAccount> => {
     const key = keyOf(accounts, request.namespace, name);
     const entry = (await deps.store.get(key)) ?? (name === DEFAULT_ACCOUNT ? await awaitKey(deps, key, PATIENCE_MS) : undefined);
-    if (entry !== undefined) return storedOf(accounts, entry).object as ServiceAccount;
+    if (entry !== undefined) return storedOf(accounts, entry).object;
     throw refused(request, `error looking up service account ${request.namespace}/${name}: serviceaccount "${name}" not found`);
   };
 

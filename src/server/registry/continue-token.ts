@@ -1,5 +1,4 @@
 /** Where a list that was cut short goes on: the revision it is read at, and the key to start from. Opaque to clients. */
-import { Buffer } from 'node:buffer';
 import { statusErrors } from '../../api/status.ts';
 
 export interface Position {

@@ -13,7 +13,7 @@ const AT_ONCE = 64;
 export async function removeCollection(registry: Registry, call: Call): Promise<ApiResponse> {
   const { query } = call.request;
   const listOptions = parseListOptions(query, false);
-  const options = decodeDeleteOptions(call.request);
+  const options = decodeDeleteOptions(call);
   const { items, metadata } = await select(registry, call, { ...listOptions, watch: false });
   for (let at = 0; at < items.length; at += AT_ONCE) {
     await Promise.all(items.slice(at, at + AT_ONCE).map((item) => removeListed(registry, call, { item, options })));

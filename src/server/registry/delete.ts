@@ -17,7 +17,7 @@ import { type Draft, type Prepared, write } from './transaction.ts';
 import { sameBytes } from './update.ts';
 
 export async function remove(registry: Registry, call: Call): Promise<ApiResponse> {
-  const options = decodeDeleteOptions(call.request);
+  const options = decodeDeleteOptions(call);
   const { kind } = call.route.resource;
   if (orphansByDefault(kind) && options.propagationPolicy === undefined && options.orphanDependents === undefined) call.warnings.add(ORPHANS_WARNING);
   return respond(call, options, await removeOne(registry, call, options));

@@ -2,7 +2,6 @@
  * Cluster IPs and node ports: each one that is taken is a key of its own beside the services, written and removed in the
  * transactions that create, change and delete services. So no two services can ever have the same one, and none is lost.
  */
-import { Buffer } from 'node:buffer';
 import type { Service } from '../../api/generated/types.ts';
 import { prefixEnd, type Store } from '../../store/contract.ts';
 import type { Random } from '../../world/world.ts';

@@ -3,7 +3,6 @@
  * without its resourceVersion, which is the revision that the store gave it: the wire form is those bytes with the
  * version spliced in right behind `"metadata":{`, where every stored object begins alike (`Resource.header`).
  */
-import { Buffer } from 'node:buffer';
 import type { KubeObject } from '../../api/object.ts';
 import { deepFreeze } from '../../api/schema/index.ts';
 import type { Entry } from '../../store/contract.ts';

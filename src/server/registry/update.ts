@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import { invalid, omittedValue } from '../../api/field-error.ts';
 import type { Namespace } from '../../api/generated/types.ts';
 import type { Kind } from '../../api/kind.ts';

@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import type { KubeObject } from '../../api/object.ts';
 import { decode, deepFreeze } from '../../api/schema/index.ts';
 import type { Stored, WatchEvent } from '../api.ts';

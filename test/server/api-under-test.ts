@@ -1,0 +1,197 @@
+import { erased, type Kind } from '../../src/api/kind.ts';
+import { configMapKind } from '../../src/api/kinds/config-map.ts';
+import { eventKind, eventsEventKind } from '../../src/api/kinds/event.ts';
+import { leaseKind } from '../../src/api/kinds/lease.ts';
+import { limitRangeKind } from '../../src/api/kinds/limit-range.ts';
+import { namespaceKind } from '../../src/api/kinds/namespace.ts';
+import { nodeKind } from '../../src/api/kinds/node.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
+import { podDisruptionBudgetKind } from '../../src/api/kinds/pod-disruption-budget.ts';
+import { priorityClassKind } from '../../src/api/kinds/priority-class.ts';
+import { resourceQuotaKind } from '../../src/api/kinds/resource-quota.ts';
+import { secretKind } from '../../src/api/kinds/secret.ts';
+import { serviceAccountKind } from '../../src/api/kinds/service-account.ts';
+import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
+import { volumeAttributesClassKind } from '../../src/api/kinds/volume-attributes-class.ts';
+import { podKind } from '../../src/api/kinds/workloads/pod.ts';
+import type { KubeObject } from '../../src/api/object.ts';
+import { ApiError, type Status } from '../../src/api/status.ts';
+import type { ApiRequest, ApiResponse, Fence, OpenWatch, RequestBody, WatchEvent } from '../../src/server/api.ts';
+import { createApi, type RunningApi } from '../../src/server/create-api.ts';
+import type { Store } from '../../src/store/contract.ts';
+import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
+import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
+
+export const kinds: readonly Kind[] = [
+  erased(configMapKind),
+  erased(eventKind),
+  erased(eventsEventKind),
+  erased(leaseKind),
+  erased(limitRangeKind),
+  erased(namespaceKind),
+  erased(nodeKind),
+  erased(persistentVolumeClaimKind),
+  erased(persistentVolumeKind),
+  erased(podDisruptionBudgetKind),
+  erased(podKind),
+  erased(priorityClassKind),
+  erased(resourceQuotaKind),
+  erased(secretKind),
+  erased(serviceAccountKind),
+  erased(storageClassKind),
+  erased(volumeAttributesClassKind),
+];
+
+/** Any object, as loosely as a test wants to look at it. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into objects of every kind
+export type Loose = KubeObject & Record<string, never>;
+
+export interface SendOptions {
+  readonly query?: string;
+  readonly body?: unknown;
+  /** The body as it is, in this type. */
+  readonly bytes?: { readonly type: string; readonly text: string };
+  readonly contentType?: string;
+  readonly fence?: Fence;
+}
+
+/** The API on a store in memory, in a world where time is virtual. */
+export class ApiUnderTest {
+  readonly store: Store;
+  readonly world: SimulatedWorld;
+  readonly api: RunningApi;
+
+  constructor(world: SimulatedWorld, store: Store = openMemoryStore()) {
+    this.world = world;
+    this.store = store;
+    this.api = createApi({ store, kinds, world });
+  }
+
+  handle(
+    method: ApiRequest['method'],
+    path: string,
+    { query = '', body, bytes, contentType = 'application/json', fence }: SendOptions = {},
+  ): Promise<ApiResponse> {
+    const user = { name: 'tester', groups: ['system:masters'] };
+    return this.api.handle({
+      method,
+      path,
+      query: new URLSearchParams(query),
+      user,
+      userAgent: 'test',
+      body: bodyOf({ body, bytes, contentType }),
+      ...(fence === undefined ? {} : { fence }),
+    });
+  }
+
+  /** The object, or the Status, that comes back. */
+  async send(method: ApiRequest['method'], path: string, options?: SendOptions): Promise<Sent> {
+    try {
+      return sent(await this.handle(method, path, options));
+    } catch (error) {
+      if (error instanceof ApiError) return { code: error.code, body: error.toStatus() as never, warnings: [] };
+      throw error;
+    }
+  }
+
+  async create(path: string, body: unknown, query = ''): Promise<Sent> {
+    return this.send('POST', path, { body, query });
+  }
+
+  async namespace(name: string): Promise<void> {
+    await this.create('/api/v1/namespaces', { metadata: { name } });
+    await this.create(`/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: 'default' } });
+  }
+
+  async watch(path: string, query = ''): Promise<Watched> {
+    const response = await this.handle('GET', path, { query: `watch=1&${query}` });
+    if (response.type !== 'watch') throw new Error(`no watch: ${response.type}`);
+    const watched = new Watched();
+    watched.open = response.start(watched);
+    return watched;
+  }
+}
+
+export interface Sent {
+  readonly code: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into objects of every kind
+  readonly body: any;
+  readonly warnings: readonly string[];
+}
+
+function bodyOf({ body, bytes, contentType }: Pick<SendOptions, 'body' | 'bytes' | 'contentType'>): RequestBody {
+  if (bytes !== undefined) return { type: 'bytes', contentType: bytes.type, bytes: Buffer.from(bytes.text) };
+  if (body === undefined) return { type: 'none' };
+  return { type: 'bytes', contentType: contentType ?? 'application/json', bytes: Buffer.from(JSON.stringify(body)) };
+}
+
+function sent(response: ApiResponse): Sent {
+  const { warnings } = response;
+  switch (response.type) {
+    case 'object':
+      // What is spliced must be what is decoded.
+      return { code: response.code, body: sameAsJson(response.stored.object, response.stored.json()), warnings };
+    case 'list':
+      return { code: 200, body: { metadata: response.metadata, items: response.items.map((item) => sameAsJson(item.object, item.json())) }, warnings };
+    case 'status':
+      return { code: response.status.code, body: response.status, warnings };
+    case 'plain':
+      return { code: response.code, body: response.object, warnings };
+    case 'watch':
+      throw new Error('a watch was opened');
+  }
+}
+
+function sameAsJson(object: KubeObject, json: Uint8Array): unknown {
+  const parsed: unknown = JSON.parse(Buffer.from(json).toString());
+  const sort = (value: unknown): unknown =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(
+          Object.entries(value)
+            .sort(([a], [b]) => (a < b ? -1 : 1))
+            .map(([key, member]) => [key, sort(member)]),
+        )
+      : Array.isArray(value)
+        ? value.map(sort)
+        : value;
+  if (JSON.stringify(sort(parsed)) !== JSON.stringify(sort(object)))
+    throw new Error(`the JSON differs from the object: ${JSON.stringify(parsed)} ${JSON.stringify(object)}`);
+  return parsed;
+}
+
+/** What a watcher has seen. */
+export class Watched {
+  readonly batches: (readonly WatchEvent[])[] = [];
+  ended: { readonly status: Status | undefined } | undefined;
+  open: OpenWatch | undefined;
+
+  events(batch: readonly WatchEvent[]): void {
+    this.batches.push(batch);
+  }
+
+  end(status: Status | undefined): void {
+    if (this.ended !== undefined) throw new Error('ended twice');
+    this.ended = { status };
+  }
+
+  get seen(): WatchEvent[] {
+    return this.batches.flat();
+  }
+
+  /** 'ADDED one@5' */
+  get lines(): string[] {
+    return this.seen.map(({ type, stored }) => `${type} ${stored.object.metadata.name ?? ''}@${stored.object.metadata.resourceVersion ?? ''}`);
+  }
+}
+
+/** Runs a test on a new API. */
+export const onApi =
+  (body: (api: ApiUnderTest) => Promise<void>, seed = 1) =>
+  (): Promise<void> =>
+    simulate(seed, async (world) => {
+      const api = new ApiUnderTest(world);
+      await api.namespace('default');
+      await body(api);
+      await api.api.stop();
+    });
