@@ -77,6 +77,10 @@ test('a broken stream resumes, at once the first time, after the last revision k
   expect(play(start, page('9', []), events(added('a', '10'), added('b', '11')), cut).slice(3)).toEqual(['watch from 10', 'watching']);
 });
 
+test('so does one whose time was up', () => {
+  expect(play(start, page('9', []), events(added('a', '10')), lasted).slice(3)).toEqual(['watch from 9', 'watching']);
+});
+
 test('two events of one revision may be cut apart: none of them is lost', () => {
   expect(play(start, page('9', []), events(added('a', '10')), events(added('b', '10')), cut).slice(3)).toEqual(['watch from 9', 'watching']);
 });
