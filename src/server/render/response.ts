@@ -3,6 +3,7 @@ import { mediaTypes, type Rendition, type Target } from './accept.ts';
 import { type Body, jsonBody, jsonBytesBody, textBody, yamlBody } from './body.ts';
 import { listBody } from './list.ts';
 import { isList, isNoList, partialMetadata, partialMetadataList } from './metadata-only.ts';
+import { protobufOf } from './protobuf.ts';
 import { type IncludeObject, type TableOptions, tableOfList, tableOfObject, tableOfPlain } from './table.ts';
 
 /** An answer in the form that the client asked for. */
@@ -25,6 +26,7 @@ export interface RenderOptions {
 export function renderResponse(response: WholeResponse, options: RenderOptions): Rendered | Promise<Rendered> {
   const { rendition } = options;
   const code = codeOf(response);
+  if (rendition.format === 'protobuf') return { code, contentType: mediaTypes.protobuf, body: { type: 'whole', bytes: protobufOf(response, rendition.as) } };
   const body = rendition.as === undefined || response.type === 'status' ? jsonOf(response) : textBody(`${transformed(response, rendition.as, options)}\n`);
   if (rendition.format === 'json' && !rendition.pretty) return { code, contentType: mediaTypes.json, body };
   return rewritten(body, rendition).then((rewrittenBody) => ({ code, contentType: mediaTypes[rendition.format], body: rewrittenBody }));

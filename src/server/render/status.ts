@@ -1,3 +1,4 @@
+import { encodeProtobuf } from '../../api/protobuf/index.ts';
 import type { Status } from '../../api/status.ts';
 import { mediaTypes } from './accept.ts';
 import { jsonBody, textBody, yamlBody } from './body.ts';
@@ -12,6 +13,7 @@ export function renderStatus(status: Status, accept: string | undefined, pretty:
   const { code } = status;
   const rendition = negotiatePlain(accept);
   if (rendition === undefined) return { code, contentType: mediaTypes.json, body: textBody(JSON.stringify(status, undefined, 2)) };
+  if (rendition.format === 'protobuf') return { code, contentType: mediaTypes.protobuf, body: { type: 'whole', bytes: encodeProtobuf(status) } };
   if (rendition.format === 'yaml') return yamlBody(status).then((body) => ({ code, contentType: mediaTypes.yaml, body }));
   return { code, contentType: mediaTypes.json, body: jsonBody(status, pretty || rendition.pretty) };
 }

@@ -12,9 +12,10 @@ const resourceAllows: Allows = (format, as) => {
   if (as.group !== metaGroup || (as.version !== 'v1' && as.version !== 'v1beta1')) return false;
   switch (as.kind) {
     case 'Table':
+      return format !== 'protobuf';
     case 'PartialObjectMetadata':
     case 'PartialObjectMetadataList':
-      return format !== 'protobuf';
+      return true;
     default:
       return false;
   }

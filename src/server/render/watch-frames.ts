@@ -3,6 +3,7 @@ import type { Status } from '../../api/status.ts';
 import type { WatchEvent } from '../api.ts';
 import type { Rendition } from './accept.ts';
 import { partialMetadata } from './metadata-only.ts';
+import { protobufErrorFrame, protobufFrame } from './protobuf.ts';
 import { type TableOptions, tableOfObject } from './table.ts';
 
 /** Turns events into the bytes of a watch, each event once for all watches that want it the same way. */
@@ -25,15 +26,18 @@ export interface FrameOptions {
 type Memo = Map<string, Uint8Array>;
 
 export function frameEncoder(options: FrameOptions): FrameEncoder {
-  const { rendition } = options;
-  if (rendition.as?.kind === 'Table') return tableFrames(options, rendition.as);
-  const as = rendition.as;
-  const form = as === undefined ? 'json' : `json;${as.kind};${as.version}`;
+  const { rendition, encoded } = options;
+  const { as, format } = rendition;
+  if (as?.kind === 'Table') return tableFrames(options, as);
+  const form = as === undefined ? format : `${format};${as.kind};${as.version}`;
+  if (format === 'protobuf') {
+    return { frame: (event) => remembered(event, form, { encode: () => protobufFrame(options.kind, event, as), encoded }), errorFrame: protobufErrorFrame };
+  }
   const object =
     as === undefined
       ? (event: WatchEvent) => event.stored.json()
       : (event: WatchEvent) => Buffer.from(JSON.stringify(partialMetadata(event.stored.object, as)));
-  return { frame: (event) => remembered(event, form, () => jsonFrame(event.type, object(event)), options.encoded), errorFrame };
+  return { frame: (event) => remembered(event, form, { encode: () => jsonFrame(event.type, object(event)), encoded }), errorFrame };
 }
 
 /** The first frame of a watch carries the columns, later ones do not. */
@@ -45,13 +49,14 @@ function tableFrames(options: FrameOptions, as: NonNullable<Rendition['as']>): F
       const form = `table;${as.version};${includeObject};${headers}`;
       const table: TableOptions = { as, includeObject, headers, now: now() };
       headers = false;
-      return remembered(event, form, () => jsonFrame(event.type, Buffer.from(tableOfObject(kind, event.stored, table))), options.encoded);
+      const encode = (): Uint8Array => jsonFrame(event.type, Buffer.from(tableOfObject(kind, event.stored, table)));
+      return remembered(event, form, { encode, encoded: options.encoded });
     },
     errorFrame,
   };
 }
 
-function remembered(event: WatchEvent, form: string, encode: () => Uint8Array, encoded: () => void): Uint8Array {
+function remembered(event: WatchEvent, form: string, { encode, encoded }: { encode: () => Uint8Array; encoded: () => void }): Uint8Array {
   const memo: Memo = event.memo instanceof Map ? event.memo : new Map();
   event.memo = memo;
   const before = memo.get(form);
