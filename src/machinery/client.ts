@@ -111,8 +111,11 @@ export interface Gone extends Ref {
 export interface ClientOptions {
   readonly transport: Transport;
   readonly observer?: WriteObserver;
-  /** Asked before each write; undefined: the write is not fenced, as those of plain Kubernetes clients. */
-  readonly fence?: () => Fence | undefined;
+  /**
+   * Under which every write goes. Absent: none is fenced, as those of plain Kubernetes clients are not. A client belongs to
+   * one term of office: there is no way to take the fence away from it, or a deposed leader's last writes would pass.
+   */
+  readonly fence?: () => Fence;
 }
 
 export function createClient(options: ClientOptions): Client {
