@@ -1,0 +1,41 @@
+import type { Namespace, PriorityClass, Service } from '../api/generated/types.ts';
+import { namespaceKind } from '../api/kinds/namespace.ts';
+import { priorityClassKind } from '../api/kinds/priority-class.ts';
+import { serviceKind } from '../api/kinds/service.ts';
+import type { Kind } from '../api/kind.ts';
+import type { KubeObject } from '../api/object.ts';
+import type { Client, Draft } from '../machinery/client.ts';
+
+/** What a new cluster holds before anybody asks: four namespaces, two priorities, and the API's own service. */
+export async function bootstrap(client: Client, port: number): Promise<void> {
+  for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease']) await ensure<Namespace>(client, namespaceKind, { metadata: { name } });
+  for (const priority of priorities) await ensure<PriorityClass>(client, priorityClassKind, priority);
+  await ensure<Service>(client, serviceKind, apiService(port));
+}
+
+/** What is there stays as its owner left it. */
+async function ensure<T extends KubeObject>(client: Client, kind: Kind<T>, object: Draft<T>): Promise<void> {
+  const metadata = object.metadata ?? {};
+  const found = await client.get(kind, { namespace: metadata.namespace, name: metadata.name ?? '' });
+  if (found.ok) return;
+  const made = await client.create(kind, object);
+  if (!made.ok && made.reason !== 'alreadyExists') throw made.error;
+}
+
+const priorities: readonly Draft<PriorityClass>[] = [
+  {
+    metadata: { name: 'system-node-critical' },
+    value: 2_000_001_000,
+    description: 'Used for system critical pods that must not be moved from their current node.',
+  },
+  {
+    metadata: { name: 'system-cluster-critical' },
+    value: 2_000_000_000,
+    description: 'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
+  },
+];
+
+const apiService = (port: number): Draft<Service> => ({
+  metadata: { name: 'kubernetes', namespace: 'default', labels: { component: 'apiserver', provider: 'kubernetes' } },
+  spec: { clusterIP: '10.96.0.1', ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: port }] },
+});

@@ -1,0 +1,169 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import path from 'node:path';
+import { allKinds } from '../api/kinds/index.ts';
+import { createPaths } from '../server/discovery/paths.ts';
+import type { Api } from '../server/api.ts';
+import { createAuthenticator } from '../server/auth/authenticator.ts';
+import { authenticatedMayAll } from '../server/auth/authorizer.ts';
+import { type Certificates, ensureCertificates } from '../server/auth/certificate-files.ts';
+import { createTokenIssuer, type TokenIssuer } from '../server/auth/token-issuer.ts';
+import { createApi } from '../server/create-api.ts';
+import { Metrics } from '../server/http/metrics.ts';
+import { type HttpServer, startHttpServer } from '../server/http/server.ts';
+import type { Store } from '../store/contract.ts';
+import type { World } from '../world/world.ts';
+import { bootstrap } from './bootstrap.ts';
+import { startControllers } from './controllers.ts';
+import { systemClient } from './identities.ts';
+import { saveKubeconfig } from './kubeconfig-file.ts';
+import { createRealWorld, type LogLevel } from './real-world.ts';
+import { secretFiles } from './secret-files.ts';
+import { lookUpThrough } from './token-look-up.ts';
+import { version } from './version.ts';
+
+export interface ClusterOptions {
+  /** Where everything is kept. Absent: a new directory that goes with the cluster. */
+  readonly dataDir?: string;
+  /** Absent: loopback, on a free port. */
+  readonly listen?: { readonly host: string; readonly port: number };
+  /** Written once the cluster is ready, readable by its owner alone. Absent: `kubeconfig` in the data directory. */
+  readonly kubeconfig?: string;
+  /** Add to a kubeconfig that exists, instead of refusing to replace somebody else's. */
+  readonly mergeKubeconfig?: boolean;
+  /** memory unless said. */
+  readonly store?: 'memory' | 'embedded';
+  /** The control plane alone. */
+  readonly bare?: boolean;
+  /** Without any extension to the Kubernetes API. */
+  readonly plain?: boolean;
+  /** warn unless said. */
+  readonly logLevel?: LogLevel;
+}
+
+export interface Cluster {
+  /** 'https://127.0.0.1:6443' */
+  readonly url: string;
+  /** The path of the kubeconfig. */
+  readonly kubeconfig: string;
+  /** Finishes what is under way; then nothing of the cluster is left but its data. Idempotent. */
+  stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Starts a cluster in this process.
+ * @throws StoreError if the data cannot be used, and what listening and writing files throw
+ */
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const undo = new Undo();
+  try {
+    return await start(options, undo);
+  } catch (error) {
+    await undo.run();
+    throw error;
+  }
+}
+
+async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
+  const world = createRealWorld({ logLevel: options.logLevel ?? 'warn' });
+  const dataDir = options.dataDir ?? (await temporaryDirectory(undo));
+  const listen = options.listen ?? { host: '127.0.0.1', port: 0 };
+  const store = await openStore(options.store ?? 'memory', { directory: path.join(dataDir, 'store'), world });
+  undo.later(() => store.close());
+  const files = secretFiles(path.join(dataDir, 'pki'));
+  const certificates = await ensureCertificates({ files, hosts: [listen.host, hostname()], now: world.clock.now() });
+  const tokens = await createTokenIssuer({ ...world, files, issuer: 'https://kubernetes.default.svc.cluster.local', lookUp: (ref) => lookUp(ref) });
+  const api = createApi({ store, kinds: allKinds, world, tokens });
+  undo.later(() => api.stop());
+  const lookUp = lookUpThrough(systemClient(api, 'apiserver'));
+
+  const server = await listenOn(listen, { api, store, world, tokens, certificates, extensions: options.plain !== true });
+  undo.later(() => server.stop());
+  await bootstrap(systemClient(api, 'apiserver'), server.port);
+  const controllers = startControllers({ api, world, kinds: allKinds, rootCa: certificates.authority.certificate });
+  undo.later(() => controllers.stop());
+  const kubeconfig = options.kubeconfig ?? path.join(dataDir, 'kubeconfig');
+  await saveKubeconfig(kubeconfig, { server: server.url, certificates, merge: options.mergeKubeconfig ?? false });
+  world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
+  const stop = () => undo.run();
+  return { url: server.url, kubeconfig, stop, [Symbol.asyncDispose]: stop };
+}
+
+interface Serving {
+  readonly api: Api;
+  readonly store: Store;
+  readonly world: World;
+  readonly tokens: TokenIssuer;
+  readonly certificates: Certificates;
+  readonly extensions: boolean;
+}
+
+function listenOn(listen: { host: string; port: number }, { api, store, world, tokens, certificates, extensions }: Serving): Promise<HttpServer> {
+  const metrics = new Metrics();
+  countStore(metrics, store);
+  const { authority, serving } = certificates;
+  return startHttpServer({
+    api,
+    kinds: allKinds,
+    world,
+    listen,
+    metrics,
+    extensions,
+    authenticator: createAuthenticator([(token) => tokens.verify(token)]),
+    authorizer: authenticatedMayAll,
+    tls: { certificate: serving.certificate, key: serving.key, clientAuthority: authority.certificate },
+    paths: createPaths({
+      kinds: allKinds,
+      version,
+      health: { live: [], ready: [] },
+      serverAddress: () => `${listen.host}:${listen.port}`,
+      metrics: () => Promise.resolve(metrics.text()),
+      tokens,
+    }),
+  });
+}
+
+function countStore(metrics: Metrics, store: Store): void {
+  const gauges = {
+    mooring_store_keys: ['Keys in the store', 'keys'],
+    mooring_store_live_bytes: ['Bytes of the newest value of every key', 'liveBytes'],
+    mooring_store_history_revisions: ['Revisions since the compacted one', 'historyRevisions'],
+    mooring_store_history_bytes: ['Bytes that only older revisions hold', 'historyBytes'],
+    mooring_store_disk_bytes: ['Bytes on disk', 'diskBytes'],
+    mooring_store_watchers: ['Watches on the store', 'watchers'],
+  } as const;
+  for (const [name, [help, stat]] of Object.entries(gauges)) metrics.gauge(name, help, () => store.stats()[stat]);
+}
+
+async function openStore(kind: 'memory' | 'embedded', { directory, world }: { directory: string; world: World }): Promise<Store> {
+  if (kind === 'memory') return (await import('../store/memory/memory-store.ts')).openMemoryStore();
+  const { openEmbeddedStore } = await import('../store/embedded/embedded-store.ts');
+  const { realDisk } = await import('./real-disk.ts');
+  return openEmbeddedStore({ directory, disk: realDisk, world });
+}
+
+async function temporaryDirectory(undo: Undo): Promise<string> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'mooring-'));
+  undo.later(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** What has to be taken down again, in the opposite order; once, however often it is asked for. */
+class Undo {
+  readonly #steps: (() => Promise<void>)[] = [];
+  #running: Promise<void> | undefined;
+
+  later(step: () => Promise<void>): void {
+    this.#steps.push(step);
+  }
+
+  run(): Promise<void> {
+    this.#running ??= this.#all();
+    return this.#running;
+  }
+
+  async #all(): Promise<void> {
+    for (const step of this.#steps.reverse()) await step();
+  }
+}

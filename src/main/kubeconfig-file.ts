@@ -1,0 +1,42 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Certificates } from '../server/auth/certificate-files.ts';
+import { kubeconfig, renderKubeconfig } from '../server/auth/kubeconfig.ts';
+import { writeSecret } from './secret-files.ts';
+
+/** The file belongs to other clusters as well, and nobody said that it may be changed. */
+export class KubeconfigInUse extends Error {}
+
+export interface SaveOptions {
+  readonly server: string;
+  readonly certificates: Certificates;
+  readonly merge: boolean;
+}
+
+/** Writes a kubeconfig for the administrator. A file with anything in it but our own entries is changed only if `merge` says so. */
+export async function saveKubeconfig(file: string, { server, certificates, merge }: SaveOptions): Promise<void> {
+  const { authority, admin } = certificates;
+  const config = kubeconfig({ server, authority: authority.certificate, user: { type: 'certificate', ...admin } });
+  const existing = await readIfThere(file);
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  if (existing === undefined || existing.trim() === '' || (!merge && isOurs(existing))) return writeSecret(file, renderKubeconfig(config));
+  if (!merge) throw new KubeconfigInUse(`${file} exists and holds more than Mooring's own entries. Choose another --kubeconfig, or say --merge-kubeconfig to add to it.`);
+  // Loaded only here: reading other people's YAML takes a library.
+  const { mergeKubeconfig } = await import('../server/auth/kubeconfig-merge.ts');
+  await writeSecret(file, mergeKubeconfig(existing, config));
+}
+
+/** Ours: as an earlier start wrote it, that is, with no entry of another name. */
+function isOurs(text: string): boolean {
+  const names = [...text.matchAll(/^\s*-?\s*"?name"?:\s*"?([^"\s]*)"?\s*$/gm)].map((match) => match[1]);
+  return names.length > 0 && names.every((name) => name === 'mooring');
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,98 @@
+import { StoreError } from '../store/contract.ts';
+import { type Cluster, type ClusterOptions, startCluster } from './cluster.ts';
+import { KubeconfigInUse } from './kubeconfig-file.ts';
+import { version } from './version.ts';
+
+/** Runs a cluster until a signal ends it. Resolves with the exit code. */
+export async function runUp(options: ClusterOptions): Promise<number> {
+  let cluster: Cluster;
+  try {
+    cluster = await startCluster(options);
+  } catch (error) {
+    const said = explain(error, options);
+    if (said === undefined) throw error;
+    process.stderr.write(`moor up: ${said}\n`);
+    return 1;
+  }
+  process.stdout.write(readyScreen(cluster, options));
+  const signal = await firstSignal();
+  process.stdout.write(`\n${signal}: stopping\n`);
+  await cluster.stop();
+  return 0;
+}
+
+function readyScreen(cluster: Cluster, options: ClusterOptions): string {
+  const data = options.store === 'memory' ? 'in memory, gone when this ends' : options.dataDir;
+  return [
+    `Mooring is ready: ${cluster.url}`,
+    '',
+    `  version     ${version}`,
+    `  data        ${data}`,
+    `  kubeconfig  ${cluster.kubeconfig}`,
+    '',
+    `  export KUBECONFIG=${cluster.kubeconfig}`,
+    '  kubectl get namespaces',
+    '',
+    'Ctrl-C stops it.',
+    '',
+  ].join('\n');
+}
+
+/** What went wrong, and what would be right; undefined: nobody foresaw it. */
+function explain(error: unknown, options: ClusterOptions): string | undefined {
+  if (error instanceof KubeconfigInUse) return error.message;
+  if (error instanceof StoreError) return explainStore(error, options);
+  const { code } = error as NodeJS.ErrnoException;
+  const address = `${options.listen?.host}:${options.listen?.port}`;
+  switch (code) {
+    case 'EADDRINUSE':
+      return `${address} is taken by another program. Stop it, or choose another port with --listen (port 0 picks a free one).`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${address} is no address of this machine. Choose one with --listen, such as 127.0.0.1:6443.`;
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return `${(error as Error).message}. Choose a directory you may write with --data-dir, and a port above 1023 with --listen.`;
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return `the disk that holds ${options.dataDir} is full. Make room, or choose another directory with --data-dir.`;
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return `${options.dataDir} cannot be used as a directory. Choose another one with --data-dir.`;
+    default:
+      return undefined;
+  }
+}
+
+function explainStore(error: StoreError, { dataDir }: ClusterOptions): string | undefined {
+  switch (error.code) {
+    case 'locked':
+      return `${dataDir} is in use by another moor (${error.message}). Stop that one, or choose another directory with --data-dir.`;
+    case 'newer-version':
+      return `the data in ${dataDir} was written by a newer version of Mooring than this one (${version}): ${error.message}. Use that version, or another --data-dir.`;
+    case 'corrupt':
+      return `the data in ${dataDir} is damaged and was left as it is: ${error.message}. Restore it from a copy, or choose another --data-dir.`;
+    case 'full':
+      return `the disk that holds ${dataDir} is full. Make room, or choose another directory with --data-dir.`;
+    case 'failed':
+      return `the disk that holds ${dataDir} failed: ${error.message}.`;
+    case 'compacted':
+    case 'future':
+    case 'closed':
+      return undefined;
+  }
+}
+
+/** A second signal while stopping ends the process at once, as the system would. */
+function firstSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const heard = (signal: NodeJS.Signals) => {
+      process.removeListener('SIGINT', heard);
+      process.removeListener('SIGTERM', heard);
+      resolve(signal);
+    };
+    process.on('SIGINT', heard);
+    process.on('SIGTERM', heard);
+  });
+}
