@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import https from 'node:https';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { WireServer } from './wire-server.ts';
+import type { Reachable } from './wire-server.ts';
 
 export interface Reply {
   readonly code: number;
@@ -18,7 +18,7 @@ export interface Send {
 }
 
 /** One request over HTTP/1.1, on a connection of its own. */
-export function send(wire: WireServer, path: string, options: Send = {}): Promise<Reply> {
+export function send(wire: Reachable, path: string, options: Send = {}): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const request = https.request(
       wire.server.url + path,
@@ -35,7 +35,7 @@ export function send(wire: WireServer, path: string, options: Send = {}): Promis
   });
 }
 
-export function credentials(wire: WireServer, as: Send['as'] = 'admin'): { ca: string; cert?: string; key?: string } {
+export function credentials(wire: Reachable, as: Send['as'] = 'admin'): { ca: string; cert?: string; key?: string } {
   const { authority, admin } = wire.certificates;
   return as === 'anonymous' ? { ca: authority.certificate } : { ca: authority.certificate, cert: admin.certificate, key: admin.key };
 }
@@ -52,7 +52,7 @@ export async function until(what: string, condition: () => boolean | Promise<boo
 }
 
 /** The same over HTTP/2. */
-export async function sendHttp2(wire: WireServer, path: string, options: Send = {}): Promise<Reply> {
+export async function sendHttp2(wire: Reachable, path: string, options: Send = {}): Promise<Reply> {
   const session = connect(wire.server.url, credentials(wire, options.as));
   try {
     return await requestHttp2(session, path, options);

@@ -26,6 +26,3 @@ export async function failureReply(failure: { exchange: Exchange; auditId: strin
   if (known.code === 403) headers.push('x-content-type-options', 'nosniff');
   return { code: known.code, headers, body: rendered.body };
 }
-
-/** A method that nothing is registered for, in the words of Kubernetes' router. */
-export const methodNotAllowed = (): ApiError => new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});

@@ -12,7 +12,7 @@ import { resourceRendition } from '../render/targets.ts';
 import { frameEncoder } from '../render/watch-frames.ts';
 import { apiRequest, auditIdOf, refuseImpersonation } from './api-request.ts';
 import type { Exchange } from './exchange.ts';
-import { failureReply, methodNotAllowed } from './failure.ts';
+import { failureReply } from './failure.ts';
 import { type Limits, retryAfterSeconds } from './limits.ts';
 import { clientCertificate } from './peer.ts';
 import { type Reply, sendReply, standardHeaders } from './reply.ts';
@@ -96,7 +96,7 @@ export class RequestHandler {
   async #answer(request: Request): Promise<Outcome> {
     const { attributes } = request;
     if (attributes.type === 'path') return this.#send(request.exchange, await this.#answerPath(request));
-    if (attributes.verb === '' || request.exchange.method === 'HEAD') throw methodNotAllowed();
+    if (attributes.verb === '' || request.exchange.method === 'HEAD') throw statusErrors.methodNotAllowedHere();
     const watch = attributes.verb === 'watch';
     const rendition = resourceRendition(request.exchange.header('accept'), watch);
     if (watch) return this.#answerWatch(request, rendition);
@@ -105,7 +105,7 @@ export class RequestHandler {
   }
 
   async #answerPath({ exchange, target, auditId }: Request): Promise<Reply> {
-    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw methodNotAllowed();
+    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw statusErrors.methodNotAllowedHere();
     const answer = await this.#options.paths({ path: target.path, query: target.query, header: (name) => exchange.header(name) });
     if (answer === undefined) throw statusErrors.noSuchPath();
     const caching = answer.headers.includes('cache-control') ? [] : ['cache-control', 'no-cache, private'];
