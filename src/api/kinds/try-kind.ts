@@ -45,9 +45,9 @@ export function statusRefusal<T extends KubeObject>(kind: Kind<T>, old: T, chang
 }
 
 export function statusUpdated<T extends KubeObject>(kind: Kind<T>, old: T, change: (object: T) => void): T {
-  const object = cloneObject(stored(old));
-  change(object);
-  kind.defaults?.(object);
+  const edited = cloneObject(stored(old));
+  change(edited);
+  const object = decoded(kind, edited as unknown as Raw);
   kind.status?.prepareForUpdate?.(object, stored(old), NOW);
   return object;
 }
