@@ -27,18 +27,21 @@ type NameChange =
   | { readonly type: 'remove'; readonly path: string };
 
 /**
- * A disk in memory that forgets what a real one may forget. `crash` gives the disk that the next process finds:
- * of bytes not synced any prefix remains, possibly with sectors that read as zeros; of names not synced any subset.
+ * A disk in memory that forgets what a real one may forget. `crash` and `kill` give the disk that the next process finds.
+ * When the power fails, of bytes not synced any prefix remains, possibly with sectors that read as zeros, and of names not
+ * synced any subset. When a process is killed everything remains, but it is no more synced than before.
  */
 export class SimulatedDisk implements Disk {
   capacity: number;
-  #before: (operation: DiskOperation) => Promise<void> | void;
+  readonly #before: (operation: DiskOperation) => Promise<void> | void;
   #files = new Map<string, Content>();
   /** The names as of the last sync of their directory. */
   #durable = new Map<string, Content>();
   #unsynced: NameChange[] = [];
   readonly #directories = new Set<string>();
   readonly #locks = new Set<string>();
+  /** The process that used this disk is no more: nothing that it began goes on. */
+  #dead = false;
 
   constructor(options: SimulatedDiskOptions = {}) {
     this.capacity = options.capacity ?? Number.POSITIVE_INFINITY;
@@ -54,10 +57,22 @@ export class SimulatedDisk implements Disk {
 
   /** The power fails: what the next process finds. This disk is not to be used any more. */
   crash(random: Random, options: SimulatedDiskOptions = {}): SimulatedDisk {
+    this.#dead = true;
     const after = new SimulatedDisk(options);
     for (const change of this.#unsynced) if (random.float() < 0.5) applyTo(this.#durable, change);
     for (const [path, content] of this.#durable) after.#files.set(path, survive(content, random));
     after.#durable = new Map(after.#files);
+    for (const directory of this.#directories) after.#directories.add(directory);
+    return after;
+  }
+
+  /** The process is killed: what the next one finds. This disk is not to be used any more. */
+  kill(options: SimulatedDiskOptions = {}): SimulatedDisk {
+    this.#dead = true;
+    const after = new SimulatedDisk(options);
+    after.#files = this.#files;
+    after.#durable = this.#durable;
+    after.#unsynced = this.#unsynced;
     for (const directory of this.#directories) after.#directories.add(directory);
     return after;
   }
@@ -68,42 +83,42 @@ export class SimulatedDisk implements Disk {
   }
 
   async makeDirectory(path: string): Promise<void> {
-    await this.#before({ name: 'makeDirectory', path });
+    await this.#step({ name: 'makeDirectory', path });
     this.#directories.add(path);
   }
 
   async list(path: string): Promise<readonly string[]> {
-    await this.#before({ name: 'list', path });
+    await this.#step({ name: 'list', path });
     if (!this.#directories.has(path)) throw failure('ENOENT', path);
     const names = [...this.#files.keys()].filter((file) => directoryOf(file) === path);
     return names.map((file) => file.slice(path.length + 1)).sort();
   }
 
   async size(path: string): Promise<number> {
-    await this.#before({ name: 'size', path });
+    await this.#step({ name: 'size', path });
     return this.#content(path).size;
   }
 
   async openAppend(path: string): Promise<AppendFile> {
-    await this.#before({ name: 'openAppend', path });
+    await this.#step({ name: 'openAppend', path });
     if (!this.#directories.has(directoryOf(path))) throw failure('ENOENT', path);
     if (!this.#files.has(path)) this.#change({ type: 'create', path, content: { bytes: new Uint8Array(256), size: 0, synced: 0 } });
     const content = this.#content(path);
     return {
       append: (chunks) => this.#append(path, content, chunks),
       sync: () => this.#sync(path, content),
-      close: async () => this.#before({ name: 'close', path }),
+      close: () => this.#step({ name: 'close', path }),
     };
   }
 
   async read(path: string, offset: number, length: number): Promise<Uint8Array> {
-    await this.#before({ name: 'read', path });
+    await this.#step({ name: 'read', path });
     const content = this.#content(path);
     return content.bytes.slice(offset, Math.min(content.size, offset + length));
   }
 
   async truncate(path: string, size: number): Promise<void> {
-    await this.#before({ name: 'truncate', path });
+    await this.#step({ name: 'truncate', path });
     const content = this.#content(path);
     content.bytes.fill(0, size);
     content.size = size;
@@ -111,25 +126,25 @@ export class SimulatedDisk implements Disk {
   }
 
   async rename(from: string, to: string): Promise<void> {
-    await this.#before({ name: 'rename', path: from });
+    await this.#step({ name: 'rename', path: from });
     this.#content(from);
     this.#change({ type: 'rename', from, to });
   }
 
   async remove(path: string): Promise<void> {
-    await this.#before({ name: 'remove', path });
+    await this.#step({ name: 'remove', path });
     this.#content(path);
     this.#change({ type: 'remove', path });
   }
 
   async syncDirectory(path: string): Promise<void> {
-    await this.#before({ name: 'syncDirectory', path });
+    await this.#step({ name: 'syncDirectory', path });
     for (const change of this.#unsynced) applyTo(this.#durable, change);
     this.#unsynced = [];
   }
 
   async lock(path: string): Promise<DiskLock | undefined> {
-    await this.#before({ name: 'lock', path });
+    await this.#step({ name: 'lock', path });
     if (this.#locks.has(path)) return undefined;
     this.#locks.add(path);
     return {
@@ -145,17 +160,22 @@ export class SimulatedDisk implements Disk {
       const room = Math.max(0, Math.floor(this.capacity - this.used));
       addTo(content, chunk.subarray(0, room));
       if (room < chunk.byteLength) {
-        await this.#before({ name: 'append', path });
+        await this.#step({ name: 'append', path });
         throw failure('ENOSPC', path);
       }
     }
-    await this.#before({ name: 'append', path });
+    await this.#step({ name: 'append', path });
   }
 
   async #sync(path: string, content: Content): Promise<void> {
     const size = content.size;
-    await this.#before({ name: 'sync', path });
+    await this.#step({ name: 'sync', path });
     content.synced = Math.max(content.synced, Math.min(size, content.size));
+  }
+
+  async #step(operation: DiskOperation): Promise<void> {
+    await this.#before(operation);
+    if (this.#dead) await new Promise<never>(() => {});
   }
 
   #content(path: string): Content {
