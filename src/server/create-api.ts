@@ -10,7 +10,7 @@ import { expireEvents } from './registry/event-expiry.ts';
 import { Locks } from './registry/locks.ts';
 import type { Registry } from './registry/registry.ts';
 import { Resources } from './registry/resources.ts';
-import { parseRoute } from './registry/route.ts';
+import { Router } from './registry/route.ts';
 
 export interface ApiOptions {
   readonly store: Store;
@@ -31,9 +31,10 @@ export function createApi({ store, kinds, world, tokens, network = defaultServic
   const resources = new Resources(kinds);
   const admission = defaultChain(resources, { store, world, network });
   const registry: Registry = { store, resources, world, admission, locks: new Locks(world.timers) };
+  const router = new Router(resources);
   const background = [keepHistoryShort({ store, world }), expireEvents({ store, world }, resources.require('v1', 'events'))];
   return {
-    handle: async (request) => dispatch(registry, { request, route: parseRoute(request.path, resources), warnings: new Set() }, tokens),
+    handle: async (request) => dispatch(registry, { request, route: router.route(request.path), warnings: new Set() }, tokens),
     stop: async () => {
       for (const cancel of background) cancel();
     },

@@ -39,7 +39,7 @@ export interface AdmissionPlugin {
 
 export class AdmissionChain {
   readonly #plugins: readonly AdmissionPlugin[];
-  readonly #concerned = new Map<string, readonly AdmissionPlugin[]>();
+  readonly #concerned = new Map<Resource, Map<string, readonly AdmissionPlugin[]>>();
 
   constructor(plugins: readonly AdmissionPlugin[]) {
     this.#plugins = plugins;
@@ -54,11 +54,16 @@ export class AdmissionChain {
   }
 
   #for({ operation, resource, subresource }: AdmissionRequest): readonly AdmissionPlugin[] {
-    const combination = `${operation} ${resource.apiVersion}/${resource.kind.plural}/${subresource}`;
-    let concerned = this.#concerned.get(combination);
+    let ofResource = this.#concerned.get(resource);
+    if (ofResource === undefined) {
+      ofResource = new Map();
+      this.#concerned.set(resource, ofResource);
+    }
+    const combination = subresource === '' ? operation : `${operation} ${subresource}`;
+    let concerned = ofResource.get(combination);
     if (concerned === undefined) {
       concerned = this.#plugins.filter((plugin) => plugin.handles(operation, resource, subresource));
-      this.#concerned.set(combination, concerned);
+      ofResource.set(combination, concerned);
     }
     return concerned;
   }

@@ -102,7 +102,7 @@ async function admitCreation(registry: Registry, call: Call, { object, options, 
   }
   if (kind.hasGeneration) object.metadata.generation = 1;
   kind.prepareForCreate?.(object, registry.world.clock.now());
-  validate({ kind, object, old: undefined, write: 'create' });
+  validate({ resource, object, old: undefined, write: 'create' });
   for (const warning of kind.warnings?.(object, undefined) ?? []) warnings.add(warning);
   await registry.admission.validate(admission);
   return encode(resource, object);

@@ -35,6 +35,7 @@ describe('reading one object', () => {
   test(
     'what is not there is not found, and a path that is none says so',
     onApi(async (api) => {
+      await api.send('GET', '/api/v1/configmaps');
       expect((await api.send('GET', `${maps}/nope`)).body).toMatchObject({
         code: 404,
         reason: 'NotFound',

@@ -6,8 +6,15 @@ import { deepEqual } from '../../api/schema/index.ts';
 import { statusErrors } from '../../api/status.ts';
 import type { Clock, Random } from '../../world/world.ts';
 
+/** The second that was printed last: of many writes in one second only the first pays for it. */
+let lastSecond = { second: Number.NaN, text: '' };
+
 /** A moment as Kubernetes prints it: whole seconds, UTC. */
-export const timestamp = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+export function timestamp(ms: number): string {
+  const second = Math.floor(ms / 1000);
+  if (second !== lastSecond.second) lastSecond = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` };
+  return lastSecond.text;
+}
 
 /** An object without a namespace gets that of the request; another one is an error, and cluster-scoped kinds have none. */
 export function adoptNamespace({ metadata }: KubeObject, kind: Kind, requested: string): void {

@@ -1,4 +1,5 @@
 import { apiVersionOf, type Kind } from '../../api/kind.ts';
+import type { MetadataRules } from '../../api/validation/metadata.ts';
 
 /** A served kind, with what follows from it computed once. */
 export interface Resource {
@@ -8,6 +9,7 @@ export interface Resource {
   readonly prefix: string;
   /** How the stored JSON of every object begins: `{"kind":"Pod","apiVersion":"v1","metadata":{`. */
   readonly header: string;
+  readonly metadataRules: MetadataRules;
   /** The resource in whose form the objects are stored: itself, unless it is a second view of another's (events). */
   readonly base: Resource;
 }
@@ -80,6 +82,11 @@ function describe(kind: Kind): Resource {
     kind,
     apiVersion,
     prefix: `${ROOT}${kind.storage.resource}/`,
+    metadataRules: {
+      namespaced: kind.namespaced,
+      validateName: (name, prefix) => kind.validateName(name, prefix),
+      qualifiedFinalizers: kind.looseFinalizers !== true,
+    },
     header: `{"kind":${JSON.stringify(kind.kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":{`,
   };
   return Object.assign(described, { base: described as Resource });

@@ -15,6 +15,42 @@ export interface Route {
   readonly legacyWatch: boolean;
 }
 
+/** Paths of collections that were parsed already. Bounded: clients make up namespaces. */
+const MAX_KNOWN = 4_096;
+
+export class Router {
+  readonly #resources: Resources;
+  readonly #collections = new Map<string, Route>();
+
+  constructor(resources: Resources) {
+    this.#resources = resources;
+  }
+
+  /** @throws ApiError 404 if there is no such path. */
+  route(path: string): Route {
+    const collection = this.#collections.get(path);
+    if (collection !== undefined) return collection;
+    const slash = path.lastIndexOf('/');
+    const parent = this.#collections.get(path.slice(0, slash));
+    const name = path.slice(slash + 1);
+    if (parent !== undefined && hasObjects(parent) && isPlain(name)) return { ...parent, name };
+    const route = parseRoute(path, this.#resources);
+    if (route.subresource === '' && isPlain(name)) this.#remember(route.name === '' ? path : path.slice(0, slash), { ...route, name: '' });
+    return route;
+  }
+
+  #remember(path: string, collection: Route): void {
+    if (this.#collections.size >= MAX_KNOWN) this.#collections.clear();
+    this.#collections.set(path, collection);
+  }
+}
+
+/** The list across all namespaces has items, but they have other paths. */
+const hasObjects = ({ resource, namespace }: Route): boolean => !resource.kind.namespaced || namespace !== '';
+
+/** A name that means nothing but itself in a path. */
+const isPlain = (name: string): boolean => /^[a-z0-9][-a-z0-9.]*$/i.test(name);
+
 /** @throws ApiError 404 if there is no such path. */
 export function parseRoute(path: string, resources: Resources): Route {
   const parts = segments(path);

@@ -114,6 +114,8 @@ export function removedOf(resource: Resource, last: Entry, revision: number): St
   return (last.memo as StoredObject).removedAt(revision).as(resource);
 }
 
+const utf8 = new TextEncoder();
+
 export interface Encoded {
   /** In the form of the resource it is stored as, and no longer to be changed. */
   readonly object: KubeObject;
@@ -131,7 +133,8 @@ export function encode(resource: Resource, given: KubeObject): Encoded {
   void apiVersion;
   // Kind, version and metadata come first, in this order: `Resource.header` relies on it.
   const object: KubeObject = { kind: base.kind.kind, apiVersion: base.apiVersion, metadata, ...rest };
-  return { object, bytes: Buffer.from(JSON.stringify(object)) };
+  // In a buffer of their own: the store keeps them, and a slice would keep the whole pool that it comes from.
+  return { object, bytes: utf8.encode(JSON.stringify(object)) };
 }
 
 /** An object that is answered but was not stored: of a dry run. */

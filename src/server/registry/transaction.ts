@@ -6,7 +6,7 @@
 import { type Kind, qualifiedResource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { ApiError, statusErrors } from '../../api/status.ts';
-import { type Compare, type Entry, type Store, StoreError, type TransactionResult, type Write } from '../../store/contract.ts';
+import { type Compare, type Entry, type Store, StoreError, type Transaction, type TransactionResult, type Write } from '../../store/contract.ts';
 import type { Fence, Stored } from '../api.ts';
 import { epochKey } from './fence.ts';
 import type { Locks } from './locks.ts';
@@ -19,9 +19,10 @@ const MAX_ATTEMPTS = 256;
 export class Draft {
   readonly #store: Store;
   readonly #locks: Locks;
-  readonly #compares = new Map<string, number>();
-  readonly #writes = new Map<string, Write>();
-  readonly #turns = new Map<string, () => void>();
+  // A handful each: searching an array is cheaper than keeping a map.
+  readonly #compares: Compare[] = [];
+  readonly #writes: Write[] = [];
+  #turns: Map<string, () => void> | undefined;
 
   constructor(store: Store, locks: Locks) {
     this.#store = store;
@@ -30,13 +31,14 @@ export class Draft {
 
   /** Waits for this process's other writers of a key that many rewrite. Keys are to be held in their order. */
   async hold(key: string): Promise<void> {
+    this.#turns ??= new Map();
     if (!this.#turns.has(key)) this.#turns.set(key, await this.#locks.acquire(key));
   }
 
   /** Nothing more comes of the draft: whoever waits may go on. */
   release(): void {
-    for (const end of this.#turns.values()) end();
-    this.#turns.clear();
+    for (const end of this.#turns?.values() ?? []) end();
+    this.#turns = undefined;
   }
 
   /** Reads for a decision that must still hold when the draft commits. */
@@ -48,38 +50,45 @@ export class Draft {
 
   /** The key must be at this revision (0: absent) when the draft commits. */
   expect(key: string, modRevision: number): void {
-    this.#compares.set(key, modRevision);
+    replace(this.#compares, { key, modRevision });
   }
 
   put(key: string, { bytes, object }: Encoded): void {
-    this.#writes.set(key, { type: 'put', key, value: bytes, memo: new Written(object) });
+    replace(this.#writes, { type: 'put', key, value: bytes, memo: new Written(object) });
   }
 
   putBytes(key: string, value: Uint8Array): void {
-    this.#writes.set(key, { type: 'put', key, value });
+    replace(this.#writes, { type: 'put', key, value });
   }
 
   remove(key: string): void {
-    this.#writes.set(key, { type: 'delete', key });
+    replace(this.#writes, { type: 'delete', key });
   }
 
   /** What the draft would leave at a key; undefined: it does not write it, or removes it. */
   pending(key: string): KubeObject | undefined {
-    const write = this.#writes.get(key);
+    const write = this.#writes.find((one) => one.key === key);
     return write?.type === 'put' && write.memo instanceof Written ? write.memo.object : undefined;
   }
 
   isWritten(key: string): boolean {
-    return this.#writes.has(key);
+    return this.#writes.some((write) => write.key === key);
   }
 
-  compares(): Compare[] {
-    return Array.from(this.#compares, ([key, modRevision]) => ({ key, modRevision }));
+  get compares(): readonly Compare[] {
+    return this.#compares;
   }
 
-  writes(): Write[] {
-    return Array.from(this.#writes.values());
+  get writes(): readonly Write[] {
+    return this.#writes;
   }
+}
+
+/** One item per key: the last one counts. */
+function replace<T extends { readonly key: string }>(items: T[], item: T): void {
+  const at = items.findIndex((other) => other.key === item.key);
+  if (at < 0) items.push(item);
+  else items[at] = item;
 }
 
 /** The outcome of a committed draft: what each key holds now. */
@@ -140,8 +149,8 @@ async function attemptWrite<T>(target: WriteTarget, draft: Draft, prepare: (draf
   const prepared = await prepare(draft);
   if (prepared.type === 'answer') return { answer: prepared.answer };
   if (fence !== undefined) draft.expect(epochKey(fence.lease), fence.epoch);
-  const writes = draft.writes();
-  const result = await transact(store, { compares: draft.compares(), writes });
+  const { compares, writes } = draft;
+  const result = await transact(store, { compares, writes });
   if (result.ok) return { answer: prepared.answer(new Committed(writes, result)) };
   for (const { key, found } of result.conflicts) {
     if (fence !== undefined && key === epochKey(fence.lease)) throw deposed(target, fence, found);
@@ -161,7 +170,7 @@ function deposed({ kind, name }: WriteTarget, fence: Fence, found: Entry | undef
   });
 }
 
-async function transact(store: Store, transaction: { compares: Compare[]; writes: Write[] }): Promise<TransactionResult> {
+async function transact(store: Store, transaction: Transaction): Promise<TransactionResult> {
   try {
     return await store.transact(transaction);
   } catch (error) {

@@ -160,7 +160,7 @@ async function admitUpdate(registry: Registry, call: Call, { change, draft, entr
   prepare(change.part, kind, { object, old, now: registry.world.clock.now() });
   keepSystemFields(object, old);
   growGeneration(kind, object, old);
-  validate({ kind, object, old, write: change.part === 'object' ? 'update' : change.part });
+  validate({ resource, object, old, write: change.part === 'object' ? 'update' : change.part });
   if (change.part === 'object') for (const warning of kind.warnings?.(object, old) ?? []) warnings.add(warning);
   await registry.admission.validate(admission);
 }

@@ -8,7 +8,7 @@ import type { ApiResponse } from '../../api.ts';
 import { currentOf } from '../get.ts';
 import { adoptNamespace, checkName } from '../metadata.ts';
 import { parseWriteOptions } from '../options.ts';
-import { patchedBy } from '../patch.ts';
+import { patchOf } from '../patch.ts';
 import { type Call, decodeBody, plainType, type Registry } from '../registry.ts';
 import { change } from '../update.ts';
 
@@ -23,8 +23,8 @@ export async function scale(registry: Registry, call: Call, paths: ScalePaths<Ku
     case 'PUT':
       return rescale(registry, call, { paths, desired: putScale(call) });
     case 'PATCH': {
-      const patch = patchedBy(call, scaleType);
-      return rescale(registry, call, { paths, desired: (current) => patch.apply(current) as Scale });
+      const patch = patchOf(call, scaleType, parseWriteOptions(request.query, 'PatchOptions'));
+      return rescale(registry, call, { paths, desired: (current) => patch(current) as Scale });
     }
     default:
       throw statusErrors.methodNotAllowedHere();
