@@ -82,7 +82,7 @@ export class Cache<T extends KubeObject> {
   /** Told of every change from now on; of what is here already at once, as if it were just added. */
   subscribe(listener: Listener<T>): Cancel {
     this.#listeners.add(listener);
-    for (const object of [...this.#objects.values()]) this.#tell(listener, { before: undefined, after: object });
+    for (const object of this.#objects.values()) this.#tell(listener, { before: undefined, after: object });
     return () => this.#listeners.delete(listener);
   }
 
@@ -107,11 +107,11 @@ export class Cache<T extends KubeObject> {
 
   /** From the informer: it has observed every object that existed at `revision`, and these uids are all of them. */
   finishList(uids: ReadonlySet<string>, revision: string): void {
-    for (const [key, object] of [...this.#objects]) {
+    for (const [key, object] of this.#objects) {
       // What is newer than the list is a write of our own that the list could not know.
       if (!uids.has(uidOf(object)) && !isNewer(revisionOf(object), revision)) this.#set(key, undefined);
     }
-    for (const [uid, knownAt] of [...this.#removed]) if (!uids.has(uid) && !isNewer(knownAt, revision)) this.#removed.delete(uid);
+    for (const [uid, knownAt] of this.#removed) if (!uids.has(uid) && !isNewer(knownAt, revision)) this.#removed.delete(uid);
     this.#synced = true;
     this.advance(revision);
   }
@@ -120,7 +120,7 @@ export class Cache<T extends KubeObject> {
   clear(): void {
     this.#position = undefined;
     this.#removed.clear();
-    for (const key of [...this.#objects.keys()]) this.#set(key, undefined);
+    for (const key of this.#objects.keys()) this.#set(key, undefined);
   }
 
   get position(): string | undefined {

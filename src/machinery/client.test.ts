@@ -57,7 +57,7 @@ test('the observer sees each successful write, and a removal as such', () =>
       transport,
       observer: {
         written: (_, o) =>
-          seen.push(`written ${o.metadata.name} ${o.metadata.finalizers ?? ''} ${o.metadata.deletionTimestamp === undefined ? '' : 'deleting'}`.trim()),
+          seen.push(`written ${o.metadata.name} ${o.metadata.finalizers?.join() ?? ''} ${o.metadata.deletionTimestamp === undefined ? '' : 'deleting'}`.trim()),
         removed: (_, gone) => seen.push(`removed ${gone.namespace}/${gone.name} ${gone.uid.length}`),
       },
     });

@@ -46,7 +46,7 @@ export interface List<T> {
 }
 
 /** An object as one writes it down: what the server fills in may be left out, apiVersion and kind too. */
-export type Draft<T> = T extends readonly unknown[] ? T : T extends object ? { [K in keyof T]?: Draft<T[K]> | undefined } : T;
+export type Draft<T> = T extends readonly (infer E)[] ? readonly Draft<E>[] : T extends object ? { readonly [K in keyof T]?: Draft<T[K]> | undefined } : T;
 
 export type Patch =
   | { readonly type: 'merge' | 'strategic'; readonly body: object }
@@ -180,7 +180,7 @@ export function createClient(options: ClientOptions): Client {
         timeoutSeconds: o.timeoutSeconds,
       });
       // The server answers a path of this kind with objects of this kind.
-      return transport.watch({ method: 'GET', path: collectionPath(kind, o.namespace), query }, sink as StreamSink);
+      return transport.watch({ method: 'GET', path: collectionPath(kind, o.namespace), query }, sink);
     },
   };
 }

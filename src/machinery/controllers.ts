@@ -33,7 +33,7 @@ export function runLedControllers(options: LedControllersOptions): RunningContro
   let stopping = false;
   // All at once: a controller must not go on while another one finishes.
   const stopAll = async () => {
-    const stopped = running.map((each) => each.stop());
+    const stopped = running.map(async (each) => each.stop());
     running = [];
     await Promise.all(stopped);
   };

@@ -126,15 +126,16 @@ async function playAgainstModel(queue: WorkQueue<string>, steps: readonly Op[], 
   for (const step of steps) {
     if (step.op === 'take') take();
     else if (step.op === 'sleep') await sleep(step.ms);
-    else if (step.op === 'done') processing.delete(step.key) && queue.done(step.key);
-    else {
+    else if (step.op === 'done') {
+      if (processing.delete(step.key)) queue.done(step.key);
+    } else {
       owed.add(step.key);
       if (step.op === 'addAfter') queue.addAfter(step.key, step.ms);
       else queue[step.op](step.key);
     }
   }
   await sleep(100_000);
-  for (const held of [...processing]) {
+  for (const held of processing) {
     processing.delete(held);
     queue.done(held);
   }

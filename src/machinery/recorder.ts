@@ -3,7 +3,7 @@ import type { Kind } from '../api/kind.ts';
 import type { KubeObject } from '../api/object.ts';
 import { dnsSubdomainProblems } from '../api/validation/names.ts';
 import type { Log, World } from '../world/world.ts';
-import type { Client, Draft, Result } from './client.ts';
+import type { Client, Result } from './client.ts';
 import { type Correlated, EventCorrelator, type FreshEvent } from './event-correlator.ts';
 import { WorkQueue } from './queue.ts';
 
@@ -119,7 +119,7 @@ export class Recorder {
   }
 
   #create(event: FreshEvent): Promise<Result<Event>> {
-    return this.#options.client.create(this.#options.eventKind, event as Draft<Event>);
+    return this.#options.client.create(this.#options.eventKind, event);
   }
 
   #patch({ event, patch }: Extract<Correlated, { type: 'patch' }>): Promise<Result<Event>> {

@@ -107,7 +107,7 @@ test('numbers of one generator are spread evenly', () => {
     const number = prng.below(10);
     counts.set(number, (counts.get(number) ?? 0) + 1);
   }
-  expect([...counts.keys()].sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect([...counts.keys()].sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   for (const count of counts.values()) expect(Math.abs(count - 10_000)).toBeLessThan(500);
 });
 

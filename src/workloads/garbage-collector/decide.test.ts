@@ -47,66 +47,74 @@ const decided = (more: Partial<Item>) => decideItem(item(more), now).actions.map
 
 const blocking = { blockOwnerDeletion: true };
 
-const rules: readonly { name: string; given: Partial<Item>; then: readonly string[] }[] = [
-  { name: 'without owners nothing happens', given: {}, then: [] },
-  { name: 'an owner that exists keeps it', given: { owners: [owner('a', 'solid')] }, then: [] },
-  { name: 'without any owner that exists it goes', given: { owners: [owner('a', 'absent'), owner('b', 'absent')] }, then: ['delete Background'] },
-  { name: 'one that exists is enough, and the others are struck off', given: { owners: [owner('a', 'absent'), owner('b', 'solid')] }, then: ['owners: b'] },
+const rules: readonly { name: string; given: Partial<Item>; expected: readonly string[] }[] = [
+  { name: 'without owners nothing happens', given: {}, expected: [] },
+  { name: 'an owner that exists keeps it', given: { owners: [owner('a', 'solid')] }, expected: [] },
+  { name: 'without any owner that exists it goes', given: { owners: [owner('a', 'absent'), owner('b', 'absent')] }, expected: ['delete Background'] },
+  { name: 'one that exists is enough, and the others are struck off', given: { owners: [owner('a', 'absent'), owner('b', 'solid')] }, expected: ['owners: b'] },
   {
     name: 'nobody deletes on hearsay: unknown owners are asked for first',
     given: { owners: [owner('a', 'absent'), owner('b', 'unknown'), owner('c', 'unknown')] },
-    then: ['look up b', 'look up c'],
+    expected: ['look up b', 'look up c'],
   },
-  { name: 'an owner of a kind that is not served leaves everything as it is', given: { owners: [owner('a', 'absent'), owner('b', 'unserved')] }, then: [] },
-  { name: 'so does a namespaced owner of something that is in no namespace', given: { owners: [owner('a', 'absent'), owner('b', 'unreachable')] }, then: [] },
-  { name: 'an owner that only the server has seen counts until it has to be asked for again', given: { owners: [owner('a', 'unseen')] }, then: [] },
-  { name: '… and then it is', given: { owners: [owner('a', 'unseen', { checkAgainAt: now })] }, then: ['look up a'] },
+  { name: 'an owner of a kind that is not served leaves everything as it is', given: { owners: [owner('a', 'absent'), owner('b', 'unserved')] }, expected: [] },
+  {
+    name: 'so does a namespaced owner of something that is in no namespace',
+    given: { owners: [owner('a', 'absent'), owner('b', 'unreachable')] },
+    expected: [],
+  },
+  { name: 'an owner that only the server has seen counts until it has to be asked for again', given: { owners: [owner('a', 'unseen')] }, expected: [] },
+  { name: '… and then it is', given: { owners: [owner('a', 'unseen', { checkAgainAt: now })] }, expected: ['look up a'] },
   {
     name: 'an owner that leaves its dependents is struck off, before anything else',
     given: { owners: [owner('a', 'orphaning'), owner('b', 'unknown')] },
-    then: ['owners: b'],
+    expected: ['owners: b'],
   },
-  { name: '… even from what is being deleted itself', given: { deleting: true, owners: [owner('a', 'orphaning')] }, then: ['owners: '] },
+  { name: '… even from what is being deleted itself', given: { deleting: true, owners: [owner('a', 'orphaning')] }, expected: ['owners: '] },
   {
     name: 'a finalizer of the collector on it says how it goes: leaving its own dependents',
     given: { owners: [owner('a', 'absent')], finalizers: ['orphan'] },
-    then: ['delete Orphan'],
+    expected: ['delete Orphan'],
   },
-  { name: '… or after them', given: { owners: [owner('a', 'absent')], finalizers: ['x', 'foregroundDeletion'] }, then: ['delete Foreground'] },
+  { name: '… or after them', given: { owners: [owner('a', 'absent')], finalizers: ['x', 'foregroundDeletion'] }, expected: ['delete Foreground'] },
 
-  { name: 'an owner that waits: it goes', given: { owners: [owner('a', 'waiting', blocking)] }, then: ['delete Background'] },
-  { name: '… with dependents of its own: after them', given: { owners: [owner('a', 'waiting', blocking)], hasDependents: true }, then: ['delete Foreground'] },
+  { name: 'an owner that waits: it goes', given: { owners: [owner('a', 'waiting', blocking)] }, expected: ['delete Background'] },
+  {
+    name: '… with dependents of its own: after them',
+    given: { owners: [owner('a', 'waiting', blocking)], hasDependents: true },
+    expected: ['delete Foreground'],
+  },
   {
     name: '… but not if another owner keeps it: then the one that waits is let go',
     given: { owners: [owner('a', 'waiting', blocking), owner('b', 'solid')] },
-    then: ['owners: b'],
+    expected: ['owners: b'],
   },
   {
     name: 'owner and dependent that wait for each other: the circle is broken first',
     given: { owners: [owner('a', 'waiting', blocking), owner('b', 'absent')], hasDependents: true, dependentWaits: true },
-    then: ['owners: a b'],
+    expected: ['owners: a b'],
   },
   {
     name: '… and then it goes',
     given: { owners: [owner('a', 'waiting', { blockOwnerDeletion: false })], hasDependents: true, dependentWaits: true },
-    then: ['delete Foreground'],
+    expected: ['delete Foreground'],
   },
 
-  { name: 'what is being deleted is not deleted again', given: { deleting: true, owners: [owner('a', 'absent')] }, then: [] },
-  { name: '… nor are its owners asked for', given: { deleting: true, owners: [owner('a', 'unknown')] }, then: [] },
+  { name: 'what is being deleted is not deleted again', given: { deleting: true, owners: [owner('a', 'absent')] }, expected: [] },
+  { name: '… nor are its owners asked for', given: { deleting: true, owners: [owner('a', 'unknown')] }, expected: [] },
   {
     name: 'foreground: it waits while a dependent blocks it',
     given: { deleting: true, finalizers: ['foregroundDeletion'], hasDependents: true, isBlocked: true },
-    then: [],
+    expected: [],
   },
-  { name: '… and not for others', given: { deleting: true, finalizers: ['x', 'foregroundDeletion'], hasDependents: true }, then: ['finalizers: x'] },
-  { name: 'orphan: it waits until nobody names it as owner', given: { deleting: true, finalizers: ['orphan'], hasDependents: true }, then: [] },
-  { name: '… and then goes', given: { deleting: true, finalizers: ['orphan'] }, then: ['finalizers: '] },
-  { name: "the collector's finalizers mean nothing while nobody deletes", given: { finalizers: ['orphan', 'foregroundDeletion'] }, then: [] },
+  { name: '… and not for others', given: { deleting: true, finalizers: ['x', 'foregroundDeletion'], hasDependents: true }, expected: ['finalizers: x'] },
+  { name: 'orphan: it waits until nobody names it as owner', given: { deleting: true, finalizers: ['orphan'], hasDependents: true }, expected: [] },
+  { name: '… and then goes', given: { deleting: true, finalizers: ['orphan'] }, expected: ['finalizers: '] },
+  { name: "the collector's finalizers mean nothing while nobody deletes", given: { finalizers: ['orphan', 'foregroundDeletion'] }, expected: [] },
 ];
 
-test.each(rules)('$name', ({ given, then }) => {
-  expect(decided(given)).toEqual(then);
+test.each(rules)('$name', ({ given, expected }) => {
+  expect(decided(given)).toEqual(expected);
 });
 
 test('an unseen owner is asked for at its time, and the earliest counts', () => {

@@ -1,0 +1,57 @@
+import { configMapKind } from '../../src/api/kinds/config-map.ts';
+import { eventKind } from '../../src/api/kinds/event.ts';
+import { namespaceKind } from '../../src/api/kinds/namespace.ts';
+import { serviceAccountKind } from '../../src/api/kinds/service-account.ts';
+import { createClient } from '../../src/machinery/client.ts';
+import { Informers } from '../../src/machinery/informers.ts';
+import { type Loop, type LoopOptions, runController } from '../../src/machinery/loop.ts';
+import { Recorder } from '../../src/machinery/recorder.ts';
+import type { Transport } from '../../src/machinery/transport.ts';
+import { SimulatedProcess } from '../../src/sim/process.ts';
+import type { SimulatedWorld } from '../../src/sim/world.ts';
+import { garbageCollector } from '../../src/workloads/garbage-collector/controller.ts';
+import { namespaceController } from '../../src/workloads/namespace/controller.ts';
+import { serviceAccountController } from '../../src/workloads/service-account/controller.ts';
+import type { World } from '../../src/world/world.ts';
+import { kinds } from './cluster.ts';
+
+export const rootCa = '-----BEGIN CERTIFICATE-----\n';
+
+/** The controllers of every cluster, in one process. */
+export function startHousekeeping(transport: Transport, world: World, onAction?: LoopOptions['onAction']): readonly Loop[] {
+  const informers: Informers = new Informers({ client: createClient({ transport }), world });
+  const client = createClient({ transport, observer: informers.observer });
+  const recorder = new Recorder({ world, client, eventKind, component: 'garbage-collector-controller' });
+  const options: LoopOptions = { world, informers, ...(onAction === undefined ? {} : { onAction }) };
+  const { clock } = world;
+  const loops = [
+    runController(garbageCollector({ clock, client, kinds, recorder }), options),
+    runController(namespaceController({ clock, client, informers, namespaceKind, kinds }), options),
+    runController(
+      serviceAccountController({
+        client,
+        informers,
+        kinds: { namespace: namespaceKind, serviceAccount: serviceAccountKind, configMap: configMapKind },
+        rootCa,
+      }),
+      options,
+    ),
+  ];
+  informers.start();
+  return loops;
+}
+
+/** Runs them in a process that dies before one of its first actions, and in another after it, and so on: `crashes` times. */
+export async function crashRepeatedly(transport: Transport, world: SimulatedWorld, crashes: number): Promise<void> {
+  for (let i = 0; i < crashes; i++) {
+    const process = new SimulatedProcess(world, `housekeeping ${i}`);
+    let left = world.random.below(6);
+    startHousekeeping(process.transport(transport), process, () => {
+      if (left-- > 0) return 'go';
+      process.kill();
+      return 'crash';
+    });
+    await world.sleep(500 + world.random.float() * 2000);
+    process.kill();
+  }
+}
