@@ -19,7 +19,7 @@ export interface Clock {
 export interface Timers {
   /** Calls back once, not before `ms` have passed. Never keeps a process alive by itself. */
   after(ms: number, callback: () => void): Cancel;
-  /** Calls back as soon as what is running now has finished. */
+  /** Calls back as soon as what is running now has finished. Of several callbacks, whether of `soon` or of timers, any may come first. */
   soon(callback: () => void): void;
 }
 
