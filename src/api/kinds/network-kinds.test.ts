@@ -108,6 +108,9 @@ describe('a service', () => {
     expect(toName.spec).not.toHaveProperty('clusterIP');
     expect(toName.spec).not.toHaveProperty('externalTrafficPolicy');
     expect(toName.spec.ports).toEqual([{ protocol: 'TCP', port: 80, targetPort: 80 }]);
+    old.spec.type = 'LoadBalancer';
+    old.status = { loadBalancer: { ingress: [{ ip: '10.0.0.9', ipMode: 'VIP' }] } };
+    expect(updated(serviceKind, old, ({ spec }) => void (spec.type = 'ClusterIP')).status).toEqual({ loadBalancer: {} });
     const kept = updated(serviceKind, old, ({ spec }) => Object.assign(spec, { type: 'ClusterIP', ports: [{ port: 80, nodePort: 30081 }] }));
     expect(kept.spec.ports?.[0]?.nodePort).toBe(30081);
   });

@@ -38,7 +38,8 @@ function defaultPort(port: ServicePort): void {
  * A change of type leaves fields behind that the new type has no use for. Those that the server may have filled in, and that the
  * client did not change as well, are cleared.
  */
-function dropFieldsOfOldType({ spec, status }: Service, { spec: old }: Service): void {
+function dropFieldsOfOldType(service: Service, { spec: old }: Service): void {
+  const { spec } = service;
   const same = (...fields: (keyof ServiceSpec)[]): boolean => fields.every((field) => semanticallyEqual(spec[field], old[field]));
   const drop = (...fields: (keyof ServiceSpec)[]): void => {
     for (const field of fields) delete spec[field];
@@ -55,7 +56,8 @@ function dropFieldsOfOldType({ spec, status }: Service, { spec: old }: Service):
     if (same('loadBalancerClass')) drop('loadBalancerClass');
   }
   if (externallyAccessible(old) && !externallyAccessible(spec) && same('externalTrafficPolicy')) drop('externalTrafficPolicy');
-  if (spec.type !== 'LoadBalancer') delete status.loadBalancer.ingress;
+  // The status is the old object's own: it is replaced, not changed.
+  if (spec.type !== 'LoadBalancer') service.status = { ...service.status, loadBalancer: {} };
 }
 
 const usesNodePorts = ({ type }: ServiceSpec): boolean => type === 'NodePort' || type === 'LoadBalancer';

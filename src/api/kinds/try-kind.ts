@@ -1,7 +1,7 @@
 import { causeMessage, causeReason, type FieldError } from '../field-error.ts';
 import { apiVersionOf, type Kind } from '../kind.ts';
 import type { KubeObject } from '../object.ts';
-import { cloneObject, decode } from '../schema/index.ts';
+import { cloneObject, decode, deepFreeze } from '../schema/index.ts';
 import { createErrors, statusUpdateErrors, updateErrors } from '../validation/strategy.ts';
 
 /**
@@ -35,7 +35,7 @@ export function updated<T extends KubeObject>(kind: Kind<T>, old: T, change: (ob
   const edited = cloneObject(before);
   change(edited);
   const object = decoded(kind, edited as unknown as Raw);
-  if (kind.status !== undefined) Object.assign(object, { status: cloneObject((before as { status?: unknown }).status) });
+  if (kind.status !== undefined) Object.assign(object, { status: (before as { status?: unknown }).status });
   kind.prepareForUpdate?.(object, before);
   return object;
 }
@@ -63,10 +63,11 @@ export function decoded<T extends KubeObject>(kind: Kind<T>, raw: Raw): T {
   return object;
 }
 
+/** Stored objects are frozen: whoever changes one is found out. */
 function stored<T extends KubeObject>(object: T): T {
   const copy = cloneObject(object);
   copy.metadata.resourceVersion ??= '7';
-  return copy;
+  return deepFreeze(copy);
 }
 
 const line = (error: FieldError): string => `${causeReason(error)} ${error.field}: ${causeMessage(error)}`;
