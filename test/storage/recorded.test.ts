@@ -85,7 +85,7 @@ class Player {
         type: 'Warning',
         message: 'no nodes available to schedule pods',
       };
-      world.server.create(event as KubeObject);
+      world.server.create(event);
     }
   }
 
@@ -112,8 +112,9 @@ class Player {
     return { objects, events: [...this.world.events].map((event) => this.#tidy(event)) };
   }
 
-  #project({ metadata, apiVersion: _, kind: __, ...rest }: KubeObject): unknown {
-    return this.#tidyAll({ ...projectMeta(metadata), ...rest });
+  #project(object: KubeObject): unknown {
+    const rest = Object.entries(object).filter(([key]) => !['metadata', 'apiVersion', 'kind'].includes(key));
+    return this.#tidyAll({ ...projectMeta(object.metadata), ...Object.fromEntries(rest) });
   }
 
   #projectPod({ metadata, spec, status }: Pod): unknown {
@@ -161,7 +162,7 @@ function mergePatch(target: unknown, change: unknown): unknown {
 function comparable(objects: Readonly<Record<string, object>>): Record<string, unknown> {
   const kept = Object.entries(objects).filter(([label]) => !label.startsWith('node/'));
   return Object.fromEntries(
-    kept.map(([label, { conditions: _, nominatedNodeName: __, ...rest }]: [string, { conditions?: unknown; nominatedNodeName?: unknown }]) => [label, rest]),
+    kept.map(([label, object]) => [label, Object.fromEntries(Object.entries(object).filter(([key]) => key !== 'conditions' && key !== 'nominatedNodeName'))]),
   );
 }
 

@@ -22,6 +22,8 @@ export class SmallBackend {
   readonly drivers = new Map<string, DriverFacts>([[hostPathDriver.name, hostPathDriver]]);
   /** The next calls fail so; `unknown`: it happened all the same, but nobody is told. */
   failures: ('final' | 'unknown')[] = [];
+  /** Nodes on which nothing more can be made. */
+  readonly fullNodes = new Set<string>();
   /** How often something that existed was really deleted. */
   deletions = 0;
 
@@ -31,6 +33,7 @@ export class SmallBackend {
     other.drivers.clear();
     for (const [name, driver] of this.drivers) other.drivers.set(name, driver);
     other.failures = [...this.failures];
+    for (const node of this.fullNodes) other.fullNodes.add(node);
     return other;
   }
 
@@ -40,8 +43,8 @@ export class SmallBackend {
 
   create(intent: CreateIntent): CreateOutcome {
     const failure = this.failures.shift();
-    if (failure === 'final') return { type: 'failed', message: 'out of space', final: true };
-    const handle = `/tmp/hostpath_pv/${uuidFor(volumeNameOf(intent))}`;
+    if (failure === 'final' || this.fullNodes.has(intent.spec.request.selectedNode ?? '')) return { type: 'failed', message: 'out of space', final: true };
+    const handle = this.handleFor(volumeNameOf(intent));
     this.assets.add(handle);
     if (failure === 'unknown') return { type: 'failed', message: 'timed out', final: false };
     const asset: Asset = {
@@ -59,6 +62,11 @@ export class SmallBackend {
     if (!handle.startsWith('/tmp/')) return { type: 'failed', message: `host_path deleter only supports /tmp/.+ but received provided ${handle}`, final: true };
     if (this.assets.delete(handle)) this.deletions++;
     return failure === 'unknown' ? { type: 'failed', message: 'timed out', final: false } : { type: 'deleted' };
+  }
+
+  /** Of the asset that is made for a volume of this name. */
+  handleFor(volumeName: string): string {
+    return `/tmp/hostpath_pv/${uuidFor(volumeName)}`;
   }
 
   handleOf({ hostPath }: PersistentVolumeSource): string {

@@ -15,11 +15,11 @@ import {
   type ProvisionerAction,
 } from '../../src/controllers/provisioner/actions.ts';
 import * as reclaimer from '../../src/controllers/reclaimer/decide.ts';
-import { afterDeleted, afterStarted, type ReclaimerAction } from '../../src/controllers/reclaimer/actions.ts';
+import { afterDeleted, type ReclaimerAction } from '../../src/controllers/reclaimer/actions.ts';
 import { scrubberName } from '../../src/controllers/reclaimer/scrubber.ts';
 import type { BinderAction } from '../../src/controllers/volume-binder/actions.ts';
 import { messages } from '../../src/controllers/provisioner/messages.ts';
-import { readClaim } from '../../src/domain/volumes/claim.ts';
+import { type Claim, readClaim } from '../../src/domain/volumes/claim.ts';
 import type { Decision, Told } from '../../src/domain/volumes/decision.ts';
 import { afterFailure, isFor } from '../../src/domain/volumes/intent.ts';
 import { defaultClassOf } from '../../src/domain/volumes/storage-class.ts';
@@ -47,9 +47,9 @@ export class SmallWorld {
   /** Every event that was told, once: 'pvc/data Warning FailedBinding: …'. */
   readonly events = new Set<string>();
   #told = new Map<string, Told>();
-  /** Effects so far, and the one before which the process dies. */
+  /** Effects so far, and those before which the process dies. */
   effects = 0;
-  crashAt = Number.POSITIVE_INFINITY;
+  crashBefore: ReadonlySet<number> = new Set();
   /** Asked after every effect: something that must hold at every moment. */
   invariant: () => void = () => undefined;
 
@@ -79,6 +79,44 @@ export class SmallWorld {
     throw new Error('it does not settle');
   }
 
+  /**
+   * Many passes at a time, one action of one of them after the other: each decides from what it sees when it starts, and does
+   * its last action when everything may be different. A crash ends them all.
+   */
+  stir(random: () => number, steps: number): this {
+    let flights: { readonly name: string; readonly actions: Action[]; readonly own: Map<string, string> }[] = [];
+    const pick = <T>(items: readonly T[]): T | undefined => items[Math.floor(random() * items.length)];
+    for (let step = 0; step < steps; step++) {
+      const flight = random() < 0.6 ? pick(flights) : undefined;
+      if (flight === undefined) {
+        const pass = pick(this.passes().filter(({ name }) => !flights.some((other) => other.name === name)));
+        const actions = pass?.decide()?.actions ?? [];
+        if (pass !== undefined && actions.length > 0) flights.push({ name: pass.name, actions: [...actions], own: new Map() });
+      } else if (!this.#advance(flight)) {
+        flights = [];
+      } else {
+        flights = flights.filter(({ actions }) => actions.length > 0);
+      }
+      if (random() < 0.2) this.#protect();
+      if (random() < 0.1) this.server.now += 1000;
+    }
+    return this;
+  }
+
+  /** False: the process died. */
+  #advance(flight: { readonly actions: Action[]; readonly own: Map<string, string> }): boolean {
+    const action = flight.actions.shift();
+    if (action === undefined) return true;
+    try {
+      if (this.#perform(action, flight.own) !== 'done') flight.actions.length = 0;
+      return true;
+    } catch (error) {
+      if (!(error instanceof Crash)) throw error;
+      this.#told.clear();
+      return false;
+    }
+  }
+
   /** What every controller would do now. Nothing, once it has settled. */
   pending(): readonly Action[] {
     return this.passes().flatMap((pass) => pass.decide()?.actions ?? []);
@@ -98,16 +136,11 @@ export class SmallWorld {
     return { acted, again: times.length === 0 ? undefined : Math.min(...times) };
   }
 
+  /** False: the process died. */
   #runPass(actions: readonly Action[]): boolean {
-    const own = new Map<string, string>();
-    try {
-      for (const action of actions) if (this.#perform(action, own) !== 'done') break;
-      return true;
-    } catch (error) {
-      if (!(error instanceof Crash)) throw error;
-      this.#told.clear();
-      return false;
-    }
+    const pass = { actions: [...actions], own: new Map<string, string>() };
+    while (pass.actions.length > 0) if (!this.#advance(pass)) return false;
+    return true;
   }
 
   passes(): Pass[] {
@@ -130,6 +163,13 @@ export class SmallWorld {
     const index = new VolumeIndex();
     for (const volume of this.server.list('PersistentVolume')) index.set(readVolume(volume));
     const pods = this.server.list('Pod');
+    const owners = new Map(
+      this.server
+        .list('PersistentVolumeClaim')
+        .map(readClaim)
+        .filter(({ everBound }) => everBound)
+        .map((claim) => [claim.volumeName, claim]),
+    );
     const using = (key: string) => pods.filter((pod) => !hasEnded(pod) && claimsOf(pod).includes(key));
     return {
       mode: this.mode,
@@ -139,7 +179,8 @@ export class SmallWorld {
       claim: (key: string) => this.#claim(key),
       class: (name: string) => this.server.get('StorageClass', name),
       defaultClass: () => defaultClassOf(this.server.list('StorageClass')),
-      bestFit: index.bestFit.bind(index),
+      ownerOf: (name: string) => owners.get(name),
+      bestFit: (claim: Claim, options: { readonly reservedOnly: boolean }) => index.bestFit(claim, { ...options, isPromised: (name) => owners.has(name) }),
       podsToSchedule: (key: string) =>
         using(key)
           .flatMap((pod) => (pod.spec.nodeName === undefined ? (pod.metadata.name ?? []) : []))
@@ -185,7 +226,7 @@ export class SmallWorld {
 
   /** Something outside this process is about to change. */
   #effect<T>(change: () => T): T {
-    if (++this.effects === this.crashAt) throw new Crash();
+    if (this.crashBefore.has(++this.effects)) throw new Crash();
     const result = change();
     this.invariant();
     return result;
@@ -215,12 +256,6 @@ export class SmallWorld {
       }
       case 'deleteAsset':
         return 'asset' in action ? this.#takeBack(action.intent, action.asset.handle) : this.#deleteAsset(action.intent);
-      case 'startScrubber': {
-        const created = this.#create(action.pod);
-        if (created !== 'done') return created;
-        const uid = this.server.get('Pod', action.pod.metadata.name ?? '', action.pod.metadata.namespace)?.metadata.uid ?? '';
-        return this.#update(afterStarted(action.intent, uid), 'spec', own);
-      }
     }
   }
 

@@ -1,11 +1,11 @@
 import type { PersistentVolume, Pod } from '../../api/generated/types.ts';
 import { type ConfirmClaimGone, type Tell, tellOnce, update, updateStatus, type Write } from '../../domain/volumes/decision.ts';
 import { unlinkVolume, volumeInPhase } from '../../domain/volumes/edits.ts';
-import type { DeleteIntentSpec, IntentOf, ScrubIntentSpec, VolumeIntent } from '../../domain/volumes/intent.ts';
+import { afterFailure, type DeleteIntentSpec, type IntentOf, type ScrubIntentSpec, type VolumeIntent } from '../../domain/volumes/intent.ts';
 import type { Volume } from '../../domain/volumes/volume.ts';
 
 /** All that the reclaimer may do to the world. */
-export type ReclaimerAction = Write<PersistentVolume> | Write<VolumeIntent> | Write<Pod> | DeleteAsset | StartScrubber | ConfirmClaimGone | Tell;
+export type ReclaimerAction = Write<PersistentVolume> | Write<VolumeIntent> | Write<Pod> | DeleteAsset | ConfirmClaimGone | Tell;
 
 export type DeleteIntent = IntentOf<DeleteIntentSpec>;
 export type ScrubIntent = IntentOf<ScrubIntentSpec>;
@@ -16,19 +16,19 @@ export interface DeleteAsset {
   readonly intent: DeleteIntent;
 }
 
-/** Creates the pod and writes its uid into the intent: `afterStarted`. Only a pod that is known by uid is believed. */
-export interface StartScrubber {
-  readonly do: 'startScrubber';
-  readonly intent: ScrubIntent;
-  readonly pod: Pod;
-}
-
 export const afterDeleted = (intent: DeleteIntent): VolumeIntent => ({ ...intent, status: { phase: 'Deleted' } });
 
+/** From now on only this pod is believed. */
 export const afterStarted = (intent: ScrubIntent, podUID: string): VolumeIntent => ({
   ...intent,
   status: { ...intent.status, phase: 'Running', podUID },
 });
+
+/** This pod's failure has been counted. */
+export const afterScrubFailed = (intent: ScrubIntent, message: string, now: number): VolumeIntent => {
+  const failed = afterFailure(intent, { message, final: true }, now);
+  return intent.status.podUID === undefined ? failed : { ...failed, status: { ...failed.status, podUID: intent.status.podUID } };
+};
 
 /** The volume failed to be reclaimed, and says why: once, until it succeeds. */
 export function fail({ object }: Volume, reason: string, message: string): readonly ReclaimerAction[] {

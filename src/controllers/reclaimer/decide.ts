@@ -106,7 +106,7 @@ function reclaim(what: Reclaim): ReclaimerDecision {
 
 /** Before data is touched the server confirms what the cache believes: that the claim is gone. */
 function confirmed({ volume, isClaimGone }: Reclaim, decision: ReclaimerDecision): ReclaimerDecision {
-  const touchesData = decision.actions.some((action) => action.do === 'create' || action.do === 'deleteAsset' || action.do === 'startScrubber');
+  const touchesData = decision.actions.some((action) => action.do === 'create' || action.do === 'deleteAsset');
   if (!touchesData || !isClaimGone || volume.claim === undefined) return decision;
   return together([{ do: 'confirmClaimGone', claim: volume.claim }], decision);
 }

@@ -1,10 +1,10 @@
 import type { Event, Pod } from '../../api/generated/types.ts';
 import type { Claim } from '../../domain/volumes/claim.ts';
 import { type Decision, type Reason, tellStanding, type Tell, type ToldMemory } from '../../domain/volumes/decision.ts';
-import { afterFailure, newIntent, waitsUntil } from '../../domain/volumes/intent.ts';
+import { newIntent, waitsUntil } from '../../domain/volumes/intent.ts';
 import type { Volume } from '../../domain/volumes/volume.ts';
-import { fail, recycle, type ReclaimerAction, type ScrubIntent } from './actions.ts';
-import { scrubbable, scrubberPod } from './scrubber.ts';
+import { afterScrubFailed, afterStarted, fail, type ReclaimerAction, recycle, type ScrubIntent } from './actions.ts';
+import { isScrubberFor, type Scrubbable, scrubbable, scrubberPod } from './scrubber.ts';
 import { sourceOf } from './ownership.ts';
 
 export interface ScrubSurroundings {
@@ -38,23 +38,44 @@ export function scrub({ volume, intent, seen, now }: Scrub): ScrubDecision {
     const text = 'No recycler plugin found for the volume!';
     return { actions: fail(volume, 'VolumeFailedRecycle', text), reasons: [because('VolumeFailedRecycle', text, 'administrator')] };
   }
-  if (intent === undefined) {
-    const inUse = whoUses(volume, seen);
-    if (inUse.length > 0) return waitForPods(volume, inUse, { seen, now });
-    const object = newIntent(volume.name, { operation: 'Scrub', volume: { name: volume.name, uid: volume.uid } });
-    return { actions: [{ do: 'create', object }], reasons: [because('Scrubbing', 'it is to be scrubbed', 'reclaimer')] };
-  }
   const pod = seen.scrubber(volume.name);
+  if (intent === undefined) return begin(volume, pod, { seen, now });
   if (intent.status.phase === 'Running') return follow({ volume, intent, pod, seen, now });
-  if (pod !== undefined) return replace(volume, pod);
+  if (pod !== undefined) return meet({ volume, intent, pod, how });
   if ((intent.status.attempts ?? 0) >= seen.maxScrubs) {
     const text = `gave up after ${seen.maxScrubs} attempts: ${intent.status.message ?? ''}`;
     return { actions: [], reasons: [because('ScrubGivenUp', text, 'administrator')] };
   }
   const again = waitsUntil(intent, now);
   const reasons = [because('Scrubbing', 'a pod is to scrub it', 'reclaimer')];
-  return again === undefined ? { actions: [{ do: 'startScrubber', intent, pod: scrubberPod(volume, how) }], reasons } : { actions: [], reasons, again };
+  return again === undefined ? { actions: [{ do: 'create', object: scrubberPod(volume, how) }], reasons } : { actions: [], reasons, again };
 }
+
+/** A pod that was there before the scrub was decided proves nothing, so it has to go first. */
+function begin(volume: Volume, pod: Pod | undefined, { seen, now }: Pick<Scrub, 'seen' | 'now'>): ScrubDecision {
+  const inUse = whoUses(volume, seen);
+  if (inUse.length > 0) return waitForPods(volume, inUse, { seen, now });
+  if (pod !== undefined) return replace(volume, pod);
+  const object = newIntent(volume.name, { operation: 'Scrub', volume: { name: volume.name, uid: volume.uid } });
+  return { actions: [{ do: 'create', object }], reasons: [because('Scrubbing', 'it is to be scrubbed', 'reclaimer')] };
+}
+
+interface Meeting {
+  readonly volume: Volume;
+  readonly intent: ScrubIntent;
+  readonly pod: Pod;
+  readonly how: Scrubbable;
+}
+
+/** A pod of the scrubber's name: the one just started, perhaps before a crash; one that failed already; or anybody's. */
+function meet({ volume, intent, pod, how }: Meeting): ScrubDecision {
+  const reasons = [because('Scrubbing', 'its scrubber was started', 'reclaimer')];
+  if (pod.metadata.uid === intent.status.podUID) return { actions: drop(pod), reasons };
+  if (!isScrubberFor(volume, how, { pod, since: intent.metadata.creationTimestamp ?? '' })) return replace(volume, pod);
+  return { actions: [{ do: 'update', object: afterStarted(intent, pod.metadata.uid ?? '') }], reasons };
+}
+
+const drop = (pod: Pod): readonly ReclaimerAction[] => (pod.metadata.deletionTimestamp === undefined ? [{ do: 'delete', object: pod }] : []);
 
 /** A claim of that name that exists is another claim, with pods of its own. */
 function whoUses({ claim }: Volume, seen: ScrubSurroundings): readonly string[] {
@@ -96,8 +117,8 @@ function follow({ volume, intent, pod, seen, now }: Running): ScrubDecision {
 /** The attempt is counted before its pod goes: otherwise a crash in between would count for nothing. */
 function failed({ volume, intent, pod, now }: Running, why: string, echoes: readonly Tell[]): ScrubDecision {
   const message = `Recycle failed: failed to recycle volume: ${why}`;
-  const counted = afterFailure(intent, { message, final: true }, now);
-  const goes: readonly ReclaimerAction[] = pod === undefined || pod.metadata.uid !== intent.status.podUID ? [] : [{ do: 'delete', object: pod }];
+  const counted = afterScrubFailed(intent, message, now);
+  const goes = pod === undefined || pod.metadata.uid !== intent.status.podUID ? [] : drop(pod);
   return {
     actions: [...echoes, ...fail(volume, 'VolumeFailedRecycle', message), { do: 'update', object: counted }, ...goes],
     reasons: [because('VolumeFailedRecycle', message, 'reclaimer')],
@@ -108,8 +129,7 @@ function failed({ volume, intent, pod, now }: Running, why: string, echoes: read
 function replace(volume: Volume, pod: Pod): ScrubDecision {
   const message = 'Recycle failed: old recycler pod found, will retry later';
   const reasons = [because('VolumeFailedRecycle', message, 'reclaimer')];
-  const goes: readonly ReclaimerAction[] = pod.metadata.deletionTimestamp === undefined ? [{ do: 'delete', object: pod }] : [];
-  return { actions: [...fail(volume, 'VolumeFailedRecycle', message), ...goes], reasons };
+  return { actions: [...fail(volume, 'VolumeFailedRecycle', message), ...drop(pod)], reasons };
 }
 
 /** What is said about the scrubber is said about the volume: its owner cannot see pods in another namespace. */
@@ -130,5 +150,5 @@ function echo(volume: Volume, seen: ScrubSurroundings): readonly Tell[] {
 /** The scrub is over, or no longer wanted. */
 export function dropScrub(intent: ScrubIntent, pod: Pod | undefined): readonly ReclaimerAction[] {
   const isOurs = pod !== undefined && pod.metadata.uid === intent.status.podUID;
-  return [...(isOurs ? [{ do: 'delete' as const, object: pod }] : []), { do: 'delete', object: intent }];
+  return [...(isOurs ? drop(pod) : []), { do: 'delete', object: intent }];
 }

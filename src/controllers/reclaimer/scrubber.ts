@@ -6,7 +6,7 @@ import type { Volume } from '../../domain/volumes/volume.ts';
 export const scrubberNamespace = 'default';
 export const scrubberName = (volumeName: string): string => `recycler-for-${volumeName}`;
 
-interface Scrubbable {
+export interface Scrubbable {
   readonly source: VolumeSource;
   readonly minimumSeconds: number;
 }
@@ -48,4 +48,34 @@ export function scrubberPod(volume: Volume, { source, minimumSeconds }: Scrubbab
     },
     status: {},
   };
+}
+
+/**
+ * Whether a pod would have scrubbed the volume if it says so: it mounts what ours mounts and runs what ours runs, and was
+ * created for this scrub, not for an earlier one. Only kubelets write what a pod says of itself.
+ */
+export function isScrubberFor(volume: Volume, how: Scrubbable, { pod, since }: { readonly pod: Pod; readonly since: string }): boolean {
+  const { spec: wanted } = scrubberPod(volume, how);
+  const [container, ...others] = pod.spec.containers ?? [];
+  const ours = wanted.containers?.[0];
+  const mount = container?.volumeMounts?.find(({ name }) => name === 'vol');
+  const mounted = pod.spec.volumes?.find(({ name }) => name === 'vol');
+  return (
+    container !== undefined &&
+    others.length === 0 &&
+    (pod.spec.initContainers ?? []).length === 0 &&
+    container.image === ours?.image &&
+    sameWords(container.command, ours?.command) &&
+    sameWords(container.args, ours?.args) &&
+    mount?.mountPath === '/scrub' &&
+    Object.keys(mount).length === 2 &&
+    sameSource(mounted, how.source) &&
+    (pod.metadata.creationTimestamp ?? '') >= since
+  );
+}
+
+const sameWords = (a: readonly string[] = [], b: readonly string[] = []): boolean => a.length === b.length && a.every((word, i) => word === b[i]);
+
+function sameSource(mounted: VolumeSource = {}, { hostPath, nfs }: VolumeSource): boolean {
+  return mounted.hostPath?.path === hostPath?.path && mounted.nfs?.server === nfs?.server && mounted.nfs?.path === nfs?.path && mounted.nfs?.readOnly !== true;
 }

@@ -29,6 +29,8 @@ export interface Seen {
   volume(name: string): Volume | undefined;
   /** By 'namespace/name'. */
   claim(key: string): Claim | undefined;
+  /** A claim that was bound to the volume of this name, and has a right to it, whatever became of the volume's claimRef. */
+  ownerOf(volumeName: string): Claim | undefined;
   class(name: string): StorageClass | undefined;
   defaultClass(): StorageClass | undefined;
   bestFit(claim: Claim, options: { readonly reservedOnly: boolean }): Volume | undefined;
@@ -91,9 +93,10 @@ function bindRequested(claim: Claim, seen: Seen, now: number): BinderDecision {
     return { actions: pend(claim), reasons: [why] };
   }
   if (pointsAt(volume, claim)) return give(volume, claim, seen, now);
-  if (volume.claim !== undefined) {
+  const holder = volume.claim?.key ?? seen.ownerOf(volume.name)?.key;
+  if (holder !== undefined) {
     const message = `volume "${volume.name}" already bound to a different claim.`;
-    const why: BinderReason = { code: 'VolumeTaken', text: message, next: 'administrator', volume: volume.name, claim: volume.claim.key };
+    const why: BinderReason = { code: 'VolumeTaken', text: message, next: 'administrator', volume: volume.name, claim: holder };
     return pendAndTell({ claim, why, seen, now, event: warning(claim, 'FailedBinding', message) });
   }
   const match = matchRequestedVolume(claim, volume);
@@ -194,6 +197,10 @@ export function decideVolume(volume: Volume, seen: Seen, now: number): BinderDec
 }
 
 function offer(volume: Volume, seen: Seen, now: number): BinderDecision {
+  const owner = seen.ownerOf(volume.name);
+  // Somebody cleared its claimRef: it goes back to its claim, and is never offered to another meanwhile.
+  if (owner !== undefined)
+    return { actions: [], reasons: [{ code: 'WaitForClaim', text: `goes back to claim ${owner.key}`, next: 'binder', claim: owner.key }] };
   const actions = setPhase(volume, 'Available');
   if (volume.claimSelector.type === 'valid') {
     const text = isFree(volume) ? 'free for a claim that it fits' : volume.deleting ? 'being deleted' : 'becomes available';

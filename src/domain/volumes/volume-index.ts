@@ -65,15 +65,15 @@ export class VolumeIndex {
     return this.#pointing.get(claimKey)?.values() ?? [];
   }
 
-  /** The volume that a claim gets which names none. `reservedOnly`: free volumes are left to the scheduler. */
-  bestFit(claim: Claim, { reservedOnly }: { readonly reservedOnly: boolean }): Volume | undefined {
+  /** The volume that a claim gets which names none. */
+  bestFit(claim: Claim, { reservedOnly, isPromised = () => false }: FitOptions): Volume | undefined {
     const reserved = [...this.pointingAt(claim.key)].filter((volume) => pointsAt(volume, claim) && matchVolume(claim, volume) === 'fits');
     const shelves = reservedOnly ? [] : [...(this.#shelves.get(shelfKey(claim)) ?? [])].filter(([modes]) => offersModes(modes, claim.accessModes));
     const counts = new Set([...reserved.map((volume) => countModes(volume.accessModes)), ...shelves.map(([modes]) => countModes(modes))]);
     for (const count of [...counts].sort((a, b) => a - b)) {
       const chosen =
         smallest(reserved.filter((volume) => countModes(volume.accessModes) === count)) ??
-        smallest(shelves.flatMap(([modes, shelf]) => (countModes(modes) === count ? (shelf.smallestFor(claim) ?? []) : [])));
+        smallest(shelves.flatMap(([modes, shelf]) => (countModes(modes) === count ? (shelf.smallestFor(claim, isPromised) ?? []) : [])));
       if (chosen !== undefined) return chosen;
     }
     return undefined;
@@ -88,6 +88,13 @@ export class VolumeIndex {
     if (shelf.empty) shelves.delete(volume.accessModes);
     if (shelves.size === 0) this.#shelves.delete(key);
   }
+}
+
+export interface FitOptions {
+  /** Free volumes are left to the scheduler. */
+  readonly reservedOnly: boolean;
+  /** Free volumes that look free only because somebody cleared their claimRef: claims that were bound to them get them back. */
+  readonly isPromised?: (volumeName: string) => boolean;
 }
 
 /** What claim and volume must agree on exactly. */
@@ -113,10 +120,10 @@ class Shelf {
     if (found?.row.empty === true) this.#rows.delete(volume.claimSelector.text);
   }
 
-  smallestFor(claim: Claim): Volume | undefined {
+  smallestFor(claim: Claim, isPromised: (name: string) => boolean): Volume | undefined {
     return smallest(
       [...this.#rows.values()].flatMap(({ claims, row }) =>
-        claims.type === 'valid' && matchesLabels(claims.selector, claim.labels) ? (row.smallestFor(claim) ?? []) : [],
+        claims.type === 'valid' && matchesLabels(claims.selector, claim.labels) ? (row.smallestFor(claim, isPromised) ?? []) : [],
       ),
     );
   }
@@ -145,13 +152,13 @@ class Row {
     }
   }
 
-  smallestFor(claim: Claim): Volume | undefined {
+  smallestFor(claim: Claim, isPromised: (name: string) => boolean): Volume | undefined {
     if (claim.selector.type === 'invalid') return undefined;
     const { selector } = claim.selector;
     const isTooSmall = (volume: Volume) => compareQuantities(volume.capacity ?? zero, claim.request) < 0;
     return smallest(
       this.#listsFor(selector.type === 'requirements' ? selector.requirements : []).flatMap((list) => {
-        for (const volume of list.from(isTooSmall)) if (matchesLabels(selector, volume.labels)) return volume;
+        for (const volume of list.from(isTooSmall)) if (matchesLabels(selector, volume.labels) && !isPromised(volume.name)) return volume;
         return [];
       }),
     );
