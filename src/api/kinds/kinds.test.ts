@@ -4,6 +4,7 @@ import { cloneObject } from '../schema/index.ts';
 import { randomObject, seededRandom } from '../schema/random-object.ts';
 import { createErrors, updateErrors } from '../validation/strategy.ts';
 import { storageAndCoreKinds } from './core-and-storage.ts';
+import { kindByName, kindFor } from './index.ts';
 import { samples } from './samples.ts';
 import { created, decoded, NOW, type Raw, refusal, row, updated, updateRefusal } from './try-kind.ts';
 
@@ -49,6 +50,14 @@ test('short names, scope and columns are those of Kubernetes', () => {
     return [`${apiVersionOf(kind)} ${kind.plural}`, [kind.shortNames.join(' '), kind.namespaced, columns.join(' ')]];
   });
   expect(Object.fromEntries(shown)).toEqual(published);
+});
+
+test('a kind is found by its path and by its name', () => {
+  expect(kindFor('storage.k8s.io', 'v1', 'storageclasses')?.kind).toBe('StorageClass');
+  expect(kindFor('', 'v1', 'pods')?.kind).toBe('Pod');
+  expect(kindFor('', 'v1', 'storageclasses')).toBeUndefined();
+  expect(kindByName('events.k8s.io/v1', 'Event')?.type).toBe('EventsEvent');
+  expect(kindByName('v1', 'Event')?.type).toBe('Event');
 });
 
 test('only names are formatted as names', () => {

@@ -3,23 +3,17 @@ import { SUBDOMAIN_MAX_LENGTH } from './names.ts';
 import { byteLength, mismatch, mustNotBeEmpty, outOfRange, tooManyCharacters } from './text.ts';
 
 const configMapKeyFormat = '[-._a-zA-Z0-9]+';
-const cIdentifierFormat = '[A-Za-z_][A-Za-z0-9_]*';
-const envVarNameFormat = '[-._a-zA-Z][-._a-zA-Z0-9]*';
 const percentFormat = '[0-9]+%';
 const httpHeaderNameFormat = '[-A-Za-z0-9]+';
 const httpPathFormat = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
 const whole = (format: string): RegExp => new RegExp(`^${format}$`);
 const configMapKey = whole(configMapKeyFormat);
-const cIdentifier = whole(cIdentifierFormat);
-const envVarName = whole(envVarNameFormat);
 const percent = whole(percentFormat);
 const httpHeaderName = whole(httpHeaderNameFormat);
 const httpPath = whole(httpPathFormat);
 
 const configMapKeyMessage = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
-const cIdentifierMessage = "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'";
-const envVarNameMessage = "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit";
 const relaxedEnvVarNameMessage = "a valid environment variable name must consist only of printable ASCII characters other than '='";
 const percentMessage = "a valid percent string must be a numeric string followed by an ending '%'";
 const httpHeaderNameMessage = "a valid HTTP header must consist of alphanumeric characters or '-'";
@@ -28,15 +22,6 @@ const httpHeaderNameMessage = "a valid HTTP header must consist of alphanumeric 
 export function configMapKeyProblems(value: string): string[] {
   const wrong = byteLength(value) > SUBDOMAIN_MAX_LENGTH ? [tooManyCharacters(SUBDOMAIN_MAX_LENGTH)] : [];
   if (!configMapKey.test(value)) wrong.push(mismatch(configMapKeyMessage, configMapKeyFormat, 'key.name', 'KEY_NAME', 'key-name'));
-  return [...wrong, ...parentDirectoryProblems(value)];
-}
-
-export function cIdentifierProblems(value: string): string[] {
-  return cIdentifier.test(value) ? [] : [mismatch(cIdentifierMessage, cIdentifierFormat, 'my_name', 'MY_NAME', 'MyName')];
-}
-
-export function envVarNameProblems(value: string): string[] {
-  const wrong = envVarName.test(value) ? [] : [mismatch(envVarNameMessage, envVarNameFormat, 'my.env-name', 'MY_ENV.NAME', 'MyEnvName1')];
   return [...wrong, ...parentDirectoryProblems(value)];
 }
 
@@ -82,5 +67,5 @@ export function httpHeaderNameProblems(value: string): string[] {
   return httpHeaderName.test(value) ? [] : [mismatch(httpHeaderNameMessage, httpHeaderNameFormat, 'X-Header-Name')];
 }
 
-/** Characters that a path of a URL may have; the format goes into messages. */
+/** Characters that a path of a URL may have. */
 export const httpPathProblem = (path: string): string | undefined => (httpPath.test(path) ? undefined : mismatch('Invalid path', httpPathFormat));

@@ -91,5 +91,5 @@ function formOf({ shape, container, empty }: GoField, value: unknown): unknown {
   if (shape === undefined) return value ?? (empty === '' ? '' : JSON.parse(empty));
   if (container === 'value') return goForm(shape, value as object | undefined);
   if (value === undefined || value === null) return null;
-  return container === 'list' ? (value as object[]).map((item) => goForm(shape, item)) : goForm(shape, value as object);
+  return container === 'list' ? (value as object[]).map((item) => goForm(shape, item)) : goForm(shape, value);
 }

@@ -50,8 +50,3 @@ function validateOperator(operator: string, values: readonly string[], field: st
 
 const validateValues = (values: readonly string[], field: string): FieldError[] =>
   values.flatMap((value, i) => labelValueProblems(value).map((wrong) => invalid(`${field}[${i}]`, value, wrong)));
-
-/** Whether a selector has a value that would be refused today; it may then stay. */
-export function hasInvalidLabelValue(selector: LabelSelector | undefined): boolean {
-  return (selector?.matchExpressions ?? []).some((requirement) => (requirement.values ?? []).some((value) => labelValueProblems(value).length > 0));
-}

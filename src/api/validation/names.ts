@@ -12,17 +12,14 @@ const dns1123SubdomainFormat = `${dns1123LabelFormat}(\\.${dns1123LabelFormat})*
 const underscoredLabelFormat = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const underscoredSubdomainFormat = `${underscoredLabelFormat}(\\.${underscoredLabelFormat})*`;
 const dns1035LabelFormat = '[a-z]([-a-z0-9]*[a-z0-9])?';
-const wildcardSubdomainFormat = `\\*\\.${dns1123SubdomainFormat}`;
 const qualifiedNameFormat = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const labelValueFormat = `(${qualifiedNameFormat})?`;
 
 const whole = (format: string): RegExp => new RegExp(`^${format}$`);
 const dns1123Label = whole(dns1123LabelFormat);
 const dns1123Subdomain = whole(dns1123SubdomainFormat);
-const caselessSubdomain = new RegExp(`^${dns1123SubdomainFormat}$`, 'i');
 const underscoredSubdomain = whole(underscoredSubdomainFormat);
 const dns1035Label = whole(dns1035LabelFormat);
-const wildcardSubdomain = whole(wildcardSubdomainFormat);
 const qualifiedName = whole(qualifiedNameFormat);
 const labelValue = whole(labelValueFormat);
 
@@ -30,14 +27,10 @@ const labelMessage =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
 const subdomainMessage =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
-const caselessSubdomainMessage =
-  "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
 const underscoredSubdomainMessage =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character";
 const dns1035LabelMessage =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
-const wildcardSubdomainMessage =
-  "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character";
 const qualifiedNameMessage = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 const labelValueMessage =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
@@ -58,13 +51,6 @@ export function dnsSubdomainProblems(value: string): string[] {
   return wrong;
 }
 
-/** A subdomain in which capitals are allowed as well: names of drivers. */
-export function caselessSubdomainProblems(value: string): string[] {
-  const wrong = byteLength(value) > SUBDOMAIN_MAX_LENGTH ? [tooManyBytes(SUBDOMAIN_MAX_LENGTH)] : [];
-  if (!caselessSubdomain.test(value)) wrong.push(mismatch(caselessSubdomainMessage, dns1123SubdomainFormat, 'Example.com'));
-  return wrong;
-}
-
 export function underscoredSubdomainProblems(value: string): string[] {
   const wrong = byteLength(value) > SUBDOMAIN_MAX_LENGTH ? [tooManyCharacters(SUBDOMAIN_MAX_LENGTH)] : [];
   if (!underscoredSubdomain.test(value)) wrong.push(mismatch(underscoredSubdomainMessage, underscoredSubdomainFormat, 'example.com'));
@@ -75,13 +61,6 @@ export function underscoredSubdomainProblems(value: string): string[] {
 export function dns1035LabelProblems(value: string): string[] {
   const wrong = byteLength(value) > LABEL_MAX_LENGTH ? [tooManyCharacters(LABEL_MAX_LENGTH)] : [];
   if (!dns1035Label.test(value)) wrong.push(mismatch(dns1035LabelMessage, dns1035LabelFormat, 'my-name', 'abc-123'));
-  return wrong;
-}
-
-/** '*.example.com' */
-export function wildcardSubdomainProblems(value: string): string[] {
-  const wrong = byteLength(value) > SUBDOMAIN_MAX_LENGTH ? [tooManyCharacters(SUBDOMAIN_MAX_LENGTH)] : [];
-  if (!wildcardSubdomain.test(value)) wrong.push(mismatch(wildcardSubdomainMessage, wildcardSubdomainFormat, '*.example.com'));
   return wrong;
 }
 
@@ -123,7 +102,6 @@ export type ValidateName = (name: string, prefix: boolean) => string[];
 
 export const nameIsDnsSubdomain: ValidateName = (name, prefix) => dnsSubdomainProblems(prefix ? maskTrailingDash(name) : name);
 export const nameIsDnsLabel: ValidateName = (name, prefix) => dnsLabelProblems(prefix ? maskTrailingDash(name) : name);
-export const nameIsDns1035Label: ValidateName = (name, prefix) => dns1035LabelProblems(prefix ? maskTrailingDash(name) : name);
 
 /** A prefix may end in a dash: what is appended to it makes the name whole. Kubernetes looks at one character less. */
 export function maskTrailingDash(name: string): string {
