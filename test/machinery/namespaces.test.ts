@@ -8,6 +8,7 @@ import { secretKind } from '../../src/api/kinds/secret.ts';
 import { serviceAccountKind } from '../../src/api/kinds/service-account.ts';
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
 import { badNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
+import { seeds } from '../../src/sim/seeds.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
 import { startTestCluster, type TestCluster } from './cluster.ts';
 import { crashRepeatedly, rootCa, startHousekeeping } from './housekeeping.ts';
@@ -137,7 +138,7 @@ test(
 );
 
 test('crashes, lost answers and broken streams delay the end of a namespace, and nothing of it is left', async () => {
-  for (let seed = 1; seed <= 25; seed++) {
+  for (const seed of seeds(8)) {
     await simulate(seed, async (world) => {
       const cluster = await startTestCluster(world);
       await make(cluster, { name: 'a' }, { name: 'b' }, { name: 'c' });
@@ -154,7 +155,7 @@ test('crashes, lost answers and broken streams delay the end of a namespace, and
 });
 
 test('nothing that is created while a namespace goes outlives it', async () => {
-  for (let seed = 1; seed <= 25; seed++) {
+  for (const seed of seeds(8)) {
     await simulate(seed, async (world) => {
       const cluster = await startTestCluster(world);
       startHousekeeping(cluster.transport, world);
