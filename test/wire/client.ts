@@ -70,7 +70,7 @@ export function requestHttp2(session: ClientHttp2Session, path: string, options:
     let code = 0;
     stream.on('response', (received) => {
       code = received[':status'] ?? 0;
-      headers = received as IncomingHttpHeaders;
+      headers = received;
     });
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     stream.on('error', reject);

@@ -32,8 +32,7 @@ afterEach(async () => {
 function startBystander(server: WireServer): typeof bystander {
   const agent = new https.Agent({ keepAlive: true, maxSockets: 1, ...credentials(server) });
   const failures: unknown[] = [];
-  let stopped = false;
-  const state = { failures, served: 0, stop: () => Promise.resolve() };
+  const state = { failures, served: 0, stopped: false, stop: () => Promise.resolve() };
   const once = (): Promise<void> =>
     new Promise((resolve, reject) => {
       https
@@ -44,7 +43,7 @@ function startBystander(server: WireServer): typeof bystander {
         .on('error', reject);
     });
   const loop = (async () => {
-    while (!stopped) {
+    while (!state.stopped) {
       await once().then(
         () => (state.served += 1),
         (error: unknown) => failures.push(error),
@@ -54,7 +53,7 @@ function startBystander(server: WireServer): typeof bystander {
     agent.destroy();
   })();
   state.stop = () => {
-    stopped = true;
+    state.stopped = true;
     return loop;
   };
   return state;

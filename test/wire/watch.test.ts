@@ -23,12 +23,12 @@ interface WatchClient {
 
 const names = (client: WatchClient): string[] => client.frames.map(({ type, object }) => `${type} ${object.metadata?.name ?? ''}`);
 
-function parser(): { frames: Frame[]; take(chunk: Buffer): void } {
+function parser(): { frames: Frame[]; take: (chunk: Buffer) => void } {
   const frames: Frame[] = [];
   let rest = '';
   return {
     frames,
-    take(chunk) {
+    take: (chunk) => {
       const lines = (rest + chunk.toString()).split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) frames.push(JSON.parse(line) as Frame);

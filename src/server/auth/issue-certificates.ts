@@ -40,6 +40,10 @@ cryptoProvider.set(webcrypto);
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
+/** Sets of flags: the library's type knows single ones only. */
+const signingUsages = (KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign | KeyUsageFlags.digitalSignature) as KeyUsageFlags;
+const servingUsages = (KeyUsageFlags.digitalSignature | KeyUsageFlags.keyEncipherment) as KeyUsageFlags;
+
 /** A new key and a certificate for it, signed by the authority, or by itself if it is one. */
 export async function issueCertificate(request: IssueRequest): Promise<Issued> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
@@ -68,13 +72,12 @@ function subjectOf(request: IssueRequest): JsonName {
 async function extensionsOf(request: IssueRequest, publicKey: webcrypto.CryptoKey, authority: X509Certificate | undefined): Promise<Extension[]> {
   const keyIdentifier = await SubjectKeyIdentifierExtension.create(publicKey);
   if (request.type === 'authority') {
-    const usages = KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign | KeyUsageFlags.digitalSignature;
-    return [new BasicConstraintsExtension(true, undefined, true), new KeyUsagesExtension(usages, true), keyIdentifier];
+    return [new BasicConstraintsExtension(true, undefined, true), new KeyUsagesExtension(signingUsages, true), keyIdentifier];
   }
   const use = request.type === 'server' ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth;
   return [
     new BasicConstraintsExtension(false, undefined, true),
-    new KeyUsagesExtension(KeyUsageFlags.digitalSignature | KeyUsageFlags.keyEncipherment, true),
+    new KeyUsagesExtension(servingUsages, true),
     new ExtendedKeyUsageExtension([use]),
     keyIdentifier,
     ...(authority === undefined ? [] : [await AuthorityKeyIdentifierExtension.create(authority)]),

@@ -168,9 +168,16 @@ function rootPaths(versions: readonly DiscoveredVersion[], options: PathOptions)
   const groups = versions.map(({ group, version }) => (group === '' ? `/api/${version}` : `/apis/${group}/${version}`));
   return [
     ...(options.tokens === undefined ? [] : ['/.well-known/openid-configuration', '/openid/v1/jwks']),
-    ...['/api', '/apis', '/apis/', ...groups, ...apiGroups(versions).map(({ name }) => `/apis/${name}`)],
-    ...[...checks('/healthz', live), ...checks('/livez', live), ...checks('/readyz', ready)],
+    '/api',
+    '/apis',
+    '/apis/',
+    ...groups,
+    ...apiGroups(versions).map(({ name }) => `/apis/${name}`),
+    ...checks('/healthz', live),
+    ...checks('/livez', live),
+    ...checks('/readyz', ready),
     ...(options.openApi === undefined ? [] : ['/openapi/v2', '/openapi/v3', '/openapi/v3/']),
-    ...['/metrics', '/version'],
+    '/metrics',
+    '/version',
   ].sort();
 }

@@ -4,8 +4,7 @@ const itemCharacters = 256;
 
 /** The values of the Warning headers: `299 - "text"`, as Kubernetes writes them. */
 export function warningHeaders(warnings: readonly string[]): readonly string[] {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what cannot be in a header
-  const texts = [...new Set(warnings)].filter((text) => text !== '' && !/[\u0000-\u001f\u007f-\u009f]/.test(text)).map((text) => [...text]);
+  const texts = [...new Set(warnings)].filter((text) => text !== '' && !/\p{Cc}/u.test(text)).map((text) => Array.from(text));
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   if (length <= totalCharacters) return texts.map(header);
   const kept: string[] = [];
