@@ -20,6 +20,19 @@ export interface FieldFrame {
   readonly embedded: readonly string[];
 }
 
+/** A type as Go's messages name it, and its kind: 'v1.PodSpec' is a struct. */
+export interface GoType {
+  readonly go: string;
+  readonly kind: 'struct' | 'slice' | 'map' | 'string' | 'bool' | 'int32' | 'int64' | 'uint8';
+}
+
+export interface DecodeMode {
+  /** The order in which fields and keys are visited: that of printing, or that of the document, to report as Kubernetes does. */
+  readonly order: 'print' | 'document';
+  /** Whose words a misfit is described in: Go's JSON decoder's, or those of Kubernetes' converter, which strategic patches go through. */
+  readonly words: 'json' | 'converter';
+}
+
 /** What decoding one document has found so far. */
 export class DecodeState {
   readonly frames: Frame[] = [];
@@ -27,23 +40,25 @@ export class DecodeState {
   readonly unknown: string[] = [];
   /** The first value that did not fit; like Go, decoding goes on after it. */
   error: string | undefined;
-  /** The order in which fields and keys are visited: that of printing, or that of the document, to report as Kubernetes does. */
-  readonly order: 'print' | 'document';
+  readonly mode: DecodeMode;
 
-  constructor(order: 'print' | 'document' = 'print') {
-    this.order = order;
+  constructor(mode: DecodeMode = { order: 'print', words: 'json' }) {
+    this.mode = mode;
   }
 
-  mismatch(value: unknown, goType: string): void {
-    this.error ??= this.mismatchText(jsonTypeOf(value), goType);
+  mismatch(value: unknown, type: GoType): void {
+    this.error ??= this.describe(value, type);
   }
 
-  mismatchText(found: string, goType: string): string {
+  describe(value: unknown, type: GoType): string {
+    if (this.mode.words === 'converter') return converterText(value, type);
+    const number = isInteger(type) && (typeof value === 'number' || value instanceof JsonNumber) ? ` ${numberText(value)}` : '';
+    const found = jsonTypeOf(value) + number;
     const fields = this.frames.filter((frame): frame is FieldFrame => typeof frame === 'object');
     const last = fields.at(-1);
-    if (last === undefined) return `json: cannot unmarshal ${found} into Go value of type ${goType}`;
+    if (last === undefined) return `json: cannot unmarshal ${found} into Go value of type ${type.go}`;
     const path = fields.flatMap((field) => [...field.embedded, field.name]).join('.');
-    return `json: cannot unmarshal ${found} into Go struct field ${last.owner}.${path} of type ${goType}`;
+    return `json: cannot unmarshal ${found} into Go struct field ${last.owner}.${path} of type ${type.go}`;
   }
 
   unknownField(key: string): void {
@@ -66,4 +81,27 @@ export class DecodeState {
 
 export function numberText(value: number | JsonNumber): string {
   return value instanceof JsonNumber ? value.text : String(value);
+}
+
+const isInteger = ({ kind }: GoType): boolean => kind === 'int32' || kind === 'int64' || kind === 'uint8';
+
+function converterText(value: unknown, type: GoType): string {
+  const found = goKindOf(value);
+  switch (type.kind) {
+    case 'struct':
+      return `cannot restore struct from: ${found}`;
+    case 'slice':
+    case 'map':
+      return `cannot restore ${type.kind} from ${found}`;
+    default: {
+      const convertible = (found === 'int64' && type.kind !== 'bool') || (found === 'float64' && isInteger(type));
+      return convertible ? `cannot convert ${found} to ${type.go}` : `unrecognized type: ${type.kind}`;
+    }
+  }
+}
+
+function goKindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'slice';
+  if (typeof value === 'number' || value instanceof JsonNumber) return /^-?[0-9]+$/.test(numberText(value)) ? 'int64' : 'float64';
+  return typeof value === 'object' ? 'map' : typeof value === 'boolean' ? 'bool' : typeof value;
 }

@@ -1,6 +1,6 @@
-import { isJsonObject, JsonNumber, jsonTypeOf, setOwn } from '../json.ts';
+import { isJsonObject, JsonNumber, setOwn } from '../json.ts';
 import { decodeBase64 } from './base64.ts';
-import { DecodeError, DecodeState, type FieldFrame, numberText } from './decode-state.ts';
+import { DecodeError, DecodeState, type FieldFrame, type GoType, numberText } from './decode-state.ts';
 import { canonicalQuantityCached } from './quantity-cache.ts';
 import { normalizeTime } from './time.ts';
 import { type FieldSchema, type Scalar, type TypeExpression, typeSchema } from './type-schema.ts';
@@ -43,8 +43,8 @@ function structDecoder(name: string): Decoder {
   const decoder: Decoder = (value, state) => {
     fields ??= compileFields(name);
     if (isJsonObject(value) && !(value instanceof JsonNumber))
-      return state.order === 'print' ? decodeStruct(value, fields, state) : visitStruct(value, fields, state);
-    state.mismatch(value, `v1.${typeSchema(name).goName}`);
+      return state.mode.order === 'print' ? decodeStruct(value, fields, state) : visitStruct(value, fields, state);
+    state.mismatch(value, { go: `v1.${typeSchema(name).goName}`, kind: 'struct' });
     return undefined;
   };
   structDecoders.set(name, decoder);
@@ -160,7 +160,7 @@ function listDecoder(go: string, of: TypeExpression): Decoder {
   const zero = zeroOf(of);
   return (value, state) => {
     if (!Array.isArray(value)) {
-      state.mismatch(value, go);
+      state.mismatch(value, { go, kind: 'slice' });
       return undefined;
     }
     if (value.length === 0) return undefined;
@@ -181,10 +181,10 @@ function mapDecoder(go: string, of: TypeExpression): Decoder {
   const zero = zeroMember(of);
   return (value, state) => {
     if (!isJsonObject(value) || value instanceof JsonNumber) {
-      state.mismatch(value, go);
+      state.mismatch(value, { go, kind: 'map' });
       return undefined;
     }
-    const keys = state.order === 'print' ? sortedKeys(value) : Object.keys(value);
+    const keys = state.mode.order === 'print' ? sortedKeys(value) : Object.keys(value);
     if (keys.length === 0) return undefined;
     const result: Record<string, unknown> = {};
     for (const key of keys) {
@@ -214,20 +214,20 @@ function sortedKeys(value: Record<string, unknown>): string[] {
 const scalarDecoders: Readonly<Record<Scalar, (go: string) => Decoder>> = {
   string: (go) => (value, state) => {
     if (typeof value === 'string') return value;
-    state.mismatch(value, go);
+    state.mismatch(value, { go, kind: 'string' });
     return undefined;
   },
   bool: (go) => (value, state) => {
     if (typeof value === 'boolean') return value;
-    state.mismatch(value, go);
+    state.mismatch(value, { go, kind: 'bool' });
     return undefined;
   },
-  int32: (go) => integerDecoder(go, int32),
-  int64: (go) => integerDecoder(go, int64),
+  int32: (go) => integerDecoder({ go, kind: 'int32' }, int32),
+  int64: (go) => integerDecoder({ go, kind: 'int64' }, int64),
   bytes: (go) => (value, state) => {
     if (typeof value === 'string') return decodeBase64(value, state);
     if (Array.isArray(value)) return decodeByteList(value, state);
-    state.mismatch(value, go);
+    state.mismatch(value, { go, kind: 'slice' });
     return undefined;
   },
   any: () => plainCopy,
@@ -240,7 +240,7 @@ const scalarDecoders: Readonly<Record<Scalar, (go: string) => Decoder>> = {
     if (typeof value === 'string') return value;
     if ((typeof value === 'number' || value instanceof JsonNumber) && isInteger(value, int32)) return Number(numberText(value)) || 0;
     // Go decodes what is no string as an int32 by itself, and gives up at once if that fails.
-    throw new DecodeError(state.mismatchText(describeForInteger(value), 'int32'));
+    throw new DecodeError(state.describe(value, { go: 'int32', kind: 'int32' }));
   },
 };
 
@@ -253,19 +253,14 @@ const int32: IntegerRange = { min: -(2n ** 31n), max: 2n ** 31n - 1n };
 const int64: IntegerRange = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 const uint8: IntegerRange = { min: 0n, max: 255n };
 
-function integerDecoder(go: string, range: IntegerRange): Decoder {
+function integerDecoder(type: GoType, range: IntegerRange): Decoder {
   return (value, state) => {
     // Beyond 2^53 a double is as close as it gets.
     if (typeof value === 'number' && Number.isInteger(value) && value >= Number(range.min) && value <= Number(range.max)) return value === 0 ? 0 : value;
     if (value instanceof JsonNumber && isInteger(value, range)) return value.toNumber() || 0;
-    state.error ??= state.mismatchText(describeForInteger(value), go);
+    state.mismatch(value, type);
     return undefined;
   };
-}
-
-/** A number that is no integer is named in the message. */
-function describeForInteger(value: unknown): string {
-  return typeof value === 'number' || value instanceof JsonNumber ? `number ${numberText(value)}` : jsonTypeOf(value);
 }
 
 function isInteger(value: number | JsonNumber, { min, max }: IntegerRange): boolean {
@@ -277,13 +272,13 @@ function isInteger(value: number | JsonNumber, { min, max }: IntegerRange): bool
 
 /** To Go, bytes are also a list of numbers. */
 function decodeByteList(values: readonly unknown[], state: DecodeState): string {
-  const decodeByte = integerDecoder('uint8', uint8);
+  const decodeByte = integerDecoder({ go: 'uint8', kind: 'uint8' }, uint8);
   return Buffer.from(values.map((value) => (value === null ? 0 : (decodeByte(value, state) as number)))).toString('base64');
 }
 
 function timeDecoder(kind: 'Time' | 'MicroTime'): Decoder {
   return (value, state) => {
-    if (typeof value !== 'string') throw new DecodeError(state.mismatchText(jsonTypeOf(value), 'string'));
+    if (typeof value !== 'string') throw new DecodeError(state.describe(value, { go: 'string', kind: 'string' }));
     try {
       return normalizeTime(value, kind);
     } catch (error) {
