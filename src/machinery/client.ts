@@ -7,30 +7,6 @@ import type { Answer, Fence, ListMeta, Stream, StreamSink, Transport, TransportR
 export type { Failure, FailureReason, Result } from './result.ts';
 export type { Fence } from './transport.ts';
 
-/**
- * A typed client of any Kubernetes API server.
- *
- *     const found = await client.get(kinds.configMap, { namespace: 'default', name: 'app' });
- *     if (!found.ok && found.reason === 'notFound') …
- *
- * It never throws for what a server answers or fails to answer. Every write that succeeds is shown to the observer
- * before its promise resolves: the caches read their own writes (`cache.ts`).
- */
-export interface Client {
-  get<T extends KubeObject>(kind: Kind<T>, ref: Ref, options?: GetOptions): Promise<Result<T>>;
-  list<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): Promise<Result<List<T>>>;
-  create<T extends KubeObject>(kind: Kind<T>, object: Draft<T>, options?: WriteOptions): Promise<Result<T>>;
-  /** What is created under an object that exists: a Binding, an Eviction, a TokenRequest. */
-  createUnder<S extends KubeObject>(kind: Resource, parent: Ref & { readonly subresource: string }, object: Draft<S>): Promise<Result<S>>;
-  /** With metadata.resourceVersion: only if nobody else wrote meanwhile. */
-  update<T extends KubeObject>(kind: Kind<T>, object: T, options?: UpdateOptions): Promise<Result<T>>;
-  updateStatus<T extends KubeObject>(kind: Kind<T>, object: T, options?: WriteOptions): Promise<Result<T>>;
-  patch<T extends KubeObject>(kind: Kind<T>, ref: Ref, patch: Patch, options?: UpdateOptions): Promise<Result<T>>;
-  delete<T extends KubeObject>(kind: Kind<T>, ref: Ref, options?: DeleteOptions): Promise<Result<Deletion<T>>>;
-  deleteCollection<T extends KubeObject>(kind: Kind<T>, selection?: Selection, options?: DeleteOptions): Promise<Result<undefined>>;
-  watch<T extends KubeObject>(kind: Kind<T>, options: WatchOptions, sink: StreamSink<T>): Stream;
-}
-
 /** As much of a kind as addressing it takes. */
 export type Resource = Pick<Kind, 'group' | 'version' | 'kind' | 'plural' | 'namespaced'>;
 
@@ -118,72 +94,98 @@ export interface ClientOptions {
   readonly fence?: () => Fence;
 }
 
-export function createClient(options: ClientOptions): Client {
-  const { transport, observer } = options;
+/**
+ * A typed client of any Kubernetes API server.
+ *
+ *     const found = await client.get(configMapKind, { namespace: 'default', name: 'app' });
+ *     if (!found.ok && found.reason === 'notFound') …
+ *
+ * It never throws for what a server answers or fails to answer. Every write that succeeds is shown to the observer
+ * before its promise resolves: the caches read their own writes (`cache.ts`).
+ */
+export class Client {
+  readonly #transport: Transport;
+  readonly #observer: WriteObserver | undefined;
+  readonly #fence: (() => Fence) | undefined;
 
-  async function write<T extends KubeObject>(kind: Kind<T>, request: TransportRequest, dryRun: boolean | undefined): Promise<Result<T>> {
-    const result = expectObject<T>(await transport.send(withFence(request, options.fence?.())));
-    if (result.ok && !dryRun && result.value.kind === kind.kind) observe(observer, kind, result.value);
+  constructor(options: ClientOptions) {
+    this.#transport = options.transport;
+    this.#observer = options.observer;
+    this.#fence = options.fence;
+  }
+
+  async get<T extends KubeObject>(kind: Kind<T>, ref: Ref, options: GetOptions = {}): Promise<Result<T>> {
+    if (!isPathSegment(ref.name)) return failure(statusErrors.notFound(kind, ref.name));
+    const query = queryOf({ resourceVersion: options.resourceVersion });
+    return expectObject(await this.#transport.send({ method: 'GET', path: pathOf(kind, ref), query }));
+  }
+
+  /** One page, or everything if there is no limit. */
+  async list<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}): Promise<Result<List<T>>> {
+    const query = queryOf({ ...selectors(options), ...pageOf(options) });
+    return expectList(await this.#transport.send({ method: 'GET', path: collectionPath(kind, options.namespace), query }));
+  }
+
+  watch<T extends KubeObject>(kind: Kind<T>, options: WatchOptions, sink: StreamSink<T>): Stream {
+    const { resourceVersion, timeoutSeconds } = options;
+    const query = queryOf({ watch: 'true', allowWatchBookmarks: 'true', ...selectors(options), resourceVersion, timeoutSeconds });
+    return this.#transport.watch({ method: 'GET', path: collectionPath(kind, options.namespace), query }, sink);
+  }
+
+  create<T extends KubeObject>(kind: Kind<T>, object: Draft<T>, options: WriteOptions = {}): Promise<Result<T>> {
+    const path = collectionPath(kind, object.metadata?.namespace);
+    return this.#write(kind, { method: 'POST', path, query: writeQuery(options), body: json({ ...object, ...typeOf(kind) }) }, options);
+  }
+
+  /** What is created under an object that exists: a Binding, an Eviction, a TokenRequest. */
+  async createUnder<S extends KubeObject>(kind: Resource, parent: Ref & { readonly subresource: string }, object: Draft<S>): Promise<Result<S>> {
+    return expectObject(await this.#send({ method: 'POST', path: subpath(kind, parent, parent.subresource), query: queryOf({}), body: json(object) }));
+  }
+
+  /** With metadata.resourceVersion: only if nobody else wrote meanwhile. */
+  update<T extends KubeObject>(kind: Kind<T>, object: T, options: UpdateOptions = {}): Promise<Result<T>> {
+    const path = subpath(kind, refOf(object), options.subresource);
+    return this.#write(kind, { method: 'PUT', path, query: writeQuery(options), body: json({ ...object, ...typeOf(kind) }) }, options);
+  }
+
+  updateStatus<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions = {}): Promise<Result<T>> {
+    return this.update(kind, object, { ...options, subresource: 'status' });
+  }
+
+  async patch<T extends KubeObject>(kind: Kind<T>, ref: Ref, patch: Patch, options: UpdateOptions = {}): Promise<Result<T>> {
+    if (!isPathSegment(ref.name)) return failure(statusErrors.notFound(kind, ref.name));
+    const query = writeQuery(patch.type === 'apply' ? { ...options, fieldManager: patch.fieldManager } : options);
+    if (patch.type === 'apply' && patch.force === true) query.set('force', 'true');
+    const body = { contentType: patchTypes[patch.type], object: patch.body };
+    return await this.#write(kind, { method: 'PATCH', path: subpath(kind, ref, options.subresource), query, body }, options);
+  }
+
+  async delete<T extends KubeObject>(kind: Kind<T>, ref: Ref, options: DeleteOptions = {}): Promise<Result<Deletion<T>>> {
+    if (!isPathSegment(ref.name)) return failure(statusErrors.notFound(kind, ref.name));
+    const answer = await this.#send({ method: 'DELETE', path: pathOf(kind, ref), query: writeQuery(options), body: json(deleteBody(options)) });
+    if (options.dryRun !== true) observeDeletion(answer, { kind, ref, observer: this.#observer });
+    return expectDeletion<T>(answer);
+  }
+
+  async deleteCollection<T extends KubeObject>(kind: Kind<T>, selection: Selection = {}, options: DeleteOptions = {}): Promise<Result<undefined>> {
+    const path = collectionPath(kind, selection.namespace);
+    const answer = await this.#send({ method: 'DELETE', path, query: queryOf(selectors(selection)), body: json(deleteBody(options)) });
+    return failureOf(answer) ?? { ok: true, value: undefined };
+  }
+
+  async #write<T extends KubeObject>(kind: Kind<T>, request: TransportRequest, options: WriteOptions): Promise<Result<T>> {
+    const result = expectObject<T>(await this.#send(request));
+    // A subresource may be answered with something else: a Scale.
+    if (result.ok && options.dryRun !== true && result.value.kind === kind.kind) observe(this.#observer, kind, result.value);
     return result;
   }
 
-  return {
-    async get(kind, ref, o = {}) {
-      if (!isPathSegment(ref.name)) return failure(statusErrors.notFound(kind, ref.name));
-      return expectObject(await transport.send({ method: 'GET', path: pathOf(kind, ref), query: queryOf({ resourceVersion: o.resourceVersion }) }));
-    },
-    async list(kind, o = {}) {
-      const query = queryOf({ ...selectors(o), ...pageOf(o) });
-      return expectList(await transport.send({ method: 'GET', path: collectionPath(kind, o.namespace), query }));
-    },
-    create(kind, object, o = {}) {
-      const body = { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind };
-      return write(kind, { method: 'POST', path: collectionPath(kind, object.metadata?.namespace), query: writeQuery(o), body: json(body) }, o.dryRun);
-    },
-    async createUnder(kind, parent, object) {
-      const request: TransportRequest = { method: 'POST', path: subpath(kind, parent, parent.subresource), query: queryOf({}), body: json(object) };
-      return expectObject(await transport.send(withFence(request, options.fence?.())));
-    },
-    update(kind, object, o = {}) {
-      const body = { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind };
-      return write(kind, { method: 'PUT', path: subpath(kind, refOf(object), o.subresource), query: writeQuery(o), body: json(body) }, o.dryRun);
-    },
-    updateStatus(kind, object, o = {}) {
-      return this.update(kind, object, { ...o, subresource: 'status' });
-    },
-    async patch(kind, ref, patch, o = {}) {
-      if (!isPathSegment(ref.name)) return failure(statusErrors.notFound(kind, ref.name));
-      const query = writeQuery(patch.type === 'apply' ? { ...o, fieldManager: patch.fieldManager } : o);
-      if (patch.type === 'apply' && patch.force === true) query.set('force', 'true');
-      const body = { contentType: patchTypes[patch.type], object: patch.body };
-      return await write(kind, { method: 'PATCH', path: subpath(kind, ref, o.subresource), query, body }, o.dryRun);
-    },
-    async delete<T extends KubeObject>(kind: Kind<T>, ref: Ref, o: DeleteOptions = {}) {
-      if (!isPathSegment(ref.name)) return failure(statusErrors.notFound(kind, ref.name));
-      const request: TransportRequest = { method: 'DELETE', path: pathOf(kind, ref), query: writeQuery(o), body: json(deleteBody(o)) };
-      const answer = await transport.send(withFence(request, options.fence?.()));
-      if (o.dryRun !== true) observeDeletion(answer, { kind, ref, observer });
-      return expectDeletion<T>(answer);
-    },
-    async deleteCollection(kind, selection = {}, o = {}) {
-      const query = queryOf(selectors(selection));
-      const request: TransportRequest = { method: 'DELETE', path: collectionPath(kind, selection.namespace), query, body: json(deleteBody(o)) };
-      const answer = await transport.send(withFence(request, options.fence?.()));
-      return failureOf(answer) ?? { ok: true, value: undefined };
-    },
-    watch<T extends KubeObject>(kind: Kind<T>, o: WatchOptions, sink: StreamSink<T>) {
-      const query = queryOf({
-        watch: 'true',
-        allowWatchBookmarks: 'true',
-        ...selectors(o),
-        resourceVersion: o.resourceVersion,
-        timeoutSeconds: o.timeoutSeconds,
-      });
-      // The server answers a path of this kind with objects of this kind.
-      return transport.watch({ method: 'GET', path: collectionPath(kind, o.namespace), query }, sink);
-    },
-  };
+  #send(request: TransportRequest): Promise<Answer> {
+    return this.#transport.send(this.#fence === undefined ? request : { ...request, fence: this.#fence() });
+  }
 }
+
+export const createClient = (options: ClientOptions): Client => new Client(options);
 
 const patchTypes = {
   merge: 'application/merge-patch+json',
@@ -194,8 +196,7 @@ const patchTypes = {
 
 const json = (object: unknown) => ({ contentType: 'application/json', object });
 
-/** `exactOptionalPropertyTypes`: an absent fence must not become `fence: undefined`. */
-const withFence = (request: TransportRequest, fence: Fence | undefined): TransportRequest => (fence === undefined ? request : { ...request, fence });
+const typeOf = (kind: Resource) => ({ apiVersion: apiVersionOf(kind), kind: kind.kind });
 
 export const refOf = (object: KubeObject): Ref => ({ namespace: object.metadata.namespace, name: object.metadata.name ?? '' });
 
