@@ -42,7 +42,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
         if (after === undefined && before?.metadata.name !== undefined) sweeps.forget(before.metadata.name);
         return after?.metadata.deletionTimestamp === undefined ? [] : [after.metadata.name ?? ''];
       }),
-      ...sweeper.contentKinds.filter((kind) => kind.verbs.includes('watch')).map(emptied),
+      ...sweeper.contentKinds.filter(isWaitedFor).map(emptied),
     ],
     snapshot(name) {
       const namespace = namespaces.getKey(name);
@@ -58,6 +58,9 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
     parallelism: 10,
   };
 }
+
+/** Events have no finalizers, so nobody waits for them; and to cache them all, in both of their views, would be a waste. */
+const isWaitedFor = (kind: Kind): boolean => kind.verbs.includes('watch') && kind.plural !== 'events';
 
 /** The last sweep of each namespace, as long as nothing has changed since it began. */
 class Sweeps {
