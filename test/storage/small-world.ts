@@ -47,6 +47,8 @@ export class SmallWorld {
   /** Every event that was told, once: 'pvc/data Warning FailedBinding: …'. */
   readonly events = new Set<string>();
   #told = new Map<string, Told>();
+  /** What was written, and the resourceVersion that it got. */
+  readonly #written = new WeakMap<KubeObject, string>();
   /** Effects so far, and those before which the process dies. */
   effects = 0;
   crashBefore: ReadonlySet<number> = new Set();
@@ -84,14 +86,14 @@ export class SmallWorld {
    * its last action when everything may be different. A crash ends them all.
    */
   stir(random: () => number, steps: number): this {
-    let flights: { readonly name: string; readonly actions: Action[]; readonly own: Map<string, string> }[] = [];
+    let flights: { readonly name: string; readonly actions: Action[] }[] = [];
     const pick = <T>(items: readonly T[]): T | undefined => items[Math.floor(random() * items.length)];
     for (let step = 0; step < steps; step++) {
       const flight = random() < 0.6 ? pick(flights) : undefined;
       if (flight === undefined) {
         const pass = pick(this.passes().filter(({ name }) => !flights.some((other) => other.name === name)));
         const actions = pass?.decide()?.actions ?? [];
-        if (pass !== undefined && actions.length > 0) flights.push({ name: pass.name, actions: [...actions], own: new Map() });
+        if (pass !== undefined && actions.length > 0) flights.push({ name: pass.name, actions: [...actions] });
       } else if (!this.#advance(flight)) {
         flights = [];
       } else {
@@ -104,11 +106,11 @@ export class SmallWorld {
   }
 
   /** False: the process died. */
-  #advance(flight: { readonly actions: Action[]; readonly own: Map<string, string> }): boolean {
+  #advance(flight: { readonly actions: Action[] }): boolean {
     const action = flight.actions.shift();
     if (action === undefined) return true;
     try {
-      if (this.#perform(action, flight.own) !== 'done') flight.actions.length = 0;
+      if (this.#perform(action) !== 'done') flight.actions.length = 0;
       return true;
     } catch (error) {
       if (!(error instanceof Crash)) throw error;
@@ -138,7 +140,7 @@ export class SmallWorld {
 
   /** False: the process died. */
   #runPass(actions: readonly Action[]): boolean {
-    const pass = { actions: [...actions], own: new Map<string, string>() };
+    const pass = { actions: [...actions] };
     while (pass.actions.length > 0) if (!this.#advance(pass)) return false;
     return true;
   }
@@ -232,14 +234,14 @@ export class SmallWorld {
     return result;
   }
 
-  #perform(action: Action, own: Map<string, string>): WriteResult {
+  #perform(action: Action): WriteResult {
     switch (action.do) {
       case 'create':
         return this.#create(action.object);
       case 'update':
-        return this.#update(action.object, 'spec', own);
+        return this.#update(action.object, 'spec', action.from);
       case 'updateStatus':
-        return this.#update(action.object, 'status', own);
+        return this.#update(action.object, 'status', action.from);
       case 'delete':
         return this.#delete(action.object);
       case 'bind':
@@ -263,10 +265,9 @@ export class SmallWorld {
     return this.#effect(() => this.server.create(object));
   }
 
-  #update(object: KubeObject, part: 'spec' | 'status', own: Map<string, string>): WriteResult {
-    const key = `${object.kind} ${object.metadata.uid ?? ''} ${object.metadata.resourceVersion ?? ''}`;
-    const result = this.#effect(() => this.server.update(object, own.get(key) ?? object.metadata.resourceVersion, part));
-    own.set(key, this.server.revisionOf(object) ?? '');
+  #update(object: KubeObject, part: 'spec' | 'status', from: KubeObject): WriteResult {
+    const result = this.#effect(() => this.server.update(object, this.#written.get(from) ?? from.metadata.resourceVersion, part));
+    if (result === 'done') this.#written.set(object, this.server.revisionOf(object) ?? '');
     return result;
   }
 
@@ -295,10 +296,10 @@ export class SmallWorld {
 
   #createAsset(intent: CreateIntent): WriteResult {
     const outcome = this.#effect(() => this.backend.create(intent));
-    if (outcome.type === 'created') return this.#update(afterCreated(intent, outcome.asset), 'spec', new Map());
+    if (outcome.type === 'created') return this.#update(afterCreated(intent, outcome.asset), 'spec', intent);
     const { claimRef, driver, request } = intent.spec;
     const about = this.server.get('PersistentVolumeClaim', claimRef.name, claimRef.namespace);
-    const result = this.#update(afterFailure(intent, outcome, this.server.now), 'spec', new Map());
+    const result = this.#update(afterFailure(intent, outcome, this.server.now), 'spec', intent);
     const message = messages.failed(driver, request.storageClassName, outcome.message);
     if (about !== undefined) this.#tell({ do: 'tell', event: { about, type: 'Warning', reason: 'ProvisioningFailed', message } });
     return result;
@@ -307,12 +308,12 @@ export class SmallWorld {
   #takeBack(intent: CreateIntent, handle: string): WriteResult {
     const outcome = this.#effect(() => this.backend.delete(handle));
     const { now } = this.server;
-    return this.#update(outcome.type === 'deleted' ? afterTakenBack(intent, now) : afterCleanupFailed(intent, outcome, now), 'spec', new Map());
+    return this.#update(outcome.type === 'deleted' ? afterTakenBack(intent, now) : afterCleanupFailed(intent, outcome, now), 'spec', intent);
   }
 
   #deleteAsset(intent: Extract<ReclaimerAction, { do: 'deleteAsset' }>['intent']): WriteResult {
     const outcome = this.#effect(() => this.backend.delete(this.backend.handleOf(intent.spec.source)));
-    return this.#update(outcome.type === 'deleted' ? afterDeleted(intent) : afterFailure(intent, outcome, this.server.now), 'spec', new Map());
+    return this.#update(outcome.type === 'deleted' ? afterDeleted(intent) : afterFailure(intent, outcome, this.server.now), 'spec', intent);
   }
 
   /** What the protection controllers do, as far as volumes and claims without pods are concerned. */

@@ -1,7 +1,7 @@
 import type { Event, Pod } from '../../api/generated/types.ts';
 import type { Claim } from '../../domain/volumes/claim.ts';
-import { type Decision, type Reason, tellStanding, type Tell, type ToldMemory } from '../../domain/volumes/decision.ts';
-import { newIntent, waitsUntil } from '../../domain/volumes/intent.ts';
+import { type Decision, type Reason, tellStanding, type Tell, type ToldMemory, update } from '../../domain/volumes/decision.ts';
+import { newIntent, type VolumeIntent, waitsUntil } from '../../domain/volumes/intent.ts';
 import type { Volume } from '../../domain/volumes/volume.ts';
 import { afterScrubFailed, afterStarted, fail, type ReclaimerAction, recycle, type ScrubIntent } from './actions.ts';
 import { isScrubberFor, type Scrubbable, scrubbable, scrubberPod } from './scrubber.ts';
@@ -72,7 +72,7 @@ function meet({ volume, intent, pod, how }: Meeting): ScrubDecision {
   const reasons = [because('Scrubbing', 'its scrubber was started', 'reclaimer')];
   if (pod.metadata.uid === intent.status.podUID) return { actions: drop(pod), reasons };
   if (!isScrubberFor(volume, how, { pod, since: intent.metadata.creationTimestamp ?? '' })) return replace(volume, pod);
-  return { actions: [{ do: 'update', object: afterStarted(intent, pod.metadata.uid ?? '') }], reasons };
+  return { actions: update<VolumeIntent>(intent, afterStarted(intent, pod.metadata.uid ?? '')), reasons };
 }
 
 const drop = (pod: Pod): readonly ReclaimerAction[] => (pod.metadata.deletionTimestamp === undefined ? [{ do: 'delete', object: pod }] : []);
@@ -120,7 +120,7 @@ function failed({ volume, intent, pod, now }: Running, why: string, echoes: read
   const counted = afterScrubFailed(intent, message, now);
   const goes = pod === undefined || pod.metadata.uid !== intent.status.podUID ? [] : drop(pod);
   return {
-    actions: [...echoes, ...fail(volume, 'VolumeFailedRecycle', message), { do: 'update', object: counted }, ...goes],
+    actions: [...echoes, ...fail(volume, 'VolumeFailedRecycle', message), ...update<VolumeIntent>(intent, counted), ...goes],
     reasons: [because('VolumeFailedRecycle', message, 'reclaimer')],
   };
 }

@@ -22,14 +22,14 @@ export interface Reason {
 
 export type Actor = 'binder' | 'provisioner' | 'external provisioner' | 'reclaimer' | 'scheduler' | 'driver' | 'user' | 'administrator' | 'nobody';
 
-/**
- * One write of one object. `update` and `updateStatus` succeed only if nobody else wrote since the resourceVersion that the
- * object carries; within one list, what the same list wrote before does not count as somebody else.
- */
+/** One write of one object. */
 export type Write<T extends KubeObject> =
   | { readonly do: 'create'; readonly object: T }
-  | { readonly do: 'update'; readonly object: T }
-  | { readonly do: 'updateStatus'; readonly object: T }
+  /**
+   * Only if nobody else wrote it since the decision saw it. `from`: what it is made of: what was seen, or what an earlier action of
+   * the same list writes, which does not count as somebody else.
+   */
+  | { readonly do: 'update' | 'updateStatus'; readonly object: T; readonly from: T }
   /** Only the object of this uid. */
   | { readonly do: 'delete'; readonly object: T };
 
@@ -82,6 +82,7 @@ export function tellStanding(event: EventText, told: Told | undefined, now: numb
 export const tellOnce = (event: EventText): Tell => ({ do: 'tell', event });
 
 /** The write that turns one object into the other: none if they are the same. */
-export const update = <T extends KubeObject>(before: T, after: T): readonly Write<T>[] => (before === after ? [] : [{ do: 'update', object: after }]);
+export const update = <T extends KubeObject>(before: T, after: T): readonly Write<T>[] =>
+  before === after ? [] : [{ do: 'update', object: after, from: before }];
 export const updateStatus = <T extends KubeObject>(before: T, after: T): readonly Write<T>[] =>
-  before === after ? [] : [{ do: 'updateStatus', object: after }];
+  before === after ? [] : [{ do: 'updateStatus', object: after, from: before }];
