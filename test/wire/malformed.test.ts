@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from '../../src/server/api.ts';
-import { kinds } from '../server/api-under-test.ts';
+import { allKinds } from '../../src/api/kinds/index.ts';
 import { json, type Reply, type Send, send } from './client.ts';
 import { startRealWireServer, type WireServer } from './wire-server.ts';
 
@@ -8,7 +8,7 @@ const maps = '/api/v1/namespaces/default/configmaps';
 
 let wire: WireServer<Api>;
 beforeAll(async () => {
-  wire = await startRealWireServer(kinds);
+  wire = await startRealWireServer(allKinds);
   await post('/api/v1/namespaces', '{"metadata":{"name":"default"}}');
 });
 afterAll(() => wire[Symbol.asyncDispose]());

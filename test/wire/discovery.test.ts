@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { allKinds } from '../../src/api/kinds/index.ts';
+import { aggregated } from '../../src/server/discovery/documents.ts';
+import { discover } from '../../src/server/discovery/resources.ts';
+
+/** Discovery of a running Kubernetes, where it is at hand. */
+const folder = fileURLToPath(new URL('../../../shared/reference/', import.meta.url));
+
+interface Resource {
+  readonly resource: string;
+  readonly subresources?: { readonly subresource: string }[];
+}
+interface Discovery {
+  readonly items: { readonly metadata: { readonly name?: string }; readonly versions: { readonly version: string; readonly resources: Resource[] }[] }[];
+}
+
+const ours = aggregated(discover(allKinds), 'apidiscovery.k8s.io/v2') as Discovery;
+
+function resourcesOf(discovery: Discovery): Map<string, Resource> {
+  const found = new Map<string, Resource>();
+  for (const { metadata, versions } of discovery.items) {
+    for (const { version, resources } of versions)
+      for (const resource of resources) found.set(`${metadata.name ?? ''}/${version}/${resource.resource}`, resource);
+  }
+  return found;
+}
+
+describe('the kinds served', () => {
+  test('are those of the issue', () => {
+    expect([...resourcesOf(ours).keys()].filter((key) => !key.includes('mooring.dev'))).toEqual([
+      ...['bindings', 'configmaps', 'endpoints', 'events', 'limitranges', 'namespaces', 'nodes', 'persistentvolumeclaims', 'persistentvolumes', 'pods'].map(
+        (name) => `/v1/${name}`,
+      ),
+      ...['resourcequotas', 'secrets', 'serviceaccounts', 'services'].map((name) => `/v1/${name}`),
+      ...['controllerrevisions', 'daemonsets', 'deployments', 'replicasets', 'statefulsets'].map((name) => `apps/v1/${name}`),
+      'events.k8s.io/v1/events',
+      ...['cronjobs', 'jobs'].map((name) => `batch/v1/${name}`),
+      'policy/v1/poddisruptionbudgets',
+      ...['csidrivers', 'csinodes', 'csistoragecapacities', 'storageclasses', 'volumeattachments', 'volumeattributesclasses'].map(
+        (name) => `storage.k8s.io/v1/${name}`,
+      ),
+      'scheduling.k8s.io/v1/priorityclasses',
+      'coordination.k8s.io/v1/leases',
+      'discovery.k8s.io/v1/endpointslices',
+    ]);
+  });
+
+  const here = existsSync(folder) ? test : undefined;
+  here?.('look as in Kubernetes, but for subresources that need running pods', () => {
+    const reference = new Map<string, Resource>();
+    for (const file of ['discovery-api.json', 'discovery-apis.json']) {
+      for (const [key, resource] of resourcesOf(JSON.parse(readFileSync(folder + file, 'utf8')) as Discovery)) reference.set(key, resource);
+    }
+    const missing = new Set(['attach', 'ephemeralcontainers', 'exec', 'log', 'portforward', 'proxy', 'resize']);
+    for (const [key, resource] of resourcesOf(ours)) {
+      if (key.startsWith('mooring.dev/')) continue;
+      const theirs = reference.get(key);
+      const { subresources, ...rest } = theirs ?? { resource: '' };
+      const kept = subresources?.filter(({ subresource }) => !missing.has(subresource)) ?? [];
+      expect(resource, key).toEqual(kept.length === 0 ? rest : { ...rest, subresources: kept });
+    }
+  });
+});
