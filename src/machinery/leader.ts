@@ -86,7 +86,11 @@ export class LeaderElection {
   #next(ms: number): void {
     this.#cancelNext?.();
     this.#cancelNext = this.#options.world.timers.after(ms, () => {
-      this.#busy = this.#turn();
+      // What the callbacks throw must not end the election.
+      this.#busy = this.#turn().catch((error: unknown) => {
+        this.#log.error('a turn of the election failed', { error });
+        this.#next(this.#timing.retryMs);
+      });
     });
   }
 

@@ -46,9 +46,12 @@ test('a log line is JSON with the constant message, the fields and those of its 
   const fd = openSync(file, 'w');
   const { log } = createRealWorld({ logLevel: 'info', logTo: fd });
   log.debug('unseen');
-  log.with({ controller: 'binder' }).with({ pass: 7 }).warn('write refused', { key: 'default/data' });
+  log
+    .with({ controller: 'binder' })
+    .with({ pass: 7 })
+    .warn('write refused', { key: 'default/data', error: new Error('conflict') });
   closeSync(fd);
   const line = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
   rmSync(path.dirname(file), { recursive: true });
-  expect(line).toMatchObject({ level: 40, controller: 'binder', pass: 7, key: 'default/data', msg: 'write refused' });
+  expect(line).toMatchObject({ level: 40, controller: 'binder', pass: 7, key: 'default/data', msg: 'write refused', error: { message: 'conflict' } });
 });

@@ -72,5 +72,5 @@ function openLogger(level: LogLevel, fd: number): Logger {
   const pino = require('pino') as typeof import('pino');
   const isoTime = () => `,"time":"${new Date().toISOString()}"`;
   // Synchronous: the last lines before a crash are the ones that matter.
-  return pino({ level, base: null, timestamp: isoTime }, pino.destination({ fd, sync: true }));
+  return pino({ level, base: null, timestamp: isoTime, serializers: { error: pino.stdSerializers.err } }, pino.destination({ fd, sync: true }));
 }

@@ -1,7 +1,5 @@
-import { erased, type Kind } from '../../src/api/kind.ts';
-import { storageAndCoreKinds } from '../../src/api/kinds/core-and-storage.ts';
+import { allKinds } from '../../src/api/kinds/index.ts';
 import { namespaceKind } from '../../src/api/kinds/namespace.ts';
-import { podKind } from '../../src/api/kinds/workloads/pod.ts';
 import { createInProcessTransport } from '../../src/main/in-process-transport.ts';
 import { type Client, createClient } from '../../src/machinery/client.ts';
 import type { Transport } from '../../src/machinery/transport.ts';
@@ -9,8 +7,6 @@ import { createApi } from '../../src/server/create-api.ts';
 import type { Store } from '../../src/store/contract.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
 import type { World } from '../../src/world/world.ts';
-
-export const kinds: readonly Kind[] = [...storageAndCoreKinds, erased(podKind)];
 
 /** The real registry on the real memory store, with namespace `default` in it. */
 export interface TestCluster {
@@ -21,7 +17,7 @@ export interface TestCluster {
 
 export async function startTestCluster(world: World): Promise<TestCluster> {
   const store = openMemoryStore();
-  const api = createApi({ store, kinds, world });
+  const api = createApi({ store, kinds: allKinds, world });
   const transport = createInProcessTransport(api, { name: 'test', groups: ['system:masters'] }, 'test');
   const client = createClient({ transport });
   const made = await client.create(namespaceKind, { metadata: { name: 'default' } });

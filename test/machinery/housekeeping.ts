@@ -1,3 +1,4 @@
+import { allKinds } from '../../src/api/kinds/index.ts';
 import { configMapKind } from '../../src/api/kinds/config-map.ts';
 import { eventKind } from '../../src/api/kinds/event.ts';
 import { namespaceKind } from '../../src/api/kinds/namespace.ts';
@@ -13,7 +14,6 @@ import { garbageCollector } from '../../src/workloads/garbage-collector/controll
 import { namespaceController } from '../../src/workloads/namespace/controller.ts';
 import { serviceAccountController } from '../../src/workloads/service-account/controller.ts';
 import type { World } from '../../src/world/world.ts';
-import { kinds } from './cluster.ts';
 
 export const rootCa = '-----BEGIN CERTIFICATE-----\n';
 
@@ -25,8 +25,8 @@ export function startHousekeeping(transport: Transport, world: World, onAction?:
   const options: LoopOptions = { world, informers, ...(onAction === undefined ? {} : { onAction }) };
   const { clock } = world;
   const loops = [
-    runController(garbageCollector({ clock, client, kinds, recorder }), options),
-    runController(namespaceController({ clock, client, informers, namespaceKind, kinds }), options),
+    runController(garbageCollector({ clock, client, kinds: allKinds, recorder }), options),
+    runController(namespaceController({ clock, client, informers, namespaceKind, kinds: allKinds }), options),
     runController(
       serviceAccountController({
         client,
