@@ -1,51 +1,12 @@
-import { erased, type Kind } from '../../src/api/kind.ts';
-import { configMapKind } from '../../src/api/kinds/config-map.ts';
-import { eventKind, eventsEventKind } from '../../src/api/kinds/event.ts';
-import { leaseKind } from '../../src/api/kinds/lease.ts';
-import { limitRangeKind } from '../../src/api/kinds/limit-range.ts';
-import { namespaceKind } from '../../src/api/kinds/namespace.ts';
-import { nodeKind } from '../../src/api/kinds/node.ts';
-import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
-import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
-import { podDisruptionBudgetKind } from '../../src/api/kinds/pod-disruption-budget.ts';
-import { priorityClassKind } from '../../src/api/kinds/priority-class.ts';
-import { resourceQuotaKind } from '../../src/api/kinds/resource-quota.ts';
-import { secretKind } from '../../src/api/kinds/secret.ts';
-import { serviceAccountKind } from '../../src/api/kinds/service-account.ts';
-import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
-import { volumeAttributesClassKind } from '../../src/api/kinds/volume-attributes-class.ts';
-import { podKind } from '../../src/api/kinds/workloads/pod.ts';
+import { allKinds } from '../../src/api/kinds/index.ts';
 import type { KubeObject } from '../../src/api/object.ts';
 import { ApiError, type Status } from '../../src/api/status.ts';
 import type { ApiRequest, ApiResponse, Fence, OpenWatch, RequestBody, WatchEvent } from '../../src/server/api.ts';
+import type { TokenIssuer } from '../../src/server/auth/token-issuer.ts';
 import { createApi, type RunningApi } from '../../src/server/create-api.ts';
 import type { Store } from '../../src/store/contract.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
-
-export const kinds: readonly Kind[] = [
-  erased(configMapKind),
-  erased(eventKind),
-  erased(eventsEventKind),
-  erased(leaseKind),
-  erased(limitRangeKind),
-  erased(namespaceKind),
-  erased(nodeKind),
-  erased(persistentVolumeClaimKind),
-  erased(persistentVolumeKind),
-  erased(podDisruptionBudgetKind),
-  erased(podKind),
-  erased(priorityClassKind),
-  erased(resourceQuotaKind),
-  erased(secretKind),
-  erased(serviceAccountKind),
-  erased(storageClassKind),
-  erased(volumeAttributesClassKind),
-];
-
-/** Any object, as loosely as a test wants to look at it. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into objects of every kind
-export type Loose = KubeObject & Record<string, never>;
 
 export interface SendOptions {
   readonly query?: string;
@@ -56,6 +17,11 @@ export interface SendOptions {
   readonly fence?: Fence;
 }
 
+/** Says what it was asked for. */
+const tokens: Pick<TokenIssuer, 'issue'> = {
+  issue: async (spec) => ({ token: JSON.stringify(spec), audiences: spec.audiences.length === 0 ? ['api'] : spec.audiences, expiresAt: 0 }),
+};
+
 /** The API on a store in memory, in a world where time is virtual. */
 export class ApiUnderTest {
   readonly store: Store;
@@ -65,7 +31,7 @@ export class ApiUnderTest {
   constructor(world: SimulatedWorld, store: Store = openMemoryStore()) {
     this.world = world;
     this.store = store;
-    this.api = createApi({ store, kinds, world });
+    this.api = createApi({ store, kinds: allKinds, world, tokens });
   }
 
   handle(

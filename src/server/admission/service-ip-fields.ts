@@ -4,6 +4,7 @@
  */
 import { type FieldError, invalid } from '../../api/field-error.ts';
 import type { Service } from '../../api/generated/types.ts';
+import { validateClusterIps } from '../../api/kinds/service-cluster-ips.ts';
 
 const needsClusterIp = ({ spec }: Service): boolean => spec.type !== 'ExternalName';
 const hasNodePorts = ({ spec }: Service): boolean => spec.type === 'NodePort' || (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false);
@@ -53,6 +54,8 @@ export function setIpFamilies(service: Service, old: Service | undefined): Field
   const headless = spec.clusterIP === 'None';
   const selectorless = Object.keys(spec.selector ?? {}).length === 0;
   spec.ipFamilyPolicy ??= old?.spec.ipFamilyPolicy ?? (headless && selectorless ? 'RequireDualStack' : 'SingleStack');
+  const malformed = validateClusterIps(spec, old?.spec);
+  if (malformed.length > 0) return malformed;
   const errors = policyErrors(spec);
   errors.push(...inferFamilies(spec));
   if (errors.length > 0) return errors;

@@ -14,7 +14,7 @@ import { type Call, type Registry, targetOf } from './registry.ts';
 import { keyOf } from './resources.ts';
 import { encode, storedOf, unstored } from './stored.ts';
 import { type Draft, type Prepared, write } from './transaction.ts';
-import { sameBytes } from './update.ts';
+import { changesNothing } from './update.ts';
 
 export async function remove(registry: Registry, call: Call): Promise<ApiResponse> {
   const options = decodeDeleteOptions(call);
@@ -116,7 +116,7 @@ export function settle(call: Call, { draft, entry, key, next, dryRun }: Settleme
     recordRemoval(draft, resource, current.object);
     return { type: 'commit', answer: ({ revision }) => ({ gone, stored: unstored(resource, encoded, revision) }) };
   }
-  if (sameBytes(encoded, entry)) return { type: 'answer', answer: { gone, stored: current } };
+  if (changesNothing(resource, encoded, entry)) return { type: 'answer', answer: { gone, stored: current } };
   draft.put(key, encoded);
   return { type: 'commit', answer: (committed) => ({ gone, stored: committed.stored(resource, key) }) };
 }

@@ -4,7 +4,7 @@
  * version spliced in right behind `"metadata":{`, where every stored object begins alike (`Resource.header`).
  */
 import type { KubeObject } from '../../api/object.ts';
-import { deepFreeze } from '../../api/schema/index.ts';
+import { deepEqual, deepFreeze } from '../../api/schema/index.ts';
 import type { Entry } from '../../store/contract.ts';
 import type { Stored } from '../api.ts';
 import type { Resource } from './resources.ts';
@@ -126,15 +126,19 @@ export interface Encoded {
 export function encode(resource: Resource, given: KubeObject): Encoded {
   const { base } = resource;
   const convert = resource.kind.storage.convert;
-  const { kind, apiVersion, metadata, ...rest } = convert === undefined || resource === base ? given : convert.toStored(given);
-  delete metadata.resourceVersion;
-  delete metadata.selfLink;
-  void kind;
-  void apiVersion;
+  const { kind: _kind, apiVersion: _version, metadata, ...rest } = convert === undefined || resource === base ? given : convert.toStored(given);
+  // Left out, not deleted: an object that lost a key is slow to print.
+  const { resourceVersion: _resourceVersion, selfLink: _selfLink, ...kept } = metadata;
   // Kind, version and metadata come first, in this order: `Resource.header` relies on it.
-  const object: KubeObject = { kind: base.kind.kind, apiVersion: base.apiVersion, metadata, ...rest };
+  const object: KubeObject = { kind: base.kind.kind, apiVersion: base.apiVersion, metadata: kept, ...rest };
   // In a buffer of their own: the store keeps them, and a slice would keep the whole pool that it comes from.
   return { object, bytes: utf8.encode(JSON.stringify(object)) };
+}
+
+/** Whether an object that was encoded says the same as one that is stored, but for the version. */
+export function saysTheSame({ object }: Encoded, { object: stored }: Stored): boolean {
+  const { resourceVersion: _, ...metadata } = stored.metadata;
+  return deepEqual(object, { ...stored, metadata });
 }
 
 /** An object that is answered but was not stored: of a dry run. */

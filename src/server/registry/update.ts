@@ -2,7 +2,6 @@ import { invalid, omittedValue } from '../../api/field-error.ts';
 import type { Namespace } from '../../api/generated/types.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
-import { deepEqual } from '../../api/schema/index.ts';
 import { type ApiError, statusErrors } from '../../api/status.ts';
 import type { Entry } from '../../store/contract.ts';
 import type { AdmissionRequest } from '../admission/chain.ts';
@@ -13,7 +12,7 @@ import { adoptNamespace, checkName, dedupeOwners, dropManagedFields, growGenerat
 import { parseRevision, parseWriteOptions, type WriteOptions } from './options.ts';
 import { type Call, decodeObject, type Registry, targetOf } from './registry.ts';
 import { keyOf, type Resource } from './resources.ts';
-import { type Encoded, encode, storedOf, unstored } from './stored.ts';
+import { type Encoded, encode, saysTheSame, storedOf, unstored } from './stored.ts';
 import { type Draft, type Prepared, write } from './transaction.ts';
 import { validate } from './validation.ts';
 
@@ -121,7 +120,7 @@ async function prepareUpdate(registry: Registry, call: Call, update: Update): Pr
     recordRemoval(draft, resource, old);
     return commit(() => unstored(resource, encoded, current.revision));
   }
-  if (sameBytes(encoded, entry)) return answer(current);
+  if (changesNothing(resource, encoded, entry)) return answer(current);
   draft.put(key, encoded);
   recordWrite(draft, resource, encoded.object, old);
   return commit((committed) => committed.stored(resource, key));
@@ -216,10 +215,8 @@ function isFinished(kind: Kind, object: KubeObject, old: KubeObject): boolean {
 }
 
 /** A write that changes nothing is none: the object keeps its resourceVersion, and no watcher hears of it. */
-export function sameBytes({ bytes, object }: Encoded, entry: Entry): boolean {
-  if (bytes.length !== entry.value.length) return false;
-  if (Buffer.compare(bytes, entry.value) === 0) return true;
+export function changesNothing(resource: Resource, encoded: Encoded, entry: Entry): boolean {
+  if (encoded.bytes.length !== entry.value.length) return false;
   // Equally long but different: perhaps only in the order of keys.
-  const stored = JSON.parse(Buffer.from(entry.value).toString('utf8')) as unknown;
-  return deepEqual(object, stored);
+  return Buffer.compare(encoded.bytes, entry.value) === 0 || saysTheSame(encoded, storedOf(resource.base, entry));
 }
