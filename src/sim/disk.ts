@@ -155,6 +155,7 @@ export class SimulatedDisk implements Disk {
   }
 
   async #append(path: string, content: Content, chunks: readonly Uint8Array[]): Promise<void> {
+    if (this.#dead) await new Promise<never>(() => {});
     // The bytes may be there although the process never hears of it.
     for (const chunk of chunks) {
       const room = Math.max(0, Math.floor(this.capacity - this.used));

@@ -49,6 +49,12 @@ export const request: fc.Arbitrary<Request> = fc.oneof(
 
 export const watch = fc.record({ prefix: fc.oneof(key, fc.constantFrom('/', '/a/', '/a/b/', '/b/')), after: revision });
 
+/** Always the same histories, unless somebody asks for more or other ones: MOOR_TEST_RUNS=20000 MOOR_TEST_SEED=7 npx vitest run test/store */
+export const runs = (usual: number): { numRuns: number; seed: number } => ({
+  numRuns: Number(process.env['MOOR_TEST_RUNS'] ?? usual),
+  seed: Number(process.env['MOOR_TEST_SEED'] ?? 1),
+});
+
 /** The answer of a real store, as the model writes it. */
 export async function ask(store: Store, request: Exclude<Request, { type: 'watched' }>): Promise<Response> {
   try {

@@ -5,7 +5,7 @@ import { Prng } from '../../src/sim/prng.ts';
 import { type Store, StoreError, type Transaction } from '../../src/store/contract.ts';
 import { openEmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
 import { emptyModel, type Model, step } from '../../src/store/model.ts';
-import { ask, follow, showResult, transaction } from './commands.ts';
+import { ask, follow, runs, showResult, transaction } from './commands.ts';
 
 /**
  * The process is killed or power fails at any operation of the disk, also during recovery, again and again; the disk is
@@ -41,7 +41,7 @@ test('after any crash the store holds what it acknowledged, and a prefix of what
         model = await check(disk, model, session);
       }
     }),
-    { numRuns: Number(process.env["MOOR_TEST_RUNS"] ?? 500) },
+    runs(500),
   );
 });
 

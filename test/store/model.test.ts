@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/contract.ts';
 import { openEmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
 import { emptyModel, step } from '../../src/store/model.ts';
-import { ask, follow, request, watch } from './commands.ts';
+import { ask, follow, request, runs, watch } from './commands.ts';
 
 /** Any sequence of calls gives the answers of the model, and every watcher is told what the model says. */
 const command = fc.oneof(
@@ -64,7 +64,7 @@ test.each(backends)('$name answers as the model does', async ({ begin }) => {
       await checkStats(store);
       await store.close();
     }),
-    { numRuns: 300 },
+    runs(300),
   );
 });
 

@@ -1,6 +1,6 @@
 import type { AppendFile, Disk } from '../../world/disk.ts';
 import { StoreError } from '../contract.ts';
-import { pathOf, refusal } from './files.ts';
+import { pathOf, writeRefusal } from './files.ts';
 import { FILE_HEADER_BYTES, fileHeader } from './format.ts';
 
 /** One file of the log: the revisions after `base`, up to `last`. */
@@ -74,7 +74,7 @@ export class CommitLog {
     } catch (error) {
       this.#repair = () => this.#options.disk.truncate(segment.path, segment.bytes);
       await this.#tryRepair();
-      throw refusal(error, this.#options.directory);
+      throw writeRefusal(error, this.#options.directory);
     }
     await this.#sync();
     segment.bytes += frame.byteLength;

@@ -5,6 +5,7 @@ import { evaluate, type Verdict } from '../mvcc/evaluate.ts';
 import { ReadableStore } from '../mvcc/readable.ts';
 import type { Version } from '../mvcc/version.ts';
 import { CommitLog } from './commit-log.ts';
+import { openRefusal } from './files.ts';
 import { GroupCommit } from './group-commit.ts';
 import { writeCompaction, writeTransaction } from './records.ts';
 import { type Recovered, recover, type Snapshot } from './recovery.ts';
@@ -33,18 +34,19 @@ export interface EmbeddedStoreOptions {
  */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
   const { directory, disk } = options;
-  await disk.makeDirectory(directory);
-  const lock = await disk.lock(directory);
-  if (lock === undefined) throw new StoreError('locked', `${directory} is in use by another process${await holderOf(options)}`);
+  let lock: DiskLock | undefined;
   try {
+    await disk.makeDirectory(directory);
+    lock = await disk.lock(directory);
+    if (lock === undefined) throw new StoreError('locked', `${directory} is in use by another process${await holderOf(options)}`);
     const recovered = await recover(disk, directory);
     const segmentBytes = options.segmentBytes ?? DEFAULT_SEGMENT_BYTES;
     const log = await CommitLog.open({ directory, disk, segmentBytes }, recovered.segments, recovered.tree.revision);
     if (recovered.torn !== undefined) options.world?.log.warn('cut off an incomplete write that a crash left behind', recovered.torn);
     return new EmbeddedStore(options, recovered, { log, lock });
   } catch (error) {
-    await lock.release();
-    throw error;
+    await lock?.release();
+    throw openRefusal(error, directory);
   }
 }
 

@@ -46,9 +46,16 @@ export function isFull(error: unknown): boolean {
 }
 
 /** What a write's caller is told if the disk did not take it. */
-export function refusal(error: unknown, directory: string): StoreError {
-  if (error instanceof StoreError) return error;
+export function writeRefusal(error: unknown, directory: string): StoreError {
   if (isFull(error)) return new StoreError('full', `the disk of ${directory} is full`, { cause: error });
-  const reason = error instanceof Error ? error.message : String(error);
-  return new StoreError('failed', `the disk of ${directory} failed, nothing more is written: ${reason}`, { cause: error });
+  return new StoreError('failed', `the disk of ${directory} failed, nothing more is written: ${reasonOf(error)}`, { cause: error });
 }
+
+/** Why a store cannot be opened. */
+export function openRefusal(error: unknown, directory: string): StoreError {
+  if (error instanceof StoreError) return error;
+  if (isFull(error)) return new StoreError('full', `cannot open ${directory}: its disk is full`, { cause: error });
+  return new StoreError('failed', `cannot open ${directory}: ${reasonOf(error)}`, { cause: error });
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
