@@ -4,7 +4,12 @@ import { configMapKind } from '../api/kinds/config-map.ts';
 import { eventKind } from '../api/kinds/event.ts';
 import { leaseKind } from '../api/kinds/lease.ts';
 import { namespaceKind } from '../api/kinds/namespace.ts';
+import { persistentVolumeClaimKind } from '../api/kinds/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../api/kinds/persistent-volume.ts';
 import { serviceAccountKind } from '../api/kinds/service-account.ts';
+import { volumeAttributesClassKind } from '../api/kinds/volume-attributes-class.ts';
+import { podKind } from '../api/kinds/workloads/pod.ts';
+import { attributesClassProtection, claimProtection, volumeProtection } from '../controllers/protection/controller.ts';
 import { type RunningControllers, runLedControllers, type Term } from '../machinery/controllers.ts';
 import { Informers } from '../machinery/informers.ts';
 import { type Loop, runController } from '../machinery/loop.ts';
@@ -54,9 +59,13 @@ function startTerm({ api, world, kinds, rootCa }: ControllersOptions, { fence, d
     runController(serviceAccountController({ client: clientOf('service-account-controller'), informers, kinds: serviceAccountKinds, rootCa }), loop),
     runController(namespaceController({ clock, client: clientOf('namespace-controller'), informers, namespaceKind, kinds }), loop),
     runController(garbageCollector({ clock, client: clientOf('generic-garbage-collector'), kinds, recorder }), loop),
+    runController(claimProtection({ client: clientOf('pvc-protection-controller'), informers, kinds: storageKinds }), loop),
+    runController(volumeProtection({ client: clientOf('pv-protection-controller'), informers, kinds: storageKinds }), loop),
+    runController(attributesClassProtection({ client: clientOf('volumeattributesclass-protection-controller'), informers, kinds: storageKinds }), loop),
   ];
   informers.start();
   return loops;
 }
 
+const storageKinds = { pod: podKind, claim: persistentVolumeClaimKind, volume: persistentVolumeKind, attributesClass: volumeAttributesClassKind };
 const serviceAccountKinds = { namespace: namespaceKind, serviceAccount: serviceAccountKind, configMap: configMapKind };

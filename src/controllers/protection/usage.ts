@@ -1,0 +1,39 @@
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
+
+/** The claims that a pod uses, as 'namespace/name'; generic ephemeral volumes have claims of their own. */
+export function claimKeysOf(pod: Pod): string[] {
+  const keys: string[] = [];
+  for (const volume of pod.spec.volumes ?? []) {
+    if (volume.persistentVolumeClaim !== undefined) keys.push(`${pod.metadata.namespace}/${volume.persistentVolumeClaim.claimName}`);
+    else if (volume.ephemeral !== undefined) keys.push(`${pod.metadata.namespace}/${pod.metadata.name}-${volume.name}`);
+  }
+  return keys;
+}
+
+/**
+ * A pod protects its claims once it has a node, until the pod object is gone: a finished pod still does, since its volumes may
+ * still be mounted. The claim of a generic ephemeral volume counts only if it was made for this very pod.
+ */
+export function usesClaim(pod: Pod, claim: PersistentVolumeClaim): boolean {
+  if ((pod.spec.nodeName ?? '') === '' || pod.metadata.namespace !== claim.metadata.namespace) return false;
+  return (pod.spec.volumes ?? []).some((volume) => {
+    if (volume.persistentVolumeClaim !== undefined) return volume.persistentVolumeClaim.claimName === claim.metadata.name;
+    return volume.ephemeral !== undefined && `${pod.metadata.name}-${volume.name}` === claim.metadata.name && isOwnedBy(claim, pod);
+  });
+}
+
+function isOwnedBy(claim: PersistentVolumeClaim, pod: Pod): boolean {
+  return claim.metadata.ownerReferences?.some((owner) => owner.controller === true && owner.uid === pod.metadata.uid) ?? false;
+}
+
+/** The attributes classes that a claim has, wants, or is on its way to. */
+export function attributesClassesOfClaim({ spec, status }: PersistentVolumeClaim): string[] {
+  const { currentVolumeAttributesClassName, modifyVolumeStatus } = status;
+  return present([spec.volumeAttributesClassName, currentVolumeAttributesClassName, modifyVolumeStatus?.targetVolumeAttributesClassName]);
+}
+
+export function attributesClassesOfVolume({ spec }: PersistentVolume): string[] {
+  return present([spec.volumeAttributesClassName]);
+}
+
+const present = (names: readonly (string | undefined)[]) => [...new Set(names.filter((name) => name !== undefined && name !== ''))] as string[];
