@@ -3,9 +3,16 @@ import { type ApiUnderTest, onApi } from '../../../test/server/api-under-test.ts
 
 const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
 const classes = '/apis/storage.k8s.io/v1/storageclasses';
-const claim = (name: string, spec: object = {}) => ({ metadata: { name }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec } });
+const claim = (name: string, spec: object = {}) => ({
+  metadata: { name },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec },
+});
 const makeClass = (api: ApiUnderTest, name: string, more: object = {}, isDefault = false) =>
-  api.create(classes, { metadata: { name, annotations: isDefault ? { 'storageclass.kubernetes.io/is-default-class': 'true' } : {} }, provisioner: 'example.com/p', ...more });
+  api.create(classes, {
+    metadata: { name, annotations: isDefault ? { 'storageclass.kubernetes.io/is-default-class': 'true' } : {} },
+    provisioner: 'example.com/p',
+    ...more,
+  });
 
 describe('the default class', () => {
   test(
@@ -27,10 +34,17 @@ describe('the default class', () => {
 test(
   'claims, volumes and attributes classes are born protected',
   onApi(async (api) => {
-    expect((await api.create(claims, { ...claim('a'), metadata: { name: 'a', finalizers: ['example.com/x'] } })).body.metadata.finalizers).toEqual(['example.com/x', 'kubernetes.io/pvc-protection']);
+    expect((await api.create(claims, { ...claim('a'), metadata: { name: 'a', finalizers: ['example.com/x'] } })).body.metadata.finalizers).toEqual([
+      'example.com/x',
+      'kubernetes.io/pvc-protection',
+    ]);
     const pv = { metadata: { name: 'v' }, spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/tmp/v' } } };
     expect((await api.create('/api/v1/persistentvolumes', pv)).body.metadata.finalizers).toEqual(['kubernetes.io/pv-protection']);
-    const vac = await api.create('/apis/storage.k8s.io/v1/volumeattributesclasses', { metadata: { name: 'g' }, driverName: 'example.com', parameters: { a: 'b' } });
+    const vac = await api.create('/apis/storage.k8s.io/v1/volumeattributesclasses', {
+      metadata: { name: 'g' },
+      driverName: 'example.com',
+      parameters: { a: 'b' },
+    });
     expect(vac.body.metadata.finalizers).toEqual(['kubernetes.io/vac-protection']);
     const kept = await api.send('DELETE', `${claims}/a`);
     expect(kept.body).toMatchObject({ kind: 'PersistentVolumeClaim', metadata: { deletionTimestamp: expect.any(String) } });
@@ -42,9 +56,13 @@ test(
   onApi(async (api) => {
     await makeClass(api, 'growing', { allowVolumeExpansion: true });
     await makeClass(api, 'fixed');
-    const grow = (name: string) => api.send('PATCH', `${claims}/${name}`, { body: { spec: { resources: { requests: { storage: '2Gi' } } } }, contentType: 'application/merge-patch+json' });
+    const grow = (name: string) =>
+      api.send('PATCH', `${claims}/${name}`, { body: { spec: { resources: { requests: { storage: '2Gi' } } } }, contentType: 'application/merge-patch+json' });
     const bind = (name: string) =>
-      api.send('PATCH', `${claims}/${name}/status`, { body: { status: { phase: 'Bound', capacity: { storage: '1Gi' } } }, contentType: 'application/merge-patch+json' });
+      api.send('PATCH', `${claims}/${name}/status`, {
+        body: { status: { phase: 'Bound', capacity: { storage: '1Gi' } } },
+        contentType: 'application/merge-patch+json',
+      });
     for (const name of ['growing', 'fixed']) {
       await api.create(claims, claim(name, { storageClassName: name, volumeName: 'v' }));
       expect((await grow(name)).code).toBeGreaterThanOrEqual(400);
@@ -52,7 +70,8 @@ test(
     }
     expect((await grow('fixed')).body).toMatchObject({
       code: 403,
-      message: 'persistentvolumeclaims "fixed" is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
+      message:
+        'persistentvolumeclaims "fixed" is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
     });
     expect((await grow('growing')).body.spec.resources.requests.storage).toBe('2Gi');
   }),

@@ -3,9 +3,16 @@ import { type ApiUnderTest, onApi } from '../../../../test/server/api-under-test
 
 const ns = '/api/v1/namespaces/default';
 const claims = `${ns}/persistentvolumeclaims`;
-const claim = (name: string, storage = '1Gi', more: object = {}) => ({ metadata: { name }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } }, ...more } });
-const pod = (name: string, spec: object = {}, resources: object = {}) => ({ metadata: { name }, spec: { containers: [{ name: 'app', image: 'x', resources }], ...spec } });
-const setQuota = (api: ApiUnderTest, name: string, hard: object, more: object = {}) => api.create(`${ns}/resourcequotas`, { metadata: { name }, spec: { hard, ...more } });
+const claim = (name: string, storage = '1Gi', more: object = {}) => ({
+  metadata: { name },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } }, ...more },
+});
+const pod = (name: string, spec: object = {}, resources: object = {}) => ({
+  metadata: { name },
+  spec: { containers: [{ name: 'app', image: 'x', resources }], ...spec },
+});
+const setQuota = (api: ApiUnderTest, name: string, hard: object, more: object = {}) =>
+  api.create(`${ns}/resourcequotas`, { metadata: { name }, spec: { hard, ...more } });
 const usedOf = async (api: ApiUnderTest, name: string) => (await api.send('GET', `${ns}/resourcequotas/${name}`)).body.status.used;
 
 describe('quotas', () => {
@@ -16,7 +23,8 @@ describe('quotas', () => {
       expect((await api.create(claims, claim('one'))).code).toBe(201);
       expect((await api.create(claims, claim('two'))).body).toMatchObject({
         code: 403,
-        message: 'persistentvolumeclaims "two" is forbidden: exceeded quota: q, requested: persistentvolumeclaims=1, used: persistentvolumeclaims=1, limited: persistentvolumeclaims=1',
+        message:
+          'persistentvolumeclaims "two" is forbidden: exceeded quota: q, requested: persistentvolumeclaims=1, used: persistentvolumeclaims=1, limited: persistentvolumeclaims=1',
       });
       expect(await usedOf(api, 'q')).toEqual({ persistentvolumeclaims: '1' });
     }),
@@ -26,7 +34,11 @@ describe('quotas', () => {
     'storage counts by what is asked for, in all and by class, and growth counts',
     onApi(async (api) => {
       await api.create('/apis/storage.k8s.io/v1/storageclasses', { metadata: { name: 'gold' }, provisioner: 'p', allowVolumeExpansion: true });
-      await setQuota(api, 'q', { 'requests.storage': '10Gi', 'gold.storageclass.storage.k8s.io/requests.storage': '5Gi', 'gold.storageclass.storage.k8s.io/persistentvolumeclaims': '2' });
+      await setQuota(api, 'q', {
+        'requests.storage': '10Gi',
+        'gold.storageclass.storage.k8s.io/requests.storage': '5Gi',
+        'gold.storageclass.storage.k8s.io/persistentvolumeclaims': '2',
+      });
       await api.create(claims, claim('one', '6Gi'));
       expect((await api.create(claims, claim('two', '5Gi'))).body.message).toBe(
         'persistentvolumeclaims "two" is forbidden: exceeded quota: q, requested: requests.storage=5Gi, used: requests.storage=6Gi, limited: requests.storage=10Gi',
@@ -40,7 +52,9 @@ describe('quotas', () => {
       const asJson = { contentType: 'application/merge-patch+json' };
       await api.send('PATCH', `${claims}/three/status`, { ...asJson, body: { status: { phase: 'Bound', capacity: { storage: '3Gi' } } } });
       const grow = (storage: string) => api.send('PATCH', `${claims}/three`, { ...asJson, body: { spec: { resources: { requests: { storage } } } } });
-      expect((await grow('5Gi')).body.message).toContain('exceeded quota: q, requested: requests.storage=2Gi, used: requests.storage=9Gi, limited: requests.storage=10Gi');
+      expect((await grow('5Gi')).body.message).toContain(
+        'exceeded quota: q, requested: requests.storage=2Gi, used: requests.storage=9Gi, limited: requests.storage=10Gi',
+      );
       expect((await grow('4Gi')).code).toBe(200);
       expect((await usedOf(api, 'q'))['requests.storage']).toBe('10Gi');
     }),
@@ -89,7 +103,9 @@ describe('quotas', () => {
     'pods must say what they use if it is limited',
     onApi(async (api) => {
       await setQuota(api, 'q', { 'requests.cpu': '1', 'limits.memory': '1Gi', pods: '5' });
-      expect((await api.create(`${ns}/pods`, pod('a'))).body.message).toBe('pods "a" is forbidden: failed quota: q: must specify limits.memory for: app; requests.cpu for: app');
+      expect((await api.create(`${ns}/pods`, pod('a'))).body.message).toBe(
+        'pods "a" is forbidden: failed quota: q: must specify limits.memory for: app; requests.cpu for: app',
+      );
       const resources = { requests: { cpu: '600m' }, limits: { memory: '512Mi' } };
       expect((await api.create(`${ns}/pods`, pod('a', {}, resources))).code).toBe(201);
       expect((await api.create(`${ns}/pods`, pod('b', {}, resources))).body.message).toBe(
@@ -103,11 +119,18 @@ describe('quotas', () => {
     'a quota with a scope counts only what lies in it',
     onApi(async (api) => {
       await setQuota(api, 'besteffort', { pods: '1' }, { scopes: ['BestEffort'] });
-      await setQuota(api, 'high', { pods: '0' }, { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['system-cluster-critical'] }] } });
+      await setQuota(
+        api,
+        'high',
+        { pods: '0' },
+        { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['system-cluster-critical'] }] } },
+      );
       expect((await api.create(`${ns}/pods`, pod('a'))).code).toBe(201);
       expect((await api.create(`${ns}/pods`, pod('b'))).body.message).toContain('exceeded quota: besteffort');
       expect((await api.create(`${ns}/pods`, pod('b', {}, { requests: { cpu: '1' } }))).code).toBe(201);
-      expect((await api.create(`${ns}/pods`, pod('c', { priorityClassName: 'system-cluster-critical' }, { requests: { cpu: '1' } }))).body.message).toContain('exceeded quota: high');
+      expect((await api.create(`${ns}/pods`, pod('c', { priorityClassName: 'system-cluster-critical' }, { requests: { cpu: '1' } }))).body.message).toContain(
+        'exceeded quota: high',
+      );
       expect((await api.create(`${ns}/configmaps`, { metadata: { name: 'free' } })).code).toBe(201);
     }),
   );
