@@ -4,6 +4,7 @@ import { outOfRange } from '../../validation/text.ts';
 import { imageWithoutPadding } from './container-image.ts';
 import { entry } from './field-rules.ts';
 import { validateAnnotationChanges, validatePodAnnotations } from './pod-annotations.ts';
+import { internalForm } from './internal-form.ts';
 import { podSpecDiff } from './pod-diff.ts';
 import { validateTolerations } from './pod-scheduling.ts';
 import { sameMeaning } from './same-meaning.ts';
@@ -133,11 +134,13 @@ function validateNodeAffinityChange(affinity: NodeAffinity | undefined, old: Nod
   const now = affinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   if (before.length === 0) return [];
   // Terms are alternatives: another one would widen the choice.
-  if (before.length !== now.length) return [invalid(field, now, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')];
+  if (before.length !== now.length) return [invalid(field, now.length === 0 ? null : now.map(shown), 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')];
   return now.flatMap((term, i) =>
-    isNarrower(term, before[i] ?? {}) ? [] : [invalid(`${field}[${i}]`, term, 'only additions are allowed (no mutations or deletions)')],
+    isNarrower(term, before[i] ?? {}) ? [] : [invalid(`${field}[${i}]`, shown(term), 'only additions are allowed (no mutations or deletions)')],
   );
 }
+
+const shown = (term: NodeSelectorTerm): object => internalForm('NodeSelectorTerm', term);
 
 function isNarrower(term: NodeSelectorTerm, old: NodeSelectorTerm): boolean {
   const lists = ['matchExpressions', 'matchFields'] as const;

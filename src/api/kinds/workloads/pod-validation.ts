@@ -8,6 +8,7 @@ import { outOfRange } from '../../validation/text.ts';
 import { imageWithoutPadding } from './container-image.ts';
 import { validateContainerResources, validatePodLevelResources } from './container-resources.ts';
 import { dnsLabel, dnsSubdomain, entry, qualifiedName } from './field-rules.ts';
+import { internalForm } from './internal-form.ts';
 import { MIRROR_POD, validatePodAnnotations, validateProfilesAgree } from './pod-annotations.ts';
 import { validateAllContainers } from './pod-containers.ts';
 import {
@@ -146,10 +147,10 @@ function validateResourceClaims(claims: readonly PodResourceClaim[], field: stri
     const errors = name === '' ? [required(`${at}.name`)] : names.has(name) ? [duplicate(`${at}.name`, name)] : dnsLabel(name, `${at}.name`);
     names.add(name);
     if (resourceClaimName !== undefined && resourceClaimTemplateName !== undefined) {
-      errors.push(invalid(at, claim, 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified'));
+      errors.push(invalid(at, internalForm('PodResourceClaim', claim), 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified'));
     }
     if (resourceClaimName === undefined && resourceClaimTemplateName === undefined) {
-      errors.push(invalid(at, claim, 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`'));
+      errors.push(invalid(at, internalForm('PodResourceClaim', claim), 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`'));
     }
     if (resourceClaimName !== undefined) errors.push(...dnsSubdomain(resourceClaimName, `${at}.resourceClaimName`));
     if (resourceClaimTemplateName !== undefined) errors.push(...dnsSubdomain(resourceClaimTemplateName, `${at}.resourceClaimTemplateName`));

@@ -4,6 +4,7 @@ import { userOrGroupIdProblems } from '../../validation/formats.ts';
 import { localDescendingPath } from '../../validation/paths.ts';
 import { byteLength } from '../../validation/text.ts';
 import { invalidEach } from './field-rules.ts';
+import { internalForm } from './internal-form.ts';
 import { validateWindowsOptions } from './windows-options.ts';
 
 /** `hostUsers`: the pod's users are those of the node. */
@@ -31,11 +32,12 @@ function validateProcMount(procMount: string | undefined, field: string, hostUse
 
 function validatePrivileges(context: SecurityContext, field: string): FieldError[] {
   if (context.allowPrivilegeEscalation !== false) return [];
+  const shown = internalForm('SecurityContext', context);
   const errors: FieldError[] = [];
-  if (context.privileged === true) errors.push(invalid(field, context, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'));
+  if (context.privileged === true) errors.push(invalid(field, shown, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'));
   for (const capability of context.capabilities?.add ?? []) {
     if (capability !== 'CAP_SYS_ADMIN') continue;
-    errors.push(invalid(field, context, 'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN'));
+    errors.push(invalid(field, shown, 'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN'));
   }
   return errors;
 }
@@ -50,7 +52,7 @@ function validateSeccompProfile(profile: SeccompProfile | undefined, field: stri
   else if (!seccompTypes.includes(type)) errors.push(notOneOf(`${field}.type`, type, seccompTypes));
   const at = `${field}.localhostProfile`;
   if (type !== 'Localhost') {
-    return localhostProfile === undefined ? errors : [...errors, invalid(at, profile, 'can only be set when seccomp type is Localhost')];
+    return localhostProfile === undefined ? errors : [...errors, invalid(at, internalForm('SeccompProfile', profile), 'can only be set when seccomp type is Localhost')];
   }
   if (localhostProfile === undefined) return [...errors, required(at, 'must be set when seccomp type is Localhost')];
   return [...errors, ...localDescendingPath(localhostProfile, at)];
