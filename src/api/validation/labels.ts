@@ -7,10 +7,14 @@ export function validateLabelName(name: string, field: string): FieldError[] {
 }
 
 export function validateLabels(labels: Readonly<Record<string, string>> | undefined, field: string): FieldError[] {
-  return Object.entries(labels ?? {}).flatMap(([key, value]) => [
-    ...validateLabelName(key, field),
-    ...labelValueProblems(value).map((wrong) => invalid(field, value, wrong)),
-  ]);
+  const errors: FieldError[] = [];
+  if (labels === undefined) return errors;
+  for (const key of Object.keys(labels)) {
+    const value = labels[key] ?? '';
+    for (const wrong of labelKeyProblems(key)) errors.push(invalid(field, key, wrong));
+    for (const wrong of labelValueProblems(value)) errors.push(invalid(field, value, wrong));
+  }
+  return errors;
 }
 
 export interface LabelSelectorRules {

@@ -80,11 +80,16 @@ function validateNamespace(metadata: ObjectMeta, rules: MetadataRules, field: st
 }
 
 export function validateAnnotations(annotations: Readonly<Record<string, string>> | undefined, field: string): FieldError[] {
-  const entries = Object.entries(annotations ?? {});
-  // Keys are qualified names but for their case.
-  const errors = entries.flatMap(([key]) => labelKeyProblems(key.toLowerCase()).map((wrong) => invalid(field, key, wrong)));
-  const size = entries.reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0);
-  return size > TOTAL_ANNOTATION_SIZE_LIMIT ? [...errors, tooLong(field, TOTAL_ANNOTATION_SIZE_LIMIT)] : errors;
+  const errors: FieldError[] = [];
+  if (annotations === undefined) return errors;
+  let size = 0;
+  for (const key of Object.keys(annotations)) {
+    // Keys are qualified names but for their case.
+    for (const wrong of labelKeyProblems(key.toLowerCase())) errors.push(invalid(field, key, wrong));
+    size += byteLength(key) + byteLength(annotations[key] ?? '');
+  }
+  if (size > TOTAL_ANNOTATION_SIZE_LIMIT) errors.push(tooLong(field, TOTAL_ANNOTATION_SIZE_LIMIT));
+  return errors;
 }
 
 function validateOwnerReferences(references: readonly OwnerReference[], field: string): FieldError[] {

@@ -22,6 +22,8 @@ const underscoredSubdomain = whole(underscoredSubdomainFormat);
 const dns1035Label = whole(dns1035LabelFormat);
 const qualifiedName = whole(qualifiedNameFormat);
 const labelValue = whole(labelValueFormat);
+/** A key that is right as a whole, if it is not longer than a prefix alone may be. */
+const rightKey = new RegExp(`^(${dns1123SubdomainFormat}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`);
 
 const labelMessage =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
@@ -34,6 +36,8 @@ const dns1035LabelMessage =
 const qualifiedNameMessage = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 const labelValueMessage =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+
+const wrongName = mismatch(qualifiedNameMessage, qualifiedNameFormat, 'MyName', 'my.name', '123-abc');
 
 /** A DNS label: 'my-name'. */
 export function dnsLabelProblems(value: string): string[] {
@@ -66,15 +70,16 @@ export function dns1035LabelProblems(value: string): string[] {
 
 /** A key of a label, an annotation, a finalizer, a resource: 'name' or 'example.com/name'. */
 export function labelKeyProblems(value: string): string[] {
+  // Nearly all keys are right, and every write looks at them several times.
+  if (value.length <= SUBDOMAIN_MAX_LENGTH && rightKey.test(value)) return [];
   const parts = value.split('/');
-  const nameMessage = mismatch(qualifiedNameMessage, qualifiedNameFormat, 'MyName', 'my.name', '123-abc');
-  if (parts.length > 2) return [`a valid label key ${nameMessage} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  if (parts.length > 2) return [`a valid label key ${wrongName} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   const wrong: string[] = [];
   const name = parts[parts.length - 1] ?? '';
   if (parts.length === 2) wrong.push(...prefixProblems(parts[0] ?? ''));
   if (name === '') wrong.push(`name part ${mustNotBeEmpty}`);
   else if (byteLength(name) > LABEL_MAX_LENGTH) wrong.push(`name part ${tooManyBytes(LABEL_MAX_LENGTH)}`);
-  if (!qualifiedName.test(name)) wrong.push(`name part ${nameMessage}`);
+  if (!qualifiedName.test(name)) wrong.push(`name part ${wrongName}`);
   return wrong;
 }
 
