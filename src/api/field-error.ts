@@ -100,5 +100,5 @@ function showValue(value: unknown): string {
   if (typeof value === 'string') return quoteGo(value);
   // Go's encoder escapes what HTML would read as markup.
   if (typeof value === 'object') return JSON.stringify(value).replace(/[<>&]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);
-  return String(value);
+  return String(value as number | bigint | boolean);
 }
