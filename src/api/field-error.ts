@@ -96,9 +96,8 @@ export function causeMessage(error: FieldError): string {
 }
 
 function showValue(value: unknown): string {
-  if (value === undefined || value === null) return 'null';
   if (typeof value === 'string') return quoteGo(value);
+  if (typeof value === 'bigint') return value.toString();
   // Go's encoder escapes what HTML would read as markup.
-  if (typeof value === 'object') return JSON.stringify(value).replace(/[<>&]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);
-  return String(value as number | bigint | boolean);
+  return (JSON.stringify(value) ?? 'null').replace(/[<>&]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);
 }
