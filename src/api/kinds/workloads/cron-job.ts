@@ -1,4 +1,4 @@
-import { type FieldError, invalid, notOneOf, notSupported, required } from '../../field-error.ts';
+import { type FieldError, invalid, notOneOf, required } from '../../field-error.ts';
 import type { CronJob, CronJobSpec, JobTemplateSpec } from '../../generated/types.ts';
 import type { Kind } from '../../kind.ts';
 import { nonNegative } from '../../validation/metadata.ts';
@@ -75,7 +75,7 @@ function validateTimeZone(zone: string | undefined, field: string): FieldError[]
 function validateJobTemplate({ spec }: JobTemplateSpec, field: string): FieldError[] {
   const errors = validateAnyJobSpec(spec, `${field}.spec`);
   if (spec.selector !== undefined) errors.push(invalid(`${field}.spec.selector`, spec.selector, '`selector` will be auto-generated'));
-  if (spec.manualSelector === true) errors.push(notSupported(`${field}.spec.manualSelector`, true, ['nil', 'false']));
+  if (spec.manualSelector === true) errors.push(notOneOf(`${field}.spec.manualSelector`, true, ['nil', 'false']));
   return errors;
 }
 

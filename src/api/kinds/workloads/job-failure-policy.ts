@@ -53,7 +53,7 @@ function validateAction(action: string, field: string, perIndex: boolean): Field
 function validatePatterns(patterns: readonly PodFailurePolicyOnPodConditionsPattern[], field: string): FieldError[] {
   return [
     ...(patterns.length > MAX_PATTERNS ? [tooMany(field, patterns.length, MAX_PATTERNS)] : []),
-    ...patterns.flatMap(({ type, status = '' }, i) => {
+    ...patterns.flatMap(({ type, status }, i) => {
       const at = `${field}[${i}]`;
       const wrongStatus =
         status === '' ? [required(`${at}.status`, listed(statuses))] : statuses.includes(status) ? [] : [notSupported(`${at}.status`, status, statuses)];

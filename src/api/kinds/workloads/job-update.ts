@@ -5,6 +5,7 @@ import { internalForm, podSpecForm, podTemplateForm } from './internal-form.ts';
 import { hasTrueCondition } from './job-conditions.ts';
 import { validateJobSpec } from './job-validation.ts';
 import { sameMeaning } from './same-meaning.ts';
+import { without } from './without.ts';
 
 /** What a job does is fixed once it is made; how many pods do it at a time is not. Kubernetes checks the spec here once more. */
 export function validateJobUpdate({ spec }: Job, old: Job): FieldError[] {
@@ -50,10 +51,9 @@ function mayTemplateChange({ spec, status }: Job): boolean {
 
 /** The old pods, placed as the new ones. */
 function withPlacement(old: PodSpec, { nodeSelector, tolerations, schedulingGates, affinity }: PodSpec): PodSpec {
-  const { nodeSelector: _, tolerations: __, schedulingGates: ___, affinity: oldAffinity, ...rest } = old;
-  const placed = placedAffinity(oldAffinity, affinity);
+  const placed = placedAffinity(old.affinity, affinity);
   return {
-    ...rest,
+    ...without(old, 'nodeSelector', 'tolerations', 'schedulingGates', 'affinity'),
     ...(nodeSelector === undefined ? {} : { nodeSelector }),
     ...(tolerations === undefined ? {} : { tolerations }),
     ...(schedulingGates === undefined ? {} : { schedulingGates }),
@@ -64,7 +64,7 @@ function withPlacement(old: PodSpec, { nodeSelector, tolerations, schedulingGate
 /** The old affinity to other pods, the new one to nodes. */
 function placedAffinity(old: Affinity | undefined, affinity: Affinity | undefined): Affinity | undefined {
   if (old === undefined && affinity === undefined) return undefined;
-  const { nodeAffinity: _, ...others } = old ?? {};
+  const others: Affinity = without(old ?? {}, 'nodeAffinity');
   if (affinity === undefined) return Object.keys(others).length === 0 ? undefined : others;
   return affinity.nodeAffinity === undefined ? others : { ...others, nodeAffinity: affinity.nodeAffinity };
 }

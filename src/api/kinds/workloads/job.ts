@@ -33,7 +33,9 @@ function defaults(job: Job): void {
 }
 
 export function defaultFailurePolicy({ podFailurePolicy }: JobSpec): void {
-  for (const rule of podFailurePolicy?.rules ?? []) for (const pattern of rule.onPodConditions ?? []) pattern.status ??= 'True';
+  for (const { onPodConditions } of podFailurePolicy?.rules ?? []) {
+    for (const pattern of onPodConditions ?? []) if (pattern.status === '') pattern.status = 'True';
+  }
 }
 
 /**

@@ -31,7 +31,11 @@ describe('Status', () => {
   test.each<[string, Shown, string]>([
     ['the phase', { status: { phase: 'Pending' } }, 'Pending'],
     ['the reason of the pod', { status: { phase: 'Failed', reason: 'Evicted' } }, 'Evicted'],
-    ['gates that hold off the scheduler', { status: { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated' }] } }, 'SchedulingGated'],
+    [
+      'gates that hold off the scheduler',
+      { status: { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated' }] } },
+      'SchedulingGated',
+    ],
     ['running', { status: { phase: 'Running', containerStatuses: [running()] } }, 'Running'],
     ['what a container waits for', { status: { phase: 'Running', containerStatuses: [waiting('CrashLoopBackOff')] } }, 'CrashLoopBackOff'],
     ['done', { status: { phase: 'Succeeded', containerStatuses: [ended({ exitCode: 0, reason: 'Completed' })] } }, 'Completed'],
@@ -79,7 +83,10 @@ describe('Status', () => {
     const started = running({ name: 'side', started: true });
     expect(cells({ spec, status: { initContainerStatuses: [started, running({ name: 'init' })] } })).toMatchObject({ Status: 'Init:1/2', Ready: '1/2' });
     const done = [started, ended({ exitCode: 0 }, { name: 'init' })];
-    expect(cells({ spec, status: { phase: 'Running', initContainerStatuses: done, containerStatuses: [running()] } })).toMatchObject({ Status: 'Running', Ready: '2/2' });
+    expect(cells({ spec, status: { phase: 'Running', initContainerStatuses: done, containerStatuses: [running()] } })).toMatchObject({
+      Status: 'Running',
+      Ready: '2/2',
+    });
   });
 });
 
@@ -105,13 +112,22 @@ describe('Restarts', () => {
 test('wide columns', () => {
   expect(cells({})).toMatchObject({ Age: '5m', IP: '<none>', Node: '<none>', 'Nominated Node': '<none>', 'Readiness Gates': '<none>' });
   const gates = { nodeName: 'n1', readinessGates: [{ conditionType: 'a' }, { conditionType: 'b' }] };
-  const status = { podIP: '10.0.0.1', nominatedNodeName: 'n2', conditions: [{ type: 'a', status: 'True' }, { type: 'b', status: 'False' }] };
+  const status = {
+    podIP: '10.0.0.1',
+    nominatedNodeName: 'n2',
+    conditions: [
+      { type: 'a', status: 'True' },
+      { type: 'b', status: 'False' },
+    ],
+  };
   expect(cells({ spec: gates, status })).toMatchObject({ IP: '10.0.0.1', Node: 'n1', 'Nominated Node': 'n2', 'Readiness Gates': '1/2' });
 });
 
 test('rows of pods that ended say so', () => {
   const completed = { type: 'Completed', status: 'True' };
-  expect(podKind.rowConditions?.(pod({ status: { phase: 'Succeeded' } }))).toEqual([{ ...completed, reason: 'Succeeded', message: 'The pod has completed successfully.' }]);
+  expect(podKind.rowConditions?.(pod({ status: { phase: 'Succeeded' } }))).toEqual([
+    { ...completed, reason: 'Succeeded', message: 'The pod has completed successfully.' },
+  ]);
   expect(podKind.rowConditions?.(pod({ status: { phase: 'Failed' } }))).toEqual([{ ...completed, reason: 'Failed', message: 'The pod failed.' }]);
   expect(podKind.rowConditions?.(pod({ status: { phase: 'Running' } }))).toEqual([]);
 });
@@ -119,7 +135,12 @@ test('rows of pods that ended say so', () => {
 test('fields that pods can be selected by', () => {
   const select = (shown: Shown): Record<string, string> =>
     Object.fromEntries(Object.entries(podKind.selectableFields).map(([field, value]) => [field, value(pod(shown))]));
-  expect(select({ spec: { nodeName: 'n1', hostNetwork: true, serviceAccountName: 'robot' }, status: { phase: 'Running', podIP: '10.0.0.1', nominatedNodeName: 'n2' } })).toEqual({
+  expect(
+    select({
+      spec: { nodeName: 'n1', hostNetwork: true, serviceAccountName: 'robot' },
+      status: { phase: 'Running', podIP: '10.0.0.1', nominatedNodeName: 'n2' },
+    }),
+  ).toEqual({
     'spec.nodeName': 'n1',
     'spec.host': 'n1',
     'spec.restartPolicy': 'Always',

@@ -5,7 +5,8 @@ import { podKind } from './pod.ts';
 const said = (spec: object): string[] => refusal(podKind, { metadata: { name: 'web' }, spec });
 const container = (more: object = {}): object => ({ name: 'main', image: 'nginx', ...more });
 /** What is said of a pod with one such container; the container's own path is left out. */
-const ofContainer = (more: object, pod: object = {}): string[] => said({ containers: [container(more)], ...pod }).map((line) => line.replace('spec.containers[0].', ''));
+const ofContainer = (more: object, pod: object = {}): string[] =>
+  said({ containers: [container(more)], ...pod }).map((line) => line.replace('spec.containers[0].', ''));
 const ofInit = (more: object): string[] =>
   said({ containers: [container()], initContainers: [container({ name: 'init', ...more })] }).map((line) => line.replace('spec.initContainers[0].', ''));
 
@@ -40,7 +41,14 @@ describe('containers', () => {
 
 describe('ports', () => {
   test('are numbers, with names and protocols that exist', () => {
-    expect(ofContainer({ ports: [{ containerPort: 0, protocol: 'ICMP', name: 'A' }, { containerPort: 65536, hostPort: -1 }] })).toEqual([
+    expect(
+      ofContainer({
+        ports: [
+          { containerPort: 0, protocol: 'ICMP', name: 'A' },
+          { containerPort: 65536, hostPort: -1 },
+        ],
+      }),
+    ).toEqual([
       'FieldValueInvalid ports[0].name: Invalid value: "A": must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)',
       'FieldValueInvalid ports[0].name: Invalid value: "A": must contain at least one letter (a-z)',
       'FieldValueRequired ports[0].containerPort: Required value',
@@ -51,7 +59,10 @@ describe('ports', () => {
   });
 
   test('of the node are taken once', () => {
-    const ports = [{ containerPort: 80, hostPort: 8080, name: 'a' }, { containerPort: 81, hostPort: 8080, name: 'a' }];
+    const ports = [
+      { containerPort: 80, hostPort: 8080, name: 'a' },
+      { containerPort: 81, hostPort: 8080, name: 'a' },
+    ];
     expect(ofContainer({ ports })).toEqual([
       'FieldValueDuplicate ports[1].name: Duplicate value: "a"',
       'FieldValueDuplicate ports[1].hostPort: Duplicate value: "TCP//8080"',
@@ -95,7 +106,7 @@ describe('environment', () => {
       'FieldValueNotSupported env[0].valueFrom.fieldRef.fieldPath: Unsupported value: "metadata.labels": supported values: "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"',
     ]);
     expect(env({ name: 'A', valueFrom: { configMapKeyRef: { name: 'c', key: '..' } } })).toEqual([
-      "FieldValueInvalid env[0].valueFrom.configMapKeyRef.key: Invalid value: \"..\": must not be '..'",
+      'FieldValueInvalid env[0].valueFrom.configMapKeyRef.key: Invalid value: "..": must not be \'..\'',
     ]);
     expect(env({ name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.disk' } } })).toEqual([
       'FieldValueNotSupported env[0].valueFrom.resourceFieldRef.resource: Unsupported value: "limits.disk": supported values: "limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory"',
@@ -181,7 +192,7 @@ describe('restarts of single containers', () => {
       'FieldValueRequired restartPolicyRules[0].exitCodes: Required value: must be specified',
       'FieldValueNotSupported restartPolicyRules[1].exitCodes.operator: Unsupported value: "Is": supported values: "In", "NotIn"',
     ]);
-    expect(ofContainer({ restartPolicy: 'Never', restartPolicyRules: Array(21).fill(rule) })).toEqual([
+    expect(ofContainer({ restartPolicy: 'Never', restartPolicyRules: Array.from({ length: 21 }, () => rule) })).toEqual([
       'FieldValueTooMany restartPolicyRules: Too many: 21: must have at most 20 items',
     ]);
   });
@@ -192,7 +203,9 @@ describe('resources', () => {
 
   test('have names that containers know', () => {
     expect(resources({ storage: '1' })).toEqual(
-      ['limits', 'requests'].map((list) => `FieldValueInvalid resources.${list}[storage]: Invalid value: "storage": must be a standard resource for containers`),
+      ['limits', 'requests'].map(
+        (list) => `FieldValueInvalid resources.${list}[storage]: Invalid value: "storage": must be a standard resource for containers`,
+      ),
     );
     expect(resources({}, { magic: '1' })).toEqual([
       'FieldValueInvalid resources.requests[magic]: Invalid value: "magic": must be a standard resource type or fully qualified',
@@ -245,19 +258,23 @@ describe('resources', () => {
   });
 
   test('how they change while the container runs', () => {
-    const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }, { resourceName: 'cpu', restartPolicy: 'Never' }];
+    const resizePolicy = [
+      { resourceName: 'cpu', restartPolicy: 'RestartContainer' },
+      { resourceName: 'cpu', restartPolicy: 'Never' },
+    ];
     expect(ofContainer({ resizePolicy })).toEqual([
       'FieldValueDuplicate resizePolicy[1]: Duplicate value: "cpu"',
       'FieldValueNotSupported resizePolicy: Unsupported value: "Never": supported values: "NotRequired", "RestartContainer"',
     ]);
     expect(ofInit({ resizePolicy: resizePolicy.slice(0, 1) })).toEqual([
-      "FieldValueInvalid resizePolicy[0].restartPolicy: Invalid value: \"RestartContainer\": must not be set to 'RestartContainer' for non-sidecar initContainers",
+      'FieldValueInvalid resizePolicy[0].restartPolicy: Invalid value: "RestartContainer": must not be set to \'RestartContainer\' for non-sidecar initContainers',
     ]);
   });
 });
 
 describe('security', () => {
-  const secure = (securityContext: object, pod: object = {}): string[] => ofContainer({ securityContext }, pod).map((line) => line.replace('securityContext.', ''));
+  const secure = (securityContext: object, pod: object = {}): string[] =>
+    ofContainer({ securityContext }, pod).map((line) => line.replace('securityContext.', ''));
 
   test('users and groups are numbers of the node', () => {
     expect(secure({ runAsUser: -1, runAsGroup: 2 ** 31 })).toEqual([
@@ -278,7 +295,9 @@ describe('security', () => {
 
   test('a privileged container escalates', () => {
     const [line = ''] = secure({ privileged: true, allowPrivilegeEscalation: false });
-    expect(line).toMatch(/^FieldValueInvalid securityContext: Invalid value: \{"Capabilities":null,"Privileged":true,.*: cannot set `allowPrivilegeEscalation` to false and `privileged` to true$/);
+    expect(line).toMatch(
+      /^FieldValueInvalid securityContext: Invalid value: \{"Capabilities":null,"Privileged":true,.*: cannot set `allowPrivilegeEscalation` to false and `privileged` to true$/,
+    );
   });
 
   test('an unmasked /proc needs users of the pod’s own', () => {
@@ -287,11 +306,19 @@ describe('security', () => {
   });
 
   test('of the pod', () => {
-    const securityContext = { fsGroup: -1, fsGroupChangePolicy: 'Never', sysctls: [{ name: 'net.core.somaxconn', value: '1' }, { name: 'A B', value: '1' }], seLinuxChangePolicy: 'No' };
+    const securityContext = {
+      fsGroup: -1,
+      fsGroupChangePolicy: 'Never',
+      sysctls: [
+        { name: 'net.core.somaxconn', value: '1' },
+        { name: 'A B', value: '1' },
+      ],
+      seLinuxChangePolicy: 'No',
+    };
     expect(ofContainer({}, { securityContext, hostNetwork: true, hostPID: true, shareProcessNamespace: true })).toEqual([
       'FieldValueInvalid spec.securityContext.fsGroup: Invalid value: -1: must be between 0 and 2147483647, inclusive',
       'FieldValueInvalid spec.securityContext.shareProcessNamespace: Invalid value: true: ShareProcessNamespace and HostPID cannot both be enabled',
-      "FieldValueInvalid spec.securityContext.sysctls[0].name: Invalid value: \"net.core.somaxconn\": may not be specified when 'hostNetwork' is true",
+      'FieldValueInvalid spec.securityContext.sysctls[0].name: Invalid value: "net.core.somaxconn": may not be specified when \'hostNetwork\' is true',
       'FieldValueInvalid spec.securityContext.sysctls[1].name: Invalid value: "A B": must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$',
       'FieldValueNotSupported spec.securityContext.fsGroupChangePolicy: Unsupported value: "Never": supported values: "Always", "OnRootMismatch"',
       'FieldValueNotSupported spec.securityContext.seLinuxChangePolicy: Unsupported value: "No": supported values: "MountOption", "Recursive"',
@@ -312,7 +339,9 @@ describe('security', () => {
     expect(ofContainer({ securityContext: { windowsOptions: {} } }, { os: { name: 'linux' } })).toEqual([
       'FieldValueForbidden securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod',
     ]);
-    expect(ofContainer({}, { os: { name: 'beos' } })).toEqual(['FieldValueNotSupported spec.os: Unsupported value: "beos": supported values: "linux", "windows"']);
+    expect(ofContainer({}, { os: { name: 'beos' } })).toEqual([
+      'FieldValueNotSupported spec.os: Unsupported value: "beos": supported values: "linux", "windows"',
+    ]);
     expect(secure({ windowsOptions: { hostProcess: true, runAsUserName: 'A\\B\\C' } })).toEqual([
       'FieldValueInvalid windowsOptions.runAsUserName: Invalid value: "A\\\\B\\\\C": runAsUserName cannot contain more than one backslash',
       'FieldValueInvalid spec.hostNetwork: Invalid value: false: hostNetwork must be true if pod contains any hostProcess containers',

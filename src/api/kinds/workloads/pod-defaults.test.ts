@@ -3,7 +3,11 @@ import { type Raw, created, decoded } from '../try-kind.ts';
 import { defaultPullPolicy, imageTag } from './image-name.ts';
 import { podKind } from './pod.ts';
 
-const pod = (spec: object, more: object = {}): Raw => ({ metadata: { name: 'web' }, spec: { containers: [{ name: 'main', image: 'nginx' }], ...spec }, ...more });
+const pod = (spec: object, more: object = {}): Raw => ({
+  metadata: { name: 'web' },
+  spec: { containers: [{ name: 'main', image: 'nginx' }], ...spec },
+  ...more,
+});
 const specOf = (spec: object) => created(podKind, pod(spec)).spec;
 const containerOf = (container: object) => specOf({ containers: [{ name: 'main', image: 'nginx', ...container }] }).containers?.[0];
 
@@ -40,7 +44,10 @@ test('sources of volumes get what they left out', () => {
     { name: 'b', secret: { secretName: 's' } },
     { name: 'c', configMap: { name: 'c' } },
     { name: 'd', downwardAPI: { items: [{ path: 'p', fieldRef: { fieldPath: 'metadata.name' } }] } },
-    { name: 'e', projected: { sources: [{ serviceAccountToken: { path: 't' } }, { downwardAPI: { items: [{ path: 'q', fieldRef: { fieldPath: 'metadata.uid' } }] } }] } },
+    {
+      name: 'e',
+      projected: { sources: [{ serviceAccountToken: { path: 't' } }, { downwardAPI: { items: [{ path: 'q', fieldRef: { fieldPath: 'metadata.uid' } }] } }] },
+    },
     { name: 'f', hostPath: { path: '/f' } },
     { name: 'g', iscsi: { targetPortal: 'p', iqn: 'iqn.2001-04.com.example:s', lun: 0 } },
     { name: 'h', rbd: { monitors: ['m'], image: 'i' } },
@@ -86,7 +93,10 @@ test('containers get what they left out', () => {
   const probe = { httpGet: { port: 80 } };
   const given = {
     ports: [{ containerPort: 80 }],
-    env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }, { name: 'B', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'p', key: 'k' } } }],
+    env: [
+      { name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      { name: 'B', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'p', key: 'k' } } },
+    ],
     livenessProbe: probe,
     readinessProbe: { grpc: { port: 80 }, periodSeconds: 2 },
     lifecycle: { preStop: { httpGet: { port: 80, path: '/bye' } } },

@@ -4,7 +4,9 @@ import { podKind } from './pod.ts';
 
 /** What is said of a pod with this in its spec; 'spec.' is left out. */
 const said = (spec: object, metadata: object = {}): string[] =>
-  refusal(podKind, { metadata: { name: 'web', ...metadata }, spec: { containers: [{ name: 'main', image: 'nginx' }], ...spec } }).map((line) => line.replace('spec.', ''));
+  refusal(podKind, { metadata: { name: 'web', ...metadata }, spec: { containers: [{ name: 'main', image: 'nginx' }], ...spec } }).map((line) =>
+    line.replace('spec.', ''),
+  );
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
@@ -15,7 +17,15 @@ describe('affinity', () => {
 
   test('to nodes', () => {
     expect(nodes()).toEqual([`FieldValueRequired ${at}: Required value: must have at least one node selector term`]);
-    expect(nodes({ matchExpressions: [{ key: 'a', operator: 'In' }, { key: 'b', operator: 'Gt', values: ['1', '2'] }, { key: 'c', operator: 'Like' }] })).toEqual([
+    expect(
+      nodes({
+        matchExpressions: [
+          { key: 'a', operator: 'In' },
+          { key: 'b', operator: 'Gt', values: ['1', '2'] },
+          { key: 'c', operator: 'Like' },
+        ],
+      }),
+    ).toEqual([
       `FieldValueRequired ${at}[0].matchExpressions[0].values: Required value: must be specified when \`operator\` is 'In' or 'NotIn'`,
       `FieldValueRequired ${at}[0].matchExpressions[1].values: Required value: must be specified single value when \`operator\` is 'Lt' or 'Gt'`,
       `FieldValueInvalid ${at}[0].matchExpressions[2].operator: Invalid value: "Like": not a valid selector operator`,
@@ -56,12 +66,38 @@ describe('tolerations', () => {
   test.each<[string, object, string[]]>([
     ['everything', { operator: 'Exists' }, []],
     ['a key for a while', { key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 }, []],
-    ['a while, without an end', { key: 'a', operator: 'Exists', tolerationSeconds: 5 }, ["FieldValueInvalid tolerations[0].effect: Invalid value: \"\": effect must be 'NoExecute' when `tolerationSeconds` is set"]],
-    ['nothing in particular', {}, ['FieldValueInvalid tolerations[0].operator: Invalid value: "": operator must be Exists when `key` is empty, which means "match all values and all keys"']],
-    ['a value that need not be', { key: 'a', operator: 'Exists', value: 'b' }, ["FieldValueInvalid tolerations[0].operator: Invalid value: \"b\": value must be empty when `operator` is 'Exists'"]],
-    ['numbers', { key: 'a', operator: 'Gt', value: '1' }, ['FieldValueNotSupported tolerations[0].operator: Unsupported value: "Gt": supported values: "Equal", "Exists", "Lt", "Gt"']],
-    ['by an operator that is none', { key: 'a', operator: 'Is' }, ['FieldValueNotSupported tolerations[0].operator: Unsupported value: "Is": supported values: "Equal", "Exists"']],
-    ['an effect that is none', { key: 'a', effect: 'Explode' }, ['FieldValueNotSupported tolerations[0].effect: Unsupported value: "Explode": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"']],
+    [
+      'a while, without an end',
+      { key: 'a', operator: 'Exists', tolerationSeconds: 5 },
+      ['FieldValueInvalid tolerations[0].effect: Invalid value: "": effect must be \'NoExecute\' when `tolerationSeconds` is set'],
+    ],
+    [
+      'nothing in particular',
+      {},
+      [
+        'FieldValueInvalid tolerations[0].operator: Invalid value: "": operator must be Exists when `key` is empty, which means "match all values and all keys"',
+      ],
+    ],
+    [
+      'a value that need not be',
+      { key: 'a', operator: 'Exists', value: 'b' },
+      ['FieldValueInvalid tolerations[0].operator: Invalid value: "b": value must be empty when `operator` is \'Exists\''],
+    ],
+    [
+      'numbers',
+      { key: 'a', operator: 'Gt', value: '1' },
+      ['FieldValueNotSupported tolerations[0].operator: Unsupported value: "Gt": supported values: "Equal", "Exists", "Lt", "Gt"'],
+    ],
+    [
+      'by an operator that is none',
+      { key: 'a', operator: 'Is' },
+      ['FieldValueNotSupported tolerations[0].operator: Unsupported value: "Is": supported values: "Equal", "Exists"'],
+    ],
+    [
+      'an effect that is none',
+      { key: 'a', effect: 'Explode' },
+      ['FieldValueNotSupported tolerations[0].effect: Unsupported value: "Explode": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"'],
+    ],
   ])('of %s', (_, toleration, expected) => {
     expect(tolerate(toleration)).toEqual(expected);
   });
@@ -86,11 +122,17 @@ test('constraints on the spread', () => {
 test('gates', () => {
   const gates = { schedulingGates: [{ name: 'a' }, { name: 'a' }] };
   expect(said(gates)).toEqual(['FieldValueDuplicate schedulingGates[1]: Duplicate value: "a"']);
-  expect(said({ schedulingGates: [{ name: 'a' }], nodeName: 'n1' })).toEqual(['FieldValueForbidden nodeName: Forbidden: cannot be set until all schedulingGates have been cleared']);
+  expect(said({ schedulingGates: [{ name: 'a' }], nodeName: 'n1' })).toEqual([
+    'FieldValueForbidden nodeName: Forbidden: cannot be set until all schedulingGates have been cleared',
+  ]);
 });
 
 test('policies, names and deadlines', () => {
-  expect(said({ restartPolicy: 'Sometimes', dnsPolicy: 'Mine', preemptionPolicy: 'Maybe', activeDeadlineSeconds: 0, hostname: 'a.b', priorityClassName: 'A' }).map((line) => line.replace(/(: a lowercase RFC 1123 subdomain).*/, '$1'))).toEqual([
+  expect(
+    said({ restartPolicy: 'Sometimes', dnsPolicy: 'Mine', preemptionPolicy: 'Maybe', activeDeadlineSeconds: 0, hostname: 'a.b', priorityClassName: 'A' }).map(
+      (line) => line.replace(/(: a lowercase RFC 1123 subdomain).*/, '$1'),
+    ),
+  ).toEqual([
     'FieldValueNotSupported restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"',
     'FieldValueNotSupported dnsPolicy: Unsupported value: "Mine": supported values: "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"',
     'FieldValueInvalid activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive',
@@ -106,7 +148,11 @@ describe('names on the network', () => {
     expect(said({ dnsPolicy: 'None', dnsConfig: {} })).toEqual([
       'FieldValueRequired dnsConfig.nameservers: Required value: must provide at least one DNS nameserver when `dnsPolicy` is None',
     ]);
-    expect(said({ dnsConfig: { nameservers: ['1.1.1.1', '8.8.8.8', 'x', '::1'], searches: ['.', '_a.b.', 'C'], options: [{ name: '' }] } }).map((line) => line.slice(0, 110))).toEqual([
+    expect(
+      said({ dnsConfig: { nameservers: ['1.1.1.1', '8.8.8.8', 'x', '::1'], searches: ['.', '_a.b.', 'C'], options: [{ name: '' }] } }).map((line) =>
+        line.slice(0, 110),
+      ),
+    ).toEqual([
       'FieldValueInvalid dnsConfig.nameservers: Invalid value: ["1.1.1.1","8.8.8.8","x","::1"]: must not have more than 3 nameservers'.slice(0, 110),
       'FieldValueInvalid dnsConfig.nameservers[2]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'.slice(0, 110),
       'FieldValueInvalid dnsConfig.searches[2]: Invalid value: "C": a lowercase RFC 1123 subdomain must consist of lower case'.slice(0, 110),

@@ -107,7 +107,9 @@ describe('a status', () => {
   });
 
   test('a container may have its own policy', () => {
-    const containers = [{ name: 'main', image: 'x', restartPolicy: 'Never', restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [1] } }] }];
+    const containers = [
+      { name: 'main', image: 'x', restartPolicy: 'Never', restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [1] } }] },
+    ];
     expect(report(withStatus(pod({ containers }), { containerStatuses: [ended] }), { containerStatuses: [runs] })).toEqual([]);
   });
 

@@ -72,7 +72,10 @@ describe('what may not', () => {
   });
 
   test('some annotations', () => {
-    const annotate = (annotations: Record<string, string>) => ({ metadata }: Pod) => void Object.assign(metadata, { annotations });
+    const annotate =
+      (annotations: Record<string, string>) =>
+      ({ metadata }: Pod) =>
+        void Object.assign(metadata, { annotations });
     const mirror = 'kubernetes.io/config.mirror';
     expect(updateRefusal(podKind, pod({ nodeName: 'n1' }), annotate({ [mirror]: 'x', mine: 'y' }))).toEqual([
       `FieldValueForbidden metadata.annotations[${mirror}]: Forbidden: may not add mirror pod annotation`,

@@ -8,6 +8,7 @@ import { internalForm } from './internal-form.ts';
 import { podSpecDiff } from './pod-diff.ts';
 import { validateTolerations } from './pod-scheduling.ts';
 import { sameMeaning } from './same-meaning.ts';
+import { without } from './without.ts';
 
 const MAX_DEADLINE_SECONDS = 2 ** 31 - 1;
 const mutable = [
@@ -60,8 +61,8 @@ function validateDeadlineChange(deadline: number | undefined, old: number | unde
 /** Tolerations may be added; of those that are there only the seconds may change. */
 function validateTolerationChange(tolerations: readonly Toleration[] = [], old: readonly Toleration[] = []): FieldError[] {
   const field = 'spec.tolerations';
-  const isKept = ({ tolerationSeconds: _, ...before }: Toleration): boolean =>
-    tolerations.some(({ tolerationSeconds: __, ...now }) => sameMeaning(now, before));
+  const fixed = (toleration: Toleration): object => without(toleration, 'tolerationSeconds');
+  const isKept = (before: Toleration): boolean => tolerations.some((now) => sameMeaning(fixed(now), fixed(before)));
   if (!old.every(isKept)) return [forbidden(field, 'existing toleration can not be modified except its tolerationSeconds')];
   return validateTolerations(tolerations, field);
 }
@@ -87,15 +88,14 @@ function validateRest(spec: PodSpec, old: PodSpec): FieldError[] {
 }
 
 const withImages = (containers: readonly Container[], old: readonly Container[]): Container[] =>
-  containers.map(({ image: _, ...container }, i) => {
+  containers.map((container, i) => {
     const image = old[i]?.image;
-    return image === undefined ? container : { ...container, image };
+    return image === undefined ? without(container, 'image') : { ...container, image };
   });
 
-function setBack<K extends keyof PodSpec>(spec: PodSpec, old: PodSpec, field: K): void {
-  const value = old[field];
-  if (value === undefined) delete spec[field];
-  else spec[field] = value;
+function setBack(spec: PodSpec, old: PodSpec, field: keyof PodSpec): void {
+  if (old[field] === undefined) delete spec[field];
+  else Object.assign(spec, { [field]: old[field] });
 }
 
 /** While the scheduler is held off by gates, where a pod may run can still be narrowed. Sets back what is allowed. */
@@ -116,7 +116,7 @@ function tightenPlacement(spec: PodSpec, old: PodSpec): FieldError[] {
 
 /** The new affinity with the old affinity to nodes. */
 function restoreNodeAffinity(affinity: Affinity | undefined, old: Affinity | undefined): Affinity | undefined {
-  const { nodeAffinity: _, ...others } = affinity ?? {};
+  const others: Affinity = without(affinity ?? {}, 'nodeAffinity');
   const isOnlyNodes = others.podAffinity === undefined && others.podAntiAffinity === undefined;
   if (old === undefined && isOnlyNodes) return undefined;
   return old?.nodeAffinity === undefined ? others : { ...others, nodeAffinity: old.nodeAffinity };
@@ -134,7 +134,8 @@ function validateNodeAffinityChange(affinity: NodeAffinity | undefined, old: Nod
   const now = affinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   if (before.length === 0) return [];
   // Terms are alternatives: another one would widen the choice.
-  if (before.length !== now.length) return [invalid(field, now.length === 0 ? null : now.map(shown), 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')];
+  if (before.length !== now.length)
+    return [invalid(field, now.length === 0 ? null : now.map(shown), 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')];
   return now.flatMap((term, i) =>
     isNarrower(term, before[i] ?? {}) ? [] : [invalid(`${field}[${i}]`, shown(term), 'only additions are allowed (no mutations or deletions)')],
   );

@@ -56,88 +56,166 @@ describe('sources', () => {
   const mode = 'must be a number between 0 and 0777 (octal), both inclusive';
   const cases: readonly (readonly [what: string, source: object, expected: string[]])[] = [
     ['emptyDir', { emptyDir: { sizeLimit: '-1' } }, ['FieldValueForbidden emptyDir.sizeLimit: Forbidden: SizeLimit field must be a valid resource quantity']],
-    ['hostPath', { hostPath: { path: '/a/../b', type: 'Pipe' } }, [
-      'FieldValueInvalid hostPath.path: Invalid value: "/a/../b": must not contain \'..\'',
-      'FieldValueNotSupported hostPath.type: Unsupported value: "Pipe": supported values: "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"',
-    ]],
-    ['gitRepo', { gitRepo: { repository: '', directory: '/abs' } }, [
-      'FieldValueRequired gitRepo.repository: Required value',
-      'FieldValueInvalid gitRepo.directory: Invalid value: "/abs": must be a relative path',
-    ]],
-    ['gcePersistentDisk', { gcePersistentDisk: { pdName: '', partition: 256 } }, [
-      'FieldValueRequired persistentDisk.pdName: Required value',
-      'FieldValueInvalid persistentDisk.partition: Invalid value: 256: must be between 1 and 255, inclusive',
-    ]],
-    ['awsElasticBlockStore', { awsElasticBlockStore: { volumeID: '', partition: -1 } }, [
-      'FieldValueRequired awsElasticBlockStore.volumeID: Required value',
-      'FieldValueInvalid awsElasticBlockStore.partition: Invalid value: -1: must be between 1 and 255, inclusive',
-    ]],
-    ['nfs', { nfs: { server: '', path: 'rel' } }, [
-      'FieldValueRequired nfs.server: Required value',
-      'FieldValueInvalid nfs.path: Invalid value: "rel": must be an absolute path',
-    ]],
-    ['iscsi', { iscsi: { targetPortal: '', iqn: 'abc', lun: 256, chapAuthSession: true, initiatorName: 'iqn.x' } }, [
-      'FieldValueRequired iscsi.targetPortal: Required value',
-      'FieldValueInvalid iscsi.iqn: Invalid value: "abc": must be valid format starting with iqn, eui, or naa',
-      'FieldValueInvalid iscsi.lun: Invalid value: 256: must be between 0 and 255, inclusive',
-      'FieldValueRequired iscsi.secretRef: Required value',
-      'FieldValueInvalid iscsi.initiatorname: Invalid value: "iqn.x": must be valid format',
-    ]],
-    ['glusterfs', { glusterfs: { endpoints: '', path: '' } }, ['FieldValueRequired glusterfs.endpoints: Required value', 'FieldValueRequired glusterfs.path: Required value']],
+    [
+      'hostPath',
+      { hostPath: { path: '/a/../b', type: 'Pipe' } },
+      [
+        'FieldValueInvalid hostPath.path: Invalid value: "/a/../b": must not contain \'..\'',
+        'FieldValueNotSupported hostPath.type: Unsupported value: "Pipe": supported values: "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"',
+      ],
+    ],
+    [
+      'gitRepo',
+      { gitRepo: { repository: '', directory: '/abs' } },
+      ['FieldValueRequired gitRepo.repository: Required value', 'FieldValueInvalid gitRepo.directory: Invalid value: "/abs": must be a relative path'],
+    ],
+    [
+      'gcePersistentDisk',
+      { gcePersistentDisk: { pdName: '', partition: 256 } },
+      [
+        'FieldValueRequired persistentDisk.pdName: Required value',
+        'FieldValueInvalid persistentDisk.partition: Invalid value: 256: must be between 1 and 255, inclusive',
+      ],
+    ],
+    [
+      'awsElasticBlockStore',
+      { awsElasticBlockStore: { volumeID: '', partition: -1 } },
+      [
+        'FieldValueRequired awsElasticBlockStore.volumeID: Required value',
+        'FieldValueInvalid awsElasticBlockStore.partition: Invalid value: -1: must be between 1 and 255, inclusive',
+      ],
+    ],
+    [
+      'nfs',
+      { nfs: { server: '', path: 'rel' } },
+      ['FieldValueRequired nfs.server: Required value', 'FieldValueInvalid nfs.path: Invalid value: "rel": must be an absolute path'],
+    ],
+    [
+      'iscsi',
+      { iscsi: { targetPortal: '', iqn: 'abc', lun: 256, chapAuthSession: true, initiatorName: 'iqn.x' } },
+      [
+        'FieldValueRequired iscsi.targetPortal: Required value',
+        'FieldValueInvalid iscsi.iqn: Invalid value: "abc": must be valid format starting with iqn, eui, or naa',
+        'FieldValueInvalid iscsi.lun: Invalid value: 256: must be between 0 and 255, inclusive',
+        'FieldValueRequired iscsi.secretRef: Required value',
+        'FieldValueInvalid iscsi.initiatorname: Invalid value: "iqn.x": must be valid format',
+      ],
+    ],
+    [
+      'glusterfs',
+      { glusterfs: { endpoints: '', path: '' } },
+      ['FieldValueRequired glusterfs.endpoints: Required value', 'FieldValueRequired glusterfs.path: Required value'],
+    ],
     ['flocker', { flocker: {} }, ['FieldValueRequired flocker: Required value: one of datasetName and datasetUUID is required']],
     ['rbd', { rbd: { monitors: [], image: '' } }, ['FieldValueRequired rbd.monitors: Required value', 'FieldValueRequired rbd.image: Required value']],
-    ['cinder', { cinder: { volumeID: '', secretRef: {} } }, ['FieldValueRequired cinder.volumeID: Required value', 'FieldValueRequired cinder.secretRef.name: Required value']],
+    [
+      'cinder',
+      { cinder: { volumeID: '', secretRef: {} } },
+      ['FieldValueRequired cinder.volumeID: Required value', 'FieldValueRequired cinder.secretRef.name: Required value'],
+    ],
     ['cephfs', { cephfs: { monitors: [] } }, ['FieldValueRequired cephfs.monitors: Required value']],
-    ['quobyte', { quobyte: { registry: 'host', volume: '' } }, [
-      'FieldValueInvalid quobyte.registry: Invalid value: "host": must be a host:port pair or multiple pairs separated by commas',
-      'FieldValueRequired quobyte.volume: Required value',
-    ]],
+    [
+      'quobyte',
+      { quobyte: { registry: 'host', volume: '' } },
+      [
+        'FieldValueInvalid quobyte.registry: Invalid value: "host": must be a host:port pair or multiple pairs separated by commas',
+        'FieldValueRequired quobyte.volume: Required value',
+      ],
+    ],
     ['fc', { fc: { targetWWNs: ['a'] } }, ['FieldValueRequired fc.lun: Required value: lun is required if targetWWNs is specified']],
-    ['flexVolume', { flexVolume: { driver: '', options: { 'x.k8s.io/a': 'b' } } }, [
-      'FieldValueRequired flexVolume.driver: Required value',
-      'FieldValueInvalid flexVolume.options[x.k8s.io/a]: Invalid value: "x.k8s.io/a": kubernetes.io and k8s.io namespaces are reserved',
-    ]],
-    ['azureFile', { azureFile: { secretName: '', shareName: '' } }, ['FieldValueRequired azureFile.secretName: Required value', 'FieldValueRequired azureFile.shareName: Required value']],
-    ['azureDisk', { azureDisk: { diskName: 'd', diskURI: 'ftp://x', kind: 'Managed', cachingMode: 'All' } }, [
-      'FieldValueNotSupported azureDisk.cachingMode: Unsupported value: "All": supported values: "None", "ReadOnly", "ReadWrite"',
-      'FieldValueNotSupported azureDisk.diskURI: Unsupported value: "ftp://x": supported values: "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"',
-    ]],
+    [
+      'flexVolume',
+      { flexVolume: { driver: '', options: { 'x.k8s.io/a': 'b' } } },
+      [
+        'FieldValueRequired flexVolume.driver: Required value',
+        'FieldValueInvalid flexVolume.options[x.k8s.io/a]: Invalid value: "x.k8s.io/a": kubernetes.io and k8s.io namespaces are reserved',
+      ],
+    ],
+    [
+      'azureFile',
+      { azureFile: { secretName: '', shareName: '' } },
+      ['FieldValueRequired azureFile.secretName: Required value', 'FieldValueRequired azureFile.shareName: Required value'],
+    ],
+    [
+      'azureDisk',
+      { azureDisk: { diskName: 'd', diskURI: 'ftp://x', kind: 'Managed', cachingMode: 'All' } },
+      [
+        'FieldValueNotSupported azureDisk.cachingMode: Unsupported value: "All": supported values: "None", "ReadOnly", "ReadWrite"',
+        'FieldValueNotSupported azureDisk.diskURI: Unsupported value: "ftp://x": supported values: "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"',
+      ],
+    ],
     ['vsphereVolume', { vsphereVolume: { volumePath: '' } }, ['FieldValueRequired vsphereVolume.volumePath: Required value']],
     ['photonPersistentDisk', { photonPersistentDisk: { pdID: '' } }, ['FieldValueRequired photonPersistentDisk.pdID: Required value']],
     ['portworxVolume', { portworxVolume: { volumeID: '' } }, ['FieldValueRequired portworxVolume.volumeID: Required value']],
     ['storageos', { storageos: {} }, ['FieldValueRequired storageos.volumeName: Required value']],
-    ['scaleIO', { scaleIO: { gateway: '', system: '', volumeName: '', secretRef: null } }, [
-      'FieldValueRequired scaleIO.gateway: Required value',
-      'FieldValueRequired scaleIO.system: Required value',
-      'FieldValueRequired scaleIO.volumeName: Required value',
-    ]],
-    ['csi', { csi: { driver: '', nodePublishSecretRef: { name: '' } } }, [
-      'FieldValueRequired csi.driver: Required value',
-      'FieldValueRequired csi.nodePublishSecretRef.name: Required value',
-    ]],
+    [
+      'scaleIO',
+      { scaleIO: { gateway: '', system: '', volumeName: '', secretRef: null } },
+      [
+        'FieldValueRequired scaleIO.gateway: Required value',
+        'FieldValueRequired scaleIO.system: Required value',
+        'FieldValueRequired scaleIO.volumeName: Required value',
+      ],
+    ],
+    [
+      'csi',
+      { csi: { driver: '', nodePublishSecretRef: { name: '' } } },
+      ['FieldValueRequired csi.driver: Required value', 'FieldValueRequired csi.nodePublishSecretRef.name: Required value'],
+    ],
     ['csi with a long name', { csi: { driver: 'd'.repeat(64) } }, ['FieldValueTooLong csi.driver: Too long: may not be more than 63 bytes']],
-    ['image', { image: { pullPolicy: 'Sometimes' } }, [
-      'FieldValueRequired image.reference: Required value',
-      'FieldValueNotSupported image.pullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"',
-    ]],
-    ['secret', { secret: { secretName: '', defaultMode: 512, items: [{ key: '', path: '../x', mode: -1 }] } }, [
-      'FieldValueRequired secret.secretName: Required value',
-      `FieldValueInvalid secret.defaultMode: Invalid value: 512: ${mode}`,
-      'FieldValueRequired secret.items[0].key: Required value',
-      'FieldValueInvalid secret.items[0].path: Invalid value: "../x": must not contain \'..\'',
-      `FieldValueInvalid secret.items[0].mode: Invalid value: -1: ${mode}`,
-    ]],
-    ['configMap', { configMap: { items: [{ key: 'k', path: '..data' }, { key: 'k', path: '' }] } }, [
-      'FieldValueRequired configMap.name: Required value',
-      'FieldValueInvalid configMap.items[0].path: Invalid value: "..data": must not start with \'..\'',
-      'FieldValueRequired configMap.items[1].path: Required value',
-    ]],
-    ['downwardAPI', { downwardAPI: { items: [{ path: 'a' }, { path: 'b', fieldRef: { fieldPath: 'status.podIP' } }, { path: 'c', resourceFieldRef: { resource: 'limits.cpu', divisor: '2' } }] } }, [
-      'FieldValueRequired downwardAPI: Required value: one of fieldRef and resourceFieldRef is required',
-      'FieldValueNotSupported downwardAPI.fieldRef.fieldPath: Unsupported value: "status.podIP": supported values: "metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"',
-      'FieldValueRequired downwardAPI.resourceFieldRef.containerName: Required value',
-      'FieldValueInvalid downwardAPI.resourceFieldRef.divisor: Invalid value: "limits.cpu": only divisor\'s values 1m and 1 are supported with the cpu resource',
-    ]],
+    [
+      'image',
+      { image: { pullPolicy: 'Sometimes' } },
+      [
+        'FieldValueRequired image.reference: Required value',
+        'FieldValueNotSupported image.pullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"',
+      ],
+    ],
+    [
+      'secret',
+      { secret: { secretName: '', defaultMode: 512, items: [{ key: '', path: '../x', mode: -1 }] } },
+      [
+        'FieldValueRequired secret.secretName: Required value',
+        `FieldValueInvalid secret.defaultMode: Invalid value: 512: ${mode}`,
+        'FieldValueRequired secret.items[0].key: Required value',
+        'FieldValueInvalid secret.items[0].path: Invalid value: "../x": must not contain \'..\'',
+        `FieldValueInvalid secret.items[0].mode: Invalid value: -1: ${mode}`,
+      ],
+    ],
+    [
+      'configMap',
+      {
+        configMap: {
+          items: [
+            { key: 'k', path: '..data' },
+            { key: 'k', path: '' },
+          ],
+        },
+      },
+      [
+        'FieldValueRequired configMap.name: Required value',
+        'FieldValueInvalid configMap.items[0].path: Invalid value: "..data": must not start with \'..\'',
+        'FieldValueRequired configMap.items[1].path: Required value',
+      ],
+    ],
+    [
+      'downwardAPI',
+      {
+        downwardAPI: {
+          items: [
+            { path: 'a' },
+            { path: 'b', fieldRef: { fieldPath: 'status.podIP' } },
+            { path: 'c', resourceFieldRef: { resource: 'limits.cpu', divisor: '2' } },
+          ],
+        },
+      },
+      [
+        'FieldValueRequired downwardAPI: Required value: one of fieldRef and resourceFieldRef is required',
+        'FieldValueNotSupported downwardAPI.fieldRef.fieldPath: Unsupported value: "status.podIP": supported values: "metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"',
+        'FieldValueRequired downwardAPI.resourceFieldRef.containerName: Required value',
+        'FieldValueInvalid downwardAPI.resourceFieldRef.divisor: Invalid value: "limits.cpu": only divisor\'s values 1m and 1 are supported with the cpu resource',
+      ],
+    ],
   ];
 
   test.each(cases)('%s', (_, source, expected) => {
@@ -148,7 +226,7 @@ describe('sources', () => {
     const file = (fieldPath: string): object => ({ path: 'f', fieldRef: { fieldPath } });
     expect(said([{ name: 'a', downwardAPI: { items: [file("metadata.labels['app']"), file("metadata.annotations['Example.com/X']")] } }])).toEqual([]);
     expect(said([{ name: 'a', downwardAPI: { items: [file("spec.nodeName['x']")] } }])).toEqual([
-      'FieldValueInvalid spec.volumes[0].downwardAPI.fieldRef.fieldPath: Invalid value: "spec.nodeName[\'x\']": error converting fieldPath: field label does not support subscript: spec.nodeName[\'x\']',
+      "FieldValueInvalid spec.volumes[0].downwardAPI.fieldRef.fieldPath: Invalid value: \"spec.nodeName['x']\": error converting fieldPath: field label does not support subscript: spec.nodeName['x']",
     ]);
     expect(said([{ name: 'a', downwardAPI: { items: [file('spec.nope')] } }])).toEqual([
       'FieldValueInvalid spec.volumes[0].downwardAPI.fieldRef.fieldPath: Invalid value: "spec.nope": error converting fieldPath: field label not supported: spec.nope',
@@ -234,90 +312,6 @@ describe('ephemeral volumes', () => {
     const pod = { metadata: { name: 'w'.repeat(250) }, spec: { containers: [{ name: 'main', image: 'nginx' }], volumes: [ephemeral({ spec })] } };
     expect(refusal(podKind, pod)).toEqual([
       `FieldValueInvalid spec.volumes[0].name: Invalid value: "scratch": PVC name "${'w'.repeat(250)}-scratch": must be no more than 253 characters`,
-    ]);
-  });
-});
-
-describe('mounts', () => {
-  const mount = (name: string, mountPath: string, more: object = {}): object => ({ name, mountPath, ...more });
-  const mounted = (...volumeMounts: object[]): string[] => said([emptyDir('a'), claim('c')], { volumeMounts });
-  const at = 'spec.containers[0].volumeMounts';
-
-  test('refer to a volume and have a path', () => {
-    expect(mounted(mount('a', '/a'))).toEqual([]);
-    expect(mounted(mount('b', '/b'))).toEqual([`FieldValueNotFound ${at}[0].name: Not found: "b"`]);
-    expect(mounted(mount('', ''))).toEqual([
-      `FieldValueRequired ${at}[0].name: Required value`,
-      `FieldValueNotFound ${at}[0].name: Not found: ""`,
-      `FieldValueRequired ${at}[0].mountPath: Required value`,
-    ]);
-  });
-
-  test('have a path of their own', () => {
-    expect(mounted(mount('a', '/x'), mount('c', '/x'))).toEqual([`FieldValueInvalid ${at}[1].mountPath: Invalid value: "/x": must be unique`]);
-    expect(mounted(mount('a', '/x'), mount('a', '/y'))).toEqual([]);
-  });
-
-  test('sub-paths stay within the volume', () => {
-    expect(mounted(mount('a', '/a', { subPath: '/abs' }), mount('a', '/b', { subPathExpr: 'x/../y' }))).toEqual([
-      `FieldValueInvalid ${at}.subPath: Invalid value: "/abs": must be a relative path`,
-      `FieldValueInvalid ${at}.subPathExpr: Invalid value: "x/../y": must not contain '..'`,
-    ]);
-    expect(mounted(mount('a', '/a', { subPath: 'x', subPathExpr: 'y' }))).toEqual([
-      `FieldValueInvalid ${at}[0].subPathExpr: Invalid value: "y": subPathExpr and subPath are mutually exclusive`,
-    ]);
-  });
-
-  test('mounts reach the node only from privileged containers', () => {
-    const volumeMounts = [mount('a', '/a', { mountPropagation: 'Bidirectional' })];
-    expect(said([emptyDir('a')], { volumeMounts })).toEqual([
-      `FieldValueForbidden ${at}.mountPropagation: Forbidden: Bidirectional mount propagation is available only to privileged containers`,
-    ]);
-    expect(said([emptyDir('a')], { volumeMounts, securityContext: { privileged: true } })).toEqual([]);
-    expect(mounted(mount('a', '/a', { mountPropagation: 'Up' }))).toEqual([
-      `FieldValueNotSupported ${at}.mountPropagation: Unsupported value: "Up": supported values: "Bidirectional", "HostToContainer", "None"`,
-    ]);
-  });
-
-  test('read-only all the way down only if read-only', () => {
-    expect(mounted(mount('a', '/a', { recursiveReadOnly: 'Enabled', mountPropagation: 'HostToContainer' }))).toEqual([
-      `FieldValueForbidden ${at}.recursiveReadOnly: Forbidden: may only be specified when readOnly is true`,
-      `FieldValueForbidden ${at}.recursiveReadOnly: Forbidden: may only be specified when mountPropagation is None or not specified`,
-    ]);
-    expect(mounted(mount('a', '/a', { recursiveReadOnly: 'Maybe' }))).toEqual([
-      `FieldValueNotSupported ${at}.recursiveReadOnly: Unsupported value: "Maybe": supported values: "Disabled", "Enabled", "IfPossible"`,
-    ]);
-    expect(mounted(mount('a', '/a', { recursiveReadOnly: 'IfPossible', readOnly: true }))).toEqual([]);
-  });
-});
-
-describe('block devices', () => {
-  const at = 'spec.containers[0].volumeDevices';
-  const device = (name: string, devicePath: string): object => ({ name, devicePath });
-  const attached = (volumeDevices: object[], volumeMounts: object[] = []): string[] => said([emptyDir('a'), claim('c')], { volumeDevices, volumeMounts });
-
-  test('are claims', () => {
-    expect(attached([device('c', '/dev/x')])).toEqual([]);
-    expect(attached([device('a', '/dev/x')])).toEqual([
-      `FieldValueInvalid ${at}[0].name: Invalid value: "a": can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode`,
-    ]);
-    expect(attached([device('b', '')])).toEqual([`FieldValueNotFound ${at}[0].name: Not found: "b"`, `FieldValueRequired ${at}[0].devicePath: Required value`]);
-  });
-
-  test('have names and paths of their own', () => {
-    expect(attached([device('c', '/dev/x'), device('c', '/dev/x')])).toEqual([
-      `FieldValueInvalid ${at}[1].name: Invalid value: "c": must be unique`,
-      `FieldValueInvalid ${at}[1].devicePath: Invalid value: "/dev/x": must be unique`,
-    ]);
-    expect(attached([device('c', '/dev/../x')])).toEqual([`FieldValueInvalid ${at}[0].devicePath: Invalid value: "/dev/../x": can not contain backsteps ('..')`]);
-  });
-
-  test('are not mounted as well', () => {
-    expect(attached([device('c', '/x')], [{ name: 'c', mountPath: '/x' }])).toEqual([
-      'FieldValueInvalid spec.containers[0].volumeMounts[0].name: Invalid value: "c": must not already exist in volumeDevices',
-      'FieldValueInvalid spec.containers[0].volumeMounts[0].mountPath: Invalid value: "/x": must not already exist as a path in volumeDevices',
-      `FieldValueInvalid ${at}[0].name: Invalid value: "c": must not already exist in volumeMounts`,
-      `FieldValueInvalid ${at}[0].devicePath: Invalid value: "/x": must not already exist as a path in volumeMounts`,
     ]);
   });
 });

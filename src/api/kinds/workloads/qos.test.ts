@@ -11,7 +11,12 @@ interface Needs {
   readonly overhead?: object;
 }
 
-const container = (name: string, requests: object, limits: object = {}, more: object = {}): object => ({ name, image: 'x', resources: { requests, limits }, ...more });
+const container = (name: string, requests: object, limits: object = {}, more: object = {}): object => ({
+  name,
+  image: 'x',
+  resources: { requests, limits },
+  ...more,
+});
 const pod = (spec: Needs) => created(podKind, { metadata: { name: 'web' }, spec: { containers: [container('main', {})], ...spec } });
 const requests = (spec: Needs) => toResourceList(podRequests(pod(spec)));
 const limits = (spec: Needs) => toResourceList(podLimits(pod(spec)));
@@ -27,7 +32,11 @@ test.each<[string, Needs, string]>([
   ['asks for less than it is limited to', { containers: [container('a', { memory: '1Mi' }, { cpu: '1', memory: '1Gi' })] }, 'Burstable'],
   ['is limited in memory only', { containers: [container('a', {}, { memory: '1Gi' })] }, 'Burstable'],
   ['has one container that is not limited', { containers: [container('a', {}, { cpu: '1', memory: '1Gi' }), container('b', {})] }, 'Burstable'],
-  ['has an init container that is not limited', { containers: [container('a', {}, { cpu: '1', memory: '1Gi' })], initContainers: [container('i', {})] }, 'Burstable'],
+  [
+    'has an init container that is not limited',
+    { containers: [container('a', {}, { cpu: '1', memory: '1Gi' })], initContainers: [container('i', {})] },
+    'Burstable',
+  ],
   ['is limited as a whole', { resources: { limits: { cpu: '1', memory: '1Gi' } } }, 'Guaranteed'],
   ['asks for cpu as a whole', { resources: { requests: { cpu: '1' } } }, 'Burstable'],
 ])('a pod that %s', (_, spec, expected) => {
@@ -40,7 +49,10 @@ test('containers add up, with what the pod costs beside them', () => {
 });
 
 test('init containers run one at a time, before the others', () => {
-  const spec = { containers: [container('a', { cpu: '1' }), container('b', { cpu: '1' })], initContainers: [container('i', { cpu: '3' }), container('j', { memory: '1Gi' })] };
+  const spec = {
+    containers: [container('a', { cpu: '1' }), container('b', { cpu: '1' })],
+    initContainers: [container('i', { cpu: '3' }), container('j', { memory: '1Gi' })],
+  };
   expect(requests(spec)).toEqual({ cpu: '3', memory: '1Gi' });
 });
 

@@ -41,7 +41,10 @@ describe.each(kinds)('%s', (_, kind) => {
   });
 
   test('has pods as good as any, their metadata at the template itself', () => {
-    const bad = { metadata: { labels: { app: 'web', 'no good': 'x' } }, spec: { containers: [{ name: 'main' }], volumes: [{ name: 'v', hostPath: { path: '' } }] } };
+    const bad = {
+      metadata: { labels: { app: 'web', 'no good': 'x' } },
+      spec: { containers: [{ name: 'main' }], volumes: [{ name: 'v', hostPath: { path: '' } }] },
+    };
     const lines = refusal(kind, raw({ template: bad })).map((line) => line.split(':')[0]);
     expect(lines).toEqual([
       'FieldValueInvalid spec.template.labels',
@@ -96,7 +99,9 @@ describe('deployments', () => {
     expect(said({ strategy: { type: 'Magic' } })).toEqual([
       'FieldValueNotSupported spec.strategy: Unsupported value: {"Type":"Magic","RollingUpdate":null}: supported values: "Recreate", "RollingUpdate"',
     ]);
-    expect(said({ minReadySeconds: 600 })).toEqual(['FieldValueInvalid spec.progressDeadlineSeconds: Invalid value: 600: must be greater than minReadySeconds']);
+    expect(said({ minReadySeconds: 600 })).toEqual([
+      'FieldValueInvalid spec.progressDeadlineSeconds: Invalid value: 600: must be greater than minReadySeconds',
+    ]);
     expect(said({ replicas: -1, revisionHistoryLimit: -1 })).toEqual([
       'FieldValueInvalid spec.replicas: Invalid value: -1: must be greater than or equal to 0',
       'FieldValueInvalid spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0',
@@ -119,7 +124,9 @@ describe('deployments', () => {
     const old = { ...created(deploymentKind, raw()), status: { collisionCount: 1 } };
     const relabelled = statusUpdated(deploymentKind, old, ({ metadata }) => Object.assign(metadata, { labels: { a: 'b' } }));
     expect(relabelled.metadata.labels).toBeUndefined();
-    expect(statusRefusal(deploymentKind, old, ({ status }) => Object.assign(status, { replicas: 1, readyReplicas: 1, availableReplicas: 2, collisionCount: 0 }))).toEqual([
+    expect(
+      statusRefusal(deploymentKind, old, ({ status }) => Object.assign(status, { replicas: 1, readyReplicas: 1, availableReplicas: 2, collisionCount: 0 })),
+    ).toEqual([
       'FieldValueInvalid status.availableReplicas: Invalid value: 2: cannot be greater than status.replicas',
       'FieldValueInvalid status.availableReplicas: Invalid value: 2: cannot be greater than readyReplicas',
       'FieldValueInvalid status.collisionCount: Invalid value: 0: cannot be decremented',
@@ -161,7 +168,9 @@ describe('daemon sets', () => {
 
   test('new pods come before the old go, or after', () => {
     const rolling = (maxUnavailable: unknown, maxSurge: unknown): string[] =>
-      refusal(daemonSetKind, raw({ updateStrategy: { rollingUpdate: { maxUnavailable, maxSurge } } })).map((line) => line.replace('spec.updateStrategy.rollingUpdate.', ''));
+      refusal(daemonSetKind, raw({ updateStrategy: { rollingUpdate: { maxUnavailable, maxSurge } } })).map((line) =>
+        line.replace('spec.updateStrategy.rollingUpdate.', ''),
+      );
     expect(rolling(0, 1)).toEqual([]);
     expect(rolling(1, 1)).toEqual(['FieldValueInvalid maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero']);
     expect(rolling(0, 0)).toEqual(['FieldValueRequired maxUnavailable: Required value: cannot be 0 when maxSurge is 0']);
@@ -176,7 +185,13 @@ describe('daemon sets', () => {
 
 describe('replica sets', () => {
   test('their row, and their scale', () => {
-    const selector = { matchLabels: { app: 'web' }, matchExpressions: [{ key: 'tier', operator: 'NotIn', values: ['b', 'a'] }, { key: 'old', operator: 'DoesNotExist' }] };
+    const selector = {
+      matchLabels: { app: 'web' },
+      matchExpressions: [
+        { key: 'tier', operator: 'NotIn', values: ['b', 'a'] },
+        { key: 'old', operator: 'DoesNotExist' },
+      ],
+    };
     const set = created(replicaSetKind, raw({ replicas: 2, selector }));
     expect(row(replicaSetKind, set)).toMatchObject({ Desired: 2, Current: 0, Ready: 0, Selector: 'app=web,!old,tier notin (a,b)' });
     expect(replicaSetKind.scale?.selector(set)).toBe('app=web,!old,tier notin (a,b)');
@@ -189,7 +204,9 @@ describe('revisions', () => {
   test('keep a state, which is an object', () => {
     expect(refusal(controllerRevisionKind, revision({ data: undefined }))).toEqual(['FieldValueRequired data: Required value: data is mandatory']);
     expect(refusal(controllerRevisionKind, revision({ data: [1] }))).toEqual(['FieldValueRequired data: Required value: data must be a valid JSON object']);
-    expect(refusal(controllerRevisionKind, revision({ revision: -1 }))).toEqual(['FieldValueInvalid revision: Invalid value: -1: must be greater than or equal to 0']);
+    expect(refusal(controllerRevisionKind, revision({ revision: -1 }))).toEqual([
+      'FieldValueInvalid revision: Invalid value: -1: must be greater than or equal to 0',
+    ]);
   });
 
   test('and keep it as it is', () => {

@@ -52,7 +52,9 @@ function validateSeccompProfile(profile: SeccompProfile | undefined, field: stri
   else if (!seccompTypes.includes(type)) errors.push(notOneOf(`${field}.type`, type, seccompTypes));
   const at = `${field}.localhostProfile`;
   if (type !== 'Localhost') {
-    return localhostProfile === undefined ? errors : [...errors, invalid(at, internalForm('SeccompProfile', profile), 'can only be set when seccomp type is Localhost')];
+    return localhostProfile === undefined
+      ? errors
+      : [...errors, invalid(at, internalForm('SeccompProfile', profile), 'can only be set when seccomp type is Localhost')];
   }
   if (localhostProfile === undefined) return [...errors, required(at, 'must be set when seccomp type is Localhost')];
   return [...errors, ...localDescendingPath(localhostProfile, at)];

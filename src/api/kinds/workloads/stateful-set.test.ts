@@ -6,7 +6,10 @@ import { statefulSetKind } from './stateful-set.ts';
 
 const template = { metadata: { labels: { app: 'db' } }, spec: podSpec };
 const claim = { metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } };
-const raw = (spec: object = {}, metadata: object = {}) => ({ metadata: { name: 'db', ...metadata }, spec: { selector: { matchLabels: { app: 'db' } }, template, serviceName: 'db', ...spec } });
+const raw = (spec: object = {}, metadata: object = {}) => ({
+  metadata: { name: 'db', ...metadata },
+  spec: { selector: { matchLabels: { app: 'db' } }, template, serviceName: 'db', ...spec },
+});
 const set = (spec: object = {}): StatefulSet => created(statefulSetKind, raw(spec));
 const said = (spec: object): string[] => refusal(statefulSetKind, raw(spec));
 const change = (old: StatefulSet, edit: (spec: StatefulSetSpec) => unknown): string[] => updateRefusal(statefulSetKind, old, ({ spec }) => void edit(spec));
@@ -40,7 +43,10 @@ describe('defaults', () => {
   test('a strategy that is named gets only what belongs to it', () => {
     expect(set({ updateStrategy: { type: 'OnDelete' } }).spec.updateStrategy).toEqual({ type: 'OnDelete' });
     expect(set({ updateStrategy: { type: 'RollingUpdate' } }).spec.updateStrategy).toEqual({ type: 'RollingUpdate' });
-    expect(set({ updateStrategy: { rollingUpdate: { maxUnavailable: 2 } } }).spec.updateStrategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { partition: 0 } });
+    expect(set({ updateStrategy: { rollingUpdate: { maxUnavailable: 2 } } }).spec.updateStrategy).toEqual({
+      type: 'RollingUpdate',
+      rollingUpdate: { partition: 0 },
+    });
   });
 
   test('templates of pods keep a negative grace period', () => {
@@ -113,7 +119,10 @@ describe('what is refused', () => {
 });
 
 describe('pods are checked as they will be made', () => {
-  const mounting = (name: string): object => ({ ...template, spec: { containers: [{ name: 'main', image: 'x', volumeMounts: [{ name, mountPath: '/data' }] }] } });
+  const mounting = (name: string): object => ({
+    ...template,
+    spec: { containers: [{ name: 'main', image: 'x', volumeMounts: [{ name, mountPath: '/data' }] }] },
+  });
 
   test('their claims can be mounted', () => {
     expect(said({ volumeClaimTemplates: [claim], template: mounting('data') })).toEqual([]);

@@ -20,6 +20,7 @@ import { podTemplateWarnings } from './pod-warnings.ts';
 import { collisionCountKept, countsWithin, nonNegativeCounts } from './replica-counts.ts';
 import { amountOf, atMostAll, intOrPercent } from './rolling-update.ts';
 import { sameMeaning } from './same-meaning.ts';
+import { without } from './without.ts';
 import { containerColumns, runsForGood, validateSelector, validateTemplateLabels } from './workload-template.ts';
 
 const REVISION_HISTORY_LIMIT = 10;
@@ -132,7 +133,7 @@ function validateTemplate(spec: StatefulSetSpec, field: string): FieldError[] {
 }
 
 function asMade({ template, volumeClaimTemplates = [] }: StatefulSetSpec): PodTemplateSpec {
-  const { subdomain: _, hostname: __, ...pod } = template.spec;
+  const pod = without(template.spec, 'subdomain', 'hostname');
   if (volumeClaimTemplates.length === 0) return { ...template, spec: pod };
   const claims = new Map(
     volumeClaimTemplates.map(({ metadata: { name = '' } }): [string, Volume] => [name, { name, persistentVolumeClaim: { claimName: name } }]),

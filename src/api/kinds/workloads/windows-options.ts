@@ -27,8 +27,7 @@ export function validateWindowsOptions(options: WindowsSecurityContextOptions | 
   return runAsUserName === undefined ? errors : [...errors, ...invalidEach(`${field}.runAsUserName`, runAsUserName, userNameProblems(runAsUserName))];
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const controlCharacter = /[\u0000-\u001f\u007f]/;
+const isControl = (character: string): boolean => character < ' ' || character === '\u007f';
 const netBiosDomain = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
 const dnsLabelFormat = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
 const dnsDomain = new RegExp(`^${dnsLabelFormat}(?:\\.${dnsLabelFormat})*$`);
@@ -36,7 +35,7 @@ const dnsDomain = new RegExp(`^${dnsLabelFormat}(?:\\.${dnsLabelFormat})*$`);
 /** 'DOMAIN\user' or 'user' */
 function userNameProblems(name: string): string[] {
   if (name === '') return ['runAsUserName cannot be an empty string'];
-  if (controlCharacter.test(name)) return ['runAsUserName cannot contain control characters'];
+  if (name.split('').some(isControl)) return ['runAsUserName cannot contain control characters'];
   const parts = name.split('\\');
   if (parts.length > 2) return ['runAsUserName cannot contain more than one backslash'];
   const user = parts[parts.length - 1] ?? '';
@@ -81,7 +80,9 @@ export function validateHostProcesses(spec: PodSpec, field: string): FieldError[
 
 const podWideForbidden = [
   ...['appArmorProfile', 'seLinuxOptions'].map((name) => `securityContext.${name}`),
-  ...['hostUsers', 'hostPID', 'hostIPC'],
+  'hostUsers',
+  'hostPID',
+  'hostIPC',
   ...['seccompProfile', 'fsGroup', 'fsGroupChangePolicy', 'sysctls'].map((name) => `securityContext.${name}`),
   'shareProcessNamespace',
   ...['runAsUser', 'runAsGroup', 'supplementalGroups', 'supplementalGroupsPolicy', 'seLinuxChangePolicy'].map((name) => `securityContext.${name}`),
