@@ -1,0 +1,218 @@
+import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../api/generated/types.ts';
+import { erased } from '../../api/kind.ts';
+import { persistentVolumeClaimKind } from '../../api/kinds/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
+import { storageClassKind } from '../../api/kinds/storage-class.ts';
+import { podKind } from '../../api/kinds/workloads/pod.ts';
+import { takesAnyVolume } from '../../domain/volumes/claim.ts';
+import type { Told } from '../../domain/volumes/decision.ts';
+import { claimsOfPod, hasEnded } from '../../domain/volumes/pods.ts';
+import { defaultClassOf, isDefaultClass, waitsForConsumer } from '../../domain/volumes/storage-class.ts';
+import type { VolumesView } from '../../domain/volumes/view.ts';
+import type { Change, Index } from '../../machinery/cache.ts';
+import type { Client, Result } from '../../machinery/client.ts';
+import type { Informers } from '../../machinery/informers.ts';
+import { Bell, type Controller, type Outcome, outcomeOf, source } from '../../machinery/loop.ts';
+import { RecentMap } from '../../machinery/recent-map.ts';
+import type { Recorder } from '../../machinery/recorder.ts';
+import { ObjectWriter } from '../../machinery/writes.ts';
+import type { Clock, Log } from '../../world/world.ts';
+import type { Bind, BinderAction } from './actions.ts';
+import { type BinderSnapshot, decide, type Seen } from './decide.ts';
+import { done, lookedAt } from './narrate.ts';
+import { Offers } from './offers.ts';
+
+export interface BinderOptions {
+  readonly client: Client;
+  readonly informers: Informers;
+  /** Told of every change of volumes and claims before this controller is. */
+  readonly view: VolumesView;
+  readonly recorder: Recorder;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Writes both objects in one transaction. Absent: the server cannot, and they are bound step by step. */
+  readonly bindTogether?: (pair: Bind) => Promise<Result<unknown>>;
+}
+
+/** 'pv/<name>' or 'pvc/<namespace>/<name>' */
+export type BinderKey = `pv/${string}` | `pvc/${string}`;
+
+const volumeKey = (name: string): BinderKey => `pv/${name}`;
+const claimKey = (key: string): BinderKey => `pvc/${key}`;
+
+export function volumeBinder(options: BinderOptions): Controller<BinderKey, BinderSnapshot, BinderAction> {
+  const binder = new VolumeBinder(options);
+  return {
+    name: 'volume-binder',
+    parallelism: 64,
+    sources: [
+      binder.bell,
+      source(persistentVolumeKind, (change) => binder.volumeChanged(change)),
+      source(persistentVolumeClaimKind, (change) => binder.claimChanged(change)),
+      source(storageClassKind, (change) => binder.classChanged(change)),
+      source(podKind, ({ before, after }) => new Set([before, after].flatMap((pod) => (pod === undefined ? [] : claimsOfPod(pod).map(claimKey))))),
+    ],
+    snapshot: (key) => binder.snapshot(key),
+    decide: (snapshot, now) => {
+      const { message, fields } = lookedAt(snapshot);
+      options.log.debug(message, fields);
+      const decision = decide(snapshot, now);
+      binder.hold(snapshot, decision.actions);
+      return decision;
+    },
+    perform: async (action) => {
+      const outcome = await binder.perform(action);
+      if (outcome === 'done') for (const { message, fields } of done(action)) options.log.debug(message, fields);
+      return outcome;
+    },
+  };
+}
+
+class VolumeBinder {
+  /** For volumes that were to be given away, and were not. */
+  readonly bell = new Bell<BinderKey>();
+  readonly #options: BinderOptions;
+  readonly #writer: ObjectWriter;
+  readonly #offers = new Offers();
+  readonly #told = new RecentMap<string, Told>(rememberedTellings);
+  /** Volumes that are being given to a claim: until the server has answered, nobody else may choose them. */
+  readonly #beingGiven = new Map<string, string>();
+  readonly #podsByClaim: Index<Parameters<typeof claimsOfPod>[0]>;
+  readonly #classes: { get(ref: { name: string }): StorageClass | undefined; list(): Iterable<StorageClass> };
+
+  constructor(options: BinderOptions) {
+    this.#options = options;
+    this.#writer = new ObjectWriter(options.client, [erased(persistentVolumeKind), erased(persistentVolumeClaimKind)]);
+    this.#podsByClaim = options.informers.cache(podKind).addIndex(claimsOfPod);
+    this.#classes = options.informers.cache(storageClassKind);
+  }
+
+  /** A volume wakes itself, the claims it points at or is named by, and one claim that it could satisfy. */
+  *volumeChanged({ before, after }: Change<PersistentVolume>): Generator<BinderKey> {
+    const { view } = this.#options;
+    const name = (after ?? before)?.metadata.name ?? '';
+    yield volumeKey(name);
+    for (const object of [before, after]) {
+      const ref = object?.spec.claimRef;
+      if (ref !== undefined) yield claimKey(`${ref.namespace ?? ''}/${ref.name ?? ''}`);
+    }
+    for (const key of view.claimsNaming(name)) yield claimKey(key);
+    yield* this.#offer(name);
+  }
+
+  *claimChanged({ before, after }: Change<PersistentVolumeClaim>): Generator<BinderKey> {
+    const { view } = this.#options;
+    const { namespace = '', name = '' } = (after ?? before)?.metadata ?? {};
+    const key = `${namespace}/${name}`;
+    yield claimKey(key);
+    for (const volume of view.volumes.pointingAt(key)) yield volumeKey(volume.name);
+    for (const volumeName of new Set([before?.spec.volumeName, after?.spec.volumeName])) if (volumeName !== undefined) yield volumeKey(volumeName);
+    const claim = view.claim(key);
+    if (claim !== undefined && takesAnyVolume(claim)) return;
+    const refused = this.#offers.answered(key);
+    if (refused !== undefined) yield* this.#offer(refused);
+  }
+
+  *classChanged({ before, after }: Change<StorageClass>): Generator<BinderKey> {
+    const { view } = this.#options;
+    for (const key of view.waitingOfClass((after ?? before)?.metadata.name ?? '')) yield claimKey(key);
+    const isDefault = [before, after].some((storageClass) => storageClass !== undefined && isDefaultClass(storageClass.metadata));
+    if (isDefault) for (const key of view.waitingOfClass('')) yield claimKey(key);
+  }
+
+  /** The volume, if it is free, wakes the claim that it suits best. */
+  *#offer(name: string): Generator<BinderKey> {
+    const { view } = this.#options;
+    const volume = view.volumes.get(name);
+    if (volume === undefined || !view.isOnOffer(volume) || waitsForConsumer(this.#classes.get({ name: volume.className }))) return this.#offers.withdraw(name);
+    const claim = this.#offers.make(volume, view.waiting.candidatesFor(volume));
+    if (claim !== undefined) yield claimKey(claim.key);
+  }
+
+  snapshot(key: BinderKey): BinderSnapshot | undefined {
+    const { view } = this.#options;
+    if (key.startsWith('pvc/')) {
+      const claim = view.claim(key.slice('pvc/'.length));
+      return claim === undefined ? undefined : { type: 'claim', claim, seen: this.#seenFor(claim.key) };
+    }
+    const volume = view.volumes.get(key.slice('pv/'.length));
+    return volume === undefined ? undefined : { type: 'volume', volume, seen: this.#seenFor('') };
+  }
+
+  #seenFor(asker: string): Seen {
+    const { view, bindTogether } = this.#options;
+    const isTaken = (name: string) => (this.#beingGiven.get(name) ?? asker) !== asker;
+    return {
+      mode: bindTogether === undefined ? 'plain' : 'transaction',
+      told: (key) => this.#told.get(key),
+      volume: (name) => view.volumes.get(name),
+      claim: (key) => view.claim(key),
+      ownerOf: (name) => view.ownerOf(name),
+      class: (name) => this.#classes.get({ name }),
+      defaultClass: () => defaultClassOf(this.#classes.list()),
+      bestFit: (claim, fit) => view.bestFit(claim, fit, isTaken),
+      podsToSchedule: (key) =>
+        this.#podsByClaim
+          .get(key)
+          .flatMap((pod) => (hasEnded(pod) || (pod.spec.nodeName ?? '') !== '' ? [] : (pod.metadata.name ?? [])))
+          .sort(),
+    };
+  }
+
+  /** From the decision until the volume's write is answered, passes that run beside this one leave the volume alone. */
+  hold(snapshot: BinderSnapshot, actions: readonly BinderAction[]): void {
+    if (snapshot.type !== 'claim') return;
+    for (const action of actions) {
+      const given = action.do === 'bind' ? action.volume : action.do === 'update' && action.object.kind === 'PersistentVolume' ? action.object : undefined;
+      if (given !== undefined) this.#beingGiven.set(given.metadata.name ?? '', snapshot.claim.key);
+    }
+  }
+
+  async perform(action: BinderAction): Promise<Outcome> {
+    switch (action.do) {
+      case 'bind':
+        return this.#releasing(action.volume, this.#bindTogether(action));
+      case 'create':
+      case 'update':
+      case 'updateStatus':
+      case 'delete':
+        return this.#releasing(action.object, this.#writer.perform(action));
+      case 'confirmClaimGone':
+        return this.#confirmGone(action.claim);
+      case 'tell': {
+        const { about, ...report } = action.event;
+        this.#options.recorder.record(about, report);
+        if (action.rememberAs !== undefined) this.#told.set(action.rememberAs, { ...report, at: this.#options.clock.now() });
+        return 'done';
+      }
+    }
+  }
+
+  /**
+   * The cache reads its own writes: once the answer is here, the volume shows itself that it is taken. If it is not, those who passed
+   * it over meanwhile have to be called back.
+   */
+  async #releasing({ kind, metadata }: { readonly kind: string; readonly metadata: { readonly name?: string } }, outcome: Promise<Outcome>): Promise<Outcome> {
+    const name = metadata.name ?? '';
+    try {
+      return await outcome;
+    } finally {
+      if (kind === 'PersistentVolume' && this.#beingGiven.delete(name)) for (const key of this.#offer(name)) this.bell.ring(key);
+    }
+  }
+
+  async #bindTogether(pair: Bind): Promise<Outcome> {
+    const { bindTogether } = this.#options;
+    if (bindTogether === undefined) throw new Error('decided to bind in one transaction, which this server cannot');
+    return outcomeOf(await bindTogether(pair));
+  }
+
+  async #confirmGone({ namespace, name, uid }: { readonly namespace: string; readonly name: string; readonly uid: string }): Promise<Outcome> {
+    const found = await this.#options.client.get(persistentVolumeClaimKind, { namespace, name });
+    if (found.ok) return found.value.metadata.uid === uid ? 'conflict' : 'done';
+    return found.reason === 'notFound' ? 'done' : outcomeOf(found);
+  }
+}
+
+/** Who is told again after this many others, before the time, has not lost much. */
+const rememberedTellings = 100_000;
