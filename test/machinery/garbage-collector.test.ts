@@ -6,7 +6,7 @@ import { namespaceKind } from '../../src/api/kinds/namespace.ts';
 import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
 import { priorityClassKind } from '../../src/api/kinds/priority-class.ts';
 import type { KubeObject } from '../../src/api/object.ts';
-import { badNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
+import { badNetwork, perfectNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
 import type { Prng } from '../../src/sim/prng.ts';
 import { seeds } from '../../src/sim/seeds.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
@@ -286,4 +286,43 @@ test('crashes, lost answers and broken streams delay the collector, and change n
       }
     });
   }
+});
+
+/** Adds an owner to a map, however often somebody else writes it meanwhile. Says whether it succeeded. */
+async function adopt(cluster: TestCluster, name: string, owner: ConfigMap): Promise<boolean> {
+  for (;;) {
+    const found = await cluster.client.get(configMapKind, inDefault(name));
+    if (!found.ok) return false;
+    const { metadata } = found.value;
+    const ownerReferences = [...(metadata.ownerReferences ?? []), ownedBy(owner)];
+    const written = await cluster.client.update(configMapKind, { ...found.value, metadata: { ...metadata, ownerReferences } });
+    if (written.ok) return metadata.deletionTimestamp === undefined;
+  }
+}
+
+test('whoever adopts an object in time keeps it, however old the news are that the collector acts upon', async () => {
+  let adopted = 0;
+  let late = 0;
+  for (const seed of seeds(25)) {
+    await simulate(seed, async (world) => {
+      const cluster = await startTestCluster(world);
+      const [owner, other, adopter] = [await make(cluster, 'owner'), await make(cluster, 'other'), await make(cluster, 'adopter')];
+      await make(cluster, 'alone', { ownerReferences: [ownedBy(owner)] });
+      await make(cluster, 'shared', { ownerReferences: [ownedBy(owner), ownedBy(other)] });
+      const network = new SimulatedNetwork(world, { ...perfectNetwork, delayMs: 300 });
+      startHousekeeping(network.transport(cluster.transport), world);
+      await world.sleep(5_000);
+      await remove(cluster, 'owner');
+      await world.sleep(world.random.float() * 1_500);
+      const saved = await adopt(cluster, 'alone', adopter);
+      expect(await adopt(cluster, 'shared', adopter)).toBe(true);
+      await world.sleep(60_000);
+      const expected = [...(saved ? ['alone < adopter'] : []), 'shared < other < adopter'];
+      expect((await show(cluster)).filter((line) => line.includes('<'))).toEqual(expected);
+      if (saved) adopted++;
+      else late++;
+    });
+  }
+  // Or else the test would prove nothing.
+  expect(Math.min(adopted, late)).toBeGreaterThan(0);
 });

@@ -7,7 +7,7 @@ import { namespaceKind } from '../../src/api/kinds/namespace.ts';
 import { secretKind } from '../../src/api/kinds/secret.ts';
 import { serviceAccountKind } from '../../src/api/kinds/service-account.ts';
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
-import { badNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
+import { badNetwork, perfectNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
 import { seeds } from '../../src/sim/seeds.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
 import { startTestCluster, type TestCluster } from './cluster.ts';
@@ -171,6 +171,26 @@ test('nothing that is created while a namespace goes outlives it', async () => {
       expect(created).toBeGreaterThan(0);
       expect(await namespace(cluster)).toBeUndefined();
       expect(await everythingIn(cluster)).toEqual([]);
+    });
+  }
+});
+
+test('what goes while the namespace is being emptied is noticed at once', async () => {
+  for (const seed of seeds(15)) {
+    await simulate(seed, async (world) => {
+      const cluster = await startTestCluster(world);
+      const network = new SimulatedNetwork(world, { ...perfectNetwork, delayMs: 50 });
+      startHousekeeping(network.transport(cluster.transport), world);
+      await make(cluster, { name: 'held', finalizers: ['example.com/hold'] });
+      await world.sleep(5_000);
+      await cluster.client.delete(namespaceKind, { name: 'team' });
+      await world.sleep(world.random.float() * 3_000);
+      const held = await cluster.client.get(configMapKind, inTeam('held'));
+      if (!held.ok) throw held.error;
+      await cluster.client.update(configMapKind, { ...held.value, metadata: { ...held.value.metadata, finalizers: [] } });
+      await cluster.client.delete(configMapKind, inTeam('held'));
+      await world.sleep(6_000);
+      expect(await namespace(cluster)).toBeUndefined();
     });
   }
 });

@@ -65,17 +65,27 @@ async function setMetadata(client: Client, kind: Kind, target: Target, metadata:
   return doneIfGone(await client.patch(kind, refOf(target), { type: 'merge', body }));
 }
 
+/**
+ * An object that is written all the time would never be collected in the state that was decided upon. What counts is that
+ * its owners are still the same: then it is tried again in the state that it is in by now. Never in just any state:
+ * somebody may be adopting it at this very moment.
+ */
 async function remove(client: Client, kind: Kind, { target, propagation }: Extract<Action, { type: 'delete' }>): Promise<Outcome> {
-  const { uid, resourceVersion } = target;
-  const result = await client.delete(kind, refOf(target), { preconditions: { uid, resourceVersion }, propagation });
-  if (result.ok || result.reason !== 'conflict') return doneIfGone(result);
-  // An object that is written all the time would never be collected. What counts is that its owners are still the same.
-  const live = await client.get(kind, refOf(target));
-  if (!live.ok) return doneIfGone(live);
-  if (live.value.metadata.uid !== uid) return 'done';
-  if (!sameOwners(live.value.metadata.ownerReferences ?? [], target.ownerReferences)) return 'conflict';
-  return doneIfGone(await client.delete(kind, refOf(target), { preconditions: { uid }, propagation }));
+  const { uid } = target;
+  let { resourceVersion } = target;
+  for (let tries = 0; tries < triesLimit; tries++) {
+    const result = await client.delete(kind, refOf(target), { preconditions: { uid, resourceVersion }, propagation });
+    if (result.ok || result.reason !== 'conflict') return doneIfGone(result);
+    const live = await client.get(kind, refOf(target));
+    if (!live.ok) return doneIfGone(live);
+    if (live.value.metadata.uid !== uid) return 'done';
+    if (!sameOwners(live.value.metadata.ownerReferences ?? [], target.ownerReferences)) return 'conflict';
+    resourceVersion = live.value.metadata.resourceVersion ?? '';
+  }
+  return 'conflict';
 }
+
+const triesLimit = 10;
 
 const doneIfGone = (result: Result<unknown>): Outcome => (!result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result));
 
