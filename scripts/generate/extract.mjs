@@ -1,7 +1,7 @@
 // Run by hand, when Kubernetes has a new version: reads the Go sources of k8s.io/api and k8s.io/apimachinery and
 // writes facts.json. Only structure is taken: names, types, tags and markers, no texts.
 //
-//     node scripts/generate/extract.mjs DIRECTORY-THAT-HOLDS-k8s.io
+//     node scripts/generate/extract.mjs DIRECTORY-THAT-HOLDS-k8s.io && npm run format && npm run generate
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ if (source === undefined) {
 
 /** Where two packages have a type of the same name, the one named first here keeps it; the other's gets its group as prefix. */
 const packages = Object.keys(roots);
-const scalars = new Set(['string', 'bool', 'int32', 'int64', 'float64', 'byte', 'any']);
+const scalars = new Set(['string', 'bool', 'int32', 'int64', 'byte', 'any']);
 const sources = new Map(packages.map((name) => [name, readGoPackage(join(source, name))]));
 /** 'k8s.io/api/events/v1.Event' → 'EventsEvent'; empty while the types that are reached are still being found. */
 let shortNames = new Map();
@@ -70,6 +70,7 @@ function visitStruct(unique, { packageName, typeName, struct }) {
     package: packageName,
     ...(unique === typeName ? {} : { goName: typeName }),
     ...(hasMarker(struct.markers, 'structType=atomic') || hasMarker(struct.markers, 'mapType=atomic') ? { atomic: true } : {}),
+    ...(hasMarker(struct.markers, 'union') ? { union: true } : {}),
     fields: [],
   };
   types.set(unique, facts);
@@ -85,7 +86,15 @@ function visitNamed(unique, { packageName, typeName, declaration }) {
   facts.type = resolve(declaration.underlying, packageName);
   if (!hasMarker(declaration.markers, 'enum')) return;
   const values = sources.get(packageName).constants.filter((constant) => constant.type === typeName);
-  facts.enum = [...new Set(values.map((constant) => constant.value))].sort();
+  facts.enum = [...new Set(values.map((constant) => constantValue(constant, packageName)))].sort();
+}
+
+/** A constant may be another package's: AddressTypeIPv4 = AddressType(v1.IPv4Protocol). */
+function constantValue({ value, from }, packageName) {
+  if (from === undefined) return value;
+  const [qualifier, name] = from.split('.');
+  const other = sources.get(sources.get(packageName).imports.get(qualifier));
+  return other.constants.find((constant) => constant.name === name).value;
 }
 
 /** Go's type expression with every name replaced by the schema's: '*metav1.Time' → '*Time'. */
@@ -116,6 +125,7 @@ function fieldFacts(field, packageName) {
     omitzero: options.includes('omitzero') || undefined,
     optional: hasMarker(field.markers, 'optional') || undefined,
     required: hasMarker(field.markers, 'required') || undefined,
+    discriminator: hasMarker(field.markers, 'unionDiscriminator') || undefined,
     default: defaultValue(value('default')[0], packageName),
     patchStrategy: field.tags.patchStrategy,
     patchMergeKey: field.tags.patchMergeKey,

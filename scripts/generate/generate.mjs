@@ -14,14 +14,12 @@ const scalars = {
   bool: 'boolean',
   int32: 'number',
   int64: 'number',
-  float64: 'number',
   any: 'unknown',
   UID: 'string',
   NodeName: 'string',
   Quantity: 'string',
   Time: 'string',
   MicroTime: 'string',
-  Duration: 'string',
   IntOrString: 'number | string',
   RawExtension: 'unknown',
   FieldsV1: 'Record<string, unknown>',
@@ -66,7 +64,7 @@ function alwaysPrinted(field) {
 }
 
 function isStructByValue(type) {
-  return type in facts.types || ['Time', 'MicroTime', 'Duration', 'Quantity', 'IntOrString', 'RawExtension', 'FieldsV1'].includes(type);
+  return type in facts.types || ['Time', 'MicroTime', 'Quantity', 'IntOrString', 'RawExtension', 'FieldsV1'].includes(type);
 }
 
 /** Whether Go prints null where the field is not set. */
@@ -110,12 +108,12 @@ function printSchema() {
   );
 }
 
-function printTypeLine(name, { package: from, goName, atomic }) {
-  return [from, goName ?? name, ...(atomic ? ['atomic'] : [])].join(' ');
+function printTypeLine(name, { package: from, goName, atomic, union }) {
+  return [from, goName ?? name, ...(atomic ? ['atomic'] : []), ...(union ? ['union'] : [])].join(' ');
 }
 
 function printFieldLine(field) {
-  const flags = ['inline', 'omitempty', 'omitzero', 'optional', 'required'].filter((flag) => field[flag]);
+  const flags = ['inline', 'omitempty', 'omitzero', 'optional', 'required', 'discriminator'].filter((flag) => field[flag]);
   const values = [
     ['patch', field.patchStrategy],
     ['mergeKey', field.patchMergeKey],

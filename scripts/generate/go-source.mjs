@@ -8,7 +8,7 @@ import { join } from 'node:path';
  * @typedef {{ name: string, type: string, tags: Record<string, string>, markers: string[], embedded: boolean }} GoField
  * @typedef {{ fields: string[], markers: string[] }} GoStruct the fields as lines: most structs are never needed
  * @typedef {{ underlying: string, markers: string[] }} GoNamed
- * @typedef {{ structs: Map<string, GoStruct>, named: Map<string, GoNamed>, constants: { name: string, type: string, value: string }[], imports: Map<string, string> }} GoPackage
+ * @typedef {{ structs: Map<string, GoStruct>, named: Map<string, GoNamed>, constants: { name: string, type: string, value: string, from?: string }[], imports: Map<string, string> }} GoPackage
  */
 
 /**
@@ -40,6 +40,7 @@ function readGoFile(lines, found) {
     const named = /^type (\w+) =? ?([\w.[\]*]+)$/.exec(line);
     const imported = /^\t(\w+ )?"([\w./-]+)"$/.exec(line);
     const constant = /^\t(\w+)\s+(\w+)\s+= "(.*)"/.exec(line) ?? /^\t(\w+)\s+= (\w+)\("(.*)"\)/.exec(line);
+    const converted = /^\t(\w+)\s+= (\w+)\((\w+\.\w+)\)/.exec(line);
     if (marker) markers.push(marker[1].trim());
     else if (struct) {
       const end = lines.indexOf('}', i);
@@ -51,6 +52,7 @@ function readGoFile(lines, found) {
       markers = [];
     } else if (imported) found.imports.set(imported[1]?.trim() ?? imported[2].slice(imported[2].lastIndexOf('/') + 1), imported[2]);
     else if (constant) found.constants.push({ name: constant[1], type: constant[2], value: constant[3] });
+    else if (converted) found.constants.push({ name: converted[1], type: converted[2], value: '', from: converted[3] });
     else if (line !== '' && !line.startsWith('//')) markers = [];
   }
 }

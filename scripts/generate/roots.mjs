@@ -43,6 +43,5 @@ export const specials = {
   'k8s.io/apimachinery/pkg/types.NodeName': 'NodeName',
   'k8s.io/apimachinery/pkg/apis/meta/v1.Time': 'Time',
   'k8s.io/apimachinery/pkg/apis/meta/v1.MicroTime': 'MicroTime',
-  'k8s.io/apimachinery/pkg/apis/meta/v1.Duration': 'Duration',
   'k8s.io/apimachinery/pkg/apis/meta/v1.FieldsV1': 'FieldsV1',
 };

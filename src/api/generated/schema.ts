@@ -44,8 +44,8 @@ podAffinity *PodAffinity 2 omitempty optional
 podAntiAffinity *PodAntiAffinity 3 omitempty optional`,
   AggregationRule: `k8s.io/api/rbac/v1 AggregationRule
 clusterRoleSelectors []LabelSelector 1 omitempty optional list=atomic`,
-  AppArmorProfile: `k8s.io/api/core/v1 AppArmorProfile
-type AppArmorProfileType 1
+  AppArmorProfile: `k8s.io/api/core/v1 AppArmorProfile union
+type AppArmorProfileType 1 discriminator
 localhostProfile *string 2 omitempty optional`,
   ApplyOptions: `k8s.io/apimachinery/pkg/apis/meta/v1 ApplyOptions
 - TypeMeta 0 inline
@@ -1294,7 +1294,7 @@ name string 1
 resourceClaimName *string 2 omitempty optional`,
   PodSchedulingGate: `k8s.io/api/core/v1 PodSchedulingGate
 name string 1`,
-  PodSchedulingGroup: `k8s.io/api/core/v1 PodSchedulingGroup
+  PodSchedulingGroup: `k8s.io/api/core/v1 PodSchedulingGroup union
 podGroupName *string 1 omitempty optional`,
   PodSecurityContext: `k8s.io/api/core/v1 PodSecurityContext
 seLinuxOptions *SELinuxOptions 1 omitempty optional
@@ -1608,8 +1608,8 @@ matchExpressions []ScopedResourceSelectorRequirement 1 omitempty optional list=a
 scopeName ResourceQuotaScope 1
 operator ScopeSelectorOperator 2
 values []string 3 omitempty optional list=atomic`,
-  SeccompProfile: `k8s.io/api/core/v1 SeccompProfile
-type SeccompProfileType 1
+  SeccompProfile: `k8s.io/api/core/v1 SeccompProfile union
+type SeccompProfileType 1 discriminator
 localhostProfile *string 2 omitempty optional`,
   Secret: `k8s.io/api/core/v1 Secret
 - TypeMeta 0 inline
@@ -2092,7 +2092,7 @@ hostProcess *bool 4 omitempty optional`,
 
 /** Named types that are no structs: their name in Go, what they are, and their values if they are enumerations. */
 export const namedTypes: Readonly<Record<string, { readonly go: string; readonly type: string; readonly values?: readonly string[] }>> = {
-  AddressType: { go: 'v1.AddressType', type: 'string', values: ['FQDN'] },
+  AddressType: { go: 'v1.AddressType', type: 'string', values: ['FQDN', 'IPv4', 'IPv6'] },
   AppArmorProfileType: { go: 'v1.AppArmorProfileType', type: 'string', values: ['Localhost', 'RuntimeDefault', 'Unconfined'] },
   AuthorizationExtraValue: { go: 'v1.ExtraValue', type: '[]string' },
   AzureDataDiskCachingMode: { go: 'v1.AzureDataDiskCachingMode', type: 'string', values: ['None', 'ReadOnly', 'ReadWrite'] },

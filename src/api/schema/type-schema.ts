@@ -10,6 +10,8 @@ export interface TypeSchema {
   readonly package: string;
   /** Always replaced as a whole by an apply. */
   readonly atomic: boolean;
+  /** At most one of its fields is set; a discriminator, if there is one, says which. */
+  readonly union: boolean;
   /** In the order of printing; inlined structs appear as one field with an empty name. */
   readonly fields: readonly FieldSchema[];
   /** Every JSON field, those of inlined structs included. */
@@ -25,6 +27,8 @@ export interface FieldSchema {
   readonly omitZero: boolean;
   /** Marked +optional, or omitempty without +required. */
   readonly optional: boolean;
+  /** Says which other field of a union is set. */
+  readonly discriminator: boolean;
   readonly default: unknown;
   readonly patchStrategies: readonly ('merge' | 'replace' | 'retainKeys')[];
   readonly patchMergeKey: string | undefined;
@@ -70,14 +74,14 @@ export function typeSchema(name: string): TypeSchema {
 
 function parseType(name: string, text: string): TypeSchema {
   const [head = '', ...lines] = text.split('\n');
-  const [from = '', goName = '', atomic] = head.split(' ');
+  const [from = '', goName = '', ...flags] = head.split(' ');
   const fields = lines.map(parseField);
   const byName = new Map<string, FieldSchema>();
   for (const field of fields) {
     if (!field.inline) byName.set(field.name, field);
     else if (field.type.type === 'struct') for (const inner of typeSchema(field.type.name).byName.values()) byName.set(inner.name, inner);
   }
-  return { name, goName, package: from, atomic: atomic !== undefined, fields, byName };
+  return { name, goName, package: from, atomic: flags.includes('atomic'), union: flags.includes('union'), fields, byName };
 }
 
 function parseField(line: string): FieldSchema {
@@ -93,6 +97,7 @@ function parseField(line: string): FieldSchema {
     omitEmpty: flags.has('omitempty'),
     omitZero: flags.has('omitzero'),
     optional: flags.has('optional') || (flags.has('omitempty') && !flags.has('required')),
+    discriminator: flags.has('discriminator'),
     default: defaultText === undefined ? undefined : JSON.parse(defaultText),
     patchStrategies: list('patch') as FieldSchema['patchStrategies'],
     patchMergeKey: value('mergeKey'),
