@@ -11,6 +11,7 @@ import { Locks } from './registry/locks.ts';
 import type { Registry } from './registry/registry.ts';
 import { Resources } from './registry/resources.ts';
 import { Router } from './registry/route.ts';
+import { storeFailure } from './registry/transaction.ts';
 
 export interface ApiOptions {
   readonly store: Store;
@@ -34,7 +35,13 @@ export function createApi({ store, kinds, world, tokens, network = defaultServic
   const router = new Router(resources);
   const background = [keepHistoryShort({ store, world }), expireEvents({ store, world }, resources.require('v1', 'events'))];
   return {
-    handle: async (request) => dispatch(registry, { request, route: router.route(request.path), warnings: new Set() }, tokens),
+    handle: async (request) => {
+      try {
+        return await dispatch(registry, { request, route: router.route(request.path), warnings: new Set() }, tokens);
+      } catch (error) {
+        throw storeFailure(error);
+      }
+    },
     stop: async () => {
       for (const cancel of background) cancel();
     },

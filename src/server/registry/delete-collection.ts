@@ -1,6 +1,6 @@
 import { ApiError } from '../../api/status.ts';
 import type { ApiResponse, Stored } from '../api.ts';
-import { removeOne } from './delete.ts';
+import { removeOne, warnOfOrphans } from './delete.ts';
 import { decodeDeleteOptions } from './delete-options.ts';
 import { select } from './list.ts';
 import { type DeleteOptions, parseListOptions } from './options.ts';
@@ -14,6 +14,7 @@ export async function removeCollection(registry: Registry, call: Call): Promise<
   const { query } = call.request;
   const listOptions = parseListOptions(query, false);
   const options = decodeDeleteOptions(call);
+  warnOfOrphans(call, options);
   const { items, metadata } = await select(registry, call, { ...listOptions, watch: false });
   for (let at = 0; at < items.length; at += AT_ONCE) {
     await Promise.all(items.slice(at, at + AT_ONCE).map((item) => removeListed(registry, call, { item, options })));

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../api/object.ts';
 import { ApiError } from '../../api/status.ts';
 import type { RequestBody } from '../api.ts';
 import { checkDeleteOptions, type DeleteOptions, deleteOptionsOfQuery } from './options.ts';
-import { type Call, decodeBody } from './registry.ts';
+import { type BodyType, type Call, decodeBody } from './registry.ts';
 
 /** From the body if there is one, else from the query. @throws ApiError 400, 415, 422 */
 export function decodeDeleteOptions({ request, route }: Call): DeleteOptions {
@@ -29,8 +29,8 @@ function decodeAsAny(body: RequestBody, versions: readonly GroupVersion[]): Wire
   let refused: ApiError | undefined;
   for (const version of versions) {
     try {
-      const expected = { ...version, kind: 'DeleteOptions', type: 'DeleteOptions' };
-      return decodeBody<Wire & KubeObject>(body, expected, { fieldValidation: 'Ignore', warnings: new Set() });
+      const expected: BodyType<Wire & KubeObject> = { ...version, kind: 'DeleteOptions', type: 'DeleteOptions' };
+      return decodeBody(body, expected, { fieldValidation: 'Ignore', warnings: new Set() });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       refused ??= error;

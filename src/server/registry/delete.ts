@@ -12,15 +12,18 @@ import { timestamp } from './metadata.ts';
 import type { DeleteOptions } from './options.ts';
 import { type Call, type Registry, targetOf } from './registry.ts';
 import { keyOf } from './resources.ts';
-import { encode, storedOf, unstored } from './stored.ts';
-import { type Draft, type Prepared, write } from './transaction.ts';
+import { encode, forgetDecoded, storedOf, unstored } from './stored.ts';
+import { type Committed, type Draft, type Prepared, write } from './transaction.ts';
 import { changesNothing } from './update.ts';
 
 export async function remove(registry: Registry, call: Call): Promise<ApiResponse> {
   const options = decodeDeleteOptions(call);
-  const { kind } = call.route.resource;
-  if (orphansByDefault(kind) && options.propagationPolicy === undefined && options.orphanDependents === undefined) call.warnings.add(ORPHANS_WARNING);
+  warnOfOrphans(call, options);
   return respond(call, options, await removeOne(registry, call, options));
+}
+
+export function warnOfOrphans({ route, warnings }: Call, { propagationPolicy, orphanDependents }: DeleteOptions): void {
+  if (orphansByDefault(route.resource.kind) && propagationPolicy === undefined && orphanDependents === undefined) warnings.add(ORPHANS_WARNING);
 }
 
 const ORPHANS_WARNING =
@@ -114,12 +117,20 @@ export function settle(call: Call, { draft, entry, key, next, dryRun }: Settleme
   if (gone) {
     draft.remove(key);
     recordRemoval(draft, resource, current.object);
-    return { type: 'commit', answer: ({ revision }) => ({ gone, stored: unstored(resource, encoded, revision) }) };
+    return committing(entry, ({ revision }) => ({ gone, stored: unstored(resource, encoded, revision) }));
   }
   if (changesNothing(resource, encoded, entry)) return { type: 'answer', answer: { gone, stored: current } };
   draft.put(key, encoded);
-  return { type: 'commit', answer: (committed) => ({ gone, stored: committed.stored(resource, key) }) };
+  return committing(entry, (committed) => ({ gone, stored: committed.stored(resource, key) }));
 }
+
+const committing = (before: Entry, answer: (committed: Committed) => Removal): Prepared<Removal> => ({
+  type: 'commit',
+  answer: (committed) => {
+    forgetDecoded(before);
+    return answer(committed);
+  },
+});
 
 export function checkPreconditions(kind: Kind, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
   const { uid, resourceVersion } = preconditions;

@@ -34,7 +34,7 @@ interface Plan {
 
 export async function select(registry: Registry, call: Call, options: ListOptions): Promise<{ items: Stored[]; metadata: ListMeta }> {
   const plan = await planList(registry, call, options);
-  return options.limit === 0 && plan.selection.everything ? readAll(registry, call, plan) : readPage(registry, call, plan);
+  return plan.limit === 0 && plan.selection.everything ? readAll(registry, call, plan) : readPage(registry, call, plan);
 }
 
 async function planList(registry: Registry, call: Call, options: ListOptions): Promise<Plan> {
@@ -42,7 +42,9 @@ async function planList(registry: Registry, call: Call, options: ListOptions): P
   checkFields(resource.kind, options.fieldSelector);
   const selection = selectionOf(resource.kind, options);
   const prefix = prefixOf(resource, call.route.namespace);
-  const common = { prefix, limit: options.limit, selection };
+  // Version "0" is what old clients ask for when they want everything at once: Kubernetes has never given them pages.
+  const limit = options.resourceVersion === '0' ? 0 : options.limit;
+  const common = { prefix, limit, selection };
   if (options.continue !== '') {
     const position = decodeContinue(options.continue, prefix);
     if (options.resourceVersion !== '' && options.resourceVersion !== '0') {

@@ -47,10 +47,15 @@ const acceptedBodies = ['application/json', 'application/yaml', 'application/vnd
 
 const noBytes = new Uint8Array(0);
 
+/** A type of the schema that a body may be decoded as, and its TypeScript twin. */
+export interface BodyType<T extends KubeObject = KubeObject> extends Pick<Kind, 'group' | 'version' | 'kind' | 'type'> {
+  readonly decodesTo?: T;
+}
+
 /** What the body of a request holds. @throws ApiError 400, 415 */
 export function decodeBody<T extends KubeObject>(
   body: RequestBody,
-  expected: Pick<Kind, 'group' | 'version' | 'kind' | 'type'>,
+  expected: BodyType<T>,
   options: { readonly fieldValidation: FieldValidation; readonly warnings: Set<string> },
 ): T {
   const { fieldValidation } = options;
@@ -78,10 +83,5 @@ function parsedBody(body: RequestBody): Parameters<typeof decodeRequest>[0]['bod
   return { type, bytes: body.bytes };
 }
 
-/** How a kind that is no object of the registry is decoded. */
-export const plainType = (group: string, version: string, kind: string): Pick<Kind, 'group' | 'version' | 'kind' | 'type'> => ({
-  group,
-  version,
-  kind,
-  type: kind,
-});
+/** A type that is no kind of the registry. */
+export const bodyType = <T extends KubeObject>(group: string, version: string, kind: string): BodyType<T> => ({ group, version, kind, type: kind });

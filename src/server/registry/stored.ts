@@ -47,11 +47,17 @@ export class StoredObject implements Stored {
     return spliced;
   }
 
+  /** Nobody is likely to ask for this revision again: its bytes are enough to answer who does. */
+  forget(): void {
+    this.#object = undefined;
+    this.#sealed = false;
+    this.#views = undefined;
+  }
+
   /** The same object as it was when somebody removed it: its last state, with the revision of its removal. */
   removedAt(revision: number): StoredObject {
-    const { object } = this;
-    const last = { ...object, metadata: { ...object.metadata } };
-    return new StoredObject(this.#resource, this.#bytes, { revision, object: last });
+    const object = this.#object === undefined ? undefined : { ...this.#object, metadata: { ...this.#object.metadata } };
+    return new StoredObject(this.#resource, this.#bytes, { revision, object });
   }
 
   /** The object as another kind shows it. */
@@ -115,6 +121,11 @@ export function removedOf(resource: Resource, last: Entry, revision: number): St
 }
 
 const utf8 = new TextEncoder();
+
+/** Frees what was decoded of an entry that has a successor. Whoever holds the object keeps it. */
+export function forgetDecoded({ memo }: Entry): void {
+  if (memo instanceof StoredObject) memo.forget();
+}
 
 export interface Encoded {
   /** In the form of the resource it is stored as, and no longer to be changed. */

@@ -12,8 +12,8 @@ import { adoptNamespace, checkName, dedupeOwners, dropManagedFields, growGenerat
 import { parseRevision, parseWriteOptions, type WriteOptions } from './options.ts';
 import { type Call, decodeObject, type Registry, targetOf } from './registry.ts';
 import { keyOf, type Resource } from './resources.ts';
-import { type Encoded, encode, saysTheSame, storedOf, unstored } from './stored.ts';
-import { type Draft, type Prepared, write } from './transaction.ts';
+import { type Encoded, encode, forgetDecoded, saysTheSame, storedOf, unstored } from './stored.ts';
+import { type Committed, type Draft, type Prepared, write } from './transaction.ts';
 import { validate } from './validation.ts';
 
 /** Which part of an object a request writes: `/status` writes the status, `/finalize` the spec of a namespace, the others all but the status. */
@@ -68,7 +68,7 @@ export function changedResponse({ route, warnings }: Call, { stored, created }: 
   return { type: 'object', code: created ? 201 : 200, kind: route.resource.kind, stored, warnings: [...warnings] };
 }
 
-async function prepareChange(registry: Registry, call: Call, change: Change, draft: Draft): Promise<Prepared<Changed>> {
+export async function prepareChange(registry: Registry, call: Call, change: Change, draft: Draft): Promise<Prepared<Changed>> {
   const { resource, namespace, name } = call.route;
   const key = keyOf(resource, namespace, name);
   const entry = await draft.read(key);
@@ -92,7 +92,7 @@ export function preconditionFailed(resource: Resource, key: string, why: string)
 async function prepareAbsent(registry: Registry, call: Call, change: Change, draft: Draft): Promise<Prepared<Changed>> {
   const object = change.desired(undefined);
   wipeSystemFields(object);
-  const prepared = await prepareCreate(registry, call, { object, options: change.options, draft, nameMayChange: false });
+  const prepared = await prepareCreate(registry, call, { object, options: change.options, draft, mayRename: () => false });
   if (prepared.type === 'answer') return { type: 'answer', answer: { stored: prepared.answer, created: true } };
   // Somebody else may have created it meanwhile: then it is an update, so there is no `conflict`.
   return { type: 'commit', answer: (committed) => ({ stored: prepared.answer(committed), created: true }) };
@@ -118,19 +118,22 @@ async function prepareUpdate(registry: Registry, call: Call, update: Update): Pr
   if (finished) {
     draft.remove(key);
     recordRemoval(draft, resource, old);
-    return commit(() => unstored(resource, encoded, current.revision));
+    return commit(entry, () => unstored(resource, encoded, current.revision));
   }
   if (changesNothing(resource, encoded, entry)) return answer(current);
   draft.put(key, encoded);
   recordWrite(draft, resource, encoded.object, old);
-  return commit((committed) => committed.stored(resource, key));
+  return commit(entry, (committed) => committed.stored(resource, key));
 }
 
 const answer = (stored: Stored): Prepared<Changed> => ({ type: 'answer', answer: { stored, created: false } });
 
-const commit = (stored: (committed: Parameters<Extract<Prepared<Stored>, { type: 'commit' }>['answer']>[0]) => Stored): Prepared<Changed> => ({
+const commit = (before: Entry, stored: (committed: Committed) => Stored): Prepared<Changed> => ({
   type: 'commit',
-  answer: (committed) => ({ stored: stored(committed), created: false }),
+  answer: (committed) => {
+    forgetDecoded(before);
+    return { stored: stored(committed), created: false };
+  },
 });
 
 async function admitUpdate(registry: Registry, call: Call, { change, draft, entry }: Update, object: KubeObject): Promise<void> {

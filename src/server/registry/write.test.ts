@@ -319,7 +319,7 @@ describe('races', () => {
     'of many who create the same object, one succeeds',
     onApi(async (api) => {
       const outcomes = await Promise.all(Array.from({ length: 10 }, (_, i) => api.create(maps, map('a', { by: String(i) }))));
-      expect(outcomes.map(({ code }) => code).sort()).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
+      expect(outcomes.map(({ code }) => code).sort((a, b) => a - b)).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
     }),
   );
 

@@ -5,14 +5,14 @@ import { statusErrors } from '../../../api/status.ts';
 import type { ApiResponse } from '../../api.ts';
 import { adoptNamespace, timestamp } from '../metadata.ts';
 import { parseWriteOptions } from '../options.ts';
-import { type Call, decodeBody, plainType, type Registry, targetOf } from '../registry.ts';
+import { type Call, decodeBody, bodyType, type Registry, targetOf } from '../registry.ts';
 import { keyOf, type Resource } from '../resources.ts';
 import { encode, storedOf } from '../stored.ts';
 import { type Draft, type Prepared, write } from '../transaction.ts';
 import { preconditionFailed } from '../update.ts';
 import { created } from './created.ts';
 
-const bindingType = plainType('', 'v1', 'Binding');
+const bindingType = bodyType<Binding>('', 'v1', 'Binding');
 
 /** Puts a pod on a node, once and for all. Posted to the pod, or (the old way) to the namespace's bindings. */
 export async function bind(registry: Registry, call: Call): Promise<ApiResponse> {
@@ -20,7 +20,7 @@ export async function bind(registry: Registry, call: Call): Promise<ApiResponse>
   if (request.method !== 'POST') throw statusErrors.methodNotAllowedHere();
   const { dryRun, fieldValidation } = parseWriteOptions(request.query, 'CreateOptions');
   const read = (): Binding => {
-    const binding = decodeBody<Binding>(request.body, bindingType, { fieldValidation, warnings });
+    const binding = decodeBody(request.body, bindingType, { fieldValidation, warnings });
     adoptNamespace(binding, route.resource.kind, route.namespace);
     checkBinding(binding, route.name);
     return binding;

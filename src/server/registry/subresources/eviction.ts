@@ -6,7 +6,7 @@ import type { ApiResponse } from '../../api.ts';
 import { afterDelete, checkPreconditions, settle } from '../delete.ts';
 import { adoptNamespace, timestamp } from '../metadata.ts';
 import { checkDeleteOptions, type DeleteOptions, parseWriteOptions } from '../options.ts';
-import { type Call, decodeBody, plainType, type Registry, targetOf } from '../registry.ts';
+import { type Call, decodeBody, bodyType, type Registry, targetOf } from '../registry.ts';
 import { keyOf, prefixOf, type Resource } from '../resources.ts';
 import { encode, storedOf } from '../stored.ts';
 import { type Draft, type Prepared, write } from '../transaction.ts';
@@ -14,7 +14,7 @@ import { setCondition } from './binding.ts';
 import { created } from './created.ts';
 import { budgetsOf, isUnguarded, mayGoUnhealthy, spend } from './disruption-budget.ts';
 
-const evictionType = plainType('policy', 'v1', 'Eviction');
+const evictionType = bodyType<Eviction>('policy', 'v1', 'Eviction');
 
 /**
  * Deletes a pod if its disruption budget allows it. The budget is spent in the transaction that deletes the pod: neither
@@ -24,7 +24,7 @@ export async function evict(registry: Registry, call: Call): Promise<ApiResponse
   const { request, route, warnings } = call;
   if (request.method !== 'POST') throw statusErrors.methodNotAllowedHere();
   const { dryRun, fieldValidation } = parseWriteOptions(request.query, 'CreateOptions');
-  const eviction = decodeBody<Eviction>(request.body, evictionType, { fieldValidation, warnings });
+  const eviction = decodeBody(request.body, evictionType, { fieldValidation, warnings });
   adoptNamespace(eviction, route.resource.kind, route.namespace);
   if (eviction.metadata.name !== route.name) throw statusErrors.badRequest('name in URL does not match name in Eviction object');
   const given = checkDeleteOptions(eviction.deleteOptions ?? {});

@@ -9,10 +9,10 @@ import { currentOf } from '../get.ts';
 import { adoptNamespace, checkName } from '../metadata.ts';
 import { parseWriteOptions } from '../options.ts';
 import { patchOf } from '../patch.ts';
-import { type Call, decodeBody, plainType, type Registry } from '../registry.ts';
+import { type Call, decodeBody, bodyType, type Registry } from '../registry.ts';
 import { change } from '../update.ts';
 
-const scaleType = plainType('autoscaling', 'v1', 'Scale');
+const scaleType = bodyType<Scale>('autoscaling', 'v1', 'Scale');
 
 /** The number of replicas, and nothing else, of whatever has one. */
 export async function scale(registry: Registry, call: Call, paths: ScalePaths<KubeObject>): Promise<ApiResponse> {
@@ -50,7 +50,7 @@ const replicasOf = (replicas: number): Scale['spec'] => (replicas === 0 ? {} : {
 
 const putScale = (call: Call): (() => Scale) => {
   const { fieldValidation } = parseWriteOptions(call.request.query, 'UpdateOptions');
-  return () => decodeBody<Scale>(call.request.body, scaleType, { fieldValidation, warnings: call.warnings });
+  return () => decodeBody(call.request.body, scaleType, { fieldValidation, warnings: call.warnings });
 };
 
 interface Rescaling {

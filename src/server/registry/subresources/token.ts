@@ -7,11 +7,11 @@ import type { TokenIssuer, TokenSpec } from '../../auth/token-issuer.ts';
 import { currentOf } from '../get.ts';
 import { timestamp } from '../metadata.ts';
 import { parseWriteOptions } from '../options.ts';
-import { type Call, decodeBody, plainType, type Registry } from '../registry.ts';
+import { type Call, decodeBody, bodyType, type Registry } from '../registry.ts';
 import { keyOf } from '../resources.ts';
 import { storedOf } from '../stored.ts';
 
-const tokenType = plainType('authentication.k8s.io', 'v1', 'TokenRequest');
+const tokenType = bodyType<TokenRequest>('authentication.k8s.io', 'v1', 'TokenRequest');
 const tokenKind = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
 const MIN_SECONDS = 600;
 const DEFAULT_SECONDS = 3_600;
@@ -21,7 +21,7 @@ export async function requestToken(registry: Registry, call: Call, issuer: Pick<
   const { request, route, warnings } = call;
   if (request.method !== 'POST') throw statusErrors.methodNotAllowedHere();
   const { fieldValidation } = parseWriteOptions(request.query, 'CreateOptions');
-  const asked = decodeBody<TokenRequest>(request.body, tokenType, { fieldValidation, warnings });
+  const asked = decodeBody(request.body, tokenType, { fieldValidation, warnings });
   checkIdentity(asked, call);
   const account = (await currentOf(registry, call)).object as ServiceAccount;
   const { uid = '' } = account.metadata;
