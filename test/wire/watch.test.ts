@@ -183,6 +183,8 @@ describe('a client that does not read', () => {
     socket.pause();
     await until('both are open', () => wire.api.openWatches === 2);
     const written = await writeUntilCutOff(wire, 'x'.repeat(100_000));
+    // What the kernel holds for the sleeper, and what may wait for it; not everything that was ever written.
+    expect(written).toBeLessThan(200);
     await until('only the reader is left', () => wire.api.openWatches === 1);
     await until('the reader saw everything', () => reader.frames.length === written);
     expect(reader.state).toBe('open');

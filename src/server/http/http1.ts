@@ -39,6 +39,8 @@ export class Http1Exchange implements Exchange {
   }
 
   respond(head: ResponseHead, body: Uint8Array): void {
+    // An answer that failed in the middle cannot become another one: the client must see that it is not whole.
+    if (this.response.headersSent) this.response.destroy();
     if (this.response.destroyed) return;
     this.writeHead(head, body.length);
     this.response.end(this.method === 'HEAD' || head.code === 304 ? undefined : body);

@@ -42,6 +42,8 @@ export class Http2Exchange implements Exchange {
   }
 
   respond(head: ResponseHead, body: Uint8Array): void {
+    // An answer that failed in the middle cannot become another one: the client must see that it is not whole.
+    if (this.stream.headersSent) this.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     if (this.gone()) return;
     const headers = headersOf(head);
     headers['content-length'] = String(body.length);
@@ -78,7 +80,7 @@ export class Http2Exchange implements Exchange {
   }
 
   private gone(): boolean {
-    return this.stream.destroyed || this.stream.closed || this.stream.headersSent;
+    return this.stream.destroyed || this.stream.closed;
   }
 }
 

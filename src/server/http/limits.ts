@@ -25,6 +25,8 @@ export interface Limits {
   readonly idleMs: number;
   /** Connections open at once; further ones are closed on arrival. */
   readonly connections: number;
+  /** Requests that a client may send ahead of their answers on one HTTP/1.1 connection; then it is closed. */
+  readonly pipelinedRequests: number;
   /** Streams open at once on one HTTP/2 connection; further ones are refused. Kubernetes: 250. */
   readonly streamsPerConnection: number;
   /** Megabytes that one HTTP/2 connection may hold in frames not yet sent; then it takes no new stream. */
@@ -60,6 +62,7 @@ export const defaultLimits: Limits = {
   stalledMs: 60_000,
   idleMs: 90_000,
   connections: 10_000,
+  pipelinedRequests: 1_000,
   streamsPerConnection: 250,
   sessionMegabytes: 64,
   requestsInFlight: 2_000,

@@ -15,6 +15,7 @@ import { Http2Exchange } from './http2.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 import { RequestMetrics } from './request-metrics.ts';
+import { Turns } from './turns.ts';
 
 export interface HttpServerOptions {
   readonly api: Api;
@@ -112,13 +113,16 @@ interface Serving {
 }
 
 function serve(server: Http2SecureServer, { handler, connections, limits, world, metrics }: Serving): void {
+  const turns = new Turns(limits.pipelinedRequests);
   server.on('connection', (socket: Socket) => connections.add(socket));
   server.on('secureConnection', (socket: TLSSocket) => connections.addSecure(socket));
   server.on('session', (session: ServerHttp2Session) => connections.addSession(session));
   server.on('request', (request, response) => {
     if (request.httpVersionMajor !== 1) return;
     const http1 = { request, response } as unknown as Http1Pair;
-    void handler.handle(new Http1Exchange(http1.request, http1.response, { limits, last: () => connections.stopping }));
+    turns.take(http1.request, http1.response, () => {
+      void handler.handle(new Http1Exchange(http1.request, http1.response, { limits, last: () => connections.stopping }));
+    });
   });
   // With 'request' listened to, Node also offers HTTP/2 through a layer that makes it look like HTTP/1. It costs a third
   // of the speed, and would answer every stream a second time.

@@ -26,7 +26,8 @@ function parseAbsolute(target: string): RequestTarget {
 
 /** The segments of a path, decoded. @throws ApiError 400 */
 export function pathSegments(path: string): readonly string[] {
-  const segments = path.split('/').filter((segment) => segment !== '');
+  const all = path.slice(1, path.endsWith('/') ? -1 : undefined).split('/');
+  const segments = all.includes('') ? all.filter((segment) => segment !== '') : all;
   return path.includes('%') ? segments.map(decodeSegment) : segments;
 }
 

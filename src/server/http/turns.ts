@@ -1,0 +1,40 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+interface Line {
+  last: ServerResponse;
+  waiting: number;
+}
+
+/**
+ * Requests that a client sends over HTTP/1.1 without waiting for answers (pipelining). Node hands them out all at once, as many as
+ * a few kilobytes hold; answered all at once, their answers would lie in memory until the client reads. So each is answered when
+ * the answer before it is out, and a client that sends too many ahead is cut off.
+ */
+export class Turns {
+  readonly #limit: number;
+  readonly #lines = new WeakMap<Socket, Line>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  take(request: IncomingMessage, response: ServerResponse, answer: () => void): void {
+    const { socket } = request;
+    const line = this.#lines.get(socket);
+    if (line === undefined || line.last.destroyed) {
+      this.#lines.set(socket, { last: response, waiting: 0 });
+      answer();
+      return;
+    }
+    const before = line.last;
+    line.last = response;
+    line.waiting += 1;
+    if (line.waiting > this.#limit) socket.destroy();
+    else
+      before.once('close', () => {
+        line.waiting -= 1;
+        if (!socket.destroyed) answer();
+      });
+  }
+}
