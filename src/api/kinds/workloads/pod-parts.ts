@@ -9,8 +9,11 @@ export interface PlacedContainer {
   readonly field: string;
 }
 
+const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const;
+
 /** Every container of a pod with its place, in Kubernetes' order. */
 export function allContainers(spec: PodSpec, field: string): PlacedContainer[] {
-  const lists = { initContainers: spec.initContainers, containers: spec.containers, ephemeralContainers: spec.ephemeralContainers };
-  return Object.entries(lists).flatMap(([list, containers]) => (containers ?? []).map((container, i) => ({ container, field: `${field}.${list}[${i}]` })));
+  const placed: PlacedContainer[] = [];
+  for (const list of lists) spec[list]?.forEach((container, i) => placed.push({ container, field: `${field}.${list}[${i}]` }));
+  return placed;
 }

@@ -1,5 +1,5 @@
 import { duplicate, type FieldError, forbidden, invalid, required } from '../../field-error.ts';
-import type { EmptyDirVolumeSource, EphemeralVolumeSource, Volume, VolumeSource } from '../../generated/types.ts';
+import type { EmptyDirVolumeSource, Volume, VolumeSource } from '../../generated/types.ts';
 import { quantitySign } from '../../quantity.ts';
 import { validateClaimTemplate } from '../../validation/claim-template.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
@@ -54,42 +54,38 @@ function validateVolume(volume: Volume, field: string, context: VolumeContext): 
 function validateSource(volume: Volume, field: string, context: VolumeContext): FieldError[] {
   const errors: FieldError[] = [];
   let found = false;
-  for (const check of sourceChecks) {
-    const wrong = check(volume, field, { ...context, isFirst: !found });
-    if (wrong === undefined) continue;
+  for (const { key, asSecond, validate } of sourceRules) {
+    if (volume[key] === undefined) continue;
+    errors.push(...(found ? [shared.moreThanOneSource(`${field}.${asSecond}`)] : validate(volume, field, context)));
     found = true;
-    errors.push(...wrong);
+    // Said also where iscsi is a second source.
+    if (volume.iscsi !== undefined && key === 'iscsi') errors.push(...sources.validateInitiatorLength(volume.iscsi, volume.name, `${field}.name`));
   }
   return found ? errors : [required(field, 'must specify a volume type')];
 }
 
-interface SourceContext extends VolumeContext {
-  readonly isFirst: boolean;
-}
-/** Nothing if the volume has no such source. */
-type SourceCheck = (volume: Volume, field: string, context: SourceContext) => FieldError[] | undefined;
-
-/** Where Kubernetes' messages call a source otherwise than the field. */
-interface OtherNames {
-  readonly asSecond?: string;
-  readonly asFirst?: string;
+interface SourceRule {
+  readonly key: keyof VolumeSource;
+  /** What Kubernetes calls it where it is refused. */
+  readonly asSecond: string;
+  readonly validate: (volume: Volume, field: string, context: VolumeContext) => FieldError[];
 }
 
+/** `names`: where Kubernetes' messages call a source otherwise than the field. */
 function source<K extends keyof VolumeSource>(
   key: K,
   validate: (source: NonNullable<VolumeSource[K]>, field: string, context: VolumeContext) => FieldError[],
-  names: OtherNames = {},
-): SourceCheck {
-  return (volume, field, context) => {
-    const value = volume[key];
-    if (value === undefined) return undefined;
-    if (!context.isFirst) return [shared.moreThanOneSource(`${field}.${names.asSecond ?? key}`)];
-    return validate(value, `${field}.${names.asFirst ?? key}`, context);
+  names: { readonly asSecond?: string; readonly asFirst?: string } = {},
+): SourceRule {
+  return {
+    key,
+    asSecond: names.asSecond ?? key,
+    validate: ({ [key]: value }, field, context) => (value === undefined ? [] : validate(value, `${field}.${names.asFirst ?? key}`, context)),
   };
 }
 
 /** In the order in which Kubernetes looks: of two sources the later one in this list is refused. */
-const sourceChecks: readonly SourceCheck[] = [
+const sourceRules: readonly SourceRule[] = [
   source('emptyDir', validateEmptyDir),
   source('hostPath', shared.validateHostPath),
   source('gitRepo', sources.validateGitRepo),
@@ -97,7 +93,7 @@ const sourceChecks: readonly SourceCheck[] = [
   source('awsElasticBlockStore', shared.validateAwsElasticBlockStore),
   source('secret', projected.validateSecret),
   source('nfs', shared.validateNfs),
-  withInitiatorLength(source('iscsi', sources.validateIscsi)),
+  source('iscsi', sources.validateIscsi),
   source('glusterfs', sources.validateGlusterfs),
   source('flocker', shared.validateFlocker),
   source('persistentVolumeClaim', (claim, field) => present(claim.claimName, `${field}.claimName`)),
@@ -118,7 +114,7 @@ const sourceChecks: readonly SourceCheck[] = [
   source('projected', projected.validateProjected),
   source('scaleIO', sources.validateScaleIo),
   source('csi', sources.validateCsi),
-  withClaimName(source('ephemeral', validateEphemeral)),
+  { key: 'ephemeral', asSecond: 'ephemeral', validate: validateEphemeral },
   source('image', (image, field, { isPod }) => sources.validateImage(image, field, isPod)),
 ];
 
@@ -127,27 +123,12 @@ function validateEmptyDir({ sizeLimit }: EmptyDirVolumeSource, field: string): F
   return [forbidden(`${field}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')];
 }
 
-function validateEphemeral({ volumeClaimTemplate }: EphemeralVolumeSource, field: string): FieldError[] {
-  if (volumeClaimTemplate === undefined) return [required(`${field}.volumeClaimTemplate`)];
-  return validateClaimTemplate(volumeClaimTemplate, `${field}.volumeClaimTemplate`);
-}
-
-/** Said of an initiator also where iscsi is a second source. */
-function withInitiatorLength(check: SourceCheck): SourceCheck {
-  return (volume, field, context) => {
-    const errors = check(volume, field, context);
-    if (errors === undefined || volume.iscsi === undefined) return errors;
-    return [...errors, ...sources.validateInitiatorLength(volume.iscsi, volume.name, `${field}.name`)];
-  };
-}
-
-/** The claim of an ephemeral volume is named after pod and volume, and must have a name that claims can have. */
-function withClaimName(check: SourceCheck): SourceCheck {
-  return (volume, field, context) => {
-    const errors = check(volume, field, context);
-    const { podName = '', isFirst } = context;
-    if (errors === undefined || !isFirst || podName === '' || volume.name === '') return errors;
-    const claim = `${podName}-${volume.name}`;
-    return [...errors, ...nameIsDnsSubdomain(claim, false).map((wrong) => invalid(`${field}.name`, volume.name, `PVC name "${claim}": ${wrong}`))];
-  };
+function validateEphemeral({ name, ephemeral }: Volume, field: string, { podName = '' }: VolumeContext): FieldError[] {
+  const at = `${field}.ephemeral.volumeClaimTemplate`;
+  const template = ephemeral?.volumeClaimTemplate;
+  const errors = template === undefined ? [required(at)] : validateClaimTemplate(template, at);
+  if (podName === '' || name === '') return errors;
+  // The claim is named after pod and volume, and must have a name that claims can have.
+  const claim = `${podName}-${name}`;
+  return [...errors, ...nameIsDnsSubdomain(claim, false).map((wrong) => invalid(`${field}.name`, name, `PVC name "${claim}": ${wrong}`))];
 }
