@@ -122,6 +122,7 @@ function isMergeKey(pair: Pair): boolean {
 }
 
 function keyText(key: unknown): string {
+  if (key instanceof JsonNumber) return key.text;
   if (typeof key === 'object') throw new YamlError(`yaml: unsupported map key: ${JSON.stringify(key)}`);
   return String(key as string | number | boolean);
 }
@@ -132,10 +133,15 @@ const words: ReadonlyMap<string, boolean | null> = new Map<string, boolean | nul
   ...['', '~', 'null', 'Null', 'NULL'].map((word): [string, null] => [word, null]),
 ]);
 
+const tagPrefix = 'tag:yaml.org,2002:';
+
 function scalarValue(node: Scalar): unknown {
   const text = String(node.value ?? '');
-  const explicitString = node.tag === 'tag:yaml.org,2002:str' || node.tag === 'tag:yaml.org,2002:binary' || node.tag === '!';
-  if (explicitString || (node.type !== 'PLAIN' && node.type !== undefined)) return text;
+  const tag = node.tag?.startsWith(tagPrefix) === true ? node.tag.slice(tagPrefix.length) : node.tag;
+  // Only what is neither quoted nor tagged as a string may be something else; a tag like !!int says that it is.
+  const resolves = tag === undefined ? node.type === 'PLAIN' || node.type === undefined : ['int', 'float', 'bool', 'null', 'timestamp'].includes(tag);
+  if (!resolves) return text;
+  if (/^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$/.test(text)) throw new YamlError(`json: unsupported value: ${text}`);
   const word = words.get(text);
   return word === undefined ? (readNumber(text) ?? text) : word;
 }
@@ -146,7 +152,8 @@ function readNumber(text: string): number | JsonNumber | undefined {
   const plain = text.replaceAll('_', '');
   const integer = readInteger(plain);
   if (integer !== undefined) return Number.isSafeInteger(Number(integer)) ? Number(integer) : new JsonNumber(String(integer));
-  return /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/.test(plain) ? Number(plain) : undefined;
+  if (!/^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/.test(plain)) return undefined;
+  return Number.isFinite(Number(plain)) ? Number(plain) : undefined;
 }
 
 function readInteger(text: string): bigint | undefined {

@@ -12,7 +12,7 @@ export function pathText(path: JsonPath): string {
 }
 
 /** Whether the schema decodes what is at a path: not if the way there leads through an unknown field or opaque data. */
-export function fieldAt(type: string, path: JsonPath): boolean {
+export function isDecodedAt(type: string, path: JsonPath): boolean {
   let here: TypeExpression | undefined = { type: 'struct', name: type, pointer: false, go: '' };
   for (const segment of path) {
     here = here === undefined ? undefined : step(here, segment);

@@ -5,7 +5,7 @@ import { decodeProtobuf, ProtobufError } from '../protobuf/index.ts';
 import { statusErrors } from '../status.ts';
 import { readYaml, YamlError } from '../yaml.ts';
 import { DecodeError, decode } from './decode.ts';
-import { fieldAt, pathText } from './field-path.ts';
+import { isDecodedAt, pathText } from './field-path.ts';
 import { typeNameOf, typeSchema } from './type-schema.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
@@ -132,7 +132,7 @@ function decodeAs<T>(found: GroupVersionKind, parsed: Parsed): { object: T; stri
 
 /** Duplicate fields among the unknown ones, in the order of the document. Inside what is not decoded nobody minds them. */
 function withDuplicates(type: string, { duplicates, text }: Parsed, unknown: readonly string[]): readonly string[] {
-  const repeated = duplicates.filter((path) => fieldAt(type, path));
+  const repeated = duplicates.filter((path) => isDecodedAt(type, path));
   if (repeated.length === 0 || text === undefined) return unknown;
   const errors = new Set<string>();
   const expected = new Set(unknown);
