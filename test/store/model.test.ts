@@ -38,10 +38,11 @@ const backends: readonly Backend[] = [
   },
 ];
 
-test.each(backends)('$name answers as the model does', async ({ begin }) => {
+test.each(backends)('$name answers as the model does', { timeout: 120_000 }, async ({ begin }) => {
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 60, size: 'max' }), async (commands) => {
-      let { store, reopen } = await begin();
+      const backend = await begin();
+      let { store } = backend;
       let model = emptyModel;
       let followers: ReturnType<typeof follow>[] = [];
       for (const next of commands) {
@@ -50,7 +51,7 @@ test.each(backends)('$name answers as the model does', async ({ begin }) => {
           if (next.after < model.compacted) expect(follower.ended()).toBe('compacted');
           else followers.push(follower);
         } else if (next.type === 'reopen') {
-          store = await reopen(store);
+          store = await backend.reopen(store);
           // Whoever watched starts again where they were.
           followers = followers.filter((follower) => follower.ended() === undefined);
         } else if (next.type !== 'watched') {
