@@ -43,7 +43,7 @@ export class SmallApi implements Api {
     const before = this.#objects.get(key);
     const stored = storedOf(namespace, name, { revision: this.#revision, data });
     this.#objects.set(key, stored);
-    this.#tell(namespace, before === undefined ? 'ADDED' : 'MODIFIED', stored);
+    this.tell(namespace, before === undefined ? 'ADDED' : 'MODIFIED', stored);
     return stored;
   }
 
@@ -69,7 +69,7 @@ export class SmallApi implements Api {
     const stored = this.#find(namespace, name);
     this.#objects.delete(`${namespace}/${name}`);
     this.#revision += 1;
-    this.#tell(namespace, 'DELETED', stored);
+    this.tell(namespace, 'DELETED', stored);
     return { type: 'status', status: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 200 }, warnings: [] };
   }
 
@@ -86,7 +86,8 @@ export class SmallApi implements Api {
     return { stop: () => void this.#watches.delete(sink) };
   }
 
-  #tell(namespace: string, type: WatchEventType, stored: Stored): void {
+  /** An event that no write made. */
+  tell(namespace: string, type: WatchEventType, stored: Stored): void {
     const event: WatchEvent = { type, stored, memo: undefined };
     for (const [sink, wanted] of this.#watches) if (wanted === '' || wanted === namespace) sink.events([event]);
   }

@@ -146,6 +146,28 @@ describe('a watch', () => {
   });
 });
 
+describe('an event that cannot be written', () => {
+  test('ends the watches that want it, is logged, and hurts nobody else', async () => {
+    await using wire = await startWireServer();
+    const json = await watchHttp1(wire);
+    const metadata = await watchHttp1(wire, watchPath, { accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io' });
+    const stored = wire.api.put('default', 'a', {});
+    const broken = {
+      ...stored,
+      json: () => {
+        throw new Error('unwritable');
+      },
+    };
+    await until('both saw the first', () => json.frames.length === 1 && metadata.frames.length === 1);
+    wire.api.tell('default', 'MODIFIED', broken);
+    await until('one is broken off', () => json.state === 'broken');
+    await until('the other goes on', () => metadata.frames.length === 2);
+    expect(wire.api.openWatches).toBe(1);
+    expect(wire.errors.join()).toContain('unwritable');
+    metadata.close();
+  });
+});
+
 describe('many watches', () => {
   test('1,000 of them see an update that was encoded once', async () => {
     await using wire = await startWireServer();
@@ -223,6 +245,20 @@ describe('a client that does not read', () => {
     await until('all of it', () => reader.frames.length === 200);
     wire.api.put('default', 'last', {});
     await until('what came later', () => names(reader).at(-1) === 'ADDED last');
+  });
+});
+
+describe('a connection over HTTP/2', () => {
+  test('is closed when it has carried nothing for a while, and not while it carries a watch', async () => {
+    await using wire = await startWireServer({ limits: { idleMs: 100, probeMs: 30 } });
+    const idle = connect(wire.server.url, credentials(wire));
+    const used = connect(wire.server.url, credentials(wire));
+    const watch = await watchHttp2(used);
+    await requestHttp2(idle, '/healthz');
+    await until('the idle one is closed', () => idle.closed || idle.destroyed);
+    expect(watch.state).toBe('open');
+    expect(used.closed).toBe(false);
+    used.destroy();
   });
 });
 

@@ -11,6 +11,14 @@ interface Progress {
   since: number;
 }
 
+/** What an HTTP/2 connection carries. */
+interface Activity {
+  /** Open now. */
+  streams: number;
+  /** Monotonic milliseconds of the last end of one. */
+  since: number;
+}
+
 /**
  * The connections that are open: those that do not move are found and closed, and all of them can be ended.
  *
@@ -57,8 +65,21 @@ export class Connections {
     session.once('close', () => this.#sessions.delete(session));
     // The window of the whole connection: bodies of several streams must not wait for one another.
     session.setLocalWindowSize(16 * 1024 * 1024);
-    this.#probe(session);
+    this.#probe(session, this.#activityOf(session));
     if (this.#stopping) session.close();
+  }
+
+  #activityOf(session: ServerHttp2Session): Activity {
+    const { clock } = this.#world;
+    const activity: Activity = { streams: 0, since: clock.monotonic() };
+    session.on('stream', (stream) => {
+      activity.streams += 1;
+      stream.once('close', () => {
+        activity.streams -= 1;
+        activity.since = clock.monotonic();
+      });
+    });
+    return activity;
   }
 
   /** New requests on HTTP/2 connections are refused, connections without a request are closed. */
@@ -72,15 +93,19 @@ export class Connections {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Asks an HTTP/2 client for a sign of life, again and again. */
-  #probe(session: ServerHttp2Session): void {
-    const { timers } = this.#world;
+  /** Asks an HTTP/2 client for a sign of life, again and again, until it has had nothing to ask for long enough. */
+  #probe(session: ServerHttp2Session, activity: Activity): void {
+    const { timers, clock } = this.#world;
     const cancel = timers.after(this.#limits.probeMs, () => {
       if (session.destroyed) return;
+      if (activity.streams === 0 && clock.monotonic() - activity.since >= this.#limits.idleMs) {
+        session.close();
+        return;
+      }
       const giveUp = timers.after(this.#limits.probeAnswerMs, () => session.destroy());
       session.ping(() => {
         giveUp();
-        if (!session.destroyed) this.#probe(session);
+        if (!session.destroyed) this.#probe(session, activity);
       });
     });
     session.once('close', cancel);

@@ -155,7 +155,7 @@ export class RequestHandler {
     const frames = frameEncoder({ kind: response.kind, rendition, includeObject, now: () => world.clock.now(), encoded });
     const contentType = rendition.format === 'json' ? mediaTypes.json : `${mediaTypes[rendition.format]};stream=watch`;
     const output = exchange.open({ code: 200, headers: standardHeaders(auditId, contentType, response.warnings) });
-    const stream = new WatchStream({ output, frames, limits, timers: world.timers, metrics });
+    const stream = new WatchStream({ output, frames, limits, timers: world.timers, metrics, log: world.log });
     this.#watches.add(stream);
     metrics.watches = this.#watches.size;
     exchange.onClose(() => {

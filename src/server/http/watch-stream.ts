@@ -1,5 +1,5 @@
 import type { Status } from '../../api/status.ts';
-import type { Cancel, Timers } from '../../world/world.ts';
+import type { Cancel, Log, Timers } from '../../world/world.ts';
 import type { OpenWatch, WatchEvent, WatchSink } from '../api.ts';
 import type { FrameEncoder } from '../render/watch-frames.ts';
 import type { Output } from './exchange.ts';
@@ -17,6 +17,7 @@ export interface WatchStreamOptions {
   readonly limits: Limits;
   readonly timers: Timers;
   readonly metrics: RequestMetrics;
+  readonly log: Log;
 }
 
 /**
@@ -56,14 +57,16 @@ export class WatchStream implements WatchSink {
     if (this.#over || this.#ending !== undefined) return;
     this.#options.metrics.watchEvents.add(batch.length);
     const only = batch.length === 1 ? batch[0] : undefined;
-    if (only !== undefined && this.#idle()) this.#options.output.write(this.#options.frames.frame(only));
-    else this.#queue(batch);
+    this.#guarded(() => {
+      if (only !== undefined && this.#idle()) this.#options.output.write(this.#options.frames.frame(only));
+      else this.#queue(batch);
+    });
   }
 
   end(status: Status | undefined): void {
     if (this.#over || this.#ending !== undefined) return;
     this.#ending = { status };
-    this.#pump();
+    this.#guarded(() => this.#pump());
   }
 
   /** The client is gone, or is being sent away. Nothing is written any more. */
@@ -73,6 +76,17 @@ export class WatchStream implements WatchSink {
     this.#stall?.();
     this.#waiting = [];
     this.#watch?.stop();
+  }
+
+  /** An event that cannot be written ends this watch; whoever tells us of it has others to tell. */
+  #guarded(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      this.#options.log.error('a watch could not be written', { cause: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      this.close();
+      this.#options.output.abort();
+    }
   }
 
   #idle(): boolean {
@@ -125,7 +139,7 @@ export class WatchStream implements WatchSink {
     this.#options.output.onceDrained(() => {
       this.#awaitingDrain = false;
       this.#stall?.();
-      this.#pump();
+      this.#guarded(() => this.#pump());
     });
   }
 

@@ -68,10 +68,13 @@ function row(rows: Rows, item: Stored, options: TableOptions): string {
   return `{"cells":${cells}${said},"object":${included(item, options)}}`;
 }
 
+/** The bookmark that ends a watch's initial state is told by its annotation: it is shown to whoever asked for no objects as well. */
+const endsInitialState = (object: KubeObject): boolean => object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
+
 function included(item: Stored, { includeObject, as }: TableOptions): string {
   switch (includeObject) {
     case 'None':
-      return 'null';
+      return endsInitialState(item.object) ? JSON.stringify(partialMetadata(item.object, as)) : 'null';
     case 'Metadata':
       return JSON.stringify(partialMetadata(item.object, as));
     case 'Object':
