@@ -4,7 +4,7 @@ import { ApiError, statusErrors } from '../api/status.ts';
 import { type Failure, failure, type Result } from './result.ts';
 import type { Answer, Fence, ListMeta, Stream, StreamSink, Transport, TransportRequest } from './transport.ts';
 
-export type { Failure, FailureReason, Result } from './result.ts';
+export type { Result } from './result.ts';
 export type { Fence } from './transport.ts';
 
 /** As much of a kind as addressing it takes. */

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { allKinds } from '../../src/api/kinds/index.ts';
 import { configMapKind } from '../../src/api/kinds/config-map.ts';
@@ -6,7 +9,7 @@ import { namespaceKind } from '../../src/api/kinds/namespace.ts';
 import { createRealWorld } from '../../src/main/real-world.ts';
 import { type Client, createClient } from '../../src/machinery/client.ts';
 import { HttpTransport } from '../../src/machinery/http-transport.ts';
-import { parseKubeconfig } from '../../src/machinery/http-transport-kubeconfig.ts';
+import { loadKubeconfig } from '../../src/machinery/http-transport-kubeconfig.ts';
 import { Informers } from '../../src/machinery/informers.ts';
 import { LeaderElection } from '../../src/machinery/leader.ts';
 import type { Loop } from '../../src/machinery/loop.ts';
@@ -28,10 +31,13 @@ beforeAll(async () => {
   const kubeconfig = `
 current-context: moor
 contexts: [{ name: moor, context: { cluster: moor, user: admin } }]
-clusters: [{ name: moor, cluster: { server: '${wire.server.url}', certificate-authority-data: ${base64(authority.certificate)} } }]
+clusters: [{ name: moor, cluster: { server: '${wire.server.url}', certificate-authority: ca.crt } }]
 users: [{ name: admin, user: { client-certificate-data: ${base64(admin.certificate)}, client-key-data: ${base64(admin.key)} } }]`;
-  const access = parseKubeconfig(kubeconfig, { readFile: () => '' });
-  transport = new HttpTransport({ access, world, userAgent: 'moor/test' });
+  const directory = mkdtempSync(path.join(tmpdir(), 'moor-https-'));
+  writeFileSync(path.join(directory, 'kubeconfig'), kubeconfig);
+  writeFileSync(path.join(directory, 'ca.crt'), authority.certificate);
+  transport = new HttpTransport({ access: loadKubeconfig(path.join(directory, 'kubeconfig')), world, userAgent: 'moor/test' });
+  rmSync(directory, { recursive: true });
   client = createClient({ transport });
   for (const name of ['default', 'kube-system']) await client.create(namespaceKind, { metadata: { name } });
   loops = startHousekeeping(transport, world);
