@@ -17,6 +17,7 @@ import { bootstrap } from './bootstrap.ts';
 import { startControllers } from './controllers.ts';
 import { systemClient } from './identities.ts';
 import { saveKubeconfig } from './kubeconfig-file.ts';
+import { openApiDocuments } from './openapi.ts';
 import { createRealWorld, type LogLevel } from './real-world.ts';
 import { secretFiles } from './secret-files.ts';
 import { lookUpThrough } from './token-look-up.ts';
@@ -119,6 +120,7 @@ function listenOn(listen: { host: string; port: number }, { api, store, world, t
       health: { live: [], ready: [] },
       serverAddress: () => `${listen.host}:${listen.port}`,
       metrics: () => Promise.resolve(metrics.text()),
+      openApi: openApiDocuments(allKinds),
       tokens,
     }),
   });
