@@ -2,8 +2,8 @@ import { type FieldError, invalid } from '../../api/field-error.ts';
 import type { Service, ServicePort } from '../../api/generated/types.ts';
 import { type ApiError, statusErrors } from '../../api/status.ts';
 import type { Store } from '../../store/contract.ts';
-import type { World } from '../../world/world.ts';
-import { Allocation, ipPool, nodePortsOf, type Pool, portPool, releaseIp, releasePort, type Taken } from '../registry/service-addresses.ts';
+import type { Random, World } from '../../world/world.ts';
+import { Allocation, ipPool, nodePortsOf, type Pool, portPool, releaseIp, releasePort } from '../registry/service-addresses.ts';
 import { type AdmissionPlugin, type AdmissionRequest, isResource } from './chain.ts';
 import { keepAllocated, setIpFamilies, syncClusterIps } from './service-ip-fields.ts';
 
@@ -25,30 +25,63 @@ interface Work {
 
 /** Services get the cluster IPs and node ports that they need, and give back those that they no longer do. */
 export function serviceAllocation(network: ServiceNetwork, { store, world }: { readonly store: Store; readonly world: World }): AdmissionPlugin {
-  const ips = ipPool(network.serviceCidr);
-  const ports = portPool(network.nodePorts.first, network.nodePorts.last);
+  const allocator = new ServiceAllocator(network, world.random);
+  return {
+    name: 'ServiceAllocation',
+    handles: (operation, resource, subresource) => operation !== 'delete' && subresource === '' && isResource(resource, '', 'services'),
+    mutate: async (request) => {
+      const service = request.object as Service;
+      const old = request.old as Service | undefined;
+      if (old !== undefined) keepAllocated(service, old);
+      syncClusterIps(service, old);
+      const errors = setIpFamilies(service, old);
+      if (errors.length > 0) throw invalidService(request, errors);
+      const owner = `${request.namespace}/${service.metadata.name ?? service.metadata.generateName ?? ''}`;
+      await allocator.allocate({ request, service, old, allocation: new Allocation(request.draft, store, owner) });
+      if (old !== undefined) releaseUnused(request, service, old);
+    },
+  };
+}
 
-  const allocateIp = async ({ request, service, allocation }: Work): Promise<void> => {
+class ServiceAllocator {
+  readonly #ips: Pool;
+  readonly #ports: Pool;
+  readonly #random: Random;
+
+  constructor({ serviceCidr, nodePorts }: ServiceNetwork, random: Random) {
+    this.#ips = ipPool(serviceCidr);
+    this.#ports = portPool(nodePorts.first, nodePorts.last);
+    this.#random = random;
+  }
+
+  async allocate(work: Work): Promise<void> {
+    const { service, old } = work;
+    if (needsClusterIp(service) && (old === undefined || !needsClusterIp(old))) await this.#allocateIp(work);
+    if (usesNodePorts(service)) await this.#allocatePorts(work);
+    if (needsHealthCheck(service) && (old === undefined || !needsHealthCheck(old))) {
+      service.spec.healthCheckNodePort = await this.#allocatePort(work, service.spec.healthCheckNodePort ?? 0, 'spec.healthCheckNodePort');
+    }
+  }
+
+  async #allocateIp({ request, service, allocation }: Work): Promise<void> {
     const { spec } = service;
     const asked = spec.clusterIPs?.[0] ?? '';
     if (asked === 'None') return;
-    const taken = asked === '' ? await allocation.takeAny(ips, world.random) : await allocation.take(ips, asked);
-    if (taken.type === 'refused') throw ipRefused(request, spec, asked, taken.why, ips);
+    const taken = asked === '' ? await allocation.takeAny(this.#ips, this.#random) : await allocation.take(this.#ips, asked);
+    if (taken.type === 'refused' && taken.why === 'full') {
+      throw statusErrors.internal(`failed to allocate a serviceIP for Service ${JSON.stringify(request.object.metadata.name ?? '')}: range is full`);
+    }
+    if (taken.type === 'refused') {
+      const outside = `the provided IP (${asked}) is not in the valid range. The range of valid IPs is ${this.#ips.text}`;
+      const why = taken.why === 'allocated' ? 'provided IP is already allocated' : outside;
+      throw invalidService(request, [invalid('spec.clusterIPs', spec.clusterIPs, `failed to allocate IP ${asked}: ${why}`)]);
+    }
     spec.clusterIP = taken.text;
     spec.clusterIPs = [taken.text, ...(spec.clusterIPs ?? []).slice(1)];
-  };
-
-  const allocatePort = async (work: Work, asked: number, field: string): Promise<number> => {
-    const taken = asked === 0 ? await work.allocation.takeAny(ports, world.random) : await work.allocation.take(ports, String(asked));
-    if (taken.type === 'taken') return Number(taken.text);
-    if (taken.why === 'full') throw statusErrors.internal('failed to allocate a nodePort: range is full');
-    const why =
-      taken.why === 'allocated' ? 'provided port is already allocated' : `provided port is not in the valid range. The range of valid ports is ${ports.text}`;
-    throw invalidService(work.request, [invalid(field, asked, why)]);
-  };
+  }
 
   /** Ports of the same number (TCP and UDP, say) share a node port. */
-  const allocatePorts = async (work: Work): Promise<void> => {
+  async #allocatePorts(work: Work): Promise<void> {
     const { service, old } = work;
     const kept = old === undefined ? new Set<number>() : nodePortsOf(old.spec);
     const byNumber = new Map<number, number>();
@@ -58,36 +91,19 @@ export function serviceAllocation(network: ServiceNetwork, { store, world }: { r
       if (asked === 0 && !allocatesNodePorts(service)) continue;
       const known = asked === 0 && old === undefined ? (byNumber.get(port.port) ?? requestedElsewhere(port, service.spec.ports ?? [])) : asked;
       if (known !== 0 && (kept.has(known) || taken.has(known))) port.nodePort = known;
-      else port.nodePort = await allocatePort(work, known, `spec.ports[${i}].nodePort`);
+      else port.nodePort = await this.#allocatePort(work, known, `spec.ports[${i}].nodePort`);
       byNumber.set(port.port, port.nodePort);
       taken.add(port.nodePort);
     }
-  };
+  }
 
-  const allocateHealthCheck = async (work: Work): Promise<void> => {
-    const { service, old } = work;
-    if (!needsHealthCheck(service) || (old !== undefined && needsHealthCheck(old))) return;
-    service.spec.healthCheckNodePort = await allocatePort(work, service.spec.healthCheckNodePort ?? 0, 'spec.healthCheckNodePort');
-  };
-
-  return {
-    name: 'ServiceAllocation',
-    handles: (operation, resource, subresource) => operation !== 'delete' && subresource === '' && isResource(resource, '', 'services'),
-    mutate: async (request) => {
-      const service = request.object as Service;
-      const old = request.old as Service | undefined;
-      const allocation = new Allocation(request.draft, store, `${request.namespace}/${service.metadata.name ?? service.metadata.generateName ?? ''}`);
-      const work: Work = { request, service, old, allocation };
-      if (old !== undefined) keepAllocated(service, old);
-      syncClusterIps(service, old);
-      const errors = setIpFamilies(service, old);
-      if (errors.length > 0) throw invalidService(request, errors);
-      if (needsClusterIp(service) && (old === undefined || !needsClusterIp(old))) await allocateIp(work);
-      if (usesNodePorts(service)) await allocatePorts(work);
-      await allocateHealthCheck(work);
-      if (old !== undefined) releaseUnused(request, service, old);
-    },
-  };
+  async #allocatePort({ request, allocation }: Work, asked: number, field: string): Promise<number> {
+    const taken = asked === 0 ? await allocation.takeAny(this.#ports, this.#random) : await allocation.take(this.#ports, String(asked));
+    if (taken.type === 'taken') return Number(taken.text);
+    if (taken.why === 'full') throw statusErrors.internal('failed to allocate a nodePort: range is full');
+    const outside = `provided port is not in the valid range. The range of valid ports is ${this.#ports.text}`;
+    throw invalidService(request, [invalid(field, asked, taken.why === 'allocated' ? 'provided port is already allocated' : outside)]);
+  }
 }
 
 const needsClusterIp = ({ spec }: Service): boolean => spec.type !== 'ExternalName';
@@ -107,11 +123,3 @@ function releaseUnused({ draft }: AdmissionRequest, service: Service, old: Servi
 
 const invalidService = ({ resource, object }: AdmissionRequest, errors: readonly FieldError[]): ApiError =>
   statusErrors.invalid(resource.kind, object.metadata.name ?? '', errors);
-
-function ipRefused(request: AdmissionRequest, spec: Service['spec'], asked: string, why: Extract<Taken, { type: 'refused' }>['why'], pool: Pool): ApiError {
-  if (why === 'full')
-    return statusErrors.internal(`failed to allocate a serviceIP for Service ${JSON.stringify(request.object.metadata.name ?? '')}: range is full`);
-  const text =
-    why === 'allocated' ? 'provided IP is already allocated' : `the provided IP (${asked}) is not in the valid range. The range of valid IPs is ${pool.text}`;
-  return invalidService(request, [invalid('spec.clusterIPs', spec.clusterIPs, `failed to allocate IP ${asked}: ${text}`)]);
-}

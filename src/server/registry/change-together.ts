@@ -19,7 +19,7 @@ export async function changeTogether(registry: Registry, several: readonly OneOf
   refuseRepeats(several);
   return write(targetOf(registry, first.call), async (draft) => {
     const prepared: Prepared<Changed>[] = [];
-    for (const { call, change } of several) prepared.push(await prepareChange(registry, call, change, draft));
+    for (const { call, change } of several) prepared.push(await prepareChange(registry, call, { change, draft }));
     if (prepared.every((one) => one.type === 'answer')) return { type: 'answer', answer: prepared.map((one) => one.answer) };
     return { type: 'commit', answer: (committed) => prepared.map((one) => (one.type === 'answer' ? one.answer : one.answer(committed))) };
   });

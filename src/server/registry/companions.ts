@@ -10,7 +10,7 @@ const isLease = ({ kind }: Resource): boolean => kind.group === 'coordination.k8
 const isService = ({ kind }: Resource): boolean => kind.group === '' && kind.plural === 'services';
 
 /** An object is stored. `old` is undefined if it is new. */
-export function recordWrite(draft: Draft, resource: Resource, object: KubeObject, old: KubeObject | undefined): void {
+export function recordWrite(draft: Draft, resource: Resource, { object, old }: { readonly object: KubeObject; readonly old: KubeObject | undefined }): void {
   if (isLease(resource)) recordAcquisition(draft, object, old);
 }
 

@@ -61,26 +61,28 @@ export interface Changed {
 
 /** Changes an object: reads it, makes it what the client wants, and writes that unless somebody else was faster. */
 export async function change(registry: Registry, call: Call, change: Change): Promise<Changed> {
-  return write(targetOf(registry, call), (draft) => prepareChange(registry, call, change, draft));
+  return write(targetOf(registry, call), (draft) => prepareChange(registry, call, { change, draft }));
 }
 
 export function changedResponse({ route, warnings }: Call, { stored, created }: Changed): ApiResponse {
   return { type: 'object', code: created ? 201 : 200, kind: route.resource.kind, stored, warnings: [...warnings] };
 }
 
-export async function prepareChange(registry: Registry, call: Call, change: Change, draft: Draft): Promise<Prepared<Changed>> {
+interface Attempt {
+  readonly change: Change;
+  readonly draft: Draft;
+}
+
+export async function prepareChange(registry: Registry, call: Call, attempt: Attempt): Promise<Prepared<Changed>> {
   const { resource, namespace, name } = call.route;
+  const { change, draft } = attempt;
   const key = keyOf(resource, namespace, name);
   const entry = await draft.read(key);
   if (entry === undefined && !change.createsAbsent) throw statusErrors.notFound(resource.kind, name);
-  checkUid(resource, key, change.uid, entry);
-  return entry === undefined ? prepareAbsent(registry, call, change, draft) : prepareUpdate(registry, call, { change, draft, entry, key });
-}
-
-function checkUid(resource: Resource, key: string, expected: string | undefined, entry: Entry | undefined): void {
-  if (expected === undefined || expected === '') return;
-  const found = entry === undefined ? '' : (storedOf(resource, entry).object.metadata.uid ?? '');
-  if (found !== expected) throw preconditionFailed(resource, key, `UID in precondition: ${expected}, UID in object meta: ${found}`);
+  const uid = entry === undefined ? '' : (storedOf(resource, entry).object.metadata.uid ?? '');
+  const expected = change.uid ?? uid;
+  if (expected !== '' && expected !== uid) throw preconditionFailed(resource, key, `UID in precondition: ${expected}, UID in object meta: ${uid}`);
+  return entry === undefined ? prepareAbsent(registry, call, attempt) : prepareUpdate(registry, call, { ...attempt, entry, key });
 }
 
 /** The text is the one of Kubernetes' storage layer, which clients get to see. */
@@ -89,7 +91,7 @@ export function preconditionFailed(resource: Resource, key: string, why: string)
   return statusErrors.conflict(resource.kind, key.slice(key.lastIndexOf('/') + 1), text);
 }
 
-async function prepareAbsent(registry: Registry, call: Call, change: Change, draft: Draft): Promise<Prepared<Changed>> {
+async function prepareAbsent(registry: Registry, call: Call, { change, draft }: Attempt): Promise<Prepared<Changed>> {
   const object = change.desired(undefined);
   wipeSystemFields(object);
   const prepared = await prepareCreate(registry, call, { object, options: change.options, draft, mayRename: () => false });
@@ -98,9 +100,7 @@ async function prepareAbsent(registry: Registry, call: Call, change: Change, dra
   return { type: 'commit', answer: (committed) => ({ stored: prepared.answer(committed), created: true }) };
 }
 
-interface Update {
-  readonly change: Change;
-  readonly draft: Draft;
+interface Update extends Attempt {
   readonly entry: Entry;
   readonly key: string;
 }
@@ -110,7 +110,7 @@ async function prepareUpdate(registry: Registry, call: Call, update: Update): Pr
   const { change, draft, entry, key } = update;
   const current = storedOf(resource, entry);
   const object = change.desired(current.object);
-  await admitUpdate(registry, call, update, object);
+  await admitUpdate(registry, call, { ...update, object });
   const old = current.object;
   const finished = isFinished(resource.kind, object, old);
   const encoded = encode(resource, object);
@@ -122,7 +122,7 @@ async function prepareUpdate(registry: Registry, call: Call, update: Update): Pr
   }
   if (changesNothing(resource, encoded, entry)) return answer(current);
   draft.put(key, encoded);
-  recordWrite(draft, resource, encoded.object, old);
+  recordWrite(draft, resource, { object: encoded.object, old });
   return commit(entry, (committed) => committed.stored(resource, key));
 }
 
@@ -136,7 +136,7 @@ const commit = (before: Entry, stored: (committed: Committed) => Stored): Prepar
   },
 });
 
-async function admitUpdate(registry: Registry, call: Call, { change, draft, entry }: Update, object: KubeObject): Promise<void> {
+async function admitUpdate(registry: Registry, call: Call, { change, draft, entry, object }: Update & { readonly object: KubeObject }): Promise<void> {
   const { resource, namespace, name, subresource } = call.route;
   const { kind } = resource;
   const { object: old, revision } = storedOf(resource, entry);

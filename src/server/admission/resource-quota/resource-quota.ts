@@ -1,7 +1,7 @@
 import type { ResourceQuota } from '../../../api/generated/types.ts';
 import { type Entry, prefixEnd, type Store } from '../../../store/contract.ts';
-import type { World } from '../../../world/world.ts';
-import { prefixOf, type Resources } from '../../registry/resources.ts';
+import type { Clock, World } from '../../../world/world.ts';
+import { prefixOf, type Resource, type Resources } from '../../registry/resources.ts';
 import { encode, storedOf } from '../../registry/stored.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../chain.ts';
 import { ClusterReader } from '../cluster-reader.ts';
@@ -17,72 +17,88 @@ import { addUsage, describeUsage, exceeded, formatUsage, growth, negativeNames, 
  * before it is refused.
  */
 export function resourceQuota(resources: Resources, deps: { readonly store: Store; readonly world: World }): AdmissionPlugin {
-  const quotas = resources.require('v1', 'resourcequotas');
-  const evaluators = evaluatorsOf(resources);
-  const reader = new ClusterReader(deps.store);
-  const measureNow = (quota: ResourceQuota): Promise<Usage> => measure(quota, { evaluators, reader, now: deps.world.clock.now() });
-
-  const reserve = async (request: AdmissionRequest, { entry, quota }: Found, delta: Usage): Promise<void> => {
-    const hard = parseUsage(quota.spec.hard);
-    const known = parseUsage(quota.status.used);
-    const complete = [...hard.keys()].every((name) => known.has(name));
-    let used = complete ? known : await measureNow(quota);
-    if (
-      complete &&
-      exceeded(
-        restrict(addUsage(used, delta), (name) => delta.has(name)),
-        hard,
-      ).length > 0
-    )
-      used = await measureNow(quota);
-    const after = addUsage(used, delta);
-    const over = exceeded(
-      restrict(after, (name) => delta.has(name)),
-      hard,
-    );
-    if (over.length > 0 && request.subresource !== 'status') {
-      const name = quota.metadata.name ?? '';
-      const [requested, inUse, limited] = [delta, used, hard].map((usage) => describeUsage(usage, over));
-      throw refused(request, `exceeded quota: ${name}, requested: ${requested}, used: ${inUse}, limited: ${limited}`);
-    }
-    request.draft.expect(entry.key, entry.modRevision);
-    request.draft.put(
-      entry.key,
-      encode(quotas, { ...quota, metadata: { ...quota.metadata }, status: { hard: formatUsage(hard), used: formatUsage(after) } } as ResourceQuota),
-    );
-  };
-
+  const keeper = new QuotaKeeper(resources, deps);
   return {
     name: 'ResourceQuota',
-    handles: (operation, resource, subresource) => evaluators.get(resource)?.handles(operation, subresource) === true,
-    validate: async (request) => {
-      const evaluator = evaluators.get(request.resource);
-      if (evaluator === undefined) return;
-      const prefix = prefixOf(quotas, request.namespace);
-      const { entries } = await deps.store.range({ from: prefix, to: prefixEnd(prefix) });
-      for (const entry of entries) {
-        const now = deps.world.clock.now();
-        if (demand(request, evaluator, { quota: storedOf(quotas, entry).object as ResourceQuota, now }).size === 0) continue;
-        await request.draft.hold(entry.key);
-        const found = await latest(request, deps.store, entry.key);
-        if (found === undefined) continue;
-        const delta = demand(request, evaluator, { quota: found.quota, now });
-        if (delta.size > 0) await reserve(request, found, delta);
-      }
-    },
+    handles: (operation, resource, subresource) => keeper.evaluators.get(resource)?.handles(operation, subresource) === true,
+    validate: (request) => keeper.reserve(request),
   };
-
-  /** The quota as this draft would leave it so far, or as it is. */
-  async function latest({ draft }: AdmissionRequest, store: Store, key: string): Promise<Found | undefined> {
-    const entry = await store.get(key);
-    if (entry === undefined) return undefined;
-    return { entry, quota: (draft.pending(key) ?? storedOf(quotas, entry).object) as ResourceQuota };
-  }
 }
 
 interface Found {
   readonly entry: Entry;
   readonly quota: ResourceQuota;
+  /** An earlier object of the same draft has taken from it: what is stored is not all that is used. */
+  readonly pending: boolean;
+}
+
+class QuotaKeeper {
+  readonly evaluators: ReadonlyMap<Resource, Evaluator>;
+  readonly #quotas: Resource;
+  readonly #reader: ClusterReader;
+  readonly #store: Store;
+  readonly #clock: Clock;
+
+  constructor(resources: Resources, { store, world }: { readonly store: Store; readonly world: World }) {
+    this.evaluators = evaluatorsOf(resources);
+    this.#quotas = resources.require('v1', 'resourcequotas');
+    this.#reader = new ClusterReader(store);
+    this.#store = store;
+    this.#clock = world.clock;
+  }
+
+  /** Takes what a request needs from every quota that it counts against. @throws ApiError 403 */
+  async reserve(request: AdmissionRequest): Promise<void> {
+    const evaluator = this.evaluators.get(request.resource);
+    if (evaluator === undefined) return;
+    const now = this.#clock.now();
+    const prefix = prefixOf(this.#quotas, request.namespace);
+    const { entries } = await this.#store.range({ from: prefix, to: prefixEnd(prefix) });
+    for (const entry of entries) {
+      if (demand(request, evaluator, { quota: storedOf(this.#quotas, entry).object as ResourceQuota, now }).size === 0) continue;
+      await request.draft.hold(entry.key);
+      const found = await this.#latest(request, entry.key);
+      if (found === undefined) continue;
+      const delta = demand(request, evaluator, { quota: found.quota, now });
+      if (delta.size > 0) await this.#take(request, found, delta);
+    }
+  }
+
+  async #latest({ draft }: AdmissionRequest, key: string): Promise<Found | undefined> {
+    const entry = await this.#store.get(key);
+    if (entry === undefined) return undefined;
+    const pending = draft.pending(key);
+    return { entry, quota: (pending ?? storedOf(this.#quotas, entry).object) as ResourceQuota, pending: pending !== undefined };
+  }
+
+  async #take(request: AdmissionRequest, found: Found, delta: Usage): Promise<void> {
+    const { entry, quota } = found;
+    const hard = parseUsage(quota.spec.hard);
+    const used = await this.#usedOf(found, { hard, delta });
+    const over = exceededBy(delta, used, hard);
+    if (over.length > 0 && request.subresource !== 'status') {
+      const [requested, inUse, limited] = [delta, used, hard].map((usage) => describeUsage(usage, over));
+      throw refused(request, `exceeded quota: ${quota.metadata.name ?? ''}, requested: ${requested}, used: ${inUse}, limited: ${limited}`);
+    }
+    const status = { hard: formatUsage(hard), used: formatUsage(addUsage(used, delta)) };
+    const charged: ResourceQuota = { ...quota, metadata: { ...quota.metadata }, status };
+    request.draft.expect(entry.key, entry.modRevision);
+    request.draft.put(entry.key, encode(this.#quotas, charged));
+  }
+
+  /** What the quota says is used, unless it does not know yet, or what it knows is too old to refuse anything for. */
+  async #usedOf({ quota, pending }: Found, { hard, delta }: { readonly hard: Usage; readonly delta: Usage }): Promise<Usage> {
+    const known = parseUsage(quota.status.used);
+    const complete = [...hard.keys()].every((name) => known.has(name));
+    if (complete && (pending || exceededBy(delta, known, hard).length === 0)) return known;
+    return measure(quota, { evaluators: this.evaluators, reader: this.#reader, now: this.#clock.now() });
+  }
+}
+
+/** The names that a request would use more of than allowed; those that it does not use are not its fault. */
+function exceededBy(delta: Usage, used: Usage, hard: Usage): string[] {
+  const after = restrict(addUsage(used, delta), (name) => delta.has(name));
+  return exceeded(after, hard);
 }
 
 /** What a request takes from a quota. @throws ApiError 403 if it does not say enough to tell */

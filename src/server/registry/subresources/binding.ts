@@ -65,7 +65,8 @@ async function prepareBinding(registry: Registry, call: Call, { binding, draft, 
   const entry = await draft.read(key);
   if (entry === undefined) throw statusErrors.notFound(resource.kind, name);
   const pod = storedOf(resource, entry).object as Pod;
-  checkPreconditions(resource, key, binding, pod);
+  const broken = brokenPrecondition(binding, pod);
+  if (broken !== undefined) throw preconditionFailed(resource, key, broken);
   checkUnbound(resource, pod);
   const answer = created(call);
   if (dryRun) return { type: 'answer', answer };
@@ -73,14 +74,11 @@ async function prepareBinding(registry: Registry, call: Call, { binding, draft, 
   return { type: 'commit', answer: () => answer };
 }
 
-function checkPreconditions(resource: Resource, key: string, { metadata: wanted }: Binding, { metadata }: Pod): void {
-  if ((wanted.uid ?? '') !== '' && wanted.uid !== metadata.uid) {
-    throw preconditionFailed(resource, key, `UID in precondition: ${wanted.uid}, UID in object meta: ${metadata.uid ?? ''}`);
-  }
-  if ((wanted.resourceVersion ?? '') !== '' && wanted.resourceVersion !== metadata.resourceVersion) {
-    const why = `ResourceVersion in precondition: ${wanted.resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion ?? ''}`;
-    throw preconditionFailed(resource, key, why);
-  }
+/** A binding may say which pod, and which version of it, it was made for. */
+function brokenPrecondition({ metadata: wanted }: Binding, { metadata }: Pod): string | undefined {
+  if ((wanted.uid ?? '') !== '' && wanted.uid !== metadata.uid) return `UID in precondition: ${wanted.uid}, UID in object meta: ${metadata.uid ?? ''}`;
+  if ((wanted.resourceVersion ?? '') === '' || wanted.resourceVersion === metadata.resourceVersion) return undefined;
+  return `ResourceVersion in precondition: ${wanted.resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion ?? ''}`;
 }
 
 function checkUnbound({ kind }: Resource, { metadata, spec }: Pod): void {
