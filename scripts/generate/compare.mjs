@@ -25,7 +25,12 @@ exit(differences === 0 ? 0 : 1);
 function withoutKinds(definition) {
   if (definition === undefined) return undefined;
   const { 'x-kubernetes-group-version-kind': _, ...rest } = definition;
-  return { ...rest, ...(rest.required === undefined ? {} : { required: [...rest.required].sort() }) };
+  return { ...rest, ...(rest.required === undefined ? {} : { required: [...rest.required].sort(byCodeUnits) }) };
+}
+
+/** The order in which Go sorts, too. */
+function byCodeUnits(a, b) {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function essence(operation) {

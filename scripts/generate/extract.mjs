@@ -86,7 +86,7 @@ function visitNamed(unique, { packageName, typeName, declaration }) {
   facts.type = resolve(declaration.underlying, packageName);
   if (!hasMarker(declaration.markers, 'enum')) return;
   const values = sources.get(packageName).constants.filter((constant) => constant.type === typeName);
-  facts.enum = [...new Set(values.map((constant) => constantValue(constant, packageName)))].sort();
+  facts.enum = [...new Set(values.map((constant) => constantValue(constant, packageName)))].sort((a, b) => (a < b ? -1 : 1));
 }
 
 /** A constant may be another package's: AddressTypeIPv4 = AddressType(v1.IPv4Protocol). */

@@ -3,7 +3,7 @@
  * strings), turned into what JSON can say. Only the first document of a stream counts.
  */
 import { createRequire } from 'node:module';
-import type { Alias, Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import type { Alias, Document, Node, Pair, Scalar, YAMLMap } from 'yaml';
 import { JsonNumber, maxDepth, quoteGo, setOwn } from './json.ts';
 
 export class YamlError extends Error {
@@ -76,7 +76,7 @@ class Converter {
     if (this.#aliasDepth > 0 && ++this.#aliased > maxAliasedValues) throw new YamlError('yaml: document contains excessive aliasing');
     if (this.#yaml.isAlias(node)) return this.#alias(node, depth);
     if (this.#yaml.isMap(node)) return this.#map(node, depth);
-    if (this.#yaml.isSeq(node)) return (node as YAMLSeq).items.map((item) => this.#value(item, depth + 1));
+    if (this.#yaml.isSeq(node)) return node.items.map((item) => this.#value(item, depth + 1));
     return this.#yaml.isScalar(node) ? scalarValue(node) : null;
   }
 
@@ -124,7 +124,7 @@ function isMergeKey(pair: Pair): boolean {
 function keyText(key: unknown): string {
   if (key instanceof JsonNumber) return key.text;
   if (typeof key === 'object') throw new YamlError(`yaml: unsupported map key: ${JSON.stringify(key)}`);
-  return String(key as string | number | boolean);
+  return typeof key === 'string' ? key : JSON.stringify(key);
 }
 
 const words: ReadonlyMap<string, boolean | null> = new Map<string, boolean | null>([
@@ -136,7 +136,8 @@ const words: ReadonlyMap<string, boolean | null> = new Map<string, boolean | nul
 const tagPrefix = 'tag:yaml.org,2002:';
 
 function scalarValue(node: Scalar): unknown {
-  const text = String(node.value ?? '');
+  // With the failsafe schema every scalar is the text that it was written as.
+  const text = typeof node.value === 'string' ? node.value : '';
   const tag = node.tag?.startsWith(tagPrefix) === true ? node.tag.slice(tagPrefix.length) : node.tag;
   // Only what is neither quoted nor tagged as a string may be something else; a tag like !!int says that it is.
   const resolves = tag === undefined ? node.type === 'PLAIN' || node.type === undefined : ['int', 'float', 'bool', 'null', 'timestamp'].includes(tag);

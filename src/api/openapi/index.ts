@@ -8,7 +8,7 @@ import { idPrefix, type Operation, operationsOf, tagOf } from './operations.ts';
 import { pathParameters, queryParameters, type TypeOfParameter } from './parameters.ts';
 import { apiVersionOf, rootOf, type ServedVersion } from './served.ts';
 
-export type { ServedResource, ServedSubresource, ServedVersion } from './served.ts';
+export type { ServedResource, ServedVersion } from './served.ts';
 
 /** `version`: that of the server, 'v1.36.4'. */
 const infoOf = (version: string): Schema => ({ title: 'Kubernetes', version });

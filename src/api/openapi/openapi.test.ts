@@ -44,9 +44,9 @@ const v2 = openApiV2([core, storage], 'v1.36.4') as Document;
 
 const ids = (document: Document): Record<string, Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(document.paths).map(([path, { parameters: _, ...methods }]) => [
+    Object.entries(document.paths).map(([path, methods]) => [
       path,
-      Object.fromEntries(Object.entries(methods).map(([method, operation]) => [method, operation.operationId])),
+      Object.fromEntries(Object.entries(methods).flatMap(([method, { operationId }]) => (method === 'parameters' ? [] : [[method, operationId]]))),
     ]),
   );
 

@@ -57,8 +57,8 @@ export function inOrder(merged: readonly unknown[], { wanted, before, identity }
   const result: unknown[] = [];
   let next = 0;
   for (const item of named) {
-    const place = places.get(identity(item));
-    while (next < others.length && place !== undefined && (places.get(identity(others[next])) ?? Infinity) < place) result.push(others[next++]);
+    const place = places.get(identity(item)) ?? -1;
+    while (next < others.length && (places.get(identity(others[next])) ?? Infinity) < place) result.push(others[next++]);
     result.push(item);
   }
   return [...result, ...others.slice(next)];

@@ -9,7 +9,8 @@ export function goText(value: unknown): string {
       .map((key) => `${key}:${goText(value[key])}`);
     return `map[${members.join(' ')}]`;
   }
-  return value === null || value === undefined ? '<nil>' : String(value as string | number | boolean);
+  if (value === null || value === undefined) return '<nil>';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** The Go type of a decoded JSON value, as a message names it. */

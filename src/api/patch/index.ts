@@ -4,7 +4,7 @@
  *     const patch = preparePatch({ contentType: 'application/merge-patch+json', body, kind, fieldValidation: 'Strict' });
  *     const { object, warnings } = patch.apply(current);      // again, should the object have changed meanwhile
  *
- * `applyJsonPatch`, `applyMergePatch` and `applyStrategicPatch` are the same on plain JSON, without any schema but the merge keys.
+ * The three algorithms on plain JSON: json-patch.ts, merge-patch.ts, strategic-patch.ts.
  */
 import type { Kind } from '../kind.ts';
 import type { KubeObject } from '../object.ts';
@@ -18,11 +18,6 @@ import { applyMergePatch } from './merge-patch.ts';
 import { readJsonPatch, readPatchObject, type PatchBody } from './read-patch.ts';
 import { StrategicPatchError } from './strategic-error.ts';
 import { applyStrategicPatch } from './strategic-patch.ts';
-
-export { applyJsonPatch, JsonPatchError, type JsonPatchOperation } from './json-patch.ts';
-export { applyMergePatch } from './merge-patch.ts';
-export { StrategicPatchError } from './strategic-error.ts';
-export { applyStrategicPatch } from './strategic-patch.ts';
 
 /** Content types, in the order in which Kubernetes lists them. */
 export const patchContentTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json'] as const;

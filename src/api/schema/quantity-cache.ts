@@ -11,7 +11,7 @@ export function canonicalQuantityCached(text: string): string {
   const known = cache.get(text);
   if (known !== undefined) return known;
   // Kubernetes trims the text as it stands in the document, where control characters are escapes.
-  const canonical = canonicalOrThrow(/[\0-\x1f]/.test(text) ? text : text.trim());
+  const canonical = canonicalOrThrow(/\p{Cc}/u.test(text) ? text : text.trim());
   if (text.length <= maxLength) {
     if (cache.size >= maxEntries) cache.clear();
     cache.set(text, canonical);

@@ -4,7 +4,7 @@ import type { KubeObject } from '../object.ts';
 import { decodeProtobuf, ProtobufError } from '../protobuf/index.ts';
 import { statusErrors } from '../status.ts';
 import { readYaml, YamlError } from '../yaml.ts';
-import { DecodeError, decode } from './decode.ts';
+import { type Decoded, DecodeError, decode } from './decode.ts';
 import { isDecodedAt, pathText } from './field-path.ts';
 import { typeNameOf, typeSchema } from './type-schema.ts';
 
@@ -120,7 +120,7 @@ function metaString(meta: Record<string, unknown>, name: 'kind' | 'apiVersion'):
   throw new JsonError(`json: cannot unmarshal ${jsonTypeOf(value)} into Go struct field .${name} of type string`);
 }
 
-function decodeAs<T>(found: GroupVersionKind, parsed: Parsed): { object: T; strictErrors: readonly string[] } {
+function decodeAs<T>(found: GroupVersionKind, parsed: Parsed): Decoded<T> {
   const apiVersion = apiVersionOf(found);
   const type = typeNameOf(apiVersion, found.kind);
   if (type === undefined) {
