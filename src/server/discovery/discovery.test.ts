@@ -220,6 +220,12 @@ describe('other paths', () => {
     expect(await read('/version')).toMatchObject({ major: '1', minor: '36', gitVersion: 'v1.36.4+mooring-1.2.3' });
   });
 
+  test('metrics are ours and those of the process', async () => {
+    const answer = await ask('/metrics');
+    expect(header(answer, 'content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(textOf(answer)).toMatch(/^x 1\n# HELP process_cpu/);
+  });
+
   test('the root lists them all', async () => {
     const { paths: listed } = (await read('/')) as { paths: string[] };
     expect(listed).toEqual([...listed].sort());

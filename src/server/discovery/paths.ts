@@ -1,6 +1,7 @@
 import type { Kind } from '../../api/kind.ts';
 import { ApiError } from '../../api/status.ts';
 import { sha512 } from '../http/hash.ts';
+import { processMetrics } from '../http/process-metrics.ts';
 import { type Allows, rememberNegotiation } from '../render/accept.ts';
 import { type Body, jsonBody, textBody, yamlBody } from '../render/body.ts';
 import { wantsPretty } from '../render/pretty.ts';
@@ -33,7 +34,7 @@ export interface PathOptions {
   readonly version: string;
   /** Host and port at which clients reach the server. */
   readonly serverAddress: () => string;
-  /** What /metrics shows. */
+  /** What /metrics shows, besides what Node knows of its own process. */
   readonly metrics: () => Promise<string>;
   readonly openApi?: OpenApiDocuments;
   /** Who issues service accounts' tokens, and the keys to check them with. */
@@ -60,7 +61,7 @@ export function createPaths(options: PathOptions): (request: PathRequest) => Ans
     '/api': (request) => core.answer(request) ?? document(request, apiVersions(options.serverAddress())),
     '/apis': (request) => named.answer(request) ?? document(request, apiGroupList(versions)),
     '/version': () => rawJson(versionDocument(options.version)),
-    '/metrics': async () => text('text/plain; version=0.0.4; charset=utf-8', await options.metrics()),
+    '/metrics': async () => text('text/plain; version=0.0.4; charset=utf-8', `${await options.metrics()}${await processMetrics()}`),
     '/.well-known/openid-configuration': () => (options.tokens === undefined ? undefined : openIdConfiguration(options.tokens)),
     '/openid/v1/jwks': async () => (options.tokens === undefined ? undefined : keySet(await options.tokens.keys())),
   };

@@ -1,9 +1,6 @@
 import { ApiError, statusErrors } from '../../api/status.ts';
 import { type Allows, type Format, mediaTypes, type Rendition, rememberNegotiation, type Target } from './accept.ts';
 
-/** What objects and lists can be turned into, in either version that names the same thing. */
-export type Transformation = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
-
 export const metaGroup = 'meta.k8s.io';
 
 /** Resources can be asked for as themselves, as a Table (text formats only), or as their metadata alone. */
