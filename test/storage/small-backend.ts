@@ -1,8 +1,8 @@
 /** A storage backend that only remembers what exists, and fails when it is told to. */
 import type { PersistentVolumeSource } from '../../src/api/generated/types.ts';
 import type { CreateIntent } from '../../src/controllers/provisioner/actions.ts';
-import type { DriverFacts } from '../../src/domain/volumes/driver-facts.ts';
-import { type Asset, type AttemptFailure, volumeNameOf } from '../../src/domain/volumes/intent.ts';
+import type { CreateOutcome, DeleteOutcome, DriverFacts } from '../../src/domain/volumes/driver-facts.ts';
+import { type Asset, volumeNameOf } from '../../src/domain/volumes/intent.ts';
 
 export const hostPathDriver: DriverFacts = {
   name: 'kubernetes.io/host-path',
@@ -12,9 +12,6 @@ export const hostPathDriver: DriverFacts = {
   block: false,
   zoneParameters: false,
 };
-
-export type CreateOutcome = { readonly type: 'created'; readonly asset: Asset } | ({ readonly type: 'failed' } & AttemptFailure);
-export type DeleteOutcome = { readonly type: 'deleted' } | ({ readonly type: 'failed' } & AttemptFailure);
 
 export class SmallBackend {
   /** Handles of what exists. */

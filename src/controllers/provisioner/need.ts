@@ -42,13 +42,16 @@ export function needOf(claim: Claim, seen: Surroundings): Need {
   if (delayed && claim.selectedNode === undefined) return { type: 'nothing', because: 'it waits for a pod' };
   if (storageClass === undefined) return { type: 'refused', message: messages.classNotFound(claim.className) };
 
-  const provisioner = successorOf(storageClass.provisioner) ?? storageClass.provisioner;
+  const provisioner = servedBy(storageClass);
   const driver = seen.driver(provisioner);
   if (driver?.provisions !== true) {
     return isInTree(provisioner) ? { type: 'refused', message: messages.noPlugin(provisioner) } : { type: 'external', provisioner };
   }
   return needOfDriver({ claim, storageClass, driver, seen });
 }
+
+/** Who makes volumes of the class: plugins that left the tree have successors. */
+export const servedBy = ({ provisioner }: StorageClass): string => successorOf(provisioner) ?? provisioner;
 
 interface Asked {
   readonly claim: Claim;

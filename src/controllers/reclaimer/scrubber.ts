@@ -4,7 +4,9 @@ import type { Volume } from '../../domain/volumes/volume.ts';
 
 /** The pod that empties a volume before somebody else gets it. */
 export const scrubberNamespace = 'default';
-export const scrubberName = (volumeName: string): string => `recycler-for-${volumeName}`;
+const prefix = 'recycler-for-';
+export const scrubberName = (volumeName: string): string => `${prefix}${volumeName}`;
+export const volumeOfScrubber = (podName: string): string | undefined => (podName.startsWith(prefix) ? podName.slice(prefix.length) : undefined);
 
 export interface Scrubbable {
   readonly source: VolumeSource;

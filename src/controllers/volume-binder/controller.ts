@@ -5,18 +5,17 @@ import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
 import { storageClassKind } from '../../api/kinds/storage-class.ts';
 import { podKind } from '../../api/kinds/workloads/pod.ts';
 import { takesAnyVolume } from '../../domain/volumes/claim.ts';
-import type { Told } from '../../domain/volumes/decision.ts';
 import { claimsOfPod, hasEnded } from '../../domain/volumes/pods.ts';
 import { defaultClassOf, isDefaultClass, waitsForConsumer } from '../../domain/volumes/storage-class.ts';
 import type { VolumesView } from '../../domain/volumes/view.ts';
 import type { Change, Index } from '../../machinery/cache.ts';
 import type { Client, Result } from '../../machinery/client.ts';
+import { confirmGone } from '../../machinery/confirm.ts';
 import type { Informers } from '../../machinery/informers.ts';
 import { Bell, type Controller, type Outcome, outcomeOf, source } from '../../machinery/loop.ts';
-import { RecentMap } from '../../machinery/recent-map.ts';
-import type { Recorder } from '../../machinery/recorder.ts';
+import type { Tellings } from '../../machinery/tellings.ts';
 import { ObjectWriter } from '../../machinery/writes.ts';
-import type { Clock, Log } from '../../world/world.ts';
+import type { Log } from '../../world/world.ts';
 import type { Bind, BinderAction } from './actions.ts';
 import { type BinderSnapshot, decide, type Seen } from './decide.ts';
 import { done, lookedAt } from './narrate.ts';
@@ -27,8 +26,7 @@ export interface BinderOptions {
   readonly informers: Informers;
   /** Told of every change of volumes and claims before this controller is. */
   readonly view: VolumesView;
-  readonly recorder: Recorder;
-  readonly clock: Clock;
+  readonly tellings: Tellings;
   readonly log: Log;
   /** Writes both objects in one transaction. Absent: the server cannot, and they are bound step by step. */
   readonly bindTogether?: (pair: Bind) => Promise<Result<unknown>>;
@@ -74,7 +72,6 @@ class VolumeBinder {
   readonly #options: BinderOptions;
   readonly #writer: ObjectWriter;
   readonly #offers = new Offers();
-  readonly #told = new RecentMap<string, Told>(rememberedTellings);
   /** Volumes that are being given to a claim: until the server has answered, nobody else may choose them. */
   readonly #beingGiven = new Map<string, string>();
   readonly #podsByClaim: Index<Parameters<typeof claimsOfPod>[0]>;
@@ -140,11 +137,11 @@ class VolumeBinder {
   }
 
   #seenFor(asker: string): Seen {
-    const { view, bindTogether } = this.#options;
+    const { view, tellings, bindTogether } = this.#options;
     const isTaken = (name: string) => (this.#beingGiven.get(name) ?? asker) !== asker;
     return {
       mode: bindTogether === undefined ? 'plain' : 'transaction',
-      told: (key) => this.#told.get(key),
+      told: tellings.told,
       volume: (name) => view.volumes.get(name),
       claim: (key) => view.claim(key),
       ownerOf: (name) => view.ownerOf(name),
@@ -178,13 +175,10 @@ class VolumeBinder {
       case 'delete':
         return this.#releasing(action.object, this.#writer.perform(action));
       case 'confirmClaimGone':
-        return this.#confirmGone(action.claim);
-      case 'tell': {
-        const { about, ...report } = action.event;
-        this.#options.recorder.record(about, report);
-        if (action.rememberAs !== undefined) this.#told.set(action.rememberAs, { ...report, at: this.#options.clock.now() });
+        return confirmGone(this.#options.client, persistentVolumeClaimKind, action.claim);
+      case 'tell':
+        this.#options.tellings.tell(action.event, action.rememberAs);
         return 'done';
-      }
     }
   }
 
@@ -206,13 +200,4 @@ class VolumeBinder {
     if (bindTogether === undefined) throw new Error('decided to bind in one transaction, which this server cannot');
     return outcomeOf(await bindTogether(pair));
   }
-
-  async #confirmGone({ namespace, name, uid }: { readonly namespace: string; readonly name: string; readonly uid: string }): Promise<Outcome> {
-    const found = await this.#options.client.get(persistentVolumeClaimKind, { namespace, name });
-    if (found.ok) return found.value.metadata.uid === uid ? 'conflict' : 'done';
-    return found.reason === 'notFound' ? 'done' : outcomeOf(found);
-  }
 }
-
-/** Who is told again after this many others, before the time, has not lost much. */
-const rememberedTellings = 100_000;

@@ -1,3 +1,5 @@
+import type { Asset, AttemptFailure } from './intent.ts';
+
 /** What a decision has to know of a driver in this process; calling it is an action. */
 export interface DriverFacts {
   /** As classes, volumes and annotations name it: 'kubernetes.io/host-path', 'ebs.csi.aws.com'. */
@@ -11,3 +13,7 @@ export interface DriverFacts {
   /** It has the old class parameters `zone` and `zones`. */
   readonly zoneParameters: boolean;
 }
+
+/** What came of asking a driver to make an asset, or to delete one. */
+export type CreateOutcome = { readonly type: 'created'; readonly asset: Asset } | ({ readonly type: 'failed' } & AttemptFailure);
+export type DeleteOutcome = { readonly type: 'deleted' } | ({ readonly type: 'failed' } & AttemptFailure);

@@ -1,4 +1,4 @@
-/** The volume binder as a running controller, on the real registry, in simulated time. */
+/** The storage controllers, running, on the real registry, in simulated time. */
 import { expect, test } from 'vitest';
 import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
@@ -7,24 +7,23 @@ import { eventKind } from '../../src/api/kinds/event.ts';
 import { badNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
 import { SimulatedProcess } from '../../src/sim/process.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
-import { startTestCluster, type TestCluster } from '../machinery/cluster.ts';
-import { look, runBinder } from './binder-cluster.ts';
 import { defaultClass, pv, pvc, storageClass } from './objects.ts';
+import { look, runStorage, startStorageCluster, type StorageCluster } from './storage-cluster.ts';
 
 /** As a person writes them: the server gives uids and times. */
-async function createVolume({ client }: TestCluster, ...[name, size, more]: Parameters<typeof pv>): Promise<void> {
+async function createVolume({ client }: StorageCluster, ...[name, size, more]: Parameters<typeof pv>): Promise<void> {
   const { spec, metadata } = pv(name, size, more);
   const made = await client.create(persistentVolumeKind, { metadata: { name, ...(metadata.labels === undefined ? {} : { labels: metadata.labels }) }, spec });
   if (!made.ok) throw made.error;
 }
 
-async function createClaim({ client }: TestCluster, ...[name, size, more]: Parameters<typeof pvc>): Promise<void> {
+async function createClaim({ client }: StorageCluster, ...[name, size, more]: Parameters<typeof pvc>): Promise<void> {
   const { spec } = pvc(name, size, more);
   const made = await client.create(persistentVolumeClaimKind, { metadata: { name, namespace: 'default' }, spec });
   if (!made.ok) throw made.error;
 }
 
-async function createClass({ client }: TestCluster, ...[name, more]: Parameters<typeof storageClass>): Promise<void> {
+async function createClass({ client }: StorageCluster, ...[name, more]: Parameters<typeof storageClass>): Promise<void> {
   const { metadata, ...rest } = storageClass(name, more);
   const made = await client.create(storageClassKind, {
     ...rest,
@@ -38,8 +37,8 @@ const pairs = (count: number) => Array.from({ length: count }, (_, i) => i);
 test('volumes and claims are bound in whichever order they come, and then nothing more happens', async () => {
   for (const seed of pairs(4)) {
     await simulate(seed, async (world) => {
-      const cluster = await startTestCluster(world);
-      runBinder(cluster.transport, world);
+      const cluster = await startStorageCluster(world);
+      runStorage(cluster, world);
       const arrivals = pairs(20).flatMap((i) => [() => createVolume(cluster, `v${i}`, '1Gi'), () => createClaim(cluster, `c${i}`, '1Gi')]);
       for (const arrive of arrivals.sort(() => world.random.float() - 0.5)) {
         await arrive();
@@ -60,8 +59,8 @@ test('volumes and claims are bound in whichever order they come, and then nothin
 
 test('a new volume goes to the largest claim that it fits, then to the oldest', () =>
   simulate(1, async (world) => {
-    const cluster = await startTestCluster(world);
-    runBinder(cluster.transport, world);
+    const cluster = await startStorageCluster(world);
+    runStorage(cluster, world);
     for (const [name, size] of [
       ['small', '1Gi'],
       ['old', '2Gi'],
@@ -80,10 +79,10 @@ test('many volumes for as many waiting claims take a few actions each, not each 
   simulate(
     1,
     async (world) => {
-      const cluster = await startTestCluster(world);
+      const cluster = await startStorageCluster(world);
       for (const i of pairs(300)) await createClaim(cluster, `c${i}`, '1Gi');
       const actions = { count: 0 };
-      runBinder(cluster.transport, world, { onAction: () => (actions.count++, 'go') });
+      runStorage(cluster, world, { onAction: () => (actions.count++, 'go') });
       await world.sleep(1000);
       for (const i of pairs(300)) await createVolume(cluster, `v${i}`, '1Gi');
       await world.sleep(10_000);
@@ -96,8 +95,8 @@ test('many volumes for as many waiting claims take a few actions each, not each 
 
 test('a default class that appears wakes those who have none', () =>
   simulate(1, async (world) => {
-    const cluster = await startTestCluster(world);
-    runBinder(cluster.transport, world);
+    const cluster = await startStorageCluster(world);
+    runStorage(cluster, world);
     const { spec } = pvc('data', '1Gi');
     delete spec.storageClassName;
     await cluster.client.create(persistentVolumeClaimKind, { metadata: { name: 'data', namespace: 'default' }, spec });
@@ -111,8 +110,8 @@ test('a default class that appears wakes those who have none', () =>
 
 test('what it waits for is told once, and again before it is forgotten', () =>
   simulate(1, async (world) => {
-    const cluster = await startTestCluster(world);
-    runBinder(cluster.transport, world);
+    const cluster = await startStorageCluster(world);
+    runStorage(cluster, world);
     await createClaim(cluster, 'data', '1Gi', { spec: { storageClassName: '' } });
     await world.sleep(60_000);
     expect(await counts(cluster)).toEqual(['FailedBinding x1']);
@@ -120,13 +119,13 @@ test('what it waits for is told once, and again before it is forgotten', () =>
     expect(await counts(cluster)).toEqual(['FailedBinding x13']);
   }));
 
-async function counts({ client }: TestCluster): Promise<string[]> {
+async function counts({ client }: StorageCluster): Promise<string[]> {
   const events = await client.list(eventKind);
   if (!events.ok) throw events.error;
   return events.value.items.map(({ reason, count }) => `${reason ?? ''} x${count ?? 0}`);
 }
 
-async function scene(world: SimulatedWorld, cluster: TestCluster): Promise<void> {
+async function scene(world: SimulatedWorld, cluster: StorageCluster): Promise<void> {
   for (const i of pairs(4)) await createVolume(cluster, `v${i}`, '1Gi');
   for (const i of pairs(5)) {
     await createClaim(cluster, `c${i}`, '1Gi');
@@ -158,11 +157,11 @@ function expectOneEach(seen: readonly string[], message: string): void {
 test('a crash before any action, in any order of events, is finished by the next process', async () => {
   for (const seed of pairs(20)) {
     await simulate(seed, async (world) => {
-      const cluster = await startTestCluster(world);
+      const cluster = await startStorageCluster(world);
       for (const life of pairs(3)) {
         const process = new SimulatedProcess(world, `binder ${life}`);
         let left = world.random.below(8);
-        runBinder(process.transport(cluster.transport), process, {
+        runStorage({ ...cluster, transport: process.transport(cluster.transport) }, process, {
           onAction: () => {
             if (left-- > 0) return 'go';
             process.kill();
@@ -172,7 +171,7 @@ test('a crash before any action, in any order of events, is finished by the next
         if (life === 0) await scene(world, cluster);
         await world.sleep(1000);
       }
-      runBinder(cluster.transport, world);
+      runStorage(cluster, world);
       await world.sleep(5000);
       expectOneEach(await look(cluster), `seed ${seed}`);
     });
@@ -182,10 +181,10 @@ test('a crash before any action, in any order of events, is finished by the next
 test('two binders at once, over a bad network, do no harm', async () => {
   for (const seed of pairs(12)) {
     await simulate(seed, async (world) => {
-      const cluster = await startTestCluster(world);
+      const cluster = await startStorageCluster(world);
       const network = new SimulatedNetwork(world, badNetwork);
-      runBinder(network.transport(cluster.transport), world);
-      runBinder(network.transport(cluster.transport), world);
+      runStorage({ ...cluster, transport: network.transport(cluster.transport) }, world);
+      runStorage({ ...cluster, transport: network.transport(cluster.transport) }, world);
       await scene(world, cluster);
       await world.sleep(30_000);
       network.heal();

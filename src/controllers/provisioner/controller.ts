@@ -1,0 +1,189 @@
+import type { PersistentVolumeClaim } from '../../api/generated/types.ts';
+import { erased, type Kind } from '../../api/kind.ts';
+import { nodeKind } from '../../api/kinds/node.ts';
+import { persistentVolumeClaimKind } from '../../api/kinds/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
+import { storageClassKind } from '../../api/kinds/storage-class.ts';
+import { annotations } from '../../domain/volumes/annotations.ts';
+import { claimKey } from '../../domain/volumes/claim.ts';
+import type { CreateOutcome, DeleteOutcome, DriverFacts } from '../../domain/volumes/driver-facts.ts';
+import { afterFailure, type Asset, isFor, type VolumeIntent } from '../../domain/volumes/intent.ts';
+import type { VolumesView } from '../../domain/volumes/view.ts';
+import type { Index } from '../../machinery/cache.ts';
+import type { Client } from '../../machinery/client.ts';
+import { confirmCurrent } from '../../machinery/confirm.ts';
+import type { Informers } from '../../machinery/informers.ts';
+import { type Controller, type Outcome, outcomeOf, source } from '../../machinery/loop.ts';
+import type { Tellings } from '../../machinery/tellings.ts';
+import { ObjectWriter } from '../../machinery/writes.ts';
+import type { Cancel, Clock } from '../../world/world.ts';
+import {
+  afterCleanupFailed,
+  afterCreated,
+  afterDeleted,
+  afterRefused,
+  type CreateIntent,
+  type DeleteAsset,
+  type ProvisionerAction,
+  type PublishVolume,
+} from './actions.ts';
+import { decide, type ProvisionerSnapshot, type Seen } from './decide.ts';
+import { messages } from './messages.ts';
+import { servedBy } from './need.ts';
+
+/** The drivers in this process. Neither call rejects; both may be made again with the same arguments. */
+export interface ProvisioningDrivers {
+  facts(name: string): DriverFacts | undefined;
+  create(intent: CreateIntent): Promise<CreateOutcome>;
+  delete(driver: string, asset: Asset): Promise<DeleteOutcome>;
+  /** Calls back with the name of each driver that appears later. */
+  onAppear(listener: (name: string) => void): Cancel;
+}
+
+export interface ProvisionerOptions {
+  readonly client: Client;
+  readonly informers: Informers;
+  /** Told of every change of volumes and claims before this controller is. */
+  readonly view: VolumesView;
+  readonly tellings: Tellings;
+  readonly clock: Clock;
+  readonly intentKind: Kind<VolumeIntent>;
+  readonly drivers: ProvisioningDrivers;
+}
+
+/** Keys are 'namespace/name' of claims. */
+export function provisioner(options: ProvisionerOptions): Controller<string, ProvisionerSnapshot, ProvisionerAction> {
+  const { view, intentKind } = options;
+  const running = new Provisioner(options);
+  return {
+    name: 'provisioner',
+    parallelism: 16,
+    sources: [
+      source(persistentVolumeClaimKind, ({ before, after }) =>
+        keysOf([after ?? before], ({ metadata }) => claimKey(metadata.namespace ?? '', metadata.name ?? '')),
+      ),
+      source(persistentVolumeKind, ({ before, after }) =>
+        keysOf([before, after], ({ spec }) => (spec.claimRef === undefined ? [] : claimKey(spec.claimRef.namespace ?? '', spec.claimRef.name ?? ''))),
+      ),
+      source(intentKind, ({ before, after }) => keysOf([after ?? before], claimOfIntent)),
+      source(storageClassKind, ({ before, after }) => keysOf([after ?? before], ({ metadata }) => [...view.waitingOfClass(metadata.name ?? '')])),
+      source(nodeKind, ({ before, after }) => (before === undefined && after !== undefined ? running.claimsForNode(after.metadata.name ?? '') : [])),
+      {
+        subscribe: (informers, add) =>
+          options.drivers.onAppear((name) => {
+            for (const storageClass of informers.cache(storageClassKind).list())
+              if (servedBy(storageClass) === name) for (const key of view.waitingOfClass(storageClass.metadata.name ?? '')) add(key);
+          }),
+      },
+    ],
+    snapshot: (key) => running.snapshot(key),
+    decide,
+    perform: (action) => running.perform(action),
+  };
+}
+
+/** Each key once. */
+function keysOf<T>(objects: readonly (T | undefined)[], keys: (object: T) => string | readonly string[]): ReadonlySet<string> {
+  return new Set(objects.flatMap((object) => (object === undefined ? [] : keys(object))));
+}
+
+const claimOfIntent = (intent: VolumeIntent): readonly string[] =>
+  isFor(intent, 'Create') ? [claimKey(intent.spec.claimRef.namespace, intent.spec.claimRef.name)] : [];
+const selectedNodeOf = ({ metadata }: PersistentVolumeClaim): readonly string[] => {
+  const node = metadata.annotations?.[annotations.selectedNode];
+  return node === undefined ? [] : [node];
+};
+
+class Provisioner {
+  readonly #options: ProvisionerOptions;
+  readonly #writer: ObjectWriter;
+  readonly #intentsByClaim: Index<VolumeIntent>;
+  readonly #claimsByNode: Index<PersistentVolumeClaim>;
+  readonly #seen: Seen;
+
+  constructor(options: ProvisionerOptions) {
+    const { client, informers, intentKind, view, tellings, drivers } = options;
+    this.#options = options;
+    this.#writer = new ObjectWriter(client, [erased(persistentVolumeKind), erased(persistentVolumeClaimKind), erased(intentKind)]);
+    this.#intentsByClaim = informers.cache(intentKind).addIndex(claimOfIntent);
+    this.#claimsByNode = informers.cache(persistentVolumeClaimKind).addIndex(selectedNodeOf);
+    const [classes, nodes] = [informers.cache(storageClassKind), informers.cache(nodeKind)];
+    this.#seen = {
+      told: tellings.told,
+      volume: (name) => view.volumes.get(name),
+      class: (name) => classes.get({ name }),
+      bestFit: (claim, fit) => view.bestFit(claim, fit),
+      hasNode: (name) => nodes.get({ name }) !== undefined,
+      driver: (name) => drivers.facts(name),
+    };
+  }
+
+  claimsForNode(name: string): readonly string[] {
+    return this.#claimsByNode.get(name).map(({ metadata }) => claimKey(metadata.namespace ?? '', metadata.name ?? ''));
+  }
+
+  snapshot(key: string): ProvisionerSnapshot | undefined {
+    const claim = this.#options.view.claim(key);
+    const intents = this.#intentsByClaim.get(key).flatMap((intent) => (isFor(intent, 'Create') ? [intent] : []));
+    return claim === undefined && intents.length === 0 ? undefined : { claim, intents, seen: this.#seen };
+  }
+
+  async perform(action: ProvisionerAction): Promise<Outcome> {
+    switch (action.do) {
+      case 'create':
+      case 'update':
+      case 'updateStatus':
+      case 'delete':
+        return this.#writer.perform(action);
+      case 'tell':
+        this.#options.tellings.tell(action.event, action.rememberAs);
+        return 'done';
+      case 'createAsset':
+        return this.#createAsset(action.intent);
+      case 'publishVolume':
+        return this.#publish(action);
+      case 'deleteAsset':
+        return this.#deleteAsset(action);
+    }
+  }
+
+  /** The intent is looked at once more: somebody who no longer leads must not make what others have long taken away again. */
+  async #createAsset(intent: CreateIntent): Promise<Outcome> {
+    const { client, intentKind, drivers, clock } = this.#options;
+    const current = await confirmCurrent(client, intentKind, intent);
+    if (current !== 'done') return current;
+    const outcome = await drivers.create(intent);
+    if (outcome.type === 'created') return this.#record(intent, afterCreated(intent, outcome.asset));
+    const recorded = await this.#record(intent, afterFailure(intent, outcome, clock.now()));
+    this.#warn(intent, 'ProvisioningFailed', messages.failed(intent.spec.driver, intent.spec.request.storageClassName, outcome.message));
+    return recorded;
+  }
+
+  async #publish({ intent, volume }: PublishVolume): Promise<Outcome> {
+    const result = await this.#writer.attempt({ do: 'create', object: volume });
+    if (result.ok || result.reason === 'alreadyExists') return 'done';
+    const { asset } = intent.status;
+    if (asset === undefined || (result.reason !== 'invalid' && result.reason !== 'forbidden')) return outcomeOf(result);
+    this.#warn(intent, 'ProvisioningFailed', messages.refused(intent.spec.claimRef, result.error.message));
+    return this.#record(intent, afterRefused(intent, asset, result.error.message));
+  }
+
+  async #deleteAsset({ intent, asset }: DeleteAsset): Promise<Outcome> {
+    const { client, intentKind, drivers, clock } = this.#options;
+    const current = await confirmCurrent(client, intentKind, intent);
+    if (current !== 'done') return current;
+    const outcome = await drivers.delete(intent.spec.driver, asset);
+    if (outcome.type === 'deleted') return this.#record(intent, afterDeleted(intent, clock.now()));
+    this.#warn(intent, 'ProvisioningCleanupFailed', messages.cleanupFailed(intent.spec.claimRef, outcome.message));
+    return this.#record(intent, afterCleanupFailed(intent, outcome, clock.now()));
+  }
+
+  #record(from: VolumeIntent, object: VolumeIntent): Promise<Outcome> {
+    return this.#writer.perform({ do: 'update', object, from });
+  }
+
+  #warn({ spec }: CreateIntent, reason: string, message: string): void {
+    const claim = this.#options.view.claim(claimKey(spec.claimRef.namespace, spec.claimRef.name));
+    if (claim?.uid === spec.claimRef.uid) this.#options.tellings.tell({ about: claim.object, type: 'Warning', reason, message });
+  }
+}

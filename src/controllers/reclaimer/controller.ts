@@ -1,0 +1,165 @@
+import type { Event, PersistentVolumeSource, Pod } from '../../api/generated/types.ts';
+import { erased, type Kind } from '../../api/kind.ts';
+import { eventKind } from '../../api/kinds/event.ts';
+import { persistentVolumeClaimKind } from '../../api/kinds/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
+import { podKind } from '../../api/kinds/workloads/pod.ts';
+import { claimKey } from '../../domain/volumes/claim.ts';
+import type { DeleteOutcome, DriverFacts } from '../../domain/volumes/driver-facts.ts';
+import { afterFailure, type VolumeIntent } from '../../domain/volumes/intent.ts';
+import { claimsOfPod, hasEnded } from '../../domain/volumes/pods.ts';
+import type { VolumesView } from '../../domain/volumes/view.ts';
+import type { Cache, Index } from '../../machinery/cache.ts';
+import type { Client } from '../../machinery/client.ts';
+import { confirmCurrent, confirmGone } from '../../machinery/confirm.ts';
+import { Informer } from '../../machinery/informer.ts';
+import type { Informers } from '../../machinery/informers.ts';
+import { type Controller, type Outcome, source, type Source } from '../../machinery/loop.ts';
+import type { Tellings } from '../../machinery/tellings.ts';
+import { ObjectWriter } from '../../machinery/writes.ts';
+import type { World } from '../../world/world.ts';
+import { afterDeleted, type DeleteIntent, type ReclaimerAction } from './actions.ts';
+import { decide, type ReclaimerSnapshot, type Seen } from './decide.ts';
+import { scrubberName, scrubberNamespace, volumeOfScrubber } from './scrubber.ts';
+
+/** The drivers in this process. Deleting does not reject, and may be asked again. */
+export interface DeletingDrivers {
+  facts(name: string): DriverFacts | undefined;
+  delete(driver: string, source: PersistentVolumeSource): Promise<DeleteOutcome>;
+}
+
+export interface ReclaimerOptions {
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly world: World;
+  /** Told of every change of volumes and claims before this controller is. */
+  readonly view: VolumesView;
+  readonly tellings: Tellings;
+  readonly intentKind: Kind<VolumeIntent>;
+  readonly drivers: DeletingDrivers;
+  /** After so many failed scrubs a volume is left to people; 3 unless said. */
+  readonly maxScrubs?: number;
+}
+
+/** Keys are names of volumes. */
+export function reclaimer(options: ReclaimerOptions): Controller<string, ReclaimerSnapshot, ReclaimerAction> {
+  const { view, intentKind, informers } = options;
+  const events = new ScrubberEvents(options);
+  const running = new Reclaimer(options, events);
+  return {
+    name: 'reclaimer',
+    parallelism: 16,
+    sources: [
+      source(persistentVolumeKind, ({ before, after }) => [(after ?? before)?.metadata.name ?? '']),
+      source(intentKind, ({ before, after }) => [(after ?? before)?.metadata.name ?? '']),
+      source(persistentVolumeClaimKind, ({ before, after }) => {
+        const { namespace = '', name = '' } = (after ?? before)?.metadata ?? {};
+        return Array.from(view.volumes.pointingAt(claimKey(namespace, name)), (volume) => volume.name);
+      }),
+      source(podKind, ({ before, after }) => volumesOfPod(after ?? before, view)),
+      events,
+    ],
+    snapshot: (key) => {
+      const volume = view.volumes.get(key);
+      return volume === undefined && informers.cache(intentKind).get({ name: key }) === undefined ? undefined : { name: key, volume, seen: running.seen };
+    },
+    decide,
+    perform: (action) => running.perform(action),
+  };
+}
+
+/** A scrubber concerns the volume that it scrubs; another pod, the volumes whose claims it used. */
+function volumesOfPod(pod: Pod | undefined, view: VolumesView): readonly string[] {
+  if (pod === undefined) return [];
+  const scrubbed = pod.metadata.namespace === scrubberNamespace ? volumeOfScrubber(pod.metadata.name ?? '') : undefined;
+  if (scrubbed !== undefined) return [scrubbed];
+  return claimsOfPod(pod).flatMap((key) => Array.from(view.volumes.pointingAt(key), (volume) => volume.name));
+}
+
+/** What is said about pods in the scrubbers' namespace; about no others, of which there may be very many. */
+class ScrubberEvents implements Source<string> {
+  readonly #informer: Informer<Event>;
+  readonly #byVolume: Index<Event>;
+
+  constructor({ client, world }: Pick<ReclaimerOptions, 'client' | 'world'>) {
+    this.#informer = new Informer({ client, world, kind: eventKind, selection: { namespace: scrubberNamespace, fieldSelector: 'involvedObject.kind=Pod' } });
+    this.#byVolume = this.#informer.cache.addIndex(volumeOfEvent);
+  }
+
+  about(volumeName: string): readonly Event[] {
+    return this.#byVolume.get(volumeName);
+  }
+
+  subscribe(_: Informers, add: (key: string) => void): () => void {
+    const cancel = this.#informer.cache.subscribe(({ after }) => {
+      for (const name of after === undefined ? [] : volumeOfEvent(after)) add(name);
+    });
+    this.#informer.start();
+    return () => {
+      cancel();
+      this.#informer.stop();
+    };
+  }
+}
+
+function volumeOfEvent({ involvedObject }: Event): readonly string[] {
+  const name = volumeOfScrubber(involvedObject.name ?? '');
+  return name === undefined ? [] : [name];
+}
+
+class Reclaimer {
+  readonly seen: Seen;
+  readonly #options: ReclaimerOptions;
+  readonly #writer: ObjectWriter;
+
+  constructor(options: ReclaimerOptions, events: ScrubberEvents) {
+    const { client, informers, intentKind, view, tellings, drivers } = options;
+    this.#options = options;
+    this.#writer = new ObjectWriter(client, [erased(persistentVolumeKind), erased(podKind), erased(intentKind)]);
+    const [intents, pods] = [informers.cache(intentKind), informers.cache(podKind)];
+    const podsByClaim = pods.addIndex(claimsOfPod);
+    this.seen = {
+      told: tellings.told,
+      maxScrubs: options.maxScrubs ?? 3,
+      claim: (key) => view.claim(key),
+      intent: (name) => intents.get({ name }),
+      driver: (name) => drivers.facts(name),
+      scrubber: (name) => scrubberIn(pods, name),
+      scrubberEvents: (name) => events.about(name),
+      podsUsing: (key) =>
+        podsByClaim
+          .get(key)
+          .flatMap((pod) => (hasEnded(pod) ? [] : `${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`))
+          .sort(),
+    };
+  }
+
+  async perform(action: ReclaimerAction): Promise<Outcome> {
+    switch (action.do) {
+      case 'create':
+      case 'update':
+      case 'updateStatus':
+      case 'delete':
+        return this.#writer.perform(action);
+      case 'tell':
+        this.#options.tellings.tell(action.event, action.rememberAs);
+        return 'done';
+      case 'confirmClaimGone':
+        return confirmGone(this.#options.client, persistentVolumeClaimKind, action.claim);
+      case 'deleteAsset':
+        return this.#deleteAsset(action.intent);
+    }
+  }
+
+  /** The intent is looked at once more: what was to be deleted may have been kept after all. */
+  async #deleteAsset(intent: DeleteIntent): Promise<Outcome> {
+    const { client, intentKind, drivers, world } = this.#options;
+    const current = await confirmCurrent(client, intentKind, intent);
+    if (current !== 'done') return current;
+    const outcome = await drivers.delete(intent.spec.driver, intent.spec.source);
+    const object = outcome.type === 'deleted' ? afterDeleted(intent) : afterFailure(intent, outcome, world.clock.now());
+    return this.#writer.perform({ do: 'update', object, from: intent });
+  }
+}
+
+const scrubberIn = (pods: Cache<Pod>, volumeName: string): Pod | undefined => pods.get({ namespace: scrubberNamespace, name: scrubberName(volumeName) });
