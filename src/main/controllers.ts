@@ -10,9 +10,9 @@ import { serviceAccountKind } from '../api/kinds/service-account.ts';
 import { volumeAttributesClassKind } from '../api/kinds/volume-attributes-class.ts';
 import { podKind } from '../api/kinds/workloads/pod.ts';
 import { attributesClassProtection, claimProtection, volumeProtection } from '../controllers/protection/controller.ts';
-import { type RunningControllers, runLedControllers, type Term } from '../machinery/controllers.ts';
+import { type RunningControllers, runLedControllers, type Stoppable, type Term } from '../machinery/controllers.ts';
 import { Informers } from '../machinery/informers.ts';
-import { type Loop, runController } from '../machinery/loop.ts';
+import { type Controller, runController } from '../machinery/loop.ts';
 import { Recorder } from '../machinery/recorder.ts';
 import type { Api } from '../server/api.ts';
 import { garbageCollector } from '../workloads/garbage-collector/controller.ts';
@@ -49,22 +49,38 @@ export function startControllers(options: ControllersOptions): RunningController
 }
 
 /** The controllers of one term of office: new caches, so that nothing old is believed. */
-function startTerm({ api, world, kinds, rootCa }: ControllersOptions, { fence, deposed }: Term): readonly Loop[] {
+function startTerm({ api, world, kinds, rootCa }: ControllersOptions, { fence, deposed }: Term): readonly Stoppable[] {
   const informers = new Informers({ world, client: controllerClient(api, 'moor-informers', {}) });
-  const clientOf = (name: string) => controllerClient(api, name, { observer: informers.observer, fence: () => fence });
+  const recorders: Recorder[] = [];
   const { clock } = world;
-  const recorder = new Recorder({ world, client: clientOf('generic-garbage-collector'), eventKind, component: 'garbage-collector-controller' });
-  const loop = { world, informers, onDeposed: deposed };
+
+  /** What a controller works with: the caches they all share, and a client of its own name. */
+  const as = (name: string) => ({ client: controllerClient(api, name, { observer: informers.observer, fence: () => fence }), informers });
+  const recorderFor = (name: string, component: string) => {
+    const recorder = new Recorder({ world, client: as(name).client, eventKind, component });
+    recorders.push(recorder);
+    return recorder;
+  };
+  const run = <Key extends string, Snapshot, Action>(controller: Controller<Key, Snapshot, Action>) =>
+    runController(controller, { world, informers, onDeposed: deposed });
+
   const loops = [
-    runController(serviceAccountController({ client: clientOf('service-account-controller'), informers, kinds: serviceAccountKinds, rootCa }), loop),
-    runController(namespaceController({ clock, client: clientOf('namespace-controller'), informers, namespaceKind, kinds }), loop),
-    runController(garbageCollector({ clock, client: clientOf('generic-garbage-collector'), kinds, recorder }), loop),
-    runController(claimProtection({ client: clientOf('pvc-protection-controller'), informers, kinds: storageKinds }), loop),
-    runController(volumeProtection({ client: clientOf('pv-protection-controller'), informers, kinds: storageKinds }), loop),
-    runController(attributesClassProtection({ client: clientOf('volumeattributesclass-protection-controller'), informers, kinds: storageKinds }), loop),
+    run(serviceAccountController({ ...as('service-account-controller'), kinds: serviceAccountKinds, rootCa })),
+    run(namespaceController({ ...as('namespace-controller'), clock, namespaceKind, kinds })),
+    run(
+      garbageCollector({
+        ...as('generic-garbage-collector'),
+        clock,
+        kinds,
+        recorder: recorderFor('generic-garbage-collector', 'garbage-collector-controller'),
+      }),
+    ),
+    run(claimProtection({ ...as('pvc-protection-controller'), kinds: storageKinds })),
+    run(volumeProtection({ ...as('pv-protection-controller'), kinds: storageKinds })),
+    run(attributesClassProtection({ ...as('volumeattributesclass-protection-controller'), kinds: storageKinds })),
   ];
   informers.start();
-  return loops;
+  return [...loops, ...recorders, informers];
 }
 
 const storageKinds = { pod: podKind, claim: persistentVolumeClaimKind, volume: persistentVolumeKind, attributesClass: volumeAttributesClassKind };

@@ -4,7 +4,9 @@ import { createInProcessTransport } from './in-process-transport.ts';
 
 /** The server itself: what it makes for a new cluster, and what it looks up to check a token. */
 export function systemClient(api: Api, agent: string): Client {
-  return createClient({ transport: createInProcessTransport(api, { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }, `moor/${agent}`) });
+  return createClient({
+    transport: createInProcessTransport(api, { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }, `moor/${agent}`),
+  });
 }
 
 /** A controller acts under its own name, as in Kubernetes: 'system:serviceaccount:kube-system:namespace-controller'. */

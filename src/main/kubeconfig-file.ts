@@ -20,7 +20,8 @@ export async function saveKubeconfig(file: string, { server, certificates, merge
   const existing = await readIfThere(file);
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   if (existing === undefined || existing.trim() === '' || (!merge && isOurs(existing))) return writeSecret(file, renderKubeconfig(config));
-  if (!merge) throw new KubeconfigInUse(`${file} exists and holds more than Mooring's own entries. Choose another --kubeconfig, or say --merge-kubeconfig to add to it.`);
+  if (!merge)
+    throw new KubeconfigInUse(`${file} exists and holds more than Mooring's own entries. Choose another --kubeconfig, or say --merge-kubeconfig to add to it.`);
   // Loaded only here: reading other people's YAML takes a library.
   const { mergeKubeconfig } = await import('../server/auth/kubeconfig-merge.ts');
   await writeSecret(file, mergeKubeconfig(existing, config));

@@ -10,7 +10,7 @@ afterAll(() => moor[Symbol.asyncDispose]());
 
 async function ok(...args: string[]): Promise<string> {
   const result = await moor.kubectl(...args);
-  expect(result, args.join(' ')).toMatchObject({ code: 0 });
+  expect(result, `kubectl ${args.join(' ')}: ${result.stderr}`).toMatchObject({ code: 0 });
   return result.stdout;
 }
 async function create(manifest: string): Promise<void> {

@@ -10,7 +10,7 @@ afterAll(() => moor[Symbol.asyncDispose]());
 
 async function ok(...args: string[]): Promise<string> {
   const result = await moor.kubectl(...args);
-  expect(result, args.join(' ')).toMatchObject({ code: 0 });
+  expect(result, `kubectl ${args.join(' ')}: ${result.stderr}`).toMatchObject({ code: 0 });
   return result.stdout;
 }
 const feed = (manifest: string, ...args: string[]) => moor.kubectlWith(manifest, ...args, '-f', '-');
@@ -60,7 +60,7 @@ describe('kubectl writes', () => {
   test('edit opens an editor and stores what it left', async () => {
     await feed(settings('edited'), 'create');
     const unchanged = await moor.kubectlEditing('true', 'edit', 'cm', 'edited');
-    expect(unchanged).toMatchObject({ code: 0, stdout: 'Edit cancelled, no changes made.\n' });
+    expect(unchanged).toMatchObject({ code: 0, stderr: 'Edit cancelled, no changes made.\n' });
     const edited = await moor.kubectlEditing(`sed -i 's/a: "1"/a: edited/'`, 'edit', 'cm', 'edited');
     expect(edited).toMatchObject({ code: 0, stdout: 'configmap/edited edited\n' });
     expect(await field('cm/edited', '.data.a')).toBe('edited');
@@ -95,7 +95,8 @@ describe('kubectl writes', () => {
     expect(await field('cm/marked', '.metadata.labels')).toBe('');
     await ok('annotate', 'cm', 'marked', 'note=hello world');
     expect(await field('cm/marked', '.metadata.annotations.note')).toBe('hello world');
-    expect((await moor.kubectl('label', 'cm', 'marked', 'bad=not ok')).stderr).toContain('Invalid value: "not ok"');
+    const bad = await moor.kubectl('patch', 'cm', 'marked', '-p', '{"metadata":{"labels":{"bad":"not ok"}}}');
+    expect(bad.stderr).toContain('metadata.labels: Invalid value: "not ok": a valid label must be an empty string or consist of alphanumeric characters');
   });
 
   test('replace needs the object, and the version that was read if it names one', async () => {
