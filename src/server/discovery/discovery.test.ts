@@ -246,6 +246,8 @@ describe('other paths', () => {
     const moved = await ask('/openapi/v3/apis/apps/v1?hash=old');
     expect([moved?.code, header(moved, 'location')]).toEqual([301, url]);
     expect(await read('/openapi/v2')).toEqual({ swagger: '2.0' });
+    const protobuf = { accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' };
+    await expect(ask('/openapi/v2', protobuf)).rejects.toMatchObject({ code: 406 });
   });
 
   test('who issues tokens, and how to check them', async () => {

@@ -1,4 +1,6 @@
+import { statusErrors } from '../../api/status.ts';
 import { jsonBody, textBody } from '../render/body.ts';
+import { negotiatePlain } from '../render/targets.ts';
 import type { PathAnswer, PathRequest } from './paths.ts';
 
 /** The OpenAPI documents of the kinds served. Large, and asked for seldom: each is made when it is first wanted. */
@@ -45,6 +47,7 @@ export class OpenApiPaths {
   async #document(request: PathRequest, name: string): Promise<PathAnswer | undefined> {
     const written = await this.#write(name);
     if (written === undefined) return undefined;
+    refuseProtobuf(request);
     const etag = `"${written.hash}"`;
     const asked = request.query.get('hash');
     // Asked for by its hash, a document can never change; with another hash it is a different one now.
@@ -73,6 +76,11 @@ export class OpenApiPaths {
     const text = JSON.stringify(document);
     return { text, hash: this.#hash(text) };
   }
+}
+
+/** Some clients ask for OpenAPI in a protobuf of its own, and would take anything that comes for it. Told no, they do without. */
+function refuseProtobuf(request: PathRequest): void {
+  if (negotiatePlain(request.header('accept'))?.format !== 'json') throw statusErrors.notAcceptable(['application/json']);
 }
 
 /** As far away as HTTP allows: a year. The date is fixed, since `immutable` is what counts. */
