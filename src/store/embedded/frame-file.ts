@@ -15,9 +15,10 @@ export class FrameFile {
   readonly path: string;
   readonly #disk: Disk;
   readonly #size: number;
-  /** The bytes from file offset `#start` on. */
-  #bytes: Buffer = Buffer.alloc(0);
+  /** The bytes from file offset `#start` on, as far as they are needed, and those behind them that were read as well. */
+  #bytes: Buffer = NOTHING;
   #start = 0;
+  #rest: Buffer = NOTHING;
   #ahead: Promise<Uint8Array> | undefined;
 
   private constructor(disk: Disk, path: string, size: number) {
@@ -96,19 +97,25 @@ export class FrameFile {
     this.#start += bytes;
   }
 
-  /** Gets at least `wanted` bytes, or all there are. */
+  /** Gets at least `wanted` bytes together, or all there are. Only a frame that lies across two reads is copied. */
   async #fill(wanted: number): Promise<void> {
     while (this.#bytes.length < wanted) {
-      const end = this.#start + this.#bytes.length;
       const missing = wanted - this.#bytes.length;
-      const chunk = await (this.#ahead ?? this.#disk.read(this.path, end, Math.max(missing, CHUNK_BYTES)));
-      this.#ahead = undefined;
-      if (chunk.byteLength === 0) return;
-      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-      this.#bytes = this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes]);
-      const next = end + chunk.byteLength;
-      if (this.#bytes.length >= wanted && next < this.#size) this.#readAhead(next);
+      if (this.#rest.length === 0) this.#rest = await this.#read(missing);
+      if (this.#rest.length === 0) return;
+      const taken = this.#bytes.length === 0 ? this.#rest : this.#rest.subarray(0, missing);
+      this.#bytes = this.#bytes.length === 0 ? taken : Buffer.concat([this.#bytes, taken]);
+      this.#rest = this.#rest.subarray(taken.length);
     }
+  }
+
+  async #read(atLeast: number): Promise<Buffer> {
+    const offset = this.#start + this.#bytes.length;
+    const chunk = await (this.#ahead ?? this.#disk.read(this.path, offset, Math.max(atLeast, CHUNK_BYTES)));
+    this.#ahead = undefined;
+    const next = offset + chunk.byteLength;
+    if (chunk.byteLength >= atLeast && next < this.#size) this.#readAhead(next);
+    return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
   }
 
   #readAhead(offset: number): void {
@@ -118,6 +125,7 @@ export class FrameFile {
   }
 }
 
+const NOTHING = Buffer.alloc(0);
 const CHUNK_BYTES = 4 << 20;
 const SECTOR_BYTES = 512;
 
