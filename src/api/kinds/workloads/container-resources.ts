@@ -85,6 +85,8 @@ function podResourceName(name: string, field: string): FieldError[] {
 /** A container uses whole claims of the pod, or single requests of them, each once. */
 function validateClaims(claims: readonly ResourceClaim[], field: string, claimNames: ReadonlySet<string>): FieldError[] {
   const used = new Set<string>();
+  /** How many single requests of a claim are used. */
+  const requests = new Map<string, number>();
   return claims.flatMap(({ name, request = '' }, i) => {
     const at = `${field}[${i}]`;
     if (name === '') return [required(at)];
@@ -92,7 +94,8 @@ function validateClaims(claims: readonly ResourceClaim[], field: string, claimNa
     const key = request === '' ? name : `${name}/${request}`;
     if (used.has(name)) errors.push(duplicate(at, name));
     else if (used.has(key)) errors.push(duplicate(at, key));
-    else if (request === '') for (const other of used) if (other.startsWith(`${name}/`)) errors.push(duplicate(at, name));
+    else if (request === '') for (let n = requests.get(name) ?? 0; n > 0; n--) errors.push(duplicate(at, name));
+    if (!used.has(name) && !used.has(key)) requests.set(name, (requests.get(name) ?? 0) + (request === '' ? 0 : 1));
     if (!used.has(name)) used.add(key);
     return claimNames.has(name) ? errors : [...errors, notFound(at, name, `must be one of the names in pod.spec.resourceClaims${listOf(claimNames)}`)];
   });

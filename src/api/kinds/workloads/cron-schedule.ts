@@ -53,20 +53,20 @@ function descriptorProblem(descriptor: string): string | undefined {
   return problem === undefined ? undefined : `failed to parse duration ${descriptor}: ${problem}`;
 }
 
+const durationUnits = ['ns', 'us', 'µs', 'μs', 'ms', 's', 'm', 'h'];
+
 /** '1h30m', as Go reads it. */
 function durationProblem(text: string): string | undefined {
   const shown = JSON.stringify(text);
-  let rest = text.replace(/^[+-]/, '');
-  if (rest === '0') return undefined;
-  if (rest === '') return `time: invalid duration ${shown}`;
-  while (rest !== '') {
-    const number = /^(?:[0-9]+\.?[0-9]*|\.[0-9]+)/.exec(rest)?.[0];
-    if (number === undefined) return `time: invalid duration ${shown}`;
-    const unit = /^[^0-9.]*/.exec(rest.slice(number.length))?.[0] ?? '';
+  const unsigned = text.replace(/^[+-]/, '');
+  if (unsigned === '0') return undefined;
+  const step = /([0-9]+\.?[0-9]*|\.[0-9]+)([^0-9.]*)/y;
+  do {
+    const [, , unit] = step.exec(unsigned) ?? [];
+    if (unit === undefined) return `time: invalid duration ${shown}`;
     if (unit === '') return `time: missing unit in duration ${shown}`;
-    if (!['ns', 'us', 'µs', 'μs', 'ms', 's', 'm', 'h'].includes(unit)) return `time: unknown unit ${JSON.stringify(unit)} in duration ${shown}`;
-    rest = rest.slice(number.length + unit.length);
-  }
+    if (!durationUnits.includes(unit)) return `time: unknown unit ${JSON.stringify(unit)} in duration ${shown}`;
+  } while (step.lastIndex < unsigned.length);
   return undefined;
 }
 

@@ -74,9 +74,11 @@ function validateExitCodes(requirement: PodFailurePolicyOnExitCodesRequirement, 
   const at = `${field}.values`;
   if (values.length === 0) errors.push(invalid(at, requirement.values, 'at least one value is required'));
   if (values.length > MAX_EXIT_CODES) errors.push(tooMany(at, values.length, MAX_EXIT_CODES));
+  const seen = new Set<number>();
   values.forEach((value, i) => {
     if (operator === 'In' && value === 0) errors.push(invalid(`${at}[${i}]`, value, 'must not be 0 for the In operator'));
-    if (values.indexOf(value) < i) errors.push(duplicate(`${at}[${i}]`, value));
+    if (seen.has(value)) errors.push(duplicate(`${at}[${i}]`, value));
+    seen.add(value);
   });
   const isOrdered = values.every((value, i) => i === 0 || (values[i - 1] ?? 0) <= value);
   return isOrdered ? errors : [...errors, invalid(at, values, 'must be ordered')];

@@ -35,12 +35,19 @@ function readInterval(text: string, completions: number): Interval {
 
 /** The first index that is in both sets. Parts that cannot be read are passed over: they are reported elsewhere. */
 export function sharedIndex(a: string, b: string, completions: number): number | undefined {
-  const intervals = (text: string) =>
-    (text === '' ? [] : text.split(',')).map((part) => readInterval(part, completions)).filter((i) => i.problem === undefined);
-  const others = intervals(b);
-  for (const interval of intervals(a)) {
-    const met = others.find((other) => interval.from <= other.to && other.from <= interval.to);
-    if (met !== undefined) return Math.max(interval.from, met.from);
+  const [left, right] = [readableIntervals(a, completions), readableIntervals(b, completions)];
+  let [i, j] = [0, 0];
+  for (;;) {
+    const [one, other] = [left[i], right[j]];
+    if (one === undefined || other === undefined) return undefined;
+    if (one.from <= other.to && other.from <= one.to) return Math.max(one.from, other.from);
+    if (one.from <= other.from) i++;
+    else j++;
   }
-  return undefined;
 }
+
+const readableIntervals = (text: string, completions: number) =>
+  text
+    .split(',')
+    .map((part) => readInterval(part, completions))
+    .filter((interval) => interval.problem === undefined);

@@ -19,7 +19,8 @@ function validateMounts(container: MountingContainer, field: string, volumes: Vo
   const { volumeMounts = [], volumeDevices = [] } = container;
   const mountPaths = new Set<string>();
   // A volume that is listed twice counts with its last path.
-  const devicePaths = new Map(volumeDevices.map((device) => [device.name, device.devicePath]));
+  const devices = new Map(volumeDevices.map((device) => [device.name, device.devicePath]));
+  const devicePaths = new Set(devices.values());
   return volumeMounts.flatMap((mount, i) => {
     const at = `${field}[${i}]`;
     const { name, mountPath } = mount;
@@ -28,8 +29,8 @@ function validateMounts(container: MountingContainer, field: string, volumes: Vo
     errors.push(...present(mountPath, `${at}.mountPath`));
     if (mountPaths.has(mountPath)) errors.push(invalid(`${at}.mountPath`, mountPath, 'must be unique'));
     mountPaths.add(mountPath);
-    if (devicePaths.has(name)) errors.push(invalid(`${at}.name`, name, 'must not already exist in volumeDevices'));
-    if ([...devicePaths.values()].includes(mountPath)) {
+    if (devices.has(name)) errors.push(invalid(`${at}.name`, name, 'must not already exist in volumeDevices'));
+    if (devicePaths.has(mountPath)) {
       errors.push(invalid(`${at}.mountPath`, mountPath, 'must not already exist as a path in volumeDevices'));
     }
     return [...errors, ...validateSubPath(mount, field, at), ...validatePropagation(mount, field, container), ...validateRecursiveReadOnly(mount, field)];
@@ -75,7 +76,8 @@ interface Neighbours {
 function validateDevices(devices: readonly VolumeDevice[], field: string, { volumes, volumeMounts }: Neighbours): FieldError[] {
   const names = new Set<string>();
   const paths = new Set<string>();
-  const mountPaths = new Map(volumeMounts.map((mount) => [mount.name, mount.mountPath]));
+  const mounts = new Map(volumeMounts.map((mount) => [mount.name, mount.mountPath]));
+  const mountPaths = new Set(mounts.values());
   return devices.flatMap(({ name, devicePath }, i) => {
     const at = `${field}[${i}]`;
     const errors = present(name, `${at}.name`);
@@ -85,8 +87,8 @@ function validateDevices(devices: readonly VolumeDevice[], field: string, { volu
     if (paths.has(devicePath)) errors.push(invalid(`${at}.devicePath`, devicePath, 'must be unique'));
     if (noBacksteps(devicePath, at).length > 0) errors.push(invalid(`${at}.devicePath`, devicePath, "can not contain backsteps ('..')"));
     else paths.add(devicePath);
-    if (mountPaths.has(name)) errors.push(invalid(`${at}.name`, name, 'must not already exist in volumeMounts'));
-    if ([...mountPaths.values()].includes(devicePath)) {
+    if (mounts.has(name)) errors.push(invalid(`${at}.name`, name, 'must not already exist in volumeMounts'));
+    if (mountPaths.has(devicePath)) {
       errors.push(invalid(`${at}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts'));
     }
     if (name !== '') names.add(name);

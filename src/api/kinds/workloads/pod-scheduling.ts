@@ -56,12 +56,13 @@ interface LabelKeys {
 
 /** Labels of the pod itself by which others are told apart. They were added to the selector before this is checked. */
 function validateLabelKeys({ labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] }: LabelKeys, field: string): FieldError[] {
+  const mismatched = new Set(mismatchLabelKeys);
   return [
     ...validateKeyNames(matchLabelKeys, labelSelector, `${field}.matchLabelKeys`),
     ...validateKeyNames(mismatchLabelKeys, labelSelector, `${field}.mismatchLabelKeys`),
     ...selectedTwice(matchLabelKeys, labelSelector, field),
     ...matchLabelKeys.flatMap((key, i) =>
-      mismatchLabelKeys.includes(key) ? [invalid(`${field}.matchLabelKeys[${i}]`, key, 'exists in both matchLabelKeys and mismatchLabelKeys')] : [],
+      mismatched.has(key) ? [invalid(`${field}.matchLabelKeys[${i}]`, key, 'exists in both matchLabelKeys and mismatchLabelKeys')] : [],
     ),
   ];
 }
@@ -75,9 +76,10 @@ function validateKeyNames(keys: readonly string[], selector: LabelSelector | und
 /** A key that is in the selector once more than it was added: the client selects by it as well. */
 function selectedTwice(matchLabelKeys: readonly string[], selector: LabelSelector | undefined, field: string): FieldError[] {
   const seen = new Set(Object.keys(selector?.matchLabels ?? {}));
+  const positions = new Map(matchLabelKeys.map((key, i) => [key, i]));
   return (selector?.matchExpressions ?? []).flatMap(({ key }) => {
-    const position = matchLabelKeys.lastIndexOf(key);
-    const errors = position >= 0 && seen.has(key) ? [invalid(`${field}[${position}]`, key, 'exists in both matchLabelKeys and labelSelector')] : [];
+    const position = positions.get(key);
+    const errors = position !== undefined && seen.has(key) ? [invalid(`${field}[${position}]`, key, 'exists in both matchLabelKeys and labelSelector')] : [];
     seen.add(key);
     return errors;
   });
@@ -133,6 +135,8 @@ const validateTaintEffect = (effect: string, field: string): FieldError[] => (ta
 const whenUnsatisfiableActions = ['DoNotSchedule', 'ScheduleAnyway'];
 
 export function validateSpreadConstraints(constraints: readonly TopologySpreadConstraint[], field: string): FieldError[] {
+  const show = ({ topologyKey, whenUnsatisfiable }: TopologySpreadConstraint): string => `{${topologyKey}, ${whenUnsatisfiable}}`;
+  const lastOf = new Map(constraints.map((constraint, i) => [show(constraint), i]));
   return constraints.flatMap((constraint, i) => {
     const at = `${field}[${i}]`;
     const { topologyKey, whenUnsatisfiable } = constraint;
@@ -141,8 +145,7 @@ export function validateSpreadConstraints(constraints: readonly TopologySpreadCo
     if (!whenUnsatisfiableActions.includes(whenUnsatisfiable)) {
       errors.push(notSupported(`${at}.whenUnsatisfiable`, whenUnsatisfiable, whenUnsatisfiableActions));
     }
-    const isRepeated = constraints.slice(i + 1).some((other) => other.topologyKey === topologyKey && other.whenUnsatisfiable === whenUnsatisfiable);
-    if (isRepeated) errors.push(duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${whenUnsatisfiable}}`));
+    if (lastOf.get(show(constraint)) !== i) errors.push(duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, show(constraint)));
     return [
       ...errors,
       ...validateMinDomains(constraint, `${at}.minDomains`),

@@ -45,9 +45,12 @@ function validateTransitions(status: PodStatus, { spec, status: before }: Pod): 
   const mayAllRestart = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].some((container) =>
     (container.restartPolicyRules ?? []).some((rule) => rule.action === 'RestartAllContainers'),
   );
-  const restarts = (containers: readonly Container[]) => (name: string, exitCode: number) => {
-    const container = containers.find((other) => other.name === name);
-    return container !== undefined && mayRestart(container, spec, exitCode);
+  const restarts = (containers: readonly Container[]) => {
+    const byName = new Map(containers.map((container) => [container.name, container]));
+    return (name: string, exitCode: number): boolean => {
+      const container = byName.get(name);
+      return container !== undefined && mayRestart(container, spec, exitCode);
+    };
   };
   const rules = {
     containerStatuses: restarts(spec.containers ?? []),
@@ -66,10 +69,9 @@ interface RestartRule {
 }
 
 function validateStillEnded(statuses: readonly ContainerStatus[], old: readonly ContainerStatus[], rule: RestartRule): FieldError[] {
+  const running = new Set(statuses.filter((status) => status.state.terminated === undefined).map((status) => status.name));
   return old.flatMap(({ name, state }, i) => {
-    if (state.terminated === undefined) return [];
-    const runsAgain = statuses.find((status) => status.name === name && status.state.terminated === undefined);
-    if (runsAgain === undefined || rule.mayRestart(name, state.terminated.exitCode)) return [];
+    if (state.terminated === undefined || !running.has(name) || rule.mayRestart(name, state.terminated.exitCode)) return [];
     return [forbidden(`${rule.field}[${i}].state`, 'may not be transitioned to non-terminated state')];
   });
 }
@@ -88,10 +90,10 @@ function mayRestart(container: Container, { restartPolicy: podPolicy }: PodSpec,
 
 function validateClaimStatuses(statuses: readonly PodResourceClaimStatus[], spec: PodSpec, field: string): FieldError[] {
   const seen = new Set<string>();
+  const known = new Set((spec.resourceClaims ?? []).map((claim) => claim.name));
   return statuses.flatMap(({ name, resourceClaimName }, i) => {
     const errors: FieldError[] = [];
-    const isKnown = (spec.resourceClaims ?? []).some((claim) => claim.name === name);
-    if (!isKnown) errors.push(invalid(`${field}[${i}].name`, name, 'must match the name of an entry in `spec.resourceClaims`'));
+    if (!known.has(name)) errors.push(invalid(`${field}[${i}].name`, name, 'must match the name of an entry in `spec.resourceClaims`'));
     if (seen.has(name)) errors.push(duplicate(`${field}[${i}].name`, name));
     seen.add(name);
     return resourceClaimName === undefined ? errors : [...errors, ...dnsSubdomain(resourceClaimName, `${field}[${i}].resourceClaimName`)];

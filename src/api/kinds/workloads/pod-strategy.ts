@@ -87,11 +87,15 @@ export function preparePodStatus(pod: Pod, old: Pod): void {
 function keepObservedGenerations(status: PodStatus, old: PodStatus): void {
   if (status.observedGeneration === undefined && old.observedGeneration !== undefined) status.observedGeneration = old.observedGeneration;
   // Several conditions of one type are allowed: the first of them belongs to the first.
-  const before = [...(old.conditions ?? [])];
+  const before = new Map<string, (number | undefined)[]>();
+  for (const { type, observedGeneration } of [...(old.conditions ?? [])].reverse()) {
+    const generations = before.get(type);
+    if (generations === undefined) before.set(type, [observedGeneration]);
+    else generations.push(observedGeneration);
+  }
   for (const condition of status.conditions ?? []) {
-    const at = before.findIndex((other) => other.type === condition.type);
-    const [same] = at < 0 ? [] : before.splice(at, 1);
-    if (condition.observedGeneration === undefined && same?.observedGeneration !== undefined) condition.observedGeneration = same.observedGeneration;
+    const generation = before.get(condition.type)?.pop();
+    if (condition.observedGeneration === undefined && generation !== undefined) condition.observedGeneration = generation;
   }
 }
 

@@ -61,9 +61,10 @@ function validateDeadlineChange(deadline: number | undefined, old: number | unde
 /** Tolerations may be added; of those that are there only the seconds may change. */
 function validateTolerationChange(tolerations: readonly Toleration[] = [], old: readonly Toleration[] = []): FieldError[] {
   const field = 'spec.tolerations';
-  const fixed = (toleration: Toleration): object => without(toleration, 'tolerationSeconds');
-  const isKept = (before: Toleration): boolean => tolerations.some((now) => sameMeaning(fixed(now), fixed(before)));
-  if (!old.every(isKept)) return [forbidden(field, 'existing toleration can not be modified except its tolerationSeconds')];
+  const fixed = ({ key, operator, value, effect }: Toleration): string => JSON.stringify([key, operator, value, effect]);
+  const kept = new Set(tolerations.map(fixed));
+  if (!old.every((toleration) => kept.has(fixed(toleration))))
+    return [forbidden(field, 'existing toleration can not be modified except its tolerationSeconds')];
   return validateTolerations(tolerations, field);
 }
 

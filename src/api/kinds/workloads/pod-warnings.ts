@@ -141,8 +141,14 @@ function duplicateWarnings(spec: PodSpec, at: string): string[] {
 }
 
 /** The values that occurred before, with their positions. */
-const repeated = (values: readonly string[]): [value: string, position: number][] =>
-  values.flatMap((value, i): [string, number][] => (values.indexOf(value) < i ? [[value, i]] : []));
+function repeated(values: readonly string[]): [value: string, position: number][] {
+  const seen = new Set<string>();
+  return values.flatMap((value, i): [string, number][] => {
+    const isRepeated = seen.has(value);
+    seen.add(value);
+    return isRepeated ? [[value, i]] : [];
+  });
+}
 
 /** Bytes cannot be split. */
 const amountWarnings = (list: Readonly<Record<string, string>> | undefined, at: string): string[] =>
@@ -200,21 +206,27 @@ interface PlacedPort {
 const portsOf = (containers: readonly PlacedContainer[]): PlacedPort[] =>
   containers.flatMap(({ container, field }) => (container.ports ?? []).map((port, i) => ({ port, at: `${field}.ports[${i}]` })));
 
+/** Each port is compared with those before it: a list of a few is for people to read, a longer one is not read. */
+const MAX_PORT_WARNINGS = 100;
+
 function portWarnings(containers: readonly PlacedContainer[]): string[] {
   const seen = new Map<string, PlacedPort[]>();
-  return portsOf(containers).flatMap(({ port, at }) => {
+  const warnings: string[] = [];
+  for (const { port, at } of portsOf(containers)) {
+    if (warnings.length >= MAX_PORT_WARNINGS) break;
     const { name = '', hostPort = 0, containerPort, protocol = '', hostIP = '' } = port;
     const shown = `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
-    const warnings = hostIP !== '' && hostPort === 0 ? [`${at}: hostIP set without hostPort: ${shown}`] : [];
+    if (hostIP !== '' && hostPort === 0) warnings.push(`${at}: hostIP set without hostPort: ${shown}`);
     const key = `${containerPort}/${protocol}`;
     const others = seen.get(key) ?? [];
     for (const other of others) {
       const conflict = portConflict(port, other.port);
       if (conflict !== undefined) warnings.push(`${at}: ${conflict} port definition with ${other.at}`);
     }
-    seen.set(key, [...others, { port, at }]);
-    return warnings;
-  });
+    others.push({ port, at });
+    seen.set(key, others);
+  }
+  return warnings;
 }
 
 function portConflict(a: ContainerPort, b: ContainerPort): string | undefined {

@@ -31,15 +31,40 @@ function projectedPaths({ configMap, secret, downwardAPI, serviceAccountToken }:
   return serviceAccountToken ? [{ path: serviceAccountToken.path, source: 'ServiceAccountToken' }] : [];
 }
 
+/** Nobody reads more of them. */
+const MAX_OVERLAPS = 100;
+
 function overlapsIn(paths: readonly FilePath[]): string[] {
+  const files = paths.map(({ path, ...source }) => ({ path: withoutLastSlashes(path), ...source })).filter(({ path }) => path !== '');
+  const nested = nestedPaths(files.map(({ path }) => path));
   const seen: FilePath[] = [];
-  return paths.flatMap(({ path, ...source }) => {
-    const here = { path: path.replace(/\/+$/, ''), ...source };
-    const overlaps = seen.filter((other) => areNested(other.path, here.path)).map((other) => `${show(here)} with ${show(other)}`);
-    seen.push(here);
-    return overlaps;
-  });
+  const overlaps: string[] = [];
+  for (const file of files.filter(({ path }) => nested.has(path))) {
+    if (overlaps.length >= MAX_OVERLAPS) break;
+    for (const other of seen) if (isWithin(other.path, file.path) || isWithin(file.path, other.path)) overlaps.push(`${show(file)} with ${show(other)}`);
+    seen.push(file);
+  }
+  return overlaps;
 }
 
-const areNested = (a: string, b: string): boolean => a !== '' && b !== '' && (`${a}/`.startsWith(`${b}/`) || `${b}/`.startsWith(`${a}/`));
+function withoutLastSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end--;
+  return path.slice(0, end);
+}
+
+/** Those that lie in another, or have another in them. In order, what lies in a directory comes right behind it. */
+function nestedPaths(paths: readonly string[]): ReadonlySet<string> {
+  const nested = new Set<string>();
+  const around: string[] = [];
+  for (const path of paths.map((text) => `${text}/`).sort()) {
+    while (around.length > 0 && !path.startsWith(around.at(-1) ?? '')) around.pop();
+    const outer = around.at(-1);
+    if (outer !== undefined) for (const found of [outer, path]) nested.add(found.slice(0, -1));
+    around.push(path);
+  }
+  return nested;
+}
+
+const isWithin = (path: string, outer: string): boolean => `${path}/`.startsWith(`${outer}/`);
 const show = ({ path, source }: FilePath): string => (source === undefined ? JSON.stringify(path) : `${JSON.stringify(path)} (${source})`);
