@@ -1,6 +1,6 @@
 import { JsonError, readJson, setOwn } from '../json.ts';
 import { type FieldSchema, type TypeExpression, typeSchema } from '../schema/type-schema.ts';
-import { MessageReader, ProtobufError, type Tag } from './reader.ts';
+import { fieldOf, MessageReader, ProtobufError, type Tag, wireTypeOf } from './reader.ts';
 
 /** Takes one occurrence of a field off the reader and puts it into the object. */
 type FieldDecoder = (target: Record<string, unknown>, reader: MessageReader, tag: Tag) => void;
@@ -12,8 +12,8 @@ const lengthDelimited = 2;
 const structDecoders = new Map<string, ReadonlyMap<number, FieldDecoder>>();
 
 /**
- * The object in a message, in the shape of JSON. What was sent is there, empty values included: it is what a client
- * might have sent as JSON, and goes through the schema's decoder as that does.
+ * The object in a message, in the shape of JSON: what a client might have sent as JSON, to go through the schema's decoder
+ * as that does. Zeros that JSON omits are left out already: a message is full of them.
  * @throws ProtobufError
  */
 export function decodeMessage(type: string, bytes: Uint8Array): Record<string, unknown> {
@@ -31,8 +31,8 @@ function decodeInto(object: Record<string, unknown>, type: string, bytes: Uint8A
   const reader = new MessageReader(bytes);
   while (!reader.done) {
     const tag = reader.tag();
-    const decode = fields.get(tag.field);
-    if (decode === undefined) reader.skip(tag.wireType);
+    const decode = fields.get(fieldOf(tag));
+    if (decode === undefined) reader.skip(tag);
     else decode(object, reader, tag);
   }
 }
@@ -53,8 +53,10 @@ function fieldDecoder(field: FieldSchema): FieldDecoder {
   if (type.type === 'list' && type.named === undefined) return listDecoder(name, type.of);
   if (type.type === 'map') return mapDecoder(name, type.of);
   const decode = valueDecoder(type);
+  const omitsZero = field.omitEmpty && !type.pointer && ['string', 'bool', 'int32', 'int64'].includes(type.type);
   return (target, reader, tag) => {
-    target[name] = decode(reader, tag);
+    const value = decode(reader, tag);
+    if (!omitsZero || (value !== '' && value !== 0 && value !== false)) target[name] = value;
   };
 }
 
@@ -63,12 +65,12 @@ function listDecoder(name: string, of: TypeExpression): FieldDecoder {
   const packable = of.type === 'int32' || of.type === 'int64' || of.type === 'bool';
   return (target, reader, tag) => {
     const list = (target[name] ??= []) as unknown[];
-    if (!packable || tag.wireType !== lengthDelimited) {
+    if (!packable || wireTypeOf(tag) !== lengthDelimited) {
       list.push(decode(reader, tag));
       return;
     }
     const packed = new MessageReader(reader.bytes());
-    while (!packed.done) list.push(decode(packed, { field: tag.field, wireType: 0 }));
+    while (!packed.done) list.push(decode(packed, fieldOf(tag) << 3));
   };
 }
 
@@ -81,30 +83,30 @@ function mapDecoder(name: string, of: TypeExpression): FieldDecoder {
     let value: unknown = null;
     while (!entry.done) {
       const inner = entry.tag();
-      if (inner.field === 1) key = decodeString(entry, inner);
-      else if (inner.field === 2) value = decode(entry, inner);
-      else entry.skip(inner.wireType);
+      if (fieldOf(inner) === 1) key = decodeString(entry, inner);
+      else if (fieldOf(inner) === 2) value = decode(entry, inner);
+      else entry.skip(inner);
     }
     setOwn(map, key, value);
   };
 }
 
 function lengthDelimitedBytes(reader: MessageReader, tag: Tag): Uint8Array {
-  if (tag.wireType !== lengthDelimited) throw wrongWireType(tag);
+  if (wireTypeOf(tag) !== lengthDelimited) throw wrongWireType(tag);
   return reader.bytes();
 }
 
 function decodeString(reader: MessageReader, tag: Tag): string {
-  if (tag.wireType !== lengthDelimited) throw wrongWireType(tag);
+  if (wireTypeOf(tag) !== lengthDelimited) throw wrongWireType(tag);
   return reader.string();
 }
 
 function decodeVarint(reader: MessageReader, tag: Tag): number {
-  if (tag.wireType !== 0) throw wrongWireType(tag);
+  if (wireTypeOf(tag) !== 0) throw wrongWireType(tag);
   return reader.varint();
 }
 
-const wrongWireType = ({ field, wireType }: Tag): ProtobufError => new ProtobufError(`proto: wrong wireType = ${wireType} for field ${field}`);
+const wrongWireType = (tag: Tag): ProtobufError => new ProtobufError(`proto: wrong wireType = ${wireTypeOf(tag)} for field ${fieldOf(tag)}`);
 
 function valueDecoder(type: TypeExpression): ValueDecoder {
   switch (type.type) {
@@ -139,8 +141,8 @@ function namedListDecoder(of: TypeExpression): ValueDecoder {
     const message = new MessageReader(lengthDelimitedBytes(reader, tag));
     while (!message.done) {
       const inner = message.tag();
-      if (inner.field === 1) decode(holder, message, inner);
-      else message.skip(inner.wireType);
+      if (fieldOf(inner) === 1) decode(holder, message, inner);
+      else message.skip(inner);
     }
     return holder['items'];
   };
@@ -151,9 +153,9 @@ function fieldsOf(message: MessageReader): ReadonlyMap<number, number | Uint8Arr
   const fields = new Map<number, number | Uint8Array>();
   while (!message.done) {
     const tag = message.tag();
-    if (tag.wireType === 0) fields.set(tag.field, message.varint());
-    else if (tag.wireType === lengthDelimited) fields.set(tag.field, message.bytes());
-    else message.skip(tag.wireType);
+    if (wireTypeOf(tag) === 0) fields.set(fieldOf(tag), message.varint());
+    else if (wireTypeOf(tag) === lengthDelimited) fields.set(fieldOf(tag), message.bytes());
+    else message.skip(tag);
   }
   return fields;
 }

@@ -9,7 +9,7 @@ import type { ListMeta } from '../generated/types.ts';
 import { typeNameOf } from '../schema/type-schema.ts';
 import { decodeMessage } from './decode.ts';
 import { encodeMessage, structEncoder } from './encode.ts';
-import { MessageReader, ProtobufError } from './reader.ts';
+import { fieldOf, MessageReader, ProtobufError, wireTypeOf } from './reader.ts';
 import { BackwardWriter } from './writer.ts';
 
 export { decodeMessage } from './decode.ts';
@@ -100,10 +100,10 @@ function decodeEnvelope(bytes: Uint8Array): Typed & { readonly raw: Uint8Array }
   let meta = { apiVersion: '', kind: '' };
   let raw: Uint8Array = new Uint8Array();
   while (!reader.done) {
-    const { field, wireType } = reader.tag();
-    if (field === 1 && wireType === 2) meta = decodeTypeMeta(reader.bytes());
-    else if (field === 2 && wireType === 2) raw = reader.bytes();
-    else reader.skip(wireType);
+    const tag = reader.tag();
+    if (fieldOf(tag) === 1 && wireTypeOf(tag) === 2) meta = decodeTypeMeta(reader.bytes());
+    else if (fieldOf(tag) === 2 && wireTypeOf(tag) === 2) raw = reader.bytes();
+    else reader.skip(tag);
   }
   return { ...meta, raw };
 }
@@ -114,10 +114,10 @@ function decodeTypeMeta(bytes: Uint8Array): Typed {
   let apiVersion = '';
   let kind = '';
   while (!reader.done) {
-    const { field, wireType } = reader.tag();
-    if (field === 1 && wireType === 2) apiVersion = reader.string();
-    else if (field === 2 && wireType === 2) kind = reader.string();
-    else reader.skip(wireType);
+    const tag = reader.tag();
+    if (fieldOf(tag) === 1 && wireTypeOf(tag) === 2) apiVersion = reader.string();
+    else if (fieldOf(tag) === 2 && wireTypeOf(tag) === 2) kind = reader.string();
+    else reader.skip(tag);
   }
   return { apiVersion, kind };
 }

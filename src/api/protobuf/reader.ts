@@ -7,20 +7,20 @@ export class ProtobufError extends Error {
 }
 
 const endOfInput = 'unexpected EOF';
-const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+const maxTag = 2 ** 32;
 
-export interface Tag {
-  readonly field: number;
-  readonly wireType: number;
-}
+/** A field's number and wire type, as they are written: in one number. */
+export type Tag = number;
+export const fieldOf = (tag: Tag): number => tag >>> 3;
+export const wireTypeOf = (tag: Tag): number => tag & 7;
 
 /** Reads the fields of one protobuf message. */
 export class MessageReader {
-  readonly #bytes: Uint8Array;
+  readonly #bytes: Buffer;
   #at = 0;
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   get done(): boolean {
@@ -29,13 +29,17 @@ export class MessageReader {
 
   tag(): Tag {
     const tag = this.varint();
-    const field = Math.floor(tag / 8);
-    if (field <= 0) throw new ProtobufError(`proto: illegal tag ${field} (wire type ${tag})`);
-    return { field, wireType: tag % 8 };
+    if (tag < 8 || tag >= maxTag) throw new ProtobufError(`proto: illegal tag ${Math.floor(tag / 8)} (wire type ${tag})`);
+    return tag;
   }
 
   /** As a number; what is beyond 2^53 is as close as a double comes. Above 2^63 it is negative. */
   varint(): number {
+    const first = this.#bytes[this.#at];
+    if (first !== undefined && first < 0x80) {
+      this.#at++;
+      return first;
+    }
     let low = 0;
     let high = 0;
     for (let shift = 0; shift < 70; shift += 7) {
@@ -53,19 +57,28 @@ export class MessageReader {
   }
 
   bytes(): Uint8Array {
-    const length = this.varint();
-    const end = this.#at + length;
-    if (length < 0 || end > this.#bytes.length) throw new ProtobufError(length < 0 ? 'proto: negative length found during unmarshaling' : endOfInput);
-    const bytes = this.#bytes.subarray(this.#at, end);
-    this.#at = end;
-    return bytes;
+    const start = this.#pastLength();
+    return this.#bytes.subarray(start, this.#at);
   }
 
   string(): string {
-    return utf8.decode(this.bytes());
+    const start = this.#pastLength();
+    // Most strings in a message of Kubernetes are empty.
+    return start === this.#at ? '' : this.#bytes.toString('utf8', start, this.#at);
   }
 
-  skip(wireType: number): void {
+  /** Moves behind what a length announces; returns where it starts. */
+  #pastLength(): number {
+    const length = this.varint();
+    const start = this.#at;
+    if (length < 0) throw new ProtobufError('proto: negative length found during unmarshaling');
+    if (start + length > this.#bytes.length) throw new ProtobufError(endOfInput);
+    this.#at = start + length;
+    return start;
+  }
+
+  skip(tag: Tag): void {
+    const wireType = wireTypeOf(tag);
     switch (wireType) {
       case 0:
         this.varint();
