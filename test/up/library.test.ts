@@ -1,0 +1,29 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { startCluster } from '../../src/main/library.ts';
+import { root } from '../moor-process.ts';
+
+const kubectl = async (kubeconfig: string, ...args: string[]) =>
+  (
+    await promisify(execFile)('kubectl', ['--kubeconfig', kubeconfig, ...args], {
+      env: { ...process.env, PATH: `${path.join(root, '.tools/bin')}:${process.env['PATH']}` },
+    })
+  ).stdout;
+
+describe('startCluster', () => {
+  test('two clusters in one process know nothing of each other and leave nothing behind', async () => {
+    const one = await startCluster();
+    const two = await startCluster();
+    await kubectl(one.kubeconfig, 'create', 'configmap', 'mine');
+    expect(await kubectl(one.kubeconfig, 'get', 'cm', 'mine', '-o', 'name')).toBe('configmap/mine\n');
+    await expect(kubectl(two.kubeconfig, 'get', 'cm', 'mine')).rejects.toThrow('not found');
+    await one.stop();
+    await one.stop();
+    expect(existsSync(one.kubeconfig)).toBe(false);
+    expect(await kubectl(two.kubeconfig, 'get', '--raw', '/livez')).toBe('ok');
+    await two.stop();
+  });
+});
