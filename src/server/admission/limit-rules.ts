@@ -23,7 +23,7 @@ export function violations({ type, min = {}, max = {}, maxLimitRequestRatio = {}
 export function maximumOfRequest(type: string, max: Amounts, requests: Amounts): string[] {
   return entries(max).flatMap(([resource, bound]) => {
     const rule = `maximum ${resource} usage per ${type} is ${bound}`;
-    const request = requests[resource];
+    const request = amountOf(requests, resource);
     if (request === undefined) return [`${rule}.  No request is specified`];
     return compareQuantities(request, bound) > 0 ? [`${rule}, but request is ${request}`] : [];
   });
@@ -34,7 +34,10 @@ interface Pair {
   readonly limit: string | undefined;
 }
 
-const of = ({ requests, limits }: Asked, resource: string): Pair => ({ request: requests[resource], limit: limits[resource] });
+const of = ({ requests, limits }: Asked, resource: string): Pair => ({ request: amountOf(requests, resource), limit: amountOf(limits, resource) });
+
+/** A name is data, even if it is one that every object knows. */
+const amountOf = (amounts: Amounts, resource: string): string | undefined => (Object.hasOwn(amounts, resource) ? amounts[resource] : undefined);
 
 const entries = (amounts: Amounts): [string, string][] => Object.entries(amounts).sort(([a], [b]) => (a < b ? -1 : 1));
 

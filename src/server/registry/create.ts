@@ -25,7 +25,7 @@ export async function create(registry: Registry, call: Call): Promise<ApiRespons
     return object;
   };
   const first = read();
-  refuseResourceVersion(first);
+  const { resourceVersion } = first.metadata;
   const given = first.metadata.name ?? '';
   let unused: KubeObject | undefined = first;
   let taken = 0;
@@ -33,14 +33,16 @@ export async function create(registry: Registry, call: Call): Promise<ApiRespons
     // An attempt that lost a race has changed its object: the next one starts from the body again.
     const object = unused ?? read();
     unused = undefined;
-    return prepareCreate(registry, call, { object, options, draft, mayRename: () => given === '' && ++taken < MAX_GENERATED_NAMES });
+    const prepared = await prepareCreate(registry, call, { object, options, draft, mayRename: () => given === '' && ++taken < MAX_GENERATED_NAMES });
+    if (!options.dryRun) refuseVersion(resourceVersion);
+    return prepared;
   });
   return { type: 'object', code: 201, kind: route.resource.kind, stored, warnings: [...warnings] };
 }
 
-/** Kubernetes answers this with 500 and no reason; clients know it by its words. */
-function refuseResourceVersion({ metadata }: KubeObject): void {
-  if (!/^0*[1-9]\d*$/.test(metadata.resourceVersion ?? '')) return;
+/** The last thing that Kubernetes looks at, and answers with 500 and no reason: clients know it by its words. */
+function refuseVersion(given = ''): void {
+  if (!/^0*[1-9]\d*$/.test(given)) return;
   throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
 }
 

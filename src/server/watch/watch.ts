@@ -53,6 +53,6 @@ function startOf({ store }: Registry, options: ListOptions): WatchPlan['start'] 
 }
 
 function timeoutOf({ world }: Registry, { timeoutSeconds }: ListOptions): number {
-  if (timeoutSeconds !== undefined && timeoutSeconds > 0) return timeoutSeconds;
+  if (timeoutSeconds !== undefined && timeoutSeconds !== 0) return Math.max(0, timeoutSeconds);
   return MIN_TIMEOUT_SECONDS * (1 + world.random.float());
 }
