@@ -1,0 +1,15 @@
+// Opens a store in a process of its own, and prints how long that took and what it holds: node --expose-gc _open-store.mjs DIRECTORY
+import { realDisk } from '../dist/main/real-disk.js';
+import { openEmbeddedStore } from '../dist/store/embedded/embedded-store.js';
+
+const memory = () => {
+  globalThis.gc();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+};
+const before = memory();
+const began = performance.now();
+const store = await openEmbeddedStore({ directory: process.argv[2], disk: realDisk });
+const ms = performance.now() - began;
+console.log(JSON.stringify({ ms, bytes: memory() - before, ...store.stats() }));
+await store.close();
