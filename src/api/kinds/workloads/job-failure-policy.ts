@@ -32,16 +32,15 @@ interface RuleContext {
 
 function validateRule({ action, onExitCodes, onPodConditions = [] }: PodFailurePolicyRule, field: string, context: RuleContext): FieldError[] {
   const patterns = onPodConditions ?? [];
-  const errors = validateAction(action, `${field}.action`, context.perIndex);
-  if (onExitCodes !== undefined) errors.push(...validateExitCodes(onExitCodes, `${field}.onExitCodes`, context.names));
-  if (patterns.length > 0) errors.push(...validatePatterns(patterns, `${field}.onPodConditions`));
-  if (onExitCodes !== undefined && patterns.length > 0) {
-    errors.push(invalid(field, omittedValue, 'specifying both OnExitCodes and OnPodConditions is not supported'));
-  }
-  if (onExitCodes === undefined && patterns.length === 0) {
-    errors.push(invalid(field, omittedValue, 'specifying one of OnExitCodes and OnPodConditions is required'));
-  }
-  return errors;
+  const isBoth = onExitCodes !== undefined && patterns.length > 0;
+  const isNeither = onExitCodes === undefined && patterns.length === 0;
+  return [
+    ...validateAction(action, `${field}.action`, context.perIndex),
+    ...(onExitCodes === undefined ? [] : validateExitCodes(onExitCodes, `${field}.onExitCodes`, context.names)),
+    ...validatePatterns(patterns, `${field}.onPodConditions`),
+    ...(isBoth ? [invalid(field, omittedValue, 'specifying both OnExitCodes and OnPodConditions is not supported')] : []),
+    ...(isNeither ? [invalid(field, omittedValue, 'specifying one of OnExitCodes and OnPodConditions is required')] : []),
+  ];
 }
 
 function validateAction(action: string, field: string, perIndex: boolean): FieldError[] {

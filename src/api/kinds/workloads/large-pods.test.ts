@@ -61,3 +61,8 @@ test('indexes of a job', () => {
   const [even, odd] = [many((i) => 2 * i).join(','), many((i) => 2 * i + 1).join(',')];
   expect(statusRefusal(jobKind, job, ({ status }) => Object.assign(status, { completedIndexes: even, failedIndexes: odd }))).toEqual([]);
 });
+
+test('more errors than fit on a stack', () => {
+  const items = Array.from({ length: 150_000 }, () => ({ key: '', path: '' }));
+  expect(refusal(podKind, raw({ volumes: [{ name: 'a', configMap: { name: 'c', items } }] })).length).toBe(2 * items.length);
+});

@@ -23,10 +23,16 @@ export function validatePodAnnotations(annotations: Annotations | undefined, spe
     errors.push(invalid(`${field}[${MIRROR_POD}]`, mirror, 'must set spec.nodeName if mirror pod annotation is set'));
   }
   const tolerations = entry(annotations, TOLERATIONS) ?? '';
-  if (tolerations !== '') errors.push(...validateTolerationsText(tolerations, field));
+  const wrongTolerations = tolerations === '' ? [] : validateTolerationsText(tolerations, field);
   const cost = entry(annotations, DELETION_COST);
-  if (cost !== undefined && !isInt32(cost)) errors.push(invalid(`${field}[${DELETION_COST}]`, cost, 'must be a 32bit integer'));
-  return [...errors, ...validateSeccompAnnotations(annotations, field), ...validateAppArmorAnnotations(annotations, spec, field)];
+  const isCost = cost === undefined || isInt32(cost);
+  return [
+    ...errors,
+    ...wrongTolerations,
+    ...(isCost ? [] : [invalid(`${field}[${DELETION_COST}]`, cost, 'must be a 32bit integer')]),
+    ...validateSeccompAnnotations(annotations, field),
+    ...validateAppArmorAnnotations(annotations, spec, field),
+  ];
 }
 
 /** No plus sign, no leading zeros. */

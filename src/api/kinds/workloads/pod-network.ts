@@ -26,16 +26,12 @@ export function validateDnsConfig(config: PodDNSConfig | undefined, dnsPolicy: s
   }
   if (config === undefined) return [];
   const { nameservers = [], searches = [], options = [] } = config;
-  const errors: FieldError[] = [];
-  if (nameservers.length > MAX_NAMESERVERS) {
-    errors.push(invalid(`${field}.nameservers`, nameservers, `must not have more than ${MAX_NAMESERVERS} nameservers`));
-  }
-  nameservers.forEach((server, i) => errors.push(...validateLegacyIp(server, `${field}.nameservers[${i}]`)));
-  errors.push(...validateSearches(searches, `${field}.searches`));
-  options.forEach(({ name = '' }, i) => {
-    if (name === '') errors.push(required(`${field}.options[${i}]`, 'must not be empty'));
-  });
-  return errors;
+  return [
+    ...(nameservers.length > MAX_NAMESERVERS ? [invalid(`${field}.nameservers`, nameservers, `must not have more than ${MAX_NAMESERVERS} nameservers`)] : []),
+    ...nameservers.flatMap((server, i) => validateLegacyIp(server, `${field}.nameservers[${i}]`)),
+    ...validateSearches(searches, `${field}.searches`),
+    ...options.flatMap(({ name = '' }, i) => (name === '' ? [required(`${field}.options[${i}]`, 'must not be empty')] : [])),
+  ];
 }
 
 function validateSearches(searches: readonly string[], field: string): FieldError[] {
@@ -44,12 +40,12 @@ function validateSearches(searches: readonly string[], field: string): FieldErro
   if (byteLength(searches.join(' ')) > MAX_SEARCH_LIST_LENGTH) {
     errors.push(invalid(field, searches, `must not have more than ${MAX_SEARCH_LIST_LENGTH} characters (including spaces) in the search list`));
   }
-  searches.forEach((search, i) => {
-    if (search === '.') return;
+  const wrong = searches.flatMap((search, i) => {
+    if (search === '.') return [];
     const domain = search.endsWith('.') ? search.slice(0, -1) : search;
-    errors.push(...invalidEach(`${field}[${i}]`, domain, underscoredSubdomainProblems(domain)));
+    return invalidEach(`${field}[${i}]`, domain, underscoredSubdomainProblems(domain));
   });
-  return errors;
+  return [...errors, ...wrong];
 }
 
 export const validateHostAliases = (aliases: readonly HostAlias[], field: string): FieldError[] =>

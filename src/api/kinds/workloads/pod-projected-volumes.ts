@@ -99,17 +99,14 @@ interface Place {
 
 function validateProjection(projection: VolumeProjection, place: Place): FieldError[] {
   const { secret, configMap, downwardAPI, serviceAccountToken } = projection;
-  const errors: FieldError[] = [];
-  if (secret) errors.push(...validateProjectedKeys(secret, 'secret', place));
-  if (configMap) errors.push(...validateProjectedKeys(configMap, 'configMap', place));
-  for (const file of downwardAPI?.items ?? []) {
-    errors.push(...validateDownwardApiFile(file, `${place.at}.downwardAPI`), ...place.paths.take(file.path, file.path));
-  }
-  if (serviceAccountToken) errors.push(...validateToken(serviceAccountToken, place));
-  if (Object.values(projection).filter((part) => part !== undefined).length > 1) {
-    errors.push(forbidden(place.at, 'may not specify more than 1 volume type per source'));
-  }
-  return errors;
+  const isMixed = Object.values(projection).filter((part) => part !== undefined).length > 1;
+  return [
+    ...(secret ? validateProjectedKeys(secret, 'secret', place) : []),
+    ...(configMap ? validateProjectedKeys(configMap, 'configMap', place) : []),
+    ...(downwardAPI?.items ?? []).flatMap((file) => [...validateDownwardApiFile(file, `${place.at}.downwardAPI`), ...place.paths.take(file.path, file.path)]),
+    ...(serviceAccountToken ? validateToken(serviceAccountToken, place) : []),
+    ...(isMixed ? [forbidden(place.at, 'may not specify more than 1 volume type per source')] : []),
+  ];
 }
 
 function validateProjectedKeys(source: { name?: string; items?: KeyToPath[] }, kind: string, { at, paths }: Place): FieldError[] {

@@ -21,20 +21,20 @@ const mutable = [
 
 /** A pod stays as it was made, but for a few fields, each with its own rule. */
 export function validatePodUpdate(pod: Pod, old: Pod): FieldError[] {
-  const errors = [
-    ...validateAnnotationChanges(pod.metadata.annotations, old.metadata.annotations),
-    ...validatePodAnnotations(pod.metadata.annotations, pod.spec, 'metadata.annotations'),
+  const errors: FieldError[][] = [
+    validateAnnotationChanges(pod.metadata.annotations, old.metadata.annotations),
+    validatePodAnnotations(pod.metadata.annotations, pod.spec, 'metadata.annotations'),
   ];
   for (const list of ['containers', 'initContainers'] as const) {
     const [now, before] = [pod.spec[list] ?? [], old.spec[list] ?? []];
-    if (now.length !== before.length) return [...errors, forbidden(`spec.${list}`, 'pod updates may not add or remove containers')];
-    errors.push(...validateImages(now, `spec.${list}`));
+    if (now.length !== before.length) return [...errors.flat(), forbidden(`spec.${list}`, 'pod updates may not add or remove containers')];
+    errors.push(validateImages(now, `spec.${list}`));
   }
   const deadline = validateDeadlineChange(pod.spec.activeDeadlineSeconds, old.spec.activeDeadlineSeconds);
-  errors.push(...deadline.errors);
-  if (deadline.stop) return errors;
+  errors.push(deadline.errors);
+  if (deadline.stop) return errors.flat();
   return [
-    ...errors,
+    ...errors.flat(),
     ...validateTolerationChange(pod.spec.tolerations, old.spec.tolerations),
     ...validateGateChange(pod.spec.schedulingGates, old.spec.schedulingGates),
     ...validateRest(pod.spec, old.spec),
@@ -101,18 +101,14 @@ function setBack(spec: PodSpec, old: PodSpec, field: keyof PodSpec): void {
 
 /** While the scheduler is held off by gates, where a pod may run can still be narrowed. Sets back what is allowed. */
 function tightenPlacement(spec: PodSpec, old: PodSpec): FieldError[] {
-  const errors: FieldError[] = [];
-  if (!sameMeaning(spec.nodeSelector, old.nodeSelector)) {
-    errors.push(...validateNodeSelectorChange(spec.nodeSelector ?? {}, old.nodeSelector ?? {}));
-    setBack(spec, old, 'nodeSelector');
-  }
-  const [affinity, oldAffinity] = [spec.affinity?.nodeAffinity, old.affinity?.nodeAffinity];
-  if (sameMeaning(affinity, oldAffinity)) return errors;
-  errors.push(...validateNodeAffinityChange(affinity, oldAffinity));
+  const selector = sameMeaning(spec.nodeSelector, old.nodeSelector) ? [] : validateNodeSelectorChange(spec.nodeSelector ?? {}, old.nodeSelector ?? {});
+  setBack(spec, old, 'nodeSelector');
+  const [nodes, oldNodes] = [spec.affinity?.nodeAffinity, old.affinity?.nodeAffinity];
+  if (sameMeaning(nodes, oldNodes)) return selector;
   const restored = restoreNodeAffinity(spec.affinity, old.affinity);
   if (restored === undefined) delete spec.affinity;
   else spec.affinity = restored;
-  return errors;
+  return [...selector, ...validateNodeAffinityChange(nodes, oldNodes)];
 }
 
 /** The new affinity with the old affinity to nodes. */

@@ -106,25 +106,28 @@ const preemptionPolicies = ['PreemptLowerPriority', 'Never'];
 
 /** Names, and what stands by itself. */
 function validateReferences(spec: PodSpec, field: string): FieldError[] {
-  const { serviceAccountName = '', nodeName = '', activeDeadlineSeconds: deadline, hostname = '', subdomain = '', priorityClassName = '' } = spec;
-  const errors: FieldError[] = [];
-  if (serviceAccountName !== '') errors.push(...dnsSubdomain(serviceAccountName, `${field}.serviceAccountName`));
-  if (nodeName !== '') errors.push(...dnsSubdomain(nodeName, `${field}.nodeName`));
-  if (deadline !== undefined && (deadline < 1 || deadline > MAX_DEADLINE_SECONDS)) {
-    errors.push(invalid(`${field}.activeDeadlineSeconds`, deadline, outOfRange(1, MAX_DEADLINE_SECONDS)));
-  }
-  if (hostname !== '') errors.push(...dnsLabel(hostname, `${field}.hostname`));
-  if (subdomain !== '') errors.push(...dnsLabel(subdomain, `${field}.subdomain`));
-  errors.push(...validateTolerations(spec.tolerations ?? [], `${field}.tolerations`), ...validateHostAliases(spec.hostAliases ?? [], `${field}.hostAliases`));
-  if (priorityClassName !== '') errors.push(...dnsSubdomain(priorityClassName, `${field}.priorityClassName`));
-  if (spec.runtimeClassName !== undefined) errors.push(...dnsSubdomain(spec.runtimeClassName, `${field}.runtimeClassName`));
-  const { preemptionPolicy } = spec;
-  if (preemptionPolicy === '') errors.push(required(`${field}.preemptionPolicy`));
-  else if (preemptionPolicy !== undefined && !preemptionPolicies.includes(preemptionPolicy)) {
-    errors.push(notOneOf(`${field}.preemptionPolicy`, preemptionPolicy, preemptionPolicies));
-  }
-  const overhead = spec.overhead === undefined ? [] : validateContainerResources({ limits: spec.overhead }, `${field}.overhead`, { claimNames: new Set() });
-  return [...errors, ...overhead];
+  const { serviceAccountName = '', nodeName = '', hostname = '', subdomain = '', priorityClassName = '', runtimeClassName } = spec;
+  return [
+    ...(serviceAccountName === '' ? [] : dnsSubdomain(serviceAccountName, `${field}.serviceAccountName`)),
+    ...(nodeName === '' ? [] : dnsSubdomain(nodeName, `${field}.nodeName`)),
+    ...validateDeadline(spec.activeDeadlineSeconds, `${field}.activeDeadlineSeconds`),
+    ...(hostname === '' ? [] : dnsLabel(hostname, `${field}.hostname`)),
+    ...(subdomain === '' ? [] : dnsLabel(subdomain, `${field}.subdomain`)),
+    ...validateTolerations(spec.tolerations ?? [], `${field}.tolerations`),
+    ...validateHostAliases(spec.hostAliases ?? [], `${field}.hostAliases`),
+    ...(priorityClassName === '' ? [] : dnsSubdomain(priorityClassName, `${field}.priorityClassName`)),
+    ...(runtimeClassName === undefined ? [] : dnsSubdomain(runtimeClassName, `${field}.runtimeClassName`)),
+    ...validatePreemptionPolicy(spec.preemptionPolicy, `${field}.preemptionPolicy`),
+    ...(spec.overhead === undefined ? [] : validateContainerResources({ limits: spec.overhead }, `${field}.overhead`, { claimNames: new Set() })),
+  ];
+}
+
+const validateDeadline = (seconds: number | undefined, field: string): FieldError[] =>
+  seconds !== undefined && (seconds < 1 || seconds > MAX_DEADLINE_SECONDS) ? [invalid(field, seconds, outOfRange(1, MAX_DEADLINE_SECONDS))] : [];
+
+function validatePreemptionPolicy(policy: string | undefined, field: string): FieldError[] {
+  if (policy === '') return [required(field)];
+  return policy === undefined || preemptionPolicies.includes(policy) ? [] : [notOneOf(field, policy, preemptionPolicies)];
 }
 
 const systems = ['linux', 'windows'];

@@ -22,7 +22,7 @@ export interface VolumesVerdict {
 }
 
 export function validateVolumes(volumes: readonly Volume[], field: string, context: VolumeContext): VolumesVerdict {
-  const errors: FieldError[] = [];
+  const errors: FieldError[][] = [];
   const usable = new Map<string, VolumeSource>();
   const madeForPod = claimsMadeForPod(volumes, context);
   volumes.forEach((volume, i) => {
@@ -30,13 +30,13 @@ export function validateVolumes(volumes: readonly Volume[], field: string, conte
     const wrong = validateVolume(volume, at, context);
     if (usable.has(volume.name)) wrong.push(duplicate(`${at}.name`, volume.name));
     if (wrong.length === 0) usable.set(volume.name, volume);
-    errors.push(...wrong);
+    errors.push(wrong);
     const claim = volume.persistentVolumeClaim?.claimName;
     if (claim !== undefined && madeForPod.has(claim)) {
-      errors.push(invalid(`${at}.persistentVolumeClaim.claimName`, claim, 'must not reference a PVC that gets created for an ephemeral volume'));
+      errors.push([invalid(`${at}.persistentVolumeClaim.claimName`, claim, 'must not reference a PVC that gets created for an ephemeral volume')]);
     }
   });
-  return { errors, usable };
+  return { errors: errors.flat(), usable };
 }
 
 /** The names of the claims that will be made for the ephemeral volumes of a pod. */
@@ -52,16 +52,16 @@ function validateVolume(volume: Volume, field: string, context: VolumeContext): 
 
 /** A volume has exactly one source; only the first is looked at more closely. */
 function validateSource(volume: Volume, field: string, context: VolumeContext): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors: FieldError[][] = [];
   let found = false;
   for (const { key, asSecond, validate } of sourceRules) {
     if (volume[key] === undefined) continue;
-    errors.push(...(found ? [shared.moreThanOneSource(`${field}.${asSecond}`)] : validate(volume, field, context)));
+    errors.push(found ? [shared.moreThanOneSource(`${field}.${asSecond}`)] : validate(volume, field, context));
     found = true;
     // Said also where iscsi is a second source.
-    if (volume.iscsi !== undefined && key === 'iscsi') errors.push(...sources.validateInitiatorLength(volume.iscsi, volume.name, `${field}.name`));
+    if (volume.iscsi !== undefined && key === 'iscsi') errors.push(sources.validateInitiatorLength(volume.iscsi, volume.name, `${field}.name`));
   }
-  return found ? errors : [required(field, 'must specify a volume type')];
+  return found ? errors.flat() : [required(field, 'must specify a volume type')];
 }
 
 interface SourceRule {
