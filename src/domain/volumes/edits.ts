@@ -119,9 +119,3 @@ function capacityFrom(volume: PersistentVolume, { capacity: known }: PersistentV
   const isSame = known?.['storage'] !== undefined && compareQuantities(known['storage'], offered['storage'] ?? '0') === 0;
   return { capacity: isSame ? known : { ...offered } };
 }
-
-/** Both objects as they are once the claim has the volume, status included. */
-export function boundPair(volume: Volume, claim: Claim): { readonly volume: PersistentVolume; readonly claim: PersistentVolumeClaim } {
-  const boundVolume = volumeInPhase(linkVolume(volume, claim), 'Bound');
-  return { volume: boundVolume, claim: claimBoundTo(linkClaim(claim, volume.name), boundVolume) };
-}
