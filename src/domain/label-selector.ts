@@ -108,12 +108,6 @@ export function labelSelectorOf(object: LabelSelectorObject | undefined): LabelS
   return { type: 'requirements', requirements: byKey(requirements) };
 }
 
-/** A selector for exactly these labels, as `spec.selector` of a Service means it: none select everything. */
-export function selectorOfLabels(labels: Labels | undefined): LabelSelector {
-  const requirements = Object.entries(labels ?? {}).map(([key, value]): Requirement => ({ key, operator: '=', values: [value] }));
-  return { type: 'requirements', requirements: byKey(requirements) };
-}
-
 const byKey = (requirements: readonly Requirement[]): Requirement[] => [...requirements].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 
 function requirement(key: string, operator: SelectorOperator, values: readonly string[]): Requirement {

@@ -24,7 +24,7 @@ export async function scale(registry: Registry, call: Call, paths: ScalePaths<Ku
       return rescale(registry, call, { paths, desired: putScale(call) });
     case 'PATCH': {
       const patch = patchOf(call, scaleType, parseWriteOptions(request.query, 'PatchOptions'));
-      return rescale(registry, call, { paths, desired: (current) => patch(current) as Scale });
+      return rescale(registry, call, { paths, desired: patch });
     }
     default:
       throw statusErrors.methodNotAllowedHere();
