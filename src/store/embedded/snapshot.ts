@@ -27,6 +27,8 @@ export async function writeSnapshot(options: SnapshotOptions): Promise<Snapshot 
   const file = await disk.openAppend(partial);
   let bytes: number | undefined;
   try {
+    // An attempt that failed may have left something.
+    await disk.truncate(partial, 0);
     bytes = await writeSlices(file, options);
     await file.sync();
   } finally {

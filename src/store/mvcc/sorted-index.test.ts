@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SortedIndex } from './sorted-index.ts';
+import { type Cursor, SortedIndex } from './sorted-index.ts';
 
 test('holds what a sorted array holds, whatever is added and deleted', () => {
   // Enough keys that chunks are split, joined and emptied.
@@ -21,12 +21,12 @@ test('holds what a sorted array holds, whatever is added and deleted', () => {
       }
       const sorted = [...model].sort();
       expect(index.size).toBe(sorted.length);
-      expect([...index.between('', undefined)].map(({ key }) => key)).toEqual(sorted);
+      expect(walk(index.cursor('', undefined))).toEqual(sorted);
       for (const [from, to, limit] of ranges) {
         const expected = sorted.filter((key) => key >= keyOf(from) && key < keyOf(to));
         expect(index.count(keyOf(from), keyOf(to))).toBe(expected.length);
-        expect([...index.between(keyOf(from), keyOf(to))].map(({ key }) => key)).toEqual(expected);
-        expect(index.slice(keyOf(from), keyOf(to), limit).map(({ key }) => key)).toEqual(expected.slice(0, limit));
+        expect(walk(index.cursor(keyOf(from), keyOf(to)))).toEqual(expected);
+        expect(index.slice({ from: keyOf(from), to: keyOf(to), limit }, ({ key }) => key)).toEqual(expected.slice(0, limit));
       }
     }),
     { numRuns: 60, seed: 1 },
@@ -34,3 +34,9 @@ test('holds what a sorted array holds, whatever is added and deleted', () => {
 });
 
 const keyOf = (number: number): string => `/k/${String(number).padStart(5, '0')}`;
+
+function walk(cursor: Cursor<{ key: string }>): string[] {
+  const keys: string[] = [];
+  for (; cursor.item !== undefined; cursor.advance()) keys.push(cursor.item.key);
+  return keys;
+}

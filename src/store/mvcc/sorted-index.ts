@@ -48,28 +48,22 @@ export class SortedIndex<Item extends { readonly key: string }> {
     return count;
   }
 
-  /** The first `limit` items with a key in [from, to). */
-  slice(from: string, to: string, limit: number): Item[] {
-    const { start, end } = this.#between(from, to);
-    const items: Item[] = [];
-    for (let at = start.chunk; at <= end.chunk && at < this.#chunks.length && items.length < limit; at++) {
+  /** The first `limit` items with a key in [from, to), each turned into something. */
+  slice<Result>(range: { from: string; to: string; limit: number }, pick: (item: Item) => Result): Result[] {
+    const { start, end } = this.#between(range.from, range.to);
+    const picked: Result[] = [];
+    for (let at = start.chunk; at <= end.chunk && at < this.#chunks.length && picked.length < range.limit; at++) {
       const chunk = this.#chunk(at);
       const first = at === start.chunk ? start.index : 0;
-      const behind = Math.min(at === end.chunk ? end.index : chunk.length, first + limit - items.length);
-      for (let index = first; index < behind; index++) items.push(chunk[index] as Item);
+      const behind = Math.min(at === end.chunk ? end.index : chunk.length, first + range.limit - picked.length);
+      for (let index = first; index < behind; index++) picked.push(pick(chunk[index] as Item));
     }
-    return items;
+    return picked;
   }
 
-  /** The items with a key in [from, to), to the end without `to`, one after the other. The index must not change meanwhile. */
-  *between(from: string, to: string | undefined): Generator<Item, undefined> {
-    const { start, end } = this.#between(from, to);
-    for (let at = start.chunk; at <= end.chunk && at < this.#chunks.length; at++) {
-      const chunk = this.#chunk(at);
-      const behind = at === end.chunk ? end.index : chunk.length;
-      for (let index = at === start.chunk ? start.index : 0; index < behind; index++) yield chunk[index] as Item;
-    }
-    return undefined;
+  /** Walks over the items with a key in [from, to), to the end without `to`. The index must not change meanwhile. */
+  cursor(from: string, to: string | undefined): Cursor<Item> {
+    return new Cursor(this.#chunks, this.#between(from, to));
   }
 
   #between(from: string, to: string | undefined): { start: Place; end: Place } {
@@ -107,6 +101,35 @@ export class SortedIndex<Item extends { readonly key: string }> {
 interface Place {
   readonly chunk: number;
   readonly index: number;
+}
+
+/** A place in a sorted index that moves forward. */
+export class Cursor<Item> {
+  readonly #chunks: readonly (readonly Item[])[];
+  readonly #end: Place;
+  #chunk: number;
+  #index: number;
+  /** The item at this place; undefined at the end. */
+  item: Item | undefined;
+
+  constructor(chunks: readonly (readonly Item[])[], { start, end }: { start: Place; end: Place }) {
+    this.#chunks = chunks;
+    this.#chunk = start.chunk;
+    this.#index = start.index - 1;
+    this.#end = end;
+    this.advance();
+  }
+
+  advance(): void {
+    this.#index++;
+    const chunk = this.#chunks[this.#chunk];
+    if (chunk !== undefined && this.#index >= chunk.length) {
+      this.#chunk++;
+      this.#index = 0;
+    }
+    const atEnd = this.#chunk > this.#end.chunk || (this.#chunk === this.#end.chunk && this.#index >= this.#end.index);
+    this.item = atEnd ? undefined : this.#chunks[this.#chunk]?.[this.#index];
+  }
 }
 
 const CHUNK_LIMIT = 512;

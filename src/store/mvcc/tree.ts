@@ -124,15 +124,19 @@ export class Tree {
   }
 
   #newestIn({ from, to }: Range, limit: number): Entry[] {
-    return this.#live.slice(from, to, limit).map((slot) => slot.newest);
+    return this.#live.slice({ from, to, limit }, (slot) => slot.newest);
   }
 
   #pastIn({ from, to }: { from: string; to: string | undefined }, past: { revision: number; limit: number }): Entry[] {
     const entries: Entry[] = [];
-    for (const slot of merge(this.#live.between(from, to), this.#dead.between(from, to))) {
-      if (entries.length >= past.limit) break;
-      const version = versionAt(slot.newest, past.revision);
+    const live = this.#live.cursor(from, to);
+    const dead = this.#dead.cursor(from, to);
+    while (entries.length < past.limit) {
+      const next = dead.item === undefined || (live.item !== undefined && live.item.key < dead.item.key) ? live : dead;
+      if (next.item === undefined) break;
+      const version = versionAt(next.item.newest, past.revision);
       if (version !== undefined) entries.push(version);
+      next.advance();
     }
     return entries;
   }
@@ -224,20 +228,4 @@ function changeOf(version: Version): Change {
     previous: visible(version.older),
     memo: undefined,
   };
-}
-
-/** Two sorted sequences as one. */
-function* merge(left: Generator<Slot, undefined>, right: Generator<Slot, undefined>): Generator<Slot, undefined> {
-  let a = left.next();
-  let b = right.next();
-  while (!a.done || !b.done) {
-    if (!a.done && (b.done || a.value.key < b.value.key)) {
-      yield a.value;
-      a = left.next();
-    } else if (!b.done) {
-      yield b.value;
-      b = right.next();
-    }
-  }
-  return undefined;
 }
