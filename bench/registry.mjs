@@ -15,7 +15,12 @@ export async function run() {
   const api = createApi({ store, kinds: allKinds, world: createRealWorld({ logLevel: 'warn' }) });
   const send = (method, path, body = { type: 'none' }, query = noQuery) => api.handle({ method, path, query, user, userAgent: 'bench', body });
   await send('POST', '/api/v1/namespaces', json({ metadata: { name: 'default' } }));
-  const object = (i) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `map-${i}`, labels: { app: 'bench', i: String(i) } }, data: { payload: 'x'.repeat(900) } });
+  const object = (i) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: `map-${i}`, labels: { app: 'bench', i: String(i) } },
+    data: { payload: 'x'.repeat(900) },
+  });
   const bodies = Array.from({ length: N }, (_, i) => json(object(i)));
   const patch = { type: 'bytes', contentType: 'application/merge-patch+json', bytes: Buffer.from('{"data":{"touched":"yes"}}') };
 
@@ -26,7 +31,11 @@ export async function run() {
     const { user: u, system } = process.cpuUsage(began);
     figures[what] = ((u + system) / count).toFixed(1);
   };
-  await measure('warm-up: create, µs CPU', 2_000, (i) => send('POST', maps, json(object(`warm-${i}`))));
+  // What the compiler has not seen yet is not what a server that runs costs.
+  for (let i = 0; i < N; i++) await send('POST', maps, json(object(`warm-${i}`)));
+  for (let i = 0; i < N; i++) await send('GET', `${maps}/warm-${i}`);
+  for (let i = 0; i < N; i++) await send('PATCH', `${maps}/warm-${i}`, patch);
+  for (let i = 0; i < N; i++) await send('DELETE', `${maps}/warm-${i}`);
   await measure('create 1 KB, µs CPU', N, async (i) => (await send('POST', maps, bodies[i])).stored.json());
   await measure('get, µs CPU', N, async (i) => (await send('GET', `${maps}/map-${i}`)).stored.json());
   await measure('merge patch, µs CPU', N, async (i) => (await send('PATCH', `${maps}/map-${i}`, patch)).stored.json());
@@ -37,8 +46,9 @@ export async function run() {
     for (const item of items) bytes += item.json().length;
     return { ms: performance.now() - began, bytes };
   };
-  await list('limit=10000');
-  figures['list of 10,000 x 1 KB, ms'] = (await list('limit=10000')).ms.toFixed(1);
+  const lists = [];
+  for (let i = 0; i < 9; i++) lists.push((await list('limit=10000')).ms);
+  figures['list of 10,000 x 1 KB, median ms'] = lists.sort((a, b) => a - b)[4].toFixed(1);
   figures['list of 10,000 by label, first time, ms'] = (await list('labelSelector=app=bench&limit=10000')).ms.toFixed(1);
   figures['list of 10,000 by label, again, ms'] = (await list('labelSelector=app=bench&limit=10000')).ms.toFixed(1);
   await measure('delete, µs CPU', N, (i) => send('DELETE', `${maps}/map-${i}`));
