@@ -98,8 +98,8 @@ describe('bodies', () => {
     const received = await raw((socket) => {
       socket.write(`POST ${collection} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n`);
       const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(0x100000), Buffer.from('\r\n')]);
-      const pour = (): void => {
-        if (!socket.destroyed) socket.write(chunk, pour);
+      const pour = (refused?: Error | null): void => {
+        if (!refused) socket.write(chunk, pour);
       };
       pour();
     });

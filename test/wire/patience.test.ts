@@ -116,6 +116,17 @@ describe.concurrent('patience with', () => {
     expect([...received.matchAll(/"name":"(m-\d+)"/g)].map(([, name]) => name)).toEqual(Array.from({ length: 50 }, (_, i) => `m-${i}`));
   });
 
+  test('garbage behind a watch does not get into the watch', async () => {
+    await using wire = await startWireServer({ limits });
+    const socket = await connectRaw(wire);
+    socket.write(`GET ${collection}?watch=1 HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await until('it is open', () => wire.api.openWatches === 1);
+    socket.write('\u0001\u0002 garbage\r\n\r\n');
+    const received = await answerTo(socket);
+    expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1);
+    await until('the watch is gone', () => wire.api.openWatches === 0);
+  });
+
   test('a client that opens no window over HTTP/2 ends', async () => {
     await using wire = await startWireServer({ limits });
     wire.api.put('default', 'large', { text: 'x'.repeat(300_000) });

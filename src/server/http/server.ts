@@ -134,7 +134,10 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
     if (socket === undefined) return;
     void handler.handle(new Http2Exchange(stream, headers, { socket, limits, timers: world.timers }));
   });
-  server.on('clientError', (error: Error & { code?: string }, socket) => answerBrokenRequest(error, socket, world.timers));
+  server.on('clientError', (error: Error & { code?: string }, socket) => {
+    if (turns.midAnswer(socket)) socket.destroy();
+    else answerBrokenRequest(error, socket, world.timers);
+  });
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   server.on('sessionError', () => undefined);
   server.on('drop', () => metrics.refused.add(1, 'connections'));

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 interface Line {
   last: ServerResponse;
@@ -13,10 +13,16 @@ interface Line {
  */
 export class Turns {
   readonly #limit: number;
-  readonly #lines = new WeakMap<Socket, Line>();
+  readonly #lines = new WeakMap<Duplex, Line>();
 
   constructor(limit: number) {
     this.#limit = limit;
+  }
+
+  /** Whether part of an answer is on its way: nothing else may be written in between. */
+  midAnswer(socket: Duplex): boolean {
+    const last = this.#lines.get(socket)?.last;
+    return last !== undefined && last.headersSent && !last.destroyed;
   }
 
   take(request: IncomingMessage, response: ServerResponse, answer: () => void): void {
