@@ -33,9 +33,9 @@ export async function run() {
   };
   // What the compiler has not seen yet is not what a server that runs costs.
   for (let i = 0; i < N; i++) await send('POST', maps, json(object(`warm-${i}`)));
-  for (let i = 0; i < N; i++) await send('GET', `${maps}/warm-${i}`);
-  for (let i = 0; i < N; i++) await send('PATCH', `${maps}/warm-${i}`, patch);
-  for (let i = 0; i < N; i++) await send('DELETE', `${maps}/warm-${i}`);
+  for (let i = 0; i < N; i++) await send('GET', `${maps}/map-warm-${i}`);
+  for (let i = 0; i < N; i++) await send('PATCH', `${maps}/map-warm-${i}`, patch);
+  for (let i = 0; i < N; i++) await send('DELETE', `${maps}/map-warm-${i}`);
   await measure('create 1 KB, µs CPU', N, async (i) => (await send('POST', maps, bodies[i])).stored.json());
   await measure('get, µs CPU', N, async (i) => (await send('GET', `${maps}/map-${i}`)).stored.json());
   await measure('merge patch, µs CPU', N, async (i) => (await send('PATCH', `${maps}/map-${i}`, patch)).stored.json());
