@@ -1,0 +1,104 @@
+/** Which pairs of volume and node have to be looked at because an object changed. */
+import type { CSIDriver, Node, PersistentVolume, PersistentVolumeClaim, Pod, VolumeAttachment } from '../../api/generated/types.ts';
+import { claimsOfPod } from '../../domain/volumes/pods.ts';
+import { type Change, keyOf } from '../../machinery/cache.ts';
+import { attachableOf } from './attachable.ts';
+import { isOutOfService, isReady, managedAnnotation } from './situation.ts';
+import { nodeOf, type View } from './view.ts';
+
+export function* wokenByPod(view: View, { before, after }: Change<Pod>): Generator<string> {
+  for (const pod of [before, after]) if (pod !== undefined && nodeOf(pod) !== '') yield* pairsOfPod(view, pod);
+}
+
+function* pairsOfPod(view: View, pod: Pod): Generator<string> {
+  for (const claim of claimsOfPod(pod)) yield* pairsOfClaim(view, claim, nodeOf(pod));
+}
+
+function* pairsOfClaim(view: View, key: string, node: string): Generator<string> {
+  const claim = view.claims.getKey(key);
+  const volume = view.volumes.getKey(claim?.spec.volumeName ?? '');
+  const volumes = volume === undefined ? view.volumesByClaim.get(key) : [volume];
+  for (const each of volumes) {
+    const pair = view.pairs.ofVolume(each, node);
+    if (pair !== undefined) yield pair.id;
+  }
+  // Nobody knows which volume that was: it is one of those that the node has.
+  if (volumes.length === 0) for (const attachment of view.attachmentsByNode.get(node)) yield idOf(attachment);
+}
+
+export function* wokenByClaim(view: View, { before, after }: Change<PersistentVolumeClaim>): Generator<string> {
+  const isSame = before !== undefined && after !== undefined && before.metadata.uid === after.metadata.uid;
+  if (isSame && before.status.phase === after.status.phase && before.spec.volumeName === after.spec.volumeName) return;
+  const key = keyOf((after ?? before)?.metadata ?? {});
+  for (const pod of view.podsByClaim.get(key)) yield* pairsOfClaim(view, key, nodeOf(pod));
+}
+
+export function* wokenByVolume(view: View, { before, after }: Change<PersistentVolume>): Generator<string> {
+  if (before !== undefined && after !== undefined && isSameVolume(before, after)) return;
+  for (const volume of [before, after]) if (volume !== undefined) yield* pairsOfVolume(view, volume);
+}
+
+function isSameVolume(a: PersistentVolume, b: PersistentVolume): boolean {
+  const [before, after] = [attachableOf(a), attachableOf(b)];
+  const isSame = before?.driver === after?.driver && before?.handle === after?.handle && before?.exclusive === after?.exclusive;
+  return isSame && a.metadata.uid === b.metadata.uid && a.spec.claimRef?.uid === b.spec.claimRef?.uid;
+}
+
+/** Wherever pods need it, or it is attached. */
+function* pairsOfVolume(view: View, volume: PersistentVolume): Generator<string> {
+  const nodes = new Set(volume.spec.claimRef === undefined ? [] : view.podsByClaim.get(keyOf(volume.spec.claimRef)).map(nodeOf));
+  for (const attachment of view.attachmentsByVolume.get(volume.metadata.name ?? '')) nodes.add(attachment.spec.nodeName);
+  for (const node of nodes) {
+    const pair = view.pairs.ofVolume(volume, node);
+    if (pair !== undefined) yield pair.id;
+  }
+}
+
+/** Others wait for the attachment of a volume that can have only one. */
+export function* wokenByAttachment(view: View, { before, after }: Change<VolumeAttachment>): Generator<string> {
+  const attachment = after ?? before;
+  if (attachment === undefined) return;
+  yield idOf(attachment);
+  const volume = view.volumes.getKey(attachment.spec.source.persistentVolumeName ?? '');
+  if (volume !== undefined && attachableOf(volume)?.exclusive === true) yield* pairsOfVolume(view, volume);
+}
+
+export function* wokenByNode(view: View, { before, after }: Change<Node>): Generator<string> {
+  const name = (after ?? before)?.metadata.name ?? '';
+  if (before === undefined || after === undefined || isOtherwise(before, after)) {
+    for (const pod of view.podsByNode.get(name)) yield* pairsOfPod(view, pod);
+    for (const attachment of view.attachmentsByNode.get(name)) yield idOf(attachment);
+  }
+  for (const volume of new Set([...differences(listed(before), listed(after)), ...differences(inUse(before), inUse(after))])) {
+    const pair = view.pairs.ofUniqueName(volume, name);
+    if (pair !== undefined) yield pair.id;
+  }
+  // Whatever it says, the node is alive: what it does not call in use is not.
+  for (const attachment of view.attachmentsByNode.get(name)) if (!attachment.status.attached) yield idOf(attachment);
+}
+
+function isOtherwise(before: Node, after: Node): boolean {
+  const isManaged = ({ metadata }: Node) => Object.hasOwn(metadata.annotations ?? {}, managedAnnotation);
+  return (
+    before.metadata.uid !== after.metadata.uid ||
+    isManaged(before) !== isManaged(after) ||
+    isReady(before) !== isReady(after) ||
+    isOutOfService(before.spec.taints) !== isOutOfService(after.spec.taints)
+  );
+}
+
+const listed = (node: Node | undefined): readonly string[] => node?.status.volumesAttached?.map(({ name }) => name) ?? [];
+const inUse = (node: Node | undefined): readonly string[] => node?.status.volumesInUse ?? [];
+
+function differences(a: readonly string[], b: readonly string[]): readonly string[] {
+  const [inA, inB] = [new Set(a), new Set(b)];
+  return [...a.filter((each) => !inB.has(each)), ...b.filter((each) => !inA.has(each))];
+}
+
+export function* wokenByDriver(view: View, { before, after }: Change<CSIDriver>): Generator<string> {
+  const isRequired = (driver: CSIDriver | undefined) => driver?.spec.attachRequired !== false;
+  if (isRequired(before) === isRequired(after)) return;
+  for (const volume of view.volumesByDriver.get((after ?? before)?.metadata.name ?? '')) yield* pairsOfVolume(view, volume);
+}
+
+const idOf = ({ metadata }: VolumeAttachment): string => metadata.name ?? '';
