@@ -1,4 +1,19 @@
 import type { ResourceQuota } from '../../../api/generated/types.ts';
+import type { Evaluator } from '../../../domain/quota/evaluator.ts';
+import { isMeasuredAnyway } from '../../../domain/quota/evaluators.ts';
+import { meterOf, readAll, selects, usedOf } from '../../../domain/quota/meter.ts';
+import {
+  addUsage,
+  describeUsage,
+  exceeded,
+  formatUsage,
+  growth,
+  negativeNames,
+  nothingUsed,
+  parseUsage,
+  restrict,
+  type Usage,
+} from '../../../domain/quota/usage.ts';
 import { type Entry, prefixEnd, type Store } from '../../../store/contract.ts';
 import type { Clock, World } from '../../../world/world.ts';
 import { prefixOf, type Resource, type Resources } from '../../registry/resources.ts';
@@ -6,21 +21,19 @@ import { encode, storedOf } from '../../registry/stored.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../chain.ts';
 import { ClusterReader } from '../cluster-reader.ts';
 import { refused } from '../refused.ts';
-import type { Evaluator } from './evaluator.ts';
-import { countsAgainst, evaluatorsOf, measure } from './evaluators.ts';
-import { addUsage, describeUsage, exceeded, formatUsage, growth, negativeNames, parseUsage, restrict, type Usage } from './usage.ts';
+import { canUseMore, evaluatorsOf, usesMore } from './chargeable.ts';
 
 /**
  * Quotas are kept, not merely watched: what an object uses is added to `status.used` in the transaction that creates the
  * object, so two requests that race for the last of something cannot both get it. Nothing is given back here: a controller
- * measures anew when objects go. As long as it has not, a request that seems to exceed a quota is measured itself
- * before it is refused.
+ * measures anew when objects go (`src/controllers/quota`). As long as it has not, a request that seems to exceed a quota
+ * is measured itself before it is refused.
  */
 export function resourceQuota(resources: Resources, deps: { readonly store: Store; readonly world: World }): AdmissionPlugin {
   const keeper = new QuotaKeeper(resources, deps);
   return {
     name: 'ResourceQuota',
-    handles: (operation, resource, subresource) => keeper.evaluators.get(resource)?.handles(operation, subresource) === true,
+    handles: (operation, resource, subresource) => keeper.evaluators.has(resource) && canUseMore(resource, operation, subresource),
     validate: (request) => keeper.reserve(request),
   };
 }
@@ -50,25 +63,30 @@ class QuotaKeeper {
   /** Takes what a request needs from every quota that it counts against. @throws ApiError 403 */
   async reserve(request: AdmissionRequest): Promise<void> {
     const evaluator = this.evaluators.get(request.resource);
-    if (evaluator === undefined) return;
     const now = this.#clock.now();
+    if (evaluator === undefined || !usesMore(request, evaluator, now)) return;
     const prefix = prefixOf(this.#quotas, request.namespace);
     const { entries } = await this.#store.range({ from: prefix, to: prefixEnd(prefix) });
-    for (const entry of entries) {
-      if (demand(request, evaluator, { quota: storedOf(this.#quotas, entry).object as ResourceQuota, now }).size === 0) continue;
-      await request.draft.hold(entry.key);
-      const found = await this.#latest(request, entry.key);
+    // What an object leaves unsaid is refused by any quota, before one that is full is mentioned.
+    const concerned = entries.filter((entry) => demand(request, evaluator, { quota: this.#quotaIn(entry), now }).size > 0);
+    for (const { key } of concerned) {
+      await request.draft.hold(key);
+      const found = await this.#latest(request, key);
       if (found === undefined) continue;
       const delta = demand(request, evaluator, { quota: found.quota, now });
       if (delta.size > 0) await this.#take(request, found, delta);
     }
   }
 
+  #quotaIn(entry: Entry): ResourceQuota {
+    return storedOf(this.#quotas, entry).object as ResourceQuota;
+  }
+
   async #latest({ draft }: AdmissionRequest, key: string): Promise<Found | undefined> {
     const entry = await this.#store.get(key);
     if (entry === undefined) return undefined;
     const pending = draft.pending(key);
-    return { entry, quota: (pending ?? storedOf(this.#quotas, entry).object) as ResourceQuota, pending: pending !== undefined };
+    return { entry, quota: (pending as ResourceQuota | undefined) ?? this.#quotaIn(entry), pending: pending !== undefined };
   }
 
   async #take(request: AdmissionRequest, found: Found, delta: Usage): Promise<void> {
@@ -89,9 +107,25 @@ class QuotaKeeper {
   /** What the quota says is used, unless it does not know yet, or what it knows is too old to refuse anything for. */
   async #usedOf({ quota, pending }: Found, { hard, delta }: { readonly hard: Usage; readonly delta: Usage }): Promise<Usage> {
     const known = parseUsage(quota.status.used);
-    const complete = [...hard.keys()].every((name) => known.has(name));
+    const complete = [...hard.keys()].every((name) => known.has(name) || !this.#isMeasured(name));
     if (complete && (pending || exceededBy(delta, known, hard).length === 0)) return known;
-    return measure(quota, { evaluators: this.evaluators, reader: this.#reader, now: this.#clock.now() });
+    return this.#measure(quota);
+  }
+
+  #isMeasured(name: string): boolean {
+    return isMeasuredAnyway(name) || [...this.evaluators.values()].some((evaluator) => evaluator.covers(name));
+  }
+
+  /** What a namespace really uses of what a quota limits. */
+  async #measure(quota: ResourceQuota): Promise<Usage> {
+    let measured: Usage = nothingUsed;
+    for (const [resource, evaluator] of this.evaluators) {
+      const meter = meterOf(quota, evaluator);
+      if (meter === undefined) continue;
+      const objects = await this.#reader.list(resource, quota.metadata.namespace ?? '');
+      measured = addUsage(measured, readAll(meter, objects, this.#clock.now()));
+    }
+    return usedOf(quota, measured);
   }
 }
 
@@ -104,13 +138,13 @@ function exceededBy(delta: Usage, used: Usage, hard: Usage): string[] {
 /** What a request takes from a quota. @throws ApiError 403 if it does not say enough to tell */
 function demand(request: AdmissionRequest, evaluator: Evaluator, { quota, now }: { readonly quota: ResourceQuota; readonly now: number }): Usage {
   const { object, old } = request;
-  const names = Object.keys(quota.spec.hard ?? {}).filter((name) => evaluator.covers(name));
-  if (names.length === 0 || !countsAgainst(quota, evaluator, object)) return new Map();
-  const missing = evaluator.missing?.(names, object);
+  const meter = meterOf(quota, evaluator);
+  if (meter === undefined || !selects(meter, object)) return nothingUsed;
+  const missing = evaluator.missing?.([...meter.names], object);
   if (missing !== undefined) throw refused(request, `failed quota: ${quota.metadata.name ?? ''}: ${missing}`);
   const usage = evaluator.usage(object, now);
   const negative = negativeNames(usage);
   if (negative.length > 0) throw refused(request, `quota usage is negative for resource(s): ${negative.join(',')}`);
-  const before: Usage = old !== undefined && countsAgainst(quota, evaluator, old) ? evaluator.usage(old, now) : new Map();
-  return restrict(growth(usage, before), (name) => names.includes(name));
+  const before = old !== undefined && selects(meter, old) ? evaluator.usage(old, now) : nothingUsed;
+  return restrict(growth(usage, before), (name) => meter.names.has(name));
 }

@@ -6,11 +6,16 @@ import {
   isZeroQuantity,
   parseQuantity,
   type Quantity,
+  quantityOf,
   quantitySign,
   subtractQuantities,
-} from '../../../api/quantity.ts';
+} from '../../api/quantity.ts';
 
 export type Usage = ReadonlyMap<string, Quantity>;
+
+export const nothingUsed: Usage = new Map();
+export const zero = quantityOf(0);
+export const one = quantityOf(1);
 
 export const parseUsage = (list: Readonly<Record<string, string>> | undefined): Usage =>
   new Map(Object.entries(list ?? {}).map(([name, amount]) => [name, parseQuantity(amount)]));

@@ -1,5 +1,5 @@
-import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../../api/generated/types.ts';
-import { labelSelectorOf, matchesLabels } from '../../../domain/label-selector.ts';
+import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../api/generated/types.ts';
+import { labelSelectorOf, matchesLabels } from '../label-selector.ts';
 
 /** What an object must match to count against a quota at all. */
 export function scopesOf({ spec }: ResourceQuota): ScopedResourceSelectorRequirement[] {
