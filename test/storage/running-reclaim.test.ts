@@ -4,13 +4,13 @@ import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume
 import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
 import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
 import { badNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
+import { seeds } from '../../src/sim/seeds.ts';
 import { SimulatedProcess } from '../../src/sim/process.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
 import { runBystanders } from './bystanders.ts';
 import { pv, pvc } from './objects.ts';
 import { look, runStorage, type StorageCluster, startStorageCluster } from './storage-cluster.ts';
 
-const seeds = (count: number) => Array.from({ length: count }, (_, i) => i);
 const claims = ['a', 'b', 'c'];
 
 async function createAll({ client }: StorageCluster): Promise<void> {

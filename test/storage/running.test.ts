@@ -5,6 +5,7 @@ import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
 import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
 import { eventKind } from '../../src/api/kinds/event.ts';
 import { badNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
+import { seeds } from '../../src/sim/seeds.ts';
 import { SimulatedProcess } from '../../src/sim/process.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
 import { defaultClass, pv, pvc, storageClass } from './objects.ts';
@@ -35,7 +36,7 @@ async function createClass({ client }: StorageCluster, ...[name, more]: Paramete
 const pairs = (count: number) => Array.from({ length: count }, (_, i) => i);
 
 test('volumes and claims are bound in whichever order they come, and then nothing more happens', async () => {
-  for (const seed of pairs(4)) {
+  for (const seed of seeds(4)) {
     await simulate(seed, async (world) => {
       const cluster = await startStorageCluster(world);
       runStorage(cluster, world);
@@ -155,7 +156,7 @@ function expectOneEach(seen: readonly string[], message: string): void {
 }
 
 test('a crash before any action, in any order of events, is finished by the next process', async () => {
-  for (const seed of pairs(20)) {
+  for (const seed of seeds(20)) {
     await simulate(seed, async (world) => {
       const cluster = await startStorageCluster(world);
       for (const life of pairs(3)) {
@@ -179,7 +180,7 @@ test('a crash before any action, in any order of events, is finished by the next
 });
 
 test('two binders at once, over a bad network, do no harm', async () => {
-  for (const seed of pairs(12)) {
+  for (const seed of seeds(12)) {
     await simulate(seed, async (world) => {
       const cluster = await startStorageCluster(world);
       const network = new SimulatedNetwork(world, badNetwork);
