@@ -133,7 +133,7 @@ describe('sending an answer', () => {
     const sent = Buffer.concat(client.received);
     expect(client.state).toBe('ended');
     expect(client.heads[0]?.headers.includes('gzip')).toBe(compressed);
-    expect(compressed ? gunzipSync(sent) : sent).toEqual(piece);
+    expect((compressed ? gunzipSync(sent) : sent).equals(piece)).toBe(true);
   });
 
   test('a short answer is never compressed', async () => {
