@@ -73,19 +73,33 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   const store = await openStore(options.store ?? 'memory', { directory: path.join(dataDir, 'store'), world });
   undo.later(() => store.close());
   const files = secretFiles(path.join(dataDir, 'pki'));
-  const certificates = await ensureCertificates({ files, hosts: [listen.host, hostname()], now: world.clock.now() });
+  const certify = () => ensureCertificates({ files, hosts: [listen.host, hostname()], now: world.clock.now() });
+  const certificates = await certify();
   const tokens = await createTokenIssuer({ ...world, files, issuer: 'https://kubernetes.default.svc.cluster.local', lookUp: (ref) => lookUp(ref) });
   const api = createApi({ store, kinds: allKinds, world, tokens });
   undo.later(() => api.stop());
   const lookUp = lookUpThrough(systemClient(api, 'apiserver'));
 
-  const server = await listenOn(listen, { api, store, world, tokens, certificates, extensions: options.plain !== true });
+  const readiness = new Readiness();
+  const server = await listenOn(listen, { api, store, world, tokens, certificates, readiness, extensions: options.plain !== true });
   undo.later(() => server.stop());
   await bootstrap(systemClient(api, 'apiserver'), server.port);
   const controllers = startControllers({ api, world, kinds: allKinds, rootCa: certificates.authority.certificate });
   undo.later(() => controllers.stop());
+  readiness.state = 'ready';
+  undo.later(async () => {
+    readiness.state = 'stopping';
+  });
   const kubeconfig = options.kubeconfig ?? path.join(dataDir, 'kubeconfig');
-  await saveKubeconfig(kubeconfig, { server: server.url, certificates, merge: options.mergeKubeconfig ?? false });
+  const save = (fresh: Certificates) => saveKubeconfig(kubeconfig, { server: server.url, certificates: fresh, merge: options.mergeKubeconfig ?? false });
+  await save(certificates);
+  undo.later(
+    daily(world, async () => {
+      const fresh = await certify();
+      if (fresh.serving.certificate !== certificates.serving.certificate) server.replaceCertificate(servingTls(fresh));
+      if (fresh.admin.certificate !== certificates.admin.certificate) await save(fresh);
+    }),
+  );
   world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
   const stop = () => undo.run();
   return { url: server.url, kubeconfig, stop, [Symbol.asyncDispose]: stop };
@@ -97,13 +111,33 @@ interface Serving {
   readonly world: World;
   readonly tokens: TokenIssuer;
   readonly certificates: Certificates;
+  readonly readiness: Readiness;
   readonly extensions: boolean;
 }
 
-function listenOn(listen: { host: string; port: number }, { api, store, world, tokens, certificates, extensions }: Serving): Promise<HttpServer> {
+/** What /readyz says. A server that stops still answers for a moment, but should get nothing new. */
+class Readiness {
+  state: 'starting' | 'ready' | 'stopping' = 'starting';
+}
+
+const servingTls = ({ authority, serving }: Certificates) => ({ ...serving, clientAuthority: authority.certificate });
+
+/** Certificates are made anew long before they end, also in a process that runs for a year. */
+function daily(world: World, task: () => Promise<void>): () => Promise<void> {
+  let cancel = () => {};
+  const plan = () => {
+    cancel = world.timers.after(24 * 60 * 60 * 1000, () => {
+      task().catch((error: unknown) => world.log.warn('cannot renew the certificates', { error }));
+      plan();
+    });
+  };
+  plan();
+  return async () => cancel();
+}
+
+function listenOn(listen: { host: string; port: number }, { api, store, world, tokens, certificates, readiness, extensions }: Serving): Promise<HttpServer> {
   const metrics = new Metrics();
   countStore(metrics, store);
-  const { authority, serving } = certificates;
   return startHttpServer({
     api,
     kinds: allKinds,
@@ -113,11 +147,11 @@ function listenOn(listen: { host: string; port: number }, { api, store, world, t
     extensions,
     authenticator: createAuthenticator([(token) => tokens.verify(token)]),
     authorizer: authenticatedMayAll,
-    tls: { certificate: serving.certificate, key: serving.key, clientAuthority: authority.certificate },
+    tls: servingTls(certificates),
     paths: createPaths({
       kinds: allKinds,
       version,
-      health: { live: [], ready: [] },
+      health: { live: [], ready: [{ name: 'startup', check: () => (readiness.state === 'ready' ? undefined : readiness.state) }] },
       serverAddress: () => `${listen.host}:${listen.port}`,
       metrics: () => Promise.resolve(metrics.text()),
       openApi: openApiDocuments(allKinds),
