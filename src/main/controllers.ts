@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Kind } from '../api/kind.ts';
 import { configMapKind } from '../api/kinds/config-map.ts';
@@ -9,6 +10,8 @@ import { persistentVolumeKind } from '../api/kinds/persistent-volume.ts';
 import { serviceAccountKind } from '../api/kinds/service-account.ts';
 import { volumeAttributesClassKind } from '../api/kinds/volume-attributes-class.ts';
 import { podKind } from '../api/kinds/workloads/pod.ts';
+import { attachDetach } from '../controllers/attach-detach/controller.ts';
+import { expander } from '../controllers/expander/controller.ts';
 import { attributesClassProtection, claimProtection, volumeProtection } from '../controllers/protection/controller.ts';
 import { type RunningControllers, runLedControllers, type Stoppable, type Term } from '../machinery/controllers.ts';
 import { Informers } from '../machinery/informers.ts';
@@ -64,6 +67,12 @@ function startTerm({ api, world, kinds, rootCa }: ControllersOptions, { fence, d
   const run = <Key extends string, Snapshot, Action>(controller: Controller<Key, Snapshot, Action>) =>
     runController(controller, { world, informers, onDeposed: deposed });
 
+  const { attacher, detacher } = attachDetach({
+    ...as('attachdetach-controller'),
+    clock,
+    recorder: recorderFor('attachdetach-controller', 'attachdetach-controller'),
+    sha256: (text) => createHash('sha256').update(text).digest('hex'),
+  });
   const loops = [
     run(serviceAccountController({ ...as('service-account-controller'), kinds: serviceAccountKinds, rootCa })),
     run(namespaceController({ ...as('namespace-controller'), clock, namespaceKind, kinds })),
@@ -78,6 +87,9 @@ function startTerm({ api, world, kinds, rootCa }: ControllersOptions, { fence, d
     run(claimProtection({ ...as('pvc-protection-controller'), kinds: storageKinds })),
     run(volumeProtection({ ...as('pv-protection-controller'), kinds: storageKinds })),
     run(attributesClassProtection({ ...as('volumeattributesclass-protection-controller'), kinds: storageKinds })),
+    run(attacher),
+    run(detacher),
+    run(expander({ ...as('expand-controller'), recorder: recorderFor('expand-controller', 'volume_expand') })),
   ];
   informers.start();
   return [...loops, ...recorders, informers];
