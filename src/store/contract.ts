@@ -43,6 +43,7 @@ export interface Compare {
   readonly modRevision: number;
 }
 
+/** A store keeps the bytes it is given: nobody may change them afterwards. */
 export type Write =
   | { readonly type: 'put'; readonly key: string; readonly value: Uint8Array; readonly memo?: unknown }
   | { readonly type: 'delete'; readonly key: string };
