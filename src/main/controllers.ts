@@ -11,12 +11,16 @@ import { serviceAccountKind } from '../api/kinds/service-account.ts';
 import { volumeAttributesClassKind } from '../api/kinds/volume-attributes-class.ts';
 import { podKind } from '../api/kinds/workloads/pod.ts';
 import { attachDetach } from '../controllers/attach-detach/controller.ts';
+import { eventSource as ephemeralEventSource } from '../controllers/ephemeral-claims/actions.ts';
+import { ephemeralClaims } from '../controllers/ephemeral-claims/controller.ts';
 import { expander } from '../controllers/expander/controller.ts';
 import { attributesClassProtection, claimProtection, volumeProtection } from '../controllers/protection/controller.ts';
+import { quotaController } from '../controllers/quota/controller.ts';
 import { type RunningControllers, runLedControllers, type Stoppable, type Term } from '../machinery/controllers.ts';
 import { Informers } from '../machinery/informers.ts';
 import { type Controller, runController } from '../machinery/loop.ts';
 import { Recorder } from '../machinery/recorder.ts';
+import { Tellings } from '../machinery/tellings.ts';
 import type { Api } from '../server/api.ts';
 import { garbageCollector } from '../workloads/garbage-collector/controller.ts';
 import { namespaceController } from '../workloads/namespace/controller.ts';
@@ -64,6 +68,7 @@ function startTerm({ api, world, kinds, rootCa }: ControllersOptions, { fence, d
     recorders.push(recorder);
     return recorder;
   };
+  const tellingsFor = (name: string, component: string) => new Tellings(recorderFor(name, component), clock);
   const run = <Key extends string, Snapshot, Action>(controller: Controller<Key, Snapshot, Action>) =>
     runController(controller, { world, informers, onDeposed: deposed });
 
@@ -87,6 +92,8 @@ function startTerm({ api, world, kinds, rootCa }: ControllersOptions, { fence, d
     run(claimProtection({ ...as('pvc-protection-controller'), kinds: storageKinds })),
     run(volumeProtection({ ...as('pv-protection-controller'), kinds: storageKinds })),
     run(attributesClassProtection({ ...as('volumeattributesclass-protection-controller'), kinds: storageKinds })),
+    run(quotaController({ ...as('resourcequota-controller'), clock, kinds })),
+    run(ephemeralClaims({ ...as('ephemeral-volume-controller'), clock, tellings: tellingsFor('ephemeral-volume-controller', ephemeralEventSource) })),
     run(attacher),
     run(detacher),
     run(expander({ ...as('expand-controller'), recorder: recorderFor('expand-controller', 'volume_expand') })),

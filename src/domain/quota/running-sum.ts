@@ -22,12 +22,12 @@ export class RunningSum {
   /** Of what was added before. */
   subtract(amount: Quantity): void {
     this.#count(amount, -1);
-    if (!isHuge(amount)) this.#exact = subtractQuantities(this.#exact, amount);
-    else
-      this.#huge.splice(
-        this.#huge.findIndex((each) => compareQuantities(each, amount) === 0),
-        1,
-      );
+    if (!isHuge(amount)) {
+      this.#exact = subtractQuantities(this.#exact, amount);
+      return;
+    }
+    const index = this.#huge.findIndex((each) => compareQuantities(each, amount) === 0);
+    if (index >= 0) this.#huge.splice(index, 1);
   }
 
   get value(): Quantity {

@@ -31,6 +31,15 @@ export function addUsage(a: Usage, b: Usage): Usage {
   return sum;
 }
 
+/** The same amounts of the same names, written in the same way. */
+export function sameUsage(a: Usage, b: Usage): boolean {
+  if (a.size !== b.size) return false;
+  return [...a].every(([name, amount]) => {
+    const other = b.get(name);
+    return other !== undefined && (other === amount || (other.format === amount.format && compareQuantities(other, amount) === 0));
+  });
+}
+
 /** What `a` uses more than `b`; what it uses less is no reason to give anything back yet. */
 export function growth(a: Usage, b: Usage): Usage {
   const more = new Map<string, Quantity>();

@@ -1,0 +1,119 @@
+import type { ResourceQuota } from '../../api/generated/types.ts';
+import type { Kind } from '../../api/kind.ts';
+import { resourceQuotaKind } from '../../api/kinds/resource-quota.ts';
+import { evaluatorOf } from '../../domain/quota/evaluators.ts';
+import { type Cache, keyOf } from '../../machinery/cache.ts';
+import type { Client } from '../../machinery/client.ts';
+import type { Informers } from '../../machinery/informers.ts';
+import { type Controller, type Outcome, outcomeOf, source } from '../../machinery/loop.ts';
+import { isNewer } from '../../machinery/revision.ts';
+import type { Clock } from '../../world/world.ts';
+import { type Action, confirmUsage } from './actions.ts';
+import { decideUsage, type Snapshot } from './decide.ts';
+import { Ledger } from './ledger.ts';
+
+export interface QuotaControllerOptions {
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly clock: Clock;
+  /** All kinds that are served. */
+  readonly kinds: readonly Kind[];
+}
+
+/** Keeps what quotas say is used true when objects go, shrink or stop counting. Keys are 'namespace/name'. */
+export function quotaController(options: QuotaControllerOptions): Controller<string, Snapshot, Action> {
+  const keeper = new UsageKeeper(options);
+  return {
+    name: 'resource-quota',
+    sources: [
+      source(resourceQuotaKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
+      ...keeper.countedKinds.map((kind) => source(kind, (change) => keeper.ledger.changed(kind, change))),
+    ],
+    snapshot: (key) => keeper.snapshot(key),
+    decide(snapshot, now) {
+      const decision = decideUsage(snapshot, now);
+      keeper.remember(snapshot.quota, decision.disagreeingSince);
+      return decision;
+    },
+    perform: (action, key) => keeper.perform(action, key),
+    parallelism: 8,
+  };
+}
+
+/** What is remembered of a quota between two looks at it, and forgotten with it. */
+interface Memory {
+  /** Our own last write of it, and the last revision before at which anybody else may have charged it. */
+  readonly own?: { readonly resourceVersion: string; readonly chargedAt: string };
+  /** Caches and quota disagree since then, and nobody has charged it since that revision. */
+  readonly disagreement?: { readonly since: number; readonly chargedAt: string };
+}
+
+class UsageKeeper {
+  readonly ledger: Ledger;
+  readonly countedKinds: readonly Kind[];
+  readonly #options: QuotaControllerOptions;
+  readonly #quotas: Cache<ResourceQuota>;
+  readonly #memories = new Map<string, Memory>();
+
+  constructor(options: QuotaControllerOptions) {
+    const { informers, clock, kinds } = options;
+    const evaluators = new Map(
+      kinds.flatMap((kind) => {
+        const evaluator = evaluatorOf(kind);
+        return evaluator === undefined ? [] : [[kind, evaluator]];
+      }),
+    );
+    this.#options = options;
+    this.countedKinds = [...evaluators.keys()];
+    this.ledger = new Ledger({ informers, clock, evaluators });
+    this.#quotas = informers.cache(resourceQuotaKind);
+  }
+
+  snapshot(key: string): Snapshot | undefined {
+    const quota = this.#quotas.getKey(key);
+    if (quota === undefined) {
+      this.ledger.close(key);
+      this.#memories.delete(key);
+      return undefined;
+    }
+    const { meters, tally } = this.ledger.accountOf(quota);
+    const chargedAt = this.#chargedAt(key, quota);
+    const disagreement = this.#memories.get(key)?.disagreement;
+    return {
+      quota,
+      measured: tally.total(),
+      current: new Set([...meters].flatMap(([kind, { names }]) => (this.#isPast(kind, chargedAt) ? [...names] : []))),
+      disagreeingSince: disagreement?.chargedAt === chargedAt ? disagreement.since : undefined,
+      nextEnd: tally.nextEnd,
+    };
+  }
+
+  remember(quota: ResourceQuota, disagreeingSince: number | undefined): void {
+    const key = keyOf(quota.metadata);
+    const { disagreement: _, ...memory } = this.#memories.get(key) ?? {};
+    const chargedAt = this.#chargedAt(key, quota);
+    this.#memories.set(key, disagreeingSince === undefined ? memory : { ...memory, disagreement: { since: disagreeingSince, chargedAt } });
+  }
+
+  async perform(action: Action, key: string): Promise<Outcome> {
+    const { client, clock } = this.#options;
+    if (action.type === 'confirm-usage') return confirmUsage(action, { client, meters: this.ledger.accountOf(action.quota).meters, now: clock.now() });
+    const chargedAt = this.#chargedAt(key, action.quota);
+    const result = await client.updateStatus(resourceQuotaKind, action.quota);
+    // It was at the revision that was compared until now: nobody has charged it in between.
+    if (result.ok) this.#memories.set(key, { ...this.#memories.get(key), own: { resourceVersion: result.value.metadata.resourceVersion ?? '', chargedAt } });
+    return outcomeOf(result);
+  }
+
+  /** The last revision at which somebody may have charged a quota, as far as one can tell from the quota as it is here. */
+  #chargedAt(key: string, { metadata: { resourceVersion = '' } }: ResourceQuota): string {
+    const own = this.#memories.get(key)?.own;
+    return own?.resourceVersion === resourceVersion ? own.chargedAt : resourceVersion;
+  }
+
+  /** Whether a cache shows all that happened up to a revision: of the newest one that came in it may have only a part. */
+  #isPast(kind: Kind, revision: string): boolean {
+    const { position } = this.#options.informers.cache(kind);
+    return position !== undefined && isNewer(position, revision);
+  }
+}
