@@ -58,8 +58,8 @@ function clientFor(kubeconfig) {
   const agent = new https.Agent({ keepAlive: true, maxSockets: 40, ...tls });
   const open = (method, url, headers, use) => https.request({ hostname, port, path: url, method, headers, agent: use, ...(use ? {} : tls) });
   return {
-    request(method, url, body, type = 'application/json') {
-      return new Promise((resolve, reject) => {
+    request: (method, url, body, type = 'application/json') =>
+      new Promise((resolve, reject) => {
         const data = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
         const request = open(method, url, data ? { 'content-type': type, 'content-length': data.length } : {}, agent);
         request.on('error', reject).on('response', (response) => {
@@ -73,10 +73,9 @@ function clientFor(kubeconfig) {
             });
         });
         request.end(data);
-      });
-    },
+      }),
     /** Calls back for each event; returns a function that ends the watch. */
-    watch(url, onEvent) {
+    watch: (url, onEvent) => {
       const request = open('GET', url, {}, undefined);
       request
         .on('error', () => {})

@@ -7,6 +7,6 @@
  *
  * What a type looks like (fields, merge keys, list types, protobuf numbers) is in type-schema.ts.
  */
-export { DecodeError, decode } from './decode.ts';
+export { decode } from './decode.ts';
 export { cloneObject, deepEqual, deepFreeze } from './plain-object.ts';
 export { decodeRequest, type FieldValidation } from './request.ts';

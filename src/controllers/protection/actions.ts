@@ -5,8 +5,7 @@ import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../mac
 
 export type Action<T extends KubeObject = KubeObject> =
   /** Asks the server, not the caches, whether anybody uses the object; if so, nothing that follows happens. */
-  | { readonly type: 'confirm-unused'; readonly object: T }
-  | { readonly type: 'add-finalizer' | 'remove-finalizer'; readonly object: T };
+  { readonly type: 'confirm-unused'; readonly object: T } | { readonly type: 'add-finalizer' | 'remove-finalizer'; readonly object: T };
 
 export type Decision<T extends KubeObject = KubeObject> = AnyDecision<Action<T>>;
 

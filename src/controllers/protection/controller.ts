@@ -22,7 +22,11 @@ export interface ProtectionOptions {
 }
 
 /** A claim stays as long as a pod with a node uses it. Keys are 'namespace/name'. */
-export function claimProtection({ client, informers, kinds }: ProtectionOptions): Controller<string, Snapshot<PersistentVolumeClaim>, Action<PersistentVolumeClaim>> {
+export function claimProtection({
+  client,
+  informers,
+  kinds,
+}: ProtectionOptions): Controller<string, Snapshot<PersistentVolumeClaim>, Action<PersistentVolumeClaim>> {
   const byClaim = informers.cache(kinds.pod).addIndex(claimKeysOf);
   const livePods = new LiveLists(client, kinds.pod);
   return protection({
@@ -97,7 +101,16 @@ interface Protection<T extends KubeObject> {
   readonly isUsed: (object: T) => Promise<Result<boolean>>;
 }
 
-function protection<T extends KubeObject>({ name, finalizer, kind, client, informers, wokenBy, usersOf, isUsed }: Protection<T>): Controller<string, Snapshot<T>, Action<T>> {
+function protection<T extends KubeObject>({
+  name,
+  finalizer,
+  kind,
+  client,
+  informers,
+  wokenBy,
+  usersOf,
+  isUsed,
+}: Protection<T>): Controller<string, Snapshot<T>, Action<T>> {
   const objects = informers.cache(kind);
   return {
     name,
@@ -114,7 +127,8 @@ function protection<T extends KubeObject>({ name, finalizer, kind, client, infor
 }
 
 /** Most objects, most of the time: protected, and not asked to go. They are not worth a pass. */
-const isSettled = ({ metadata }: KubeObject, finalizer: string) => metadata.deletionTimestamp === undefined && (metadata.finalizers?.includes(finalizer) ?? false);
+const isSettled = ({ metadata }: KubeObject, finalizer: string) =>
+  metadata.deletionTimestamp === undefined && (metadata.finalizers?.includes(finalizer) ?? false);
 
 /** The names that an object no longer mentions. */
 function noLongerNamed<T extends KubeObject>(namesOf: (object: T) => readonly string[]): (change: Change<T>) => readonly string[] {

@@ -23,7 +23,9 @@ describe('in-use protection', () => {
     ['one that goes keeps it while it is used', [finalizer], true, ['pod default/web'], []],
     ['one that goes and is unused loses it, after the server was asked', [finalizer], true, [], ['confirm-unused', 'remove-finalizer']],
     ['one that goes never gets it back', ['example.com/other'], true, [], []],
-  ])('%s', (_, finalizers, going, users, expected) => expect(types(decideProtection({ object: object(finalizers, going), users }, finalizer))).toEqual(expected));
+  ])('%s', (_, finalizers, going, users, expected) =>
+    expect(types(decideProtection({ object: object(finalizers, going), users }, finalizer))).toEqual(expected),
+  );
 
   test('who uses it is said', () => {
     const { reasons } = decideProtection({ object: object([finalizer], true), users: ['pod default/web'] }, finalizer);

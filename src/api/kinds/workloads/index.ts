@@ -8,7 +8,6 @@ import { podKind } from './pod.ts';
 import { replicaSetKind } from './replica-set.ts';
 import { statefulSetKind } from './stateful-set.ts';
 
-export { podLimits, podRequests, type QosClass, qosClassOf } from './qos.ts';
 export { controllerRevisionKind, cronJobKind, daemonSetKind, deploymentKind, jobKind, podKind, replicaSetKind, statefulSetKind };
 
 /** Pods, and what makes them. */
