@@ -12,7 +12,11 @@ export class SortedIndex<Item extends { readonly key: string }> {
 
   /** The key must not be there yet. */
   add(item: Item): void {
+    this.#insert(item);
     this.#size++;
+  }
+
+  #insert(item: Item): void {
     const last = this.#chunks.at(-1);
     if (last === undefined) {
       this.#chunks.push([item]);
@@ -26,6 +30,7 @@ export class SortedIndex<Item extends { readonly key: string }> {
     }
     const place = this.#locate(item.key);
     const chunk = this.#chunk(place.chunk);
+    if (chunk[place.index]?.key === item.key) throw new Error(`${item.key} is in the index already`);
     chunk.splice(place.index, 0, item);
     if (chunk.length > CHUNK_LIMIT) this.#chunks.splice(place.chunk + 1, 0, chunk.splice(CHUNK_LIMIT / 2));
   }
@@ -33,7 +38,8 @@ export class SortedIndex<Item extends { readonly key: string }> {
   /** Removes the item with this key, which must be there. */
   delete(key: string): void {
     const place = this.#locate(key);
-    const chunk = this.#chunk(place.chunk);
+    const chunk = this.#chunks[place.chunk];
+    if (chunk?.[place.index]?.key !== key) throw new Error(`${key} is not in the index`);
     chunk.splice(place.index, 1);
     this.#size--;
     if (chunk.length === 0) this.#chunks.splice(place.chunk, 1);
