@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
-import { allKinds } from '../api/kinds/index.ts';
+import { allKinds, kubernetesKinds } from '../api/kinds/index.ts';
 import { createPaths } from '../server/discovery/paths.ts';
 import type { Api } from '../server/api.ts';
 import { createAuthenticator } from '../server/auth/authenticator.ts';
@@ -20,6 +20,7 @@ import { saveKubeconfig } from './kubeconfig-file.ts';
 import { openApiDocuments } from './openapi.ts';
 import { createRealWorld, type LogLevel } from './real-world.ts';
 import { secretFiles } from './secret-files.ts';
+import { realDrivers } from './storage-controllers.ts';
 import { lookUpThrough } from './token-look-up.ts';
 import { version } from './version.ts';
 
@@ -81,10 +82,11 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   const lookUp = lookUpThrough(systemClient(api, 'apiserver'));
 
   const readiness = new Readiness();
-  const server = await listenOn(listen, { api, store, world, tokens, certificates, readiness, extensions: options.plain !== true });
+  const server = await listenOn(listen, { api, store, world, tokens, certificates, readiness, plain: options.plain ?? false });
   undo.later(() => server.stop());
   await bootstrap(systemClient(api, 'apiserver'), server.port);
-  const controllers = startControllers({ api, world, kinds: allKinds, rootCa: certificates.authority.certificate });
+  const drivers = await realDrivers(systemClient(api, 'apiserver'));
+  const controllers = startControllers({ api, world, kinds: allKinds, rootCa: certificates.authority.certificate, drivers });
   undo.later(() => controllers.stop());
   readiness.state = 'ready';
   undo.later(async () => {
@@ -112,7 +114,7 @@ interface Serving {
   readonly tokens: TokenIssuer;
   readonly certificates: Certificates;
   readonly readiness: Readiness;
-  readonly extensions: boolean;
+  readonly plain: boolean;
 }
 
 /** What /readyz says. A server that stops still answers for a moment, but should get nothing new. */
@@ -135,26 +137,28 @@ function daily(world: World, task: () => Promise<void>): () => Promise<void> {
   return async () => cancel();
 }
 
-function listenOn(listen: { host: string; port: number }, { api, store, world, tokens, certificates, readiness, extensions }: Serving): Promise<HttpServer> {
+function listenOn(listen: { host: string; port: number }, { api, store, world, tokens, certificates, readiness, plain }: Serving): Promise<HttpServer> {
   const metrics = new Metrics();
+  // Our own kinds are there for our own controllers, also where clients must not see them.
+  const kinds = plain ? kubernetesKinds : allKinds;
   countStore(metrics, store);
   return startHttpServer({
     api,
-    kinds: allKinds,
+    kinds,
     world,
     listen,
     metrics,
-    extensions,
+    extensions: !plain,
     authenticator: createAuthenticator([(token) => tokens.verify(token)]),
     authorizer: authenticatedMayAll,
     tls: servingTls(certificates),
     paths: createPaths({
-      kinds: allKinds,
+      kinds,
       version,
       health: { live: [], ready: [{ name: 'startup', check: () => (readiness.state === 'ready' ? undefined : readiness.state) }] },
       serverAddress: () => `${listen.host}:${listen.port}`,
       metrics: () => Promise.resolve(metrics.text()),
-      openApi: openApiDocuments(allKinds),
+      openApi: openApiDocuments(kinds),
       tokens,
     }),
   });

@@ -16,6 +16,8 @@ import { ephemeralClaims } from '../controllers/ephemeral-claims/controller.ts';
 import { expander } from '../controllers/expander/controller.ts';
 import { attributesClassProtection, claimProtection, volumeProtection } from '../controllers/protection/controller.ts';
 import { quotaController } from '../controllers/quota/controller.ts';
+import { eventSource } from '../domain/volumes/decision.ts';
+import type { DriverSet } from '../drivers/driver-set.ts';
 import { type RunningControllers, runLedControllers, type Stoppable, type Term } from '../machinery/controllers.ts';
 import { Informers } from '../machinery/informers.ts';
 import { type Controller, runController } from '../machinery/loop.ts';
@@ -27,6 +29,7 @@ import { namespaceController } from '../workloads/namespace/controller.ts';
 import { serviceAccountController } from '../workloads/service-account/controller.ts';
 import type { World } from '../world/world.ts';
 import { controllerClient } from './identities.ts';
+import { storageControllers } from './storage-controllers.ts';
 
 export interface ControllersOptions {
   readonly api: Api;
@@ -34,6 +37,7 @@ export interface ControllersOptions {
   readonly kinds: readonly Kind[];
   /** PEM. */
   readonly rootCa: string;
+  readonly drivers: DriverSet;
 }
 
 /**
@@ -56,7 +60,7 @@ export function startControllers(options: ControllersOptions): RunningController
 }
 
 /** The controllers of one term of office: new caches, so that nothing old is believed. */
-function startTerm({ api, world, kinds, rootCa }: ControllersOptions, { fence, deposed }: Term): readonly Stoppable[] {
+function startTerm({ api, world, kinds, rootCa, drivers }: ControllersOptions, { fence, deposed }: Term): readonly Stoppable[] {
   const informers = new Informers({ world, client: controllerClient(api, 'moor-informers', {}) });
   const recorders: Recorder[] = [];
   const { clock } = world;
@@ -78,6 +82,12 @@ function startTerm({ api, world, kinds, rootCa }: ControllersOptions, { fence, d
     recorder: recorderFor('attachdetach-controller', 'attachdetach-controller'),
     sha256: (text) => createHash('sha256').update(text).digest('hex'),
   });
+  const storage = storageControllers({
+    ...as('persistent-volume-binder'),
+    world,
+    drivers,
+    recorder: recorderFor('persistent-volume-binder', eventSource),
+  });
   const loops = [
     run(serviceAccountController({ ...as('service-account-controller'), kinds: serviceAccountKinds, rootCa })),
     run(namespaceController({ ...as('namespace-controller'), clock, namespaceKind, kinds })),
@@ -94,6 +104,9 @@ function startTerm({ api, world, kinds, rootCa }: ControllersOptions, { fence, d
     run(attributesClassProtection({ ...as('volumeattributesclass-protection-controller'), kinds: storageKinds })),
     run(quotaController({ ...as('resourcequota-controller'), clock, kinds })),
     run(ephemeralClaims({ ...as('ephemeral-volume-controller'), clock, tellings: tellingsFor('ephemeral-volume-controller', ephemeralEventSource) })),
+    run(storage.binder),
+    run(storage.provisioner),
+    run(storage.reclaimer),
     run(attacher),
     run(detacher),
     run(expander({ ...as('expand-controller'), recorder: recorderFor('expand-controller', 'volume_expand') })),

@@ -2,6 +2,7 @@
 import { erased } from '../../src/api/kind.ts';
 import { eventKind } from '../../src/api/kinds/event.ts';
 import { storageAndCoreKinds } from '../../src/api/kinds/core-and-storage.ts';
+import { volumeIntentKind } from '../../src/api/kinds/mooring/volume-intent.ts';
 import { namespaceKind } from '../../src/api/kinds/namespace.ts';
 import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
@@ -23,7 +24,6 @@ import { createApi } from '../../src/server/create-api.ts';
 import type { Store } from '../../src/store/contract.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
 import type { World } from '../../src/world/world.ts';
-import { volumeIntentKind } from './intent-kind.ts';
 import { SmallBackend } from './small-backend.ts';
 
 export interface StorageCluster {
@@ -59,7 +59,7 @@ export function runStorage(
   informers.cache(persistentVolumeKind).subscribe(({ before, after }) => void view.changeVolume(before, after));
   informers.cache(persistentVolumeClaimKind).subscribe(({ before, after }) => void view.changeClaim(before, after));
   const tellings = () => new Tellings(new Recorder({ world, client, eventKind, component: eventSource }), world.clock);
-  const common = { client, informers, view, intentKind: volumeIntentKind, world, clock: world.clock, log: world.log };
+  const common = { client, informers, view, world, clock: world.clock, log: world.log };
   const options = { world, informers, ...more };
   const making = {
     facts: (name: string) => backend.driver(name),

@@ -1,11 +1,15 @@
-import { apiVersionOf, type Kind } from '../kind.ts';
+import { apiVersionOf, erased, type Kind } from '../kind.ts';
 import { storageAndCoreKinds } from './core-and-storage.ts';
+import { volumeIntentKind } from './mooring/volume-intent.ts';
 import { workloadKinds } from './workloads/index.ts';
 
 export { storageAndCoreKinds };
 
-/** Every kind that is served. */
-export const allKinds: readonly Kind[] = [...storageAndCoreKinds, ...workloadKinds];
+/** Every kind of Kubernetes that is served. */
+export const kubernetesKinds: readonly Kind[] = [...storageAndCoreKinds, ...workloadKinds];
+
+/** Every kind that is served: Kubernetes' and our own, which `--plain` hides from clients. */
+export const allKinds: readonly Kind[] = [...kubernetesKinds, erased(volumeIntentKind)];
 
 const byResource = new Map(allKinds.map((kind) => [`${apiVersionOf(kind)}/${kind.plural}`, kind]));
 const byName = new Map(allKinds.map((kind) => [`${apiVersionOf(kind)}/${kind.kind}`, kind]));

@@ -24,10 +24,11 @@ const specialNames: Partial<Record<Scalar, string>> = {
   FieldsV1: `${apimachinery}.apis.meta.v1.FieldsV1`,
 };
 
-/** 'io.k8s.api.core.v1.PodSpec' */
+/** 'io.k8s.api.core.v1.PodSpec', 'dev.mooring.v1.VolumeIntent': the domain from its end, then the path. */
 export function definitionName(type: string): string {
   const { package: from, goName } = typeSchema(type);
-  return `${from.replace('k8s.io/', 'io.k8s.').replaceAll('/', '.')}.${goName}`;
+  const [domain = '', ...path] = from.split('/');
+  return [...domain.split('.').reverse(), ...path, goName].join('.');
 }
 
 /** The definitions of types and of everything that they refer to, by name. */

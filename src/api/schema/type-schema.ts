@@ -1,12 +1,16 @@
-import { namedTypes, typeLines } from '../generated/schema.ts';
+import { namedTypes, typeLines as kubernetesTypeLines } from '../generated/schema.ts';
+import { mooringTypeLines } from './mooring-types.ts';
 
-/** A struct of Kubernetes' API. */
+/** Kubernetes' types, and those that it does not know. */
+const typeLines: Readonly<Record<string, string>> = { ...kubernetesTypeLines, ...mooringTypeLines };
+
+/** A struct of the API. */
 export interface TypeSchema {
   /** The name in `generated/types.ts`. */
   readonly name: string;
   /** 'PodSpec': the name in Go, without a prefix. */
   readonly goName: string;
-  /** 'k8s.io/api/core/v1' */
+  /** 'k8s.io/api/core/v1', 'mooring.dev/v1' */
   readonly package: string;
   /** Always replaced as a whole by an apply. */
   readonly atomic: boolean;
@@ -158,6 +162,7 @@ const groups: Readonly<Record<string, string>> = {
   autoscaling: 'autoscaling',
   rbac: 'rbac.authorization.k8s.io',
   meta: 'meta.k8s.io',
+  'mooring.dev': 'mooring.dev',
 };
 
 /** The group of a type, from the package it lives in. */

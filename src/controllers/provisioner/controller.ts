@@ -1,6 +1,7 @@
 import type { PersistentVolumeClaim } from '../../api/generated/types.ts';
-import { erased, type Kind } from '../../api/kind.ts';
+import { erased } from '../../api/kind.ts';
 import { nodeKind } from '../../api/kinds/node.ts';
+import { volumeIntentKind } from '../../api/kinds/mooring/volume-intent.ts';
 import { persistentVolumeClaimKind } from '../../api/kinds/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
 import { storageClassKind } from '../../api/kinds/storage-class.ts';
@@ -47,13 +48,12 @@ export interface ProvisionerOptions {
   readonly view: VolumesView;
   readonly tellings: Tellings;
   readonly clock: Clock;
-  readonly intentKind: Kind<VolumeIntent>;
   readonly drivers: ProvisioningDrivers;
 }
 
 /** Keys are 'namespace/name' of claims. */
 export function provisioner(options: ProvisionerOptions): Controller<string, ProvisionerSnapshot, ProvisionerAction> {
-  const { view, intentKind } = options;
+  const { view } = options;
   const running = new Provisioner(options);
   return {
     name: 'provisioner',
@@ -65,7 +65,7 @@ export function provisioner(options: ProvisionerOptions): Controller<string, Pro
       source(persistentVolumeKind, ({ before, after }) =>
         keysOf([before, after], ({ spec }) => (spec.claimRef === undefined ? [] : claimKey(spec.claimRef.namespace ?? '', spec.claimRef.name ?? ''))),
       ),
-      source(intentKind, ({ before, after }) => keysOf([after ?? before], claimOfIntent)),
+      source(volumeIntentKind, ({ before, after }) => keysOf([after ?? before], claimOfIntent)),
       source(storageClassKind, ({ before, after }) => keysOf([after ?? before], ({ metadata }) => [...view.waitingOfClass(metadata.name ?? '')])),
       source(nodeKind, ({ before, after }) => (before === undefined && after !== undefined ? running.claimsForNode(after.metadata.name ?? '') : [])),
       {
@@ -102,10 +102,10 @@ class Provisioner {
   readonly #seen: Seen;
 
   constructor(options: ProvisionerOptions) {
-    const { client, informers, intentKind, view, tellings, drivers } = options;
+    const { client, informers, view, tellings, drivers } = options;
     this.#options = options;
-    this.#writer = new ObjectWriter(client, [erased(persistentVolumeKind), erased(persistentVolumeClaimKind), erased(intentKind)]);
-    this.#intentsByClaim = informers.cache(intentKind).addIndex(claimOfIntent);
+    this.#writer = new ObjectWriter(client, [erased(persistentVolumeKind), erased(persistentVolumeClaimKind), erased(volumeIntentKind)]);
+    this.#intentsByClaim = informers.cache(volumeIntentKind).addIndex(claimOfIntent);
     this.#claimsByNode = informers.cache(persistentVolumeClaimKind).addIndex(selectedNodeOf);
     const [classes, nodes] = [informers.cache(storageClassKind), informers.cache(nodeKind)];
     this.#seen = {
@@ -149,8 +149,8 @@ class Provisioner {
 
   /** The intent is looked at once more: somebody who no longer leads must not make what others have long taken away again. */
   async #createAsset(intent: CreateIntent): Promise<Outcome> {
-    const { client, intentKind, drivers, clock } = this.#options;
-    const current = await confirmCurrent(client, intentKind, intent);
+    const { client, drivers, clock } = this.#options;
+    const current = await confirmCurrent(client, volumeIntentKind, intent);
     if (current !== 'done') return current;
     const outcome = await drivers.create(intent);
     if (outcome.type === 'created') return this.#record(intent, afterCreated(intent, outcome.asset));
@@ -169,8 +169,8 @@ class Provisioner {
   }
 
   async #deleteAsset({ intent, asset }: DeleteAsset): Promise<Outcome> {
-    const { client, intentKind, drivers, clock } = this.#options;
-    const current = await confirmCurrent(client, intentKind, intent);
+    const { client, drivers, clock } = this.#options;
+    const current = await confirmCurrent(client, volumeIntentKind, intent);
     if (current !== 'done') return current;
     const outcome = await drivers.delete(intent.spec.driver, asset);
     if (outcome.type === 'deleted') return this.#record(intent, afterDeleted(intent, clock.now()));

@@ -1,6 +1,7 @@
 import type { Event, PersistentVolumeSource, Pod } from '../../api/generated/types.ts';
-import { erased, type Kind } from '../../api/kind.ts';
+import { erased } from '../../api/kind.ts';
 import { eventKind } from '../../api/kinds/event.ts';
+import { volumeIntentKind } from '../../api/kinds/mooring/volume-intent.ts';
 import { persistentVolumeClaimKind } from '../../api/kinds/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
 import { podKind } from '../../api/kinds/workloads/pod.ts';
@@ -35,7 +36,6 @@ export interface ReclaimerOptions {
   /** Told of every change of volumes and claims before this controller is. */
   readonly view: VolumesView;
   readonly tellings: Tellings;
-  readonly intentKind: Kind<VolumeIntent>;
   readonly drivers: DeletingDrivers;
   /** After so many failed scrubs a volume is left to people; 3 unless said. */
   readonly maxScrubs?: number;
@@ -43,7 +43,7 @@ export interface ReclaimerOptions {
 
 /** Keys are names of volumes. */
 export function reclaimer(options: ReclaimerOptions): Controller<string, ReclaimerSnapshot, ReclaimerAction> {
-  const { view, intentKind, informers } = options;
+  const { view, informers } = options;
   const events = new ScrubberEvents(options);
   const running = new Reclaimer(options, events);
   return {
@@ -51,7 +51,7 @@ export function reclaimer(options: ReclaimerOptions): Controller<string, Reclaim
     parallelism: 16,
     sources: [
       source(persistentVolumeKind, ({ before, after }) => [(after ?? before)?.metadata.name ?? '']),
-      source(intentKind, ({ before, after }) => [(after ?? before)?.metadata.name ?? '']),
+      source(volumeIntentKind, ({ before, after }) => [(after ?? before)?.metadata.name ?? '']),
       source(persistentVolumeClaimKind, ({ before, after }) => {
         const { namespace = '', name = '' } = (after ?? before)?.metadata ?? {};
         return Array.from(view.volumes.pointingAt(claimKey(namespace, name)), (volume) => volume.name);
@@ -61,7 +61,7 @@ export function reclaimer(options: ReclaimerOptions): Controller<string, Reclaim
     ],
     snapshot: (key) => {
       const volume = view.volumes.get(key);
-      return volume === undefined && informers.cache(intentKind).get({ name: key }) === undefined ? undefined : { name: key, volume, seen: running.seen };
+      return volume === undefined && informers.cache(volumeIntentKind).get({ name: key }) === undefined ? undefined : { name: key, volume, seen: running.seen };
     },
     decide,
     perform: (action) => running.perform(action),
@@ -113,10 +113,10 @@ class Reclaimer {
   readonly #writer: ObjectWriter;
 
   constructor(options: ReclaimerOptions, events: ScrubberEvents) {
-    const { client, informers, intentKind, view, tellings, drivers } = options;
+    const { client, informers, view, tellings, drivers } = options;
     this.#options = options;
-    this.#writer = new ObjectWriter(client, [erased(persistentVolumeKind), erased(podKind), erased(intentKind)]);
-    const [intents, pods] = [informers.cache(intentKind), informers.cache(podKind)];
+    this.#writer = new ObjectWriter(client, [erased(persistentVolumeKind), erased(podKind), erased(volumeIntentKind)]);
+    const [intents, pods] = [informers.cache(volumeIntentKind), informers.cache(podKind)];
     const podsByClaim = pods.addIndex(claimsOfPod);
     this.seen = {
       told: tellings.told,
@@ -153,8 +153,8 @@ class Reclaimer {
 
   /** The intent is looked at once more: what was to be deleted may have been kept after all. */
   async #deleteAsset(intent: DeleteIntent): Promise<Outcome> {
-    const { client, intentKind, drivers, world } = this.#options;
-    const current = await confirmCurrent(client, intentKind, intent);
+    const { client, drivers, world } = this.#options;
+    const current = await confirmCurrent(client, volumeIntentKind, intent);
     if (current !== 'done') return current;
     const outcome = await drivers.delete(intent.spec.driver, intent.spec.source);
     const object = outcome.type === 'deleted' ? afterDeleted(intent) : afterFailure(intent, outcome, world.clock.now());

@@ -1,3 +1,4 @@
+import { apiVersionOf } from '../../api/kind.ts';
 import { statusErrors } from '../../api/status.ts';
 import type { World } from '../../world/world.ts';
 import type { Api, ApiResponse, User } from '../api.ts';
@@ -30,6 +31,8 @@ export interface HandlerOptions {
   readonly world: World;
   readonly limits: Limits;
   readonly metrics: RequestMetrics;
+  /** Whether clients may see this version of a group ('apps/v1'): the API may know more than it shows to them. */
+  readonly serves: (apiVersion: string) => boolean;
   /** Whether Mooring's own request headers are understood. */
   readonly extensions: boolean;
 }
@@ -96,6 +99,7 @@ export class RequestHandler {
   async #answer(request: Request): Promise<Outcome> {
     const { attributes } = request;
     if (attributes.type === 'path') return this.#send(request.exchange, await this.#answerPath(request));
+    if (!this.#options.serves(apiVersionOf(attributes))) throw statusErrors.noSuchPath();
     if (attributes.verb === '' || request.exchange.method === 'HEAD') throw statusErrors.methodNotAllowedHere();
     const watch = attributes.verb === 'watch';
     const rendition = resourceRendition(request.exchange.header('accept'), watch);

@@ -1,7 +1,7 @@
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { Kind } from '../../api/kind.ts';
+import { apiVersionOf, type Kind } from '../../api/kind.ts';
 import type { Cancel, World } from '../../world/world.ts';
 import type { Api } from '../api.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
@@ -58,7 +58,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const limits: Limits = { ...defaultLimits, ...options.limits };
   const served = new Set(options.kinds.map((kind) => `${kind.group}/${kind.version}/${kind.plural}`));
   const metrics = new RequestMetrics(options.metrics, served);
-  const handler = new RequestHandler({ ...options, limits, metrics, extensions: options.extensions ?? true });
+  const versions = new Set(options.kinds.map(apiVersionOf));
+  const handler = new RequestHandler({ ...options, limits, metrics, serves: (apiVersion) => versions.has(apiVersion), extensions: options.extensions ?? true });
   const connections = new Connections(limits, options.world);
   options.metrics.gauge('mooring_connections', 'Connections open', () => connections.size);
   const server = createServer(options.tls, limits);

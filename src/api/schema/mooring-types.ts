@@ -1,0 +1,61 @@
+/**
+ * The types of group mooring.dev, described by hand in the notation of `generated/schema.ts`: first the package and the name,
+ * then a field a line with its type, its number in protobuf, and flags. Their TypeScript twins are in `kinds/mooring/`.
+ */
+export const mooringTypeLines: Readonly<Record<string, string>> = {
+  VolumeBinding: `mooring.dev/v1 VolumeBinding
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+volume PersistentVolume 2
+claim PersistentVolumeClaim 3`,
+  VolumeIntent: `mooring.dev/v1 VolumeIntent
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec VolumeIntentSpec 2
+status VolumeIntentStatus 3 omitempty optional`,
+  VolumeIntentList: `mooring.dev/v1 VolumeIntentList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []VolumeIntent 2`,
+  VolumeIntentSpec: `mooring.dev/v1 VolumeIntentSpec
+operation string 1
+driver string 2 omitempty optional
+claimRef *VolumeIntentClaim 3 omitempty optional
+request *VolumeIntentRequest 4 omitempty optional
+volume *VolumeIntentVolume 5 omitempty optional
+source *PersistentVolumeSource 6 omitempty optional`,
+  VolumeIntentClaim: `mooring.dev/v1 VolumeIntentClaim
+namespace string 1
+name string 2
+uid string 3
+resourceVersion string 4 omitempty optional`,
+  VolumeIntentRequest: `mooring.dev/v1 VolumeIntentRequest
+capacity Quantity 1
+accessModes []string 2 list=atomic
+volumeMode string 3
+storageClassName string 4
+reclaimPolicy string 5
+volumeAttributesClassName string 6 omitempty optional
+parameters map[string]string 7 omitempty optional
+mountOptions []string 8 omitempty optional list=atomic
+allowedTopologies []TopologySelectorTerm 9 omitempty optional list=atomic
+selectedNode string 10 omitempty optional`,
+  VolumeIntentVolume: `mooring.dev/v1 VolumeIntentVolume
+name string 1
+uid string 2`,
+  VolumeIntentStatus: `mooring.dev/v1 VolumeIntentStatus
+phase string 1 omitempty optional
+attempts int32 2 omitempty optional
+message string 3 omitempty optional
+final bool 4 omitempty optional
+inUse bool 5 omitempty optional
+notBefore *MicroTime 6 omitempty optional
+asset *VolumeIntentAsset 7 omitempty optional
+podUID string 8 omitempty optional`,
+  VolumeIntentAsset: `mooring.dev/v1 VolumeIntentAsset
+handle string 1
+capacity Quantity 2
+source PersistentVolumeSource 3
+nodeAffinity *VolumeNodeAffinity 4 omitempty optional
+annotations map[string]string 5 omitempty optional`,
+};

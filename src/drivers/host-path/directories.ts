@@ -1,0 +1,9 @@
+/** The file system as far as the driver needs it. Errors are rejections with a message for people. */
+export interface Directories {
+  /** With all that leads to it; one that exists is fine. */
+  make(path: string): Promise<void>;
+  /** With all that is in it; one that does not exist is fine. */
+  remove(path: string): Promise<void>;
+  /** The names in it; none if it does not exist. */
+  list(path: string): Promise<readonly string[]>;
+}

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import { namespaceKind } from '../api/kinds/namespace.ts';
+import { persistentVolumeClaimKind } from '../api/kinds/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../api/kinds/persistent-volume.ts';
+import { provisioner } from '../controllers/provisioner/controller.ts';
+import { reclaimer } from '../controllers/reclaimer/controller.ts';
+import { type BinderOptions, volumeBinder } from '../controllers/volume-binder/controller.ts';
+import { VolumesView } from '../domain/volumes/view.ts';
+import { DriverSet } from '../drivers/driver-set.ts';
+import { hostPathDriver } from '../drivers/host-path/driver.ts';
+import type { Client } from '../machinery/client.ts';
+import type { Informers } from '../machinery/informers.ts';
+import type { Recorder } from '../machinery/recorder.ts';
+import { Tellings } from '../machinery/tellings.ts';
+import type { World } from '../world/world.ts';
+import { realDirectories } from './real-directories.ts';
+
+/** Whose volumes this machine's drivers look after: the cluster whose kube-system has this uid. */
+export async function realDrivers(client: Client): Promise<DriverSet> {
+  const system = await client.get(namespaceKind, { name: 'kube-system' });
+  if (!system.ok) throw system.error;
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+  return new DriverSet([hostPathDriver({ directories: realDirectories, sha256, cluster: system.value.metadata.uid ?? '' })]);
+}
+
+export interface StorageControllersOptions extends Pick<BinderOptions, 'bindTogether'> {
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly world: World;
+  readonly recorder: Recorder;
+  readonly drivers: DriverSet;
+}
+
+/** The binder, the provisioner and the reclaimer. They see volumes and claims through one view, which hears of changes before they do. */
+export function storageControllers({ recorder, drivers, ...options }: StorageControllersOptions) {
+  const { informers, world } = options;
+  const view = new VolumesView();
+  informers.cache(persistentVolumeKind).subscribe(({ before, after }) => void view.changeVolume(before, after));
+  informers.cache(persistentVolumeClaimKind).subscribe(({ before, after }) => void view.changeClaim(before, after));
+  /** Each remembers what it said, and nothing of what the others did. */
+  const common = () => ({ ...options, view, clock: world.clock, log: world.log, tellings: new Tellings(recorder, world.clock) });
+  const { facts, create, delete: deleteAsset, deleteSource } = drivers;
+  return {
+    binder: volumeBinder(common()),
+    // Drivers of this process are all there from the start.
+    provisioner: provisioner({ ...common(), drivers: { facts, create, delete: deleteAsset, onAppear: () => () => undefined } }),
+    reclaimer: reclaimer({ ...common(), drivers: { facts, delete: deleteSource } }),
+  };
+}
