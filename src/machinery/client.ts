@@ -1,4 +1,7 @@
 import { apiVersionOf, type Kind } from '../api/kind.ts';
+import { type VolumeBinding, volumeBindingKind, volumeBindingsPath } from '../api/kinds/mooring/volume-binding.ts';
+import { persistentVolumeClaimKind } from '../api/kinds/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../api/kinds/persistent-volume.ts';
 import type { KubeObject } from '../api/object.ts';
 import { ApiError, statusErrors } from '../api/status.ts';
 import { type Failure, failure, type Result } from './result.ts';
@@ -68,6 +71,13 @@ export interface DeleteOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
   readonly propagation?: 'Background' | 'Foreground' | 'Orphan';
   readonly gracePeriodSeconds?: number;
+}
+
+export type Pair = Pick<VolumeBinding, 'volume' | 'claim'>;
+
+/** What discovery answers about one version of a group. */
+interface ResourceList extends KubeObject {
+  readonly resources?: readonly { readonly name: string }[];
 }
 
 /** `pending`: the object waits for its finalizers or its node. */
@@ -150,6 +160,24 @@ export class Client {
 
   updateStatus<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions = {}): Promise<Result<T>> {
     return this.update(kind, object, { ...options, subresource: 'status' });
+  }
+
+  /** A volume and its claim, specs and statuses, in one transaction. Only Mooring's own server can: ask `bindsTogether` first. */
+  async bindTogether({ volume, claim }: Pair, options: WriteOptions = {}): Promise<Result<Pair>> {
+    const body = json({ ...typeOf(volumeBindingKind), volume, claim });
+    const result = expectObject<VolumeBinding>(await this.#send({ method: 'POST', path: volumeBindingsPath, query: writeQuery(options), body }));
+    if (!result.ok || options.dryRun === true) return result;
+    observe(this.#observer, persistentVolumeKind, result.value.volume);
+    observe(this.#observer, persistentVolumeClaimKind, result.value.claim);
+    return result;
+  }
+
+  /** Whether the server has `bindTogether`: no other Kubernetes API server does, nor ours under `--plain`. */
+  async bindsTogether(): Promise<Result<boolean>> {
+    const { group, version, plural } = volumeBindingKind;
+    const found = expectObject<ResourceList>(await this.#transport.send({ method: 'GET', path: `/apis/${group}/${version}`, query: queryOf({}) }));
+    if (!found.ok) return found.reason === 'notFound' ? { ok: true, value: false } : found;
+    return { ok: true, value: found.value.resources?.some(({ name }) => name === plural) ?? false };
   }
 
   async patch<T extends KubeObject>(kind: Kind<T>, ref: Ref, patch: Patch, options: UpdateOptions = {}): Promise<Result<T>> {

@@ -77,16 +77,17 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   const certify = () => ensureCertificates({ files, hosts: [listen.host, hostname()], now: world.clock.now() });
   const certificates = await certify();
   const tokens = await createTokenIssuer({ ...world, files, issuer: 'https://kubernetes.default.svc.cluster.local', lookUp: (ref) => lookUp(ref) });
-  const api = createApi({ store, kinds: allKinds, world, tokens });
+  const plain = options.plain ?? false;
+  const api = createApi({ store, kinds: allKinds, world, tokens, extensions: plain ? undefined : { authorizer: authenticatedMayAll } });
   undo.later(() => api.stop());
   const lookUp = lookUpThrough(systemClient(api, 'apiserver'));
 
   const readiness = new Readiness();
-  const server = await listenOn(listen, { api, store, world, tokens, certificates, readiness, plain: options.plain ?? false });
+  const server = await listenOn(listen, { api, store, world, tokens, certificates, readiness, plain });
   undo.later(() => server.stop());
   await bootstrap(systemClient(api, 'apiserver'), server.port);
   const drivers = await realDrivers(systemClient(api, 'apiserver'));
-  const controllers = startControllers({ api, world, kinds: allKinds, rootCa: certificates.authority.certificate, drivers });
+  const controllers = startControllers({ api, world, kinds: allKinds, rootCa: certificates.authority.certificate, drivers, bindsTogether: !plain });
   undo.later(() => controllers.stop());
   readiness.state = 'ready';
   undo.later(async () => {

@@ -38,6 +38,8 @@ export interface ControllersOptions {
   /** PEM. */
   readonly rootCa: string;
   readonly drivers: DriverSet;
+  /** Volume and claim are bound in one transaction; else in Kubernetes' four writes. */
+  readonly bindsTogether: boolean;
 }
 
 /**
@@ -60,7 +62,7 @@ export function startControllers(options: ControllersOptions): RunningController
 }
 
 /** The controllers of one term of office: new caches, so that nothing old is believed. */
-function startTerm({ api, world, kinds, rootCa, drivers }: ControllersOptions, { fence, deposed }: Term): readonly Stoppable[] {
+function startTerm({ api, world, kinds, rootCa, drivers, bindsTogether }: ControllersOptions, { fence, deposed }: Term): readonly Stoppable[] {
   const informers = new Informers({ world, client: controllerClient(api, 'moor-informers', {}) });
   const recorders: Recorder[] = [];
   const { clock } = world;
@@ -82,11 +84,13 @@ function startTerm({ api, world, kinds, rootCa, drivers }: ControllersOptions, {
     recorder: recorderFor('attachdetach-controller', 'attachdetach-controller'),
     sha256: (text) => createHash('sha256').update(text).digest('hex'),
   });
+  const binder = as('persistent-volume-binder');
   const storage = storageControllers({
-    ...as('persistent-volume-binder'),
+    ...binder,
     world,
     drivers,
     recorder: recorderFor('persistent-volume-binder', eventSource),
+    ...(bindsTogether ? { bindTogether: (pair) => binder.client.bindTogether(pair) } : {}),
   });
   const loops = [
     run(serviceAccountController({ ...as('service-account-controller'), kinds: serviceAccountKinds, rootCa })),

@@ -1,9 +1,12 @@
 import type { Kind } from '../api/kind.ts';
+import { volumeBindingsPath } from '../api/kinds/mooring/volume-binding.ts';
 import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
 import { defaultChain } from './admission/default-chain.ts';
 import { defaultServiceNetwork, type ServiceNetwork } from './admission/service-allocation.ts';
 import type { Api } from './api.ts';
+import type { Authorizer } from './auth/authorizer.ts';
+import { volumeBindings } from './registry/bind-together.ts';
 import { keepHistoryShort } from './registry/compaction.ts';
 import { dispatch, type Tokens } from './registry/dispatch.ts';
 import { expireEvents } from './registry/event-expiry.ts';
@@ -20,6 +23,8 @@ export interface ApiOptions {
   /** For service accounts; without it, no tokens are issued. */
   readonly tokens?: Tokens;
   readonly network?: ServiceNetwork;
+  /** Serves what Kubernetes has not (docs/EXTENSIONS.md); the authorizer is asked about each object that one request writes. Absent: there is no such path. */
+  readonly extensions?: { readonly authorizer: Authorizer } | undefined;
 }
 
 export interface RunningApi extends Api {
@@ -28,15 +33,17 @@ export interface RunningApi extends Api {
 }
 
 /** The API below HTTP, on a store. */
-export function createApi({ store, kinds, world, tokens, network = defaultServiceNetwork }: ApiOptions): RunningApi {
+export function createApi({ store, kinds, world, tokens, extensions, network = defaultServiceNetwork }: ApiOptions): RunningApi {
   const resources = new Resources(kinds);
   const admission = defaultChain(resources, { store, world, network });
   const registry: Registry = { store, resources, world, admission, locks: new Locks(world.timers) };
   const router = new Router(resources);
+  const bindings = extensions === undefined ? undefined : volumeBindings(registry, extensions.authorizer);
   const background = [keepHistoryShort({ store, world }), expireEvents({ store, world }, resources.require('v1', 'events'))];
   return {
     handle: async (request) => {
       try {
+        if (bindings !== undefined && request.path === volumeBindingsPath) return await bindings.handle(request);
         return await dispatch(registry, { request, route: router.route(request.path), warnings: new Set() }, tokens);
       } catch (error) {
         throw storeFailure(error);

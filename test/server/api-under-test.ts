@@ -2,6 +2,7 @@ import { allKinds } from '../../src/api/kinds/index.ts';
 import type { KubeObject } from '../../src/api/object.ts';
 import { ApiError, type Status } from '../../src/api/status.ts';
 import type { ApiRequest, ApiResponse, Fence, OpenWatch, RequestBody, WatchEvent } from '../../src/server/api.ts';
+import { authenticatedMayAll } from '../../src/server/auth/authorizer.ts';
 import type { TokenIssuer } from '../../src/server/auth/token-issuer.ts';
 import { createApi, type RunningApi } from '../../src/server/create-api.ts';
 import type { Store } from '../../src/store/contract.ts';
@@ -31,7 +32,7 @@ export class ApiUnderTest {
   constructor(world: SimulatedWorld, store: Store = openMemoryStore()) {
     this.world = world;
     this.store = store;
-    this.api = createApi({ store, kinds: allKinds, world, tokens });
+    this.api = createApi({ store, kinds: allKinds, world, tokens, extensions: { authorizer: authenticatedMayAll } });
   }
 
   handle(

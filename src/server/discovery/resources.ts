@@ -1,4 +1,5 @@
 import { apiVersionOf, type Kind } from '../../api/kind.ts';
+import { volumeBindingKind } from '../../api/kinds/mooring/volume-binding.ts';
 import { shortSha256 } from '../http/hash.ts';
 
 /** A resource or subresource as discovery shows it. */
@@ -53,6 +54,19 @@ const furtherResources: Readonly<Record<string, readonly DiscoveredResource[]>> 
       singular: 'binding',
       namespaced: true,
       kind: 'Binding',
+      verbs: ['create'],
+      shortNames: [],
+      categories: [],
+      storageVersionHash: '',
+      subresources: [],
+    },
+  ],
+  'mooring.dev/v1': [
+    {
+      name: volumeBindingKind.plural,
+      singular: 'volumebinding',
+      namespaced: false,
+      kind: volumeBindingKind.kind,
       verbs: ['create'],
       shortNames: [],
       categories: [],

@@ -78,11 +78,19 @@ export async function prepareChange(registry: Registry, call: Call, attempt: Att
   const { change, draft } = attempt;
   const key = keyOf(resource, namespace, name);
   const entry = await draft.read(key);
-  if (entry === undefined && !change.createsAbsent) throw statusErrors.notFound(resource.kind, name);
-  const uid = entry === undefined ? '' : (storedOf(resource, entry).object.metadata.uid ?? '');
+  const current = currentOf(resource, entry, draft.written(key));
+  if (current === undefined && !change.createsAbsent) throw statusErrors.notFound(resource.kind, name);
+  const uid = current?.object.metadata.uid ?? '';
   const expected = change.uid ?? uid;
   if (expected !== '' && expected !== uid) throw preconditionFailed(resource, key, `UID in precondition: ${expected}, UID in object meta: ${uid}`);
-  return entry === undefined ? prepareAbsent(registry, call, attempt) : prepareUpdate(registry, call, { ...attempt, entry, key });
+  if (entry === undefined || current === undefined) return prepareAbsent(registry, call, attempt);
+  return prepareUpdate(registry, call, { ...attempt, entry, current, key });
+}
+
+/** What a change starts from: the object as it is stored, or as an earlier change of the same transaction leaves it. */
+function currentOf(resource: Resource, entry: Entry | undefined, earlier: ReturnType<Draft['written']>): Stored | undefined {
+  if (entry === undefined || earlier?.type === 'removed') return undefined;
+  return earlier === undefined ? storedOf(resource, entry) : unstored(resource, earlier.encoded, entry.modRevision);
 }
 
 /** The text is the one of Kubernetes' storage layer, which clients get to see. */
@@ -102,28 +110,29 @@ async function prepareAbsent(registry: Registry, call: Call, { change, draft }: 
 
 interface Update extends Attempt {
   readonly entry: Entry;
+  readonly current: Stored;
   readonly key: string;
 }
 
 async function prepareUpdate(registry: Registry, call: Call, update: Update): Promise<Prepared<Changed>> {
   const { resource } = call.route;
-  const { change, draft, entry, key } = update;
-  const current = storedOf(resource, entry);
+  const { change, draft, entry, current, key } = update;
   const object = change.desired(current.object);
   await admitUpdate(registry, call, { ...update, object });
   const old = current.object;
   const finished = isFinished(resource.kind, object, old);
   const encoded = encode(resource, object);
-  if (change.options.dryRun) return answer(unstored(resource, encoded, current.revision));
+  if (!finished && !draft.isWritten(key) && changesNothing(resource, encoded, entry)) return answer(current);
   if (finished) {
     draft.remove(key);
     recordRemoval(draft, resource, old);
-    return commit(entry, () => unstored(resource, encoded, current.revision));
+  } else {
+    draft.put(key, encoded);
+    recordWrite(draft, resource, { object: encoded.object, old });
   }
-  if (changesNothing(resource, encoded, entry)) return answer(current);
-  draft.put(key, encoded);
-  recordWrite(draft, resource, { object: encoded.object, old });
-  return commit(entry, (committed) => committed.stored(resource, key));
+  // Also a dry run leaves its draft: another change of the same object goes on from there.
+  if (change.options.dryRun) return answer(unstored(resource, encoded, current.revision));
+  return commit(entry, finished ? () => unstored(resource, encoded, current.revision) : (committed) => committed.stored(resource, key));
 }
 
 const answer = (stored: Stored): Prepared<Changed> => ({ type: 'answer', answer: { stored, created: false } });
@@ -136,10 +145,10 @@ const commit = (before: Entry, stored: (committed: Committed) => Stored): Prepar
   },
 });
 
-async function admitUpdate(registry: Registry, call: Call, { change, draft, entry, object }: Update & { readonly object: KubeObject }): Promise<void> {
+async function admitUpdate(registry: Registry, call: Call, { change, draft, current, object }: Update & { readonly object: KubeObject }): Promise<void> {
   const { resource, namespace, name, subresource } = call.route;
   const { kind } = resource;
-  const { object: old, revision } = storedOf(resource, entry);
+  const { object: old, revision } = current;
   const { warnings } = call;
   const admission: AdmissionRequest = {
     operation: 'update',
