@@ -1,5 +1,6 @@
 /** Provisioning and reclaiming, running on the real registry in simulated time, with processes that die and a network that fails. */
 import { expect, test } from 'vitest';
+import { volumeIntentKind } from '../../src/api/kinds/mooring/volume-intent.ts';
 import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
 import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
@@ -57,6 +58,24 @@ test('claims get their volumes, and leave nothing behind but what is scrubbed', 
     await world.sleep(5000);
     expect(await look(cluster)).toEqual(['pv/vol Available']);
     expect(cluster.backend.deletions).toBe(2);
+  }));
+
+test('an attempt that failed is counted where everybody sees it, and repeated in good time', () =>
+  simulate(1, async (world) => {
+    const cluster = await startStorageCluster(world);
+    runBystanders(cluster, world, { scrubFails: 0 });
+    cluster.backend.failures = ['final', 'final'];
+    runStorage(cluster, world);
+    await createAll(cluster);
+    await world.sleep(400);
+    const intents = await cluster.client.list(volumeIntentKind);
+    if (!intents.ok) throw intents.error;
+    expect(intents.value.items.map(({ status }) => [status.phase, status.attempts, status.message])).toEqual([
+      ['Failing', 1, 'out of space'],
+      ['Failing', 1, 'out of space'],
+    ]);
+    await world.sleep(1000);
+    expect(await look(cluster)).toContain('assets 2');
   }));
 
 test('whenever the process dies, the next one finishes: nothing is lost, nothing is left', async () => {

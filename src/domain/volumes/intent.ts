@@ -43,7 +43,8 @@ export interface AttemptFailure {
 /** The intent after an attempt that failed at `now`. */
 export function afterFailure(intent: VolumeIntent, { message, final, inUse }: AttemptFailure, now: number): VolumeIntent {
   const attempts = (intent.status.attempts ?? 0) + 1;
-  const notBefore = new Date(now + delayBefore(attempts)).toISOString();
+  // With microseconds, as Kubernetes writes such times.
+  const notBefore = new Date(now + delayBefore(attempts)).toISOString().replace('Z', '000Z');
   return { ...intent, status: { phase: 'Failing', attempts, message, final, ...(inUse === true ? { inUse } : {}), notBefore } };
 }
 
