@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { nearestName } from '../domain/nearest-name.ts';
 
 /** One command of `moor`, described once: parsing, errors and help follow from it. */
 export interface Command {
@@ -7,14 +8,27 @@ export interface Command {
   readonly summary: string;
   /** A paragraph or two for `moor NAME --help`. */
   readonly about: string;
+  /** Absent: it takes flags only. */
+  readonly arguments?: Arguments;
   readonly flags: readonly Flag[];
   readonly examples: readonly Example[];
   /** Resolves with the exit code. */
   run(flags: FlagValues): Promise<number>;
 }
 
+/** What a command takes besides flags. */
+export interface Arguments {
+  /** As the help shows them: 'KIND/NAME'. */
+  readonly usage: string;
+  readonly about: string;
+  readonly least: number;
+  readonly most: number;
+}
+
 export interface Flag {
   readonly name: string;
+  /** One letter: 'n' for -n. */
+  readonly short?: string;
   /** What stands for the value in the help ('DIR'); absent: the flag is a switch. */
   readonly value?: string;
   readonly about: string;
@@ -32,6 +46,8 @@ export interface Example {
 export interface FlagValues {
   text(name: string): string | undefined;
   on(name: string): boolean;
+  /** What was given besides flags, in order. */
+  readonly arguments: readonly string[];
 }
 
 /** What the user typed cannot be carried out; the message says what would be right. */
@@ -58,7 +74,7 @@ export async function runProgram(program: Program, args: readonly string[]): Pro
   }
   const command = program.commands.find((c) => c.name === name);
   if (!command) {
-    const near = nearest(
+    const near = nearestName(
       name,
       program.commands.map((c) => c.name),
     );
@@ -84,20 +100,30 @@ export function parseFlags(command: Command, args: readonly string[]): FlagValue
     args: [...args],
     strict: false,
     tokens: true,
-    options: Object.fromEntries(command.flags.map((f) => [f.name, { type: f.value === undefined ? 'boolean' : 'string' }] as const)),
+    options: Object.fromEntries(command.flags.map(parsedFlag)),
   });
   const values = new Map<string, string>();
   for (const token of tokens) {
-    if (token.kind === 'positional') throw new UsageError(`it takes no argument "${token.value}"`);
     if (token.kind !== 'option') continue;
     const flag = known.get(token.name);
     if (!flag) {
-      const near = nearest(token.name, [...known.keys()]);
+      const near = nearestName(token.name, known.keys());
       throw new UsageError(`there is no flag ${token.rawName}${near ? `; did you mean --${near}?` : ''}`);
     }
     values.set(flag.name, flagValue(flag, token.value));
   }
-  return { text: (name) => values.get(name), on: (name) => values.get(name) === 'true' };
+  const given = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
+  return { text: (name) => values.get(name), on: (name) => values.get(name) === 'true', arguments: checkedArguments(command, given) };
+}
+
+const parsedFlag = ({ name, short, value }: Flag) =>
+  [name, { type: value === undefined ? ('boolean' as const) : ('string' as const), ...(short === undefined ? {} : { short }) }] as const;
+
+function checkedArguments({ arguments: taken }: Command, given: readonly string[]): readonly string[] {
+  const tooMuch = given[taken?.most ?? 0];
+  if (tooMuch !== undefined) throw new UsageError(`it takes no${taken === undefined ? '' : ' further'} argument "${tooMuch}"`);
+  if (taken !== undefined && given.length < taken.least) throw new UsageError(`it wants ${taken.usage}: ${taken.about}`);
+  return given;
 }
 
 function flagValue(flag: Flag, given: string | undefined): string {
@@ -130,8 +156,9 @@ export function programHelp(program: Program): string {
 }
 
 export function commandHelp(command: Command): string {
-  const heads = command.flags.map((f) => `--${f.name}${f.value === undefined ? '' : ` ${f.value}`}`);
+  const heads = command.flags.map((f) => `${f.short === undefined ? '' : `-${f.short}, `}--${f.name}${f.value === undefined ? '' : ` ${f.value}`}`);
   const width = Math.max(0, ...heads.map((h) => h.length));
+  const { arguments: taken } = command;
   const flags = command.flags.map((f, i) => {
     const about = f.otherwise === undefined ? f.about : `${f.about} (otherwise: ${f.otherwise})`;
     return `  ${(heads[i] ?? '').padEnd(width)}  ${about}`;
@@ -139,33 +166,10 @@ export function commandHelp(command: Command): string {
   return [
     `moor ${command.name}: ${command.summary}`,
     '',
+    ...(taken === undefined ? [] : [`  moor ${command.name} ${taken.usage} [flags]`, '', `${taken.usage}: ${taken.about}`, '']),
     command.about,
     ...(flags.length > 0 ? ['', 'Flags', ...flags] : []),
     ...(command.examples.length > 0 ? ['', 'Examples', ...command.examples.flatMap((e) => [`  # ${e.about}`, `  ${e.line}`])] : []),
     '',
   ].join('\n');
-}
-
-/** The known word that differs least from what was typed, if it differs little. */
-function nearest(typed: string, words: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let bestDistance = 3;
-  for (const word of words) {
-    const d = editDistance(typed, word);
-    if (d < bestDistance) [best, bestDistance] = [word, d];
-  }
-  return best;
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const substitute = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(substitute, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

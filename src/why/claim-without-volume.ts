@@ -1,0 +1,162 @@
+/** Claims that take whichever volume fits, and found none; or that wait for a pod before they look. */
+import type { Pod } from '../api/generated/types.ts';
+import type { Claim } from '../domain/volumes/claim.ts';
+import { hasEnded } from '../domain/volumes/pods.ts';
+import { shown, type VolumeCandidate, volumesFor } from './candidates.ts';
+import { kubectl, moorWhy } from './commands.ts';
+import type { Candidate, Fact, Fix, Story } from './explanation.ts';
+import { nodesFor } from './nodes.ts';
+import { noProvisioner } from './provisioners.ts';
+import { remake, repairsOf } from './repairs.ts';
+import { schedulerSays } from './scheduling.ts';
+import type { Sight } from './sight.ts';
+import type { ToldClaim } from './told-claim.ts';
+import { asksFor, demandOf, listed, plural, quoted, someOf } from './words.ts';
+
+/** Nothing fits, and nobody will make anything. */
+export function noVolume({ claim, sight }: ToldClaim): Story {
+  const candidates = volumesFor(claim, sight);
+  return {
+    verdict: 'stuck',
+    code: 'NoVolumeFits',
+    summary: `${noneFits(claim, candidates, sight)}${whyNotMade(claim, sight)}`,
+    facts: [{ label: 'asks for', text: asksFor(claim) }],
+    candidates: candidates.map(shown),
+    fixes: [...newVolume(claim), ...repairsOf(claim, candidates), ...classFixes(claim, sight)],
+    next: { who: 'an administrator', does: 'creates a volume that fits, or changes one; it is bound at once' },
+  };
+}
+
+function whyNotMade({ class: asked }: Claim, sight: Sight): string {
+  if (asked.type === 'none') return ' Its class is "", which means: a volume that exists, without a class; none is ever made for it.';
+  return asked.type === 'unset' && sight.sees('classes') ? ' It names no class, and there is no default class of which a volume could be made for it.' : '';
+}
+
+/** In one sentence, by what the nearest misses have in common. */
+export function noneFits(claim: Claim, candidates: readonly VolumeCandidate[], sight: Sight): string {
+  if (!sight.sees('volumes')) return 'No volume is bound to it; which volumes there are could not be looked at.';
+  if (candidates.length === 0) return 'There are no volumes at all.';
+  const near = candidates.filter(({ refusals }) => refusals.length === 1 && !refusals.some(({ rule }) => rule === 'claimedByAnother' || rule === 'deleting'));
+  const rules = new Set(near.flatMap(({ refusals }) => refusals.map(({ rule }) => rule)));
+  const [rule] = rules;
+  const among = plural(candidates.length, 'volume');
+  if (near.length === 0 || rule === undefined || rules.size > 1) return `Of ${among} none fits.`;
+  const name = near[0]?.name ?? '';
+  const sentence = sentences[rule];
+  return sentence === undefined ? `Of ${among} none fits: ${name} ${near[0]?.refusals[0]?.text ?? ''}.` : sentence(claim, name, among);
+}
+
+type Sentence = (claim: Claim, nearest: string, among: string) => string;
+
+const sentences: Readonly<Record<string, Sentence | undefined>> = {
+  capacity: (_, nearest, among) => `No volume is large enough: of ${among} ${nearest} comes nearest.`,
+  accessModes: (_, nearest, among) => `No volume has the access modes that it asks for: of ${among} ${nearest} would fit otherwise.`,
+  class: (claim, nearest, among) =>
+    `No volume ${claim.className === '' ? 'without a class' : `of class ${quoted(claim.className)}`} fits: of ${among} ${nearest} would, but for its class.`,
+  nodeAffinity: (_, nearest, among) => `No volume is where the nodes are: of ${among} ${nearest} would fit otherwise.`,
+  selector: (_, nearest, among) => `No volume has the labels that its selector asks for: of ${among} ${nearest} would fit otherwise.`,
+};
+
+const newVolume = (claim: Claim): readonly Fix[] => [{ text: `create a volume ${demandOf(claim)}`, commands: [] }];
+
+/** Somebody could make volumes. */
+function classFixes(claim: Claim, sight: Sight): readonly Fix[] {
+  const names = sight.classes.map(({ metadata }) => metadata.name ?? '');
+  const [first] = names;
+  if (first === undefined) return [];
+  if (claim.class.type === 'none') return [remake(claim, `with a class (${someOf(names.map(quoted))}), so that a volume can be made for it`)];
+  const annotation = 'storageclass.kubernetes.io/is-default-class=true';
+  return [
+    {
+      text: `make a class the default one (${someOf(names.map(quoted))}): claims without a class get it at once`,
+      commands: [kubectl(undefined, 'annotate', 'storageclass', first, annotation, '--overwrite')],
+    },
+  ];
+}
+
+/** WaitForFirstConsumer, and no pod is to be scheduled. */
+export function waitForConsumer({ claim, sight }: ToldClaim): Story {
+  const users = sight.podsUsing(claim.key);
+  const placed = users.filter((pod) => (pod.spec.nodeName ?? '') !== '' && !hasEnded(pod));
+  if (placed.length > 0) return bypassed(claim, placed);
+  const ended = users.filter(hasEnded);
+  const facts = usualFacts(claim, sight);
+  const alsoEnded = ended.length === 0 ? '' : ` (${someOf(ended.map(name))} ended, which does not count)`;
+  return {
+    verdict: 'waiting',
+    code: 'WaitForFirstConsumer',
+    summary: `Nothing is wrong: class ${quoted(claim.className)} has volumes chosen or made only when a pod needs them, so that they are where the pod runs. No pod that is to be scheduled uses this claim yet${alsoEnded}${sight.sees('pods') ? '' : '; which pods there are could not be looked at'}.`,
+    facts,
+    fixes: [{ text: `create a pod that uses the claim: volumes: [{name: data, persistentVolumeClaim: {claimName: ${claim.name}}}]`, commands: [] }],
+    next: { who: 'you', does: 'create a pod that uses it; then the scheduler chooses a node and the volume follows' },
+  };
+}
+
+const name = ({ metadata }: Pod): string => `pod/${metadata.name ?? ''}`;
+
+/** Pods that somebody put on a node without asking the scheduler: nobody will ever choose a volume for them. */
+function bypassed(claim: Claim, pods: readonly Pod[]): Story {
+  const [pod] = pods;
+  return {
+    verdict: 'stuck',
+    code: 'SchedulerBypassed',
+    summary: `Class ${quoted(claim.className)} leaves the choice of a volume to the scheduler, but ${listed(pods.map(name))} ${pods.length === 1 ? 'was' : 'were'} put on a node by spec.nodeName, past the scheduler. Nobody will choose a volume.`,
+    facts: [{ label: 'asks for', text: asksFor(claim) }],
+    fixes: [
+      {
+        text: `create the pod again without spec.nodeName; nodeSelector: {kubernetes.io/hostname: ${pod?.spec.nodeName ?? ''}} gets it to the same node`,
+        commands: [kubectl(claim.namespace, 'delete', 'pod', pod?.metadata.name ?? '')],
+      },
+    ],
+    next: { who: 'you', does: 'create the pod again' },
+  };
+}
+
+/** WaitForFirstConsumer, and pods are to be scheduled. */
+export function waitForPods(told: ToldClaim): Story {
+  const { claim, sight, reason } = told;
+  const [pod] = sight.podsUsing(claim.key).filter(({ metadata }) => reason.pods?.includes(metadata.name ?? '') === true);
+  if (pod === undefined) return waitForConsumer(told);
+  const volumes = volumesFor(claim, sight);
+  const isMade = sight.class(claim.className)?.provisioner !== noProvisioner;
+  if (!isMade && sight.sees('volumes') && volumes.every(({ refusals }) => refusals.length > 0)) return nothingToChoose(claim, volumes, { pod, sight });
+  const nodes = nodesFor(pod, sight);
+  const isHopeless = nodes.length > 0 && nodes.every(({ refusals }) => refusals.length > 0);
+  const who = listed((reason.pods ?? []).map((each) => `pod/${each}`));
+  return {
+    verdict: isHopeless ? 'stuck' : 'waiting',
+    code: 'WaitForPodScheduled',
+    summary: `Class ${quoted(claim.className)} has volumes chosen or made only once a pod has a node, and ${who} has none yet.${isHopeless ? ` Every node refuses it${inCommon(nodes)}.` : ''}`,
+    facts: [...usualFacts(claim, sight), ...schedulerSays(pod)],
+    candidates: nodes,
+    fixes: isHopeless ? [{ text: `see what would get ${name(pod)} a node`, commands: [moorWhy(claim.namespace, name(pod))] }] : [],
+    next: { who: 'the scheduler', does: `chooses a node for ${who}; the volume follows` },
+  };
+}
+
+function nothingToChoose(claim: Claim, volumes: readonly VolumeCandidate[], { pod, sight }: { readonly pod: Pod; readonly sight: Sight }): Story {
+  return {
+    verdict: 'stuck',
+    code: 'NoVolumeFits',
+    summary: `${name(pod)} waits for it, and the scheduler has no volume to choose. ${noneFits(claim, volumes, sight)} Volumes of class ${quoted(claim.className)} are made by hand only.`,
+    facts: [{ label: 'asks for', text: asksFor(claim) }, ...schedulerSays(pod)],
+    candidates: volumes.map(shown),
+    fixes: [...newVolume(claim), ...repairsOf(claim, volumes)],
+    next: { who: 'an administrator', does: `creates a volume that fits, where ${name(pod)} can run; the scheduler does the rest` },
+  };
+}
+
+function inCommon(candidates: readonly Candidate[]): string {
+  const texts = new Set(candidates.map(({ refusals }) => refusals[0]?.text ?? ''));
+  return texts.size === 1 ? `: ${[...texts].join('')}` : '';
+}
+
+const usualFacts = (claim: Claim, sight: Sight): readonly Fact[] => {
+  const fitting = volumesFor(claim, sight).filter(({ refusals }) => refusals.length === 0);
+  const { provisioner } = sight.class(claim.className) ?? {};
+  return [
+    { label: 'asks for', text: asksFor(claim) },
+    ...(fitting.length === 0 ? [] : [{ label: 'would fit', text: someOf(fitting.map((each) => each.name)) }]),
+    ...(provisioner === undefined ? [] : [{ label: 'made by', text: provisioner }]),
+  ];
+};

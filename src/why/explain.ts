@@ -1,0 +1,90 @@
+/**
+ * Why is it so? From the objects alone, by the very decisions that the controllers make: same objects, same answer,
+ * whatever Events there are.
+ */
+import { nearestNames } from '../domain/nearest-name.ts';
+import { claimKey } from '../domain/volumes/claim.ts';
+import { explainAttachment } from './attachment.ts';
+import { explainClaim } from './claim.ts';
+import { kubectl, moorWhy } from './commands.ts';
+import { type Account, account, type Explanation, type Fix } from './explanation.ts';
+import type { Objects } from './objects.ts';
+import { explainPod } from './pod.ts';
+import { Sight } from './sight.ts';
+import { rfc3339 } from './since.ts';
+import { isNamespaced, type Target } from './target.ts';
+import { explainVolume } from './volume.ts';
+import { listed, someOf } from './words.ts';
+
+/** `now`: milliseconds since 1970. */
+export function explain(target: Target, objects: Objects, now: number): Explanation {
+  const sight = new Sight(objects, now);
+  return { ...(accountOf(target, sight) ?? absent(target, objects, sight)), asOf: rfc3339(now), unseen: objects.unseen };
+}
+
+function accountOf({ kind, namespace = '', name }: Target, sight: Sight): Account | undefined {
+  switch (kind) {
+    case 'pvc': {
+      const claim = sight.claim(claimKey(namespace, name));
+      return claim === undefined ? undefined : explainClaim(claim, sight);
+    }
+    case 'pv': {
+      const volume = sight.volume(name);
+      return volume === undefined ? undefined : explainVolume(volume, sight);
+    }
+    case 'pod': {
+      const pod = sight.pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+      return pod === undefined ? undefined : explainPod(pod, sight);
+    }
+    case 'va': {
+      const attachment = sight.attachments.find(({ metadata }) => metadata.name === name);
+      return attachment === undefined ? undefined : explainAttachment(attachment, sight);
+    }
+  }
+}
+
+function absent(target: Target, { elsewhere = [] }: Objects, sight: Sight): Account {
+  const { kind, namespace, name } = target;
+  const where = isNamespaced(kind) ? ` in namespace ${namespace ?? ''}` : '';
+  const near = nearestNames(name, namesOf(target, sight));
+  const hint =
+    elsewhere.length > 0
+      ? ` There is one in ${listed(elsewhere.map((each) => `namespace ${each}`))}.`
+      : near.length > 0
+        ? ` Is ${listed(
+            near.map((each) => `${kind}/${each}`),
+            'or',
+          )} meant?`
+        : '';
+  const fixes: readonly Fix[] = [
+    ...elsewhere.slice(0, 3).map((each) => ({ text: `ask in namespace ${each}`, commands: [moorWhy(each, `${kind}/${name}`)] })),
+    ...(elsewhere.length > 0 ? [] : near.map((each) => ({ text: `ask about ${kind}/${each}`, commands: [moorWhy(namespace, `${kind}/${each}`)] }))),
+  ];
+  return account(
+    target,
+    { state: 'NotFound', since: undefined },
+    {
+      verdict: 'absent',
+      code: 'NotFound',
+      summary: `There is no ${kind}/${name}${where}.${hint}`,
+      fixes: fixes.length > 0 ? fixes : [{ text: 'see what there is', commands: [kubectl(namespace, 'get', kind === 'va' ? 'volumeattachments' : kind)] }],
+      next: {
+        who: 'you',
+        does: near.length === 0 && elsewhere.length === 0 ? 'check the name' : `check the name: ${someOf(near.length > 0 ? near : elsewhere)}`,
+      },
+    },
+  );
+}
+
+function namesOf({ kind, namespace }: Target, sight: Sight): readonly string[] {
+  switch (kind) {
+    case 'pvc':
+      return sight.claims.filter((claim) => claim.namespace === namespace).map(({ name }) => name);
+    case 'pv':
+      return sight.volumes.map(({ name }) => name);
+    case 'pod':
+      return sight.pods.filter(({ metadata }) => metadata.namespace === namespace).map(({ metadata }) => metadata.name ?? '');
+    case 'va':
+      return sight.attachments.map(({ metadata }) => metadata.name ?? '');
+  }
+}

@@ -1,0 +1,99 @@
+/** Claims that ask for more than they have: what the expander decides about them, told for people. */
+import { decide } from '../controllers/expander/decide.ts';
+import { csiSourceOf } from '../domain/csi-translation.ts';
+import { showAmount, storageAmount } from '../domain/volumes/capacity.ts';
+import type { Claim } from '../domain/volumes/claim.ts';
+import { hasEnded } from '../domain/volumes/pods.ts';
+import type { Volume } from '../domain/volumes/volume.ts';
+import { kubectl } from './commands.ts';
+import type { Fix, Story } from './explanation.ts';
+import type { Sight } from './sight.ts';
+import { describeVolume } from './words.ts';
+
+/** Undefined: it has what it asks for. */
+export function growing(claim: Claim, volume: Volume, sight: Sight): Story | undefined {
+  const [reason] = decide({ claim: claim.object, volume: volume.object, asked: undefined }).reasons;
+  if (reason === undefined || reason.code === 'LargeEnough' || reason.code === 'NotBound') return undefined;
+  const { status } = claim.object;
+  const sizes: Sizes = { has: showAmount(storageAmount(status.capacity)), wants: showAmount(claim.request) };
+  const story = storyOf({ claim, volume, sight, sizes }, reason.next === 'node');
+  return { facts: [{ label: 'volume', text: `pv/${volume.name}: ${describeVolume(volume)}` }], ...story };
+}
+
+interface Sizes {
+  readonly has: string;
+  readonly wants: string;
+}
+
+interface Growth {
+  readonly claim: Claim;
+  readonly volume: Volume;
+  readonly sight: Sight;
+  readonly sizes: Sizes;
+}
+
+function storyOf(growth: Growth, byNode: boolean): Story {
+  const { claim, volume, sizes } = growth;
+  const { conditions = [], allocatedResourceStatuses } = claim.object.status;
+  const holds = (type: string) => conditions.find((each) => each.type === type && each.status === 'True');
+  const error = holds('ControllerResizeError') ?? holds('NodeResizeError');
+  const stage = allocatedResourceStatuses?.['storage'] ?? '';
+  if (error !== undefined || stage.endsWith('Infeasible')) return failed(growth, error?.message ?? '');
+  if (byNode || holds('FileSystemResizePending') !== undefined || stage.startsWith('NodeResize')) return onNode(growth);
+  const driver = csiSourceOf(volume.object)?.driver;
+  if (driver === undefined) {
+    return {
+      verdict: 'stuck',
+      code: 'NobodyGrows',
+      summary: `It is bound and usable with ${sizes.has}, and asks for ${sizes.wants}; but nobody grows volumes of its kind.`,
+      fixes: [lowerRequest(growth)],
+      next: { who: 'you', does: 'lower the request, or move the data to a larger volume' },
+    };
+  }
+  return {
+    verdict: 'waiting',
+    code: 'ExternalExpanding',
+    summary: `It is bound and usable with ${sizes.has}, and is being grown to ${sizes.wants}.`,
+    fixes: [
+      { text: 'if this takes more than a minute: see what the resizer says', commands: [kubectl(claim.namespace, 'events', '--for', `pvc/${claim.name}`)] },
+    ],
+    next: { who: `the resizer of ${driver}`, does: 'grows the volume; it tries again by itself if that fails' },
+  };
+}
+
+const lowerRequest = ({ claim, sizes }: Growth): Fix => ({
+  text: `ask for less, but for more than ${sizes.has}: a growth that did not happen may be taken back`,
+  commands: [kubectl(claim.namespace, 'edit', 'pvc', claim.name)],
+});
+
+function failed(growth: Growth, message: string): Story {
+  const { has, wants } = growth.sizes;
+  return {
+    verdict: 'stuck',
+    code: 'GrowthFailed',
+    summary: `It is bound and usable with ${has}, but could not be grown to ${wants}${message === '' ? '' : `: ${message}`}.`,
+    fixes: [lowerRequest(growth)],
+    next: { who: 'you', does: 'lower the request, or give the storage room; it is tried again by itself' },
+  };
+}
+
+/** The volume is larger; its file system grows where it is mounted. */
+function onNode({ claim, sight, sizes }: Growth): Story {
+  const pod = sight.podsUsing(claim.key).find((each) => (each.spec.nodeName ?? '') !== '' && !hasEnded(each));
+  const base = {
+    code: 'FileSystemResizePending',
+    summary: `The volume has grown to ${sizes.wants}; its file system, which still has ${sizes.has}, is grown by a node that mounts it.`,
+  };
+  if (pod !== undefined)
+    return {
+      ...base,
+      verdict: 'waiting',
+      next: { who: `node/${pod.spec.nodeName ?? ''}`, does: `grows the file system, which pod/${pod.metadata.name ?? ''} uses` },
+    };
+  return {
+    ...base,
+    verdict: 'stuck',
+    fixes: [{ text: 'start a pod that uses the claim: its file system grows as it is mounted', commands: [] }],
+    next: { who: 'you', does: 'start a pod that uses it' },
+  };
+}

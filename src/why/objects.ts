@@ -1,0 +1,26 @@
+import type { CSIDriver, CSINode, Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass, VolumeAttachment } from '../api/generated/types.ts';
+import type { VolumeIntent } from '../domain/volumes/intent.ts';
+import type { Unseen } from './explanation.ts';
+
+/**
+ * All that an explanation is made of, as of one moment. A list that is absent was not looked at, so nothing is concluded
+ * from it; an empty one was, and there is nothing. A list may be part of what exists, if the rest has no bearing on the
+ * question. Events are not among them: they may be lost, late, or somebody else's.
+ */
+export interface Objects {
+  readonly claims?: readonly PersistentVolumeClaim[];
+  readonly volumes?: readonly PersistentVolume[];
+  readonly classes?: readonly StorageClass[];
+  readonly pods?: readonly Pod[];
+  readonly nodes?: readonly Node[];
+  readonly attachments?: readonly VolumeAttachment[];
+  readonly drivers?: readonly CSIDriver[];
+  readonly csiNodes?: readonly CSINode[];
+  /** Only Mooring has them. */
+  readonly intents?: readonly VolumeIntent[];
+  readonly unseen: readonly Unseen[];
+  /** Other namespaces that have an object of the name that is asked about. */
+  readonly elsewhere?: readonly string[];
+}
+
+export type ObjectList = Exclude<keyof Objects, 'unseen' | 'elsewhere'>;

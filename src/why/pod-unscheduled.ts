@@ -1,0 +1,141 @@
+/** Pods without a node. */
+import type { Pod } from '../api/generated/types.ts';
+import type { Claim } from '../domain/volumes/claim.ts';
+import { claimsOfPod, hasEnded } from '../domain/volumes/pods.ts';
+import { waitsForConsumer } from '../domain/volumes/storage-class.ts';
+import { explainClaim } from './claim.ts';
+import { kubectl } from './commands.ts';
+import type { Account, Candidate, Fix, Story } from './explanation.ts';
+import { endOf, endPods } from './going.ts';
+import { nodesFor } from './nodes.ts';
+import { missingClaims, notOwned } from './pod-claims.ts';
+import { schedulerSays } from './scheduling.ts';
+import type { Sight } from './sight.ts';
+import { listed, plural, someOf, whereIs } from './words.ts';
+
+export function unscheduled(pod: Pod, sight: Sight): Story {
+  const gates = pod.spec.schedulingGates ?? [];
+  if (gates.length > 0) {
+    const names = listed(gates.map(({ name }) => name));
+    return {
+      verdict: 'waiting',
+      code: 'SchedulingGated',
+      summary: `It is not to be scheduled until its scheduling gates are gone: ${names}.`,
+      next: { who: `whoever set ${names}`, does: 'removes the gate' },
+    };
+  }
+  const claims = claimsOfPod(pod).flatMap((key) => sight.claim(key) ?? []);
+  return missingClaims(pod, sight) ?? notOwned(pod, sight) ?? claimsNotReady(claims, sight) ?? taken(pod, claims, sight) ?? nodes(pod, claims, sight);
+}
+
+/** Claims that have to have a volume before a node can be chosen. */
+function claimsNotReady(claims: readonly Claim[], sight: Sight): Story | undefined {
+  const parts = claims.filter((claim) => isInTheWay(claim, sight)).map((claim) => explainClaim(claim, sight));
+  if (parts.length === 0) return undefined;
+  const names = listed(parts.map(({ about }) => `pvc/${about.name}`));
+  return {
+    verdict: parts.some(({ verdict }) => verdict === 'stuck') ? 'stuck' : 'waiting',
+    code: 'ClaimsUnbound',
+    summary: `It cannot be scheduled before ${names} ${parts.length === 1 ? 'has a volume' : 'have volumes'}; ${parts.map(stateOf).join('; ')}.`,
+    parts,
+    next: parts[0]?.next ?? { who: 'the volume binder', does: 'binds them' },
+  };
+}
+
+const stateOf = ({ about, state }: Account): string => `pvc/${about.name} is ${state}`;
+
+function isInTheWay(claim: Claim, sight: Sight): boolean {
+  if (claim.object.metadata.deletionTimestamp !== undefined) return true;
+  const { code } = explainClaim(claim, sight);
+  if (claim.phase === 'Bound' && code !== 'ClaimLost' && code !== 'ClaimMisbound') return false;
+  if (claim.phase === 'Lost' || claim.volumeName !== '') return true;
+  // A claim that waits for the scheduler keeps nobody waiting; one whose volume is being made for a node does.
+  return !waitsForConsumer(sight.class(claim.className)) || claim.selectedNode !== undefined || code === 'NoVolumeFits';
+}
+
+/** ReadWriteOncePod: one pod in the whole cluster. */
+function taken(pod: Pod, claims: readonly Claim[], sight: Sight): Story | undefined {
+  for (const claim of claims) {
+    if (!(claim.object.spec.accessModes ?? []).includes('ReadWriteOncePod')) continue;
+    const others = sight.podsUsing(claim.key).filter((each) => each.metadata.uid !== pod.metadata.uid && (each.spec.nodeName ?? '') !== '' && !hasEnded(each));
+    if (others.length === 0) continue;
+    const names = listed(others.map(({ metadata }) => `pod/${metadata.name ?? ''}`));
+    return {
+      verdict: 'stuck',
+      code: 'ReadWriteOncePod',
+      summary: `pvc/${claim.name} is ReadWriteOncePod: one pod at a time may use it, and ${names} does.`,
+      fixes: endPods(others, claim.namespace),
+      next: endOf(others, sight),
+    };
+  }
+  return undefined;
+}
+
+function nodes(pod: Pod, claims: readonly Claim[], sight: Sight): Story {
+  const candidates = nodesFor(pod, sight);
+  const said = schedulerSays(pod);
+  const fitting = candidates.filter(({ refusals }) => refusals.length === 0);
+  if (!sight.sees('nodes') || fitting.length > 0) {
+    const where = fitting.length === 0 ? '' : `, and its volumes can be had on ${someOf(fitting.map(({ name }) => name))}`;
+    return {
+      verdict: said.length === 0 ? 'waiting' : 'stuck',
+      code: said.length === 0 ? 'WaitForScheduler' : 'NotStorage',
+      summary: `Its claims are in order${where}: storage is not what keeps it waiting.${said.length === 0 ? '' : ' What does, the scheduler wrote into the pod.'}`,
+      facts: said,
+      candidates,
+      next: { who: 'the scheduler', does: 'chooses a node' },
+    };
+  }
+  const isStorage = candidates.some(({ refusals }) => refusals.some(({ rule }) => storageRules.has(rule)));
+  return {
+    verdict: 'stuck',
+    code: candidates.length === 0 ? 'NoNodes' : isStorage ? 'VolumeOutOfReach' : 'NodesRefuse',
+    summary: candidates.length === 0 ? 'There are no nodes.' : `None of ${plural(candidates.length, 'node')} can run it${inCommon(candidates)}.`,
+    facts: said,
+    candidates,
+    fixes: nodeFixes({ claims, candidates, sight }),
+    next: { who: 'an administrator', does: 'makes a node fit; the scheduler looks again at once' },
+  };
+}
+
+const storageRules: ReadonlySet<string> = new Set(['nodeAffinity', 'zone', 'noVolume', 'allowedTopologies', 'attachLimit', 'selectedNode']);
+
+function inCommon(candidates: readonly Candidate[]): string {
+  const texts = new Set(candidates.map(({ refusals }) => refusals[0]?.text ?? ''));
+  return texts.size === 1 ? `: each ${[...texts].join('')}` : '';
+}
+
+interface Refused {
+  readonly claims: readonly Claim[];
+  readonly candidates: readonly Candidate[];
+  readonly sight: Sight;
+}
+
+function nodeFixes({ claims, candidates, sight }: Refused): readonly Fix[] {
+  const fixes: Fix[] = [];
+  const volumes = claims.flatMap(({ volumeName }) => sight.volume(volumeName) ?? []);
+  const places = volumes.filter(({ nodes: terms }) => terms !== undefined).map((volume) => ({ volume, where: whereIs(volume.object) }));
+  const isAway = candidates.some(({ refusals }) => refusals.some(({ rule }) => rule === 'nodeAffinity' || rule === 'zone'));
+  const distinct = new Set(places.map(({ where }) => where));
+  if (isAway && distinct.size > 1) {
+    fixes.push({
+      text: `its volumes are apart from each other (${places.map(({ volume, where }) => `pv/${volume.name}: ${where}`).join('; ')}): no node can reach all of them`,
+      commands: [],
+    });
+  } else if (isAway && places[0] !== undefined) {
+    fixes.push({
+      text: `add a node in ${places[0].where}, or make one there usable: the data of pv/${places[0].volume.name} is nowhere else`,
+      commands: ['kubectl get nodes -L topology.kubernetes.io/zone'],
+    });
+  }
+  const onlyOne = candidates.filter(({ refusals }) => refusals.length === 1);
+  const cordoned = onlyOne.find(({ refusals }) => refusals[0]?.rule === 'cordoned');
+  if (cordoned !== undefined)
+    fixes.push({ text: `let ${cordoned.name} take pods again`, commands: [kubectl(undefined, 'uncordon', cordoned.name.replace(/^node\//, ''))] });
+  const unlabelled = onlyOne.find(({ refusals }) => refusals[0]?.rule === 'nodeSelector');
+  if (unlabelled !== undefined)
+    fixes.push({ text: `label ${unlabelled.name} as the pod's nodeSelector asks, if it is meant`, commands: [`kubectl label ${unlabelled.name} KEY=VALUE`] });
+  if (isAway && places.length > 0)
+    fixes.push({ text: 'for new claims: a class with volumeBindingMode WaitForFirstConsumer makes volumes where their pods can run', commands: [] });
+  return fixes;
+}

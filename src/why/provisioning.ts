@@ -1,0 +1,247 @@
+/** Claims for which a volume has to be made: by whom, and what keeps them. */
+import type { StorageClass } from '../api/generated/types.ts';
+import { type CreateIntent, provisionedName } from '../controllers/provisioner/actions.ts';
+import { decide } from '../controllers/provisioner/decide.ts';
+import { messages } from '../controllers/provisioner/messages.ts';
+import { type Need, needOf, servedBy } from '../controllers/provisioner/need.ts';
+import type { Claim } from '../domain/volumes/claim.ts';
+import { isFor } from '../domain/volumes/intent.ts';
+import { nearestNames } from '../domain/nearest-name.ts';
+import { waitsForConsumer } from '../domain/volumes/storage-class.ts';
+import { shown, volumesFor } from './candidates.ts';
+import { noneFits } from './claim-without-volume.ts';
+import { kubectl } from './commands.ts';
+import type { Candidate, Fact, Fix, Story } from './explanation.ts';
+import { overdue } from './overdue.ts';
+import { type Evidence, evidenceOf, noProvisioner } from './provisioners.ts';
+import { remake, repairsOf } from './repairs.ts';
+import type { Sight } from './sight.ts';
+import type { ToldClaim } from './told-claim.ts';
+import { asksFor, demandOf, listed, plural, quoted, someOf } from './words.ts';
+
+export function provisioning({ claim, sight }: ToldClaim): Story {
+  const intent = sight.intentFor(provisionedName(claim));
+  if (intent !== undefined && isFor(intent, 'Create')) return begun(claim, intent, sight);
+  if (!sight.sees('classes')) return classUnseen(claim);
+  const need = needOf(claim, sight.provisioner);
+  switch (need.type) {
+    case 'external':
+      return external(claim, need.provisioner, sight);
+    case 'refused':
+      return refused(claim, need, sight);
+    case 'make':
+      return {
+        verdict: 'waiting',
+        code: 'Provisioning',
+        summary: `No volume fits, so ${need.provisioner} makes one.`,
+        ...surroundings(claim, sight),
+        ...overdue({ who: need.provisioner, does: 'makes a volume', by: 'at once' }, { since: claim.created, sight }),
+      };
+    case 'nothing':
+      return {
+        verdict: 'waiting',
+        code: 'Provisioning',
+        summary: `No volume has to be made: ${need.because}.`,
+        ...surroundings(claim, sight),
+        ...overdue({ who: 'the volume binder', does: 'binds it', by: 'at once' }, { since: claim.created, sight }),
+      };
+  }
+}
+
+const surroundings = (claim: Claim, sight: Sight): { readonly facts: readonly Fact[]; readonly candidates: readonly Candidate[] } => ({
+  facts: [{ label: 'asks for', text: asksFor(claim) }],
+  candidates: volumesFor(claim, sight).map(shown),
+});
+
+/** Mooring has written down what it is about to do, and what came of it. */
+function begun(claim: Claim, intent: CreateIntent, sight: Sight): Story {
+  const { reasons } = decide({ claim, intents: [intent], seen: sight.provisioner }, sight.now);
+  const [reason] = reasons;
+  const { driver } = intent.spec;
+  const { attempts = 0, message = '', notBefore } = intent.status;
+  const base = surroundings(claim, sight);
+  if (reason?.code !== 'ProvisioningFailed') {
+    const text = reason?.text ?? 'it is being made';
+    return {
+      ...base,
+      verdict: 'waiting',
+      code: reason?.code ?? 'Provisioning',
+      summary: `No volume fits, so ${driver} makes one: ${text}.`,
+      next: { who: driver, does: 'finishes the volume' },
+    };
+  }
+  return {
+    ...base,
+    verdict: 'stuck',
+    code: 'ProvisioningFailed',
+    summary: `No volume fits, and ${driver} could not make one, in ${plural(attempts, 'attempt')} so far: ${message}`,
+    fixes: [
+      {
+        text: `remove what ${driver} complains of; it tries again by itself, for ever`,
+        commands: [kubectl(undefined, 'get', 'storageclass', claim.className, '-o', 'yaml')],
+      },
+      ...staticFixes(claim, sight),
+    ],
+    next: { who: driver, does: 'tries again', ...(notBefore === undefined ? {} : { by: notBefore }) },
+  };
+}
+
+/** Somebody else could give it a volume as well. */
+function staticFixes(claim: Claim, sight: Sight): readonly Fix[] {
+  return [{ text: `or create a volume by hand, ${demandOf(claim)}`, commands: [] }, ...repairsOf(claim, volumesFor(claim, sight), 1)];
+}
+
+function classUnseen(claim: Claim): Story {
+  const who = claim.provisioner;
+  return {
+    verdict: 'waiting',
+    code: 'ClassUnseen',
+    summary: `No volume is bound to it. Class ${quoted(claim.className)} could not be looked at${who === undefined ? '' : `, but the claim is marked for provisioner ${who}`}.`,
+    facts: [{ label: 'asks for', text: asksFor(claim) }],
+    fixes: [{ text: 'ask somebody who may see storage classes and volumes', commands: [kubectl(undefined, 'auth', 'can-i', 'list', 'storageclasses')] }],
+    next: { who: who ?? 'the provisioner of its class', does: 'makes a volume' },
+  };
+}
+
+function external(claim: Claim, provisioner: string, sight: Sight): Story {
+  const storageClass = sight.class(claim.className);
+  if (storageClass !== undefined && hasZones(storageClass)) return zonesInClass(claim, storageClass, sight);
+  const evidence = evidenceOf(provisioner, { sight, since: claim.created });
+  const where = claim.selectedNode === undefined ? '' : ` on node ${quoted(claim.selectedNode)}, which the scheduler chose`;
+  return {
+    ...surroundings(claim, sight),
+    verdict: evidence.type === 'absent' || evidence.type === 'working' ? 'stuck' : 'waiting',
+    code: evidence.type === 'absent' ? 'ProvisionerAbsent' : evidence.type === 'working' ? 'ProvisionerFailing' : 'ExternalProvisioning',
+    summary: `No volume fits, so provisioner ${provisioner} has to make one${where}. ${suspicion(provisioner, evidence)}`,
+    fixes: [...provisionerFixes(claim, provisioner, evidence), ...otherClass(claim, sight, provisioner), ...repairsOf(claim, volumesFor(claim, sight), 1)],
+    next: {
+      who: `provisioner ${provisioner}`,
+      does: evidence.type === 'absent' ? 'would make a volume as soon as it runs' : 'makes a volume; it tries again by itself if that fails',
+    },
+  };
+}
+
+function suspicion(provisioner: string, { type, made, nodes }: Evidence): string {
+  switch (type) {
+    case 'absent':
+      return `It does not seem to be installed: there is no CSIDriver ${quoted(provisioner)}, no node has registered it, and no volume was made by it.`;
+    case 'working':
+      return `It runs, since it has made volumes for others meanwhile: so it fails for this claim, and its events say why.`;
+    case 'known':
+      return `It is installed${nodes.length === 0 ? '' : ` on ${plural(nodes.length, 'node')}`}${made === 0 ? '' : ` and has made ${plural(made, 'volume')} so far`}. If this takes more than a minute, it is not running or it fails.`;
+    case 'unknown':
+      return 'Whether it is installed could not be looked at.';
+  }
+}
+
+function provisionerFixes(claim: Claim, provisioner: string, { type }: Evidence): readonly Fix[] {
+  if (type === 'absent') {
+    return [
+      {
+        text: `install ${provisioner}, or start it; the volume is made the moment it runs`,
+        commands: [kubectl(undefined, 'get', 'csidrivers'), 'kubectl get pods -A | grep -i csi'],
+      },
+    ];
+  }
+  return [
+    {
+      text: 'see what the provisioner says about the claim, and then its own log',
+      commands: [kubectl(claim.namespace, 'events', '--for', `pvc/${claim.name}`)],
+    },
+  ];
+}
+
+function otherClass(claim: Claim, sight: Sight, provisioner: string): readonly Fix[] {
+  const names = sight.classes.filter((each) => servedBy(each) !== provisioner && each.provisioner !== noProvisioner).map(({ metadata }) => metadata.name ?? '');
+  return names.length === 0 ? [] : [remake(claim, `with another class: ${someOf(names.map(quoted))}`)];
+}
+
+/** Parameters from before there was allowedTopologies; they say where, and so does the scheduler. */
+const hasZones = (storageClass: StorageClass): boolean =>
+  waitsForConsumer(storageClass) && Object.keys(storageClass.parameters ?? {}).some((name) => ['zone', 'zones'].includes(name.toLowerCase()));
+
+function zonesInClass(claim: Claim, { parameters = {}, metadata }: StorageClass, sight: Sight): Story {
+  const zones = Object.entries(parameters).flatMap(([name, value]) => (['zone', 'zones'].includes(name.toLowerCase()) ? value.split(',') : []));
+  return {
+    ...surroundings(claim, sight),
+    verdict: 'stuck',
+    code: 'ProvisioningRefused',
+    summary: `Class ${quoted(metadata.name ?? '')} names a zone in its parameters and waits for the first consumer; both at once is refused: ${messages.zones}.`,
+    fixes: [
+      {
+        text: `create the class again without the parameter, and with allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [${listed(zones, ',')}]}]}]`,
+        commands: [kubectl(undefined, 'delete', 'storageclass', metadata.name ?? '')],
+      },
+    ],
+    next: { who: 'an administrator', does: 'creates the class again; the volume is made at once' },
+  };
+}
+
+function refused(claim: Claim, need: Extract<Need, { type: 'refused' }>, sight: Sight): Story {
+  const storageClass = sight.class(claim.className);
+  if (storageClass === undefined) return missingClass(claim, sight);
+  const { provisioner } = storageClass;
+  if (provisioner === noProvisioner) return madeByHand(claim, sight);
+  const base = { ...surroundings(claim, sight), verdict: 'stuck' as const };
+  if (need.provisioner === undefined && need.message === messages.noPlugin(servedBy(storageClass))) {
+    return {
+      ...base,
+      code: 'ProvisionerAbsent',
+      summary: `No volume fits, and class ${quoted(claim.className)} names provisioner ${provisioner}, which this cluster does not have.`,
+      fixes: [
+        {
+          text: `create class ${quoted(claim.className)} again with a provisioner that exists: a class cannot be changed`,
+          commands: [kubectl(undefined, 'delete', 'storageclass', claim.className)],
+        },
+        ...otherClass(claim, sight, servedBy(storageClass)),
+        ...staticFixes(claim, sight),
+      ],
+      next: { who: 'an administrator', does: 'gives the class a provisioner that exists; the volume is made at once' },
+    };
+  }
+  return {
+    ...base,
+    code: 'ProvisioningRefused',
+    summary: `No volume fits, and ${provisioner} cannot make one: ${need.message}.`,
+    fixes: [remake(claim, `so that ${provisioner} can make it, or with another class`), ...staticFixes(claim, sight)],
+    next: { who: 'you', does: 'change the claim or its class' },
+  };
+}
+
+function missingClass(claim: Claim, sight: Sight): Story {
+  const names = sight.classes.map(({ metadata }) => metadata.name ?? '');
+  const near = nearestNames(claim.className, names);
+  const offer = near.length > 0 ? near : names;
+  const others =
+    offer.length === 0
+      ? 'There are no classes at all.'
+      : near.length > 0
+        ? `Is ${listed(near.map(quoted), 'or')} meant?`
+        : `There are ${someOf(names.map(quoted))}.`;
+  return {
+    ...surroundings(claim, sight),
+    verdict: 'stuck',
+    code: 'ClassMissing',
+    summary: `No volume fits, and none can be made: there is no class ${quoted(claim.className)}. ${others}`,
+    fixes: [
+      { text: `create class ${quoted(claim.className)}; the claim goes on at once`, commands: [kubectl(undefined, 'get', 'storageclass')] },
+      ...(offer.length === 0 ? [] : [remake(claim, `with storageClassName ${listed(offer.slice(0, 3).map(quoted), 'or')}`)]),
+      ...staticFixes(claim, sight),
+    ],
+    next: { who: 'an administrator', does: `creates class ${quoted(claim.className)}, or you create the claim again with another` },
+  };
+}
+
+/** kubernetes.io/no-provisioner, and the claim does not wait for a pod. */
+function madeByHand(claim: Claim, sight: Sight): Story {
+  const candidates = volumesFor(claim, sight);
+  return {
+    facts: [{ label: 'asks for', text: asksFor(claim) }],
+    candidates: candidates.map(shown),
+    verdict: 'stuck',
+    code: 'NoVolumeFits',
+    summary: `${noneFits(claim, candidates, sight)} Volumes of class ${quoted(claim.className)} are made by hand only.`,
+    fixes: [{ text: `create a volume ${demandOf(claim)}`, commands: [] }, ...repairsOf(claim, candidates)],
+    next: { who: 'an administrator', does: 'creates a volume that fits, or changes one; it is bound at once' },
+  };
+}
