@@ -24,11 +24,12 @@ export class Tally {
     for (const { names } of meters) for (const name of names) this.#sums.set(name, new RunningSum());
   }
 
-  /** Whether that made a difference. `now`: milliseconds since 1970. */
+  /** Whether that makes a difference, now or earlier than anything else will. `now`: milliseconds since 1970. */
   change(meter: Meter, { before, after }: Change<KubeObject>, now: number): boolean {
+    const nextEnd = this.#nextEnd;
     const less = before === undefined ? nothingUsed : this.#takeOut(meter, before);
     const more = after === undefined ? nothingUsed : this.#putIn(meter, after, now);
-    if (sameUsage(less, more)) return false;
+    if (sameUsage(less, more)) return this.#nextEnd < nextEnd;
     this.#replace(less, more);
     return true;
   }
