@@ -1,7 +1,7 @@
 /** Which pairs of volume and node have to be looked at because an object changed. */
 import type { CSIDriver, Node, PersistentVolume, PersistentVolumeClaim, Pod, VolumeAttachment } from '../../api/generated/types.ts';
 import { claimsOfPod } from '../../domain/volumes/pods.ts';
-import { type Change, keyOf } from '../../machinery/cache.ts';
+import { type Change, keyOf, ownerUids } from '../../machinery/cache.ts';
 import { attachableOf } from './attachable.ts';
 import { isOutOfService, isReady, managedAnnotation } from './situation.ts';
 import { nodeOf, type View } from './view.ts';
@@ -27,10 +27,14 @@ function* pairsOfClaim(view: View, key: string, node: string): Generator<string>
 }
 
 export function* wokenByClaim(view: View, { before, after }: Change<PersistentVolumeClaim>): Generator<string> {
-  const isSame = before !== undefined && after !== undefined && before.metadata.uid === after.metadata.uid;
-  if (isSame && before.status.phase === after.status.phase && before.spec.volumeName === after.spec.volumeName) return;
+  if (before !== undefined && after !== undefined && isSameClaim(before, after)) return;
   const key = keyOf((after ?? before)?.metadata ?? {});
   for (const pod of view.podsByClaim.get(key)) yield* pairsOfClaim(view, key, nodeOf(pod));
+}
+
+function isSameClaim(a: PersistentVolumeClaim, b: PersistentVolumeClaim): boolean {
+  const isSame = a.metadata.uid === b.metadata.uid && a.status.phase === b.status.phase && a.spec.volumeName === b.spec.volumeName;
+  return isSame && ownerUids(a).join() === ownerUids(b).join();
 }
 
 export function* wokenByVolume(view: View, { before, after }: Change<PersistentVolume>): Generator<string> {
