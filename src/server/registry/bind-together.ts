@@ -37,10 +37,10 @@ export function volumeBindings(registry: Registry, authorizer: Authorizer): Volu
       const read = () => readBinding(request, { kinds, options, warnings });
       const given = read();
       checkBinding(given);
-      const writes = fourWrites({ kinds, request, options, warnings, given, read });
-      for (const { call } of writes) await authorize(authorizer, call);
-      const [, volume, , claim] = await changeTogether(registry, writes);
-      if (volume === undefined || claim === undefined) throw new Error('four writes have four answers');
+      const changes = twoChanges({ kinds, request, options, warnings, given, read });
+      for (const { call } of changes) for (const subresource of ['', 'status']) await authorize(authorizer, call, subresource);
+      const [volume, claim] = await changeTogether(registry, changes);
+      if (volume === undefined || claim === undefined) throw new Error('two changes have two answers');
       const object = { kind: volumeBindingKind.kind, apiVersion, metadata: {}, volume: volume.stored.object, claim: claim.stored.object };
       return { type: 'plain', code: 201, object: Object.freeze(object), warnings: [...warnings] };
     },
@@ -114,37 +114,38 @@ interface Writes extends Reading {
   readonly read: () => VolumeBinding;
 }
 
-/** As a client of Kubernetes would send them one after the other. */
-function fourWrites({ kinds, request, options, warnings, given, read }: Writes): readonly OneOfSeveral[] {
-  return (['volume', 'claim'] as const).flatMap((half): OneOfSeveral[] => {
+/** Of each object first all but the status, then the status, as a client of Kubernetes would send them one after the other. */
+function twoChanges({ kinds, request, options, warnings, given, read }: Writes): readonly OneOfSeveral[] {
+  return (['volume', 'claim'] as const).map((half) => {
     const { namespace = '', name = '', uid } = given[half].metadata;
-    const callOf = (subresource: string): Call => ({
-      request,
-      route: { resource: kinds[half], namespace, name, subresource, legacyWatch: false },
-      warnings,
-    });
-    let unused: KubeObject | undefined = given[half];
-    let latest: VolumeBinding['volume' | 'claim'] = given[half];
-    const desired = (): KubeObject => {
-      latest = (unused ?? read()[half]) as typeof latest;
-      unused = undefined;
-      // The write of the object takes over its status from what is stored, in place of the one that the next write is about.
-      return { ...latest };
+    const route = { resource: kinds[half], namespace, name, subresource: '', legacyWatch: false };
+    let unused: Half | undefined = given[half];
+    let latest: Half = given[half];
+    return {
+      call: { request, route, warnings },
+      change: {
+        part: 'object',
+        options,
+        uid,
+        createsAbsent: false,
+        desired: () => {
+          latest = unused ?? read()[half];
+          unused = undefined;
+          // A shallow copy, since the write of the object puts the status that is stored in the place of the one that is wanted.
+          return { ...latest };
+        },
+        thenStatus: (changed) => Object.assign({ ...changed, metadata: cloneObject(changed.metadata) }, { status: latest.status }),
+      },
     };
-    const desiredStatus = (current: KubeObject | undefined): KubeObject =>
-      ({ ...current, metadata: cloneObject(current?.metadata), status: latest.status }) as KubeObject;
-    const usual = { options, uid, createsAbsent: false };
-    return [
-      { call: callOf(''), change: { ...usual, part: 'object', desired } },
-      { call: callOf('status'), change: { ...usual, part: 'status', desired: desiredStatus } },
-    ];
   });
 }
 
+type Half = VolumeBinding['volume' | 'claim'];
+
 /** @throws ApiError 403 */
-async function authorize(authorizer: Authorizer, { request: { user }, route }: Call): Promise<void> {
+async function authorize(authorizer: Authorizer, { request: { user }, route }: Call, subresource: string): Promise<void> {
   const { kind } = route.resource;
-  const { namespace, name, subresource } = route;
+  const { namespace, name } = route;
   const attributes: Attributes = {
     type: 'resource',
     verb: 'update',

@@ -72,22 +72,7 @@ test(
     await api.create(maps, { metadata: { name: 'a' }, data: { n: '10' } });
     const before = api.store.revision();
     await expect(changeTogether(registry, transfer(router, 'a', 'gone'))).rejects.toMatchObject({ code: 404 });
+    await expect(changeTogether(registry, transfer(router, 'a', 'a'))).rejects.toMatchObject({ code: 400 });
     expect(api.store.revision()).toBe(before);
-  }),
-);
-
-test(
-  'the second change of an object starts from the first, also in a dry run',
-  onApi(async (api) => {
-    const { registry, router } = registryOf(api);
-    await api.create(maps, { metadata: { name: 'a' }, data: { n: '10' } });
-    const [less, more] = transfer(router, 'a', 'a') as [OneOfSeveral, OneOfSeveral];
-    const tried = await changeTogether(
-      registry,
-      [less, less].map(({ call, change }) => ({ call, change: { ...change, options: { ...change.options, dryRun: true } } })),
-    );
-    expect(tried.map(({ stored }) => (stored.object as ConfigMap).data)).toEqual([{ n: '9' }, { n: '8' }]);
-    await changeTogether(registry, [less, less, less, more]);
-    expect((await api.send('GET', `${maps}/a`)).body.data).toEqual({ n: '8' });
   }),
 );

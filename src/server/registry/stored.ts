@@ -29,8 +29,7 @@ export class StoredObject implements Stored {
     const object = (this.#object ??= JSON.parse(textOf(this.#bytes)) as KubeObject);
     if (!this.#sealed) {
       this.#sealed = true;
-      // Frozen already: another view of what one draft leaves, with the same version.
-      if (this.revision > 0 && !Object.isFrozen(object)) object.metadata.resourceVersion = String(this.revision);
+      if (this.revision > 0) object.metadata.resourceVersion = String(this.revision);
       deepFreeze(object);
     }
     return object;

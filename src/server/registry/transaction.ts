@@ -21,7 +21,6 @@ export class Draft {
   readonly #locks: Locks;
   // A handful each: searching an array is cheaper than keeping a map.
   readonly #compares: Compare[] = [];
-  readonly #read: { readonly key: string; readonly entry: Entry | undefined }[] = [];
   readonly #writes: Write[] = [];
   #turns: Map<string, () => void> | undefined;
 
@@ -42,12 +41,9 @@ export class Draft {
     this.#turns = undefined;
   }
 
-  /** Reads for a decision that must still hold when the draft commits. Read again, a key is as it was: decisions about it build on each other. */
+  /** Reads for a decision that must still hold when the draft commits. */
   async read(key: string): Promise<Entry | undefined> {
-    const before = this.#read.find((one) => one.key === key);
-    if (before !== undefined) return before.entry;
     const entry = await this.#store.get(key);
-    this.#read.push({ key, entry });
     this.expect(key, entry?.modRevision ?? 0);
     return entry;
   }
@@ -69,17 +65,10 @@ export class Draft {
     replace(this.#writes, { type: 'delete', key });
   }
 
-  /** What the draft does to a key so far. */
-  written(key: string): { readonly type: 'stored'; readonly encoded: Encoded } | { readonly type: 'removed' } | undefined {
-    const write = this.#writes.find((one) => one.key === key);
-    if (write?.type === 'delete') return { type: 'removed' };
-    return write?.memo instanceof Written ? { type: 'stored', encoded: { object: write.memo.object, bytes: write.value } } : undefined;
-  }
-
-  /** The object that the draft would leave at a key; undefined: it does not write it, or removes it. */
+  /** What the draft would leave at a key; undefined: it does not write it, or removes it. */
   pending(key: string): KubeObject | undefined {
-    const written = this.written(key);
-    return written?.type === 'stored' ? written.encoded.object : undefined;
+    const write = this.#writes.find((one) => one.key === key);
+    return write?.type === 'put' && write.memo instanceof Written ? write.memo.object : undefined;
   }
 
   isWritten(key: string): boolean {

@@ -29,6 +29,8 @@ export interface Change {
   readonly uid?: string | undefined;
   /** An absent object is created. */
   readonly createsAbsent: boolean;
+  /** A write of the object's status that follows in the same transaction, admitted and validated for itself. `changed` is what this change makes of the object. */
+  readonly thenStatus?: (changed: KubeObject) => KubeObject;
 }
 
 /** PUT of an object or of its status. */
@@ -78,19 +80,11 @@ export async function prepareChange(registry: Registry, call: Call, attempt: Att
   const { change, draft } = attempt;
   const key = keyOf(resource, namespace, name);
   const entry = await draft.read(key);
-  const current = currentOf(resource, entry, draft.written(key));
-  if (current === undefined && !change.createsAbsent) throw statusErrors.notFound(resource.kind, name);
-  const uid = current?.object.metadata.uid ?? '';
+  if (entry === undefined && !change.createsAbsent) throw statusErrors.notFound(resource.kind, name);
+  const uid = entry === undefined ? '' : (storedOf(resource, entry).object.metadata.uid ?? '');
   const expected = change.uid ?? uid;
   if (expected !== '' && expected !== uid) throw preconditionFailed(resource, key, `UID in precondition: ${expected}, UID in object meta: ${uid}`);
-  if (entry === undefined || current === undefined) return prepareAbsent(registry, call, attempt);
-  return prepareUpdate(registry, call, { ...attempt, entry, current, key });
-}
-
-/** What a change starts from: the object as it is stored, or as an earlier change of the same transaction leaves it. */
-function currentOf(resource: Resource, entry: Entry | undefined, earlier: ReturnType<Draft['written']>): Stored | undefined {
-  if (entry === undefined || earlier?.type === 'removed') return undefined;
-  return earlier === undefined ? storedOf(resource, entry) : unstored(resource, earlier.encoded, entry.modRevision);
+  return entry === undefined ? prepareAbsent(registry, call, attempt) : prepareUpdate(registry, call, { ...attempt, entry, key });
 }
 
 /** The text is the one of Kubernetes' storage layer, which clients get to see. */
@@ -110,29 +104,32 @@ async function prepareAbsent(registry: Registry, call: Call, { change, draft }: 
 
 interface Update extends Attempt {
   readonly entry: Entry;
-  readonly current: Stored;
   readonly key: string;
 }
 
 async function prepareUpdate(registry: Registry, call: Call, update: Update): Promise<Prepared<Changed>> {
   const { resource } = call.route;
-  const { change, draft, entry, current, key } = update;
-  const object = change.desired(current.object);
-  await admitUpdate(registry, call, { ...update, object });
+  const { change, draft, entry, key } = update;
+  const current = storedOf(resource, entry);
   const old = current.object;
+  const part = { part: change.part, subresource: call.route.subresource };
+  let object = await admitUpdate(registry, call, { ...update, ...part, object: change.desired(old), old });
+  if (change.thenStatus !== undefined) {
+    const status = { part: 'status', subresource: 'status' } as const;
+    object = await admitUpdate(registry, call, { ...update, ...status, object: change.thenStatus(object), old: object });
+  }
   const finished = isFinished(resource.kind, object, old);
   const encoded = encode(resource, object);
-  if (!finished && !draft.isWritten(key) && changesNothing(resource, encoded, entry)) return answer(current);
+  if (change.options.dryRun) return answer(unstored(resource, encoded, current.revision));
   if (finished) {
     draft.remove(key);
     recordRemoval(draft, resource, old);
-  } else {
-    draft.put(key, encoded);
-    recordWrite(draft, resource, { object: encoded.object, old });
+    return commit(entry, () => unstored(resource, encoded, current.revision));
   }
-  // Also a dry run leaves its draft: another change of the same object goes on from there.
-  if (change.options.dryRun) return answer(unstored(resource, encoded, current.revision));
-  return commit(entry, finished ? () => unstored(resource, encoded, current.revision) : (committed) => committed.stored(resource, key));
+  if (changesNothing(resource, encoded, entry)) return answer(current);
+  draft.put(key, encoded);
+  recordWrite(draft, resource, { object: encoded.object, old });
+  return commit(entry, (committed) => committed.stored(resource, key));
 }
 
 const answer = (stored: Stored): Prepared<Changed> => ({ type: 'answer', answer: { stored, created: false } });
@@ -145,10 +142,18 @@ const commit = (before: Entry, stored: (committed: Committed) => Stored): Prepar
   },
 });
 
-async function admitUpdate(registry: Registry, call: Call, { change, draft, current, object }: Update & { readonly object: KubeObject }): Promise<void> {
-  const { resource, namespace, name, subresource } = call.route;
+interface Admission extends Update {
+  readonly part: Part;
+  readonly subresource: string;
+  readonly object: KubeObject;
+  readonly old: KubeObject;
+}
+
+/** @returns the object, as it may be stored */
+async function admitUpdate(registry: Registry, call: Call, admitted: Admission): Promise<KubeObject> {
+  const { resource, namespace, name } = call.route;
   const { kind } = resource;
-  const { object: old, revision } = current;
+  const { change, part, subresource, draft, entry, object, old } = admitted;
   const { warnings } = call;
   const admission: AdmissionRequest = {
     operation: 'update',
@@ -166,14 +171,15 @@ async function admitUpdate(registry: Registry, call: Call, { change, draft, curr
   dropManagedFields(object);
   await registry.admission.mutate(admission);
   for (const warning of dedupeOwners(object, 'admitted')) warnings.add(warning);
-  checkVersion(kind, object, revision);
+  checkVersion(kind, object, entry.modRevision);
   keepGeneration(object, old);
-  prepare(change.part, kind, { object, old, now: registry.world.clock.now() });
+  prepare(part, kind, { object, old, now: registry.world.clock.now() });
   keepSystemFields(object, old);
   growGeneration(kind, object, old);
-  validate({ resource, object, old, write: change.part === 'object' ? 'update' : change.part });
-  if (change.part === 'object') for (const warning of kind.warnings?.(object, old) ?? []) warnings.add(warning);
+  validate({ resource, object, old, write: part === 'object' ? 'update' : part });
+  if (part === 'object') for (const warning of kind.warnings?.(object, old) ?? []) warnings.add(warning);
   await registry.admission.validate(admission);
+  return object;
 }
 
 /** Optimistic concurrency: a client that names a version must have seen the newest one. */
