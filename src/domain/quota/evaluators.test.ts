@@ -89,7 +89,7 @@ describe('claims', () => {
       false,
     ]);
     expect(claims.scopeChanged(claim('1Gi'), changing)).toBe(true);
-    expect(claims.scopeChanged(changing, { ...changing, metadata: { ...changing.metadata, labels: { a: 'b' } } } as KubeObject)).toBe(false);
+    expect(claims.scopeChanged(changing, { ...changing, metadata: { ...changing.metadata, labels: { a: 'b' } } })).toBe(false);
   });
 });
 

@@ -147,4 +147,52 @@ describe('quotas', () => {
       expect((await api.create(`${ns}/configmaps`, { metadata: { name: 'free' } })).code).toBe(201);
     }),
   );
+
+  test(
+    'a part of a byte counts as one',
+    onApi(async (api) => {
+      await setQuota(api, 'q', { 'requests.storage': '1Gi' });
+      expect((await api.create(claims, claim('one', '0.1Gi'))).code).toBe(201);
+      expect(await usedOf(api, 'q')).toEqual({ 'requests.storage': '107374183' });
+    }),
+  );
+
+  test(
+    'a pod that gets a deadline needs room among those that have one',
+    onApi(async (api) => {
+      await setQuota(api, 'short', { pods: '1' }, { scopes: ['Terminating'] });
+      const limit = (name: string, labels: object, activeDeadlineSeconds?: number) =>
+        api.send('PATCH', `${ns}/pods/${name}`, {
+          contentType: 'application/merge-patch+json',
+          body: { metadata: { labels }, ...(activeDeadlineSeconds === undefined ? {} : { spec: { activeDeadlineSeconds } }) },
+        });
+      for (const name of ['a', 'b']) expect((await api.create(`${ns}/pods`, pod(name))).code).toBe(201);
+      expect((await limit('a', { x: 'y' })).code).toBe(200);
+      expect(await usedOf(api, 'short')).toBeUndefined();
+      expect((await limit('a', {}, 60)).code).toBe(200);
+      expect(await usedOf(api, 'short')).toEqual({ pods: '1' });
+      expect((await limit('a', {}, 30)).code).toBe(200);
+      expect((await limit('b', {}, 60)).body.message).toContain('exceeded quota: short, requested: pods=1, used: pods=1, limited: pods=1');
+      expect(await usedOf(api, 'short')).toEqual({ pods: '1' });
+    }),
+  );
+
+  test(
+    'what is left unsaid is complained about before what is full; what the pod says as a whole is enough',
+    onApi(async (api) => {
+      await setQuota(api, 'a-full', { pods: '0' });
+      await setQuota(api, 'b-asks', { 'requests.cpu': '2' });
+      expect((await api.create(`${ns}/pods`, pod('one'))).body.message).toContain('failed quota: b-asks: must specify requests.cpu for: app');
+      expect((await api.create(`${ns}/pods`, pod('one', { resources: { requests: { cpu: '1' } } }))).body.message).toContain('exceeded quota: a-full');
+    }),
+  );
+
+  test(
+    'what nobody can measure is limited in name only, and costs no second count',
+    onApi(async (api) => {
+      await setQuota(api, 'q', { configmaps: '9', 'count/gadgets.example.com': '1', replicationcontrollers: '1' });
+      for (const name of ['a', 'b']) expect((await api.create(`${ns}/configmaps`, { metadata: { name } })).code).toBe(201);
+      expect(await usedOf(api, 'q')).toEqual({ configmaps: '2', replicationcontrollers: '0' });
+    }),
+  );
 });
