@@ -7,8 +7,11 @@ export type Action =
   | { readonly do: 'report-attached' }
   /** The node's status lists it no more. Unless told otherwise, fails if the node has it mounted. */
   | { readonly do: 'report-detached'; readonly evenIfInUse: boolean }
-  /** Asks the server, not the caches; if the node has it mounted, nothing that follows happens. */
-  | { readonly do: 'confirm-unused' }
+  /**
+   * Both ask the server, not the caches, which may be behind what became of our own writes if their answers got lost. If the
+   * attachment is going, or the node has the volume mounted, nothing that follows happens.
+   */
+  | { readonly do: 'confirm-attached' | 'confirm-unused' }
   | Tell;
 
 export interface Tell {

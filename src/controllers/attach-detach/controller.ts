@@ -134,7 +134,7 @@ class Desk {
     }
   }
 
-  async #write(action: Exclude<Action, Tell>, { node, uniqueName: volume }: Pair): Promise<Outcome> {
+  async #write(action: Exclude<Action, Tell>, { id, node, uniqueName: volume }: Pair): Promise<Outcome> {
     const { client } = this.#options;
     switch (action.do) {
       case 'create-attachment':
@@ -145,6 +145,8 @@ class Desk {
         return this.#reports.send(node, { type: 'attached', volume });
       case 'report-detached':
         return this.#reports.send(node, { type: 'detached', volume, evenIfInUse: action.evenIfInUse });
+      case 'confirm-attached':
+        return this.#confirmAttached(id);
       case 'confirm-unused':
         return this.#confirmUnused(node, volume);
     }
@@ -153,6 +155,13 @@ class Desk {
   async #delete({ name = '', uid }: { readonly name?: string; readonly uid?: string }): Promise<Outcome> {
     const deleted = await this.#options.client.delete(volumeAttachmentKind, { name }, uid === undefined ? {} : { preconditions: { uid } });
     return !deleted.ok && deleted.reason === 'notFound' ? 'done' : outcomeOf(deleted);
+  }
+
+  async #confirmAttached(name: string): Promise<Outcome> {
+    const attachment = await this.#options.client.get(volumeAttachmentKind, { name });
+    if (!attachment.ok) return outcomeOf(attachment);
+    const { metadata, status } = attachment.value;
+    return status.attached && metadata.deletionTimestamp === undefined ? 'done' : { retry: 'it is being detached, which the caches do not show yet' };
   }
 
   async #confirmUnused(name: string, volume: string): Promise<Outcome> {

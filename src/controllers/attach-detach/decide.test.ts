@@ -84,6 +84,7 @@ describe('a volume that a pod needs', () => {
   test('is listed once it is attached, and every pod is told', () => {
     const wants = [pod('one'), pod('two')].map((each) => ({ pod: each, volume }));
     expect(actions(situation({ wants, attachment: attached }))).toEqual([
+      'confirm-attached',
       'report-attached',
       'tell one SuccessfulAttachVolume: AttachVolume.Attach succeeded for volume "vol" ',
       'tell two SuccessfulAttachVolume: AttachVolume.Attach succeeded for volume "vol" ',
@@ -93,7 +94,7 @@ describe('a volume that a pod needs', () => {
 
   test('is listed again without a word if the node forgot it', () => {
     const told = new Map([['uid-of-web', { what: 'attached', at: now - 60 * minutes }]]);
-    expect(actions(needed({ attachment: attached, told }))).toEqual(['report-attached']);
+    expect(actions(needed({ attachment: attached, told }))).toEqual(['confirm-attached', 'report-attached']);
   });
 
   test('fails aloud, again with each try, and again after five minutes', () => {
@@ -369,6 +370,7 @@ function apply(seen: Situation, action: Action): Situation {
       return { ...seen, node: listed(true) };
     case 'report-detached':
       return { ...seen, node: listed(false) };
+    case 'confirm-attached':
     case 'confirm-unused':
       return seen;
     case 'tell':

@@ -44,7 +44,7 @@ function announce(situation: Situation, now: number): Decision {
     report: ({ volume }) => ({ type: 'Normal', reason: 'SuccessfulAttachVolume', message: attachSucceeded(volume.metadata.name ?? '') }),
   });
   const why: Reason = { code: 'Attached', text: `attached; node "${situation.pair.node}" is told`, next: 'attach-detach' };
-  return { actions: [{ do: 'report-attached' }, ...tell.actions], reasons: [why] };
+  return { actions: [{ do: 'confirm-attached' }, { do: 'report-attached' }, ...tell.actions], reasons: [why] };
 }
 
 function ask(situation: Situation, now: number): Decision {
