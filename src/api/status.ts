@@ -105,12 +105,8 @@ export const statusErrors = {
   /** A resourceVersion, or a page, that is no longer kept. */
   expired: (message: string) => new ApiError(410, 'Expired', message),
   tooLarge: (limit: number) => new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`),
-  unsupportedMediaType: (given: string, accepted: readonly string[]) =>
-    new ApiError(
-      415,
-      'UnsupportedMediaType',
-      `the body of the request was in an unknown format (${given || 'no content type'}) - accepted media types include: ${accepted.join(', ')}`,
-    ),
+  unsupportedMediaType: (accepted: readonly string[]) =>
+    new ApiError(415, 'UnsupportedMediaType', `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`),
   invalid: (kind: Pick<Kind, 'group' | 'kind'>, name: string, errors: readonly FieldError[]) => {
     // A check that ran twice shows as two causes, but is said once.
     const texts = [...new Set(errors.map((e) => `${e.field}: ${causeMessage(e)}`))];

@@ -22,6 +22,13 @@ import { applyStrategicPatch } from './strategic-patch.ts';
 /** Content types, in the order in which Kubernetes lists them. */
 export const patchContentTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json'] as const;
 
+type PatchContentType = (typeof patchContentTypes)[number];
+
+/** @throws ApiError 415 */
+export function requirePatchType(contentType: string): asserts contentType is PatchContentType {
+  if (!patchContentTypes.some((known) => known === contentType)) throw statusErrors.unsupportedMediaType(patchContentTypes);
+}
+
 export interface PatchRequest {
   readonly contentType: string;
   readonly body: PatchBody;
@@ -43,15 +50,15 @@ export interface PreparedPatch {
 
 /** @throws ApiError 400, 413, 415 */
 export function preparePatch(request: PatchRequest): PreparedPatch {
-  switch (request.contentType) {
+  const { contentType } = request;
+  requirePatchType(contentType);
+  switch (contentType) {
     case 'application/json-patch+json':
       return prepareJsonPatch(request);
     case 'application/merge-patch+json':
       return prepareMergePatch(request);
     case 'application/strategic-merge-patch+json':
       return prepareStrategicPatch(request);
-    default:
-      throw statusErrors.unsupportedMediaType(request.contentType, patchContentTypes);
   }
 }
 

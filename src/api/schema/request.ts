@@ -34,7 +34,7 @@ export function decodeRequest<T extends KubeObject>({ expected, body, fieldValid
   const parsed = orUnrecognized(() => parseBody(body), { expected, body });
   const found = orUnrecognized(() => kindOf(parsed.value, expected), { expected, body });
   try {
-    const { object, strictErrors } = decodeAs<T>(found, parsed);
+    const { object, strictErrors } = decodeAs<T>(found, expected, parsed);
     refuseOtherKind(found, expected);
     if (strictErrors.length === 0 || fieldValidation === 'Ignore') return { object, warnings: [] };
     if (fieldValidation === 'Warn') return { object, warnings: strictErrors };
@@ -120,9 +120,10 @@ function metaString(meta: Record<string, unknown>, name: 'kind' | 'apiVersion'):
   throw new JsonError(`json: cannot unmarshal ${jsonTypeOf(value)} into Go struct field .${name} of type string`);
 }
 
-function decodeAs<T>(found: GroupVersionKind, parsed: Parsed): Decoded<T> {
+/** The caller knows the type of what it expects, which may be of a version that is served no more. */
+function decodeAs<T>(found: GroupVersionKind, expected: DecodeRequest['expected'], parsed: Parsed): Decoded<T> {
   const apiVersion = apiVersionOf(found);
-  const type = typeNameOf(apiVersion, found.kind);
+  const type = isSame(found, expected) ? expected.type : typeNameOf(apiVersion, found.kind);
   if (type === undefined) {
     throw new DecodeError(`no kind ${quoteGo(found.kind)} is registered for version ${quoteGo(apiVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`);
   }
@@ -149,12 +150,13 @@ function withDuplicates(type: string, { duplicates, text }: Parsed, unknown: rea
   return [...errors];
 }
 
+const isSame = (a: GroupVersionKind, b: GroupVersionKind): boolean => a.kind === b.kind && a.group === b.group && a.version === b.version;
+
 /** Kinds that are two versions of one: an event of either group. */
 const sameThing: ReadonlySet<string> = new Set(['Event']);
 
 function refuseOtherKind(found: GroupVersionKind, expected: DecodeRequest['expected']): void {
-  const sameVersion = found.group === expected.group && found.version === expected.version;
-  if (found.kind === expected.kind && sameVersion) return;
+  if (isSame(found, expected)) return;
   if (found.kind === expected.kind && sameThing.has(found.kind)) {
     const text = `the API version in the data (${apiVersionOf(found)}) does not match the expected API version (${apiVersionOf(expected)})`;
     throw statusErrors.badRequest(text);

@@ -1,6 +1,6 @@
 import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
-import { patchContentTypes, preparePatch } from '../../api/patch/index.ts';
+import { preparePatch, requirePatchType } from '../../api/patch/index.ts';
 import { statusErrors } from '../../api/status.ts';
 import type { ApiResponse } from '../api.ts';
 import { adoptNamespace, checkName } from './metadata.ts';
@@ -12,8 +12,7 @@ import { change, changedResponse, type Part } from './update.ts';
 export async function patch(registry: Registry, call: Call, part: Part): Promise<ApiResponse> {
   const { resource, namespace, name } = call.route;
   const { kind } = resource;
-  const options = parseWriteOptions(call.request.query, 'PatchOptions');
-  const apply = patchOf(call, kind, options);
+  const { options, apply } = patchOf(call, kind);
   const desired = (current: KubeObject | undefined): KubeObject => {
     if (current === undefined) throw statusErrors.notFound(kind, name);
     const object = apply(current);
@@ -25,18 +24,30 @@ export async function patch(registry: Registry, call: Call, part: Part): Promise
   return changedResponse(call, await change(registry, call, { part, options, desired, createsAbsent: false }));
 }
 
-/** What a patch makes of an object: a new one, decoded, without defaults. @throws ApiError */
-export type Patch = <T extends KubeObject>(current: T) => T;
+export interface RequestedPatch {
+  readonly options: WriteOptions;
+  /** What the patch makes of an object: a new one, decoded, without defaults. @throws ApiError */
+  readonly apply: <T extends KubeObject>(current: T) => T;
+}
 
-/** The patch in a request's body. @throws ApiError 400, 413, 415 */
-export function patchOf({ request, warnings }: Call, kind: Pick<Kind, 'group' | 'version' | 'kind' | 'type'>, { fieldValidation }: WriteOptions): Patch {
-  const { body } = request;
-  if (body.type === 'none') throw statusErrors.unsupportedMediaType('', patchContentTypes);
-  const given = body.type === 'object' ? ({ type: 'value', value: body.object } as const) : ({ type: 'bytes', bytes: body.bytes } as const);
-  const prepared = preparePatch({ contentType: body.contentType, body: given, kind, fieldValidation });
-  return (current) => {
+const noBytes = new Uint8Array(0);
+
+/** The patch in a request's body, and its options. @throws ApiError 400, 413, 415, 422 */
+export function patchOf({ request, warnings }: Call, kind: Pick<Kind, 'group' | 'version' | 'kind' | 'type'>): RequestedPatch {
+  const { body, query } = request;
+  const contentType = body.type === 'none' ? '' : body.contentType;
+  // First of all: whoever asks for a type that there is not (server-side apply) is to hear of that, not of options that go with it.
+  requirePatchType(contentType);
+  const options = parseWriteOptions(query, 'PatchOptions');
+  const given =
+    body.type === 'object'
+      ? ({ type: 'value', value: body.object } as const)
+      : ({ type: 'bytes', bytes: body.type === 'bytes' ? body.bytes : noBytes } as const);
+  const prepared = preparePatch({ contentType, body: given, kind, fieldValidation: options.fieldValidation });
+  const apply: RequestedPatch['apply'] = (current) => {
     const patched = prepared.apply(current);
     for (const warning of patched.warnings) warnings.add(warning);
     return patched.object;
   };
+  return { options, apply };
 }

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../api/object.ts';
 import type { FieldValidation } from '../../api/schema/index.ts';
 import { decodeRequest } from '../../api/schema/index.ts';
-import { statusErrors } from '../../api/status.ts';
+import { ApiError, statusErrors } from '../../api/status.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { Store } from '../../store/contract.ts';
 import type { World } from '../../world/world.ts';
@@ -64,6 +64,24 @@ export function decodeBody<T extends KubeObject>(
   return decoded.object;
 }
 
+/** As the first of several versions of one type that takes it; what the first of them minds is what the client hears. @throws ApiError 400, 415 */
+export function decodeAsAny<T extends KubeObject>(
+  body: RequestBody,
+  versions: readonly BodyType<T>[],
+  options: { readonly fieldValidation: FieldValidation; readonly warnings: Set<string> },
+): T {
+  let refused: ApiError | undefined;
+  for (const version of versions) {
+    try {
+      return decodeBody(body, version, options);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      refused ??= error;
+    }
+  }
+  throw refused ?? new Error('no version was tried');
+}
+
 /** An object of a served kind, complete with its defaults. @throws ApiError 400, 415 */
 export function decodeObject(
   body: RequestBody,
@@ -79,7 +97,7 @@ function parsedBody(body: RequestBody): Parameters<typeof decodeRequest>[0]['bod
   if (body.type === 'object') return { type: 'value', value: body.object };
   if (body.type === 'none') return { type: 'json', bytes: noBytes };
   const type = bodyTypes.get(body.contentType);
-  if (type === undefined) throw statusErrors.unsupportedMediaType(body.contentType, acceptedBodies);
+  if (type === undefined) throw statusErrors.unsupportedMediaType(acceptedBodies);
   return { type, bytes: body.bytes };
 }
 

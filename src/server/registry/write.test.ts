@@ -169,6 +169,35 @@ describe('updating', () => {
     }),
   );
 
+  test.each([
+    ['abc', 'strconv.ParseUint: parsing "abc": invalid syntax'],
+    ['-1', 'strconv.ParseUint: parsing "-1": invalid syntax'],
+    ['18446744073709551616', 'strconv.ParseUint: parsing "18446744073709551616": value out of range'],
+  ])('a version that is none (%s) is no conflict', (resourceVersion, message) =>
+    onApi(async (api) => {
+      await api.create(maps, map('a'));
+      const put = await api.send('PUT', `${maps}/a`, { body: { metadata: { name: 'a', resourceVersion } } });
+      expect(put.body).toMatchObject({ code: 500, message });
+      expect(put.body).not.toHaveProperty('reason');
+    })(),
+  );
+
+  test(
+    'a patch of a type that there is not is refused as such, whatever its options are',
+    onApi(async (api) => {
+      await api.create(maps, map('a'));
+      const apply = { contentType: 'application/apply-patch+yaml', query: 'force=true&fieldManager=me', body: map('a') };
+      expect((await api.send('PATCH', `${maps}/a`, apply)).body).toMatchObject({
+        code: 415,
+        reason: 'UnsupportedMediaType',
+        message:
+          'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json',
+      });
+      const merge = { contentType: 'application/merge-patch+json', query: 'force=true', body: {} };
+      expect((await api.send('PATCH', `${maps}/a`, merge)).code).toBe(422);
+    }),
+  );
+
   test(
     'a write that changes nothing is none, in whatever order its keys come',
     onApi(async (api) => {

@@ -5,11 +5,12 @@ import type { Resource } from '../registry/resources.ts';
 
 /** An empty object of the kind that says up to which revision a watcher has seen everything. */
 export function bookmark(resource: Resource, revision: number, initialEventsEnd: boolean): WatchEvent {
+  const { kind: _kind, apiVersion: _version, metadata: _metadata, ...empty } = decode<KubeObject>(resource.kind.type, {}).object;
   const object = deepFreeze<KubeObject>({
-    ...decode<KubeObject>(resource.kind.type, {}).object,
     kind: resource.kind.kind,
     apiVersion: resource.apiVersion,
     metadata: { resourceVersion: String(revision), ...(initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}) },
+    ...empty,
   });
   const stored: Stored = { object, revision, json: () => Buffer.from(JSON.stringify(object)) };
   return { type: 'BOOKMARK', stored, memo: undefined };

@@ -6,7 +6,7 @@ import type { ApiResponse } from '../../api.ts';
 import { afterDelete, checkPreconditions, settle } from '../delete.ts';
 import { adoptNamespace, timestamp } from '../metadata.ts';
 import { checkDeleteOptions, type DeleteOptions, parseWriteOptions } from '../options.ts';
-import { type Call, decodeBody, bodyType, type Registry, targetOf } from '../registry.ts';
+import { type Call, decodeAsAny, bodyType, type Registry, targetOf } from '../registry.ts';
 import { keyOf, prefixOf, type Resource } from '../resources.ts';
 import { encode, storedOf } from '../stored.ts';
 import { type Draft, type Prepared, write } from '../transaction.ts';
@@ -14,7 +14,8 @@ import { setCondition } from './binding.ts';
 import { created } from './created.ts';
 import { budgetsOf, isUnguarded, mayGoUnhealthy, spend } from './disruption-budget.ts';
 
-const evictionType = bodyType<Eviction>('policy', 'v1', 'Eviction');
+/** The old one is no longer served, but evictions may still be written in it. */
+const evictionTypes = ['v1', 'v1beta1'].map((version) => bodyType<Eviction>('policy', version, 'Eviction'));
 
 /**
  * Deletes a pod if its disruption budget allows it. The budget is spent in the transaction that deletes the pod: neither
@@ -24,7 +25,7 @@ export async function evict(registry: Registry, call: Call): Promise<ApiResponse
   const { request, route, warnings } = call;
   if (request.method !== 'POST') throw statusErrors.methodNotAllowedHere();
   const { dryRun, fieldValidation } = parseWriteOptions(request.query, 'CreateOptions');
-  const eviction = decodeBody(request.body, evictionType, { fieldValidation, warnings });
+  const eviction = decodeAsAny(request.body, evictionTypes, { fieldValidation, warnings });
   adoptNamespace(eviction, route.resource.kind, route.namespace);
   if (eviction.metadata.name !== route.name) throw statusErrors.badRequest('name in URL does not match name in Eviction object');
   const given = checkDeleteOptions(eviction.deleteOptions ?? {});

@@ -7,7 +7,7 @@ import { statusErrors } from '../../../api/status.ts';
 import type { ApiResponse } from '../../api.ts';
 import { currentOf } from '../get.ts';
 import { adoptNamespace, checkName } from '../metadata.ts';
-import { parseWriteOptions } from '../options.ts';
+import { parseWriteOptions, type WriteOptions } from '../options.ts';
 import { patchOf } from '../patch.ts';
 import { type Call, decodeBody, bodyType, type Registry } from '../registry.ts';
 import { change } from '../update.ts';
@@ -21,10 +21,10 @@ export async function scale(registry: Registry, call: Call, paths: ScalePaths<Ku
     case 'GET':
       return respond(call, scaleOf(paths, (await currentOf(registry, call)).object));
     case 'PUT':
-      return rescale(registry, call, { paths, desired: putScale(call) });
+      return rescale(registry, call, { paths, ...putScale(call) });
     case 'PATCH': {
-      const patch = patchOf(call, scaleType, parseWriteOptions(request.query, 'PatchOptions'));
-      return rescale(registry, call, { paths, desired: patch });
+      const { options, apply } = patchOf(call, scaleType);
+      return rescale(registry, call, { paths, options, desired: apply });
     }
     default:
       throw statusErrors.methodNotAllowedHere();
@@ -48,19 +48,19 @@ function scaleOf(paths: ScalePaths<KubeObject>, { metadata, ...object }: KubeObj
 
 const replicasOf = (replicas: number): Scale['spec'] => (replicas === 0 ? {} : { replicas });
 
-const putScale = (call: Call): (() => Scale) => {
-  const { fieldValidation } = parseWriteOptions(call.request.query, 'UpdateOptions');
-  return () => decodeBody(call.request.body, scaleType, { fieldValidation, warnings: call.warnings });
-};
+function putScale({ request, warnings }: Call): Omit<Rescaling, 'paths'> {
+  const options = parseWriteOptions(request.query, 'UpdateOptions');
+  return { options, desired: () => decodeBody(request.body, scaleType, { fieldValidation: options.fieldValidation, warnings }) };
+}
 
 interface Rescaling {
   readonly paths: ScalePaths<KubeObject>;
+  readonly options: WriteOptions;
   readonly desired: (current: Scale) => Scale;
 }
 
-async function rescale(registry: Registry, call: Call, { paths, desired }: Rescaling): Promise<ApiResponse> {
+async function rescale(registry: Registry, call: Call, { paths, options, desired }: Rescaling): Promise<ApiResponse> {
   const { resource, namespace, name } = call.route;
-  const options = parseWriteOptions(call.request.query, call.request.method === 'PUT' ? 'UpdateOptions' : 'PatchOptions');
   const { stored } = await change(registry, call, {
     part: 'object',
     options,

@@ -206,6 +206,18 @@ describe('eviction', () => {
   );
 
   test(
+    'is written in the version that was served once as well as in the present one',
+    onApi(async (api) => {
+      await guarded(api, 1);
+      expect((await evict(api, 'a', { apiVersion: 'policy/v1beta1' })).code).toBe(201);
+      expect((await evict(api, 'b', { apiVersion: 'policy/v2' })).body).toMatchObject({
+        code: 400,
+        message: expect.stringContaining('no kind "Eviction" is registered for version "policy/v2"'),
+      });
+    }),
+  );
+
+  test(
     'a budget that nobody has looked at yet allows nothing; two budgets are one too many',
     onApi(async (api) => {
       await guarded(api, 1);
