@@ -10,16 +10,18 @@ import { serviceAccountKind } from '../../src/api/kinds/service-account.ts';
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
 import { provisioner } from '../../src/controllers/provisioner/controller.ts';
 import { reclaimer } from '../../src/controllers/reclaimer/controller.ts';
+import type { BindMode } from '../../src/controllers/volume-binder/actions.ts';
 import { volumeBinder } from '../../src/controllers/volume-binder/controller.ts';
 import { eventSource } from '../../src/domain/volumes/decision.ts';
 import { VolumesView } from '../../src/domain/volumes/view.ts';
 import { createInProcessTransport } from '../../src/main/in-process-transport.ts';
-import { type Client, createClient } from '../../src/machinery/client.ts';
+import { type Client, createClient, type Pair } from '../../src/machinery/client.ts';
 import { Informers } from '../../src/machinery/informers.ts';
 import { type Loop, type LoopOptions, runController } from '../../src/machinery/loop.ts';
 import { Recorder } from '../../src/machinery/recorder.ts';
 import { Tellings } from '../../src/machinery/tellings.ts';
 import type { Transport } from '../../src/machinery/transport.ts';
+import { authenticatedMayAll } from '../../src/server/auth/authorizer.ts';
 import { createApi } from '../../src/server/create-api.ts';
 import type { Store } from '../../src/store/contract.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
@@ -31,11 +33,13 @@ export interface StorageCluster {
   readonly transport: Transport;
   readonly client: Client;
   readonly backend: SmallBackend;
+  readonly mode: BindMode;
 }
 
-export async function startStorageCluster(world: World): Promise<StorageCluster> {
+export async function startStorageCluster(world: World, mode: BindMode = 'transaction'): Promise<StorageCluster> {
   const store = openMemoryStore();
-  const api = createApi({ store, world, kinds: [...storageAndCoreKinds, erased(podKind), erased(volumeIntentKind)] });
+  const kinds = [...storageAndCoreKinds, erased(podKind), erased(volumeIntentKind)];
+  const api = createApi({ store, world, kinds, extensions: mode === 'plain' ? undefined : { authorizer: authenticatedMayAll } });
   const transport = createInProcessTransport(api, { name: 'test', groups: ['system:masters'] }, 'test');
   const client = createClient({ transport });
   const made = await client.create(namespaceKind, { metadata: { name: 'default' } });
@@ -43,16 +47,12 @@ export async function startStorageCluster(world: World): Promise<StorageCluster>
   // Pods, scrubbers too, need one.
   const account = await client.create(serviceAccountKind, { metadata: { name: 'default', namespace: 'default' } });
   if (!account.ok) throw account.error;
-  return { store, transport, client, backend: new SmallBackend() };
+  return { store, transport, client, backend: new SmallBackend(), mode };
 }
 
 /** One process with all three controllers. */
-export function runStorage(
-  cluster: { readonly transport: Transport; readonly backend: SmallBackend },
-  world: World,
-  more: Partial<LoopOptions> = {},
-): readonly Loop[] {
-  const { transport, backend } = cluster;
+export function runStorage(cluster: Pick<StorageCluster, 'transport' | 'backend' | 'mode'>, world: World, more: Partial<LoopOptions> = {}): readonly Loop[] {
+  const { transport, backend, mode } = cluster;
   const informers: Informers = new Informers({ client: createClient({ transport }), world });
   const client = createClient({ transport, observer: informers.observer });
   const view = new VolumesView();
@@ -71,8 +71,9 @@ export function runStorage(
     facts: making.facts,
     delete: async (_: string, source: Parameters<SmallBackend['handleOf']>[0]) => backend.delete(backend.handleOf(source)),
   };
+  const together = mode === 'plain' ? {} : { bindTogether: (pair: Pair) => client.bindTogether(pair) };
   const loops = [
-    runController(volumeBinder({ ...common, tellings: tellings() }), options),
+    runController(volumeBinder({ ...common, tellings: tellings(), ...together }), options),
     runController(provisioner({ ...common, tellings: tellings(), drivers: making }), options),
     runController(reclaimer({ ...common, tellings: tellings(), drivers: deleting }), options),
   ];

@@ -31,6 +31,8 @@ interface WireOptions {
   readonly limits?: Partial<Limits>;
   /** What is wrong with readiness. */
   readonly ready?: () => string | undefined;
+  /** Without any extension to the Kubernetes API. */
+  readonly plain?: boolean;
 }
 
 export const startWireServer = (options: WireOptions = {}): Promise<WireServer> => start(() => new SmallApi(), [configMaps], options);
@@ -40,7 +42,7 @@ export async function startRealWireServer(kinds: readonly Kind[], options: WireO
   const store = openMemoryStore();
   let stop: (() => Promise<void>) | undefined;
   const make = (world: World): Api => {
-    const api = createApi({ store, kinds, world });
+    const api = createApi({ store, kinds, world, extensions: options.plain === true ? undefined : { authorizer: authenticatedMayAll } });
     stop = () => api.stop();
     return api;
   };
@@ -55,7 +57,7 @@ export async function startRealWireServer(kinds: readonly Kind[], options: WireO
   };
 }
 
-async function start<A extends Api>(makeApi: (world: World) => A, kinds: readonly Kind[], { limits, ready }: WireOptions): Promise<WireServer<A>> {
+async function start<A extends Api>(makeApi: (world: World) => A, kinds: readonly Kind[], { limits, ready, plain }: WireOptions): Promise<WireServer<A>> {
   const certificates = await testCertificates();
   const errors: string[] = [];
   const real = createRealWorld({ logLevel: 'silent' });
@@ -80,6 +82,7 @@ async function start<A extends Api>(makeApi: (world: World) => A, kinds: readonl
     listen: { host: '127.0.0.1', port: 0 },
     world,
     metrics,
+    extensions: plain !== true,
     ...(limits === undefined ? {} : { limits }),
   };
   const server = await startHttpServer(options);
