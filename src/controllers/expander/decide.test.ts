@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { PersistentVolume, PersistentVolumeClaim, PersistentVolumeSpec } from '../../api/generated/types.ts';
+import type { Action } from './actions.ts';
+import { decide, type Snapshot } from './decide.ts';
+
+const claim = (request: string, capacity: string, phase = 'Bound'): PersistentVolumeClaim => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name: 'data', namespace: 'default', uid: 'uid' },
+  spec: { resources: { requests: { storage: request } }, volumeName: 'vol' },
+  status: { phase, capacity: { storage: capacity } },
+});
+const csi = { driver: 'driver', volumeHandle: 'handle' };
+const claimRef = { namespace: 'default', name: 'data', uid: 'uid' };
+const volume = (spec: Partial<PersistentVolumeSpec> = {}, annotations: Record<string, string> = {}): PersistentVolume => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name: 'vol', annotations },
+  spec: { claimRef, csi, ...spec },
+  status: {},
+});
+const ebs = { csi: undefined, awsElasticBlockStore: { volumeID: 'vol-1' } } as unknown as Partial<PersistentVolumeSpec>;
+
+const shown = (actions: readonly Action[]): string[] => actions.map((action) => (action.do === 'tell' ? `tell: ${action.message}` : action.do));
+const actions = (of: PersistentVolumeClaim, at: PersistentVolume | undefined = volume(), asked?: Snapshot['asked']): string[] =>
+  shown(decide({ claim: of, volume: at, asked }).actions);
+
+const external = ['tell: waiting for an external controller to expand this PVC', 'remember'];
+
+describe('a claim that asks for more than it has', () => {
+  test('is told who will see to it, once', () => {
+    expect(actions(claim('2Gi', '1Gi'))).toEqual(external);
+    expect(actions(claim('2Gi', '1Gi'), volume(), { request: '2Gi', capacity: '1Gi' })).toEqual([]);
+    expect(actions(claim('2048Mi', '1Gi'), volume(), { request: '2Gi', capacity: '1Gi' })).toEqual([]);
+  });
+
+  test('is told again when it asks for still more, or got a part; not when it asks for less', () => {
+    expect(actions(claim('3Gi', '1Gi'), volume(), { request: '2Gi', capacity: '1Gi' })).toEqual(external);
+    expect(actions(claim('3Gi', '2Gi'), volume(), { request: '3Gi', capacity: '1Gi' })).toEqual(external);
+    expect(actions(claim('2Gi', '1Gi'), volume(), { request: '3Gi', capacity: '1Gi' })).toEqual(['remember']);
+  });
+
+  test('whatever kind of volume it has', () => {
+    for (const spec of [{ hostPath: { path: '/tmp' } }, { nfs: { server: 's', path: '/' } }])
+      expect(actions(claim('2Gi', '1Gi'), volume(spec))).toEqual(external);
+  });
+
+  test('of a plugin that left the tree is given to the driver that took over', () => {
+    const { actions: done } = decide({ claim: claim('2Gi', '1Gi'), volume: volume(ebs), asked: undefined });
+    expect(shown(done)).toEqual([
+      'annotate',
+      'tell: CSI migration enabled for kubernetes.io/aws-ebs; waiting for external resizer to expand the pvc',
+      'remember',
+    ]);
+    expect(done[0]?.claim.metadata.annotations).toEqual({ 'volume.kubernetes.io/storage-resizer': 'ebs.csi.aws.com' });
+  });
+
+  test('is left to its node if only that can do it', () => {
+    expect(actions(claim('2Gi', '1Gi'), volume({ flexVolume: { driver: 'd' } }))).toEqual([]);
+  });
+
+  test('includes one whose file system has yet to grow', () => {
+    expect(actions(claim('1Gi', '1Gi'), volume({}, { 'volume.alpha.kubernetes.io/pre-resize-capacity': '1Gi' }))).toEqual(external);
+  });
+});
+
+describe('nothing is said', () => {
+  test.each([
+    ['while the volume is large enough', claim('2Gi', '5Gi'), volume()],
+    ['of what is exactly enough', claim('1Gi', '1024Mi'), volume()],
+    ['before the claim is bound', claim('2Gi', '1Gi', 'Pending'), volume()],
+    ['before its volume is known', claim('2Gi', '1Gi'), undefined],
+    ['while its volume points elsewhere', claim('2Gi', '1Gi'), volume({ claimRef: { ...claimRef, uid: 'other' } })],
+    ['if somebody wrote nonsense', claim('lots', '1Gi'), volume()],
+  ])('%s', (_, of, at) => expect(shown(decide({ claim: of, volume: at, asked: undefined }).actions)).toEqual([]));
+});
+
+describe('in every situation', () => {
+  const sizes = fc.constantFrom('1Gi', '2Gi', '3Gi');
+  const snapshots: fc.Arbitrary<Snapshot> = fc.record({
+    claim: fc.tuple(sizes, sizes, fc.constantFrom('Bound', 'Pending')).map(([request, capacity, phase]) => claim(request, capacity, phase)),
+    volume: fc.constantFrom(undefined, volume(), volume(ebs), volume({ flexVolume: { driver: 'd' } }), volume({ claimRef: { ...claimRef, uid: 'other' } })),
+    asked: fc.option(fc.record({ request: sizes, capacity: sizes }), { nil: undefined }),
+  });
+
+  test('it settles', () => {
+    fc.assert(
+      fc.property(snapshots, (seen) => {
+        expect(decide(decide(seen).actions.reduce(apply, seen)).actions).toEqual([]);
+      }),
+    );
+  });
+
+  test('a crash after any prefix ends in the same state', () => {
+    fc.assert(
+      fc.property(snapshots, (seen) => {
+        const { actions: all } = decide(seen);
+        const end = all.reduce(apply, seen);
+        for (let length = 0; length < all.length; length++) {
+          // What was told is forgotten with the process.
+          const crashed = { ...all.slice(0, length).reduce(apply, seen), asked: undefined };
+          expect(decide(crashed).actions.reduce(apply, crashed).claim).toEqual(end.claim);
+        }
+      }),
+    );
+  });
+
+  test('the same leads to the same, with a reason', () => {
+    fc.assert(
+      fc.property(snapshots, (seen) => {
+        expect(decide(seen)).toEqual(decide(structuredClone(seen)));
+        expect(decide(seen).reasons).not.toEqual([]);
+      }),
+    );
+  });
+});
+
+function apply(seen: Snapshot, action: Action): Snapshot {
+  switch (action.do) {
+    case 'annotate':
+      return { ...seen, claim: action.claim };
+    case 'remember':
+      return { ...seen, asked: action.asked };
+    case 'tell':
+      return seen;
+  }
+}

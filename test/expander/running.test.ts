@@ -1,0 +1,159 @@
+/** The expander, running, on the real registry, in simulated time. Tests play the binder and the external resizer. */
+import { expect, test } from 'vitest';
+import type { PersistentVolume, PersistentVolumeClaim } from '../../src/api/generated/types.ts';
+import { eventKind } from '../../src/api/kinds/event.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
+import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
+import { expander } from '../../src/controllers/expander/controller.ts';
+import { createClient, type Draft, type Result } from '../../src/machinery/client.ts';
+import { Informers } from '../../src/machinery/informers.ts';
+import { type LoopOptions, runController } from '../../src/machinery/loop.ts';
+import { Recorder } from '../../src/machinery/recorder.ts';
+import type { Transport } from '../../src/machinery/transport.ts';
+import { SimulatedProcess } from '../../src/sim/process.ts';
+import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
+import type { World } from '../../src/world/world.ts';
+import { startTestCluster, type TestCluster } from '../machinery/cluster.ts';
+
+function runExpander(transport: Transport, world: World, more: Partial<LoopOptions> = {}): void {
+  const informers: Informers = new Informers({ client: createClient({ transport }), world });
+  const client = createClient({ transport, observer: informers.observer });
+  const recorder = new Recorder({ world, client, eventKind, component: 'volume_expand' });
+  runController(expander({ client, informers, recorder }), { world, informers, ...more });
+  informers.start();
+}
+
+const data = { namespace: 'default', name: 'data' };
+
+async function done<T>(result: Promise<Result<T>>): Promise<T> {
+  const outcome = await result;
+  if (!outcome.ok) throw outcome.error;
+  return outcome.value;
+}
+
+const get = ({ client }: TestCluster): Promise<PersistentVolumeClaim> => done(client.get(persistentVolumeClaimKind, data));
+
+/** A claim of a class that lets it grow, bound to a volume. */
+async function bound(
+  cluster: TestCluster,
+  capacity: string,
+  source: Draft<PersistentVolume['spec']> = { csi: { driver: 'driver', volumeHandle: 'h' } },
+): Promise<void> {
+  const { client } = cluster;
+  await done(client.create(storageClassKind, { metadata: { name: 'class' }, provisioner: 'driver', allowVolumeExpansion: true }));
+  const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: 'class', volumeName: 'vol' };
+  const { metadata } = await done(client.create(persistentVolumeClaimKind, { metadata: data, spec }));
+  const claimRef = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', ...data, uid: metadata.uid ?? '' };
+  await done(
+    client.create(persistentVolumeKind, {
+      metadata: { name: 'vol' },
+      spec: { capacity: { storage: capacity }, accessModes: ['ReadWriteOnce'], storageClassName: 'class', claimRef, ...source },
+    }),
+  );
+  await grown(cluster, capacity);
+}
+
+const grown = async (cluster: TestCluster, capacity: string) =>
+  done(cluster.client.updateStatus(persistentVolumeClaimKind, { ...(await get(cluster)), status: { phase: 'Bound', capacity: { storage: capacity } } }));
+
+async function ask(cluster: TestCluster, storage: string): Promise<void> {
+  const claim = await get(cluster);
+  await done(cluster.client.update(persistentVolumeClaimKind, { ...claim, spec: { ...claim.spec, resources: { requests: { storage } } } }));
+}
+
+async function events({ client }: TestCluster): Promise<string[]> {
+  const { items } = await done(client.list(eventKind));
+  return items.map(({ source, type, reason, message, count }) => `${source.component} ${type} ${reason} x${count}: ${message}`);
+}
+
+const story = (tell: (cluster: TestCluster, world: SimulatedWorld) => Promise<void>) => () =>
+  simulate(1, async (world) => {
+    const cluster = await startTestCluster(world);
+    runExpander(cluster.transport, world);
+    await tell(cluster, world);
+  });
+
+const external = (count: number) => `volume_expand Normal ExternalExpanding x${count}: waiting for an external controller to expand this PVC`;
+
+test(
+  'a claim that grows is told to wait; once for each time that it asks for more',
+  story(async (cluster, world) => {
+    await bound(cluster, '1Gi');
+    await world.sleep(1000);
+    expect(await events(cluster)).toEqual([]);
+    await ask(cluster, '3Gi');
+    await world.sleep(60_000);
+    expect(await events(cluster)).toEqual([external(1)]);
+    await ask(cluster, '2Gi');
+    await world.sleep(1000);
+    expect(await events(cluster)).toEqual([external(1)]);
+    await ask(cluster, '3Gi');
+    await world.sleep(1000);
+    expect(await events(cluster)).toEqual([external(2)]);
+    await grown(cluster, '3Gi');
+    await world.sleep(1000);
+    const revision = cluster.store.revision();
+    await world.sleep(3_600_000);
+    expect(cluster.store.revision()).toBe(revision);
+  }),
+);
+
+test(
+  'growth within a larger volume is nobody’s business',
+  story(async (cluster, world) => {
+    await bound(cluster, '5Gi');
+    await ask(cluster, '3Gi');
+    await world.sleep(1000);
+    expect(await events(cluster)).toEqual([]);
+  }),
+);
+
+test(
+  'what the resizer reports is left alone',
+  story(async (cluster, world) => {
+    await bound(cluster, '1Gi');
+    await ask(cluster, '2Gi');
+    const claim = await get(cluster);
+    const status = {
+      ...claim.status,
+      allocatedResources: { storage: '2Gi' },
+      allocatedResourceStatuses: { storage: 'ControllerResizeInProgress' },
+      conditions: [{ type: 'Resizing', status: 'True', lastProbeTime: null, lastTransitionTime: null }],
+    };
+    await done(cluster.client.updateStatus(persistentVolumeClaimKind, { ...claim, status }));
+    const { resourceVersion } = (await get(cluster)).metadata;
+    await world.sleep(60_000);
+    expect((await get(cluster)).metadata.resourceVersion).toBe(resourceVersion);
+  }),
+);
+
+const ebs = { awsElasticBlockStore: { volumeID: 'vol-1' } };
+
+test('a process that dies before any action, and one after it, hand the claim to its resizer', async () => {
+  for (const survives of [0, 1, 2, 3]) {
+    await simulate(survives, async (world) => {
+      const cluster = await startTestCluster(world);
+      const process = new SimulatedProcess(world, 'first');
+      let left = survives;
+      runExpander(process.transport(cluster.transport), process, {
+        onAction: () => {
+          if (left-- > 0) return 'go';
+          process.kill();
+          return 'crash';
+        },
+      });
+      await bound(cluster, '1Gi', ebs);
+      await ask(cluster, '2Gi');
+      await world.sleep(1000);
+      expect(process.alive).toBe(survives === 3);
+      process.kill();
+      runExpander(cluster.transport, world);
+      await world.sleep(1000);
+      expect((await get(cluster)).metadata.annotations).toEqual({ 'volume.kubernetes.io/storage-resizer': 'ebs.csi.aws.com' });
+      expect(await events(cluster)).toContain(
+        'volume_expand Normal ExternalExpanding x1: CSI migration enabled for kubernetes.io/aws-ebs; waiting for external resizer to expand the pvc',
+      );
+    });
+  }
+});
