@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Kind } from '../../api/kind.ts';
+import { decodeProtobuf } from '../../api/protobuf/index.ts';
 import type { PathAnswer, PathOptions, PathRequest } from './paths.ts';
 import { createPaths } from './paths.ts';
 
@@ -140,6 +141,12 @@ describe('plain discovery', () => {
     '/constructor',
   ])('there is no %s', async (path) => {
     expect(await ask(path)).toBe(undefined);
+  });
+
+  test.each(['/api', '/apis', '/apis/apps', '/api/v1', '/apis/apps/v1'])('%s says the same in protobuf as in JSON', async (path) => {
+    const answer = await ask(path, { accept: 'application/vnd.kubernetes.protobuf, */*' });
+    expect(header(answer, 'content-type')).toBe('application/vnd.kubernetes.protobuf');
+    expect(decodeProtobuf(answer?.body.type === 'whole' ? answer.body.bytes : new Uint8Array())).toEqual(await read(path));
   });
 
   test('YAML if wanted, 406 if impossible', async () => {

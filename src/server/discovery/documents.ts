@@ -2,10 +2,17 @@ import type { DiscoveredResource, DiscoveredSubresource, DiscoveredVersion } fro
 
 /** The documents of discovery, as plain data in the order in which Kubernetes prints their fields. */
 
+/** Its kind is the name of its type, too; some have never had an apiVersion. */
+export interface DiscoveryDocument {
+  readonly kind: string;
+  readonly apiVersion?: string;
+  readonly [field: string]: unknown;
+}
+
 const groupVersionOf = ({ group, version }: Pick<DiscoveredVersion, 'group' | 'version'>): string => (group === '' ? version : `${group}/${version}`);
 
 /** /api */
-export const apiVersions = (serverAddress: string): object => ({
+export const apiVersions = (serverAddress: string): DiscoveryDocument => ({
   kind: 'APIVersions',
   versions: ['v1'],
   serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
@@ -27,16 +34,20 @@ export function apiGroups(versions: readonly DiscoveredVersion[]): readonly ApiG
 }
 
 /** /apis */
-export const apiGroupList = (versions: readonly DiscoveredVersion[]): object => ({ kind: 'APIGroupList', apiVersion: 'v1', groups: apiGroups(versions) });
+export const apiGroupList = (versions: readonly DiscoveredVersion[]): DiscoveryDocument => ({
+  kind: 'APIGroupList',
+  apiVersion: 'v1',
+  groups: apiGroups(versions),
+});
 
 /** /apis/apps */
-export function apiGroup(versions: readonly DiscoveredVersion[], name: string): object | undefined {
+export function apiGroup(versions: readonly DiscoveredVersion[], name: string): DiscoveryDocument | undefined {
   const group = apiGroups(versions).find((each) => each.name === name);
   return group === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...group };
 }
 
 /** /api/v1, /apis/apps/v1. The core group's has never had an apiVersion. */
-export function apiResourceList(version: DiscoveredVersion): object {
+export function apiResourceList(version: DiscoveredVersion): DiscoveryDocument {
   const head = version.group === '' ? { kind: 'APIResourceList' } : { kind: 'APIResourceList', apiVersion: 'v1' };
   return { ...head, groupVersion: groupVersionOf(version), resources: version.resources.flatMap(legacyResources) };
 }

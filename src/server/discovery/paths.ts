@@ -1,12 +1,13 @@
 import type { Kind } from '../../api/kind.ts';
-import { ApiError } from '../../api/status.ts';
+import { encodeEnvelope, encodeMessage } from '../../api/protobuf/index.ts';
+import { statusErrors } from '../../api/status.ts';
 import { sha512 } from '../http/hash.ts';
 import { processMetrics } from '../http/process-metrics.ts';
-import { type Allows, rememberNegotiation } from '../render/accept.ts';
+import { type Allows, mediaTypes, rememberNegotiation, type Rendition } from '../render/accept.ts';
 import { type Body, jsonBody, textBody, yamlBody } from '../render/body.ts';
 import { wantsPretty } from '../render/pretty.ts';
 import { negotiatePlain } from '../render/targets.ts';
-import { aggregated, apiGroup, apiGroupList, apiGroups, apiResourceList, apiVersions } from './documents.ts';
+import { aggregated, apiGroup, apiGroupList, apiGroups, apiResourceList, apiVersions, type DiscoveryDocument } from './documents.ts';
 import { answerHealth, type Health } from './health.ts';
 import { type OpenApiDocuments, OpenApiPaths } from './openapi.ts';
 import { type DiscoveredVersion, discover } from './resources.ts';
@@ -86,15 +87,21 @@ function answerDiscovery(request: PathRequest, path: string, versions: readonly 
   return found === undefined ? undefined : document(request, apiResourceList(found));
 }
 
-async function document(request: PathRequest, value: object): Promise<PathAnswer> {
-  const accept = request.header('accept');
-  const rendition = negotiatePlain(accept);
-  if (rendition === undefined || rendition.format === 'protobuf') {
-    throw new ApiError(406, 'NotAcceptable', 'only the following media types are accepted: application/json, application/yaml');
+async function document(request: PathRequest, value: DiscoveryDocument): Promise<PathAnswer> {
+  const rendition = negotiatePlain(request.header('accept'));
+  if (rendition === undefined) throw statusErrors.notAcceptable(Object.values(mediaTypes));
+  return { code: 200, headers: ['content-type', mediaTypes[rendition.format]], body: await write(request, rendition, value) };
+}
+
+async function write(request: PathRequest, { format, pretty }: Rendition, value: DiscoveryDocument): Promise<Body> {
+  switch (format) {
+    case 'json':
+      return jsonBody(value, pretty || wantsPretty(request.query, request.header('user-agent') ?? ''));
+    case 'yaml':
+      return yamlBody(value);
+    case 'protobuf':
+      return { type: 'whole', bytes: encodeEnvelope({ apiVersion: '', ...value }, encodeMessage(value.kind, value)) };
   }
-  if (rendition.format === 'yaml') return { code: 200, headers: ['content-type', 'application/yaml'], body: await yamlBody(value) };
-  const pretty = rendition.pretty || wantsPretty(request.query, request.header('user-agent') ?? '');
-  return { code: 200, headers: ['content-type', 'application/json'], body: jsonBody(value, pretty) };
 }
 
 /** Not negotiated, and indented for people. */
