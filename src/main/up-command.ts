@@ -64,6 +64,6 @@ export function parseListen(text: string): { host: string; port: number } {
   return { host: match[1] ?? (match[2] || '127.0.0.1'), port };
 }
 
-function defaultDataDir(home: string): string {
+export function defaultDataDir(home: string): string {
   return path.join(process.env['XDG_STATE_HOME'] || path.join(home, '.local', 'state'), 'mooring');
 }

@@ -21,7 +21,7 @@ export interface Spot {
   readonly sight: Sight;
 }
 
-/** Undefined: volumes of its kind need no attaching, or their driver wants none. */
+/** Undefined: volumes of its kind need no attaching, their driver wants none, or nobody looked. */
 export function attachStory(spot: Spot): Story | undefined {
   const situation = situationOf(spot);
   if (situation === undefined) return undefined;
@@ -61,7 +61,7 @@ const tellers: Readonly<Record<string, Teller | undefined>> = {
 
 function situationOf({ volume, node, sight }: Spot): Situation | undefined {
   const attachable = attachableOf(volume.object);
-  if (attachable === undefined || sight.csiDriver(attachable.driver)?.spec.attachRequired === false) return undefined;
+  if (attachable === undefined || !sight.sees('attachments') || sight.csiDriver(attachable.driver)?.spec.attachRequired === false) return undefined;
   const attachment = sight.attachmentsOf(volume.name).find(({ spec }) => spec.nodeName === node);
   const users = usersOn(volume, node, sight);
   const claim = volume.claim === undefined ? undefined : sight.claim(volume.claim.key);
@@ -144,7 +144,7 @@ function multiAttach(spot: Spot, situation: Situation): Story {
     summary: `${start} There it is used by ${listed(pods.map(({ metadata }) => `pod/${metadata.name ?? ''}`))}.${kubernetes}`,
     fixes: [
       ...endPods(pods, pods[0]?.metadata.namespace ?? ''),
-      { text: `or run both pods on one node, or use a volume with ReadWriteMany; a Deployment with such a volume needs strategy Recreate`, commands: [] },
+      { text: `run both pods on one node, or use a volume with ReadWriteMany; a Deployment with such a volume needs strategy Recreate`, commands: [] },
     ],
     next: endOf(pods, sight),
   };

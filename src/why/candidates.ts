@@ -96,7 +96,7 @@ function textOf({ rule, found, wanted }: Rejection, { claim, volume, sight }: Re
     case 'claimedByAnother':
       return holderText(claim, volume, sight);
     case 'capacity':
-      return `too small: ${found}, and ${wanted} is asked for`;
+      return `too small: ${found}, wanted ${wanted}`;
     case 'volumeMode':
       return `is a ${found} volume, not ${wanted}`;
     case 'attributesClass':

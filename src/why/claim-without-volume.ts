@@ -3,15 +3,16 @@ import type { Pod } from '../api/generated/types.ts';
 import type { Claim } from '../domain/volumes/claim.ts';
 import { hasEnded } from '../domain/volumes/pods.ts';
 import { shown, type VolumeCandidate, volumesFor } from './candidates.ts';
-import { kubectl, moorWhy } from './commands.ts';
-import type { Candidate, Fact, Fix, Story } from './explanation.ts';
+import { kubectl } from './commands.ts';
+import type { Fact, Fix, Story } from './explanation.ts';
+import { nodeFixes, noNode } from './node-fixes.ts';
 import { nodesFor } from './nodes.ts';
 import { noProvisioner } from './provisioners.ts';
 import { remake, repairsOf } from './repairs.ts';
 import { schedulerSays } from './scheduling.ts';
 import type { Sight } from './sight.ts';
 import type { ToldClaim } from './told-claim.ts';
-import { asksFor, demandOf, listed, plural, quoted, someOf } from './words.ts';
+import { asksFor, demandOf, inClass, listed, quoted, someOf } from './words.ts';
 
 /** Nothing fits, and nobody will make anything. */
 export function noVolume({ claim, sight }: ToldClaim): Story {
@@ -39,22 +40,17 @@ export function noneFits(claim: Claim, candidates: readonly VolumeCandidate[], s
   const near = candidates.filter(({ refusals }) => refusals.length === 1 && !refusals.some(({ rule }) => rule === 'claimedByAnother' || rule === 'deleting'));
   const rules = new Set(near.flatMap(({ refusals }) => refusals.map(({ rule }) => rule)));
   const [rule] = rules;
-  const among = plural(candidates.length, 'volume');
-  if (near.length === 0 || rule === undefined || rules.size > 1) return `Of ${among} none fits.`;
-  const name = near[0]?.name ?? '';
-  const sentence = sentences[rule];
-  return sentence === undefined ? `Of ${among} none fits: ${name} ${near[0]?.refusals[0]?.text ?? ''}.` : sentence(claim, name, among);
+  const nearest = near[0];
+  if (nearest === undefined || rule === undefined || rules.size > 1) return 'No volume fits.';
+  return sentences[rule]?.(claim, nearest.name) ?? `No volume fits: ${nearest.name}, which comes nearest, ${nearest.refusals[0]?.text ?? ''}.`;
 }
 
-type Sentence = (claim: Claim, nearest: string, among: string) => string;
-
-const sentences: Readonly<Record<string, Sentence | undefined>> = {
-  capacity: (_, nearest, among) => `No volume is large enough: of ${among} ${nearest} comes nearest.`,
-  accessModes: (_, nearest, among) => `No volume has the access modes that it asks for: of ${among} ${nearest} would fit otherwise.`,
-  class: (claim, nearest, among) =>
-    `No volume ${claim.className === '' ? 'without a class' : `of class ${quoted(claim.className)}`} fits: of ${among} ${nearest} would, but for its class.`,
-  nodeAffinity: (_, nearest, among) => `No volume is where the nodes are: of ${among} ${nearest} would fit otherwise.`,
-  selector: (_, nearest, among) => `No volume has the labels that its selector asks for: of ${among} ${nearest} would fit otherwise.`,
+const sentences: Readonly<Record<string, ((claim: Claim, nearest: string) => string) | undefined>> = {
+  capacity: (_, nearest) => `No volume is large enough; ${nearest} comes nearest.`,
+  accessModes: (_, nearest) => `No volume has the access modes that it asks for; ${nearest} would fit otherwise.`,
+  class: ({ className }, nearest) => `No volume ${inClass(className)} fits; ${nearest} would, but for its class.`,
+  nodeAffinity: (_, nearest) => `No volume is where the nodes are; ${nearest} would fit otherwise.`,
+  selector: (_, nearest) => `No volume has the labels that its selector asks for; ${nearest} would fit otherwise.`,
 };
 
 const newVolume = (claim: Claim): readonly Fix[] => [{ text: `create a volume ${demandOf(claim)}`, commands: [] }];
@@ -87,7 +83,13 @@ export function waitForConsumer({ claim, sight }: ToldClaim): Story {
     code: 'WaitForFirstConsumer',
     summary: `Nothing is wrong: class ${quoted(claim.className)} has volumes chosen or made only when a pod needs them, so that they are where the pod runs. No pod that is to be scheduled uses this claim yet${alsoEnded}${sight.sees('pods') ? '' : '; which pods there are could not be looked at'}.`,
     facts,
-    fixes: [{ text: `create a pod that uses the claim: volumes: [{name: data, persistentVolumeClaim: {claimName: ${claim.name}}}]`, commands: [] }],
+    fixes: [
+      {
+        text: 'create a pod that uses the claim, in its spec.volumes',
+        commands: [],
+        yaml: `- {name: data, persistentVolumeClaim: {claimName: ${claim.name}}}`,
+      },
+    ],
     next: { who: 'you', does: 'create a pod that uses it; then the scheduler chooses a node and the volume follows' },
   };
 }
@@ -126,10 +128,10 @@ export function waitForPods(told: ToldClaim): Story {
   return {
     verdict: isHopeless ? 'stuck' : 'waiting',
     code: 'WaitForPodScheduled',
-    summary: `Class ${quoted(claim.className)} has volumes chosen or made only once a pod has a node, and ${who} has none yet.${isHopeless ? ` Every node refuses it${inCommon(nodes)}.` : ''}`,
+    summary: `Class ${quoted(claim.className)} has volumes chosen or made only once a pod has a node, and ${who} has none yet.${isHopeless ? ` ${noNode(nodes)}` : ''}`,
     facts: [...usualFacts(claim, sight), ...schedulerSays(pod)],
     candidates: nodes,
-    fixes: isHopeless ? [{ text: `see what would get ${name(pod)} a node`, commands: [moorWhy(claim.namespace, name(pod))] }] : [],
+    fixes: isHopeless ? nodeFixes({ pod, candidates: nodes, sight }) : [],
     next: { who: 'the scheduler', does: `chooses a node for ${who}; the volume follows` },
   };
 }
@@ -144,11 +146,6 @@ function nothingToChoose(claim: Claim, volumes: readonly VolumeCandidate[], { po
     fixes: [...newVolume(claim), ...repairsOf(claim, volumes)],
     next: { who: 'an administrator', does: `creates a volume that fits, where ${name(pod)} can run; the scheduler does the rest` },
   };
-}
-
-function inCommon(candidates: readonly Candidate[]): string {
-  const texts = new Set(candidates.map(({ refusals }) => refusals[0]?.text ?? ''));
-  return texts.size === 1 ? `: ${[...texts].join('')}` : '';
 }
 
 const usualFacts = (claim: Claim, sight: Sight): readonly Fact[] => {

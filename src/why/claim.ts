@@ -80,7 +80,10 @@ function bound(told: ToldClaim): Story {
 const warningOf = (volume: Volume | undefined): string =>
   volume?.deleting === true ? ` But somebody has asked for the deletion of its volume, which goes as soon as this claim does.` : '';
 
-function binding({ claim, sight, reason }: ToldClaim): Story {
+function binding(told: ToldClaim): Story {
+  const { claim, sight, reason } = told;
+  // Some detail of the two is still to be written; whoever uses them need not care.
+  if (claim.phase === 'Bound' && sight.volume(claim.volumeName)?.phase === 'Bound') return bound(told);
   return {
     verdict: 'waiting',
     code: 'Binding',

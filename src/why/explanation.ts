@@ -68,6 +68,8 @@ export interface Fix {
   readonly text: string;
   /** To be typed one after the other. */
   readonly commands: readonly string[];
+  /** To be written into a manifest. */
+  readonly yaml?: string;
 }
 
 /** Whose move it is. */

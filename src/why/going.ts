@@ -40,7 +40,6 @@ function inUse({ metadata }: PersistentVolumeClaim, pods: readonly Pod[], sight:
     verdict: ending.length === pods.length ? 'waiting' : 'stuck',
     code: 'DeletionBlockedByPods',
     summary: `It was told to go, but ${plural(pods.length, 'pod')} still ${pods.length === 1 ? 'uses' : 'use'} it: ${named}. Finalizer ${claimFinalizer} keeps it until ${pods.length === 1 ? 'that pod is' : 'they are'} deleted; a pod that has ended counts as long as it exists.`,
-    facts: [{ label: 'used by', text: named }],
     fixes: endPods(pods, metadata.namespace ?? ''),
     next: endOf(pods, sight),
   };

@@ -48,8 +48,7 @@ function ofNode({ pod, node }: Place): readonly Refusal[] {
   const refusals: Refusal[] = [];
   const tolerations = pod.spec.tolerations ?? [];
   const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
-  if (node.spec.unschedulable === true && !isTolerated(cordon, tolerations))
-    refusals.push({ rule: 'cordoned', text: `is cordoned (kubectl uncordon ${name})` });
+  if (node.spec.unschedulable === true && !isTolerated(cordon, tolerations)) refusals.push({ rule: 'cordoned', text: 'is cordoned' });
   for (const taint of node.spec.taints ?? []) {
     if (taint.key === cordon.key || taint.effect === 'PreferNoSchedule' || isTolerated(taint, tolerations)) continue;
     refusals.push({ rule: 'taint', text: `has taint ${taint.key}${taint.value === undefined ? '' : `=${taint.value}`}, which the pod does not tolerate` });
@@ -118,13 +117,13 @@ function ofClaim({ node, sight }: Place, { claim, fitting }: Extract<Need, { typ
   if (fitting.some(({ nodes }) => nodes === undefined || matchesNode(nodes, { name, labels }))) return [];
   const storageClass = sight.class(claim.className);
   if (storageClass?.provisioner === noProvisioner) {
-    return [{ rule: 'noVolume', text: `no free volume for pvc/${claim.name} can be reached from here` }];
+    return [{ rule: 'noVolume', text: `can reach no free volume for pvc/${claim.name}` }];
   }
   if (!topologyAllows(storageClass?.allowedTopologies, labels)) {
     const where = topologyOf(storageClass?.allowedTopologies);
-    return [{ rule: 'allowedTopologies', text: `class ${quoted(claim.className)} lets volumes be made only in ${where}` }];
+    return [{ rule: 'allowedTopologies', text: `is not in ${where}, where alone class ${quoted(claim.className)} lets volumes be made` }];
   }
   if (selected !== undefined && selected !== name)
-    return [{ rule: 'selectedNode', text: `the volume of pvc/${claim.name} is being made for node ${quoted(selected)}` }];
+    return [{ rule: 'selectedNode', text: `is not node ${quoted(selected)}, for which the volume of pvc/${claim.name} is being made` }];
   return [];
 }

@@ -44,7 +44,7 @@ export function missingClaims(pod: Pod, sight: Sight): Story | undefined {
       },
       ...(near[0] === undefined
         ? []
-        : [{ text: `or create the pod again with claimName ${near[0]}`, commands: [deleteObject({ kind: 'pod', namespace, name: pod.metadata.name ?? '' })] }]),
+        : [{ text: `create the pod again with claimName ${near[0]}`, commands: [deleteObject({ kind: 'pod', namespace, name: pod.metadata.name ?? '' })] }]),
     ],
     next: { who: 'you', does: `create ${listed(names.map((name) => `pvc/${name}`))}` },
   };

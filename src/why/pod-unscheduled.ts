@@ -4,14 +4,14 @@ import type { Claim } from '../domain/volumes/claim.ts';
 import { claimsOfPod, hasEnded } from '../domain/volumes/pods.ts';
 import { waitsForConsumer } from '../domain/volumes/storage-class.ts';
 import { explainClaim } from './claim.ts';
-import { kubectl } from './commands.ts';
-import type { Account, Candidate, Fix, Story } from './explanation.ts';
+import type { Account, Story } from './explanation.ts';
 import { endOf, endPods } from './going.ts';
+import { nodeFixes, noNode } from './node-fixes.ts';
 import { nodesFor } from './nodes.ts';
 import { missingClaims, notOwned } from './pod-claims.ts';
 import { schedulerSays } from './scheduling.ts';
 import type { Sight } from './sight.ts';
-import { listed, plural, someOf, whereIs } from './words.ts';
+import { listed, someOf } from './words.ts';
 
 export function unscheduled(pod: Pod, sight: Sight): Story {
   const gates = pod.spec.schedulingGates ?? [];
@@ -25,7 +25,7 @@ export function unscheduled(pod: Pod, sight: Sight): Story {
     };
   }
   const claims = claimsOfPod(pod).flatMap((key) => sight.claim(key) ?? []);
-  return missingClaims(pod, sight) ?? notOwned(pod, sight) ?? claimsNotReady(claims, sight) ?? taken(pod, claims, sight) ?? nodes(pod, claims, sight);
+  return missingClaims(pod, sight) ?? notOwned(pod, sight) ?? claimsNotReady(claims, sight) ?? taken(pod, claims, sight) ?? nodes(pod, sight);
 }
 
 /** Claims that have to have a volume before a node can be chosen. */
@@ -71,7 +71,7 @@ function taken(pod: Pod, claims: readonly Claim[], sight: Sight): Story | undefi
   return undefined;
 }
 
-function nodes(pod: Pod, claims: readonly Claim[], sight: Sight): Story {
+function nodes(pod: Pod, sight: Sight): Story {
   const candidates = nodesFor(pod, sight);
   const said = schedulerSays(pod);
   const fitting = candidates.filter(({ refusals }) => refusals.length === 0);
@@ -90,52 +90,12 @@ function nodes(pod: Pod, claims: readonly Claim[], sight: Sight): Story {
   return {
     verdict: 'stuck',
     code: candidates.length === 0 ? 'NoNodes' : isStorage ? 'VolumeOutOfReach' : 'NodesRefuse',
-    summary: candidates.length === 0 ? 'There are no nodes.' : `None of ${plural(candidates.length, 'node')} can run it${inCommon(candidates)}.`,
+    summary: noNode(candidates),
     facts: said,
     candidates,
-    fixes: nodeFixes({ claims, candidates, sight }),
+    fixes: nodeFixes({ pod, candidates, sight }),
     next: { who: 'an administrator', does: 'makes a node fit; the scheduler looks again at once' },
   };
 }
 
 const storageRules: ReadonlySet<string> = new Set(['nodeAffinity', 'zone', 'noVolume', 'allowedTopologies', 'attachLimit', 'selectedNode']);
-
-function inCommon(candidates: readonly Candidate[]): string {
-  const texts = new Set(candidates.map(({ refusals }) => refusals[0]?.text ?? ''));
-  return texts.size === 1 ? `: each ${[...texts].join('')}` : '';
-}
-
-interface Refused {
-  readonly claims: readonly Claim[];
-  readonly candidates: readonly Candidate[];
-  readonly sight: Sight;
-}
-
-function nodeFixes({ claims, candidates, sight }: Refused): readonly Fix[] {
-  const fixes: Fix[] = [];
-  const volumes = claims.flatMap(({ volumeName }) => sight.volume(volumeName) ?? []);
-  const places = volumes.filter(({ nodes: terms }) => terms !== undefined).map((volume) => ({ volume, where: whereIs(volume.object) }));
-  const isAway = candidates.some(({ refusals }) => refusals.some(({ rule }) => rule === 'nodeAffinity' || rule === 'zone'));
-  const distinct = new Set(places.map(({ where }) => where));
-  if (isAway && distinct.size > 1) {
-    fixes.push({
-      text: `its volumes are apart from each other (${places.map(({ volume, where }) => `pv/${volume.name}: ${where}`).join('; ')}): no node can reach all of them`,
-      commands: [],
-    });
-  } else if (isAway && places[0] !== undefined) {
-    fixes.push({
-      text: `add a node in ${places[0].where}, or make one there usable: the data of pv/${places[0].volume.name} is nowhere else`,
-      commands: ['kubectl get nodes -L topology.kubernetes.io/zone'],
-    });
-  }
-  const onlyOne = candidates.filter(({ refusals }) => refusals.length === 1);
-  const cordoned = onlyOne.find(({ refusals }) => refusals[0]?.rule === 'cordoned');
-  if (cordoned !== undefined)
-    fixes.push({ text: `let ${cordoned.name} take pods again`, commands: [kubectl(undefined, 'uncordon', cordoned.name.replace(/^node\//, ''))] });
-  const unlabelled = onlyOne.find(({ refusals }) => refusals[0]?.rule === 'nodeSelector');
-  if (unlabelled !== undefined)
-    fixes.push({ text: `label ${unlabelled.name} as the pod's nodeSelector asks, if it is meant`, commands: [`kubectl label ${unlabelled.name} KEY=VALUE`] });
-  if (isAway && places.length > 0)
-    fixes.push({ text: 'for new claims: a class with volumeBindingMode WaitForFirstConsumer makes volumes where their pods can run', commands: [] });
-  return fixes;
-}

@@ -88,7 +88,7 @@ function begun(claim: Claim, intent: CreateIntent, sight: Sight): Story {
 
 /** Somebody else could give it a volume as well. */
 function staticFixes(claim: Claim, sight: Sight): readonly Fix[] {
-  return [{ text: `or create a volume by hand, ${demandOf(claim)}`, commands: [] }, ...repairsOf(claim, volumesFor(claim, sight), 1)];
+  return [{ text: `create a volume by hand, ${demandOf(claim)}`, commands: [] }, ...repairsOf(claim, volumesFor(claim, sight), 1)];
 }
 
 function classUnseen(claim: Claim): Story {
@@ -124,7 +124,7 @@ function external(claim: Claim, provisioner: string, sight: Sight): Story {
 function suspicion(provisioner: string, { type, made, nodes }: Evidence): string {
   switch (type) {
     case 'absent':
-      return `It does not seem to be installed: there is no CSIDriver ${quoted(provisioner)}, no node has registered it, and no volume was made by it.`;
+      return `It does not seem to be installed: there is no CSIDriver ${quoted(provisioner)}, no node has registered it, and no volume was made by it.${/csi/i.test(provisioner) ? '' : ' (A provisioner that is no CSI driver shows only by its volumes.)'}`;
     case 'working':
       return `It runs, since it has made volumes for others meanwhile: so it fails for this claim, and its events say why.`;
     case 'known':
@@ -161,7 +161,9 @@ const hasZones = (storageClass: StorageClass): boolean =>
   waitsForConsumer(storageClass) && Object.keys(storageClass.parameters ?? {}).some((name) => ['zone', 'zones'].includes(name.toLowerCase()));
 
 function zonesInClass(claim: Claim, { parameters = {}, metadata }: StorageClass, sight: Sight): Story {
-  const zones = Object.entries(parameters).flatMap(([name, value]) => (['zone', 'zones'].includes(name.toLowerCase()) ? value.split(',') : []));
+  const zones = Object.entries(parameters).flatMap(([name, value]) =>
+    ['zone', 'zones'].includes(name.toLowerCase()) ? value.split(',').map((zone) => zone.trim()) : [],
+  );
   return {
     ...surroundings(claim, sight),
     verdict: 'stuck',
@@ -169,8 +171,9 @@ function zonesInClass(claim: Claim, { parameters = {}, metadata }: StorageClass,
     summary: `Class ${quoted(metadata.name ?? '')} names a zone in its parameters and waits for the first consumer; both at once is refused: ${messages.zones}.`,
     fixes: [
       {
-        text: `create the class again without the parameter, and with allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [${listed(zones, ',')}]}]}]`,
+        text: 'create the class again without that parameter, and with allowedTopologies',
         commands: [kubectl(undefined, 'delete', 'storageclass', metadata.name ?? '')],
+        yaml: `allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [${zones.join(', ')}]}]}]`,
       },
     ],
     next: { who: 'an administrator', does: 'creates the class again; the volume is made at once' },
@@ -224,8 +227,8 @@ function missingClass(claim: Claim, sight: Sight): Story {
     code: 'ClassMissing',
     summary: `No volume fits, and none can be made: there is no class ${quoted(claim.className)}. ${others}`,
     fixes: [
-      { text: `create class ${quoted(claim.className)}; the claim goes on at once`, commands: [kubectl(undefined, 'get', 'storageclass')] },
       ...(offer.length === 0 ? [] : [remake(claim, `with storageClassName ${listed(offer.slice(0, 3).map(quoted), 'or')}`)]),
+      { text: `create class ${quoted(claim.className)}; the claim goes on at once`, commands: [] },
       ...staticFixes(claim, sight),
     ],
     next: { who: 'an administrator', does: `creates class ${quoted(claim.className)}, or you create the claim again with another` },

@@ -71,7 +71,10 @@ function deleted(volume: Volume, reason: Reason, sight: Sight): Story {
         summary: `Its policy is Delete, but the storage behind it could not be deleted: ${reason.text}.`,
         fixes: [
           forget(volume, 'delete the storage by other means, and then the volume'),
-          { text: 'or keep it', commands: [kubectl(undefined, 'patch', 'pv', volume.name, '-p', '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}')] },
+          {
+            text: 'keep it: set its policy to Retain',
+            commands: [kubectl(undefined, 'patch', 'pv', volume.name, '-p', '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}')],
+          },
         ],
         next: retries
           ? { who: intent.spec.operation === 'Delete' ? intent.spec.driver : 'the driver', does: 'tries again', ...(by === undefined ? {} : { by }) }
@@ -102,7 +105,7 @@ function externally(volume: Volume, message: string, sight: Sight): Story {
       summary: `Its policy is Delete, but it was made by hand: ${who} deletes only volumes that it made itself, which annotation pv.kubernetes.io/provisioned-by says. So it stays.`,
       fixes: [
         forget(volume, 'delete it; the storage behind it stays and is yours to delete'),
-        free(volume, 'or offer it to new claims, data included: clear its claimRef'),
+        free(volume, 'offer it to new claims, data included: clear its claimRef'),
       ],
       next: { who: 'an administrator', does: 'frees or deletes it' },
     };
@@ -140,7 +143,7 @@ function recycled(volume: Volume, reason: Reason, sight: Sight): Story {
     summary: `Its policy is Recycle: ${text}.${volume.object.status.message === undefined ? '' : ` It says: ${volume.object.status.message}`}`,
     fixes:
       isFailed || volume.phase === 'Failed'
-        ? [free(volume, 'empty it by other means, and then clear its claimRef'), forget(volume, 'or delete it; the storage behind it stays')]
+        ? [free(volume, 'empty it by other means, and then clear its claimRef'), forget(volume, 'delete it; the storage behind it stays')]
         : [],
     next,
   };

@@ -15,11 +15,18 @@ export interface RenderOptions {
 const mostCandidates = 8;
 const mostInPart = 3;
 
-export function render(explanation: Explanation, { colour, width }: RenderOptions): string {
+export function render(written: Explanation, { colour, width }: RenderOptions): string {
+  const explanation = printable(written);
   const page = new Page(explanation.asOf, { colour, width: Math.min(Math.max(width, 40), 100) });
   page.account(explanation, '', mostCandidates);
   for (const { what, because } of explanation.unseen) page.paragraph(`Could not look at ${what}: ${because}`, '');
   return page.text();
+}
+
+/** Messages in objects come from anywhere: none may steer the terminal. */
+function printable<T>(value: T): T {
+  // oxlint-disable-next-line no-control-regex -- these are the ones
+  return JSON.parse(JSON.stringify(value), (_, item: unknown) => (typeof item === 'string' ? item.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ') : item)) as T;
 }
 
 const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
@@ -83,7 +90,7 @@ class Page {
     if (candidates.length === 0) return;
     const [kind = ''] = (candidates[0]?.name ?? '').split('/');
     const fitting = candidates.filter(({ refusals }) => refusals.length === 0).length;
-    const fits = fitting === 0 ? 'none fits' : fitting === candidates.length ? 'all would do' : `${fitting} would do`;
+    const fits = fitting === 0 ? (candidates.length === 1 ? 'it does not fit' : 'none fits') : `${fitting} would do`;
     this.paragraph(`Looked at ${plural(candidates.length, kindNames[kind] ?? 'object')}; ${fits}:`, indent);
     const shown = candidates.slice(0, most);
     const widths = columnWidths(shown);
@@ -103,16 +110,16 @@ class Page {
   #fixes(fixes: readonly Fix[], indent: string): void {
     if (fixes.length === 0) return;
     this.#lines.push('', `${indent}${this.#styled('What would change it:', 'bold')}`);
-    for (const { text, commands } of fixes) {
+    for (const { text, commands, yaml } of fixes) {
       const [first = '', ...rest] = wrap(text, `${indent}    `, this.#options.width);
       this.#lines.push(`${indent}  - ${first.trimStart()}`, ...rest);
       // Never wrapped: they are there to be copied.
-      for (const command of commands) this.#lines.push(`${indent}      ${this.#styled(command, 'cyan')}`);
+      for (const command of yaml === undefined ? commands : [...commands, yaml]) this.#lines.push(`${indent}      ${this.#styled(command, 'cyan')}`);
     }
   }
 
   #next({ who, does, by }: Next): string {
-    const text = who === 'nobody' ? does : `${who}: ${does}`;
+    const text = who === 'nobody' ? does : `${who} ${does}`;
     const time = by === 'at once' ? undefined : timeOf(by);
     if (by === undefined || by === '') return `${text}.`;
     if (time === undefined) return `${text}, ${by}.`;

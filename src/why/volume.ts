@@ -132,7 +132,7 @@ function reserved(volume: Volume, sight: Sight): Story {
   const key = volume.claim?.key ?? '';
   const { namespace = '', name = '' } = volume.claim ?? {};
   const claim = sight.claim(key);
-  const giveUp = { text: 'or give up the reservation, so that any claim can have it', commands: [clearClaimRef(volume.name)] };
+  const giveUp = { text: 'give up the reservation, so that any claim can have it', commands: [clearClaimRef(volume.name)] };
   if (claim === undefined) {
     return {
       verdict: 'waiting',

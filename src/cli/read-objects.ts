@@ -1,0 +1,162 @@
+/** What an explanation needs of a cluster, and no more: each kind of target has its own way through the objects. */
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../api/generated/types.ts';
+import type { Kind } from '../api/kind.ts';
+import { csiDriverKind } from '../api/kinds/csi-driver.ts';
+import { csiNodeKind } from '../api/kinds/csi-node.ts';
+import { volumeIntentKind } from '../api/kinds/mooring/volume-intent.ts';
+import { nodeKind } from '../api/kinds/node.ts';
+import { persistentVolumeClaimKind } from '../api/kinds/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../api/kinds/persistent-volume.ts';
+import { storageClassKind } from '../api/kinds/storage-class.ts';
+import { volumeAttachmentKind } from '../api/kinds/volume-attachment.ts';
+import { podKind } from '../api/kinds/workloads/pod.ts';
+import type { KubeObject } from '../api/object.ts';
+import { claimKey, readClaim } from '../domain/volumes/claim.ts';
+import { claimsOfPod } from '../domain/volumes/pods.ts';
+import type { Client } from '../machinery/client.ts';
+import type { Objects } from '../why/objects.ts';
+import type { Target } from '../why/target.ts';
+import { ClusterError, ClusterReader } from './cluster-reader.ts';
+
+/** @throws ClusterError if the cluster does not answer, or does not let the target itself be looked at */
+export async function readObjects(client: Client, target: Target): Promise<Objects> {
+  const reader = new ClusterReader(client);
+  const found = await around(reader, target);
+  const lists = Object.fromEntries(Object.entries(found).filter(([, list]) => list !== undefined)) as Found;
+  return { ...lists, unseen: reader.unseen } as Objects;
+}
+
+/** What is undefined could not be looked at. */
+type Found = { readonly [K in Exclude<keyof Objects, 'unseen'>]?: Objects[K] | undefined };
+
+function around(reader: ClusterReader, target: Target): Promise<Found> {
+  switch (target.kind) {
+    case 'pvc':
+      return aroundClaim(reader, target);
+    case 'pv':
+      return aroundVolume(reader, target);
+    case 'pod':
+      return aroundPod(reader, target);
+    case 'va':
+      return aroundAttachment(reader, target);
+  }
+}
+
+async function aroundClaim(reader: ClusterReader, { namespace = '', name }: Target): Promise<Found> {
+  const claims = await listOrGet(reader, persistentVolumeClaimKind, { namespace, name });
+  const claim = claims.find(({ metadata }) => metadata.name === name);
+  if (claim === undefined) return { claims, elsewhere: await namespacesWith(reader, persistentVolumeClaimKind, { namespace, name }) };
+  const pods = reader.list(podKind, { namespace });
+  const { volumeName, everBound } = readClaim(claim);
+  if (everBound && volumeName !== '') return { claims, pods: await pods, volumes: await reader.getEach(persistentVolumeKind, [volumeName]) };
+  return { claims, pods: await pods, ...(await forUnbound(reader, [claim])) };
+}
+
+/** Claims that have no volume: all that somebody may choose from, make for them, or put them on. */
+async function forUnbound(reader: ClusterReader, claims: readonly PersistentVolumeClaim[]): Promise<Found> {
+  const [volumes, classes, nodes, attachments, drivers, csiNodes, ...intents] = await Promise.all([
+    reader.list(persistentVolumeKind),
+    reader.list(storageClassKind),
+    reader.list(nodeKind),
+    reader.list(volumeAttachmentKind),
+    reader.list(csiDriverKind),
+    reader.list(csiNodeKind),
+    ...claims.map(({ metadata }) => reader.glance(volumeIntentKind, { name: `pvc-${metadata.uid ?? ''}` })),
+  ]);
+  return { volumes, classes, nodes, attachments, drivers, csiNodes, intents: intents.flat() };
+}
+
+async function aroundVolume(reader: ClusterReader, { name }: Target): Promise<Found> {
+  const volume = await reader.get(persistentVolumeKind, { name });
+  if (volume === undefined) throw refused(reader);
+  if (volume === 'absent') return { volumes: await reader.list(persistentVolumeKind) };
+  const { claimRef } = volume.spec;
+  const [claims, pods, attachments, drivers, csiNodes, intents] = await Promise.all([
+    reader.list(persistentVolumeClaimKind, claimRef === undefined ? {} : { namespace: claimRef.namespace ?? '' }),
+    claimRef === undefined ? undefined : reader.list(podKind, { namespace: claimRef.namespace ?? '' }),
+    reader.list(volumeAttachmentKind),
+    reader.list(csiDriverKind),
+    reader.list(csiNodeKind),
+    reader.glance(volumeIntentKind, { name }),
+  ]);
+  const scrubber =
+    volume.spec.persistentVolumeReclaimPolicy === 'Recycle' ? await reader.glance(podKind, { namespace: 'default', name: `recycler-for-${name}` }) : [];
+  const classes = claimRef === undefined ? await reader.list(storageClassKind) : undefined;
+  return { volumes: [volume], claims, pods: pods === undefined ? pods : [...pods, ...scrubber], attachments, drivers, csiNodes, intents, classes };
+}
+
+async function aroundPod(reader: ClusterReader, { namespace = '', name }: Target): Promise<Found> {
+  const pods = await listOrGet(reader, podKind, { namespace, name });
+  const pod = pods.find(({ metadata }) => metadata.name === name);
+  if (pod === undefined) return { pods, elsewhere: await namespacesWith(reader, podKind, { namespace, name }) };
+  const claims = await reader.list(persistentVolumeClaimKind, { namespace });
+  const used = (claims ?? []).filter(({ metadata }) => claimsOfPod(pod).includes(claimKey(namespace, metadata.name ?? '')));
+  const unbound = used.filter((claim) => !readClaim(claim).everBound);
+  if (unbound.length > 0) return { pods, claims, ...(await forUnbound(reader, unbound)) };
+  const volumes = await reader.getEach(persistentVolumeKind, volumeNames(used));
+  return { pods, claims, volumes, ...(isSettled(pod) ? {} : await forPlacing(reader)) };
+}
+
+const volumeNames = (claims: readonly PersistentVolumeClaim[]): readonly string[] => claims.flatMap(({ spec }) => spec.volumeName ?? []);
+
+/** It runs, or has: where its volumes are is no question any more. */
+const isSettled = ({ metadata, status }: Pod): boolean => metadata.deletionTimestamp === undefined && status.phase !== 'Pending';
+
+async function forPlacing(reader: ClusterReader): Promise<Found> {
+  const [nodes, attachments, drivers, csiNodes] = await Promise.all([
+    reader.list(nodeKind),
+    reader.list(volumeAttachmentKind),
+    reader.list(csiDriverKind),
+    reader.list(csiNodeKind),
+  ]);
+  return { nodes, attachments, drivers, csiNodes };
+}
+
+async function aroundAttachment(reader: ClusterReader, { name }: Target): Promise<Found> {
+  const attachments = await reader.list(volumeAttachmentKind);
+  if (attachments === undefined) throw refused(reader);
+  const attachment = attachments.find(({ metadata }) => metadata.name === name);
+  if (attachment === undefined) return { attachments };
+  const { source, attacher } = attachment.spec;
+  const ofVolume = attachments.filter(({ spec }) => spec.source.persistentVolumeName === source.persistentVolumeName);
+  const nodeNames = ofVolume.map(({ spec }) => spec.nodeName);
+  const [volumes, nodes, drivers, csiNodes] = await Promise.all([
+    reader.getEach(persistentVolumeKind, source.persistentVolumeName === undefined ? [] : [source.persistentVolumeName]),
+    reader.getEach(nodeKind, nodeNames),
+    reader.getEach(csiDriverKind, [attacher]),
+    reader.getEach(csiNodeKind, nodeNames),
+  ]);
+  return { attachments, volumes, nodes, drivers, csiNodes, ...(await forClaimOf(reader, volumes?.[0])) };
+}
+
+async function forClaimOf(reader: ClusterReader, volume: PersistentVolume | undefined): Promise<Found> {
+  const namespace = volume?.spec.claimRef?.namespace;
+  if (namespace === undefined) return {};
+  const [claims, pods] = await Promise.all([reader.list(persistentVolumeClaimKind, { namespace }), reader.list(podKind, { namespace })]);
+  return { claims, pods };
+}
+
+interface NamespacedRef {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** All of the namespace, or if these may not be listed, the one alone. */
+async function listOrGet<T extends KubeObject>(reader: ClusterReader, kind: Kind<T>, { namespace, name }: NamespacedRef): Promise<readonly T[]> {
+  const all = await reader.list(kind, { namespace });
+  if (all !== undefined) return all;
+  const one = await reader.get(kind, { namespace, name });
+  if (one === undefined) throw refused(reader);
+  return one === 'absent' ? [] : [one];
+}
+
+const refused = ({ unseen }: ClusterReader): ClusterError => {
+  const last = unseen.at(-1);
+  return new ClusterError(`cannot look at ${last?.what ?? 'it'}: ${last?.because ?? ''}`);
+};
+
+/** Other namespaces that have an object of that name. Nobody misses the answer who may not have it. */
+async function namespacesWith<T extends KubeObject>(reader: ClusterReader, kind: Kind<T>, { namespace, name }: NamespacedRef): Promise<readonly string[]> {
+  const found = await reader.list(kind, { fieldSelector: `metadata.name=${name}` });
+  return (found ?? []).flatMap(({ metadata }) => (metadata.namespace === undefined || metadata.namespace === namespace ? [] : [metadata.namespace])).sort();
+}

@@ -1,0 +1,37 @@
+import { ClusterError } from '../cli/cluster-reader.ts';
+import { readObjects } from '../cli/read-objects.ts';
+import { createClient } from '../machinery/client.ts';
+import { HttpTransport } from '../machinery/http-transport.ts';
+import { explain } from '../why/explain.ts';
+import { render } from '../why/render.ts';
+import { createRealWorld } from './real-world.ts';
+import { version } from './version.ts';
+import type { Question } from './why-command.ts';
+
+/** Long enough for a large cluster, short enough for somebody who waits. */
+const timeoutMs = 30_000;
+
+/** Answers on standard output. Resolves with the exit code. */
+export async function runWhy({ target, access, output }: Question): Promise<number> {
+  const world = createRealWorld({ logLevel: 'silent' });
+  const transport = new HttpTransport({ access, world, userAgent: `moor/${version} (why)`, timeoutMs });
+  try {
+    const objects = await readObjects(createClient({ transport }), target);
+    const explanation = explain(target, objects, world.clock.now());
+    process.stdout.write(output === 'json' ? `${JSON.stringify(explanation, null, 2)}\n` : render(explanation, terminal()));
+    return explanation.verdict === 'absent' ? 1 : 0;
+  } catch (error) {
+    if (!(error instanceof ClusterError)) throw error;
+    process.stderr.write(`moor why: ${error.message} (${access.url})\n`);
+    return 1;
+  } finally {
+    transport.close();
+  }
+}
+
+/** Colours only where somebody sees them, and has not asked for none (https://no-color.org). */
+function terminal() {
+  const { isTTY, columns } = process.stdout;
+  const colour = isTTY && (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb';
+  return { colour, width: isTTY ? columns : 100 };
+}
