@@ -55,8 +55,24 @@ const decimalSuffixes: ReadonlyMap<number, string> = new Map(
 );
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
 
+/** The same few quantities come again and again; a full memory starts afresh. */
+const remembered = new Map<string, Quantity>();
+const mostRemembered = 2000;
+const longestRemembered = 24;
+
 /** @throws QuantityError */
 export function parseQuantity(text: string): Quantity {
+  const known = remembered.get(text);
+  if (known !== undefined) return known;
+  const quantity = readQuantity(text);
+  if (text.length <= longestRemembered) {
+    if (remembered.size >= mostRemembered) remembered.clear();
+    remembered.set(text, Object.freeze(quantity));
+  }
+  return quantity;
+}
+
+function readQuantity(text: string): Quantity {
   if (text === '') throw new QuantityError(wrongFormat);
   if (text.length > maxTextLength) throw new QuantityError(wrongNumber);
   // A sign, a dot or a small unit alone is zero to Kubernetes; so the number may be empty here.

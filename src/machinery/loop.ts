@@ -189,24 +189,25 @@ class Runner<Key extends string, Snapshot, Action> implements Loop {
 
   /** One key, one pass. Whatever goes wrong with it is its own problem: it comes back later, the others go on. */
   async #work(key: Key): Promise<void> {
-    const log = this.#log.with({ key, pass: `${this.#controller.name}-${++this.#passes}` });
+    const pass: Pass<Key> = { key, pass: `${this.#controller.name}-${++this.#passes}` };
     try {
-      const end = await this.#pass(key, log);
+      const end = await this.#pass(pass);
       if (end === 'crash') return;
-      this.#requeue(key, end, log);
+      this.#requeue(pass, end);
     } catch (error) {
-      log.error('pass failed', { error, retryInMs: this.#queue.retry(key) });
+      this.#log.error('pass failed', { ...pass, error, retryInMs: this.#queue.retry(key) });
     }
     this.#queue.done(key);
     if (this.#state === 'stopped' && this.#queue.processing === 0) for (const resolve of this.#whenDrained.splice(0)) resolve();
     this.#planPump();
   }
 
-  async #pass(key: Key, log: Log): Promise<PassEnd> {
+  async #pass(pass: Pass<Key>): Promise<PassEnd> {
+    const { key } = pass;
     const snapshot = this.#controller.snapshot(key);
     if (snapshot === undefined) return { outcome: 'done', again: undefined };
     const { actions, again, reasons } = this.#controller.decide(snapshot, this.#options.world.clock.now());
-    log.debug('decided', { actions, reasons });
+    this.#log.debug('decided', { ...pass, actions, reasons });
     for (const [index, action] of actions.entries()) {
       if (this.#options.onAction?.({ controller: this.#controller.name, key, action, index }) === 'crash') {
         this.#halt();
@@ -214,7 +215,7 @@ class Runner<Key extends string, Snapshot, Action> implements Loop {
       }
       const outcome = await this.#controller.perform(action, key);
       if (outcome !== 'done') {
-        log.debug('pass cut short', { outcome, action });
+        this.#log.debug('pass cut short', { ...pass, outcome, action });
         return { outcome, again: undefined };
       }
       // Stopped meanwhile: what is left of the list is cut off like by a crash.
@@ -223,10 +224,11 @@ class Runner<Key extends string, Snapshot, Action> implements Loop {
     return { outcome: 'done', again };
   }
 
-  #requeue(key: Key, end: Exclude<PassEnd, 'crash'>, log: Log): void {
+  #requeue(pass: Pass<Key>, end: Exclude<PassEnd, 'crash'>): void {
     const { outcome } = end;
+    const { key } = pass;
     if (typeof outcome === 'object') {
-      log.warn('will try again', { why: outcome.retry, failures: this.#queue.failures(key) + 1, inMs: this.#queue.retry(key) });
+      this.#log.warn('will try again', { ...pass, why: outcome.retry, failures: this.#queue.failures(key) + 1, inMs: this.#queue.retry(key) });
       return;
     }
     switch (outcome) {
@@ -238,11 +240,14 @@ class Runner<Key extends string, Snapshot, Action> implements Loop {
         this.#queue.retry(key);
         return;
       case 'deposed':
-        log.info('no longer leading');
+        this.#log.info('no longer leading', pass);
         this.#halt();
         this.#options.onDeposed?.();
     }
   }
 }
+
+/** What every line about a pass says. */
+type Pass<Key> = { readonly key: Key; readonly pass: string };
 
 type PassEnd = 'crash' | { readonly outcome: Outcome; readonly again: number | undefined };

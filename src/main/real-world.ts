@@ -41,14 +41,16 @@ function createLog(level: LogLevel, fd: number): Log {
   return logOver(() => {
     logger ??= openLogger(level, fd);
     return logger;
-  });
+  }, level);
 }
 
-function logOver(logger: () => Logger): Log {
-  const at =
-    (level: 'debug' | 'info' | 'warn' | 'error') =>
-    (message: string, fields: LogFields = {}) =>
-      logger()[level](fields, message);
+const levels = ['debug', 'info', 'warn', 'error'] as const;
+
+/** Lines below the level cost nothing: their logger is not even made. */
+function logOver(logger: () => Logger, from: LogLevel): Log {
+  const least = levels.findIndex((level) => level === from);
+  const at = (level: (typeof levels)[number]) =>
+    levels.indexOf(level) < least ? nothing : (message: string, fields: LogFields = {}) => logger()[level](fields, message);
   return {
     debug: at('debug'),
     info: at('info'),
@@ -59,12 +61,13 @@ function logOver(logger: () => Logger): Log {
       return logOver(() => {
         child ??= logger().child(fields);
         return child;
-      });
+      }, from);
     },
   };
 }
 
-const silentLog: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, with: () => silentLog };
+const nothing = (): void => undefined;
+const silentLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing, with: () => silentLog };
 
 const require = createRequire(import.meta.url);
 

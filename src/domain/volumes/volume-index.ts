@@ -67,16 +67,18 @@ export class VolumeIndex {
 
   /** The volume that a claim gets which names none. */
   bestFit(claim: Claim, { reservedOnly, isPromised = () => false }: FitOptions): Volume | undefined {
-    const reserved = [...this.pointingAt(claim.key)].filter((volume) => pointsAt(volume, claim) && matchVolume(claim, volume) === 'fits');
-    const shelves = reservedOnly ? [] : [...(this.#shelves.get(shelfKey(claim)) ?? [])].filter(([modes]) => offersModes(modes, claim.accessModes));
-    const counts = new Set([...reserved.map((volume) => countModes(volume.accessModes)), ...shelves.map(([modes]) => countModes(modes))]);
-    for (const count of [...counts].sort((a, b) => a - b)) {
-      const chosen =
-        smallest(reserved.filter((volume) => countModes(volume.accessModes) === count)) ??
-        smallest(shelves.flatMap(([modes, shelf]) => (countModes(modes) === count ? (shelf.smallestFor(claim, isPromised) ?? []) : [])));
-      if (chosen !== undefined) return chosen;
+    let best: Candidate | undefined;
+    for (const volume of this.pointingAt(claim.key)) {
+      if (pointsAt(volume, claim) && matchVolume(claim, volume) === 'fits') best = better(best, { volume, rank: 2 * countModes(volume.accessModes) });
     }
-    return undefined;
+    if (reservedOnly) return best?.volume;
+    for (const [modes, shelf] of this.#shelves.get(shelfKey(claim)) ?? []) {
+      const rank = 2 * countModes(modes) + 1;
+      if ((best !== undefined && best.rank < rank) || !offersModes(modes, claim.accessModes)) continue;
+      const volume = shelf.smallestFor(claim, isPromised);
+      if (volume !== undefined) best = better(best, { volume, rank });
+    }
+    return best?.volume;
   }
 
   #takeFromShelf(volume: Volume): void {
@@ -88,6 +90,17 @@ export class VolumeIndex {
     if (shelf.empty) shelves.delete(volume.accessModes);
     if (shelves.size === 0) this.#shelves.delete(key);
   }
+}
+
+/** `rank`: fewer access modes first, and among as many a reserved volume before a free one. */
+interface Candidate {
+  readonly volume: Volume;
+  readonly rank: number;
+}
+
+function better(best: Candidate | undefined, other: Candidate): Candidate {
+  if (best === undefined || other.rank < best.rank) return other;
+  return other.rank === best.rank && bySize(other.volume, best.volume) < 0 ? other : best;
 }
 
 export interface FitOptions {
@@ -121,11 +134,11 @@ class Shelf {
   }
 
   smallestFor(claim: Claim, isPromised: (name: string) => boolean): Volume | undefined {
-    return smallest(
-      [...this.#rows.values()].flatMap(({ claims, row }) =>
-        claims.type === 'valid' && matchesLabels(claims.selector, claim.labels) ? (row.smallestFor(claim, isPromised) ?? []) : [],
-      ),
-    );
+    let best: Volume | undefined;
+    for (const { claims, row } of this.#rows.values()) {
+      if (claims.type === 'valid' && matchesLabels(claims.selector, claim.labels)) best = smaller(best, row.smallestFor(claim, isPromised));
+    }
+    return best;
   }
 }
 
@@ -156,12 +169,15 @@ class Row {
     if (claim.selector.type === 'invalid') return undefined;
     const { selector } = claim.selector;
     const isTooSmall = (volume: Volume) => compareQuantities(volume.capacity ?? zero, claim.request) < 0;
-    return smallest(
-      this.#listsFor(selector.type === 'requirements' ? selector.requirements : []).flatMap((list) => {
-        for (const volume of list.from(isTooSmall)) if (matchesLabels(selector, volume.labels) && !isPromised(volume.name)) return volume;
-        return [];
-      }),
-    );
+    let best: Volume | undefined;
+    for (const list of this.#listsFor(selector.type === 'requirements' ? selector.requirements : [])) {
+      for (const volume of list.from(isTooSmall)) {
+        if (!matchesLabels(selector, volume.labels) || isPromised(volume.name)) continue;
+        best = smaller(best, volume);
+        break;
+      }
+    }
+    return best;
   }
 
   /** The shortest lists that hold every volume which meets the requirements. */
@@ -185,8 +201,9 @@ function bySize(a: Volume, b: Volume): number {
   return difference === 0 ? (a.name < b.name ? -1 : a.name > b.name ? 1 : 0) : difference;
 }
 
-function smallest(volumes: readonly Volume[]): Volume | undefined {
-  return volumes.reduce<Volume | undefined>((best, volume) => (best === undefined || bySize(volume, best) < 0 ? volume : best), undefined);
+function smaller(best: Volume | undefined, other: Volume | undefined): Volume | undefined {
+  if (best === undefined || other === undefined) return best ?? other;
+  return bySize(other, best) < 0 ? other : best;
 }
 
 /** The entry of a map, made if it is not there yet. */

@@ -75,7 +75,10 @@ export class SortedIndex<Item extends { readonly key: string }> {
   #between(from: string, to: string | undefined): { start: Place; end: Place } {
     const start = this.#locate(from);
     if (to === undefined) return { start, end: { chunk: this.#chunks.length, index: 0 } };
-    return { start, end: from < to ? this.#locate(to) : start };
+    const first = this.#chunks[start.chunk]?.[start.index];
+    // Nothing lies between them: most ranges that are asked for on every write are empty.
+    const isEmpty = first === undefined || first.key >= to;
+    return { start, end: isEmpty ? start : this.#locate(to) };
   }
 
   /** The place of the first item whose key is not before `key`. */
