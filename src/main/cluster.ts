@@ -18,9 +18,9 @@ import { startControllers } from './controllers.ts';
 import { systemClient } from './identities.ts';
 import { saveKubeconfig } from './kubeconfig-file.ts';
 import { openApiDocuments } from './openapi.ts';
+import { realDrivers } from './real-drivers.ts';
 import { createRealWorld, type LogLevel } from './real-world.ts';
 import { secretFiles } from './secret-files.ts';
-import { realDrivers } from './storage-controllers.ts';
 import { lookUpThrough } from './token-look-up.ts';
 import { version } from './version.ts';
 

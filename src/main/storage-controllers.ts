@@ -1,27 +1,15 @@
-import { createHash } from 'node:crypto';
-import { namespaceKind } from '../api/kinds/namespace.ts';
 import { persistentVolumeClaimKind } from '../api/kinds/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../api/kinds/persistent-volume.ts';
 import { provisioner } from '../controllers/provisioner/controller.ts';
 import { reclaimer } from '../controllers/reclaimer/controller.ts';
 import { type BinderOptions, volumeBinder } from '../controllers/volume-binder/controller.ts';
 import { VolumesView } from '../domain/volumes/view.ts';
-import { DriverSet } from '../drivers/driver-set.ts';
-import { hostPathDriver } from '../drivers/host-path/driver.ts';
+import type { DriverSet } from '../drivers/driver-set.ts';
 import type { Client } from '../machinery/client.ts';
 import type { Informers } from '../machinery/informers.ts';
 import type { Recorder } from '../machinery/recorder.ts';
 import { Tellings } from '../machinery/tellings.ts';
 import type { World } from '../world/world.ts';
-import { realDirectories } from './real-directories.ts';
-
-/** Whose volumes this machine's drivers look after: the cluster whose kube-system has this uid. */
-export async function realDrivers(client: Client): Promise<DriverSet> {
-  const system = await client.get(namespaceKind, { name: 'kube-system' });
-  if (!system.ok) throw system.error;
-  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-  return new DriverSet([hostPathDriver({ directories: realDirectories, sha256, cluster: system.value.metadata.uid ?? '' })]);
-}
 
 export interface StorageControllersOptions extends Pick<BinderOptions, 'bindTogether'> {
   readonly client: Client;

@@ -7,7 +7,7 @@ import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
 import { podKind } from '../../api/kinds/workloads/pod.ts';
 import { claimKey } from '../../domain/volumes/claim.ts';
 import type { DeleteOutcome, DriverFacts } from '../../domain/volumes/driver-facts.ts';
-import { afterFailure, type VolumeIntent } from '../../domain/volumes/intent.ts';
+import { afterFailure } from '../../domain/volumes/intent.ts';
 import { claimsOfPod, hasEnded } from '../../domain/volumes/pods.ts';
 import type { VolumesView } from '../../domain/volumes/view.ts';
 import type { Cache, Index } from '../../machinery/cache.ts';

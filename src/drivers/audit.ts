@@ -1,0 +1,66 @@
+/** Whether the backends and the API agree: every asset has an owner, and every intent is pursued by somebody. */
+import type { PersistentVolume } from '../api/generated/types.ts';
+import type { IntentSpec } from '../api/kinds/mooring/volume-intent.ts';
+import { isFor, type VolumeIntent, volumeNameOf } from '../domain/volumes/intent.ts';
+import type { VolumeDriver } from './contract.ts';
+
+export type Finding =
+  | { readonly type: 'asset without owner'; readonly driver: string; readonly handle: string }
+  | { readonly type: 'asset nobody takes'; readonly intent: string; readonly handle: string; readonly message: string }
+  | { readonly type: 'intent without driver'; readonly intent: string; readonly driver: string }
+  | {
+      readonly type: 'intent unfinished';
+      readonly intent: string;
+      readonly operation: IntentSpec['operation'];
+      readonly since: number;
+      readonly message: string;
+    };
+
+/** What one driver has: it was there when the audit began, and still is at its end. */
+export interface Inventory {
+  readonly driver: VolumeDriver;
+  readonly handles: readonly string[];
+}
+
+export interface Audited {
+  readonly inventories: readonly Inventory[];
+  /** Read after the first look at the assets, and before `volumes`: an asset passes from its intent to its volume. */
+  readonly intents: readonly VolumeIntent[];
+  readonly volumes: readonly PersistentVolume[];
+}
+
+export function audit({ inventories, intents, volumes }: Audited, now: number): readonly Finding[] {
+  const drivers = new Map(inventories.map(({ driver }) => [driver.facts.name, driver]));
+  return [
+    ...inventories.flatMap(({ driver, handles }) => {
+      const owned = new Set(ownedHandles(driver, intents, volumes));
+      return handles.filter((handle) => !owned.has(handle)).map((handle): Finding => ({ type: 'asset without owner', driver: driver.facts.name, handle }));
+    }),
+    ...intents.flatMap((intent) => findingAbout(intent, drivers, now) ?? []),
+  ];
+}
+
+function* ownedHandles(driver: VolumeDriver, intents: readonly VolumeIntent[], volumes: readonly PersistentVolume[]): Generator<string | undefined> {
+  for (const { spec } of volumes) yield driver.handleOf(spec);
+  for (const intent of intents) {
+    yield intent.status.asset?.handle;
+    if (isFor(intent, 'Delete')) yield driver.handleOf(intent.spec.source);
+    else if (isFor(intent, 'Create') && intent.spec.driver === driver.facts.name) yield driver.handleFor(volumeNameOf(intent));
+  }
+}
+
+/** Whoever pursues an intent takes its next step within this time of when it is due. */
+const patienceMs = 5 * 60_000;
+
+function findingAbout(intent: VolumeIntent, drivers: ReadonlyMap<string, VolumeDriver>, now: number): Finding | undefined {
+  const name = volumeNameOf(intent);
+  const { phase, asset, message = '' } = intent.status;
+  if (phase === 'Refused' && asset !== undefined) return { type: 'asset nobody takes', intent: name, handle: asset.handle, message };
+  const driver = intent.spec.operation === 'Scrub' ? undefined : intent.spec.driver;
+  if (driver !== undefined && !drivers.has(driver)) return { type: 'intent without driver', intent: name, driver };
+  // A scrubber has a deadline of its own.
+  if (phase === 'Running') return undefined;
+  const since = Date.parse(intent.status.notBefore ?? intent.metadata.creationTimestamp ?? '');
+  if (!(now - since > patienceMs)) return undefined;
+  return { type: 'intent unfinished', intent: name, operation: intent.spec.operation, since, message };
+}

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { type CreateIntentSpec, type IntentOf, newIntent } from '../domain/volumes/intent.ts';
+import { failed, type VolumeDriver } from './contract.ts';
+import { DriverSet } from './driver-set.ts';
+
+const asset = { handle: 'h', capacity: '1Gi', source: {} };
+
+function driver(calls: Partial<VolumeDriver>): VolumeDriver {
+  return {
+    facts: { name: 'd', provisions: true, deletes: true, mountOptions: false, block: false, zoneParameters: false },
+    create: async () => ({ ok: true, value: asset }),
+    delete: async () => ({ ok: true, value: undefined }),
+    list: async () => ({ ok: true, value: [] }),
+    handleFor: () => undefined,
+    handleOf: ({ hostPath }) => hostPath?.path,
+    ...calls,
+  };
+}
+
+const intent = newIntent('pvc-1', {
+  operation: 'Create',
+  driver: 'd',
+  claimRef: { namespace: 'n', name: 'c', uid: '1' },
+  request: { capacity: '1Gi', accessModes: [], volumeMode: 'Filesystem', storageClassName: 's', reclaimPolicy: 'Delete' },
+}) as IntentOf<CreateIntentSpec>;
+
+describe('a failure', () => {
+  test.each([
+    ['InvalidArgument', true],
+    ['Internal', true],
+    ['OutOfRange', true],
+    ['ResourceExhausted', false],
+    ['DeadlineExceeded', false],
+    ['Unavailable', false],
+    ['Aborted', false],
+    ['Canceled', false],
+    ['Unknown', false],
+  ] as const)('%s certainly left nothing behind: %s', async (code, final) => {
+    const set = new DriverSet([driver({ create: async () => failed(code, 'why') })]);
+    expect(await set.create(intent)).toEqual({ type: 'failed', message: 'why', final });
+  });
+
+  test('of a driver that breaks the contract is one whose end nobody knows', async () => {
+    const set = new DriverSet([driver({ create: () => Promise.reject(new Error('broken')) })]);
+    expect(await set.create(intent)).toEqual({ type: 'failed', message: 'broken', final: false });
+  });
+
+  test('to delete because somebody uses the asset is no error', async () => {
+    const set = new DriverSet([driver({ delete: async () => failed('FailedPrecondition', 'attached') })]);
+    expect(await set.delete('d', asset)).toEqual({ type: 'failed', message: 'attached', final: true, inUse: true });
+  });
+});
+
+test('what a driver that is not here was asked may have happened', async () => {
+  const set = new DriverSet([]);
+  expect(await set.create(intent)).toMatchObject({ type: 'failed', final: false });
+  expect(set.facts('d')).toBeUndefined();
+});
+
+test('a volume is deleted by the handle in its source; one that is none of the driver’s is left alone', async () => {
+  const deleted: string[] = [];
+  const set = new DriverSet([
+    driver({
+      delete: async (handle) => {
+        deleted.push(handle);
+        return { ok: true, value: undefined };
+      },
+    }),
+  ]);
+  expect(await set.deleteSource('d', { hostPath: { path: '/tmp/x' } })).toEqual({ type: 'deleted' });
+  expect(await set.deleteSource('d', { nfs: { server: 's', path: '/x' } })).toMatchObject({ type: 'failed', final: true });
+  expect(deleted).toEqual(['/tmp/x']);
+});
