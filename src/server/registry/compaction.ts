@@ -23,13 +23,13 @@ interface Sample {
 /** Compacts the store now and then, until it is cancelled. */
 export function keepHistoryShort(deps: { readonly store: Store; readonly world: World }, limits = defaultHistory): Cancel {
   const { store, world } = deps;
-  let samples: Sample[] = [{ at: world.clock.monotonic(), revision: store.revision() }];
+  let samples: readonly Sample[] = [{ at: world.clock.monotonic(), revision: store.revision() }];
   let cancelled = false;
   let cancelTimer: Cancel = () => undefined;
 
   const check = async (): Promise<void> => {
     const now = world.clock.monotonic();
-    samples = [...samples, { at: now, revision: store.revision() }];
+    samples = remember(samples, { at: now, revision: store.revision() });
     const target = compactionTarget({ samples, now, revision: store.revision(), compacted: store.compactedRevision(), stats: store.stats() }, limits);
     samples = samples.filter((sample) => sample.revision > target);
     try {
@@ -46,6 +46,11 @@ export function keepHistoryShort(deps: { readonly store: Store; readonly world: 
     cancelled = true;
     cancelTimer();
   };
+}
+
+/** Pure. A store in which nothing happens adds nothing: since when it is at its revision is all that counts. */
+export function remember(samples: readonly Sample[], sample: Sample): readonly Sample[] {
+  return samples.at(-1)?.revision === sample.revision ? samples : [...samples, sample];
 }
 
 export interface HistoryState {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ApiUnderTest, onApi } from '../../../test/server/api-under-test.ts';
 import { simulate } from '../../sim/world.ts';
-import { compactionTarget, defaultHistory } from './compaction.ts';
+import { compactionTarget, defaultHistory, remember } from './compaction.ts';
 
 const ns = '/api/v1/namespaces/default';
 const pods = `${ns}/pods`;
@@ -245,6 +245,16 @@ describe('history', () => {
     expect(compactionTarget({ ...state, stats: { historyRevisions: 40_000, historyBytes: 1000 * limits.maxBytes } }, limits)).toBe(39_970);
     expect(compactionTarget({ ...state, now: 1e9, samples: [{ at: 0, revision: 49_999 }] }, limits)).toBe(49_000);
     expect(compactionTarget({ ...state, revision: 500, now: 1e9, samples: [{ at: 0, revision: 499 }] }, limits)).toBe(10);
+  });
+
+  test('a store in which nothing happens is remembered once, with the time since when', () => {
+    let samples = remember([], { at: 0, revision: 7 });
+    for (let at = 10; at < 1_000; at += 10) samples = remember(samples, { at, revision: 7 });
+    samples = remember(samples, { at: 1_000, revision: 8 });
+    expect(samples).toEqual([
+      { at: 0, revision: 7 },
+      { at: 1_000, revision: 8 },
+    ]);
   });
 
   test(
