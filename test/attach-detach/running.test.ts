@@ -17,7 +17,7 @@ interface Scene {
   readonly cluster: Cluster;
   readonly world: SimulatedWorld;
   /** What there is once everything has calmed down. */
-  shows(...lines: readonly string[]): Promise<void>;
+  readonly shows: (...lines: readonly string[]) => Promise<void>;
 }
 
 const scene = (story: (scene: Scene) => Promise<void>) => () =>
