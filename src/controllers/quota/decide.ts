@@ -61,7 +61,7 @@ function differing(said: Usage, used: Usage): readonly string[] {
   });
 }
 
-/** Whether to say `used` would give room away. Whoever has said nothing so far has promised nothing, and is held to have promised all. */
+/** Whether to say `used` could give room away. A first number counts as lower than any: said too low, it would do so just the same. */
 function isBelow(used: Usage, said: Usage, name: string): boolean {
   const [before, after] = [said.get(name), used.get(name)];
   return after !== undefined && (before === undefined || compareQuantities(after, before) < 0);
