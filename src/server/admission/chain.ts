@@ -37,23 +37,29 @@ export interface AdmissionPlugin {
   validate?(request: AdmissionRequest): Promise<void> | void;
 }
 
+/** The plugins that have to do with a combination of operation and resource. */
+interface Concerned {
+  readonly mutating: readonly AdmissionPlugin[];
+  readonly validating: readonly AdmissionPlugin[];
+}
+
 export class AdmissionChain {
   readonly #plugins: readonly AdmissionPlugin[];
-  readonly #concerned = new Map<Resource, Map<string, readonly AdmissionPlugin[]>>();
+  readonly #concerned = new Map<Resource, Map<string, Concerned>>();
 
   constructor(plugins: readonly AdmissionPlugin[]) {
     this.#plugins = plugins;
   }
 
   async mutate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.#for(request)) await plugin.mutate?.(request);
+    for (const plugin of this.#for(request).mutating) await plugin.mutate?.(request);
   }
 
   async validate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.#for(request)) await plugin.validate?.(request);
+    for (const plugin of this.#for(request).validating) await plugin.validate?.(request);
   }
 
-  #for({ operation, resource, subresource }: AdmissionRequest): readonly AdmissionPlugin[] {
+  #for({ operation, resource, subresource }: AdmissionRequest): Concerned {
     let ofResource = this.#concerned.get(resource);
     if (ofResource === undefined) {
       ofResource = new Map();
@@ -62,7 +68,8 @@ export class AdmissionChain {
     const combination = subresource === '' ? operation : `${operation} ${subresource}`;
     let concerned = ofResource.get(combination);
     if (concerned === undefined) {
-      concerned = this.#plugins.filter((plugin) => plugin.handles(operation, resource, subresource));
+      const plugins = this.#plugins.filter((plugin) => plugin.handles(operation, resource, subresource));
+      concerned = { mutating: plugins.filter((plugin) => 'mutate' in plugin), validating: plugins.filter((plugin) => 'validate' in plugin) };
       ofResource.set(combination, concerned);
     }
     return concerned;

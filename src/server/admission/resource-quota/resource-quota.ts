@@ -64,9 +64,11 @@ class QuotaKeeper {
   async reserve(request: AdmissionRequest): Promise<void> {
     const evaluator = this.evaluators.get(request.resource);
     const now = this.#clock.now();
-    if (evaluator === undefined || !usesMore(request, evaluator, now)) return;
+    if (evaluator === undefined) return;
     const prefix = prefixOf(this.#quotas, request.namespace);
     const { entries } = await this.#store.range({ from: prefix, to: prefixEnd(prefix) });
+    // Most namespaces have no quota, which is found out faster than what a request would use.
+    if (entries.length === 0 || !usesMore(request, evaluator, now)) return;
     // What an object leaves unsaid is refused by any quota, before one that is full is mentioned.
     const concerned = entries.filter((entry) => demand(request, evaluator, { quota: this.#quotaIn(entry), now }).size > 0);
     for (const { key } of concerned) {
