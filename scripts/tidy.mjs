@@ -1,13 +1,16 @@
 #!/usr/bin/env node
 // The architecture as a check: who may import whom, where time and randomness may come from, how long a file may be.
 // docs/ARCHITECTURE.md explains the table. Exit code 1 and a list of lines if anything is out of place.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
 
-/** Layer → what it may import besides itself. `folder` or `folder/file`; '*': anything. */
+/**
+ * Layer → what it may import besides itself. `folder` or `folder/file`; '*': anything; 'decisions': of a controller's folder
+ * what is as pure as its decision is: files that load nothing but api, domain and each other.
+ */
 const layers = {
   api: [],
   domain: ['api'],
@@ -22,7 +25,7 @@ const layers = {
   node: ['api', 'domain', 'machinery', 'drivers/contract', 'world'],
   drivers: ['api', 'domain', 'world'],
   cloud: ['domain', 'world'],
-  why: ['api', 'domain'],
+  why: ['api', 'domain', 'decisions'],
   cli: ['api', 'domain', 'machinery/client', 'why'],
   dashboard: ['api', 'domain', 'machinery/client', 'why'],
   sim: ['*'],
@@ -71,10 +74,23 @@ function checkImports(name, text) {
       if (strangers.includes(layer) && name.split('/')[1] !== toChild) problems.push(`${name}: imports its neighbour ${to}`);
       continue;
     }
-    const ok = allowed.includes('*') || allowed.some((a) => to === `${a}.ts` || to.startsWith(`${a}/`));
+    const ok =
+      allowed.includes('*') || allowed.some((a) => to === `${a}.ts` || to.startsWith(`${a}/`)) || (allowed.includes('decisions') && isPartOfDecision(to));
     if (!ok) problems.push(`${name}: src/${layer} may not import ${to}`);
     if (pure && !['api', 'domain'].includes(toLayer)) problems.push(`${name}: a decision imports ${to}`);
   }
+}
+
+/** `controllers/x/decide.ts`, or a file beside one that loads nothing but api, domain and such files itself. Types load nothing. */
+function isPartOfDecision(name) {
+  const [layer, folder, file] = name.split('/');
+  if (layer !== 'controllers' || file === undefined || !existsSync(path.join(root, 'src', layer, folder, 'decide.ts'))) return false;
+  const text = readFileSync(path.join(root, 'src', name), 'utf8');
+  return [...text.matchAll(/^(?:import|export)\s(?!type\b)[^;]*?\bfrom\s+'([^']+)'|\bimport\s*\(?\s*'([^']+)'/gm)].every(([, from, bare]) => {
+    const target = from ?? bare;
+    const to = path.posix.normalize(path.posix.join(path.posix.dirname(name), target));
+    return target.startsWith('.') && (to.startsWith('api/') || to.startsWith('domain/') || (to.startsWith(`${layer}/${folder}/`) && isPartOfDecision(to)));
+  });
 }
 
 function mayDoIo(name, layer) {

@@ -19,10 +19,19 @@ function program() {
       return Promise.resolve(0);
     },
   };
+  const ask: Command = {
+    ...up,
+    name: 'ask',
+    arguments: { usage: 'KIND/NAME', about: 'what is asked about', least: 1, most: 2 },
+    flags: [
+      { name: 'namespace', short: 'n', value: 'NAMESPACE', about: 'where' },
+      { name: 'output', short: 'o', value: 'FORMAT', about: 'how' },
+    ],
+  };
   const run = (...args: string[]) =>
     runProgram(
       {
-        commands: [up],
+        commands: [up, ask],
         version: '1.2.3',
         out: (t) => {
           out += t;
@@ -66,12 +75,39 @@ describe('the command line', () => {
     expect(p.seen).toEqual([]);
   });
 
+  test('takes arguments, and flags of one letter, in any order', async () => {
+    const p = program();
+    await p.run('ask', '-n', 'shop', 'pvc/data', '--output=json');
+    await p.run('ask', 'pvc', 'data', '-nshop', '-o', 'json');
+    for (const given of p.seen) expect([given.text('namespace'), given.text('output')]).toEqual(['shop', 'json']);
+    expect(p.seen.map((given) => given.arguments)).toEqual([['pvc/data'], ['pvc', 'data']]);
+  });
+
+  test.each([
+    [['ask'], 'it wants KIND/NAME: what is asked about'],
+    [['ask', 'pvc', 'data', 'more'], 'it takes no further argument "more"'],
+    [['ask', 'pvc/data', '-x'], 'there is no flag -x'],
+    [['ask', 'pvc/data', '-n'], '--namespace wants a value'],
+  ])('refuses %j', async (args, message) => {
+    const p = program();
+    expect(await p.run(...args)).toBe(2);
+    expect(p.err()).toContain(message);
+    expect(p.seen).toEqual([]);
+  });
+
+  test('shows arguments and flags of one letter in the help', async () => {
+    const p = program();
+    await p.run('ask', '--help');
+    expect(p.out()).toContain('  moor ask KIND/NAME [flags]\n\nKIND/NAME: what is asked about\n');
+    expect(p.out()).toContain('-n, --namespace NAMESPACE  where');
+  });
+
   test('explains itself', async () => {
     const p = program();
     expect(await p.run('up', '--help')).toBe(0);
     expect(p.out()).toContain('--store KIND  where (otherwise: embedded)');
     expect(p.out()).toContain('moor up --bare');
     expect(await p.run()).toBe(0);
-    expect(p.out()).toContain('Commands\n  up  start');
+    expect(p.out()).toContain('Commands\n  up   start');
   });
 });

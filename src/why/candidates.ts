@@ -96,19 +96,19 @@ function textOf({ rule, found, wanted }: Rejection, { claim, volume, sight }: Re
     case 'claimedByAnother':
       return holderText(claim, volume, sight);
     case 'capacity':
-      return `too small: ${found}, wanted ${wanted}`;
+      return `is too small: ${found}, wanted ${wanted}`;
     case 'volumeMode':
       return `is a ${found} volume, not ${wanted}`;
     case 'attributesClass':
-      return `its attributes class is ${found}, not ${wanted}`;
+      return `has attributes class ${found}, not ${wanted}`;
     case 'deleting':
       return 'is being deleted';
     case 'phase':
       return found === '' || found === 'Pending' ? 'is new: nobody has made it Available yet' : `is ${found}, not Available`;
     case 'selector':
-      return `its labels (${found}) do not match ${wanted}`;
+      return found === 'no labels' ? `has no labels, wanted ${wanted}` : `has labels ${found}, wanted ${wanted}`;
     case 'claimSelector':
-      return `takes only ${wanted}; this one has ${found}`;
+      return `takes only ${wanted}; this claim has ${found}`;
     case 'class':
       return volume.className === '' ? `has no class, not ${wanted}` : `is of class ${found}, not ${wanted === 'none' ? 'without one' : wanted}`;
     case 'accessModes':

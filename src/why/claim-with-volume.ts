@@ -43,7 +43,9 @@ export function misbound(told: ToldClaim): Story {
   const pointer = sight.volume(claim.volumeName)?.claim;
   const isSameName = pointer?.key === claim.key;
   const holder = isSameName
-    ? `${pointer?.uid === '' ? 'a claim of this name, but not this very one' : 'an earlier claim of the same name'}`
+    ? pointer?.uid === ''
+      ? 'a claim of this name, but not this very one'
+      : 'an earlier claim of the same name'
     : `claim ${pointer?.key ?? ''}`;
   const relink: Fix = {
     text: `give pv/${claim.volumeName} back to this claim`,

@@ -128,7 +128,7 @@ export function waitForPods(told: ToldClaim): Story {
   return {
     verdict: isHopeless ? 'stuck' : 'waiting',
     code: 'WaitForPodScheduled',
-    summary: `Class ${quoted(claim.className)} has volumes chosen or made only once a pod has a node, and ${who} has none yet.${isHopeless ? ` ${noNode(nodes)}` : ''}`,
+    summary: `Class ${quoted(claim.className)} has volumes chosen or made only once a pod has a node, and ${who} has none yet.${isHopeless ? ` ${noNode({ pod, candidates: nodes, sight })}` : ''}`,
     facts: [...usualFacts(claim, sight), ...schedulerSays(pod)],
     candidates: nodes,
     fixes: isHopeless ? nodeFixes({ pod, candidates: nodes, sight }) : [],

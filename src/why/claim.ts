@@ -9,6 +9,7 @@ import { lost, misbound, mismatch, missingVolume, takenVolume } from './claim-wi
 import { noVolume, waitForConsumer, waitForPods } from './claim-without-volume.ts';
 import { overdue } from './overdue.ts';
 import { provisioning } from './provisioning.ts';
+import { binderSeen } from './seen.ts';
 import type { Sight } from './sight.ts';
 import { claimSince } from './since.ts';
 import type { ToldClaim } from './told-claim.ts';
@@ -24,7 +25,7 @@ export function explainClaim(claim: Claim, sight: Sight): Account {
 
 function storyOf(claim: Claim, sight: Sight): Story {
   if (claim.volumeName !== '' && !sight.sees('volumes')) return takenAtItsWord(claim);
-  const [reason] = decideClaim(claim, sight.binder, sight.now).reasons;
+  const [reason] = decideClaim(claim, binderSeen(sight), sight.now).reasons;
   if (reason === undefined) return unforeseen(claim, { code: 'Unknown', text: 'nothing was decided about it', next: 'nobody' });
   const tell = tellers[reason.code];
   return tell === undefined ? unforeseen(claim, reason) : tell({ claim, sight, reason });
@@ -72,7 +73,7 @@ function bound(told: ToldClaim): Story {
     verdict: 'fine',
     code: 'Bound',
     summary: `It is bound to pv/${claim.volumeName}${volume === undefined ? '' : ` (${describeVolume(volume)})`}. Nothing is wrong with it.${warningOf(volume)}`,
-    facts: [...(sight.sees('pods') ? [{ label: 'used by', text: pods.length === 0 ? 'no pod' : someOf(pods) }] : [])],
+    facts: sight.sees('pods') ? [{ label: 'used by', text: pods.length === 0 ? 'no pod' : someOf(pods) }] : [],
     next: nobody,
   };
 }

@@ -3,7 +3,7 @@ import type { Pod } from '../api/generated/types.ts';
 import { claimKey } from '../domain/volumes/claim.ts';
 import { claimsOfPod } from '../domain/volumes/pods.ts';
 import { nearestNames } from '../domain/nearest-name.ts';
-import { deleteObject, kubectl } from './commands.ts';
+import { deleteObject } from './commands.ts';
 import type { Story } from './explanation.ts';
 import { overdue } from './overdue.ts';
 import type { Sight } from './sight.ts';
@@ -40,7 +40,7 @@ export function missingClaims(pod: Pod, sight: Sight): Story | undefined {
     fixes: [
       {
         text: `create ${listed(names.map((name) => `claim ${name}`))} in namespace ${namespace}; the pod goes on by itself`,
-        commands: [kubectl(namespace, 'get', 'pvc')],
+        commands: [],
       },
       ...(near[0] === undefined
         ? []

@@ -90,7 +90,7 @@ function nodes(pod: Pod, sight: Sight): Story {
   return {
     verdict: 'stuck',
     code: candidates.length === 0 ? 'NoNodes' : isStorage ? 'VolumeOutOfReach' : 'NodesRefuse',
-    summary: noNode(candidates),
+    summary: noNode({ pod, candidates, sight }),
     facts: said,
     candidates,
     fixes: nodeFixes({ pod, candidates, sight }),

@@ -15,6 +15,7 @@ import type { Candidate, Fact, Fix, Story } from './explanation.ts';
 import { overdue } from './overdue.ts';
 import { type Evidence, evidenceOf, noProvisioner } from './provisioners.ts';
 import { remake, repairsOf } from './repairs.ts';
+import { provisionerSeen } from './seen.ts';
 import type { Sight } from './sight.ts';
 import type { ToldClaim } from './told-claim.ts';
 import { asksFor, demandOf, listed, plural, quoted, someOf } from './words.ts';
@@ -23,7 +24,7 @@ export function provisioning({ claim, sight }: ToldClaim): Story {
   const intent = sight.intentFor(provisionedName(claim));
   if (intent !== undefined && isFor(intent, 'Create')) return begun(claim, intent, sight);
   if (!sight.sees('classes')) return classUnseen(claim);
-  const need = needOf(claim, sight.provisioner);
+  const need = needOf(claim, provisionerSeen(sight));
   switch (need.type) {
     case 'external':
       return external(claim, need.provisioner, sight);
@@ -55,7 +56,7 @@ const surroundings = (claim: Claim, sight: Sight): { readonly facts: readonly Fa
 
 /** Mooring has written down what it is about to do, and what came of it. */
 function begun(claim: Claim, intent: CreateIntent, sight: Sight): Story {
-  const { reasons } = decide({ claim, intents: [intent], seen: sight.provisioner }, sight.now);
+  const { reasons } = decide({ claim, intents: [intent], seen: provisionerSeen(sight) }, sight.now);
   const [reason] = reasons;
   const { driver } = intent.spec;
   const { attempts = 0, message = '', notBefore } = intent.status;

@@ -6,6 +6,7 @@ import { readVolume, type Volume } from '../domain/volumes/volume.ts';
 import { clearClaimRef, kubectl } from './commands.ts';
 import type { Fix, Next, Story } from './explanation.ts';
 import { evidenceOf } from './provisioners.ts';
+import { reclaimerSeen } from './seen.ts';
 import type { Sight } from './sight.ts';
 
 export function released(volume: Volume, sight: Sight): Story {
@@ -25,9 +26,10 @@ const handOver = ({ name }: Volume, key: string): Fix => ({
 
 function storyOf(volume: Volume, sight: Sight): Story {
   // As the reclaimer leaves it once its finalizers are in order: what it says before that is only that they are not.
-  const kept = readVolume(withUpkeep(volume, sight.reclaimer.driver));
+  const seen = reclaimerSeen(sight);
+  const kept = readVolume(withUpkeep(volume, seen.driver));
   const asReleased = kept.phase === 'Released' || kept.phase === 'Failed' ? kept : { ...kept, phase: 'Released' };
-  const [reason] = decide({ name: volume.name, volume: asReleased, seen: sight.reclaimer }, sight.now).reasons;
+  const [reason] = decide({ name: volume.name, volume: asReleased, seen }, sight.now).reasons;
   if (reason === undefined)
     return { verdict: 'waiting', code: 'Released', summary: 'Nothing was decided about it yet.', next: { who: 'the reclaimer', does: 'has the next move' } };
   switch (volume.reclaimPolicy) {
@@ -127,7 +129,7 @@ function externally(volume: Volume, message: string, sight: Sight): Story {
 }
 
 function recycled(volume: Volume, reason: Reason, sight: Sight): Story {
-  const pod = sight.reclaimer.scrubber(volume.name);
+  const pod = reclaimerSeen(sight).scrubber(volume.name);
   // Without a record of whose pod it is, the pod itself is all there is to go by.
   const isAtWork = pod !== undefined && sight.intentFor(volume.name) === undefined;
   const text = isAtWork ? `pod/${pod.metadata.name ?? ''} in namespace default scrubs it (${pod.status.phase ?? 'Pending'})` : reason.text;

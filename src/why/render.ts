@@ -57,7 +57,8 @@ class Page {
     this.#facts(account, indent);
     this.#candidates(account, indent, most);
     this.#fixes(account.fixes, indent);
-    this.paragraph(`${this.#styled('Next:', 'bold')} ${this.#next(account.next)}`, indent);
+    // What waits for others has no next move of its own.
+    if (account.parts.length === 0) this.paragraph(`${this.#styled('Next:', 'bold')} ${this.#next(account.next)}`, indent);
     for (const part of account.parts) {
       this.#lines.push('');
       this.account(part, `${indent}  `, mostInPart);

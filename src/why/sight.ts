@@ -1,20 +1,13 @@
 import type { CSIDriver, CSINode, Node, Pod, StorageClass, VolumeAttachment } from '../api/generated/types.ts';
-import type { Seen as ProvisionerSeen } from '../controllers/provisioner/decide.ts';
-import type { Seen as ReclaimerSeen } from '../controllers/reclaimer/decide.ts';
-import { scrubberName } from '../controllers/reclaimer/scrubber.ts';
-import type { Seen as BinderSeen } from '../controllers/volume-binder/decide.ts';
-import { type Claim, claimKey, readClaim } from '../domain/volumes/claim.ts';
-import type { DriverFacts } from '../domain/volumes/driver-facts.ts';
+import { type Claim, readClaim } from '../domain/volumes/claim.ts';
 import type { VolumeIntent } from '../domain/volumes/intent.ts';
 import { volumeNameOf } from '../domain/volumes/intent.ts';
-import { isInTree } from '../domain/volumes/migration.ts';
-import { claimsOfPod, hasEnded } from '../domain/volumes/pods.ts';
-import { defaultClassOf } from '../domain/volumes/storage-class.ts';
+import { claimsOfPod } from '../domain/volumes/pods.ts';
 import { VolumesView } from '../domain/volumes/view.ts';
 import { readVolume, type Volume } from '../domain/volumes/volume.ts';
 import type { ObjectList, Objects } from './objects.ts';
 
-/** The objects, arranged; and what each controller would see of them, so that its decision can be asked for. */
+/** The objects, arranged so that each is found by what others call it. */
 export class Sight {
   readonly now: number;
   readonly claims: readonly Claim[];
@@ -94,56 +87,8 @@ export class Sight {
     return this.#objects.intents?.find((intent) => volumeNameOf(intent) === volumeName);
   }
 
-  /** Nobody was told anything: that is how a decision is made anew, whatever Events there are. */
-  readonly #told = () => undefined;
-
-  readonly binder: BinderSeen = {
-    mode: 'plain',
-    told: this.#told,
-    volume: (name) => this.volume(name),
-    claim: (key) => this.claim(key),
-    ownerOf: (name) => this.ownerOf(name),
-    class: (name) => this.class(name),
-    defaultClass: () => defaultClassOf(this.classes),
-    bestFit: (claim, options) => this.#view.bestFit(claim, options),
-    podsToSchedule: (key) =>
-      this.podsUsing(key)
-        .filter((pod) => (pod.spec.nodeName ?? '') === '' && !hasEnded(pod))
-        .map(({ metadata }) => metadata.name ?? '')
-        .sort(),
-  };
-
-  readonly provisioner: ProvisionerSeen = {
-    told: this.#told,
-    volume: this.binder.volume,
-    class: this.binder.class,
-    bestFit: this.binder.bestFit,
-    // What was not looked at is not missed.
-    hasNode: (name) => !this.sees('nodes') || this.node(name) !== undefined,
-    driver: (name) => this.#driverInferred(name),
-  };
-
-  readonly reclaimer: ReclaimerSeen = {
-    told: this.#told,
-    maxScrubs: Infinity,
-    claim: this.binder.claim,
-    intent: (name) => this.intentFor(name),
-    driver: this.provisioner.driver,
-    scrubber: (name) => this.pods.find(({ metadata }) => metadata.namespace === 'default' && metadata.name === scrubberName(name)),
-    scrubberEvents: () => [],
-    podsUsing: (key) =>
-      this.podsUsing(key)
-        .filter((pod) => !hasEnded(pod))
-        .map(({ metadata }) => claimKey(metadata.namespace ?? '', metadata.name ?? ''))
-        .sort(),
-  };
-
-  /**
-   * Which plugins run inside the control plane cannot be seen from outside. But a claim is marked for one of Kubernetes' own,
-   * or a volume carries its name, only if it was there.
-   */
-  #driverInferred(name: string): DriverFacts | undefined {
-    const isThere = isInTree(name) && (this.claims.some((claim) => claim.provisioner === name) || this.volumes.some((volume) => volume.provisionedBy === name));
-    return isThere ? { name, provisions: true, deletes: true, mountOptions: false, block: false, zoneParameters: false } : undefined;
+  /** The volume that the binder would give the claim. */
+  bestFit(claim: Claim, options: { readonly reservedOnly: boolean }): Volume | undefined {
+    return this.#view.bestFit(claim, options);
   }
 }

@@ -32,4 +32,7 @@ export function timeOf(text: string | null | undefined): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-export const rfc3339 = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
+/** What no clock shows becomes the first or last moment that one does. */
+export const rfc3339 = (time: number): string => new Date(Math.min(Math.max(time, -lastMoment), lastMoment)).toISOString().replace(/\.\d+Z$/, 'Z');
+
+const lastMoment = 8.64e15;

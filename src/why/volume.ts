@@ -8,6 +8,7 @@ import { goingVolume } from './going.ts';
 import { overdue } from './overdue.ts';
 import { repair } from './repairs.ts';
 import { released } from './released.ts';
+import { binderSeen } from './seen.ts';
 import type { Sight } from './sight.ts';
 import { volumeSince } from './since.ts';
 import { describeVolume, inClass, plural, someOf, whereIs } from './words.ts';
@@ -34,7 +35,7 @@ function factsOf(volume: Volume, sight: Sight): Story['facts'] & object {
 
 function storyOf(volume: Volume, sight: Sight): Story {
   if (volume.claim !== undefined && volume.claim.uid !== '' && !sight.sees('claims')) return claimUnseen(volume);
-  const [reason] = decideVolume(volume, sight.binder, sight.now).reasons;
+  const [reason] = decideVolume(volume, binderSeen(sight), sight.now).reasons;
   switch (reason?.code) {
     case 'Bound':
       return bound(volume, sight);

@@ -35,7 +35,7 @@ export function objectsOf(objects: readonly KubeObject[], { without = [], elsewh
   const found = Object.fromEntries(Object.values(lists).map((list): [ObjectList, KubeObject[]] => [list, []]));
   for (const object of objects) found[lists[object.kind] ?? '']?.push(object);
   for (const list of without) delete found[list];
-  return { ...found, elsewhere, unseen: without.map((what) => ({ what, because: 'forbidden' })) } as Objects;
+  return { ...found, elsewhere, unseen: without.map((what) => ({ what, because: 'forbidden' })) };
 }
 
 export function explanation(target: string, objects: readonly KubeObject[], question: Question = {}): Explanation {

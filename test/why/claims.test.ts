@@ -26,8 +26,8 @@ describe('a claim that no volume fits', () => {
         asks for  5Gi, ReadWriteOnce, Filesystem, class "class"
 
       Looked at 3 volumes; none fits:
-        pv/larger  2Gi   RWO  class  Available  too small: 2Gi, wanted at least 5Gi
-        pv/small   1Gi   RWO  class  Available  too small: 1Gi, wanted at least 5Gi
+        pv/larger  2Gi   RWO  class  Available  is too small: 2Gi, wanted at least 5Gi
+        pv/small   1Gi   RWO  class  Available  is too small: 1Gi, wanted at least 5Gi
         pv/taken   10Gi  RWO  class  Bound      belongs to claim default/other
 
       What would change it:
@@ -98,13 +98,13 @@ describe('a claim that no volume fits', () => {
       {
         "pv/block": "is a Block volume, not Filesystem",
         "pv/elsewhere": "is of class "fast", not "class"",
-        "pv/everything": "too small: 1Gi, wanted at least 5Gi; is a Block volume, not Filesystem; its attributes class is none, not "silver"; its labels (no labels) do not match tier=gold; has no class, not "class"; offers ReadOnlyMany, not ReadWriteOnce",
+        "pv/everything": "is too small: 1Gi, wanted at least 5Gi; is a Block volume, not Filesystem; has attributes class none, not "silver"; has no labels, wanted tier=gold; has no class, not "class"; offers ReadOnlyMany, not ReadWriteOnce",
         "pv/going": "is being deleted",
-        "pv/picky": "takes only a claim with app=db; this one has app=web",
-        "pv/plain": "its attributes class is none, not "silver"",
+        "pv/picky": "takes only a claim with app=db; this claim has app=web",
+        "pv/plain": "has attributes class none, not "silver"",
         "pv/released": "is Released: it was that of claim default/gone, which is gone",
         "pv/reserved": "is reserved for claim default/other",
-        "pv/unlabelled": "its labels (no labels) do not match tier=gold",
+        "pv/unlabelled": "has no labels, wanted tier=gold",
       }
     `);
     expect(candidates.at(-1)?.name).toBe('pv/everything');
