@@ -42,6 +42,14 @@ function runDoomed(cluster: Cluster, world: SimulatedWorld, survives: number): S
   return process;
 }
 
+async function dieAgainAndAgain(cluster: Cluster, world: SimulatedWorld, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    const process = runDoomed(cluster, world, world.random.below(10));
+    await world.sleep(world.random.float() * 4000);
+    process.kill();
+  }
+}
+
 const inUse = (line: string) => line.replace(/ in use: .*/, '');
 
 test('a process that dies before any action, and one after it, attach and detach as if it had lived', async () => {
@@ -132,17 +140,10 @@ test('processes die again and again while pods come and go', async () => {
       async (world) => {
         const set = await setUp(world);
         await makeVolumes(set.cluster);
-        let isOver = false;
-        void (async () => {
-          while (!isOver) {
-            const process = runDoomed(set.cluster, world, world.random.below(10));
-            await world.sleep(world.random.float() * 4000);
-            process.kill();
-          }
-          runAttachDetach(set.cluster.transport, world);
-        })();
+        const dying = dieAgainAndAgain(set.cluster, world, 15);
         const running = await comeAndGo(set.cluster, world, 40);
-        isOver = true;
+        await dying;
+        runAttachDetach(set.cluster.transport, world);
         await world.sleep(200_000);
         await expectServed(set, running.values());
         await expectAllGone(set, world, running.keys());

@@ -1,40 +1,14 @@
-/** The attach/detach controllers, running, on the real registry, in simulated time. */
+/** The attach/detach controllers, running, on the real registry, in simulated time: volumes and pods. */
 import { expect, test } from 'vitest';
 import { csiDriverKind } from '../../src/api/kinds/csi-driver.ts';
-import { nodeKind } from '../../src/api/kinds/node.ts';
 import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
 import { volumeAttachmentKind } from '../../src/api/kinds/volume-attachment.ts';
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
 import { SimulatedProcess } from '../../src/sim/process.ts';
-import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
-import { attachmentName, Cluster, managed, runAttachDetach } from './cluster.ts';
-
-const minutes = 60_000;
-const settled = 1000;
-
-interface Scene {
-  readonly cluster: Cluster;
-  readonly world: SimulatedWorld;
-  /** What there is once everything has calmed down. */
-  readonly shows: (...lines: readonly string[]) => Promise<void>;
-}
-
-const scene = (story: (scene: Scene) => Promise<void>) => () =>
-  simulate(1, async (world) => {
-    const cluster = await Cluster.start(world);
-    runAttachDetach(cluster.transport, world);
-    await cluster.node('n1');
-    await cluster.node('n2');
-    await story({
-      cluster,
-      world,
-      async shows(...lines) {
-        await world.sleep(settled);
-        expect((await cluster.look()).filter((line) => line !== 'node/n1' && line !== 'node/n2')).toEqual(lines);
-      },
-    });
-  });
+import { simulate } from '../../src/sim/world.ts';
+import { attachmentName, Cluster, runAttachDetach } from './cluster.ts';
+import { attachedWeb, minutes, scene, settled } from './scene.ts';
 
 test(
   'a volume is attached for a pod, listed, and detached after it: off the list first, then its attachment',
@@ -156,78 +130,6 @@ test(
   }),
 );
 
-async function attachedWeb({ cluster, world }: Pick<Scene, 'cluster' | 'world'>): Promise<void> {
-  await cluster.volume('vol');
-  await cluster.pod('web', 'n1', 'vol');
-  await world.sleep(settled);
-  await cluster.attached('vol', 'n1');
-  await world.sleep(settled);
-}
-
-test(
-  'a volume that the node has mounted is not detached before it says otherwise',
-  scene(async ({ cluster, world, shows }) => {
-    await attachedWeb({ cluster, world });
-    await cluster.inUse('n1', 'vol');
-    await cluster.deletePod('web');
-    await shows('node/n1 vol in use: vol', 'va/vol@n1 attached');
-    await world.sleep(60 * minutes);
-    await shows('node/n1 vol in use: vol', 'va/vol@n1 attached');
-    await cluster.inUse('n1');
-    await shows('va/vol@n1 attached deleting');
-  }),
-);
-
-test(
-  'a node that is not ready keeps a mounted volume for six minutes, one that is out of service not at all',
-  scene(async ({ cluster, world, shows }) => {
-    await attachedWeb({ cluster, world });
-    await cluster.inUse('n1', 'vol');
-    await cluster.deletePod('web');
-    await cluster.report('n1', { conditions: [{ type: 'Ready', status: 'Unknown', lastHeartbeatTime: null, lastTransitionTime: null }] });
-    await world.sleep(5 * minutes);
-    await shows('node/n1 vol in use: vol', 'va/vol@n1 attached');
-    await world.sleep(1 * minutes);
-    await shows('node/n1 in use: vol', 'va/vol@n1 attached deleting');
-  }),
-);
-
-test(
-  'the out-of-service taint detaches at once what the node has mounted',
-  scene(async ({ cluster, world, shows }) => {
-    await attachedWeb({ cluster, world });
-    await cluster.inUse('n1', 'vol');
-    await cluster.change(nodeKind, { name: 'n1' }, (node) => ({
-      ...node,
-      spec: { ...node.spec, taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] },
-    }));
-    await shows('node/n1 vol in use: vol', 'va/vol@n1 attached');
-    await cluster.deletePod('web');
-    await shows('node/n1 in use: vol', 'va/vol@n1 attached deleting');
-  }),
-);
-
-test(
-  'the attachment to a deleted node goes with the pod; six minutes later, if the node had the volume mounted',
-  scene(async ({ cluster, world, shows }) => {
-    await attachedWeb({ cluster, world });
-    await cluster.volume('busy');
-    await cluster.pod('job', 'n2', 'busy');
-    await world.sleep(settled);
-    await cluster.attached('busy', 'n2');
-    await cluster.inUse('n2', 'busy');
-    await world.sleep(settled);
-    await cluster.delete(nodeKind, { name: 'n1' });
-    await cluster.delete(nodeKind, { name: 'n2' });
-    await shows('va/busy@n2 attached', 'va/vol@n1 attached');
-    await cluster.deletePod('web');
-    await cluster.deletePod('job');
-    await shows('va/busy@n2 attached', 'va/vol@n1 attached deleting');
-    await world.sleep(6 * minutes);
-    await shows('va/busy@n2 attached deleting', 'va/vol@n1 attached deleting');
-  }),
-);
-
 test(
   'pods that are over need no volumes; pods that stop need them as long as a container runs',
   scene(async ({ cluster, world, shows }) => {
@@ -320,18 +222,6 @@ test(
 );
 
 test(
-  'only nodes that say so get their volumes attached',
-  scene(async ({ cluster, shows }) => {
-    await cluster.node('self', {});
-    await cluster.volume('vol');
-    await cluster.pod('web', 'self', 'vol');
-    await shows('node/self');
-    await cluster.change(nodeKind, { name: 'self' }, (node) => ({ ...node, metadata: { ...node.metadata, annotations: managed } }));
-    await shows('node/self', 'va/vol@self');
-  }),
-);
-
-test(
   'the claim of an ephemeral volume counts only if it was made for the pod',
   scene(async ({ cluster, shows }) => {
     await cluster.volume('web-scratch');
@@ -392,26 +282,3 @@ test('a new process finds what an old one left, volumes and pods long gone', () 
     await world.sleep(settled);
     expect(await cluster.look()).toEqual(['node/n1', 'va/vol@n1 attached deleting']);
   }));
-
-test('many volumes of one node cost few writes of the node, and none is lost', () =>
-  simulate(
-    1,
-    async (world) => {
-      const cluster = await Cluster.start(world);
-      const outcomes = { reports: 0 };
-      runAttachDetach(cluster.transport, world, { onAction: ({ action }) => (JSON.stringify(action).includes('report-attached') && outcomes.reports++, 'go') });
-      await cluster.node('n1');
-      const names = Array.from({ length: 40 }, (_, i) => `v${i}`);
-      for (const name of names) await cluster.volume(name);
-      await cluster.pod('web', 'n1', ...names);
-      await world.sleep(settled);
-      const before = cluster.revision();
-      await Promise.all(names.map((name) => cluster.answer(name, 'n1', { attached: true })));
-      await world.sleep(10_000);
-      expect((await cluster.look()).find((line) => line.startsWith('node/'))?.split(' ')).toHaveLength(41);
-      expect(outcomes.reports).toBeLessThan(60);
-      // One write for each answer and each event, and a few for the node.
-      expect(cluster.revision() - before).toBeLessThan(40 + 40 + 10);
-    },
-    { steps: 10_000_000 },
-  ));
