@@ -24,6 +24,8 @@ export interface HttpTransportOptions {
   readonly access: HttpAccess;
   readonly world: Pick<World, 'timers'>;
   readonly userAgent: string;
+  /** A token that changes while the transport is in use; `access.token` if absent. */
+  readonly token?: () => string;
   /** Without an answer for this long a request counts as lost. */
   readonly timeoutMs?: number;
 }
@@ -136,10 +138,11 @@ export class HttpTransport implements Transport {
 
   #headers(request: TransportRequest, body: Buffer | undefined): http.OutgoingHttpHeaders {
     const { access, userAgent } = this.#options;
+    const token = this.#options.token?.() ?? access.token;
     return {
       accept: 'application/json',
       'user-agent': userAgent,
-      ...(access.token === undefined ? {} : { authorization: `Bearer ${access.token}` }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { 'content-type': request.body?.contentType, 'content-length': body.length }),
       ...(request.fence === undefined ? {} : { [fenceHeader]: `${request.fence.lease};epoch=${request.fence.epoch}` }),
     };

@@ -5,7 +5,7 @@ import { allKinds, kubernetesKinds } from '../api/kinds/index.ts';
 import { createPaths } from '../server/discovery/paths.ts';
 import type { Api } from '../server/api.ts';
 import { createAuthenticator } from '../server/auth/authenticator.ts';
-import { authenticatedMayAll } from '../server/auth/authorizer.ts';
+import type { Authorizer } from '../server/auth/authorizer.ts';
 import { type Certificates, ensureCertificates } from '../server/auth/certificate-files.ts';
 import { createTokenIssuer, type TokenIssuer } from '../server/auth/token-issuer.ts';
 import { createApi } from '../server/create-api.ts';
@@ -14,8 +14,9 @@ import { type HttpServer, startHttpServer } from '../server/http/server.ts';
 import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
 import { bootstrap } from './bootstrap.ts';
+import { controllersByRole } from './controller-roles.ts';
 import { startControllers } from './controllers.ts';
-import { systemClient } from './identities.ts';
+import { connectInProcess, systemClient } from './identities.ts';
 import { saveKubeconfig } from './kubeconfig-file.ts';
 import { openApiDocuments } from './openapi.ts';
 import { realDrivers } from './real-drivers.ts';
@@ -39,6 +40,8 @@ export interface ClusterOptions {
   readonly bare?: boolean;
   /** Without any extension to the Kubernetes API. */
   readonly plain?: boolean;
+  /** False: none runs in this process; `moor controllers` may run them elsewhere. */
+  readonly controllers?: boolean;
   /** warn unless said. */
   readonly logLevel?: LogLevel;
 }
@@ -78,17 +81,16 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   const certificates = await certify();
   const tokens = await createTokenIssuer({ ...world, files, issuer: 'https://kubernetes.default.svc.cluster.local', lookUp: (ref) => lookUp(ref) });
   const plain = options.plain ?? false;
-  const api = createApi({ store, kinds: allKinds, world, tokens, extensions: plain ? undefined : { authorizer: authenticatedMayAll } });
+  const authorizer = controllersByRole();
+  const api = createApi({ store, kinds: allKinds, world, tokens, extensions: plain ? undefined : { authorizer } });
   undo.later(() => api.stop());
   const lookUp = lookUpThrough(systemClient(api, 'apiserver'));
 
   const readiness = new Readiness();
-  const server = await listenOn(listen, { api, store, world, tokens, certificates, readiness, plain });
+  const server = await listenOn(listen, { api, store, world, tokens, authorizer, certificates, readiness, plain });
   undo.later(() => server.stop());
   await bootstrap(systemClient(api, 'apiserver'), server.port);
-  const drivers = await realDrivers(systemClient(api, 'apiserver'));
-  const controllers = startControllers({ api, world, kinds: allKinds, rootCa: certificates.authority.certificate, drivers, bindsTogether: !plain });
-  undo.later(() => controllers.stop());
+  if (options.controllers ?? true) undo.later(await runControllers({ api, world, authorizer, certificates, plain }));
   readiness.state = 'ready';
   undo.later(async () => {
     readiness.state = 'stopping';
@@ -108,11 +110,29 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   return { url: server.url, kubeconfig, stop, [Symbol.asyncDispose]: stop };
 }
 
+/**
+ * The controllers in the server's process. They take the lease at once: whoever holds the store leads, and the store has one
+ * holder.
+ */
+async function runControllers({ api, world, authorizer, certificates, plain }: Pick<Serving, 'api' | 'world' | 'authorizer' | 'certificates' | 'plain'>) {
+  const controllers = startControllers({
+    connect: connectInProcess(api, authorizer),
+    world,
+    kinds: allKinds,
+    housekeeping: { rootCa: certificates.authority.certificate },
+    drivers: await realDrivers(systemClient(api, 'apiserver')),
+    bindsTogether: !plain,
+    election: { identity: hostname(), takeOver: true },
+  });
+  return () => controllers.stop();
+}
+
 interface Serving {
   readonly api: Api;
   readonly store: Store;
   readonly world: World;
   readonly tokens: TokenIssuer;
+  readonly authorizer: Authorizer;
   readonly certificates: Certificates;
   readonly readiness: Readiness;
   readonly plain: boolean;
@@ -138,7 +158,8 @@ function daily(world: World, task: () => Promise<void>): () => Promise<void> {
   return async () => cancel();
 }
 
-function listenOn(listen: { host: string; port: number }, { api, store, world, tokens, certificates, readiness, plain }: Serving): Promise<HttpServer> {
+function listenOn(listen: { host: string; port: number }, serving: Serving): Promise<HttpServer> {
+  const { api, store, world, tokens, authorizer, certificates, readiness, plain } = serving;
   const metrics = new Metrics();
   // Our own kinds are there for our own controllers, also where clients must not see them.
   const kinds = plain ? kubernetesKinds : allKinds;
@@ -151,7 +172,7 @@ function listenOn(listen: { host: string; port: number }, { api, store, world, t
     metrics,
     extensions: !plain,
     authenticator: createAuthenticator([(token) => tokens.verify(token)]),
-    authorizer: authenticatedMayAll,
+    authorizer,
     tls: servingTls(certificates),
     paths: createPaths({
       kinds,

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { Kind } from '../api/kind.ts';
 import { configMapKind } from '../api/kinds/config-map.ts';
 import { eventKind } from '../api/kinds/event.ts';
@@ -18,69 +17,97 @@ import { attributesClassProtection, claimProtection, volumeProtection } from '..
 import { quotaController } from '../controllers/quota/controller.ts';
 import { eventSource } from '../domain/volumes/decision.ts';
 import type { DriverSet } from '../drivers/driver-set.ts';
+import { type Client, createClient } from '../machinery/client.ts';
 import { type RunningControllers, runLedControllers, type Stoppable, type Term } from '../machinery/controllers.ts';
 import { Informers } from '../machinery/informers.ts';
-import { type Controller, runController } from '../machinery/loop.ts';
+import type { LeaderOptions } from '../machinery/leader.ts';
+import { type Controller, type Loop, runController } from '../machinery/loop.ts';
 import { Recorder } from '../machinery/recorder.ts';
 import { Tellings } from '../machinery/tellings.ts';
-import type { Api } from '../server/api.ts';
 import { garbageCollector } from '../workloads/garbage-collector/controller.ts';
 import { namespaceController } from '../workloads/namespace/controller.ts';
 import { serviceAccountController } from '../workloads/service-account/controller.ts';
-import type { World } from '../world/world.ts';
-import { controllerClient } from './identities.ts';
+import type { Clock, World } from '../world/world.ts';
+import type { ControllerName } from './controller-roles.ts';
+import type { Connect } from './identities.ts';
 import { storageControllers } from './storage-controllers.ts';
 
 export interface ControllersOptions {
-  readonly api: Api;
+  /** In the server's process, or over HTTPS: the controllers do not know. */
+  readonly connect: Connect;
   readonly world: World;
+  /** All that the server serves. */
   readonly kinds: readonly Kind[];
-  /** PEM. */
-  readonly rootCa: string;
+  /** Absent: others keep house (namespaces, service accounts, garbage). */
+  readonly housekeeping?: {
+    /** PEM. */
+    readonly rootCa: string;
+  };
   readonly drivers: DriverSet;
   /** Volume and claim are bound in one transaction; else in Kubernetes' four writes. */
   readonly bindsTogether: boolean;
+  readonly election: Pick<LeaderOptions, 'identity' | 'takeOver' | 'timing'>;
+  /** Objects per page of a list; absent: everything at once, as in process, where a list costs no copy. */
+  readonly pageSize?: number;
 }
 
-/**
- * Every controller of `moor up`, in the server's process and under one lease. The lease is taken at once: whoever holds the
- * store leads, and the store has one holder.
- */
+/** Every controller, under one lease. Whoever holds it runs them all. */
 export function startControllers(options: ControllersOptions): RunningControllers {
-  const { api, world } = options;
+  const { connect, world, election } = options;
   return runLedControllers({
     election: {
+      ...election,
       world,
-      client: controllerClient(api, 'moor-controllers', {}),
+      client: createClient({ transport: connect('moor-controllers') }),
       leaseKind,
       lease: { namespace: 'kube-system', name: 'moor-controllers' },
-      identity: hostname(),
-      takeOver: true,
     },
     start: (term) => startTerm(options, term),
   });
 }
 
 /** The controllers of one term of office: new caches, so that nothing old is believed. */
-function startTerm({ api, world, kinds, rootCa, drivers, bindsTogether }: ControllersOptions, { fence, deposed }: Term): readonly Stoppable[] {
-  const informers = new Informers({ world, client: controllerClient(api, 'moor-informers', {}) });
+function startTerm(options: ControllersOptions, { fence, deposed }: Term): readonly Stoppable[] {
+  const { connect, world, kinds, pageSize } = options;
+  const client = createClient({ transport: connect('moor-informers') });
+  const informers: Informers = new Informers({ world, client, ...(pageSize === undefined ? {} : { pageSize }) });
   const recorders: Recorder[] = [];
-  const { clock } = world;
 
   /** What a controller works with: the caches they all share, and a client of its own name. */
-  const as = (name: string) => ({ client: controllerClient(api, name, { observer: informers.observer, fence: () => fence }), informers });
-  const recorderFor = (name: string, component: string) => {
+  const as = (name: ControllerName) => ({
+    client: createClient({ transport: connect(name), observer: informers.observer, fence: () => fence }),
+    informers,
+    clock: world.clock,
+  });
+  const recorderFor = (name: ControllerName, component: string) => {
     const recorder = new Recorder({ world, client: as(name).client, eventKind, component });
     recorders.push(recorder);
     return recorder;
   };
-  const tellingsFor = (name: string, component: string) => new Tellings(recorderFor(name, component), clock);
-  const run = <Key extends string, Snapshot, Action>(controller: Controller<Key, Snapshot, Action>) =>
-    runController(controller, { world, informers, onDeposed: deposed });
+  const run: Run = (controller) => runController(controller, { world, informers, onDeposed: deposed });
+  const crew: Crew = { as, recorderFor, run };
+  const loops = [
+    ...storageLoops(options, crew),
+    ...claimLoops(options, crew),
+    ...(options.housekeeping === undefined ? [] : housekeepingLoops(options.housekeeping.rootCa, kinds, crew)),
+  ];
+  informers.start();
+  return [...loops, ...recorders, informers];
+}
 
+type Run = <Key extends string, Snapshot, Action>(controller: Controller<Key, Snapshot, Action>) => Loop;
+
+/** What every controller of a term is made with. */
+interface Crew {
+  readonly as: (name: ControllerName) => { readonly client: Client; readonly informers: Informers; readonly clock: Clock };
+  readonly recorderFor: (name: ControllerName, component: string) => Recorder;
+  readonly run: Run;
+}
+
+/** From a claim to a volume on a node, and back. */
+function storageLoops({ world, drivers, bindsTogether }: ControllersOptions, { as, recorderFor, run }: Crew): readonly Loop[] {
   const { attacher, detacher } = attachDetach({
     ...as('attachdetach-controller'),
-    clock,
     recorder: recorderFor('attachdetach-controller', 'attachdetach-controller'),
     sha256: (text) => createHash('sha256').update(text).digest('hex'),
   });
@@ -92,22 +119,7 @@ function startTerm({ api, world, kinds, rootCa, drivers, bindsTogether }: Contro
     recorder: recorderFor('persistent-volume-binder', eventSource),
     ...(bindsTogether ? { bindTogether: (pair) => binder.client.bindTogether(pair) } : {}),
   });
-  const loops = [
-    run(serviceAccountController({ ...as('service-account-controller'), kinds: serviceAccountKinds, rootCa })),
-    run(namespaceController({ ...as('namespace-controller'), clock, namespaceKind, kinds })),
-    run(
-      garbageCollector({
-        ...as('generic-garbage-collector'),
-        clock,
-        kinds,
-        recorder: recorderFor('generic-garbage-collector', 'garbage-collector-controller'),
-      }),
-    ),
-    run(claimProtection({ ...as('pvc-protection-controller'), kinds: storageKinds })),
-    run(volumeProtection({ ...as('pv-protection-controller'), kinds: storageKinds })),
-    run(attributesClassProtection({ ...as('volumeattributesclass-protection-controller'), kinds: storageKinds })),
-    run(quotaController({ ...as('resourcequota-controller'), clock, kinds })),
-    run(ephemeralClaims({ ...as('ephemeral-volume-controller'), clock, tellings: tellingsFor('ephemeral-volume-controller', ephemeralEventSource) })),
+  return [
     run(storage.binder),
     run(storage.provisioner),
     run(storage.reclaimer),
@@ -115,8 +127,28 @@ function startTerm({ api, world, kinds, rootCa, drivers, bindsTogether }: Contro
     run(detacher),
     run(expander({ ...as('expand-controller'), recorder: recorderFor('expand-controller', 'volume_expand') })),
   ];
-  informers.start();
-  return [...loops, ...recorders, informers];
+}
+
+/** Who may have and keep a claim. */
+function claimLoops({ world, kinds }: ControllersOptions, { as, recorderFor, run }: Crew): readonly Loop[] {
+  const tellings = new Tellings(recorderFor('ephemeral-volume-controller', ephemeralEventSource), world.clock);
+  return [
+    run(claimProtection({ ...as('pvc-protection-controller'), kinds: storageKinds })),
+    run(volumeProtection({ ...as('pv-protection-controller'), kinds: storageKinds })),
+    run(attributesClassProtection({ ...as('volumeattributesclass-protection-controller'), kinds: storageKinds })),
+    run(quotaController({ ...as('resourcequota-controller'), kinds })),
+    run(ephemeralClaims({ ...as('ephemeral-volume-controller'), tellings })),
+  ];
+}
+
+/** What every cluster needs, storage or not. */
+function housekeepingLoops(rootCa: string, kinds: readonly Kind[], { as, recorderFor, run }: Crew): readonly Loop[] {
+  const recorder = recorderFor('generic-garbage-collector', 'garbage-collector-controller');
+  return [
+    run(serviceAccountController({ ...as('service-account-controller'), kinds: serviceAccountKinds, rootCa })),
+    run(namespaceController({ ...as('namespace-controller'), namespaceKind, kinds })),
+    run(garbageCollector({ ...as('generic-garbage-collector'), kinds, recorder })),
+  ];
 }
 
 const storageKinds = { pod: podKind, claim: persistentVolumeClaimKind, volume: persistentVolumeKind, attributesClass: volumeAttributesClassKind };

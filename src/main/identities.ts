@@ -1,5 +1,9 @@
-import { type Client, type ClientOptions, createClient } from '../machinery/client.ts';
+import { type Client, createClient } from '../machinery/client.ts';
+import type { Transport } from '../machinery/transport.ts';
 import type { Api, User } from '../server/api.ts';
+import { authorizedApi } from '../server/auth/authorized-api.ts';
+import type { Authorizer } from '../server/auth/authorizer.ts';
+import { controllerAccount, type ControllerName } from './controller-roles.ts';
 import { createInProcessTransport } from './in-process-transport.ts';
 
 /** The server itself: what it makes for a new cluster, and what it looks up to check a token. */
@@ -9,14 +13,15 @@ export function systemClient(api: Api, agent: string): Client {
   });
 }
 
-/** A controller acts under its own name, as in Kubernetes: 'system:serviceaccount:kube-system:namespace-controller'. */
-export function controllerUser(name: string): User {
-  return {
-    name: `system:serviceaccount:kube-system:${name}`,
-    groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'],
-  };
+/** How each controller reaches the server: under its own name, as in Kubernetes. */
+export type Connect = (name: ControllerName) => Transport;
+
+/** The server of this process, which holds every controller to its role. */
+export function connectInProcess(api: Api, authorizer: Authorizer): Connect {
+  const authorized = authorizedApi(api, authorizer);
+  return (name) => createInProcessTransport(authorized, controllerUser(name), `moor/${name}`);
 }
 
-export function controllerClient(api: Api, name: string, options: Omit<ClientOptions, 'transport'>): Client {
-  return createClient({ ...options, transport: createInProcessTransport(api, controllerUser(name), `moor/${name}`) });
+function controllerUser(name: ControllerName): User {
+  return { name: controllerAccount(name), groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'] };
 }

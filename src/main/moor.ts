@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 import { runProgram } from '../cli/command.ts';
 import { auditCommand } from './audit-command.ts';
+import { controllersCommand } from './controllers-command.ts';
 import { upCommand } from './up-command.ts';
 import { version, versionCommand } from './version.ts';
 import { whyCommand } from './why-command.ts';
 
 process.exitCode = await runProgram(
   {
-    commands: [upCommand, whyCommand, auditCommand, versionCommand],
+    commands: [upCommand, controllersCommand, whyCommand, auditCommand, versionCommand],
     version,
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),

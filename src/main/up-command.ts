@@ -20,6 +20,7 @@ however that ended. Ctrl-C stops it cleanly; so does SIGTERM.`,
     },
     { name: 'store', value: 'KIND', about: 'memory (gone at the end) or embedded (durable)', oneOf: ['memory', 'embedded'], otherwise: 'embedded' },
     { name: 'bare', about: 'the control plane alone: no nodes, no storage classes; for test suites' },
+    { name: 'controllers', about: '=false: the server alone; "moor controllers" runs them elsewhere', otherwise: 'true' },
     { name: 'plain', about: 'hide every extension to the Kubernetes API' },
     {
       name: 'log-level',
@@ -52,6 +53,7 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
     store: flags.text('store') === 'memory' ? 'memory' : 'embedded',
     bare: flags.on('bare'),
     plain: flags.on('plain'),
+    controllers: flags.text('controllers') !== 'false',
     logLevel: (flags.text('log-level') as ClusterOptions['logLevel']) ?? 'info',
   };
 }

@@ -1,5 +1,6 @@
 import { StoreError } from '../store/contract.ts';
 import { type Cluster, type ClusterOptions, startCluster } from './cluster.ts';
+import { firstSignal } from './first-signal.ts';
 import { KubeconfigInUse } from './kubeconfig-file.ts';
 import { version } from './version.ts';
 
@@ -82,17 +83,4 @@ function explainStore(error: StoreError, { dataDir }: ClusterOptions): string | 
     case 'closed':
       return undefined;
   }
-}
-
-/** A second signal while stopping ends the process at once, as the system would. */
-function firstSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    const heard = (signal: NodeJS.Signals) => {
-      process.removeListener('SIGINT', heard);
-      process.removeListener('SIGTERM', heard);
-      resolve(signal);
-    };
-    process.on('SIGINT', heard);
-    process.on('SIGTERM', heard);
-  });
 }

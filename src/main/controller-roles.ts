@@ -1,0 +1,59 @@
+import { authenticatedMayAll, type Authorizer } from '../server/auth/authorizer.ts';
+import { byRole, type Role, type Rule } from '../server/auth/roles.ts';
+
+const rule = (verbs: string, group: string, ...resources: readonly string[]): Rule => ({ verbs: verbs.split(' '), group, resources });
+const onAll = (verbs: string): Rule => ({ verbs: verbs.split(' '), resources: 'all' });
+const events = rule('create patch', '', 'events');
+
+/**
+ * What each controller may do, after Kubernetes' policy for the controller of the same name; less where ours needs less.
+ * None may list or watch what it follows: the informers, which they share, do that under a name of their own. A test drives
+ * every controller and finds no rule missing and none too many.
+ */
+export const controllerRoles = {
+  /** The election. */
+  'moor-controllers': [rule('get create update', 'coordination.k8s.io', 'leases')],
+  /** The garbage collector follows every kind, whatever they are: as Kubernetes' shared informers. */
+  'moor-informers': [onAll('list watch')],
+  'service-account-controller': [rule('create', '', 'serviceaccounts'), rule('create update', '', 'configmaps')],
+  'namespace-controller': [onAll('list deletecollection'), rule('update', '', 'namespaces/status', 'namespaces/finalize')],
+  'generic-garbage-collector': [onAll('get patch delete'), events],
+  'pvc-protection-controller': [rule('update', '', 'persistentvolumeclaims'), rule('list', '', 'pods')],
+  'pv-protection-controller': [rule('update', '', 'persistentvolumes')],
+  'volumeattributesclass-protection-controller': [
+    rule('update', 'storage.k8s.io', 'volumeattributesclasses'),
+    rule('list', '', 'persistentvolumes', 'persistentvolumeclaims'),
+  ],
+  'resourcequota-controller': [onAll('list'), rule('update', '', 'resourcequotas/status')],
+  'ephemeral-volume-controller': [rule('create', '', 'persistentvolumeclaims'), events],
+  'persistent-volume-binder': [
+    rule('create update delete', '', 'persistentvolumes'),
+    rule('get update', '', 'persistentvolumeclaims'),
+    rule('update', '', 'persistentvolumes/status', 'persistentvolumeclaims/status'),
+    rule('create delete', '', 'pods'),
+    rule('get create update delete', 'mooring.dev', 'volumeintents'),
+    rule('create', 'mooring.dev', 'volumebindings'),
+    // Of the scrubber's pod: they tell why it does not start.
+    rule('list watch', '', 'events'),
+    events,
+  ],
+  'attachdetach-controller': [
+    rule('get create delete', 'storage.k8s.io', 'volumeattachments'),
+    rule('get', '', 'nodes'),
+    rule('update', '', 'nodes/status'),
+    events,
+  ],
+  'expand-controller': [rule('update', '', 'persistentvolumeclaims/status'), events],
+} as const satisfies Readonly<Record<string, Role>>;
+
+export type ControllerName = keyof typeof controllerRoles;
+
+export const controllerNames = Object.keys(controllerRoles) as readonly ControllerName[];
+
+/** The service account that a controller acts as: 'system:serviceaccount:kube-system:namespace-controller'. */
+export const controllerAccount = (name: ControllerName): string => `system:serviceaccount:kube-system:${name}`;
+
+/** Controllers may do what their roles say, also in the server's process; everybody else who is known may do everything. */
+export function controllersByRole(roles: Readonly<Record<ControllerName, Role>> = controllerRoles): Authorizer {
+  return byRole(new Map(controllerNames.map((name) => [controllerAccount(name), roles[name]])), authenticatedMayAll);
+}

@@ -1,0 +1,44 @@
+import { hostname } from 'node:os';
+import type { Command } from '../cli/command.ts';
+import { accessFlags, accessOf } from './cluster-access.ts';
+import type { LogLevel } from './real-world.ts';
+
+/** `moor controllers`: the controllers without the server. */
+export const controllersCommand: Command = {
+  name: 'controllers',
+  summary: 'run the controllers apart from the server, as many processes as you like',
+  about: `Runs the controllers of "moor up" against a server elsewhere, over HTTPS. Start as many as you like: one leads, by
+the Lease kube-system/moor-controllers, and another takes over within 15 seconds when it is gone. Our own server
+refuses whatever a process still writes that no longer leads.
+
+On Mooring each controller acts under a service account of its own in kube-system and may do what its role says; where
+the server gives no such tokens, all act as the user of the kubeconfig. It also works with other Kubernetes API servers
+(and with "moor up --plain"): then volumes and claims are bound in Kubernetes' four writes.
+
+Drivers that keep data on disk keep it on the machine of the process that leads.`,
+  flags: [
+    ...accessFlags,
+    { name: 'identity', value: 'NAME', about: 'who this is among those who would lead', otherwise: "the machine's name" },
+    {
+      name: 'log-level',
+      value: 'LEVEL',
+      about: 'debug, info, warn or error; JSON lines on standard error',
+      oneOf: ['debug', 'info', 'warn', 'error'],
+      otherwise: 'info',
+    },
+  ],
+  examples: [
+    { line: 'moor up --controllers=false', about: 'a server without controllers …' },
+    { line: 'moor controllers --kubeconfig ./kubeconfig', about: '… and the controllers; once more in another terminal for one that stands by' },
+  ],
+  run: async (flags) => {
+    const access = await accessOf(flags);
+    // Loaded here, so that other commands do not wait for it.
+    const { runControllersProcess } = await import('./controllers-process.ts');
+    return runControllersProcess({
+      access,
+      identity: flags.text('identity') ?? hostname(),
+      logLevel: (flags.text('log-level') as LogLevel | undefined) ?? 'info',
+    });
+  },
+};
