@@ -158,13 +158,15 @@ function daily(world: World, task: () => Promise<void>): () => Promise<void> {
   return async () => cancel();
 }
 
-function listenOn(listen: { host: string; port: number }, serving: Serving): Promise<HttpServer> {
+async function listenOn(listen: { host: string; port: number }, serving: Serving): Promise<HttpServer> {
   const { api, store, world, tokens, authorizer, certificates, readiness, plain } = serving;
   const metrics = new Metrics();
   // Our own kinds are there for our own controllers, also where clients must not see them.
   const kinds = plain ? kubernetesKinds : allKinds;
   countStore(metrics, store);
-  return startHttpServer({
+  // Known once a port was picked, asked for only by clients that found it.
+  let address = '';
+  const server = await startHttpServer({
     api,
     kinds,
     world,
@@ -178,12 +180,14 @@ function listenOn(listen: { host: string; port: number }, serving: Serving): Pro
       kinds,
       version,
       health: { live: [], ready: [{ name: 'startup', check: () => (readiness.state === 'ready' ? undefined : readiness.state) }] },
-      serverAddress: () => `${listen.host}:${listen.port}`,
+      serverAddress: () => address,
       metrics: () => Promise.resolve(metrics.text()),
       openApi: openApiDocuments(kinds),
       tokens,
     }),
   });
+  address = new URL(server.url).host;
+  return server;
 }
 
 function countStore(metrics: Metrics, store: Store): void {
