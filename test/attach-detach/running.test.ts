@@ -5,6 +5,8 @@ import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume
 import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
 import { volumeAttachmentKind } from '../../src/api/kinds/volume-attachment.ts';
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
+import { ApiError } from '../../src/api/status.ts';
+import type { TransportRequest } from '../../src/machinery/transport.ts';
 import { SimulatedProcess } from '../../src/sim/process.ts';
 import { simulate } from '../../src/sim/world.ts';
 import { attachmentName, Cluster, runAttachDetach } from './cluster.ts';
@@ -88,6 +90,22 @@ test(
     ]);
   }),
 );
+
+test('an attachment that the server will not have is told to the pod', () =>
+  simulate(1, async (world) => {
+    const cluster = await Cluster.start(world);
+    const { transport } = cluster;
+    const error = new ApiError(403, 'Forbidden', 'volumeattachments is forbidden: not today');
+    const isRefused = ({ method, path }: TransportRequest) => method === 'POST' && path.includes('volumeattachments');
+    runAttachDetach({ ...transport, send: async (request) => (isRefused(request) ? { type: 'failed', error } : transport.send(request)) }, world);
+    await cluster.node('n1');
+    await cluster.volume('vol');
+    await cluster.pod('web', 'n1', 'vol');
+    await world.sleep(settled);
+    expect(await cluster.events()).toEqual([
+      'web FailedAttachVolume: AttachVolume.Attach failed for volume "vol" : kubernetes.io/csi: attacher.Attach failed: volumeattachments is forbidden: not today',
+    ]);
+  }));
 
 test(
   'two pods that want a volume for one node at the same moment: one gets it',

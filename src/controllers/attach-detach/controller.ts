@@ -1,4 +1,4 @@
-import type { Node } from '../../api/generated/types.ts';
+import type { Node, VolumeAttachment } from '../../api/generated/types.ts';
 import { csiDriverKind } from '../../api/kinds/csi-driver.ts';
 import { nodeKind } from '../../api/kinds/node.ts';
 import { persistentVolumeClaimKind } from '../../api/kinds/persistent-volume-claim.ts';
@@ -14,9 +14,10 @@ import type { Recorder } from '../../machinery/recorder.ts';
 import type { Clock } from '../../world/world.ts';
 import type { Action, Tell } from './actions.ts';
 import { decide, isNeeded } from './decide.ts';
+import { attachFailed, attachmentRefused } from './messages.ts';
 import { NodeReports } from './node-reports.ts';
 import { Pairs, type Sha256 } from './pairs.ts';
-import type { Pair, Situation, Told } from './situation.ts';
+import type { Situation, Told } from './situation.ts';
 import { type Seen, View } from './view.ts';
 import { wokenByAttachment, wokenByClaim, wokenByDriver, wokenByNode, wokenByPod, wokenByVolume } from './wakes.ts';
 
@@ -128,17 +129,17 @@ class Desk {
     if (this.#underWay.has(turn)) return 'conflict';
     this.#underWay.add(turn);
     try {
-      return await this.#write(current, situation.pair);
+      return await this.#write(current, situation);
     } finally {
       this.#underWay.delete(turn);
     }
   }
 
-  async #write(action: Exclude<Action, Tell>, { id, node, uniqueName: volume }: Pair): Promise<Outcome> {
-    const { client } = this.#options;
+  async #write(action: Exclude<Action, Tell>, situation: Situation): Promise<Outcome> {
+    const { id, node, uniqueName: volume } = situation.pair;
     switch (action.do) {
       case 'create-attachment':
-        return outcomeOf(await client.create(volumeAttachmentKind, action.object));
+        return this.#create(action.object, situation);
       case 'delete-attachment':
         return this.#delete(action.object.metadata);
       case 'report-attached':
@@ -150,6 +151,19 @@ class Desk {
       case 'confirm-unused':
         return this.#confirmUnused(node, volume);
     }
+  }
+
+  /** A server that will not have the attachment is the pods' trouble: they are told, at every try. */
+  async #create(object: VolumeAttachment, { wants }: Situation): Promise<Outcome> {
+    const created = await this.#options.client.create(volumeAttachmentKind, object);
+    const outcome = outcomeOf(created);
+    if (!created.ok && created.reason !== 'unreachable' && typeof outcome === 'object') {
+      for (const { pod, volume } of wants) {
+        const message = attachFailed(volume.metadata.name ?? '', attachmentRefused(created.error.message));
+        this.#options.recorder.record(pod, { type: 'Warning', reason: 'FailedAttachVolume', message });
+      }
+    }
+    return outcome;
   }
 
   async #delete({ name = '', uid }: { readonly name?: string; readonly uid?: string }): Promise<Outcome> {

@@ -9,6 +9,8 @@ export const attachFailed = (volume: string, why: string): string => `AttachVolu
 export const noAnswer = (driver: string, handle: string): string =>
   `timed out waiting for external-attacher of ${driver} CSI driver to attach volume ${handle}`;
 
+export const attachmentRefused = (why: string): string => `kubernetes.io/csi: attacher.Attach failed: ${why}`;
+
 export const goingAway = 'volume attachment is being deleted';
 
 /** Who else has the volume. Names of pods in other namespaces are nobody's business. */
