@@ -92,7 +92,7 @@ async function listAll<T extends KubeObject>(client: Client, kind: Kind<T>): Pro
 function describe(finding: Finding, now: number): string {
   switch (finding.type) {
     case 'asset without owner':
-      return `${finding.handle} (${finding.driver}): no PersistentVolume and no intent names it. Nothing will ever delete it: look inside, and remove it by hand.`;
+      return `${finding.handle} (${finding.driver}): no PersistentVolume and no intent names it; perhaps its volume was retained, and then deleted. Nothing will ever delete it: look inside, and remove it by hand.`;
     case 'asset nobody takes':
       return `${finding.handle}: made for intent ${finding.intent}, but the API did not take its PersistentVolume: ${finding.message}`;
     case 'intent without driver':
