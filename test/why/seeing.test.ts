@@ -108,7 +108,8 @@ describe('on a terminal', () => {
   });
 
   test('no object steers it', () => {
-    expect(render(explanation('pvc/data', [claim]), { colour: false, width: 100 })).not.toMatch(/[\u0007\u001b]/);
+    const text = render(explanation('pvc/data', [claim]), { colour: false, width: 100 });
+    for (const control of ['\u0007', '\u001b']) expect(text).not.toContain(control);
   });
 
   test('lines end where it does, but commands are left whole', () => {
@@ -144,7 +145,7 @@ describe('on a terminal', () => {
 
 /** Whatever a cluster holds, there is an answer: all of its objects may be nonsense, and refer to each other. */
 test('no objects are too strange to be explained', () => {
-  for (let seed = 1; seed <= 100; seed++) {
+  for (let seed = 1; seed <= 40; seed++) {
     const random = seededRandom(seed);
     const strange = types.flatMap((type) => Array.from({ length: 3 }, (_, i) => strangeObject(type, `x${i}`, random)));
     for (const kind of ['pvc', 'pv', 'pod', 'va'] as const) {
@@ -171,5 +172,5 @@ function strangeObject(type: string, name: string, random: Random): KubeObject {
     kind: type,
     metadata: { ...object.metadata, namespace: 'default', name, uid: name },
     ...(object.spec === undefined ? {} : { spec: { ...object.spec, ...spec } }),
-  } as KubeObject;
+  };
 }

@@ -1,0 +1,202 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Explanation } from '../../src/why/explanation.ts';
+import { type MoorProcess, runMoor, startMoor } from '../moor-process.ts';
+import { startForeignCluster } from './foreign-cluster.ts';
+
+const volume = (name: string, size: string, mode: string) => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name },
+  spec: { capacity: { storage: size }, accessModes: [mode], storageClassName: '', hostPath: { path: `/tmp/${name}` } },
+});
+const claim = (name: string, size: string) => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name },
+  spec: { accessModes: ['ReadWriteOnce'], storageClassName: '', resources: { requests: { storage: size } } },
+});
+
+describe('moor why on a running Mooring', () => {
+  let moor: MoorProcess;
+  beforeAll(async () => {
+    moor = await startMoor({ args: ['--store', 'memory'] });
+    const items = [volume('small', '1Gi', 'ReadWriteOnce'), volume('readable', '9Gi', 'ReadOnlyMany'), claim('data', '5Gi')];
+    expect(await moor.kubectlWith(items.map((item) => JSON.stringify(item)).join('\n'), 'create', '-f', '-')).toMatchObject({ code: 0, stderr: '' });
+    const available = ['--for=jsonpath={.status.phase}=Available', 'pv/small', 'pv/readable', '--timeout=30s'];
+    expect(await moor.kubectl('wait', ...available)).toMatchObject({ code: 0 });
+  });
+  afterAll(() => moor[Symbol.asyncDispose]());
+
+  const why = (...args: string[]) => runMoor('why', ...args, '--kubeconfig', moor.kubeconfig);
+
+  test('says which volumes were refused, by which rule, and what would help', async () => {
+    const { code, stdout, stderr } = await why('pvc/data');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^pvc\/data in namespace default: Pending, for \d+ seconds?\n/);
+    expect(stdout).toContain('  pv/readable  9Gi  ROX  -  Available  offers ReadOnlyMany, not ReadWriteOnce\n');
+    expect(stdout).toContain('  pv/small     1Gi  RWO  -  Available  is too small: 1Gi, wanted at least 5Gi\n');
+    expect(stdout).toContain('create a volume of at least 5Gi with ReadWriteOnce without a class');
+  });
+
+  test('gives the same answer after every Event is deleted', async () => {
+    const ask = async () => {
+      const { asOf, ...told } = JSON.parse((await why('pvc', 'data', '-n', 'default', '-o', 'json')).stdout) as Explanation;
+      expect(asOf).toMatch(/^\d{4}-.*Z$/);
+      return told;
+    };
+    const before = await ask();
+    await moor.kubectl('delete', 'events', '--all', '-A');
+    expect(await ask()).toEqual(before);
+    expect(before.code).toBe('NoVolumeFits');
+  });
+
+  test('its fix is one: the claim is bound once the command that it names was typed', async () => {
+    const { fixes } = JSON.parse((await why('pvc/data', '-o', 'json')).stdout) as Explanation;
+    const command = fixes.flatMap(({ commands }) => commands).find((line) => line.startsWith('kubectl patch pv readable')) ?? '';
+    const [, patch = ''] = /-p '(.*)'$/.exec(command) ?? [];
+    await moor.kubectl('patch', 'pv', 'readable', '-p', patch);
+    expect(await moor.kubectl('wait', '--for=jsonpath={.status.phase}=Bound', 'pvc/data', '--timeout=30s')).toMatchObject({ code: 0 });
+    expect((await why('pvc/data')).stdout).toContain('It is bound to pv/readable (9Gi, ReadWriteOnce, ReadOnlyMany, Retain). Nothing is wrong with it.');
+    expect((await why('pv/readable')).stdout).toContain('It is bound to claim default/data.');
+  });
+
+  test('an object that does not exist: the nearest name, and exit code 1', async () => {
+    const { code, stdout } = await why('pv/smal');
+    expect(code).toBe(1);
+    expect(stdout).toContain('There is no pv/smal. Is pv/small meant?');
+    expect((await why('va/csi-1')).code).toBe(1);
+    expect((await why('pod/web')).stdout).toContain('There is no pod/web in namespace default.');
+  });
+});
+
+describe('moor why on any Kubernetes', () => {
+  const managed = (manager: string, time: string, fields: object) => ({
+    manager,
+    operation: 'Update',
+    apiVersion: 'v1',
+    time,
+    fieldsType: 'FieldsV1',
+    fieldsV1: fields,
+  });
+  const pending = {
+    metadata: {
+      name: 'data',
+      namespace: 'shop',
+      uid: 'c1',
+      resourceVersion: '7',
+      creationTimestamp: '2025-01-01T00:00:00Z',
+      finalizers: ['kubernetes.io/pvc-protection'],
+      managedFields: [managed('kubectl-create', '2025-01-01T00:00:00Z', { 'f:spec': { 'f:accessModes': {} } })],
+    },
+    spec: {
+      accessModes: ['ReadWriteMany'],
+      resources: { requests: { storage: '5Gi' } },
+      storageClassName: 'slow',
+      volumeMode: 'Filesystem',
+      aFieldOfTheFuture: { x: 1 },
+    },
+    status: { phase: 'Pending' },
+  };
+  const lost = {
+    ...pending,
+    metadata: {
+      ...pending.metadata,
+      name: 'old',
+      uid: 'c2',
+      annotations: { 'pv.kubernetes.io/bind-completed': 'yes', 'pv.kubernetes.io/bound-by-controller': 'yes' },
+      managedFields: [managed('kube-controller-manager', '2025-01-02T00:00:00Z', { 'f:status': { 'f:phase': {} } })],
+    },
+    spec: { ...pending.spec, volumeName: 'pv-9' },
+    status: { phase: 'Lost' },
+  };
+  const nfs = {
+    metadata: { name: 'nfs-1', uid: 'v1', creationTimestamp: '2025-01-01T00:00:00Z', managedFields: [managed('kubectl-create', '2025-01-01T00:00:00Z', {})] },
+    spec: {
+      capacity: { storage: '10Gi' },
+      accessModes: ['ReadWriteOnce'],
+      persistentVolumeReclaimPolicy: 'Retain',
+      storageClassName: 'slow',
+      volumeMode: 'Filesystem',
+      nfs: { server: 'nfs.example', path: '/' },
+    },
+    status: { phase: 'Available', lastPhaseTransitionTime: '2025-01-01T00:00:01Z' },
+  };
+  const lists = {
+    persistentvolumeclaims: { kind: 'PersistentVolumeClaim', items: [pending, lost] },
+    persistentvolumes: { kind: 'PersistentVolume', items: [nfs] },
+    storageclasses: {
+      kind: 'StorageClass',
+      items: [{ metadata: { name: 'slow' }, provisioner: 'kubernetes.io/no-provisioner', volumeBindingMode: 'Immediate' }],
+    },
+    pods: { kind: 'Pod', items: [] },
+  };
+
+  test('reads, never writes, and names what it may not look at', async () => {
+    await using cluster = await startForeignCluster(lists);
+    const { code, stdout } = await runMoor('why', 'pvc/data', '-n', 'shop', '--server', cluster.url);
+    expect(code).toBe(0);
+    expect(stdout).toContain('No volume has the access modes that it asks for; pv/nfs-1 would fit otherwise.');
+    expect(stdout).toContain(`kubectl patch pv nfs-1 -p '{"spec":{"accessModes":["ReadWriteOnce","ReadWriteMany"]}}'`);
+    expect(stdout.replace(/\s+/g, ' ')).toContain('Could not look at nodes: nodes is forbidden: User "jane" cannot list resource "nodes" at the cluster scope');
+    expect(cluster.requests.filter((request) => !request.startsWith('GET '))).toEqual([]);
+  });
+
+  test('since when a claim is Lost, its managedFields tell', async () => {
+    await using cluster = await startForeignCluster(lists);
+    const told = JSON.parse((await runMoor('why', 'pvc/old', '-n', 'shop', '-o', 'json', '--server', cluster.url)).stdout) as Explanation;
+    expect(told).toMatchObject({ state: 'Lost', since: '2025-01-02T00:00:00Z', code: 'ClaimLost', verdict: 'stuck' });
+  });
+});
+
+describe('moor why, asked wrongly', () => {
+  const before = { KUBECONFIG: process.env['KUBECONFIG'], HOME: process.env['HOME'], XDG_STATE_HOME: process.env['XDG_STATE_HOME'] };
+  const home = mkdtempSync(path.join(tmpdir(), 'mooring-why-'));
+  afterEach(() => {
+    for (const [name, value] of Object.entries(before)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  });
+  afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+  test.each([
+    [['why'], 'it wants KIND/NAME: pvc/NAME, pv/NAME, pod/NAME or va/NAME'],
+    [['why', 'svc/web', '--server', 'http://127.0.0.1:1'], 'it explains pvc/NAME, pv/NAME, pod/NAME or va/NAME, not "svc/web"'],
+    [['why', 'pvc/data', '-o', 'xml'], '--output is one of text, json, not "xml"'],
+    [['why', 'pvc/data', '--server', 'localhost'], '--server wants a URL'],
+    [['why', 'pvc/data', '--kubeconfig', '/nowhere/config'], 'cannot read the kubeconfig'],
+  ])('%j', async (args, message) => {
+    const { code, stderr } = await runMoor(...args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  test('a cluster that does not answer', async () => {
+    const { code, stderr } = await runMoor('why', 'pvc/data', '--server', 'http://127.0.0.1:1');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^moor why: the cluster does not answer: .*ECONNREFUSED.*\n$/) as string });
+  });
+
+  test('no kubeconfig anywhere, or only one that cannot be used', async () => {
+    delete process.env['KUBECONFIG'];
+    process.env['HOME'] = home;
+    process.env['XDG_STATE_HOME'] = path.join(home, 'state');
+    expect((await runMoor('why', 'pvc/data')).stderr).toContain(
+      `no kubeconfig: there is none at ${home}/.kube/config or ${home}/state/mooring/kubeconfig. Start a cluster with "moor up", or say which with --kubeconfig FILE.`,
+    );
+    const file = path.join(home, 'config');
+    writeFileSync(
+      file,
+      JSON.stringify({
+        'current-context': 'eks',
+        contexts: [{ name: 'eks', context: { cluster: 'eks', user: 'me' } }],
+        clusters: [{ name: 'eks', cluster: { server: 'https://127.0.0.1:1' } }],
+        users: [{ name: 'me', user: { exec: { command: 'aws' } } }],
+      }),
+    );
+    process.env['KUBECONFIG'] = `/nowhere:${file}`;
+    expect((await runMoor('why', 'pvc/data')).stderr).toMatch(/uses exec, which is not supported.*go through "kubectl proxy" with --server URL/);
+  });
+});
