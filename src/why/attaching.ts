@@ -68,7 +68,7 @@ function driverFixes({ node, sight }: Spot, driver: string): readonly Fix[] {
   if (!sight.sees('csiNodes') || sight.nodesWithDriver(driver).includes(node)) return [];
   return [
     {
-      text: `${driver} has not registered on node/${node}: see that its node plugin runs there`,
+      text: `see that the node plugin of ${driver} runs on node/${node}: it has not registered there`,
       commands: [kubectl(undefined, 'get', 'csinode', node, '-o', 'yaml')],
     },
   ];

@@ -4,7 +4,6 @@ import { type Claim, takesAnyVolume } from '../domain/volumes/claim.ts';
 import { showAmount, zero } from '../domain/volumes/capacity.ts';
 import { type Rejection, rejectionsOf, type Rule } from '../domain/volumes/match.ts';
 import { waitsForConsumer } from '../domain/volumes/storage-class.ts';
-import { matchesNode } from '../domain/volumes/topology.ts';
 import { pointsAt, type Volume } from '../domain/volumes/volume.ts';
 import type { Candidate, Refusal } from './explanation.ts';
 import type { Sight } from './sight.ts';
@@ -79,10 +78,8 @@ function promise(claim: Claim, volume: Volume, sight: Sight): readonly RuleRefus
 
 /** Where pods have to be scheduled before volumes are chosen, a volume that no node can reach will never be chosen. */
 function outOfReach(claim: Claim, volume: Volume, sight: Sight): readonly RuleRefusal[] {
-  const { nodes } = volume;
-  if (nodes === undefined || sight.nodes.length === 0 || !waitsForConsumer(sight.class(claim.className))) return [];
-  const isReachable = sight.nodes.some(({ metadata: { name = '', labels } }) => matchesNode(nodes, { name, labels }));
-  return isReachable ? [] : [{ rule: 'nodeAffinity', text: `can be reached only from ${whereIs(volume.object)}, where no node is` }];
+  if (volume.nodes === undefined || sight.nodes.length === 0 || !waitsForConsumer(sight.class(claim.className))) return [];
+  return sight.isReachable(volume) ? [] : [{ rule: 'nodeAffinity', text: `can be reached only from ${whereIs(volume.object)}, where no node is` }];
 }
 
 interface Refused {

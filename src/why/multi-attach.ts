@@ -25,7 +25,8 @@ export function multiAttach(spot: Spot, situation: Situation): Story {
       ...held.map((rival) => ({ label: `node/${rival.node}`, text: describeNode(sight.node(rival.node), sight) })),
     ],
   };
-  const start = `pv/${volume.name} is needed on node/${node}, but is attached to ${others}, and its access modes allow one node at a time.`;
+  const isUnderWay = held.every(({ attachment }) => attachment.state === 'attaching');
+  const start = `pv/${volume.name} is needed on node/${node}, but ${isUnderWay ? 'is being attached' : 'is attached'} to ${others}, and its access modes allow one node at a time.`;
   const dead = held.filter((rival) => isDead(sight.node(rival.node), sight));
   if (dead.length > 0) return { ...base, ...heldByDeadNode(dead, pods, { spot, start }) };
   if (pods.length === 0) {

@@ -19,7 +19,7 @@ export function noNode({ pod, candidates, sight }: Refused): string {
   const [place, ...others] = placesOf(pod, sight);
   const away = candidates.filter(isAway).length;
   if (away > 0 && place !== undefined && others.every(({ where }) => where === place.where)) {
-    return `${place.name} can be reached only from ${place.where}, and ${away === candidates.length ? 'there is no node' : 'no node there can run the pod'}.`;
+    return `${place.name} can be reached only from ${place.where}, where ${away === candidates.length ? 'there is no node' : 'no node can run the pod'}.`;
   }
   const texts = new Set(candidates.map(({ refusals }) => refusals[0]?.text ?? ''));
   const [shared] = texts;

@@ -30,7 +30,9 @@ function needOf(claim: Claim | undefined, sight: Sight): Need | undefined {
   const volume = claim.volumeName === '' ? undefined : sight.volume(claim.volumeName);
   if (volume !== undefined) return { type: 'bound', volume };
   if (!waitsForConsumer(sight.class(claim.className))) return undefined;
-  return { type: 'unbound', claim, fitting: sight.volumes.filter((each) => matchVolume(claim, each) === 'fits') };
+  const fitting = sight.volumes.filter((each) => matchVolume(claim, each) === 'fits');
+  // One of each place will do: there are many volumes, and many nodes.
+  return { type: 'unbound', claim, fitting: [...new Map(fitting.map((each) => [JSON.stringify(each.object.spec.nodeAffinity), each])).values()] };
 }
 
 interface Place {

@@ -23,7 +23,7 @@ export interface Evidence {
 }
 
 export function evidenceOf(provisioner: string, { sight, since }: { readonly sight: Sight; readonly since: string }): Evidence {
-  const made = sight.volumes.filter(({ provisionedBy, object }) => provisionedBy === provisioner || object.spec.csi?.driver === provisioner);
+  const made = sight.volumes.filter(({ provisionedBy }) => provisionedBy === provisioner);
   const nodes = sight.nodesWithDriver(provisioner);
   const after = (timeOf(since) ?? Infinity) + patienceMs;
   const isWorking = made.some(({ object }) => (timeOf(object.metadata.creationTimestamp) ?? -Infinity) > after);

@@ -102,7 +102,9 @@ class Page {
 
   #candidate({ name, traits, refusals }: Candidate, widths: readonly number[], indent: string): readonly string[] {
     const columns = [name, ...traits].map((text, i) => text.padEnd(widths[i] ?? 0)).join('  ');
-    const verdict = refusals.length === 0 ? 'fits' : refusals.map(({ text }) => text).join('; ');
+    // What belongs to somebody need not fit anybody else.
+    const decisive = refusals.filter(({ rule }) => rule === 'claimedByAnother');
+    const verdict = refusals.length === 0 ? 'fits' : (decisive.length > 0 ? decisive : refusals).map(({ text }) => text).join('; ');
     const start = `${indent}  ${columns}  `;
     const [first = '', ...rest] = wrap(verdict, ' '.repeat(start.length), Math.max(this.#options.width, start.length + 40));
     return [`${start}${this.#styled(first.trimStart(), refusals.length === 0 ? 'green' : 'red')}`, ...rest.map((line) => this.#styled(line, 'red'))];

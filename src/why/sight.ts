@@ -3,6 +3,7 @@ import { type Claim, readClaim } from '../domain/volumes/claim.ts';
 import type { VolumeIntent } from '../domain/volumes/intent.ts';
 import { volumeNameOf } from '../domain/volumes/intent.ts';
 import { claimsOfPod } from '../domain/volumes/pods.ts';
+import { matchesNode } from '../domain/volumes/topology.ts';
 import { VolumesView } from '../domain/volumes/view.ts';
 import { readVolume, type Volume } from '../domain/volumes/volume.ts';
 import type { ObjectList, Objects } from './objects.ts';
@@ -19,6 +20,7 @@ export class Sight {
   readonly #objects: Objects;
   readonly #view = new VolumesView();
   readonly #podsByClaim = new Map<string, Pod[]>();
+  readonly #reachable = new Map<string, boolean>();
 
   constructor(objects: Objects, now: number) {
     this.#objects = objects;
@@ -60,6 +62,19 @@ export class Sight {
 
   node(name: string): Node | undefined {
     return this.nodes.find(({ metadata }) => metadata.name === name);
+  }
+
+  /** Whether any node can reach the volume. */
+  isReachable({ nodes, object }: Volume): boolean {
+    if (nodes === undefined) return true;
+    // Thousands of volumes are in a few places.
+    const place = JSON.stringify(object.spec.nodeAffinity);
+    let answer = this.#reachable.get(place);
+    if (answer === undefined) {
+      answer = this.nodes.some(({ metadata: { name = '', labels } }) => matchesNode(nodes, { name, labels }));
+      this.#reachable.set(place, answer);
+    }
+    return answer;
   }
 
   podsUsing(key: string): readonly Pod[] {

@@ -289,7 +289,9 @@ describe('a claim that needs a volume made', () => {
   });
 
   test('the provisioner is not installed', () => {
-    const objects = [pvc('data', '1Gi'), storageClass('class', ebs), storageClass('local', { provisioner: 'rancher.io/local-path' })];
+    // A volume that somebody made by hand for it proves nothing.
+    const byHand = pv('hand', '1Gi', { spec: { ...disk('vol-1'), ...boundTo('other') }, status: { phase: 'Bound' } });
+    const objects = [pvc('data', '1Gi'), byHand, storageClass('class', ebs), storageClass('local', { provisioner: 'rancher.io/local-path' })];
     expect(answer('pvc/data', objects)).toMatchInlineSnapshot(`
       "
       pvc/data in namespace default: Pending, for 5 minutes
@@ -298,6 +300,9 @@ describe('a claim that needs a volume made', () => {
       there is no CSIDriver "ebs.csi.aws.com", no node has registered it, and no volume was made by it.
 
         asks for  1Gi, ReadWriteOnce, Filesystem, class "class"
+
+      Looked at 1 volume; it does not fit:
+        pv/hand  1Gi  RWO  class  Bound  belongs to claim default/other
 
       What would change it:
         - install ebs.csi.aws.com, or start it; the volume is made the moment it runs

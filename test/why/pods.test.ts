@@ -67,7 +67,7 @@ describe('a pod without a node', () => {
       "
       pod/web in namespace default: Pending
 
-      pv/disk can be reached only from zone a, and no node there can run the pod.
+      pv/disk can be reached only from zone a, where no node can run the pod.
 
         claims  pvc/data (Bound, pv/disk)
 

@@ -270,7 +270,7 @@ describe('an attachment', () => {
       What would change it:
         - remove what ebs.csi.aws.com complains of; its attacher tries again by itself. Its log says more
             kubectl get pods -A | grep -i csi
-        - ebs.csi.aws.com has not registered on node/n1: see that its node plugin runs there
+        - see that the node plugin of ebs.csi.aws.com runs on node/n1: it has not registered there
             kubectl get csinode n1 -o yaml
 
       Next: the attacher of ebs.csi.aws.com tries again.
