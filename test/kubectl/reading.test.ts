@@ -142,7 +142,8 @@ describe('kubectl reads', () => {
     expect(await value).toContain('condition met');
     const deletion = ok('wait', 'cm/awaited', '--for=delete', '--timeout=20s');
     await ok('delete', 'cm', 'awaited');
-    expect(await deletion).toContain('condition met');
+    // Whichever of the two is first, it ends well; kubectl is silent if the object was gone before it looked.
+    await deletion;
   });
 
   test('get --raw reaches health and metrics', async () => {
