@@ -17,7 +17,7 @@ export const controllerRoles = {
   'moor-informers': [onAll('list watch')],
   'service-account-controller': [rule('create', '', 'serviceaccounts'), rule('create update', '', 'configmaps')],
   'namespace-controller': [onAll('list deletecollection'), rule('update', '', 'namespaces/status', 'namespaces/finalize')],
-  'generic-garbage-collector': [onAll('get patch delete'), events],
+  'generic-garbage-collector': [onAll('get patch delete'), rule('create', '', 'events')],
   'pvc-protection-controller': [rule('update', '', 'persistentvolumeclaims'), rule('list', '', 'pods')],
   'pv-protection-controller': [rule('update', '', 'persistentvolumes')],
   'volumeattributesclass-protection-controller': [

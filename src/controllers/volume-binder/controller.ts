@@ -184,14 +184,16 @@ class VolumeBinder {
 
   /**
    * The cache reads its own writes: once the answer is here, the volume shows itself that it is taken. If it is not, those who passed
-   * it over meanwhile have to be called back.
+   * it over meanwhile have to be called back. The claim that was to have it comes back by itself, and not at once: a write
+   * that the server always refuses would keep both busy.
    */
   async #releasing({ kind, metadata }: { readonly kind: string; readonly metadata: { readonly name?: string } }, outcome: Promise<Outcome>): Promise<Outcome> {
     const name = metadata.name ?? '';
     try {
       return await outcome;
     } finally {
-      if (kind === 'PersistentVolume' && this.#beingGiven.delete(name)) for (const key of this.#offer(name)) this.bell.ring(key);
+      const holder = kind === 'PersistentVolume' ? this.#beingGiven.get(name) : undefined;
+      if (holder !== undefined && this.#beingGiven.delete(name)) for (const key of this.#offer(name)) if (key !== claimKey(holder)) this.bell.ring(key);
     }
   }
 

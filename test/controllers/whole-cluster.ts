@@ -1,0 +1,162 @@
+/** The whole control plane in simulated time: the real registry, every controller under its own name, and a driver without a disk. */
+import { createHash } from 'node:crypto';
+import type { PersistentVolume, Pod } from '../../src/api/generated/types.ts';
+import type { Kind } from '../../src/api/kind.ts';
+import { allKinds } from '../../src/api/kinds/index.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
+import { podKind } from '../../src/api/kinds/workloads/pod.ts';
+import type { KubeObject } from '../../src/api/object.ts';
+import { DriverSet } from '../../src/drivers/driver-set.ts';
+import { hostPathDriver } from '../../src/drivers/host-path/driver.ts';
+import { bootstrap } from '../../src/main/bootstrap.ts';
+import { controllersByRole } from '../../src/main/controller-roles.ts';
+import { startControllers } from '../../src/main/controllers.ts';
+import { type Connect, connectInProcess, systemClient } from '../../src/main/identities.ts';
+import type { Client, Draft, Ref, Result } from '../../src/machinery/client.ts';
+import type { RunningControllers } from '../../src/machinery/controllers.ts';
+import type { Transport } from '../../src/machinery/transport.ts';
+import type { Authorizer } from '../../src/server/auth/authorizer.ts';
+import { createApi } from '../../src/server/create-api.ts';
+import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
+import type { SimulatedWorld } from '../../src/sim/world.ts';
+import type { World } from '../../src/world/world.ts';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+export const ok = <T>(result: Result<T>): T => {
+  if (!result.ok) throw result.error;
+  return result.value;
+};
+
+/** Directories that exist in name only. */
+export class Directories {
+  readonly made = new Set<string>();
+  /** Every attempt to make one fails, as long as this is set. */
+  full = false;
+
+  async make(path: string): Promise<void> {
+    if (this.full) throw new Error('no space left on device');
+    this.made.add(path);
+  }
+
+  async remove(path: string): Promise<void> {
+    this.made.delete(path);
+  }
+
+  async list(): Promise<string[]> {
+    return [...this.made];
+  }
+}
+
+export interface WholeClusterOptions {
+  readonly bindsTogether?: boolean;
+  readonly authorizer?: Authorizer;
+  /** False: whoever wants controllers starts them. */
+  readonly controllers?: boolean;
+}
+
+export interface ControllerProcess {
+  readonly world: World;
+  readonly identity: string;
+  readonly takeOver?: boolean;
+  /** What lies between it and the server. */
+  readonly through?: (server: Transport) => Transport;
+}
+
+/** What people, kubelets and CSI sidecars do in it. Everything fails the test if the server refuses it. */
+export class WholeCluster {
+  readonly client: Client;
+  readonly directories = new Directories();
+  readonly #world: SimulatedWorld;
+  readonly #connect: Connect;
+  readonly #bindsTogether: boolean;
+
+  static async start(world: SimulatedWorld, options: WholeClusterOptions = {}): Promise<WholeCluster> {
+    const { authorizer = controllersByRole() } = options;
+    const api = createApi({ store: openMemoryStore(), kinds: allKinds, world, extensions: { authorizer } });
+    const cluster = new WholeCluster(world, {
+      client: systemClient(api, 'test'),
+      connect: connectInProcess(api, authorizer),
+      bindsTogether: options.bindsTogether,
+    });
+    await bootstrap(cluster.client, 6443);
+    if (options.controllers ?? true) cluster.run({ world, identity: 'test', takeOver: true });
+    await cluster.wait();
+    return cluster;
+  }
+
+  private constructor(world: SimulatedWorld, made: { readonly client: Client; readonly connect: Connect; readonly bindsTogether: boolean | undefined }) {
+    this.#world = world;
+    this.client = made.client;
+    this.#connect = made.connect;
+    this.#bindsTogether = made.bindsTogether ?? true;
+  }
+
+  /** A process with all controllers, which lead or stand by. */
+  run({ world, identity, takeOver = false, through = (server) => server }: ControllerProcess): RunningControllers {
+    return startControllers({
+      connect: (name) => through(this.#connect(name)),
+      world,
+      kinds: allKinds,
+      housekeeping: { rootCa: 'PEM' },
+      drivers: new DriverSet([hostPathDriver({ directories: this.directories, sha256, cluster: 'test' })]),
+      bindsTogether: this.#bindsTogether,
+      election: { identity, takeOver },
+    });
+  }
+
+  /** Long enough for whatever follows from what was done, short enough for nothing to be given up. */
+  wait(ms = 3_000): Promise<void> {
+    return this.#world.sleep(ms);
+  }
+
+  async create<T extends KubeObject>(kind: Kind<T>, object: Draft<T>): Promise<T> {
+    return ok(await this.client.create(kind, object));
+  }
+
+  async change<T extends KubeObject>(kind: Kind<T>, ref: Ref, change: (object: T) => T): Promise<void> {
+    ok(await this.client.update(kind, change(ok(await this.client.get(kind, ref)))));
+  }
+
+  async changeStatus<T extends KubeObject>(kind: Kind<T>, ref: Ref, change: (object: T) => T): Promise<void> {
+    ok(await this.client.updateStatus(kind, change(ok(await this.client.get(kind, ref)))));
+  }
+
+  async delete<T extends KubeObject>(kind: Kind<T>, ref: Ref, propagation?: 'Orphan' | 'Foreground'): Promise<void> {
+    ok(await this.client.delete(kind, ref, propagation === undefined ? {} : { propagation }));
+    await this.wait();
+  }
+
+  async isGone<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<boolean> {
+    const found = await this.client.get(kind, ref);
+    return !found.ok && found.reason === 'notFound';
+  }
+
+  volume(name: string, spec: Draft<PersistentVolume['spec']> = {}): Promise<PersistentVolume> {
+    return this.create(persistentVolumeKind, {
+      metadata: { name },
+      spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: `/tmp/${name}` }, ...spec },
+    });
+  }
+
+  async claim(name: string, storageClassName = ''): Promise<void> {
+    await this.create(persistentVolumeClaimKind, {
+      metadata: { namespace: 'default', name },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName },
+    });
+    await this.wait();
+  }
+
+  async pod(name: string, node: string | undefined, volumes: Draft<Pod['spec']['volumes']>): Promise<void> {
+    await this.create(podKind, {
+      metadata: { namespace: 'default', name },
+      spec: { ...(node === undefined ? {} : { nodeName: node }), terminationGracePeriodSeconds: 0, containers: [{ name: 'app', image: 'image' }], volumes },
+    });
+    await this.wait();
+  }
+
+  async phaseOfClaim(name: string): Promise<string | undefined> {
+    return ok(await this.client.get(persistentVolumeClaimKind, { namespace: 'default', name })).status.phase;
+  }
+}
