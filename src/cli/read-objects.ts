@@ -12,7 +12,9 @@ import { volumeAttachmentKind } from '../api/kinds/volume-attachment.ts';
 import { podKind } from '../api/kinds/workloads/pod.ts';
 import type { KubeObject } from '../api/object.ts';
 import { claimKey, readClaim } from '../domain/volumes/claim.ts';
+import { isInTree, successorOf } from '../domain/volumes/migration.ts';
 import { claimsOfPod } from '../domain/volumes/pods.ts';
+import { waitsForConsumer } from '../domain/volumes/storage-class.ts';
 import type { Client } from '../machinery/client.ts';
 import type { Objects } from '../why/objects.ts';
 import type { Target } from '../why/target.ts';
@@ -52,18 +54,29 @@ async function aroundClaim(reader: ClusterReader, { namespace = '', name }: Targ
   return { claims, pods: await pods, ...(await forUnbound(reader, [claim])) };
 }
 
-/** Claims that have no volume: all that somebody may choose from, make for them, or put them on. */
+/** Claims that have no volume: what they may choose from, and who makes volumes for them. */
 async function forUnbound(reader: ClusterReader, claims: readonly PersistentVolumeClaim[]): Promise<Found> {
-  const [volumes, classes, nodes, attachments, drivers, csiNodes, ...intents] = await Promise.all([
+  const [volumes, classes, ...intents] = await Promise.all([
     reader.list(persistentVolumeKind),
     reader.list(storageClassKind),
-    reader.list(nodeKind),
-    reader.list(volumeAttachmentKind),
-    reader.list(csiDriverKind),
-    reader.list(csiNodeKind),
     ...claims.map(({ metadata }) => reader.glance(volumeIntentKind, { name: `pvc-${metadata.uid ?? ''}` })),
   ]);
-  return { volumes, classes, nodes, attachments, drivers, csiNodes, intents: intents.flat() };
+  const asked = new Set(claims.map((claim) => readClaim(claim).className));
+  const ofClaims = (classes ?? []).filter(({ metadata }) => asked.has(metadata.name ?? ''));
+  const byOthers = ofClaims.some(({ provisioner }) => !isInTree(provisioner) || successorOf(provisioner) !== undefined);
+  return {
+    volumes,
+    classes,
+    intents: intents.flat(),
+    ...(byOthers ? await forDrivers(reader) : {}),
+    // Where nodes come first, what they can reach matters.
+    ...(ofClaims.some(waitsForConsumer) ? await forPlacing(reader) : {}),
+  };
+}
+
+async function forDrivers(reader: ClusterReader): Promise<Found> {
+  const [drivers, csiNodes] = await Promise.all([reader.list(csiDriverKind), reader.list(csiNodeKind)]);
+  return { drivers, csiNodes };
 }
 
 async function aroundVolume(reader: ClusterReader, { name }: Target): Promise<Found> {
@@ -71,18 +84,24 @@ async function aroundVolume(reader: ClusterReader, { name }: Target): Promise<Fo
   if (volume === undefined) throw refused(reader);
   if (volume === 'absent') return { volumes: await reader.list(persistentVolumeKind) };
   const { claimRef } = volume.spec;
-  const [claims, pods, attachments, drivers, csiNodes, intents] = await Promise.all([
+  const [claims, pods, attachments, intents] = await Promise.all([
     reader.list(persistentVolumeClaimKind, claimRef === undefined ? {} : { namespace: claimRef.namespace ?? '' }),
     claimRef === undefined ? undefined : reader.list(podKind, { namespace: claimRef.namespace ?? '' }),
     reader.list(volumeAttachmentKind),
-    reader.list(csiDriverKind),
-    reader.list(csiNodeKind),
     reader.glance(volumeIntentKind, { name }),
   ]);
   const scrubber =
     volume.spec.persistentVolumeReclaimPolicy === 'Recycle' ? await reader.glance(podKind, { namespace: 'default', name: `recycler-for-${name}` }) : [];
   const classes = claimRef === undefined ? await reader.list(storageClassKind) : undefined;
-  return { volumes: [volume], claims, pods: pods === undefined ? pods : [...pods, ...scrubber], attachments, drivers, csiNodes, intents, classes };
+  return {
+    volumes: [volume],
+    claims,
+    pods: pods === undefined ? pods : [...pods, ...scrubber],
+    attachments,
+    intents,
+    classes,
+    ...(volume.status.phase === 'Released' ? await forDrivers(reader) : {}),
+  };
 }
 
 async function aroundPod(reader: ClusterReader, { namespace = '', name }: Target): Promise<Found> {
@@ -92,9 +111,8 @@ async function aroundPod(reader: ClusterReader, { namespace = '', name }: Target
   const claims = await reader.list(persistentVolumeClaimKind, { namespace });
   const used = (claims ?? []).filter(({ metadata }) => claimsOfPod(pod).includes(claimKey(namespace, metadata.name ?? '')));
   const unbound = used.filter((claim) => !readClaim(claim).everBound);
-  if (unbound.length > 0) return { pods, claims, ...(await forUnbound(reader, unbound)) };
-  const volumes = await reader.getEach(persistentVolumeKind, volumeNames(used));
-  return { pods, claims, volumes, ...(isSettled(pod) ? {} : await forPlacing(reader)) };
+  const volumes = unbound.length > 0 ? await forUnbound(reader, unbound) : { volumes: await reader.getEach(persistentVolumeKind, volumeNames(used)) };
+  return { pods, claims, ...volumes, ...(isSettled(pod) ? {} : await forPlacing(reader)) };
 }
 
 const volumeNames = (claims: readonly PersistentVolumeClaim[]): readonly string[] => claims.flatMap(({ spec }) => spec.volumeName ?? []);
@@ -103,13 +121,8 @@ const volumeNames = (claims: readonly PersistentVolumeClaim[]): readonly string[
 const isSettled = ({ metadata, status }: Pod): boolean => metadata.deletionTimestamp === undefined && status.phase !== 'Pending';
 
 async function forPlacing(reader: ClusterReader): Promise<Found> {
-  const [nodes, attachments, drivers, csiNodes] = await Promise.all([
-    reader.list(nodeKind),
-    reader.list(volumeAttachmentKind),
-    reader.list(csiDriverKind),
-    reader.list(csiNodeKind),
-  ]);
-  return { nodes, attachments, drivers, csiNodes };
+  const [nodes, attachments, drivers] = await Promise.all([reader.list(nodeKind), reader.list(volumeAttachmentKind), forDrivers(reader)]);
+  return { nodes, attachments, ...drivers };
 }
 
 async function aroundAttachment(reader: ClusterReader, { name }: Target): Promise<Found> {

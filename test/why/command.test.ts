@@ -129,7 +129,7 @@ describe('moor why on any Kubernetes', () => {
     persistentvolumes: { kind: 'PersistentVolume', items: [nfs] },
     storageclasses: {
       kind: 'StorageClass',
-      items: [{ metadata: { name: 'slow' }, provisioner: 'kubernetes.io/no-provisioner', volumeBindingMode: 'Immediate' }],
+      items: [{ metadata: { name: 'slow' }, provisioner: 'nfs.example.com', volumeBindingMode: 'Immediate' }],
     },
     pods: { kind: 'Pod', items: [] },
   };
@@ -138,9 +138,12 @@ describe('moor why on any Kubernetes', () => {
     await using cluster = await startForeignCluster(lists);
     const { code, stdout } = await runMoor('why', 'pvc/data', '-n', 'shop', '--server', cluster.url);
     expect(code).toBe(0);
-    expect(stdout).toContain('No volume has the access modes that it asks for; pv/nfs-1 would fit otherwise.');
+    expect(stdout).toContain('No volume fits, so provisioner nfs.example.com has to make one.');
+    expect(stdout).toContain('  pv/nfs-1  10Gi  RWO  slow  Available  offers ReadWriteOnce, not ReadWriteMany\n');
     expect(stdout).toContain(`kubectl patch pv nfs-1 -p '{"spec":{"accessModes":["ReadWriteOnce","ReadWriteMany"]}}'`);
-    expect(stdout.replace(/\s+/g, ' ')).toContain('Could not look at nodes: nodes is forbidden: User "jane" cannot list resource "nodes" at the cluster scope');
+    expect(stdout.replace(/\s+/g, ' ')).toContain(
+      'Could not look at csidrivers.storage.k8s.io: csidrivers is forbidden: User "jane" cannot list resource "csidrivers" at the cluster scope',
+    );
     expect(cluster.requests.filter((request) => !request.startsWith('GET '))).toEqual([]);
   });
 

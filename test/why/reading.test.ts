@@ -78,6 +78,18 @@ describe('only what the question needs is read', () => {
     ]);
   });
 
+  test('of a claim that takes any volume at once: volumes and classes, but neither nodes nor drivers', async () => {
+    const server = new SmallServer(pvc('data', '5Gi'), pv('small', '1Gi', { status: { phase: 'Available' } }), storageClass('class'));
+    expect((await read(server, 'pvc', 'data')).told.code).toBe('NoVolumeFits');
+    expect(server.asked.join()).not.toMatch(/nodes|attachments|csidrivers/);
+  });
+
+  test('of a claim whose volume somebody else makes: whether that one is there', async () => {
+    const server = new SmallServer(pvc('data', '5Gi'), storageClass('class', { provisioner: 'kubernetes.io/aws-ebs' }));
+    expect((await read(server, 'pvc', 'data')).told.code).toBe('ProvisionerAbsent');
+    expect(server.asked).toContain('GET /apis/storage.k8s.io/v1/csidrivers');
+  });
+
   test('of a running pod: nothing about nodes and attachments', async () => {
     const server = new SmallServer(claim, volume, pod('web', ['data'], onNode('n1')));
     const { told } = await read(server, 'pod', 'web');
@@ -109,11 +121,12 @@ describe('only what the question needs is read', () => {
 
 describe('what the server refuses', () => {
   test('is named, and the rest is explained', async () => {
-    const server = new SmallServer(pvc('data', '5Gi'), pv('small', '1Gi', { status: { phase: 'Available' } }), storageClass('class'));
+    const waiting = storageClass('class', { volumeBindingMode: 'WaitForFirstConsumer' });
+    const server = new SmallServer(pvc('data', '5Gi'), pv('small', '1Gi', { status: { phase: 'Available' } }), waiting);
     server.instead.set('nodes', forbidden('nodes'));
     server.instead.set('csinodes', forbidden('csinodes.storage.k8s.io'));
     const { told } = await read(server, 'pvc', 'data');
-    expect(told.code).toBe('NoVolumeFits');
+    expect(told.code).toBe('WaitForFirstConsumer');
     expect(told.unseen).toEqual([
       { what: 'nodes', because: 'nodes is forbidden: User "jane" cannot list resource' },
       { what: 'csinodes.storage.k8s.io', because: 'csinodes.storage.k8s.io is forbidden: User "jane" cannot list resource' },
