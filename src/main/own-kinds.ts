@@ -1,4 +1,4 @@
-import { erased } from '../api/kind.ts';
+import { allKinds } from '../api/kinds/index.ts';
 import { volumeIntentKind } from '../api/kinds/mooring/volume-intent.ts';
 import type { Transport } from '../machinery/transport.ts';
 import { createApi } from '../server/create-api.ts';
@@ -19,7 +19,8 @@ export interface OwnKinds {
  */
 export function keepOwnKinds(world: World): OwnKinds {
   const store = openMemoryStore();
-  const api = createApi({ store, world, kinds: [erased(volumeIntentKind)] });
+  // A registry takes all kinds or none: its admission looks at many of them.
+  const api = createApi({ store, world, kinds: allKinds });
   const kept = createInProcessTransport(api, { name: 'moor-controllers', groups: ['system:masters'] }, 'moor/controllers');
   const isOurs = ({ path }: { readonly path: string }) => path.startsWith(`/apis/${volumeIntentKind.group}/`);
   // The fence is the other server's business: here nobody else writes.
