@@ -149,7 +149,7 @@ test('a key that always fails is tried less and less often, and holds up no othe
     const failedAt: number[] = [];
     const loop = scripted(world, {
       perform: async (key) => {
-        if (key !== 'bad') return (done.push(key), 'done');
+        if (key !== 'bad') return done.push(key), 'done';
         failedAt.push(world.clock.monotonic());
         if (failedAt.length % 2 === 0) throw new Error('a bug');
         return { retry: 'the backend is away' };
