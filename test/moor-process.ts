@@ -76,6 +76,27 @@ export async function startMoor(options: MoorOptions = {}): Promise<MoorProcess>
   };
 }
 
+/** A real `moor controllers` in a process of its own. */
+export interface ControllersProcess {
+  /** The screen, and what it logged. */
+  output(): string;
+  /** Ends it with a signal and resolves with its exit code once it is gone. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export async function startControllersProcess({ kubeconfig }: Pick<MoorProcess, 'kubeconfig'>, identity: string): Promise<ControllersProcess> {
+  const child = spawn(process.execPath, [moorScript, 'controllers', '--kubeconfig', kubeconfig, '--identity', identity], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = collect(child);
+  const gone = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  await ready(child, output, 'Controllers are ready');
+  const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    return gone;
+  };
+  return { output, stop, [Symbol.asyncDispose]: async () => void (await stop()) };
+}
+
 /** Runs `moor ARGS…` to its end. */
 export function runMoor(...args: string[]): Promise<Result> {
   return run(process.execPath, [moorScript, ...args], { ...process.env });
@@ -92,9 +113,9 @@ function collect(child: ChildProcess): () => string {
   return () => text;
 }
 
-function ready(child: ChildProcess, output: () => string): Promise<void> {
+function ready(child: ChildProcess, output: () => string, sign = 'Mooring is ready'): Promise<void> {
   return new Promise((resolve, reject) => {
-    const isReady = () => output().includes('Mooring is ready') && resolve();
+    const isReady = () => output().includes(sign) && resolve();
     child.stdout?.on('data', isReady);
     child.once('exit', (code) => reject(new Error(`moor ended with ${code} before it was ready:\n${output()}`)));
   });

@@ -1,0 +1,96 @@
+/** Controllers in processes of their own, against a server in another one, over HTTPS. */
+import { describe, expect, test } from 'vitest';
+import { configMapKind } from '../../src/api/kinds/config-map.ts';
+import { createClient } from '../../src/machinery/client.ts';
+import { loadKubeconfig } from '../../src/machinery/http-transport-kubeconfig.ts';
+import { HttpTransport } from '../../src/machinery/http-transport.ts';
+import { createRealWorld } from '../../src/main/real-world.ts';
+import { type MoorProcess, startControllersProcess, startMoor } from '../moor-process.ts';
+
+const volume = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name },
+  spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: `/tmp/${name}` } },
+});
+const claim = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name },
+  spec: { storageClassName: '', accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+});
+async function apply(moor: MoorProcess, ...objects: readonly object[]): Promise<void> {
+  const text = objects.map((object) => JSON.stringify(object)).join('\n');
+  expect(await moor.kubectlWith(text, 'create', '-f', '-')).toMatchObject({ code: 0, stderr: '' });
+}
+const boundWithin = (moor: MoorProcess, name: string, seconds: number) =>
+  moor.kubectl('wait', '--for=jsonpath={.status.phase}=Bound', `pvc/${name}`, `--timeout=${seconds}s`);
+const holder = async (moor: MoorProcess) =>
+  (await moor.kubectl('get', 'lease', '-n', 'kube-system', 'moor-controllers', '-o', 'jsonpath={.spec.holderIdentity}')).stdout.split('_')[0];
+const epochIn = (output: string): number => Number(/"epoch":(\d+),"msg":"became leader"/.exec(output)?.[1]);
+
+/** Writes as a leader of that epoch would. */
+async function writeUnder(moor: MoorProcess, epoch: number, name: string): Promise<string> {
+  const transport = new HttpTransport({ access: loadKubeconfig(moor.kubeconfig), world: createRealWorld({ logLevel: 'silent' }), userAgent: 'test' });
+  const client = createClient({ transport, fence: () => ({ lease: 'kube-system/moor-controllers', epoch }) });
+  const written = await client.create(configMapKind, { metadata: { namespace: 'default', name } });
+  transport.close();
+  return written.ok ? 'written' : `${written.reason} ${'code' in written.error ? written.error.code : ''}`;
+}
+
+describe('moor controllers', () => {
+  test('two of them: one leads, and when it is killed the other goes on; what the old leader still writes is refused', async () => {
+    await using moor = await startMoor({ args: ['--controllers=false'] });
+    await apply(moor, volume('v1'), claim('c1'));
+    expect(await moor.kubectl('get', 'pvc', 'c1', '-o', 'jsonpath={.status.phase}')).toMatchObject({ stdout: 'Pending' });
+
+    await using first = await startControllersProcess(moor, 'first');
+    expect(await boundWithin(moor, 'c1', 10)).toMatchObject({ code: 0 });
+    await using second = await startControllersProcess(moor, 'second');
+    expect(await holder(moor)).toBe('first');
+    const old = epochIn(first.output());
+    expect(await writeUnder(moor, old, 'while-leading')).toBe('written');
+
+    await first.stop('SIGKILL');
+    await apply(moor, volume('v2'), claim('c2'));
+    expect(await boundWithin(moor, 'c2', 40)).toMatchObject({ code: 0 });
+    expect(await holder(moor)).toBe('second');
+    expect(await writeUnder(moor, old, 'too-late')).toBe('deposed 409');
+    expect(await writeUnder(moor, epochIn(second.output()), 'in-time')).toBe('written');
+    // It gives the lease back.
+    expect(await second.stop()).toBe(0);
+    expect(await holder(moor)).toBe('');
+  }, 120_000);
+
+  test('each controller acts under its own account; deleted accounts are made again', async () => {
+    await using moor = await startMoor({ args: ['--controllers=false'] });
+    await using controllers = await startControllersProcess(moor, 'only');
+    await apply(moor, volume('v1'), claim('c1'));
+    expect(await boundWithin(moor, 'c1', 10)).toMatchObject({ code: 0 });
+    expect(controllers.output()).toContain('each controller acts under its own service account');
+    // Its token goes with it: the server no longer believes the binder, who gets another one.
+    const account = ['serviceaccount', '-n', 'kube-system', 'persistent-volume-binder'];
+    expect(await moor.kubectl('delete', ...account)).toMatchObject({ code: 0 });
+    await apply(moor, volume('v2'), claim('c2'));
+    expect(await boundWithin(moor, 'c2', 40)).toMatchObject({ code: 0 });
+    expect(await moor.kubectl('get', ...account)).toMatchObject({ code: 0 });
+  }, 120_000);
+
+  test('a server without extensions: the four writes of Kubernetes, and intents in the process', async () => {
+    await using moor = await startMoor({ args: ['--controllers=false', '--plain'] });
+    await using _controllers = await startControllersProcess(moor, 'plain');
+    await apply(moor, volume('v1'), claim('c1'), {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: 'disk' },
+      provisioner: 'kubernetes.io/host-path',
+    });
+    const made = claim('made');
+    await apply(moor, { ...made, spec: { ...made.spec, storageClassName: 'disk' } });
+    expect(await boundWithin(moor, 'c1', 10)).toMatchObject({ code: 0 });
+    expect(await boundWithin(moor, 'made', 10)).toMatchObject({ code: 0 });
+    expect(await moor.kubectl('delete', 'pvc', 'made')).toMatchObject({ code: 0 });
+    const name = await moor.kubectl('get', 'pv', '-o', 'jsonpath={.items[?(@.spec.storageClassName=="disk")].metadata.name}');
+    if (name.stdout !== '') expect(await moor.kubectl('wait', '--for=delete', `pv/${name.stdout}`, '--timeout=20s')).toMatchObject({ code: 0 });
+  }, 120_000);
+});
