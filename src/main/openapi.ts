@@ -10,6 +10,10 @@ export function openApiDocuments(kinds: readonly Kind[]): OpenApiDocuments {
   return {
     groupVersions: [...versions.keys()],
     v2: async () => (await load()).openApiV2([...versions.values()], `v${kubernetesVersion}`),
+    async v2Protobuf() {
+      const { encodeOpenApiV2 } = await import('../api/openapi/protobuf.ts');
+      return encodeOpenApiV2(await this.v2());
+    },
     async v3(groupVersion) {
       const served = versions.get(groupVersion);
       return served === undefined ? undefined : (await load()).openApiV3(served, `v${kubernetesVersion}`);

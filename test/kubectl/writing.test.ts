@@ -34,6 +34,13 @@ describe('kubectl writes', () => {
     expect((await moor.kubectl('get', 'pvc', 'typo')).stderr).toContain('persistentvolumeclaims "typo" not found');
   });
 
+  test('a List is checked by kubectl itself, against the schema of the server', async () => {
+    const list = (items: string) => `apiVersion: v1\nkind: List\nitems:\n${items.replaceAll(/^(?=.)/gm, '  ').replace('  apiVersion', '- apiVersion')}`;
+    expect(await feed(list(settings('listed')), 'create')).toMatchObject({ code: 0, stdout: 'configmap/listed created\n' });
+    const typo = await feed(list(settings('listed-typo').replace('\ndata:', '\ndataa:')), 'create');
+    expect(typo.stderr).toContain('unknown field "dataa" in io.k8s.api.core.v1.ConfigMap');
+  });
+
   test('create --dry-run=server validates and stores nothing', async () => {
     expect(await feed(settings('dry'), 'create', '--dry-run=server')).toMatchObject({ code: 0, stdout: 'configmap/dry created (server dry run)\n' });
     expect((await moor.kubectl('get', 'cm', 'dry')).code).toBe(1);

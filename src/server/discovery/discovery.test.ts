@@ -53,6 +53,7 @@ const options: PathOptions = {
   serverAddress: () => '127.0.0.1:6443',
   metrics: () => Promise.resolve('x 1\n'),
   openApi: {
+    v2Protobuf: () => Promise.resolve(Buffer.of(10, 3, 50, 46, 48)),
     v2: () => Promise.resolve({ swagger: '2.0' }),
     v3: (name) => Promise.resolve({ openapi: '3.0.0', name }),
     groupVersions: ['api/v1', 'apis/apps/v1'],
@@ -254,7 +255,8 @@ describe('other paths', () => {
     expect([moved?.code, header(moved, 'location')]).toEqual([301, url]);
     expect(await read('/openapi/v2')).toEqual({ swagger: '2.0' });
     const protobuf = { accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' };
-    await expect(ask('/openapi/v2', protobuf)).rejects.toMatchObject({ code: 406 });
+    expect(await ask('/openapi/v2', protobuf)).toMatchObject({ code: 200, body: { bytes: Buffer.of(10, 3, 50, 46, 48) } });
+    await expect(ask('/openapi/v3/api/v1', protobuf)).rejects.toMatchObject({ code: 406 });
   });
 
   test('who issues tokens, and how to check them', async () => {

@@ -7,6 +7,8 @@ import type { PathAnswer, PathRequest } from './paths.ts';
 export interface OpenApiDocuments {
   /** Swagger 2, everything in one document. */
   v2(): Promise<object>;
+  /** The same in the protobuf form that client-go asks for. */
+  v2Protobuf(): Promise<Uint8Array>;
   /** OpenAPI 3 of one group and version ('api/v1', 'apis/apps/v1'); undefined: not served. */
   v3(groupVersion: string): Promise<object | undefined>;
   readonly groupVersions: readonly string[];
@@ -22,6 +24,7 @@ export class OpenApiPaths {
   readonly #documents: OpenApiDocuments;
   readonly #hash: (text: string) => string;
   readonly #written = new Map<string, Promise<Written | undefined>>();
+  #v2Protobuf: Promise<Uint8Array> | undefined;
 
   constructor(documents: OpenApiDocuments, hash: (text: string) => string) {
     this.#documents = documents;
@@ -31,7 +34,7 @@ export class OpenApiPaths {
   async answer(request: PathRequest): Promise<PathAnswer | undefined> {
     const { path } = request;
     if (path === '/openapi/v3' || path === '/openapi/v3/') return this.#index();
-    if (path === '/openapi/v2') return this.#document(request, 'v2');
+    if (path === '/openapi/v2') return wantsProtobuf(request) ? this.#protobuf() : this.#document(request, 'v2');
     return path.startsWith('/openapi/v3/') ? this.#document(request, path.slice('/openapi/v3/'.length)) : undefined;
   }
 
@@ -61,6 +64,11 @@ export class OpenApiPaths {
     return { code: 200, headers, body: textBody(written.text) };
   }
 
+  async #protobuf(): Promise<PathAnswer> {
+    this.#v2Protobuf ??= this.#documents.v2Protobuf();
+    return { code: 200, headers: ['vary', 'Accept', 'content-type', protobufType], body: { type: 'whole', bytes: await this.#v2Protobuf } };
+  }
+
   #write(name: string): Promise<Written | undefined> {
     const before = this.#written.get(name);
     if (before !== undefined) return before;
@@ -79,6 +87,12 @@ export class OpenApiPaths {
 }
 
 /** Some clients ask for OpenAPI in a protobuf of its own, and would take anything that comes for it. Told no, they do without. */
+const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+
+/** client-go writes the version with an @, which a media type may not contain; both are understood. JSON is preferred where both will do. */
+const wantsProtobuf = (request: PathRequest): boolean =>
+  /^application\/com\.github\.(?:proto-openapi|googleapis\.gnostic).*\+protobuf/i.test((request.header('accept') ?? '').trim());
+
 function refuseProtobuf(request: PathRequest): void {
   if (negotiatePlain(request.header('accept'))?.format !== 'json') throw statusErrors.notAcceptable(['application/json']);
 }
