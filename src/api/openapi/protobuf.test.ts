@@ -13,7 +13,7 @@ describe('OpenAPI 2 in protobuf', () => {
     expect(hex(bytes).startsWith('\x0a\x032.0\x12\x06\x0a\x01T\x12\x01v\x4a')).toBe(true);
     // Schema.type is field 22, Schema.properties 25, a vendor extension 31 with its value as YAML.
     expect(hex(bytes)).toContain('\xb2\x01\x08\x0a\x06object');
-    expect(hex(bytes)).toMatch(/\xca\x01.\x0a.\x0a\x01p\x12\x0b\xb2\x01\x08\x0a\x06string/s);
+    expect(hex(bytes)).toContain('\x0a\x01p\x12\x0b\xb2\x01\x08\x0a\x06string');
     expect(hex(bytes)).toContain('\xfa\x01\x23\x0a\x15x-kubernetes-map-type\x12\x0a\x12\x08"atomic"');
   });
 
