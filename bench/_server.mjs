@@ -38,6 +38,8 @@ export async function startServer({ dataDir = mkdtempSync(path.join(tmpdir(), 'm
       return (Number(fields[11]) + Number(fields[12])) * 10; // in hundredths of a second
     },
     client: clientFor(kubeconfig),
+    /** A server that does nothing, reached by the same client. */
+    nothing: () => startNothing(dataDir, kubeconfig),
     stop: () =>
       new Promise((resolve) => {
         child.removeAllListeners('exit');
@@ -48,13 +50,22 @@ export async function startServer({ dataDir = mkdtempSync(path.join(tmpdir(), 'm
   };
 }
 
-function clientFor(kubeconfig) {
+async function startNothing(dataDir, kubeconfig) {
+  const child = spawn(process.execPath, [path.join(path.dirname(fileURLToPath(import.meta.url)), '_nothing.mjs'), dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const port = Number(await new Promise((resolve) => child.stdout.once('data', resolve)));
+  return { client: clientFor(kubeconfig, port), stop: () => child.kill() };
+}
+
+function clientFor(kubeconfig, otherPort) {
   const config = parse(readFileSync(kubeconfig, 'utf8'));
   const { cluster } = config.clusters[0];
   const { user } = config.users[0];
   const decode = (text) => (text ? Buffer.from(text, 'base64') : undefined);
   const tls = { ca: decode(cluster['certificate-authority-data']), cert: decode(user['client-certificate-data']), key: decode(user['client-key-data']) };
-  const { hostname, port } = new URL(cluster.server);
+  const { hostname, port: ownPort } = new URL(cluster.server);
+  const port = otherPort ?? ownPort;
   const agent = new https.Agent({ keepAlive: true, maxSockets: 40, ...tls });
   const open = (method, url, headers, use) => https.request({ hostname, port, path: url, method, headers, agent: use, ...(use ? {} : tls) });
   return {

@@ -29,11 +29,28 @@ export async function run() {
     figures['deletes a second'] = await rate(n, (i) => request('DELETE', `${base}/m-${i}`));
     Object.assign(figures, await writeToWatch(request, watch, base, body));
     figures['resident after all that, MB'] = Math.round(server.residentMb());
+    Object.assign(figures, await doingNothing(await server.nothing(), body('m')));
     return figures;
   } finally {
     await server.stop();
     server.remove();
   }
+}
+
+/** The same requests to a server that does nothing: the most that this client on this machine can see. */
+async function doingNothing({ client: { request }, stop }, body) {
+  await rate(3000, () => request('GET', '/m'));
+  const figures = { 'doing nothing: creates a second': await rate(n, () => request('POST', '/m', body)) };
+  figures['doing nothing: gets a second'] = await rate(n, () => request('GET', '/m'));
+  const lists = [];
+  for (let i = 0; i < 7; i++) {
+    const began = performance.now();
+    await request('GET', '/list');
+    lists.push(performance.now() - began);
+  }
+  figures['doing nothing: 12 MB, ms'] = quantile(lists, 0.5);
+  stop();
+  return figures;
 }
 
 /** One writer, 100 writes a second: from sending the write to seeing it on a watch. */

@@ -40,6 +40,8 @@ export class Recorder {
   /** By object, in order; an object is in the queue as long as it has a list here. */
   readonly #waiting = new Map<string, Waiting[]>();
   #size = 0;
+  /** Since the last time that nothing was waiting. */
+  #dropped = 0;
   #lastNanos = 0n;
   #stopped = false;
   #whenDrained: (() => void)[] = [];
@@ -56,13 +58,23 @@ export class Recorder {
     if (this.#stopped) return;
     const involvedObject = referenceTo(about);
     const key = [involvedObject.apiVersion, involvedObject.kind, involvedObject.namespace, involvedObject.name].join('/');
-    if (this.#size >= waitingLimit) return this.#log.warn('event dropped: too many are waiting', { about: key, reason: report.reason });
+    if (this.#size >= waitingLimit) return this.#drop(key, report);
     this.#size++;
     const list = this.#waiting.get(key);
     const waiting: Waiting = { event: this.#freshEvent(involvedObject, report), correlated: undefined, tries: 0 };
     if (list === undefined) this.#waiting.set(key, [waiting]);
     else list.push(waiting);
     this.#queue.add(key);
+  }
+
+  /** Said when it begins and when it is over, not for each event: who drops a thousand must not write a thousand lines instead. */
+  #drop(about: string, { reason }: Report): void {
+    if (this.#dropped++ === 0) this.#log.warn('events are dropped: too many are waiting', { about, reason });
+  }
+
+  #reportDropped(): void {
+    if (this.#dropped > 0) this.#log.warn('events were dropped', { count: this.#dropped });
+    this.#dropped = 0;
   }
 
   /** Takes no more events; resolves once those that wait were tried once more. */
@@ -79,6 +91,7 @@ export class Recorder {
       if (key === undefined) return;
       void this.#writeAll(key).finally(() => {
         this.#queue.done(key);
+        if (this.#size === 0) this.#reportDropped();
         if (this.#size === 0) for (const resolve of this.#whenDrained.splice(0)) resolve();
         this.#pump();
       });
