@@ -149,7 +149,7 @@ export class HttpTransport implements Transport {
   }
 }
 
-/** The leader's lease and epoch (DESIGN.md, 5); a server that does not know the header ignores it. */
+/** The leader's lease and epoch (docs/EXTENSIONS.md); a server that does not know the header ignores it. */
 const fenceHeader = 'mooring-fence';
 const usualTimeoutMs = 60_000;
 const longestAnswer = 512 * 1024 * 1024;

@@ -25,7 +25,7 @@ export interface TransportRequest {
   readonly fence?: Fence;
 }
 
-/** The leader under whose epoch a request writes (DESIGN.md, 5). `lease`: 'kube-system/moor-controllers'. */
+/** The leader under whose epoch a request writes (docs/EXTENSIONS.md). `lease`: 'kube-system/moor-controllers'. */
 export interface Fence {
   readonly lease: string;
   readonly epoch: number;

@@ -20,7 +20,7 @@ export interface ApiRequest {
   readonly user: User;
   readonly body: RequestBody;
   readonly userAgent: string;
-  /** The leader under whose epoch this request writes (DESIGN.md, 5): refused once another leader took over. */
+  /** The leader under whose epoch this request writes (docs/EXTENSIONS.md): refused once another leader took over. */
   readonly fence?: Fence;
 }
 
