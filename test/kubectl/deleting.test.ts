@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MoorProcess, startMoor } from '../moor-process.ts';
 import { settings } from './manifests.ts';
@@ -35,9 +36,13 @@ describe('kubectl deletes', () => {
     expect(await ok('get', 'cm', 'held', '-o', 'jsonpath={.metadata.deletionTimestamp}')).toMatch(/^\d{4}-/);
     const refused = await moor.kubectl('patch', 'cm', 'held', '--type=merge', '-p', '{"metadata":{"finalizers":["example.com/hold","example.com/more"]}}');
     expect(refused.stderr).toContain('no new finalizers can be added if the object is being deleted');
-    const waiting = ok('delete', 'cm', 'held', '--timeout=20s');
+    // It says that it deleted, and then waits: the finalizer goes only after that.
+    const waiting = moor.spawnKubectl('delete', 'cm', 'held', '--timeout=20s');
+    const ended = once(waiting, 'exit');
+    await once(waiting.stdout, 'data');
+    expect(waiting.exitCode).toBeNull();
     await ok('patch', 'cm', 'held', '--type=merge', '-p', '{"metadata":{"finalizers":null}}');
-    await waiting;
+    expect((await ended)[0]).toBe(0);
     expect((await moor.kubectl('get', 'cm', 'held')).code).toBe(1);
   });
 
