@@ -1,0 +1,72 @@
+/** Which pods go first when there are too many. */
+import type { Pod } from '../../api/generated/types.ts';
+import { isPodReady, readySince } from './state.ts';
+
+export interface DeletionOrder {
+  /** How many ready pods of the same kind share the pod's node: doubled-up pods go first. Absent: it does not matter. */
+  readonly rank?: (pod: Pod) => number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The pods, those to be deleted first at the front; sorting is stable. */
+export function inDeletionOrder(pods: readonly Pod[], order: DeletionOrder): readonly Pod[] {
+  return [...pods].sort((a, b) => compareForDeletion(a, b, order));
+}
+
+/** Negative: `a` goes before `b`. The first rule that tells them apart decides. */
+function compareForDeletion(a: Pod, b: Pod, { rank, now }: DeletionOrder): number {
+  return (
+    Number(isAssigned(a)) - Number(isAssigned(b)) ||
+    phaseRank(a) - phaseRank(b) ||
+    Number(isPodReady(a)) - Number(isPodReady(b)) ||
+    deletionCost(a) - deletionCost(b) ||
+    (rank === undefined ? 0 : rank(b) - rank(a)) ||
+    (isPodReady(a) && isPodReady(b) ? byAge(timed(a, readySince(a)), timed(b, readySince(b)), now) : 0) ||
+    restarts(b) - restarts(a) ||
+    sidecarRestarts(b) - sidecarRestarts(a) ||
+    byAge(timed(a, created(a)), timed(b, created(b)), now)
+  );
+}
+
+const isAssigned = ({ spec }: Pod): boolean => (spec.nodeName ?? '') !== '';
+
+const phaseRank = ({ status }: Pod): number => (status.phase === 'Running' ? 2 : status.phase === 'Unknown' ? 1 : 0);
+
+/** The user's say: an integer of 32 bits without sign or zeros in front; anything else counts as 0. */
+function deletionCost({ metadata }: Pod): number {
+  const text = metadata.annotations?.['controller.kubernetes.io/pod-deletion-cost'] ?? '0';
+  if (!/^(?:0|[1-9]\d*|-\d+)$/.test(text)) return 0;
+  const cost = Number(text);
+  return cost >= -(2 ** 31) && cost < 2 ** 31 ? cost : 0;
+}
+
+const restarts = ({ status }: Pod): number => Math.max(0, ...(status.containerStatuses ?? []).map(({ restartCount }) => restartCount));
+
+function sidecarRestarts({ spec, status }: Pod): number {
+  const sidecars = new Set((spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name));
+  const counts = (status.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name)).map(({ restartCount }) => restartCount);
+  return Math.max(0, ...counts);
+}
+
+interface Timed {
+  readonly uid: string;
+  readonly at: number | undefined;
+}
+
+const timed = ({ metadata }: Pod, at: number | undefined): Timed => ({ uid: metadata.uid ?? '', at });
+
+const created = ({ metadata }: Pod): number | undefined => (metadata.creationTimestamp === undefined ? undefined : Date.parse(metadata.creationTimestamp));
+
+/**
+ * The younger goes first, but only by orders of magnitude: pods of about the same age are told apart by uid, which is as good as
+ * chance. Else scaling down right behind scaling up would empty the newest zone or node.
+ */
+function byAge(a: Timed, b: Timed, now: number): number {
+  if (a.at === b.at) return 0;
+  if (a.at === undefined || b.at === undefined) return a.at === undefined ? -1 : 1;
+  return magnitude(now - a.at) - magnitude(now - b.at) || (a.uid < b.uid ? -1 : 1);
+}
+
+/** As Kubernetes counts: whole powers of two of the age in nanoseconds. */
+const magnitude = (ms: number): number => (ms > 0 ? Math.trunc(Math.log2(ms * 1e6)) : -1);

@@ -1,0 +1,31 @@
+/**
+ * Short names for contents: `web-6d4cf56db6`. Digits of a 32-bit FNV hash, written with letters and digits that make no words,
+ * as Kubernetes writes them; the contents are hashed as JSON with sorted keys, so equal objects have equal hashes.
+ */
+export function shortHash(contents: unknown, collisionCount?: number): string {
+  const text = sortedJson(contents) + (collisionCount === undefined ? '' : String(collisionCount));
+  return safeEncode(String(fnv1a(text)));
+}
+
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+
+const safeEncode = (text: string): string => text.replaceAll(/[^]/g, (c) => alphabet.charAt(c.charCodeAt(0) % alphabet.length));
+
+/** 32 bits, over the UTF-16 units of a text. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) {
+    hash ^= text.charCodeAt(i);
+    hash = Math.imul(hash, 0x01000193);
+  }
+  return hash >>> 0;
+}
+
+/** JSON in which the order of an object's keys does not matter, nor whether a key is absent or undefined. */
+export function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
+  );
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
