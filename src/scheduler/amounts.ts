@@ -1,0 +1,58 @@
+import { type Quantity, quantityMilliValue, quantityValue } from '../api/quantity.ts';
+import { isExtendedResource, isHugePages } from '../api/validation/resources.ts';
+
+/** Amounts of resources as the scheduler counts them: plain numbers, so that thousands of nodes are compared in no time. */
+export interface Amounts {
+  /** In thousandths. */
+  cpu: number;
+  memory: number;
+  ephemeralStorage: number;
+  /** Of nodes: how many pods they take. */
+  pods: number;
+  /** Extended resources, huge pages and the like, by name. Undefined: none, as usual. */
+  scalars: Map<string, number> | undefined;
+}
+
+export const noAmounts = (): Amounts => ({ cpu: 0, memory: 0, ephemeralStorage: 0, pods: 0, scalars: undefined });
+
+export function amountsOfQuantities(quantities: Iterable<readonly [string, Quantity]>): Amounts {
+  const amounts = noAmounts();
+  for (const [name, quantity] of quantities) {
+    switch (name) {
+      case 'cpu':
+        amounts.cpu += Number(quantityMilliValue(quantity));
+        break;
+      case 'memory':
+        amounts.memory += Number(quantityValue(quantity));
+        break;
+      case 'ephemeral-storage':
+        amounts.ephemeralStorage += Number(quantityValue(quantity));
+        break;
+      case 'pods':
+        amounts.pods += Number(quantityValue(quantity));
+        break;
+      default:
+        if (isScalar(name)) addScalar(amounts, name, Number(quantityValue(quantity)));
+    }
+  }
+  return amounts;
+}
+
+/** What the scheduler counts besides the resources that it knows by name. */
+const isScalar = (name: string): boolean =>
+  isExtendedResource(name) || isHugePages(name) || name.includes('kubernetes.io/') || name.startsWith('attachable-volumes-');
+
+/** `times`: 1 or -1. */
+export function addAmountsTo(total: Amounts, more: Amounts, times: 1 | -1): void {
+  total.cpu += times * more.cpu;
+  total.memory += times * more.memory;
+  total.ephemeralStorage += times * more.ephemeralStorage;
+  if (more.scalars !== undefined) for (const [name, amount] of more.scalars) addScalar(total, name, times * amount);
+}
+
+function addScalar(total: Amounts, name: string, amount: number): void {
+  total.scalars ??= new Map();
+  total.scalars.set(name, (total.scalars.get(name) ?? 0) + amount);
+}
+
+export const copyAmounts = (amounts: Amounts): Amounts => ({ ...amounts, scalars: amounts.scalars === undefined ? undefined : new Map(amounts.scalars) });
