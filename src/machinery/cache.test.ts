@@ -121,6 +121,7 @@ test('an index follows its objects', () => {
   expect(names()).toEqual([]);
   expect(cache.inNamespace('default').map((o) => o.metadata.name)).toEqual(['before']);
   expect(cache.hasAnyIn('other')).toBe(false);
+  expect(cache.addIndex(ownerUids), 'shared by all who index by the same function').toBe(byOwner);
 });
 
 test('a subscriber is told of what is there already, then of each change, with what was before', () => {

@@ -71,8 +71,10 @@ export class Cache<T extends KubeObject> {
     return this.#synced;
   }
 
-  /** `valuesOf` must be a function of the object alone. */
+  /** `valuesOf` must be a function of the object alone. Whoever asks for an index by the same function shares it. */
   addIndex(valuesOf: (object: T) => readonly string[]): Index<T> {
+    const known = this.#indexes.find((index) => index.isBy(valuesOf));
+    if (known !== undefined) return known;
     const index = new Index(valuesOf);
     for (const [key, object] of this.#objects) index.change(key, undefined, object);
     this.#indexes.push(index);
@@ -192,6 +194,10 @@ export class Index<T> {
 
   constructor(valuesOf: (object: T) => readonly string[]) {
     this.#valuesOf = valuesOf;
+  }
+
+  isBy(valuesOf: (object: T) => readonly string[]): boolean {
+    return this.#valuesOf === valuesOf;
   }
 
   get(value: string): readonly T[] {
