@@ -7,7 +7,7 @@ const asset = { handle: 'h', capacity: '1Gi', source: {} };
 
 function driver(calls: Partial<VolumeDriver>): VolumeDriver {
   return {
-    facts: { name: 'd', provisions: true, deletes: true, mountOptions: false, block: false, zoneParameters: false },
+    facts: { name: 'd', provisions: true, deletes: true, mountOptions: false, block: false },
     create: async () => ({ ok: true, value: asset }),
     delete: async () => ({ ok: true, value: undefined }),
     list: async () => ({ ok: true, value: [] }),

@@ -12,6 +12,7 @@ import { remake, repairsOf } from './repairs.ts';
 import { schedulerSays } from './scheduling.ts';
 import type { Sight } from './sight.ts';
 import type { ToldClaim } from './told-claim.ts';
+import { zonesInClass } from './zones-in-class.ts';
 import { asksFor, demandOf, inClass, listed, quoted, someOf } from './words.ts';
 
 /** Nothing fits, and nobody will make anything. */
@@ -72,6 +73,8 @@ function classFixes(claim: Claim, sight: Sight): readonly Fix[] {
 
 /** WaitForFirstConsumer, and no pod is to be scheduled. */
 export function waitForConsumer({ claim, sight }: ToldClaim): Story {
+  const zones = zonesInClass({ claim, sight });
+  if (zones !== undefined) return zones;
   const users = sight.podsUsing(claim.key);
   const placed = users.filter((pod) => (pod.spec.nodeName ?? '') !== '' && !hasEnded(pod));
   if (placed.length > 0) return bypassed(claim, placed);
@@ -119,6 +122,8 @@ export function waitForPods(told: ToldClaim): Story {
   const { claim, sight, reason } = told;
   const [pod] = sight.podsUsing(claim.key).filter(({ metadata }) => reason.pods?.includes(metadata.name ?? '') === true);
   if (pod === undefined) return waitForConsumer(told);
+  const zones = zonesInClass(told);
+  if (zones !== undefined) return zones;
   const volumes = volumesFor(claim, sight);
   const isMade = sight.class(claim.className)?.provisioner !== noProvisioner;
   if (!isMade && sight.sees('volumes') && volumes.every(({ refusals }) => refusals.length > 0)) return nothingToChoose(claim, volumes, { pod, sight });

@@ -7,7 +7,6 @@ import { type Need, needOf, servedBy } from '../controllers/provisioner/need.ts'
 import type { Claim } from '../domain/volumes/claim.ts';
 import { isFor } from '../domain/volumes/intent.ts';
 import { nearestNames } from '../domain/nearest-name.ts';
-import { waitsForConsumer } from '../domain/volumes/storage-class.ts';
 import { shown, volumesFor } from './candidates.ts';
 import { noneFits } from './claim-without-volume.ts';
 import { kubectl } from './commands.ts';
@@ -18,6 +17,7 @@ import { remake, repairsOf } from './repairs.ts';
 import { provisionerSeen } from './seen.ts';
 import type { Sight } from './sight.ts';
 import type { ToldClaim } from './told-claim.ts';
+import { zonesInClass } from './zones-in-class.ts';
 import { asksFor, demandOf, listed, plural, quoted, someOf } from './words.ts';
 
 export function provisioning({ claim, sight }: ToldClaim): Story {
@@ -105,8 +105,6 @@ function classUnseen(claim: Claim): Story {
 }
 
 function external(claim: Claim, provisioner: string, sight: Sight): Story {
-  const storageClass = sight.class(claim.className);
-  if (storageClass !== undefined && hasZones(storageClass)) return zonesInClass(claim, storageClass, sight);
   const evidence = evidenceOf(provisioner, { sight, since: claim.created });
   const where = claim.selectedNode === undefined ? '' : ` on node ${quoted(claim.selectedNode)}, which the scheduler chose`;
   return {
@@ -157,34 +155,12 @@ function otherClass(claim: Claim, sight: Sight, provisioner: string): readonly F
   return names.length === 0 ? [] : [remake(claim, `with another class: ${someOf(names.map(quoted))}`)];
 }
 
-/** Parameters from before there was allowedTopologies; they say where, and so does the scheduler. */
-const hasZones = (storageClass: StorageClass): boolean =>
-  waitsForConsumer(storageClass) && Object.keys(storageClass.parameters ?? {}).some((name) => ['zone', 'zones'].includes(name.toLowerCase()));
-
-function zonesInClass(claim: Claim, { parameters = {}, metadata }: StorageClass, sight: Sight): Story {
-  const zones = Object.entries(parameters).flatMap(([name, value]) =>
-    ['zone', 'zones'].includes(name.toLowerCase()) ? value.split(',').map((zone) => zone.trim()) : [],
-  );
-  return {
-    ...surroundings(claim, sight),
-    verdict: 'stuck',
-    code: 'ProvisioningRefused',
-    summary: `Class ${quoted(metadata.name ?? '')} names a zone in its parameters and waits for the first consumer; both at once is refused: ${messages.zones}.`,
-    fixes: [
-      {
-        text: 'create the class again without that parameter, and with allowedTopologies',
-        commands: [kubectl(undefined, 'delete', 'storageclass', metadata.name ?? '')],
-        yaml: `allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [${zones.join(', ')}]}]}]`,
-      },
-    ],
-    next: { who: 'an administrator', does: 'creates the class again; the volume is made at once' },
-  };
-}
-
 function refused(claim: Claim, need: Extract<Need, { type: 'refused' }>, sight: Sight): Story {
   const storageClass = sight.class(claim.className);
   if (storageClass === undefined) return missingClass(claim, sight);
   const { provisioner } = storageClass;
+  const zones = zonesInClass({ claim, sight });
+  if (zones !== undefined) return zones;
   if (provisioner === noProvisioner) return madeByHand(claim, sight);
   const base = { ...surroundings(claim, sight), verdict: 'stuck' as const };
   if (need.provisioner === undefined && need.message === messages.noPlugin(servedBy(storageClass))) {

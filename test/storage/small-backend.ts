@@ -10,7 +10,6 @@ export const hostPathDriver: DriverFacts = {
   deletes: true,
   mountOptions: false,
   block: false,
-  zoneParameters: false,
 };
 
 export class SmallBackend {

@@ -12,6 +12,7 @@ import {
   volumeNameOf,
 } from '../../domain/volumes/intent.ts';
 import { isInTree } from '../../domain/volumes/migration.ts';
+import { placeLabelsOf } from '../../domain/volumes/topology.ts';
 
 /** All that the provisioner may do to the world. */
 export type ProvisionerAction = Write<PersistentVolumeClaim> | Write<VolumeIntent> | CreateAsset | PublishVolume | DeleteAsset | Tell;
@@ -45,12 +46,14 @@ export const provisionedName = ({ uid }: Claim): string => `pvc-${uid}`;
 export function provisionedVolume(intent: CreateIntent, asset: Asset): PersistentVolume {
   const { driver, claimRef, request } = intent.spec;
   const inTree = isInTree(driver);
+  const labels = placeLabelsOf(asset.nodeAffinity);
   const finalizer = inTree ? finalizers.inTreeProvisioner : finalizers.externalProvisioner;
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolume',
     metadata: {
       name: volumeNameOf(intent),
+      ...(Object.keys(labels).length === 0 ? {} : { labels }),
       annotations: { ...asset.annotations, ...(inTree ? { [annotations.boundByController]: 'yes' } : {}), [annotations.provisionedBy]: driver },
       ...(request.reclaimPolicy === 'Delete' ? { finalizers: [finalizer] } : {}),
     },

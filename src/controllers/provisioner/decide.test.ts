@@ -109,6 +109,16 @@ describe('a claim that needs a volume', () => {
 });
 
 describe('a volume that was made', () => {
+  it('is labelled with where it is', () => {
+    const zone = { key: 'topology.kubernetes.io/zone', operator: 'In', values: ['a'] };
+    const nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions: [zone] }] } };
+    expect(provisionedVolume(begun(), { ...asset, nodeAffinity })).toMatchObject({
+      metadata: { labels: { 'topology.kubernetes.io/zone': 'a' } },
+      spec: { nodeAffinity },
+    });
+    expect(provisionedVolume(begun(), asset).metadata.labels).toBeUndefined();
+  });
+
   it("points at its claim, is held until its asset is deleted, and is marked as the controller's doing", () => {
     expect(provisionedVolume(begun(), asset)).toMatchObject({
       metadata: {

@@ -4,7 +4,7 @@ import { formatQuantity } from '../../api/quantity.ts';
 import type { DriverFacts } from '../../domain/volumes/driver-facts.ts';
 import type { CreateRequest } from '../../domain/volumes/intent.ts';
 import { isInTree, successorOf } from '../../domain/volumes/migration.ts';
-import { waitsForConsumer } from '../../domain/volumes/storage-class.ts';
+import { waitsForConsumer, zonesInParameters } from '../../domain/volumes/storage-class.ts';
 import type { Volume } from '../../domain/volumes/volume.ts';
 import { provisionedName } from './actions.ts';
 import { messages } from './messages.ts';
@@ -42,6 +42,9 @@ export function needOf(claim: Claim, seen: Surroundings): Need {
   if (delayed && claim.selectedNode === undefined) return { type: 'nothing', because: 'it waits for a pod' };
   if (storageClass === undefined) return { type: 'refused', message: messages.classNotFound(claim.className) };
 
+  if (delayed && zonesInParameters(storageClass).length > 0) {
+    return { type: 'refused', message: messages.failed(storageClass.provisioner, claim.className, messages.zones), reschedule: true };
+  }
   const provisioner = servedBy(storageClass);
   const driver = seen.driver(provisioner);
   if (driver?.provisions !== true) {
@@ -60,8 +63,7 @@ interface Asked {
   readonly seen: Surroundings;
 }
 
-function needOfDriver(asked: Asked): Need {
-  const { claim, storageClass, driver, seen } = asked;
+function needOfDriver({ claim, storageClass, driver, seen }: Asked): Need {
   const provisioner = driver.name;
   if (isInTree(provisioner) && claim.object.spec.dataSource !== undefined) return { type: 'refused', message: messages.dataSource(provisioner) };
   const existing = seen.volume(provisionedName(claim));
@@ -71,19 +73,11 @@ function needOfDriver(asked: Asked): Need {
   if (claim.selectedNode !== undefined && !seen.hasNode(claim.selectedNode)) {
     return { type: 'refused', message: messages.nodeNotFound(claim.selectedNode), provisioner };
   }
-  const impossible = whyImpossible(asked);
-  if (impossible !== undefined) {
-    return { type: 'refused', message: messages.failed(provisioner, claim.className, impossible), provisioner, reschedule: claim.selectedNode !== undefined };
+  if (claim.volumeMode === 'Block' && !driver.block) {
+    const message = messages.failed(provisioner, claim.className, messages.noBlock(provisioner));
+    return { type: 'refused', message, provisioner, reschedule: claim.selectedNode !== undefined };
   }
   return { type: 'make', driver, provisioner, request: requestFor(claim, storageClass) };
-}
-
-/** What the driver would say anyway. */
-function whyImpossible({ claim, storageClass, driver }: Asked): string | undefined {
-  if (claim.volumeMode === 'Block' && !driver.block) return messages.noBlock(driver.name);
-  const parameters = Object.keys(storageClass.parameters ?? {}).map((name) => name.toLowerCase());
-  const hasZones = parameters.includes('zone') || parameters.includes('zones');
-  return driver.zoneParameters && hasZones && waitsForConsumer(storageClass) ? messages.zones : undefined;
 }
 
 function requestFor(claim: Claim, storageClass: StorageClass): CreateRequest {

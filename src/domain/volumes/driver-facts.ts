@@ -10,8 +10,6 @@ export interface DriverFacts {
   readonly mountOptions: boolean;
   /** It makes raw block volumes. */
   readonly block: boolean;
-  /** It has the old class parameters `zone` and `zones`. */
-  readonly zoneParameters: boolean;
 }
 
 /** What came of asking a driver to make an asset, or to delete one. */

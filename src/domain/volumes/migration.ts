@@ -9,6 +9,11 @@ const successors: ReadonlyMap<string, string> = new Map([
   ['kubernetes.io/portworx-volume', 'pxd.portworx.com'],
 ]);
 
+/** Those whose classes could name a zone in their parameters, from before there was allowedTopologies. */
+const zonal: ReadonlySet<string> = new Set(['kubernetes.io/aws-ebs', 'kubernetes.io/gce-pd', 'kubernetes.io/azure-disk']);
+
+export const knowsZoneParameters = (provisioner: string): boolean => zonal.has(provisioner);
+
 /** The CSI driver that replaces a plugin of the tree. */
 export const successorOf = (provisioner: string): string | undefined => successors.get(provisioner);
 

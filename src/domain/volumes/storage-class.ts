@@ -1,5 +1,6 @@
 import type { ObjectMeta, PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../api/generated/types.ts';
 import { annotations } from './annotations.ts';
+import { knowsZoneParameters } from './migration.ts';
 
 /**
  * The class that a claim asks for.
@@ -23,6 +24,17 @@ export function classNameOfVolume(volume: PersistentVolume): string {
 
 /** Claims of the class wait until a pod needs them: the scheduler chooses their volumes, or where these are made. */
 export const waitsForConsumer = (storageClass: StorageClass | undefined): boolean => storageClass?.volumeBindingMode === 'WaitForFirstConsumer';
+
+/**
+ * The zones that a class of an old plugin names in its parameters. With WaitForFirstConsumer nobody can honour them: they say
+ * where, and so does the scheduler.
+ */
+export function zonesInParameters({ provisioner, parameters = {} }: StorageClass): readonly string[] {
+  if (!knowsZoneParameters(provisioner)) return [];
+  return Object.entries(parameters).flatMap(([name, value]) => (zoneParameters.has(name.toLowerCase()) ? value.split(',').map((zone) => zone.trim()) : []));
+}
+
+const zoneParameters: ReadonlySet<string> = new Set(['zone', 'zones']);
 
 export function isDefaultClass({ annotations: given }: ObjectMeta): boolean {
   return given?.[annotations.defaultClass] === 'true' || given?.[annotations.betaDefaultClass] === 'true';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeSelectorTerm } from '../../api/generated/types.ts';
-import { matchesNode, nodeTermsOf, topologyAllows } from './topology.ts';
+import { matchesNode, nodeTermsOf, placeLabelsOf, topologyAllows } from './topology.ts';
 
 const zone = (operator: string, ...values: string[]): NodeSelectorTerm => ({
   matchExpressions: [{ key: 'zone', operator, ...(values.length > 0 ? { values } : {}) }],
@@ -65,5 +65,30 @@ describe('allowed topologies', () => {
     expect(topologyAllows(allowed, { zone: 'c' })).toBe(false);
     expect(topologyAllows([{}], { zone: 'a' })).toBe(false);
     expect(topologyAllows([{}, ...allowed], { zone: 'a' })).toBe(true);
+  });
+});
+
+describe('labels of a place', () => {
+  const key = 'topology.kubernetes.io/zone';
+  const region = 'topology.kubernetes.io/region';
+  const at = (...terms: NodeSelectorTerm[]) => placeLabelsOf({ required: { nodeSelectorTerms: terms } });
+  const zones = (...values: string[]) => ({ key, operator: 'In', values });
+
+  it('are the zone and the region, whatever else the affinity says', () => {
+    const expressions = [zones('a'), { key: region, operator: 'In', values: ['r'] }, { key: 'rack', operator: 'In', values: ['1'] }];
+    expect(at({ matchExpressions: expressions })).toEqual({ [key]: 'a', [region]: 'r' });
+  });
+
+  it('join several zones, each once and in order', () => {
+    expect(at({ matchExpressions: [zones('b', 'a')] }, { matchExpressions: [zones('a', 'c')] })).toEqual({ [key]: 'a__b__c' });
+  });
+
+  it.each([
+    ['no affinity', undefined],
+    ['an alternative without a zone', { required: { nodeSelectorTerms: [{ matchExpressions: [zones('a')] }, { matchExpressions: [] }] } }],
+    ['zones that are excluded', { required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'NotIn', values: ['a'] }] }] } }],
+    ['no alternatives at all', { required: { nodeSelectorTerms: null } }],
+  ])('are none with %s', (_, affinity) => {
+    expect(placeLabelsOf(affinity)).toEqual({});
   });
 });

@@ -1,4 +1,4 @@
-import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, TopologySelectorTerm } from '../../api/generated/types.ts';
+import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, TopologySelectorTerm, VolumeNodeAffinity } from '../../api/generated/types.ts';
 import { validateNodeSelectorTerm } from '../../api/validation/node-selector.ts';
 import { type Labels, matchesLabels, type Requirement, type SelectorOperator } from '../label-selector.ts';
 
@@ -59,4 +59,20 @@ export function topologyAllows(terms: readonly TopologySelectorTerm[] | undefine
     const requirements = matchLabelExpressions.map(({ key, values }): Requirement => ({ key, operator: 'in', values: values ?? [] }));
     return matchesLabels({ type: 'requirements', requirements }, labels);
   });
+}
+
+const placeLabels = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'] as const;
+
+/**
+ * The labels that say where a volume is: its zones and regions, if its node affinity names them in every alternative. Several
+ * are joined as Kubernetes joins them: 'a__b'.
+ */
+export function placeLabelsOf(affinity: VolumeNodeAffinity | undefined): Readonly<Record<string, string>> {
+  const terms = affinity?.required?.nodeSelectorTerms ?? [];
+  const labels: Record<string, string> = {};
+  for (const key of placeLabels) {
+    const values = terms.map(({ matchExpressions = [] }) => matchExpressions.find((each) => each.key === key && each.operator === 'In')?.values ?? []);
+    if (values.length > 0 && values.every((each) => each.length > 0)) labels[key] = [...new Set(values.flat())].sort().join('__');
+  }
+  return labels;
 }

@@ -24,7 +24,7 @@ export function hostPathDriver({ directories, sha256, cluster }: HostPathOptions
   const ending = sha256(cluster).slice(0, 12);
   const handleFor = (name: string) => `${root}/${uuidOf(sha256(name), ending)}`;
   return {
-    facts: { name: 'kubernetes.io/host-path', provisions: true, deletes: true, mountOptions: false, block: false, zoneParameters: false },
+    facts: { name: 'kubernetes.io/host-path', provisions: true, deletes: true, mountOptions: false, block: false },
     handleFor,
     handleOf: ({ hostPath }: PersistentVolumeSource) => hostPath?.path,
     create: ({ name, capacity }: CreateVolumeRequest): Promise<DriverAnswer<Asset>> =>

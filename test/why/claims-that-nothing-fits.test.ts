@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { available, defaultClass, pv, pvc, reservedFor, storageClass } from '../storage/objects.ts';
+import { answer, bound, boundTo, explanation } from './answers.ts';
+
+const free = (name: string, size: string, more = {}) => pv(name, size, { status: available, ...more });
+const ebs = { provisioner: 'ebs.csi.aws.com' };
+
+describe('a claim that no volume fits', () => {
+  test('none is large enough', () => {
+    const objects = [
+      pvc('data', '5Gi'),
+      free('small', '1Gi'),
+      free('larger', '2Gi'),
+      pv('taken', '10Gi', { spec: boundTo('other'), status: { phase: 'Bound' } }),
+      pvc('other', '10Gi', { ...bound, spec: { volumeName: 'taken' } }),
+      storageClass('class'),
+    ];
+    expect(answer('pvc/data', objects)).toMatchInlineSnapshot(`
+      "
+      pvc/data in namespace default: Pending, for 5 minutes
+
+      No volume is large enough; pv/larger comes nearest. Volumes of class "class" are made by hand only.
+
+        asks for  5Gi, ReadWriteOnce, Filesystem, class "class"
+
+      Looked at 3 volumes; none fits:
+        pv/larger  2Gi   RWO  class  Available  is too small: 2Gi, wanted at least 5Gi
+        pv/small   1Gi   RWO  class  Available  is too small: 1Gi, wanted at least 5Gi
+        pv/taken   10Gi  RWO  class  Bound      belongs to claim default/other
+
+      What would change it:
+        - create a volume of at least 5Gi with ReadWriteOnce in class "class"
+        - create the claim again with a request of 2Gi or less: pv/larger would fit
+            kubectl -n default delete pvc data
+
+      Next: an administrator creates a volume that fits, or changes one; it is bound at once.
+      "
+    `);
+  });
+
+  test('none has the access mode', () => {
+    expect(
+      answer('pvc/data', [pvc('data', '1Gi', { spec: { accessModes: ['ReadWriteMany'] } }), free('one', '2Gi'), storageClass('class')]),
+    ).toMatchInlineSnapshot(`
+      "
+      pvc/data in namespace default: Pending, for 5 minutes
+
+      No volume has the access modes that it asks for; pv/one would fit otherwise. Volumes of class
+      "class" are made by hand only.
+
+        asks for  1Gi, ReadWriteMany, Filesystem, class "class"
+
+      Looked at 1 volume; it does not fit:
+        pv/one  2Gi  RWO  class  Available  offers ReadWriteOnce, not ReadWriteMany
+
+      What would change it:
+        - create a volume of at least 1Gi with ReadWriteMany in class "class"
+        - let pv/one have these access modes as well, if its storage can do that
+            kubectl patch pv one -p '{"spec":{"accessModes":["ReadWriteOnce","ReadWriteMany"]}}'
+
+      Next: an administrator creates a volume that fits, or changes one; it is bound at once.
+      "
+    `);
+  });
+
+  test('every rule is named, all that refuse a volume at once', () => {
+    const objects = [
+      pvc('data', '5Gi', { metadata: { labels: { app: 'web' } }, spec: { selector: { matchLabels: { tier: 'gold' } }, volumeAttributesClassName: 'silver' } }),
+      free('block', '9Gi', { metadata: { labels: { tier: 'gold' } }, spec: { volumeMode: 'Block', volumeAttributesClassName: 'silver' } }),
+      free('elsewhere', '9Gi', { metadata: { labels: { tier: 'gold' } }, spec: { storageClassName: 'fast', volumeAttributesClassName: 'silver' } }),
+      free('unlabelled', '9Gi', { spec: { volumeAttributesClassName: 'silver' } }),
+      free('plain', '9Gi', { metadata: { labels: { tier: 'gold' } } }),
+      free('picky', '9Gi', {
+        metadata: { labels: { tier: 'gold' }, annotations: { 'mooring.dev/claim-selector': 'app=db' } },
+        spec: { volumeAttributesClassName: 'silver' },
+      }),
+      free('going', '9Gi', {
+        metadata: { labels: { tier: 'gold' }, deletionTimestamp: '2025-01-01T00:01:00Z' },
+        spec: { volumeAttributesClassName: 'silver' },
+      }),
+      pv('reserved', '9Gi', {
+        metadata: { labels: { tier: 'gold' } },
+        status: available,
+        spec: { volumeAttributesClassName: 'silver', claimRef: reservedFor('other') },
+      }),
+      pv('released', '9Gi', {
+        metadata: { labels: { tier: 'gold' } },
+        status: { phase: 'Released' },
+        spec: { volumeAttributesClassName: 'silver', ...boundTo('gone') },
+      }),
+      free('everything', '1Gi', { spec: { accessModes: ['ReadOnlyMany'], storageClassName: '', volumeMode: 'Block' } }),
+      storageClass('class'),
+    ];
+    const { candidates } = explanation('pvc/data', objects);
+    expect(Object.fromEntries(candidates.map(({ name, refusals }) => [name, refusals.map(({ text }) => text).join('; ')]))).toMatchInlineSnapshot(`
+      {
+        "pv/block": "is a Block volume, not Filesystem",
+        "pv/elsewhere": "is of class "fast", not "class"",
+        "pv/everything": "is too small: 1Gi, wanted at least 5Gi; is a Block volume, not Filesystem; has attributes class none, not "silver"; has no labels, wanted tier=gold; has no class, not "class"; offers ReadOnlyMany, not ReadWriteOnce",
+        "pv/going": "is being deleted",
+        "pv/picky": "takes only a claim with app=db; this claim has app=web",
+        "pv/plain": "has attributes class none, not "silver"",
+        "pv/released": "is Released: it was that of claim default/gone, which is gone",
+        "pv/reserved": "is reserved for claim default/other",
+        "pv/unlabelled": "has no labels, wanted tier=gold",
+      }
+    `);
+    expect(candidates.at(-1)?.name).toBe('pv/everything');
+  });
+
+  test('without a class, and without a default class', () => {
+    const objects = [pvc('data', '1Gi', { spec: { storageClassName: undefined as never } }), storageClass('fast', ebs)];
+    expect(answer('pvc/data', objects)).toMatchInlineSnapshot(`
+      "
+      pvc/data in namespace default: Pending, for 5 minutes
+
+      There are no volumes at all. It names no class, and there is no default class of which a volume
+      could be made for it.
+
+        asks for  1Gi, ReadWriteOnce, Filesystem, no class said
+
+      What would change it:
+        - create a volume of at least 1Gi with ReadWriteOnce without a class
+        - make a class the default one ("fast"): claims without a class get it at once
+            kubectl annotate storageclass fast storageclass.kubernetes.io/is-default-class=true --overwrite
+
+      Next: an administrator creates a volume that fits, or changes one; it is bound at once.
+      "
+    `);
+  });
+
+  test('a class of "" never gets a volume made', () => {
+    expect(
+      answer('pvc/data', [pvc('data', '1Gi', { spec: { storageClassName: '' } }), storageClass('fast', { ...ebs, metadata: defaultClass })]),
+    ).toMatchInlineSnapshot(`
+      "
+      pvc/data in namespace default: Pending, for 5 minutes
+
+      There are no volumes at all. Its class is "", which means: a volume that exists, without a class;
+      none is ever made for it.
+
+        asks for  1Gi, ReadWriteOnce, Filesystem, class ""
+
+      What would change it:
+        - create a volume of at least 1Gi with ReadWriteOnce without a class
+        - create the claim again with a class ("fast"), so that a volume can be made for it
+            kubectl -n default delete pvc data
+
+      Next: an administrator creates a volume that fits, or changes one; it is bound at once.
+      "
+    `);
+  });
+
+  test('of hundreds of volumes the nearest are shown, the others counted', () => {
+    const taken = Array.from({ length: 200 }, (_, i) => pv(`pv-${i}`, '10Gi', { spec: boundTo(`other-${i}`), status: { phase: 'Bound' } }));
+    const text = answer('pvc/data', [pvc('data', '5Gi'), free('small', '1Gi'), ...taken, storageClass('class')]);
+    expect(text).toContain('Looked at 201 volumes; none fits:\n  pv/small');
+    expect(text).toContain('… and 193 more: 193 taken or reserved');
+    expect(text.split('\n').length).toBeLessThan(30);
+  });
+});

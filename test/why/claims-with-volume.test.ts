@@ -1,0 +1,216 @@
+import { describe, expect, test } from 'vitest';
+import { available, pod, pv, pvc, reservedFor } from '../storage/objects.ts';
+import { answer, bound, boundTo, disk, explanation, onNode } from './answers.ts';
+
+const free = (name: string, size: string, more = {}) => pv(name, size, { status: available, ...more });
+const ebs = { provisioner: 'ebs.csi.aws.com' };
+
+describe('a claim that names a volume', () => {
+  const naming = (volumeName: string, size = '1Gi') => pvc('data', size, { spec: { volumeName } });
+
+  test('which does not exist', () => {
+    expect(answer('pvc/data', [naming('disk-1'), free('disk-2', '1Gi')])).toMatchInlineSnapshot(`
+      "
+      pvc/data in namespace default: Pending, for 5 minutes
+
+      It asks for pv/disk-1 and for no other, and there is no such volume. Is pv/disk-2 meant?
+
+        asks for  1Gi, ReadWriteOnce, Filesystem, class "class", volume "disk-1"
+
+      What would change it:
+        - create a volume named disk-1, of at least 1Gi with ReadWriteOnce in class "class"
+        - create the claim again without spec.volumeName: it then takes any volume that fits, or one is
+          made
+            kubectl -n default delete pvc data
+
+      Next: an administrator creates pv/disk-1; it is bound at once.
+      "
+    `);
+  });
+
+  test('which belongs to another claim', () => {
+    const objects = [
+      naming('disk'),
+      pv('disk', '1Gi', { spec: boundTo('other'), status: { phase: 'Bound' } }),
+      pvc('other', '1Gi', { ...bound, spec: { volumeName: 'disk' } }),
+    ];
+    expect(answer('pvc/data', objects)).toMatchInlineSnapshot(`
+      "
+      pvc/data in namespace default: Pending, for 5 minutes
+
+      It asks for pv/disk and for no other, but that volume belongs to claim default/other.
+
+        asks for    1Gi, ReadWriteOnce, Filesystem, class "class", volume "disk"
+        the volume  1Gi, ReadWriteOnce, Retain
+
+      What would change it:
+        - create the claim again without spec.volumeName, or with the name of a volume that is free
+            kubectl -n default delete pvc data
+
+      Next: an administrator chooses another volume for one of the two claims.
+      "
+    `);
+  });
+
+  test('which is reserved for another claim', () => {
+    const told = explanation('pvc/data', [naming('disk'), pv('disk', '1Gi', { spec: { claimRef: reservedFor('other') }, status: available })]);
+    expect(told.summary).toBe('It asks for pv/disk and for no other, but that volume is reserved for claim default/other.');
+    expect(told.fixes[0]?.commands).toEqual([`kubectl patch pv disk --type json -p '[{"op":"remove","path":"/spec/claimRef"}]'`]);
+  });
+
+  test('which is too small', () => {
+    expect(answer('pvc/data', [naming('disk', '5Gi'), free('disk', '1Gi')])).toMatchInlineSnapshot(`
+      "
+      pvc/data in namespace default: Pending, for 5 minutes
+
+      It asks for pv/disk and for no other, but that volume does not satisfy it: requested PV is too small
+      (it has 1Gi, asked for is at least 5Gi).
+
+        asks for  5Gi, ReadWriteOnce, Filesystem, class "class", volume "disk"
+
+      Looked at 1 volume; it does not fit:
+        pv/disk  1Gi, ReadWriteOnce, Retain  requested PV is too small
+
+      What would change it:
+        - create the claim again with a request of 1Gi or less: pv/disk would fit
+            kubectl -n default delete pvc data
+        - create the claim again without spec.volumeName, so that it takes a volume that fits
+            kubectl -n default delete pvc data
+
+      Next: you change the claim or the volume.
+      "
+    `);
+  });
+
+  test('which fits, and is bound in a moment', () => {
+    expect(explanation('pvc/data', [naming('disk'), free('disk', '1Gi')])).toMatchObject({
+      code: 'Binding',
+      summary: 'pv/disk fits and is about to be bound to it.',
+    });
+  });
+});
+
+describe('a claim that was bound', () => {
+  const had = (volumeName: string) => pvc('data', '1Gi', { metadata: bound.metadata, spec: { volumeName }, status: { phase: 'Lost' } });
+
+  test('to a volume that is gone', () => {
+    expect(answer('pvc/data', [had('disk')])).toMatchInlineSnapshot(`
+      "
+      pvc/data in namespace default: Lost
+
+      It was bound to pv/disk, which exists no more. A claim that was bound once never gets another
+      volume.
+
+        asks for  1Gi, ReadWriteOnce, Filesystem, class "class", volume "disk"
+
+      What would change it:
+        - if the storage still exists: create a PersistentVolume named disk for it again, without
+          claimRef; the claim is bound to it at once
+        - if the data is gone or not needed: delete the claim, and create it again for an empty volume
+            kubectl -n default delete pvc data
+
+      Next: an administrator restores pv/disk, or deletes the claim.
+      "
+    `);
+  });
+
+  test('to a volume that points at another claim', () => {
+    const told = explanation('pvc/data', [had('disk'), pv('disk', '1Gi', { spec: boundTo('other'), status: { phase: 'Bound' } }), pvc('other', '1Gi')]);
+    expect(told.code).toBe('ClaimMisbound');
+    expect(told.summary).toContain('that volume now points at claim default/other');
+  });
+
+  test('to a volume whose claimRef lost its uid', () => {
+    const told = explanation('pvc/data', [had('disk'), pv('disk', '1Gi', { spec: { claimRef: reservedFor('data') }, status: available })]);
+    expect(told.fixes[0]?.commands).toEqual([`kubectl patch pv disk -p '{"spec":{"claimRef":{"uid":"uid-of-pvc-data"}}}'`]);
+  });
+});
+
+describe('a claim that is bound', () => {
+  const claim = (more: object = {}) =>
+    pvc('data', '1Gi', {
+      metadata: bound.metadata,
+      spec: { volumeName: 'disk' },
+      status: { phase: 'Bound', capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'] },
+      ...more,
+    });
+  const volume = (more: object = {}) =>
+    pv('disk', '1Gi', { spec: { ...boundTo('data'), ...more }, status: { phase: 'Bound', lastPhaseTransitionTime: '2025-01-01T00:03:00Z' } });
+
+  test('is simply fine', () => {
+    expect(answer('pvc/data', [claim(), volume(), pod('web', ['data'], onNode('n1'))])).toMatchInlineSnapshot(`
+      "
+      pvc/data in namespace default: Bound, for 2 minutes
+
+      It is bound to pv/disk (1Gi, ReadWriteOnce, Retain). Nothing is wrong with it.
+
+        used by  pod/web
+
+      Next: nothing has to happen.
+      "
+    `);
+  });
+
+  test('and is being deleted while pods use it', () => {
+    const going = pvc('data', '1Gi', {
+      metadata: { ...bound.metadata, deletionTimestamp: '2025-01-01T00:04:00Z', finalizers: ['kubernetes.io/pvc-protection'] },
+      spec: { volumeName: 'disk' },
+      status: { phase: 'Bound' },
+    });
+    const owned = pod('db-1', ['data'], {
+      ...onNode('n1'),
+      metadata: { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 'x', controller: true }] },
+    });
+    const objects = [going, volume(), pod('done', ['data'], onNode('n1', 'Succeeded')), owned, pod('never-placed', ['data'])];
+    expect(answer('pvc/data', objects)).toMatchInlineSnapshot(`
+      "
+      pvc/data in namespace default: Terminating, for 60 seconds
+
+      It was told to go, but 2 pods still use it: pod/done (Succeeded) and pod/db-1 (Running). Finalizer
+      kubernetes.io/pvc-protection keeps it until they are deleted; a pod that has ended counts as long as
+      it exists.
+
+      What would change it:
+        - delete pod/done, once nobody needs it
+            kubectl -n default delete pod done
+        - scale StatefulSet db down: it would start pod/db-1 again
+            kubectl -n default scale statefulset db --replicas=1
+
+      Next: you end pod/done and pod/db-1; then it goes on by itself.
+      "
+    `);
+  });
+
+  test('and is being deleted, with a finalizer of somebody else', () => {
+    const going = pvc('data', '1Gi', {
+      metadata: {
+        deletionTimestamp: '2025-01-01T00:04:00Z',
+        finalizers: ['kubernetes.io/pvc-protection', 'snapshot.storage.kubernetes.io/pvc-as-source-protection'],
+      },
+    });
+    expect(explanation('pvc/data', [going]).summary).toBe(
+      'It was told to go, and no pod uses it any more, but a finalizer keeps it: snapshot.storage.kubernetes.io/pvc-as-source-protection.',
+    );
+  });
+
+  test('and grows', () => {
+    const more = { spec: { volumeName: 'disk', resources: { requests: { storage: '2Gi' } } } };
+    expect(explanation('pvc/data', [claim(more), volume(disk('vol-1'))])).toMatchObject({
+      code: 'ExternalExpanding',
+      next: { who: 'the resizer of ebs.csi.aws.com' },
+    });
+    expect(explanation('pvc/data', [claim(more), volume()])).toMatchObject({ code: 'NobodyGrows', verdict: 'stuck' });
+    const pending = {
+      ...more,
+      status: {
+        phase: 'Bound',
+        capacity: { storage: '1Gi' },
+        conditions: [{ type: 'FileSystemResizePending', status: 'True', lastProbeTime: null, lastTransitionTime: null }],
+      },
+    };
+    expect(explanation('pvc/data', [claim(pending), volume(disk('vol-1'))])).toMatchObject({
+      code: 'FileSystemResizePending',
+      next: { does: 'start a pod that uses it' },
+    });
+  });
+});
