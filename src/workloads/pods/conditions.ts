@@ -1,0 +1,31 @@
+/** What pods say about themselves, and how others write it down. */
+import type { Pod, PodCondition } from '../../api/generated/types.ts';
+import { timestamp } from '../../api/kinds/timestamps.ts';
+
+export type NewCondition = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
+
+export const conditionOf = ({ status }: Pod, type: string): PodCondition | undefined => status.conditions?.find((condition) => condition.type === type);
+
+/**
+ * The pod with this condition in place of the one of its type; the same pod if that says nothing new. When it last changed is when its
+ * status did. `now`: milliseconds since 1970.
+ */
+export function withCondition(pod: Pod, condition: NewCondition, now: number): Pod {
+  const old = conditionOf(pod, condition.type);
+  if (old !== undefined && old.status === condition.status && old.reason === condition.reason && old.message === condition.message) return pod;
+  const { generation } = pod.metadata;
+  const next: PodCondition = {
+    ...condition,
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    lastProbeTime: null,
+    lastTransitionTime: old?.status === condition.status ? old.lastTransitionTime : timestamp(now),
+  };
+  const conditions = pod.status.conditions ?? [];
+  return {
+    ...pod,
+    status: { ...pod.status, conditions: old === undefined ? [...conditions, next] : conditions.map((other) => (other === old ? next : other)) },
+  };
+}
+
+/** Somebody disturbs the pod on purpose: it does not end by itself. */
+export const disruption = (reason: string, message: string): NewCondition => ({ type: 'DisruptionTarget', status: 'True', reason, message });
