@@ -28,6 +28,9 @@ import type {
   PersistentVolumeClaim,
   Pod,
   PodDisruptionBudget,
+  ReplicaSet,
+  Service,
+  StatefulSet,
   StorageClass,
   VolumeAttachment,
 } from '../api/generated/types.ts';
@@ -52,6 +55,9 @@ export interface Resources {
   readonly storageCapacity: CSIStorageCapacity;
   readonly attachment: VolumeAttachment;
   readonly disruptionBudget: PodDisruptionBudget;
+  readonly service: Service;
+  readonly replicaSet: ReplicaSet;
+  readonly statefulSet: StatefulSet;
 }
 
 export type ResourceName = keyof Resources;
@@ -80,6 +86,9 @@ export interface Snapshot {
   /** Nodes with pods that have any affinity or anti-affinity to other pods; and with required anti-affinity. */
   readonly nodesWithAffinity: ReadonlySet<NodeInfo>;
   readonly nodesWithAntiAffinity: ReadonlySet<NodeInfo>;
+  /** All that have a node, assumed ones included. */
+  podsIn(namespace: string): Iterable<PodInfo>;
+  readonly namespacesWithPods: Iterable<string>;
   /** How many pods that have a node (assumed ones included) use the claim 'namespace/name'. */
   claimUsers(claimKey: string): number;
   readonly views: { readonly [R in Exclude<ResourceName, 'node' | 'pod'>]: View<Resources[R]> };

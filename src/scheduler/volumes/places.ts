@@ -1,0 +1,106 @@
+/**
+ * Where things are that only some nodes can reach. A place is a label with a value: whatever lies at `hostname=n1` is out of reach for
+ * every node without that label, so that a node looks only at what lies at its own labels, however much there is elsewhere.
+ */
+import type { Labels, Requirement } from '../../domain/label-selector.ts';
+import type { NodeTerms } from '../../domain/volumes/topology.ts';
+import { entryOf } from '../../domain/volumes/volume-index.ts';
+
+export interface Place {
+  readonly label: string;
+  readonly value: string;
+}
+
+/**
+ * - `anywhere`: no label is asked for that all nodes within reach would have
+ * - `places`: at least one of these labels is needed. `exact`: and none but that
+ */
+export type Whereabouts = { readonly type: 'anywhere' } | { readonly type: 'places'; readonly places: readonly Place[]; readonly exact: boolean };
+
+const anywhere: Whereabouts = { type: 'anywhere' };
+
+/** Of alternatives that are all met by labels: the fewest labels of which a node needs one. Undefined: there is no condition at all. */
+export function whereaboutsOf(alternatives: readonly (readonly Requirement[])[] | undefined): Whereabouts {
+  if (alternatives === undefined) return anywhere;
+  const places: Place[] = [];
+  for (const requirements of alternatives) {
+    const narrowest = narrowestOf(requirements);
+    if (narrowest === undefined) return anywhere;
+    for (const value of narrowest.values) places.push({ label: narrowest.key, value });
+  }
+  return { type: 'places', places: distinct(places), exact: alternatives.every(({ length }) => length === 1) };
+}
+
+export const whereaboutsOfTerms = (terms: NodeTerms | undefined): Whereabouts => whereaboutsOf(terms?.map(({ labels }) => labels));
+
+function narrowestOf(requirements: readonly Requirement[]): Requirement | undefined {
+  let best: Requirement | undefined;
+  for (const each of requirements) {
+    const names = each.operator === 'in' || each.operator === '=' || each.operator === '==';
+    if (names && (best === undefined || breadth(each) < breadth(best))) best = each;
+  }
+  return best;
+}
+
+/** A host name is one node, where a zone may be thousands. */
+const breadth = ({ key, values }: Requirement): number => (key === 'kubernetes.io/hostname' ? values.length - 0.5 : values.length);
+
+function distinct(places: readonly Place[]): readonly Place[] {
+  return places.filter(({ label, value }, i) => places.findIndex((other) => other.label === label && other.value === value) === i);
+}
+
+/** Things by the places at which they lie; what can be reached from anywhere lies in a place of its own. */
+export class PlaceMap<T> {
+  readonly #byLabel = new Map<string, Map<string, T>>();
+  readonly #make: () => T;
+  #anywhere: T | undefined;
+
+  constructor(make: () => T) {
+    this.#make = make;
+  }
+
+  /** What is at each of the places; made if nothing is there yet. */
+  *open(where: Whereabouts): Generator<T, void, undefined> {
+    if (where.type === 'anywhere') yield (this.#anywhere ??= this.#make());
+    else
+      for (const { label, value } of where.places)
+        yield entryOf(
+          entryOf(this.#byLabel, label, () => new Map<string, T>()),
+          value,
+          this.#make,
+        );
+  }
+
+  get anywhere(): T | undefined {
+    return this.#anywhere;
+  }
+
+  at(label: string, value: string): T | undefined {
+    return this.#byLabel.get(label)?.get(value);
+  }
+
+  /** Nothing is left there. */
+  close(place: Place | 'anywhere'): void {
+    if (place === 'anywhere') {
+      this.#anywhere = undefined;
+      return;
+    }
+    const values = this.#byLabel.get(place.label);
+    values?.delete(place.value);
+    if (values?.size === 0) this.#byLabel.delete(place.label);
+  }
+
+  get empty(): boolean {
+    return this.#anywhere === undefined && this.#byLabel.size === 0;
+  }
+
+  /** Calls with each that a node of these labels may reach, until that returns true. */
+  reach(labels: Labels | undefined, visit: (found: T) => boolean): void {
+    if (this.#anywhere !== undefined && visit(this.#anywhere)) return;
+    if (labels === undefined) return;
+    for (const [label, values] of this.#byLabel) {
+      const found = Object.hasOwn(labels, label) ? values.get(labels[label] ?? '') : undefined;
+      if (found !== undefined && visit(found)) return;
+    }
+  }
+}
