@@ -1,0 +1,51 @@
+import { eventKind } from '../../src/api/kinds/event.ts';
+import { type Client, createClient, type Result } from '../../src/machinery/client.ts';
+import { Informers } from '../../src/machinery/informers.ts';
+import { type Controller, type LoopOptions, runController } from '../../src/machinery/loop.ts';
+import { Recorder } from '../../src/machinery/recorder.ts';
+import type { Transport } from '../../src/machinery/transport.ts';
+import type { World } from '../../src/world/world.ts';
+
+/** What a controller under test is made with. */
+export interface Parts {
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly recorder: (component: string) => Recorder;
+  readonly world: World;
+}
+
+export type AnyController = Controller<string, never, never>;
+
+/** Controllers of one process, on caches of their own. `onAction`: where the process may die. */
+export function startLoops(
+  { transport, world, onAction }: { readonly transport: Transport; readonly world: World; readonly onAction?: NonNullable<LoopOptions['onAction']> },
+  make: (parts: Parts) => readonly AnyController[],
+): void {
+  const informers: Informers = new Informers({ client: createClient({ transport }), world });
+  const client = createClient({ transport, observer: informers.observer });
+  const recorder = (component: string) => new Recorder({ world, client, eventKind, component });
+  for (const controller of make({ client, informers, recorder, world })) {
+    runController(controller, { world, informers, ...(onAction === undefined ? {} : { onAction }) });
+  }
+  informers.start();
+}
+
+/** A controller among others: whoever runs it hands it only what is its own. */
+export const anyController = <Key extends string, Snapshot, Action>(controller: Controller<Key, Snapshot, Action>): AnyController =>
+  controller as unknown as AnyController;
+
+export const ok = <T>(result: Result<T>): T => {
+  if (!result.ok) throw result.error;
+  return result.value;
+};
+
+/** 'taint-eviction-controller Pod/web TaintManagerEviction: Marking … x1', sorted. */
+export async function events(client: Client): Promise<string[]> {
+  const { items } = ok(await client.list(eventKind));
+  return items
+    .map(
+      ({ source, involvedObject, reason, message, count }) =>
+        `${source.component ?? ''} ${involvedObject.kind ?? ''}/${involvedObject.name ?? ''} ${reason ?? ''}: ${message ?? ''} x${count ?? 0}`,
+    )
+    .sort();
+}
