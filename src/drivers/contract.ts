@@ -2,12 +2,19 @@
  * What a storage backend does, with the calls and the semantics of CSI 1.12: every call may be repeated with the same
  * arguments and then changes nothing, and a failure has one of CSI's codes. A call stands here once something makes it.
  *
- *     create    CreateVolume     by name: the same name is the same volume
- *     delete    DeleteVolume     by handle: what is not there is deleted
- *     list      ListVolumes      for the audit
+ *     create      CreateVolume                by name: the same name is the same volume
+ *     delete      DeleteVolume                by handle: what is not there is deleted
+ *     list        ListVolumes                 for the audit
+ *     expand      ControllerExpandVolume      to at least so much; what is larger already stays
+ *     publish     ControllerPublishVolume     to one node
+ *     unpublish   ControllerUnpublishVolume   from one node; what is not there is unpublished
+ *     published   ListVolumes, with LIST_VOLUMES_PUBLISHED_NODES
  *
- * Still to come, each with its first caller: publish, unpublish, expand, snapshot (controller); stage, publish, unstage,
- * unpublish, stats (node); and `scrub`, which CSI does not have: until nodes run pods, a pod does it as in Kubernetes.
+ * Still to come, each with its first caller: snapshot (controller); stage, publish, unstage, unpublish, stats (node); and
+ * `scrub`, which CSI does not have: until nodes run pods, a pod does it as in Kubernetes.
+ *
+ * Every call that changes something says under which leadership it is made. A leader that was deposed cannot write to the API any
+ * more, but what it asked of a backend may be on its way: a driver that can remember the highest epoch refuses all lower ones.
  */
 import type { PersistentVolumeSource } from '../api/generated/types.ts';
 import type { DriverFacts } from '../domain/volumes/driver-facts.ts';
@@ -15,19 +22,63 @@ import type { Asset, CreateRequest } from '../domain/volumes/intent.ts';
 
 export interface VolumeDriver {
   readonly facts: DriverFacts;
-  create(request: CreateVolumeRequest): Promise<DriverAnswer<Asset>>;
-  delete(handle: string): Promise<DriverAnswer<undefined>>;
+  create(request: CreateVolumeRequest, leader: Leader): Promise<DriverAnswer<Asset>>;
+  delete(handle: string, leader: Leader): Promise<DriverAnswer<undefined>>;
   /** The handles of all that was made for this cluster. */
   list(): Promise<DriverAnswer<readonly string[]>>;
   /** The handle that a volume of this name has, or would have; undefined: only `create` tells. */
   handleFor(name: string): string | undefined;
   /** The handle of the volume that a PersistentVolume describes so; undefined: it is none of this driver's. */
   handleOf(source: PersistentVolumeSource): string | undefined;
+  /** Unless `facts.expands` is 'never'. */
+  expand?(request: ExpandVolumeRequest, leader: Leader): Promise<DriverAnswer<GrownVolume>>;
+  /** If `facts.attaches`. */
+  readonly attaching?: Attaching;
+}
+
+/** Volumes that have to be attached to a node before it can mount them. */
+export interface Attaching {
+  /** Answers with what the node has to know to find the device. */
+  publish(request: PublishVolumeRequest, leader: Leader): Promise<DriverAnswer<Readonly<Record<string, string>>>>;
+  unpublish(request: Placement, leader: Leader): Promise<DriverAnswer<undefined>>;
+  /** All that is attached anywhere, in one call. Absent: the backend cannot tell. */
+  published?(): Promise<DriverAnswer<readonly Placement[]>>;
+}
+
+/** Who asks: the holder of a lease ('kube-system/moor-controllers'), since that epoch. Later leaders have higher epochs. */
+export interface Leader {
+  readonly lease: string;
+  readonly epoch: number;
 }
 
 export interface CreateVolumeRequest extends CreateRequest {
   /** Chosen by who asks. */
   readonly name: string;
+}
+
+export interface ExpandVolumeRequest {
+  readonly handle: string;
+  /** At least so much: a quantity. */
+  readonly capacity: string;
+}
+
+export interface GrownVolume {
+  /** What it has now. */
+  readonly capacity: string;
+  /** The file system has to grow as well, on a node that mounts it. */
+  readonly nodeExpansionRequired: boolean;
+}
+
+/** A volume on a node, by the names that the backend has for both. */
+export interface Placement {
+  readonly handle: string;
+  readonly nodeId: string;
+}
+
+export interface PublishVolumeRequest extends Placement {
+  readonly readOnly: boolean;
+  /** As the PersistentVolume has them. */
+  readonly volumeAttributes: Readonly<Record<string, string>>;
 }
 
 export type DriverAnswer<T> = { readonly ok: true; readonly value: T } | DriverFailure;
@@ -58,8 +109,15 @@ export type DriverErrorCode =
 
 export const failed = (code: DriverErrorCode, message: string): DriverFailure => ({ ok: false, code, message });
 
+/** What a driver answers a leader that was deposed. Nothing was done. */
+export const deposed = ({ lease, epoch }: Leader, highest: number): DriverFailure =>
+  failed('PermissionDenied', `epoch ${epoch} of ${lease} is over: ${highest} has been here`);
+
 /** After these nobody knows whether it happened: it may even be happening still. */
 const undecided: ReadonlySet<DriverErrorCode> = new Set(['Canceled', 'Unknown', 'DeadlineExceeded', 'ResourceExhausted', 'Aborted', 'Unavailable']);
 
 /** Whether the call that failed so certainly left nothing behind. */
 export const isFinal = (code: DriverErrorCode): boolean => !undecided.has(code);
+
+/** However often it is asked, the answer will be the same. */
+export const isInfeasible = (code: DriverErrorCode): boolean => code === 'InvalidArgument' || code === 'OutOfRange' || code === 'NotFound';

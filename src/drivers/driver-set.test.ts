@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { type CreateIntentSpec, type IntentOf, newIntent } from '../domain/volumes/intent.ts';
-import { failed, type VolumeDriver } from './contract.ts';
+import { failed, type Leader, type VolumeDriver } from './contract.ts';
 import { DriverSet } from './driver-set.ts';
 
+const leader: Leader = { lease: 'kube-system/moor-controllers', epoch: 7 };
+const led = (...drivers: VolumeDriver[]) => new DriverSet(drivers).ledBy(leader);
 const asset = { handle: 'h', capacity: '1Gi', source: {} };
 
 function driver(calls: Partial<VolumeDriver>): VolumeDriver {
   return {
-    facts: { name: 'd', provisions: true, deletes: true, mountOptions: false, block: false },
+    facts: { name: 'd', provisions: true, deletes: true, mountOptions: false, block: false, expands: 'never', attaches: false },
     create: async () => ({ ok: true, value: asset }),
     delete: async () => ({ ok: true, value: undefined }),
     list: async () => ({ ok: true, value: [] }),
@@ -36,38 +38,78 @@ describe('a failure', () => {
     ['Canceled', false],
     ['Unknown', false],
   ] as const)('%s certainly left nothing behind: %s', async (code, final) => {
-    const set = new DriverSet([driver({ create: async () => failed(code, 'why') })]);
+    const set = led(driver({ create: async () => failed(code, 'why') }));
     expect(await set.create(intent)).toEqual({ type: 'failed', message: 'why', final });
   });
 
   test('of a driver that breaks the contract is one whose end nobody knows', async () => {
-    const set = new DriverSet([driver({ create: () => Promise.reject(new Error('broken')) })]);
+    const set = led(driver({ create: () => Promise.reject(new Error('broken')) }));
     expect(await set.create(intent)).toEqual({ type: 'failed', message: 'broken', final: false });
   });
 
   test('to delete because somebody uses the asset is no error', async () => {
-    const set = new DriverSet([driver({ delete: async () => failed('FailedPrecondition', 'attached') })]);
+    const set = led(driver({ delete: async () => failed('FailedPrecondition', 'attached') }));
     expect(await set.delete('d', asset)).toEqual({ type: 'failed', message: 'attached', final: true, inUse: true });
   });
 });
 
 test('what a driver that is not here was asked may have happened', async () => {
-  const set = new DriverSet([]);
+  const set = led();
   expect(await set.create(intent)).toMatchObject({ type: 'failed', final: false });
   expect(set.facts('d')).toBeUndefined();
 });
 
 test('a volume is deleted by the handle in its source; one that is none of the driver’s is left alone', async () => {
   const deleted: string[] = [];
-  const set = new DriverSet([
+  const set = led(
     driver({
       delete: async (handle) => {
         deleted.push(handle);
         return { ok: true, value: undefined };
       },
     }),
-  ]);
+  );
   expect(await set.deleteSource('d', { hostPath: { path: '/tmp/x' } })).toEqual({ type: 'deleted' });
   expect(await set.deleteSource('d', { nfs: { server: 's', path: '/x' } })).toMatchObject({ type: 'failed', final: true });
   expect(deleted).toEqual(['/tmp/x']);
+});
+
+test('every call that changes something says who leads', async () => {
+  const leaders: Leader[] = [];
+  const note = (value: Leader) => void leaders.push(value);
+  const set = led(
+    driver({
+      create: async (_, by) => (note(by), { ok: true, value: asset }),
+      delete: async (_, by) => (note(by), { ok: true, value: undefined }),
+      expand: async ({ capacity }, by) => (note(by), { ok: true, value: { capacity, nodeExpansionRequired: false } }),
+    }),
+  );
+  await set.create(intent);
+  await set.delete('d', asset);
+  await set.expand('d', { hostPath: { path: '/tmp/x' } }, '2Gi');
+  expect(leaders).toEqual([leader, leader, leader]);
+});
+
+describe('making a volume larger', () => {
+  const source = { hostPath: { path: '/tmp/x' } };
+
+  test('answers with what it has now', async () => {
+    const set = led(driver({ expand: async () => ({ ok: true, value: { capacity: '3Gi', nodeExpansionRequired: true } }) }));
+    expect(await set.expand('d', source, '2Gi')).toEqual({ type: 'expanded', capacity: '3Gi', nodeExpansionRequired: true });
+  });
+
+  test.each([
+    ['OutOfRange', true, true],
+    ['NotFound', true, true],
+    ['InvalidArgument', true, true],
+    ['Internal', true, false],
+    ['Unavailable', false, false],
+  ] as const)('that fails as %s: final %s, infeasible %s', async (code, final, infeasible) => {
+    const set = led(driver({ expand: async () => failed(code, 'why') }));
+    expect(await set.expand('d', source, '2Gi')).toEqual({ type: 'failed', message: 'why', final, infeasible });
+  });
+
+  test('is not for drivers that cannot', async () => {
+    expect(await led(driver({})).expand('d', source, '2Gi')).toMatchObject({ type: 'failed', final: true, message: 'd expands nothing' });
+  });
 });

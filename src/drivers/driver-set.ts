@@ -1,9 +1,9 @@
 import type { PersistentVolumeSource } from '../api/generated/types.ts';
-import type { CreateOutcome, DeleteOutcome, DriverFacts } from '../domain/volumes/driver-facts.ts';
+import type { CreateOutcome, DeleteOutcome, DriverFacts, ExpandOutcome } from '../domain/volumes/driver-facts.ts';
 import { type AttemptFailure, type CreateIntentSpec, type IntentOf, volumeNameOf } from '../domain/volumes/intent.ts';
-import { type DriverAnswer, type DriverFailure, failed, isFinal, type VolumeDriver } from './contract.ts';
+import { type DriverAnswer, type DriverFailure, failed, isFinal, isInfeasible, type Leader, type VolumeDriver } from './contract.ts';
 
-/** The drivers of this process, by name, as controllers see them. No call rejects, whatever a driver does. */
+/** The drivers of this process, by name. */
 export class DriverSet {
   readonly #drivers: ReadonlyMap<string, VolumeDriver>;
 
@@ -15,24 +15,42 @@ export class DriverSet {
     return this.#drivers.values();
   }
 
+  /** As the controllers of one term of office see them. */
+  ledBy(leader: Leader): LedDrivers {
+    return new LedDrivers(this.#drivers, leader);
+  }
+}
+
+/** The drivers as controllers see them: what they do, they do for this leader. No call rejects, whatever a driver does. */
+export class LedDrivers {
+  readonly #drivers: ReadonlyMap<string, VolumeDriver>;
+  readonly #leader: Leader;
+
+  constructor(drivers: ReadonlyMap<string, VolumeDriver>, leader: Leader) {
+    this.#drivers = drivers;
+    this.#leader = leader;
+  }
+
   readonly facts = (name: string): DriverFacts | undefined => this.#drivers.get(name)?.facts;
 
   readonly create = async (intent: IntentOf<CreateIntentSpec>): Promise<CreateOutcome> => {
     const { driver, request } = intent.spec;
-    const answer = await this.#ask(driver, (asked) => asked.create({ ...request, name: volumeNameOf(intent) }));
+    const answer = await this.#ask(driver, (asked) => asked.create({ ...request, name: volumeNameOf(intent) }, this.#leader));
     return answer.ok ? { type: 'created', asset: answer.value } : { type: 'failed', ...failureOf(answer) };
   };
 
   readonly delete = async (driver: string, { handle }: { readonly handle: string }): Promise<DeleteOutcome> =>
-    deletion(await this.#ask(driver, (asked) => asked.delete(handle)));
+    deletion(await this.#ask(driver, (asked) => asked.delete(handle, this.#leader)));
 
   readonly deleteSource = async (driver: string, source: PersistentVolumeSource): Promise<DeleteOutcome> =>
-    deletion(
-      await this.#ask(driver, async (asked) => {
-        const handle = asked.handleOf(source);
-        return handle === undefined ? failed('InvalidArgument', `the volume is none of ${driver}`) : asked.delete(handle);
-      }),
+    deletion(await this.#ask(driver, (asked) => withHandle(asked, source, (handle) => asked.delete(handle, this.#leader))));
+
+  readonly expand = async (driver: string, source: PersistentVolumeSource, capacity: string): Promise<ExpandOutcome> => {
+    const answer = await this.#ask(driver, (asked) =>
+      withHandle(asked, source, async (handle) => asked.expand?.({ handle, capacity }, this.#leader) ?? failed('Unimplemented', `${driver} expands nothing`)),
     );
+    return answer.ok ? { type: 'expanded', ...answer.value } : { type: 'failed', infeasible: isInfeasible(answer.code), ...failureOf(answer) };
+  };
 
   async #ask<T>(name: string, call: (driver: VolumeDriver) => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
     const driver = this.#drivers.get(name);
@@ -44,6 +62,15 @@ export class DriverSet {
       return failed('Unknown', error instanceof Error ? error.message : String(error));
     }
   }
+}
+
+async function withHandle<T>(
+  driver: VolumeDriver,
+  source: PersistentVolumeSource,
+  call: (handle: string) => Promise<DriverAnswer<T>>,
+): Promise<DriverAnswer<T>> {
+  const handle = driver.handleOf(source);
+  return handle === undefined ? failed('InvalidArgument', `the volume is none of ${driver.facts.name}`) : call(handle);
 }
 
 const deletion = (answer: DriverAnswer<undefined>): DeleteOutcome =>

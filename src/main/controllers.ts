@@ -16,7 +16,7 @@ import { expander } from '../controllers/expander/controller.ts';
 import { attributesClassProtection, claimProtection, volumeProtection } from '../controllers/protection/controller.ts';
 import { quotaController } from '../controllers/quota/controller.ts';
 import { eventSource } from '../domain/volumes/decision.ts';
-import type { DriverSet } from '../drivers/driver-set.ts';
+import type { DriverSet, LedDrivers } from '../drivers/driver-set.ts';
 import { type Client, createClient } from '../machinery/client.ts';
 import { type RunningControllers, runLedControllers, type Stoppable, type Term } from '../machinery/controllers.ts';
 import { Informers } from '../machinery/informers.ts';
@@ -47,7 +47,7 @@ export interface ControllersOptions {
   /** Volume and claim are bound in one transaction; else in Kubernetes' four writes. */
   readonly bindsTogether: boolean;
   readonly election: Pick<LeaderOptions, 'identity' | 'takeOver' | 'timing'>;
-  /** Objects per page of a list; absent: everything at once, as in process, where a list costs no copy. */
+  /** Objects per page of a list; absent: everything at once. */
   readonly pageSize?: number;
 }
 
@@ -85,7 +85,7 @@ function startTerm(options: ControllersOptions, { fence, deposed }: Term): reado
     return recorder;
   };
   const run: Run = (controller) => runController(controller, { world, informers, onDeposed: deposed });
-  const crew: Crew = { as, recorderFor, run };
+  const crew: Crew = { as, recorderFor, run, drivers: options.drivers.ledBy(fence) };
   const loops = [
     ...storageLoops(options, crew),
     ...claimLoops(options, crew),
@@ -102,10 +102,11 @@ interface Crew {
   readonly as: (name: ControllerName) => { readonly client: Client; readonly informers: Informers; readonly clock: Clock };
   readonly recorderFor: (name: ControllerName, component: string) => Recorder;
   readonly run: Run;
+  readonly drivers: LedDrivers;
 }
 
 /** From a claim to a volume on a node, and back. */
-function storageLoops({ world, drivers, bindsTogether }: ControllersOptions, { as, recorderFor, run }: Crew): readonly Loop[] {
+function storageLoops({ world, bindsTogether }: ControllersOptions, { as, recorderFor, run, drivers }: Crew): readonly Loop[] {
   const { attacher, detacher } = attachDetach({
     ...as('attachdetach-controller'),
     recorder: recorderFor('attachdetach-controller', 'attachdetach-controller'),

@@ -1,22 +1,37 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import type { Directories } from '../drivers/host-path/directories.ts';
 
 /** Directories of this machine. What goes wrong is said as Kubernetes says it. */
 export const realDirectories: Directories = {
-  async make(path) {
+  async make(directory) {
     // Its owner and group may look inside; nobody else.
-    await mkdir(path, { recursive: true, mode: 0o750 }).catch(saidAs('mkdir', path));
+    await mkdir(directory, { recursive: true, mode: 0o750 }).catch(saidAs('mkdir', directory));
   },
-  async remove(path) {
-    await rm(path, { recursive: true, force: true }).catch(saidAs('unlinkat', path));
+  async remove(directory) {
+    await rm(directory, { recursive: true, force: true }).catch(saidAs('unlinkat', directory));
   },
-  async list(path) {
+  async list(directory) {
     try {
-      return await readdir(path);
+      return await readdir(directory);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-      return saidAs('open', path)(error);
+      return saidAs('open', directory)(error);
     }
+  },
+  async readNote(file) {
+    try {
+      return await readFile(file, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      return saidAs('open', file)(error);
+    }
+  },
+  async writeNote(file, text) {
+    const next = `${file}.${process.pid}`;
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o750 }).catch(saidAs('mkdir', path.dirname(file)));
+    await writeFile(next, text, { mode: 0o600 }).catch(saidAs('open', next));
+    await rename(next, file).catch(saidAs('rename', file));
   },
 };
 
@@ -32,6 +47,6 @@ const words: Readonly<Record<string, string>> = {
 };
 
 const saidAs = (call: string, asked: string) => (error: unknown) => {
-  const { code = '', path = asked, message } = error as NodeJS.ErrnoException;
-  throw new Error(`${call} ${path}: ${words[code] ?? message}`, { cause: error });
+  const { code = '', path: found = asked, message } = error as NodeJS.ErrnoException;
+  throw new Error(`${call} ${found}: ${words[code] ?? message}`, { cause: error });
 };

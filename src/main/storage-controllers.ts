@@ -4,7 +4,7 @@ import { provisioner } from '../controllers/provisioner/controller.ts';
 import { reclaimer } from '../controllers/reclaimer/controller.ts';
 import { type BinderOptions, volumeBinder } from '../controllers/volume-binder/controller.ts';
 import { VolumesView } from '../domain/volumes/view.ts';
-import type { DriverSet } from '../drivers/driver-set.ts';
+import type { LedDrivers } from '../drivers/driver-set.ts';
 import type { Client } from '../machinery/client.ts';
 import type { Informers } from '../machinery/informers.ts';
 import type { Recorder } from '../machinery/recorder.ts';
@@ -16,7 +16,7 @@ export interface StorageControllersOptions extends Pick<BinderOptions, 'bindToge
   readonly informers: Informers;
   readonly world: World;
   readonly recorder: Recorder;
-  readonly drivers: DriverSet;
+  readonly drivers: LedDrivers;
 }
 
 /** The binder, the provisioner and the reclaimer. They see volumes and claims through one view, which hears of changes before they do. */

@@ -3,6 +3,7 @@ import type { Directories } from '../drivers/host-path/directories.ts';
 /** Directories that are only remembered. */
 export class SimulatedDirectories implements Directories {
   readonly paths = new Set<string>();
+  readonly notes = new Map<string, string>();
   /** What the next calls fail with. */
   readonly failures: string[] = [];
 
@@ -13,12 +14,22 @@ export class SimulatedDirectories implements Directories {
 
   async remove(path: string): Promise<void> {
     this.#fail();
+    this.notes.delete(path);
     for (const each of this.paths) if (each === path || each.startsWith(`${path}/`)) this.paths.delete(each);
   }
 
   async list(path: string): Promise<readonly string[]> {
     this.#fail();
     return Array.from(this.paths).flatMap((each) => (each.startsWith(`${path}/`) ? [each.slice(path.length + 1)] : []));
+  }
+
+  async readNote(path: string): Promise<string | undefined> {
+    return this.notes.get(path);
+  }
+
+  async writeNote(path: string, text: string): Promise<void> {
+    this.#fail();
+    this.notes.set(path, text);
   }
 
   #fail(): void {

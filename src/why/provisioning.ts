@@ -1,5 +1,4 @@
 /** Claims for which a volume has to be made: by whom, and what keeps them. */
-import type { StorageClass } from '../api/generated/types.ts';
 import { type CreateIntent, provisionedName } from '../controllers/provisioner/actions.ts';
 import { decide } from '../controllers/provisioner/decide.ts';
 import { messages } from '../controllers/provisioner/messages.ts';

@@ -65,5 +65,5 @@ const maxScrubs = 3;
  */
 function driverInferred(name: string, sight: Sight): DriverFacts | undefined {
   const isThere = isInTree(name) && (sight.claims.some((claim) => claim.provisioner === name) || sight.volumes.some((volume) => volume.provisionedBy === name));
-  return isThere ? { name, provisions: true, deletes: true, mountOptions: false, block: false } : undefined;
+  return isThere ? { name, provisions: true, deletes: true, mountOptions: false, block: false, expands: 'never', attaches: false } : undefined;
 }

@@ -86,7 +86,7 @@ test('clocks that run ten times too slow and too fast, over a bad network: nothi
             .sort(),
         );
         const made = ok(await cluster.client.list(persistentVolumeKind)).items.filter(({ spec }) => spec.storageClassName === 'disk');
-        expect(made.map(({ spec }) => spec.hostPath?.path ?? '').sort()).toEqual([...cluster.directories.made].sort());
+        expect(made.map(({ spec }) => spec.hostPath?.path ?? '').sort()).toEqual([...cluster.directories.paths].sort());
       },
       { steps: 5_000_000 },
     );

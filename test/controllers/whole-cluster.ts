@@ -19,6 +19,7 @@ import type { Transport } from '../../src/machinery/transport.ts';
 import type { Authorizer } from '../../src/server/auth/authorizer.ts';
 import { createApi } from '../../src/server/create-api.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
+import { SimulatedDirectories } from '../../src/sim/directories.ts';
 import type { SimulatedWorld } from '../../src/sim/world.ts';
 import type { World } from '../../src/world/world.ts';
 
@@ -30,22 +31,13 @@ export const ok = <T>(result: Result<T>): T => {
 };
 
 /** Directories that exist in name only. */
-export class Directories {
-  readonly made = new Set<string>();
+class Directories extends SimulatedDirectories {
   /** Every attempt to make one fails, as long as this is set. */
   full = false;
 
-  async make(path: string): Promise<void> {
+  override async make(path: string): Promise<void> {
     if (this.full) throw new Error('no space left on device');
-    this.made.add(path);
-  }
-
-  async remove(path: string): Promise<void> {
-    this.made.delete(path);
-  }
-
-  async list(): Promise<string[]> {
-    return [...this.made];
+    await super.make(path);
   }
 }
 

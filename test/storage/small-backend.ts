@@ -10,6 +10,8 @@ export const hostPathDriver: DriverFacts = {
   deletes: true,
   mountOptions: false,
   block: false,
+  expands: 'opt-in',
+  attaches: false,
 };
 
 export class SmallBackend {

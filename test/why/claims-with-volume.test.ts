@@ -3,7 +3,6 @@ import { available, pod, pv, pvc, reservedFor } from '../storage/objects.ts';
 import { answer, bound, boundTo, disk, explanation, onNode } from './answers.ts';
 
 const free = (name: string, size: string, more = {}) => pv(name, size, { status: available, ...more });
-const ebs = { provisioner: 'ebs.csi.aws.com' };
 
 describe('a claim that names a volume', () => {
   const naming = (volumeName: string, size = '1Gi') => pvc('data', size, { spec: { volumeName } });

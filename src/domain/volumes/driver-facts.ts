@@ -10,8 +10,16 @@ export interface DriverFacts {
   readonly mountOptions: boolean;
   /** It makes raw block volumes. */
   readonly block: boolean;
+  /** It makes volumes larger. `opt-in`: only of classes that say so, since Kubernetes' plugin of that name cannot. */
+  readonly expands: 'always' | 'opt-in' | 'never';
+  /** Its volumes have to be attached to nodes, and it does that. */
+  readonly attaches: boolean;
 }
 
-/** What came of asking a driver to make an asset, or to delete one. */
+/** What came of asking a driver. */
 export type CreateOutcome = { readonly type: 'created'; readonly asset: Asset } | ({ readonly type: 'failed' } & AttemptFailure);
 export type DeleteOutcome = { readonly type: 'deleted' } | ({ readonly type: 'failed' } & AttemptFailure);
+export type ExpandOutcome =
+  | { readonly type: 'expanded'; readonly capacity: string; readonly nodeExpansionRequired: boolean }
+  /** `infeasible`: it would fail again, however often it is asked. */
+  | ({ readonly type: 'failed'; readonly infeasible: boolean } & AttemptFailure);

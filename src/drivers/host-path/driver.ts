@@ -1,7 +1,9 @@
 import type { PersistentVolumeSource } from '../../api/generated/types.ts';
-import { type CreateVolumeRequest, type DriverAnswer, failed, type VolumeDriver } from '../contract.ts';
-import type { Asset } from '../../domain/volumes/intent.ts';
+import { compareQuantities, formatQuantity } from '../../api/quantity.ts';
+import { readQuantity } from '../../domain/volumes/capacity.ts';
+import { type DriverAnswer, failed, type Leader, type VolumeDriver } from '../contract.ts';
 import type { Directories } from './directories.ts';
+import { Leaders } from './leaders.ts';
 
 const root = '/tmp/hostpath_pv';
 
@@ -23,39 +25,66 @@ export interface HostPathOptions {
 export function hostPathDriver({ directories, sha256, cluster }: HostPathOptions): VolumeDriver {
   const ending = sha256(cluster).slice(0, 12);
   const handleFor = (name: string) => `${root}/${uuidOf(sha256(name), ending)}`;
+  const leaders = new Leaders(directories, `${root}/.leaders-${ending}`);
+  /** What is done for a leader is done only while it leads. */
+  const led = <T>(leader: Leader, task: () => Promise<T>): Promise<DriverAnswer<T>> =>
+    attempt(async () => (await leaders.refusal(leader)) ?? { ok: true, value: await task() });
   return {
-    facts: { name: 'kubernetes.io/host-path', provisions: true, deletes: true, mountOptions: false, block: false },
+    facts: {
+      name: 'kubernetes.io/host-path',
+      provisions: true,
+      deletes: true,
+      mountOptions: false,
+      block: false,
+      expands: 'opt-in',
+      attaches: false,
+    },
     handleFor,
     handleOf: ({ hostPath }: PersistentVolumeSource) => hostPath?.path,
-    create: ({ name, capacity }: CreateVolumeRequest): Promise<DriverAnswer<Asset>> =>
-      attempt(async () => {
+    create: ({ name, capacity }, leader) =>
+      led(leader, async () => {
         const handle = handleFor(name);
         await directories.make(handle);
         return { handle, capacity, source: { hostPath: { path: handle } }, annotations: { 'kubernetes.io/createdby': 'hostpath-dynamic-provisioner' } };
       }),
-    delete: async (handle) => {
+    delete: async (handle, leader) => {
       if (!isBelowTmp(handle)) return failed('InvalidArgument', `host_path deleter only supports /tmp/.+ but received provided ${handle}`);
-      return attempt(async () => {
+      return led(leader, async () => {
         await directories.remove(handle);
+        if (isOurs(handle)) await directories.remove(sizeNote(handle));
         return undefined;
       });
     },
     list: () =>
       attempt(async () => {
         const names = await directories.list(root);
-        return names.filter((name) => isUuid.test(name) && name.endsWith(`-${ending}`)).map((name) => `${root}/${name}`);
+        return { ok: true, value: names.filter((name) => isUuid.test(name) && name.endsWith(`-${ending}`)).map((name) => `${root}/${name}`) };
+      }),
+    // A directory has no size: what it was grown to is written down, so that asking again for less leaves it as it is.
+    expand: ({ handle, capacity }, leader) =>
+      led(leader, async () => {
+        const known = isOurs(handle) ? readQuantity((await directories.readNote(sizeNote(handle))) ?? '') : undefined;
+        if (known !== undefined && compareQuantities(known, capacity) >= 0) return { capacity: formatQuantity(known), nodeExpansionRequired: false };
+        if (isOurs(handle)) await directories.writeNote(sizeNote(handle), capacity);
+        return { capacity, nodeExpansionRequired: false };
       }),
   };
 }
 
 /** A directory that cannot be made was not made. */
-async function attempt<T>(task: () => Promise<T>): Promise<DriverAnswer<T>> {
+async function attempt<T>(task: () => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
   try {
-    return { ok: true, value: await task() };
+    return await task();
   } catch (error) {
     return failed('Internal', error instanceof Error ? error.message : String(error));
   }
 }
+
+/** Below the root, and not the place of anybody's own directory. */
+const isOurs = (handle: string): boolean => handle.startsWith(`${root}/`) && isUuid.test(handle.slice(root.length + 1));
+
+/** Beside the directory: what is in it belongs to its user. */
+const sizeNote = (handle: string): string => `${handle}.size`;
 
 const isUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/;
 
