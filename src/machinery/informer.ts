@@ -16,7 +16,7 @@ export interface InformerOptions<T extends KubeObject> {
   readonly selection?: Selection;
   /** Which of this process' own writes the selection selects. */
   readonly selects?: (object: T) => boolean;
-  /** Objects per page; absent: everything at once, as in process, where a list costs no copy. */
+  /** Objects per page; absent: everything at once. */
   readonly pageSize?: number;
 }
 
@@ -99,7 +99,9 @@ export class Informer<T extends KubeObject> {
   }
 
   async #list(whole: boolean, token: string | undefined): Promise<void> {
-    const { client, kind, pageSize, selection } = this.#options;
+    const { client, kind, pageSize, selection, world } = this.#options;
+    // In the server's own process a page costs nothing but time on the one thread: between two of them, others have their turn.
+    if (token !== undefined) await new Promise<void>((resolve) => world.timers.soon(resolve));
     const answer = await client.list(kind, { ...selection, limit: whole ? undefined : pageSize, continue: token });
     if (answer.ok) {
       const { metadata, items } = answer.value;

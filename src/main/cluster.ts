@@ -10,6 +10,7 @@ import { type Certificates, ensureCertificates } from '../server/auth/certificat
 import { createTokenIssuer, type TokenIssuer } from '../server/auth/token-issuer.ts';
 import { createApi } from '../server/create-api.ts';
 import { Metrics } from '../server/http/metrics.ts';
+import type { DriverSet } from '../drivers/driver-set.ts';
 import { type HttpServer, startHttpServer } from '../server/http/server.ts';
 import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
@@ -90,7 +91,7 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   const server = await listenOn(listen, { api, store, world, tokens, authorizer, certificates, readiness, plain });
   undo.later(() => server.stop());
   await bootstrap(systemClient(api, 'apiserver'), server.port);
-  if (options.controllers ?? true) undo.later(await runControllers({ api, world, authorizer, certificates, plain }));
+  const drivers = await realDrivers(systemClient(api, 'apiserver'));
   readiness.state = 'ready';
   undo.later(async () => {
     readiness.state = 'stopping';
@@ -105,6 +106,8 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
       if (fresh.admin.certificate !== certificates.admin.certificate) await save(fresh);
     }),
   );
+  // Last, so that a client does not wait until the controllers have read everything: they do that in slices, between requests.
+  if (options.controllers ?? true) undo.later(runControllers({ api, world, authorizer, certificates, plain, drivers }));
   world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
   const stop = () => undo.run();
   return { url: server.url, kubeconfig, stop, [Symbol.asyncDispose]: stop };
@@ -114,18 +117,26 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
  * The controllers in the server's process. They take the lease at once: whoever holds the store leads, and the store has one
  * holder.
  */
-async function runControllers({ api, world, authorizer, certificates, plain }: Pick<Serving, 'api' | 'world' | 'authorizer' | 'certificates' | 'plain'>) {
+function runControllers({ api, world, authorizer, certificates, plain, drivers }: Running): () => Promise<void> {
   const controllers = startControllers({
     connect: connectInProcess(api, authorizer),
     world,
     kinds: allKinds,
     housekeeping: { rootCa: certificates.authority.certificate },
-    drivers: await realDrivers(systemClient(api, 'apiserver')),
+    drivers,
     bindsTogether: !plain,
+    pageSize,
     election: { identity: hostname(), takeOver: true },
   });
   return () => controllers.stop();
 }
+
+interface Running extends Pick<Serving, 'api' | 'world' | 'authorizer' | 'certificates' | 'plain'> {
+  readonly drivers: DriverSet;
+}
+
+/** Objects that the controllers read in one slice: some ten milliseconds. */
+const pageSize = 500;
 
 interface Serving {
   readonly api: Api;

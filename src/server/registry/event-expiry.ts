@@ -1,8 +1,8 @@
 /** Events live for an hour after they were last written. The store knows no time, so the server keeps the order of their writes. */
 import { prefixEnd, remove, type Store, StoreError } from '../../store/contract.ts';
 import type { Cancel, World } from '../../world/world.ts';
+import type { KubeObject } from '../../api/object.ts';
 import type { Resource } from './resources.ts';
-import { storedOf } from './stored.ts';
 
 const LIFETIME_MS = 60 * 60_000;
 const SWEEP_EVERY_MS = 60_000;
@@ -19,7 +19,7 @@ interface Written {
 /** Removes events that are over, until it is cancelled. */
 export function expireEvents(deps: { readonly store: Store; readonly world: World }, events: Resource): Cancel {
   const expiry = new EventExpiry(deps, events);
-  void expiry.start();
+  expiry.start();
   return () => expiry.stop();
 }
 
@@ -38,15 +38,13 @@ class EventExpiry {
     this.#events = events;
   }
 
-  async start(): Promise<void> {
-    try {
-      const revision = await this.#readExisting();
-      if (!this.#stopped) this.#follow(revision);
-      this.#schedule();
-    } catch (error) {
-      if (error instanceof StoreError && error.code === 'closed') return;
-      this.#world.log.error('events do not expire', { error: String(error) });
-    }
+  start(): void {
+    this.#follow(this.#store.revision());
+    // What is there already is read at the first sweep: none of it is missed before, and a server that starts has much else to do.
+    this.#schedule(async () => {
+      await this.#readExisting();
+      await this.#sweep();
+    });
   }
 
   stop(): void {
@@ -55,22 +53,22 @@ class EventExpiry {
     this.#cancels = [];
   }
 
-  async #readExisting(): Promise<number> {
-    const revision = this.#store.revision();
+  /** Whatever was last written before this process began to follow. */
+  async #readExisting(): Promise<void> {
     const to = prefixEnd(this.#events.prefix);
     const found: [string, Written][] = [];
     for (let from = this.#events.prefix; !this.#stopped; ) {
-      const { entries, remaining } = await this.#store.range({ from, to, revision, limit: PAGE });
-      for (const entry of entries) {
-        const { creationTimestamp = '' } = storedOf(this.#events, entry).object.metadata;
-        found.push([entry.key, { revision: entry.modRevision, at: Date.parse(creationTimestamp) || 0 }]);
-      }
+      const { entries, remaining } = await this.#store.range({ from, to, limit: PAGE });
+      for (const { key, modRevision, value } of entries) if (!this.#written.has(key)) found.push([key, { revision: modRevision, at: creationOf(value) }]);
       const last = entries.at(-1);
       if (remaining === 0 || last === undefined) break;
       from = `${last.key}\0`;
+      await new Promise<void>((resolve) => this.#world.timers.soon(resolve));
     }
+    const followed = [...this.#written];
+    this.#written.clear();
     for (const [key, written] of found.sort(([, a], [, b]) => a.at - b.at)) this.#written.set(key, written);
-    return revision;
+    for (const [key, written] of followed) this.#written.set(key, written);
   }
 
   #follow(after: number): void {
@@ -90,23 +88,31 @@ class EventExpiry {
     this.#cancels.push(() => watch.stop());
   }
 
-  #schedule(): void {
+  #schedule(task: () => Promise<void>): void {
     if (this.#stopped) return;
-    this.#cancels.push(this.#world.timers.after(SWEEP_EVERY_MS, () => void this.#sweep().then(() => this.#schedule())));
+    this.#cancels.push(this.#world.timers.after(SWEEP_EVERY_MS, () => void this.#run(task)));
+  }
+
+  async #run(task: () => Promise<void>): Promise<void> {
+    // Only the watch is left to cancel: the timer has fired.
+    this.#cancels = this.#cancels.slice(0, 1);
+    try {
+      await task();
+      this.#schedule(() => this.#sweep());
+    } catch (error) {
+      if (error instanceof StoreError && error.code === 'closed') return;
+      this.#world.log.warn('cannot remove events that are over', { error: String(error) });
+      this.#schedule(task);
+    }
   }
 
   async #sweep(): Promise<void> {
-    // Only the watch is left to cancel: the timer has fired.
-    this.#cancels = this.#cancels.slice(0, 1);
     const before = this.#world.clock.now() - LIFETIME_MS;
-    try {
-      for (;;) {
-        const due = this.#takeDue(before);
-        if (due.length === 0 || this.#stopped) return;
-        await this.#removeAll(due);
-      }
-    } catch (error) {
-      this.#world.log.warn('cannot remove events that are over', { error: String(error) });
+    for (;;) {
+      const due = this.#takeDue(before);
+      if (due.length === 0 || this.#stopped) return;
+      await this.#removeAll(due);
+      for (const [key, written] of due) if (this.#written.get(key) === written) this.#written.delete(key);
     }
   }
 
@@ -116,7 +122,6 @@ class EventExpiry {
       if (written.at > before || due.length >= BATCH) break;
       due.push([key, written]);
     }
-    for (const [key] of due) this.#written.delete(key);
     return due;
   }
 
@@ -129,4 +134,10 @@ class EventExpiry {
     const rest = due.filter(([key]) => !changed.has(key));
     if (rest.length > 0) await this.#removeAll(rest);
   }
+}
+
+/** Read past the memo: nobody else asks for all events, and decoded they would stay in memory. */
+function creationOf(value: Uint8Array): number {
+  const { metadata } = JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()) as KubeObject;
+  return Date.parse(metadata.creationTimestamp ?? '') || 0;
 }
