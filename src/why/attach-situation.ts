@@ -1,6 +1,6 @@
 /** One volume on one node, as the attach/detach controller would see it. */
 import type { Node, Pod } from '../api/generated/types.ts';
-import { type Attachable, attachableOf, uniqueNameOf } from '../controllers/attach-detach/attachable.ts';
+import { type Attachable, attachableOf, uniqueNameOf } from '../domain/volumes/attachable.ts';
 import { isReady, type Rival, readAttachment, readNode, type Situation } from '../controllers/attach-detach/situation.ts';
 import { hasEnded } from '../domain/volumes/pods.ts';
 import type { Volume } from '../domain/volumes/volume.ts';

@@ -1,5 +1,5 @@
 import type { PersistentVolume } from '../../api/generated/types.ts';
-import { attachableOf, parseUniqueName, uniqueNameOf } from './attachable.ts';
+import { attachableOf, attachmentNameOf, parseUniqueName, uniqueNameOf } from '../../domain/volumes/attachable.ts';
 import type { Pair } from './situation.ts';
 
 /** Of some text, in hexadecimal. */
@@ -38,7 +38,7 @@ export class Pairs {
   }
 
   #pair({ driver, handle }: { readonly driver: string; readonly handle: string }, node: string): Pair {
-    const id = `csi-${this.#sha256(handle + driver + node)}`;
+    const id = attachmentNameOf({ driver, handle }, node, this.#sha256);
     const known = this.#known.get(id);
     if (known !== undefined) return known;
     const pair: Pair = { id, driver, handle, node, uniqueName: uniqueNameOf({ driver, handle }) };

@@ -9,7 +9,7 @@ import { claimsOfPod, hasEnded } from '../../domain/volumes/pods.ts';
 import { type Cache, type Index, keyOf } from '../../machinery/cache.ts';
 import type { Informers } from '../../machinery/informers.ts';
 import { isNewer } from '../../machinery/revision.ts';
-import { attachableOf, uniqueNameOf } from './attachable.ts';
+import { attachableOf, uniqueNameOf } from '../../domain/volumes/attachable.ts';
 import type { Pairs } from './pairs.ts';
 import { type NodeState, type Pair, type Rival, readAttachment, readNode, type Situation, type Want } from './situation.ts';
 

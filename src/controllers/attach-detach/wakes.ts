@@ -2,7 +2,7 @@
 import type { CSIDriver, Node, PersistentVolume, PersistentVolumeClaim, Pod, VolumeAttachment } from '../../api/generated/types.ts';
 import { claimsOfPod } from '../../domain/volumes/pods.ts';
 import { type Change, keyOf, ownerUids } from '../../machinery/cache.ts';
-import { attachableOf } from './attachable.ts';
+import { attachableOf } from '../../domain/volumes/attachable.ts';
 import { isOutOfService, isReady, managedAnnotation } from './situation.ts';
 import { nodeOf, type View } from './view.ts';
 

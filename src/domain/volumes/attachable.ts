@@ -1,5 +1,5 @@
 import type { PersistentVolume } from '../../api/generated/types.ts';
-import { type CsiSource, csiSourceOf } from '../../domain/csi-translation.ts';
+import { type CsiSource, csiSourceOf } from '../csi-translation.ts';
 
 /** What there is to attach of a volume: a CSI driver, and the driver's own name for it. */
 export interface Attachable extends CsiSource {
@@ -31,5 +31,9 @@ export function parseUniqueName(name: string): CsiSource | undefined {
   const end = name.indexOf('^', csiPrefix.length);
   return end === -1 ? undefined : { driver: name.slice(csiPrefix.length, end), handle: name.slice(end + 1) };
 }
+
+/** The VolumeAttachment that brings a volume to a node: its name follows from both. `sha256`: in hexadecimal. */
+export const attachmentNameOf = ({ driver, handle }: CsiSource, node: string, sha256: (text: string) => string): string =>
+  `csi-${sha256(handle + driver + node)}`;
 
 const csiPrefix = 'kubernetes.io/csi/';
