@@ -44,6 +44,13 @@ export const controllerRoles = {
     events,
   ],
   'expand-controller': [rule('update', '', 'persistentvolumeclaims/status'), events],
+  'replicaset-controller': [rule('create patch delete', '', 'pods'), rule('get', 'apps', 'replicasets'), rule('update', 'apps', 'replicasets/status'), events],
+  'deployment-controller': [
+    rule('create update patch delete', 'apps', 'replicasets'),
+    rule('get update', 'apps', 'deployments'),
+    rule('update', 'apps', 'deployments/status'),
+    events,
+  ],
 } as const satisfies Readonly<Record<string, Role>>;
 
 export type ControllerName = keyof typeof controllerRoles;

@@ -31,6 +31,7 @@ import type { Clock, World } from '../world/world.ts';
 import type { ControllerName } from './controller-roles.ts';
 import type { Connect } from './identities.ts';
 import { storageControllers } from './storage-controllers.ts';
+import { workloadLoops } from './workload-controllers.ts';
 
 export interface ControllersOptions {
   /** In the server's process, or over HTTPS: the controllers do not know. */
@@ -38,7 +39,7 @@ export interface ControllersOptions {
   readonly world: World;
   /** All that the server serves. */
   readonly kinds: readonly Kind[];
-  /** Absent: others keep house (namespaces, service accounts, garbage). */
+  /** Absent: others keep house (namespaces, service accounts, garbage, workloads). */
   readonly housekeeping?: {
     /** PEM. */
     readonly rootCa: string;
@@ -89,7 +90,7 @@ function startTerm(options: ControllersOptions, { fence, deposed }: Term): reado
   const loops = [
     ...storageLoops(options, crew),
     ...claimLoops(options, crew),
-    ...(options.housekeeping === undefined ? [] : housekeepingLoops(options.housekeeping.rootCa, kinds, crew)),
+    ...(options.housekeeping === undefined ? [] : [...housekeepingLoops(options.housekeeping.rootCa, kinds, crew), ...workloadLoops(crew)]),
   ];
   informers.start();
   return [...loops, ...recorders, informers];
@@ -98,7 +99,7 @@ function startTerm(options: ControllersOptions, { fence, deposed }: Term): reado
 type Run = <Key extends string, Snapshot, Action>(controller: Controller<Key, Snapshot, Action>) => Loop;
 
 /** What every controller of a term is made with. */
-interface Crew {
+export interface Crew {
   readonly as: (name: ControllerName) => { readonly client: Client; readonly informers: Informers; readonly clock: Clock };
   readonly recorderFor: (name: ControllerName, component: string) => Recorder;
   readonly run: Run;
