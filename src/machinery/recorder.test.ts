@@ -71,6 +71,19 @@ test('the same event again is counted, not repeated; another one has a name of i
     expect(events.find(({ count }) => count === 6)).toMatchObject({ firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T00:00:01Z' });
   }));
 
+test('one recorder speaks for several hosts, whose events are counted apart, and keeps as many waiting as it was told', () =>
+  simulate(1, async (world) => {
+    const cluster = await startTestCluster(world);
+    const about = await object(cluster, 'data');
+    const recorder = new Recorder({ world, client: createClient({ transport: cluster.transport }), eventKind, component: 'kubelet', waitingLimit: 3 });
+    for (const host of ['n1', 'n2', 'n1', 'n3']) recorder.record(about, bound, host);
+    await world.sleep(1000);
+    expect((await recorded(cluster)).map(({ source, reportingInstance, count }) => `${source.host} ${reportingInstance} ×${count}`).sort()).toEqual([
+      'n1 n1 ×2',
+      'n2 n2 ×1',
+    ]);
+  }));
+
 test('events about something in no namespace go to `default`; a name that no event can have is replaced', () =>
   simulate(1, async (world) => {
     const cluster = await startTestCluster(world);

@@ -14,6 +14,8 @@ export interface RecorderOptions {
   /** Who reports: 'persistentvolume-controller'. */
   readonly component: string;
   readonly host?: string;
+  /** How many events may wait; a thousand unless said. One recorder of many nodes needs room for all of them. */
+  readonly waitingLimit?: number;
 }
 
 export interface Report {
@@ -27,7 +29,7 @@ export interface Report {
  *
  * Guarantees
  * - `record` never waits, never throws, and costs its caller nothing but memory, of which there is a limit: beyond
- *   a thousand waiting events new ones are dropped, and the log says so.
+ *   its limit of waiting events new ones are dropped, and the log says so.
  * - Events about one object are written in order; those about different objects side by side.
  * Caveats: an event is a courtesy. One that the server refuses is dropped; one that did not get through is tried
  * twelve times, ten seconds apart.
@@ -54,14 +56,15 @@ export class Recorder {
     this.#queue.onReady = () => options.world.timers.soon(() => this.#pump());
   }
 
-  record(about: KubeObject | ObjectReference, report: Report): void {
+  /** `host`: where it happened, if that is not where the recorder is. */
+  record(about: KubeObject | ObjectReference, report: Report, host: string | undefined = this.#options.host): void {
     if (this.#stopped) return;
     const involvedObject = referenceTo(about);
     const key = [involvedObject.apiVersion, involvedObject.kind, involvedObject.namespace, involvedObject.name].join('/');
-    if (this.#size >= waitingLimit) return this.#drop(key, report);
+    if (this.#size >= (this.#options.waitingLimit ?? defaultWaitingLimit)) return this.#drop(key, report);
     this.#size++;
     const list = this.#waiting.get(key);
-    const waiting: Waiting = { event: this.#freshEvent(involvedObject, report), correlated: undefined, tries: 0 };
+    const waiting: Waiting = { event: this.#freshEvent(involvedObject, report, host), correlated: undefined, tries: 0 };
     if (list === undefined) this.#waiting.set(key, [waiting]);
     else list.push(waiting);
     this.#queue.add(key);
@@ -140,8 +143,8 @@ export class Recorder {
     return this.#options.client.patch(this.#options.eventKind, { namespace, name }, { type: 'strategic', body: patch });
   }
 
-  #freshEvent(involvedObject: ObjectReference, report: Report): FreshEvent {
-    const { component, host } = this.#options;
+  #freshEvent(involvedObject: ObjectReference, report: Report, host: string | undefined): FreshEvent {
+    const { component } = this.#options;
     const time = `${new Date(this.#options.world.clock.now()).toISOString().slice(0, 19)}Z`;
     const namespace = involvedObject.namespace === undefined || involvedObject.namespace === '' ? 'default' : involvedObject.namespace;
     return {
@@ -176,7 +179,7 @@ interface Waiting {
   tries: number;
 }
 
-const waitingLimit = 1000;
+const defaultWaitingLimit = 1000;
 const triesLimit = 12;
 const retryMs = 10_000;
 /** Events about different objects that are written side by side: one commit of the store takes them all. */
