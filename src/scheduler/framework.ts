@@ -149,9 +149,11 @@ export interface Stages {
 export interface Hands {
   readonly client: Client;
   readonly world: World;
-  /** Aborts when the pod is gone, is preempted while it waits, or the scheduler stops; `reason` says which. */
+  /** Aborts when the pod is gone, is preempted while it waits, or the scheduler stops; its `reason` is an `AbortReason`. */
   readonly signal: AbortSignal;
 }
+
+export type AbortReason = 'pod gone' | 'preempted' | 'stopped';
 
 /**
  * - `unschedulable`: not here as things are; if some pods went away, perhaps

@@ -31,8 +31,8 @@ export interface Rejection {
 }
 
 export interface MatchOptions {
-  /** The node on which a pod wants the volume: only the scheduler knows one. */
-  readonly node?: NodeFacts;
+  /** The node on which a pod wants the volume: only the scheduler knows one. 'any': it has not asked for the node yet. */
+  readonly node?: NodeFacts | 'any';
 }
 
 type Check = (claim: Claim, volume: Volume, options: MatchOptions) => Rejection | undefined;
@@ -65,7 +65,7 @@ const checks = {
   accessModes: (claim, volume) =>
     offersModes(volume.accessModes, claim.accessModes) ? undefined : reject('accessModes', showModes(volume.accessModes), showModes(claim.accessModes)),
   nodeAffinity: (_, volume, { node }) =>
-    node === undefined || volume.nodes === undefined || matchesNode(volume.nodes, node)
+    node === undefined || node === 'any' || volume.nodes === undefined || matchesNode(volume.nodes, node)
       ? undefined
       : reject('nodeAffinity', 'a node affinity without this node', `one that matches ${node.name ?? 'the node'}`),
 } satisfies Record<Rule, Check>;

@@ -196,7 +196,8 @@ class Row {
 const labelText = (key: string, value: string): string => `${key}=${value}`;
 const labelsOf = (volume: Volume): string[] => Object.entries(volume.labels ?? {}).map(([key, value]) => labelText(key, value));
 
-function bySize(a: Volume, b: Volume): number {
+/** The smallest first; of those of one size, in the order of their names. */
+export function bySize(a: Volume, b: Volume): number {
   const difference = compareQuantities(a.capacity ?? zero, b.capacity ?? zero);
   return difference === 0 ? (a.name < b.name ? -1 : a.name > b.name ? 1 : 0) : difference;
 }

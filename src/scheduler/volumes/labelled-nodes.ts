@@ -34,7 +34,10 @@ export class LabelledNodes {
     else this.#nodes.set(name, labels);
     // Most changes are heartbeats.
     if (known === labels) return;
-    for (const [label, value] of Object.entries(known)) if (labels[label] !== value) this.#relabel(name, label, { before: value, after: labels[label] });
+    for (const [label, value] of Object.entries(known)) {
+      const next = Object.hasOwn(labels, label) ? labels[label] : undefined;
+      if (next !== value) this.#relabel(name, label, { before: value, after: next });
+    }
     for (const [label, value] of Object.entries(labels)) if (!Object.hasOwn(known, label)) this.#relabel(name, label, { before: undefined, after: value });
   }
 
