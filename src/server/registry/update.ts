@@ -175,7 +175,7 @@ async function admitUpdate(registry: Registry, call: Call, admitted: Admission):
   keepGeneration(object, old);
   prepare(part, kind, { object, old, now: registry.world.clock.now() });
   keepSystemFields(object, old);
-  growGeneration(kind, object, old);
+  if (part === 'object') growGeneration(kind, object, old);
   validate({ resource, object, old, write: part === 'object' ? 'update' : part });
   if (part === 'object') for (const warning of kind.warnings?.(object, old) ?? []) warnings.add(warning);
   await registry.admission.validate(admission);

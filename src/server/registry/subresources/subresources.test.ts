@@ -47,6 +47,19 @@ describe('status', () => {
       expect(await patch('s', { spec: { replicas: 3 } })).toBe(2);
     }),
   );
+
+  test(
+    'may carry an annotation of a Deployment, which makes a generation only if it is written with the rest',
+    onApi(async (api) => {
+      const deployments = '/apis/apps/v1/namespaces/default/deployments';
+      const template = { metadata: { labels: { a: 'b' } }, spec: pod('x').spec };
+      await api.create(deployments, { metadata: { name: 'd' }, spec: { selector: { matchLabels: { a: 'b' } }, template } });
+      const annotate = async (path: string, a: string) =>
+        (await api.send('PATCH', `${deployments}/${path}`, { ...merge, body: { metadata: { annotations: { a } } } })).body.metadata;
+      expect(await annotate('d/status', '1')).toMatchObject({ annotations: { a: '1' }, generation: 1 });
+      expect(await annotate('d', '2')).toMatchObject({ annotations: { a: '2' }, generation: 2 });
+    }),
+  );
 });
 
 describe('scale', () => {
