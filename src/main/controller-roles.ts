@@ -51,6 +51,8 @@ export const controllerRoles = {
     rule('update', 'apps', 'deployments/status'),
     events,
   ],
+  'taint-eviction-controller': [rule('update', '', 'pods/status'), rule('delete', '', 'pods'), events],
+  'pod-garbage-collector': [rule('get', '', 'nodes'), rule('update', '', 'pods/status'), rule('delete', '', 'pods')],
 } as const satisfies Readonly<Record<string, Role>>;
 
 export type ControllerName = keyof typeof controllerRoles;

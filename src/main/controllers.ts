@@ -30,6 +30,7 @@ import { serviceAccountController } from '../workloads/service-account/controlle
 import type { Clock, World } from '../world/world.ts';
 import type { ControllerName } from './controller-roles.ts';
 import type { Connect } from './identities.ts';
+import { nodeLoops } from './node-controllers.ts';
 import { storageControllers } from './storage-controllers.ts';
 import { workloadLoops } from './workload-controllers.ts';
 
@@ -90,7 +91,7 @@ function startTerm(options: ControllersOptions, { fence, deposed }: Term): reado
   const loops = [
     ...storageLoops(options, crew),
     ...claimLoops(options, crew),
-    ...(options.housekeeping === undefined ? [] : [...housekeepingLoops(options.housekeeping.rootCa, kinds, crew), ...workloadLoops(crew)]),
+    ...(options.housekeeping === undefined ? [] : [...housekeepingLoops(options.housekeeping.rootCa, kinds, crew), ...workloadLoops(crew), ...nodeLoops(crew)]),
   ];
   informers.start();
   return [...loops, ...recorders, informers];
