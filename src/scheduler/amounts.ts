@@ -1,4 +1,7 @@
-import { type Quantity, quantityMilliValue, quantityValue } from '../api/quantity.ts';
+import type { Node, Pod } from '../api/generated/types.ts';
+import { podRequests } from '../api/kinds/workloads/pod-resources.ts';
+import { parseQuantity, type Quantity, quantityMilliValue, quantityValue } from '../api/quantity.ts';
+import { withResizes } from '../domain/quota/resized-pods.ts';
 import { isExtendedResource, isHugePages } from '../api/validation/resources.ts';
 
 /** Amounts of resources as the scheduler counts them: plain numbers, so that thousands of nodes are compared in no time. */
@@ -37,6 +40,13 @@ export function amountsOfQuantities(quantities: Iterable<readonly [string, Quant
   }
   return amounts;
 }
+
+/** What a node has for its pods. */
+export const nodeAmounts = ({ status }: Node): Amounts =>
+  amountsOfQuantities(Object.entries(status.allocatable ?? {}).map(([name, text]) => [name, parseQuantity(text)] as const));
+
+/** What a pod asks for, or has while it is being resized. */
+export const podAmounts = (pod: Pod): Amounts => amountsOfQuantities(podRequests(withResizes(pod)));
 
 /** What the scheduler counts besides the resources that it knows by name. */
 const isScalar = (name: string): boolean =>

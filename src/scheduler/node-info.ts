@@ -1,7 +1,6 @@
 import type { Node, Taint } from '../api/generated/types.ts';
-import { parseQuantity } from '../api/quantity.ts';
 import type { Labels } from '../domain/label-selector.ts';
-import { type Amounts, addAmountsTo, amountsOfQuantities, copyAmounts, noAmounts } from './amounts.ts';
+import { type Amounts, addAmountsTo, copyAmounts, noAmounts, nodeAmounts } from './amounts.ts';
 import { anyAddress, type HostPort, type PodInfo } from './pod-info.ts';
 
 /** A node and what the pods on it (assumed ones included) take of it, kept up with each change. Plugins only read it. */
@@ -11,6 +10,8 @@ export interface NodeInfo {
   readonly labels: Labels | undefined;
   /** Those that keep pods away: effects NoSchedule and NoExecute. */
   readonly repellingTaints: readonly Taint[];
+  /** Those that only ask for it: effect PreferNoSchedule. */
+  readonly avoidedTaints: readonly Taint[];
   readonly pods: readonly PodInfo[];
   /** Those with any affinity or anti-affinity to other pods; and with required anti-affinity. */
   readonly podsWithAffinity: readonly PodInfo[];
@@ -26,6 +27,9 @@ export interface NodeInfo {
   isPortFree(port: HostPort): boolean;
 }
 
+export const repellingTaints = ({ spec }: Node): readonly Taint[] =>
+  (spec.taints ?? []).filter(({ effect }) => effect === 'NoSchedule' || effect === 'NoExecute');
+
 let generations = 0;
 
 /** The NodeInfo that the cluster keeps, and that what-ifs make copies of. */
@@ -34,6 +38,7 @@ export class LiveNodeInfo implements NodeInfo {
   node: Node;
   labels: Labels | undefined;
   repellingTaints: readonly Taint[] = [];
+  avoidedTaints: readonly Taint[] = [];
   pods: PodInfo[] = [];
   podsWithAffinity: PodInfo[] = [];
   podsWithAntiAffinity: PodInfo[] = [];
@@ -55,8 +60,9 @@ export class LiveNodeInfo implements NodeInfo {
   setNode(node: Node): void {
     this.node = node;
     this.labels = node.metadata.labels;
-    this.repellingTaints = (node.spec.taints ?? []).filter(({ effect }) => effect === 'NoSchedule' || effect === 'NoExecute');
-    this.allocatable = amountsOfQuantities(Object.entries(node.status.allocatable ?? {}).map(([name, text]) => [name, parseQuantity(text)] as const));
+    this.repellingTaints = repellingTaints(node);
+    this.avoidedTaints = (node.spec.taints ?? []).filter(({ effect }) => effect === 'PreferNoSchedule');
+    this.allocatable = nodeAmounts(node);
     this.generation = ++generations;
   }
 

@@ -78,7 +78,7 @@ export function readPod(pod: Pod, nodeName = pod.spec.nodeName ?? ''): PodInfo {
     requests: amountsOfQuantities(podRequests(counted)),
     scoredCpu,
     scoredMemory,
-    hostPorts: hostPortsOf(pod),
+    hostPorts: readHostPorts(pod),
     claims: claimsOfPod(pod),
     namedClaims: (spec.volumes ?? []).flatMap(({ persistentVolumeClaim: used }) => (used === undefined ? [] : [claimKey(namespace, used.claimName)])),
     affinity: affinitiesOf(pod),
@@ -109,7 +109,7 @@ function withDefaultRequests({ spec }: Pod): Pick<Pod, 'spec'> {
   };
 }
 
-function hostPortsOf({ spec }: Pod): readonly HostPort[] {
+export function readHostPorts({ spec }: Pod): readonly HostPort[] {
   const containers = [...(spec.initContainers ?? []).filter(isSidecar), ...(spec.containers ?? [])];
   return containers.flatMap(({ ports = [] }) =>
     ports.flatMap(({ hostPort = 0, hostIP = '', protocol = '' }) =>

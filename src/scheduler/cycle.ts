@@ -1,0 +1,153 @@
+/** One cycle: which node a pod gets, as things are. Nothing waits here, and nothing is written. */
+import type { Cluster } from './cluster.ts';
+import type { Diagnosis } from './diagnosis.ts';
+import { type Failure, isFailure, type Plugin, type PodInfo, type Rejection } from './framework.ts';
+import type { LiveNodeInfo } from './node-info.ts';
+import { nominatedNode, type Nominations } from './nominations.ts';
+import { excludedBy, type PodRun, prepare } from './pod-run.ts';
+
+export interface CycleWorld {
+  readonly plugins: readonly Plugin[];
+  readonly cluster: Cluster;
+  readonly nominations: Nominations;
+  /** At least 0, below 1: which of several equally good nodes it is. */
+  readonly chance: () => number;
+}
+
+export type CycleResult =
+  | { readonly type: 'found'; readonly node: LiveNodeInfo; readonly run: PodRun }
+  /** `run`: every plugin has prepared itself, so that it can be asked what would be if pods went away. */
+  | { readonly type: 'none'; readonly diagnosis: Diagnosis; readonly run: PodRun | undefined }
+  | { readonly type: 'noNodes' }
+  | { readonly type: 'failed'; readonly message: string };
+
+/** Finds nodes. Where the last search ended, the next one goes on: each node has the same chance to be looked at. */
+export class Search {
+  readonly #world: CycleWorld;
+  #next = 0;
+
+  constructor(world: CycleWorld) {
+    this.#world = world;
+  }
+
+  find(pod: PodInfo): CycleResult {
+    const { plugins, cluster } = this.#world;
+    const total = cluster.nodes.length;
+    if (total === 0) return { type: 'noNodes' };
+    const prepared = prepare(pod, plugins, cluster);
+    switch (prepared.type) {
+      case 'failed':
+        return prepared;
+      case 'rejected': {
+        const diagnosis = { nodes: total, everywhere: prepared.rejection, byNode: new Map(), others: undefined };
+        return { type: 'none', diagnosis, run: prepared.run };
+      }
+      case 'ready': {
+        const { run, nodes, restrictedBy } = prepared;
+        const others = nodes === undefined ? undefined : excludedBy(restrictedBy);
+        const eligible = nodes === undefined ? cluster.nodes : this.#named(nodes);
+        return this.#choose(run, { nodes: total, everywhere: undefined, others }, eligible);
+      }
+    }
+  }
+
+  #choose(run: PodRun, about: Omit<Diagnosis, 'byNode'>, eligible: readonly LiveNodeInfo[]): CycleResult {
+    const promised = this.#promised(run, eligible);
+    if (promised !== undefined) return { type: 'found', node: promised, run };
+    const likely = this.#likely(run, eligible);
+    let found = this.#passing(run, likely);
+    // For a pod that goes nowhere every node has to tell its own reason.
+    if (found.type === 'searched' && found.passing.length === 0 && likely !== eligible) found = this.#passing(run, eligible);
+    if (found.type === 'failed') return found;
+    const { passing, byNode } = found;
+    if (passing.length === 0) return { type: 'none', diagnosis: { ...about, byNode }, run };
+    const [only] = passing;
+    return { type: 'found', node: passing.length === 1 && only !== undefined ? only : this.#best(run, passing), run };
+  }
+
+  #named(names: ReadonlySet<string>): readonly LiveNodeInfo[] {
+    return [...names].flatMap((name) => this.#world.cluster.node(name) ?? []);
+  }
+
+  /** The node on which others have made room for the pod. */
+  #promised(run: PodRun, eligible: readonly LiveNodeInfo[]): LiveNodeInfo | undefined {
+    const name = nominatedNode(run.pod);
+    const node = name === '' ? undefined : this.#world.cluster.node(name);
+    if (node === undefined || (eligible !== this.#world.cluster.nodes && !eligible.includes(node))) return undefined;
+    return filterBesideNominated(run, node, this.#world.nominations) === undefined ? node : undefined;
+  }
+
+  /** The nodes worth looking at: those that the most selective plugin names. */
+  #likely(run: PodRun, eligible: readonly LiveNodeInfo[]): readonly LiveNodeInfo[] {
+    let names: ReadonlySet<string> | undefined;
+    for (const { stages } of run.parts) if (stages.likely !== undefined && stages.likely.size < (names?.size ?? eligible.length)) names = stages.likely;
+    if (names === undefined) return eligible;
+    return eligible === this.#world.cluster.nodes ? this.#named(names) : eligible.filter(({ name }) => names.has(name));
+  }
+
+  #passing(run: PodRun, nodes: readonly LiveNodeInfo[]): Found | { readonly type: 'failed'; readonly message: string } {
+    const enough = enoughNodes(nodes.length);
+    const passing: LiveNodeInfo[] = [];
+    const byNode = new Map<string, Rejection>();
+    for (let i = 0; i < nodes.length && passing.length < enough; i++) {
+      const node = nodes[(this.#next + i) % nodes.length];
+      if (node === undefined) continue;
+      const verdict = filterBesideNominated(run, node, this.#world.nominations);
+      if (verdict === undefined) passing.push(node);
+      else if (isFailure(verdict)) return { type: 'failed', message: `running "${verdict.plugin}" filter plugin: ${verdict.message}` };
+      else byNode.set(node.name, verdict);
+    }
+    this.#next = (this.#next + passing.length + byNode.size) % this.#world.cluster.nodes.length;
+    return { type: 'searched', passing, byNode };
+  }
+
+  /** Of the best, any. */
+  #best(run: PodRun, nodes: readonly LiveNodeInfo[]): LiveNodeInfo {
+    const totals = new Float64Array(nodes.length);
+    for (const { plugin, stages } of run.parts) {
+      const scores = stages.score?.(nodes);
+      if (scores === undefined) continue;
+      const weight = plugin.weight ?? 1;
+      for (let i = 0; i < nodes.length; i++) totals[i] = (totals[i] ?? 0) + weight * (scores[i] ?? 0);
+    }
+    const highest = totals.reduce((most, total) => Math.max(most, total), Number.NEGATIVE_INFINITY);
+    const best = nodes.filter((_, i) => totals[i] === highest);
+    const chosen = best[Math.floor(this.#world.chance() * best.length)];
+    if (chosen === undefined) throw new Error('there is a best of one or more nodes');
+    return chosen;
+  }
+}
+
+interface Found {
+  readonly type: 'searched';
+  readonly passing: readonly LiveNodeInfo[];
+  readonly byNode: ReadonlyMap<string, Rejection>;
+}
+
+/** In a large cluster a good node will do, it need not be the best. */
+export function enoughNodes(total: number): number {
+  if (total < fewNodes) return total;
+  const percentage = Math.max(5, 50 - Math.trunc(total / 125));
+  return Math.max(fewNodes, Math.trunc((total * percentage) / 100));
+}
+
+const fewNodes = 100;
+
+/**
+ * Whether the pod fits on the node, both with and without the pods that were promised room on it: they may come, or go elsewhere.
+ * Only those count to which it has to yield.
+ */
+export function filterBesideNominated(run: PodRun, node: LiveNodeInfo, nominations: Nominations): Rejection | Failure | undefined {
+  if (nominations.isEmpty) return run.filter(node);
+  const promised = [...nominations.on(node.name)].filter(({ priority, uid }) => priority >= run.pod.priority && uid !== run.pod.uid);
+  if (promised.length > 0) {
+    const [whatIf, crowded] = [run.copy(), node.copy()];
+    for (const pod of promised) {
+      crowded.addPod(pod);
+      whatIf.addPod(pod, crowded);
+    }
+    const verdict = whatIf.filter(crowded);
+    if (verdict !== undefined) return verdict;
+  }
+  return run.filter(node);
+}

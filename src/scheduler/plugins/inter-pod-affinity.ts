@@ -1,0 +1,205 @@
+import { type Labels, matchesLabels, selectsEverything } from '../../domain/label-selector.ts';
+import { type NodeInfo, type Plugin, type PodInfo, type Rejection, rejection, type Snapshot, type Stages } from '../framework.ts';
+import { type AffinityTerm, type PodAffinities, termMatches } from '../pod-info.ts';
+import { affinityHelps } from './inter-pod-affinity-hints.ts';
+import { bestScore } from './normalise.ts';
+import { placeOf, TopologyCounts } from './topology-counts.ts';
+
+const name = 'InterPodAffinity';
+
+/** Pods that want to be near others or away from them, and those that others want to be away from. */
+export const interPodAffinity: Plugin = {
+  name,
+  weight: 2,
+  prepare: (pod, snapshot) => {
+    const { affinity } = pod;
+    if (affinity === undefined && snapshot.nodesWithAffinity.size === 0) return 'skip';
+    if (affinity?.problem !== undefined) {
+      const found = `has an affinity term that cannot be understood: ${affinity.problem}`;
+      return rejection('unresolvable', name, {
+        text: `parsing pod: ${affinity.problem}`,
+        rule: 'podAffinity',
+        detail: () => ({ found, wanted: 'terms that make sense' }),
+      });
+    }
+    return new PodAffinity(pod, snapshot, countsFor(pod, snapshot));
+  },
+  wakes: { on: ['node', 'pod'], helps: affinityHelps },
+};
+
+interface Counts {
+  /** Pods that match all required terms of the pod. */
+  readonly near: TopologyCounts;
+  /** Pods that match a required anti-affinity term of the pod. */
+  readonly away: TopologyCounts;
+  /** Pods with a required anti-affinity term that the pod matches. */
+  readonly repelling: TopologyCounts;
+}
+
+const none: PodAffinities = { required: [], requiredAnti: [], preferred: [], preferredAnti: [], problem: undefined };
+
+function countsFor(pod: PodInfo, snapshot: Snapshot): Counts {
+  const { required, requiredAnti } = pod.affinity ?? none;
+  const counts: Counts = { near: new TopologyCounts(), away: new TopologyCounts(), repelling: new TopologyCounts() };
+  const labels = labelsOfNamespace(snapshot, pod.namespace);
+  for (const node of snapshot.nodesWithAntiAffinity) for (const other of node.podsWithAntiAffinity) countRepelling(counts, { pod, labels }, { other, node });
+  const [first] = required;
+  if (first !== undefined) {
+    for (const { other, node } of podsWithin(first, snapshot))
+      if (matchesAll(required, other, snapshot)) for (const { topologyKey } of required) counts.near.add(node, topologyKey, 1);
+  }
+  for (const term of requiredAnti)
+    for (const { other, node } of podsWithin(term, snapshot)) if (matchesLabels(term.selector, other.labels)) counts.away.add(node, term.topologyKey, 1);
+  return counts;
+}
+
+interface Incoming {
+  readonly pod: PodInfo;
+  /** Of its namespace. */
+  readonly labels: Labels | undefined;
+}
+
+interface Placed {
+  readonly other: PodInfo;
+  readonly node: NodeInfo;
+}
+
+function countRepelling({ repelling }: Counts, { pod, labels }: Incoming, { other, node }: Placed, amount: 1 | -1 = 1): void {
+  for (const term of other.affinity?.requiredAnti ?? []) if (termMatches(term, pod, labels)) repelling.add(node, term.topologyKey, amount);
+}
+
+const labelsOfNamespace = ({ views }: Snapshot, namespace: string): Labels | undefined => views.namespace.getKey(namespace)?.metadata.labels;
+
+/** The pods of all namespaces that a term is about. */
+function* podsWithin(term: AffinityTerm, snapshot: Snapshot): Generator<Placed> {
+  for (const namespace of namespacesOf(term, snapshot)) {
+    for (const other of snapshot.podsIn(namespace)) {
+      const node = snapshot.node(other.nodeName);
+      if (node !== undefined) yield { other, node };
+    }
+  }
+}
+
+function namespacesOf({ namespaces, namespaceSelector }: AffinityTerm, snapshot: Snapshot): Iterable<string> {
+  if (namespaceSelector.type === 'nothing') return namespaces;
+  if (selectsEverything(namespaceSelector)) return snapshot.namespacesWithPods;
+  return [...snapshot.namespacesWithPods].filter((each) => namespaces.has(each) || matchesLabels(namespaceSelector, labelsOfNamespace(snapshot, each)));
+}
+
+const matchesAll = (terms: readonly AffinityTerm[], pod: PodInfo, snapshot: Snapshot): boolean =>
+  terms.length > 0 && terms.every((term) => termMatches(term, pod, labelsOfNamespace(snapshot, pod.namespace)));
+
+class PodAffinity implements Stages {
+  readonly #pod: PodInfo;
+  readonly #terms: PodAffinities;
+  readonly #snapshot: Snapshot;
+  readonly #counts: Counts;
+  readonly #isUnrestricted: boolean;
+
+  constructor(pod: PodInfo, snapshot: Snapshot, counts: Counts) {
+    this.#pod = pod;
+    this.#terms = pod.affinity ?? none;
+    this.#snapshot = snapshot;
+    this.#counts = counts;
+    this.#isUnrestricted = counts.repelling.isEmpty && this.#terms.required.length === 0 && this.#terms.requiredAnti.length === 0;
+  }
+
+  filter(node: NodeInfo): Rejection | undefined {
+    // Pods that come in a what-if are no restriction either, if the pod and those that are there have none.
+    if (this.#isUnrestricted && this.#counts.repelling.isEmpty) return undefined;
+    if (!this.#isNear(node)) return this.#tooFar();
+    const hated = this.#terms.requiredAnti.find(({ topologyKey }) => this.#counts.away.at(topologyKey, placeOf(node, topologyKey) ?? '\0') > 0);
+    if (hated !== undefined) return tooClose(hated);
+    const label = this.#counts.repelling.occupied(node);
+    return label === undefined ? undefined : repelledBy(label);
+  }
+
+  #isNear(node: NodeInfo): boolean {
+    let isFound = true;
+    for (const { topologyKey } of this.#terms.required) {
+      const place = placeOf(node, topologyKey);
+      if (place === undefined) return false;
+      if (this.#counts.near.at(topologyKey, place) <= 0) isFound = false;
+    }
+    // The first of many that want to be near each other has to go somewhere.
+    return isFound || (this.#counts.near.isEmpty && matchesAll(this.#terms.required, this.#pod, this.#snapshot));
+  }
+
+  addPod(other: PodInfo, node: NodeInfo): void {
+    this.#change({ other, node }, 1);
+  }
+
+  removePod(other: PodInfo, node: NodeInfo): void {
+    this.#change({ other, node }, -1);
+  }
+
+  #change({ other, node }: Placed, amount: 1 | -1): void {
+    const { required, requiredAnti } = this.#terms;
+    countRepelling(this.#counts, { pod: this.#pod, labels: labelsOfNamespace(this.#snapshot, this.#pod.namespace) }, { other, node }, amount);
+    if (matchesAll(required, other, this.#snapshot)) for (const { topologyKey } of required) this.#counts.near.add(node, topologyKey, amount);
+    const labels = labelsOfNamespace(this.#snapshot, other.namespace);
+    for (const term of requiredAnti) if (termMatches(term, other, labels)) this.#counts.away.add(node, term.topologyKey, amount);
+  }
+
+  clone(): Stages {
+    const { near, away, repelling } = this.#counts;
+    return new PodAffinity(this.#pod, this.#snapshot, { near: near.copy(), away: away.copy(), repelling: repelling.copy() });
+  }
+
+  score(nodes: readonly NodeInfo[]): readonly number[] | undefined {
+    const sums = this.#preferences();
+    if (sums.isEmpty) return undefined;
+    const scores = nodes.map((node) => sums.sumAt(node));
+    const [lowest, highest] = [Math.min(...scores), Math.max(...scores)];
+    return scores.map((score) => (highest > lowest ? Math.trunc(bestScore * ((score - lowest) / (highest - lowest))) : 0));
+  }
+
+  /** What the pod prefers of others, and they of it. A pod that requires others nearby also likes those that do not require it. */
+  #preferences(): TopologyCounts {
+    const sums = new TopologyCounts();
+    const own = [...this.#terms.preferred, ...this.#terms.preferredAnti.map(({ term, weight }) => ({ term, weight: -weight }))];
+    for (const { term, weight } of own) {
+      for (const { other, node } of podsWithin(term, this.#snapshot)) if (matchesLabels(term.selector, other.labels)) sums.add(node, term.topologyKey, weight);
+    }
+    const labels = labelsOfNamespace(this.#snapshot, this.#pod.namespace);
+    for (const node of this.#snapshot.nodesWithAffinity) {
+      for (const { affinity = none } of node.podsWithAffinity) {
+        const theirs = [
+          ...affinity.required.map((term) => ({ term, weight: requiredWeight })),
+          ...affinity.preferred,
+          ...affinity.preferredAnti.map(({ term, weight }) => ({ term, weight: -weight })),
+        ];
+        for (const { term, weight } of theirs) if (termMatches(term, this.#pod, labels)) sums.add(node, term.topologyKey, weight);
+      }
+    }
+    return sums;
+  }
+
+  #tooFar(): Rejection {
+    const keys = this.#terms.required.map(({ topologyKey }) => topologyKey).join(', ');
+    return rejection('unresolvable', name, {
+      text: "node(s) didn't match pod affinity rules",
+      rule: 'podAffinity',
+      detail: () => ({ found: `has no pod near (by ${keys}) that the pod's affinity asks for`, wanted: `such a pod in the same ${keys}` }),
+    });
+  }
+}
+
+/** What it counts that a pod on a node requires the one that is to be placed nearby. */
+const requiredWeight = 1;
+
+function tooClose({ topologyKey }: AffinityTerm): Rejection {
+  return rejection('unschedulable', name, {
+    text: "node(s) didn't match pod anti-affinity rules",
+    rule: 'podAntiAffinity',
+    detail: () => ({ found: `has a pod in the same ${topologyKey} that the pod's anti-affinity excludes`, wanted: `no such pod in its ${topologyKey}` }),
+  });
+}
+
+function repelledBy(topologyKey: string): Rejection {
+  return rejection('unschedulable', name, {
+    text: "node(s) didn't satisfy existing pods anti-affinity rules",
+    rule: 'existingAntiAffinity',
+    detail: () => ({ found: `has a pod in the same ${topologyKey} whose anti-affinity excludes this one`, wanted: `no such pod in its ${topologyKey}` }),
+  });
+}

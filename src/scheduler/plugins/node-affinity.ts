@@ -1,0 +1,93 @@
+import type { Pod } from '../../api/generated/types.ts';
+import { matchesNode, type NodeTerms, nodeTermsOf } from '../../domain/volumes/topology.ts';
+import { type NodeInfo, type Plugin, rejection, type Rejection, type Stages } from '../framework.ts';
+import { namedNodes, RequiredNodes, requiredTerms } from '../required-nodes.ts';
+import { normalised } from './normalise.ts';
+
+const name = 'NodeAffinity';
+
+const contradiction = rejection('unresolvable', name, {
+  text: 'pod affinity terms conflict',
+  rule: 'nodeSelector',
+  detail: () => ({ found: 'requires each term to match several node names at once', wanted: 'terms that a node can meet' }),
+});
+
+/** Pods go where their node selector and required node affinity say, preferably where their preferences say. */
+export const nodeAffinity: Plugin = {
+  name,
+  weight: 2,
+  prepare: ({ pod }) => {
+    const terms = requiredTerms(pod);
+    const preferred = preferencesOf(pod);
+    const isRestricted = terms !== undefined || pod.spec.nodeSelector !== undefined;
+    if (!isRestricted && preferred.length === 0) return 'skip';
+    const nodes = terms === undefined || terms.length === 0 ? undefined : namedNodes(terms);
+    if (nodes?.size === 0) return contradiction;
+    return new Affinity(pod, { nodes, isRestricted, preferred });
+  },
+  wakes: {
+    on: ['node'],
+    helps: ({ pod }, change) => {
+      if (change.resource !== 'node' || change.after === undefined) return false;
+      const required = new RequiredNodes(pod);
+      return required.matchesObject(change.after) && (change.before === undefined || !required.matchesObject(change.before));
+    },
+  },
+};
+
+interface Preference {
+  readonly weight: number;
+  readonly terms: NodeTerms;
+}
+
+function preferencesOf({ spec }: Pod): readonly Preference[] {
+  const given = spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  return given.flatMap(({ weight, preference }) => {
+    const terms = nodeTermsOf({ nodeSelectorTerms: [preference] });
+    return weight === 0 || terms.length === 0 ? [] : [{ weight, terms }];
+  });
+}
+
+interface Wishes {
+  readonly nodes: ReadonlySet<string> | undefined;
+  readonly isRestricted: boolean;
+  readonly preferred: readonly Preference[];
+}
+
+class Affinity implements Stages {
+  readonly nodes?: ReadonlySet<string>;
+  readonly #required: RequiredNodes | undefined;
+  readonly #preferred: readonly Preference[];
+  readonly #mismatch: Rejection;
+
+  constructor(pod: Pod, { nodes, isRestricted, preferred }: Wishes) {
+    if (nodes !== undefined) this.nodes = nodes;
+    this.#required = isRestricted ? new RequiredNodes(pod) : undefined;
+    this.#preferred = preferred;
+    this.#mismatch = rejection('unresolvable', name, {
+      text: "node(s) didn't match Pod's node affinity/selector",
+      rule: 'nodeSelector',
+      detail: () => ({ found: "is not what the pod's node selector and node affinity require", wanted: `labels that match ${shown(pod)}` }),
+    });
+  }
+
+  filter(node: NodeInfo): Rejection | undefined {
+    return this.#required === undefined || this.#required.matches(node) ? undefined : this.#mismatch;
+  }
+
+  score(nodes: readonly NodeInfo[]): readonly number[] | undefined {
+    if (this.#preferred.length === 0) return undefined;
+    const sums = nodes.map((node) => this.#preferred.reduce((sum, { weight, terms }) => sum + (matchesNode(terms, node) ? weight : 0), 0));
+    return normalised(sums, { reverse: false });
+  }
+}
+
+function shown(pod: Pod): string {
+  const selector = Object.entries(pod.spec.nodeSelector ?? {}).map(([key, value]) => `${key}=${value}`);
+  const terms = (requiredTerms(pod) ?? []).map(({ matchExpressions = [], matchFields = [] }) =>
+    [...matchExpressions, ...matchFields]
+      .map(({ key, operator, values = [] }) => `${key} ${operator}${values.length > 0 ? ` (${values.join(', ')})` : ''}`)
+      .join(' and '),
+  );
+  return [...selector, ...(terms.length > 0 ? [terms.join(', or ')] : [])].join(', and ');
+}

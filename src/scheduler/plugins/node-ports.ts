@@ -1,0 +1,35 @@
+import { type NodeInfo, type Plugin, rejection } from '../framework.ts';
+import { anyAddress, type HostPort, readHostPorts } from '../pod-info.ts';
+
+const name = 'NodePorts';
+
+/** A port of a node is used by one pod. */
+export const nodePorts: Plugin = {
+  name,
+  prepare: ({ hostPorts }) => {
+    if (hostPorts.length === 0) return 'skip';
+    const taken = (node: NodeInfo) => hostPorts.find((port) => !node.isPortFree(port));
+    const rejected = rejection('unschedulable', name, {
+      text: "node(s) didn't have free ports for the requested pod ports",
+      rule: 'ports',
+      detail: () => ({
+        found: `has another pod on one of the ports ${hostPorts.map(show).join(', ')}`,
+        wanted: `the ports ${hostPorts.map(show).join(', ')} to be free`,
+      }),
+    });
+    return { filter: (node) => (taken(node) === undefined ? undefined : rejected) };
+  },
+  wakes: {
+    on: ['node', 'pod'],
+    helps: (pod, change) => {
+      if (change.resource === 'node') return change.before === undefined;
+      if (change.resource !== 'pod' || change.after !== undefined || change.before === undefined) return false;
+      return readHostPorts(change.before).some((freed) => pod.hostPorts.some((wanted) => clash(freed, wanted)));
+    },
+  },
+};
+
+const clash = (a: HostPort, b: HostPort): boolean =>
+  a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || a.ip === anyAddress || b.ip === anyAddress);
+
+const show = ({ ip, protocol, port }: HostPort): string => `${ip === anyAddress ? '' : `${ip}:`}${port}/${protocol}`;

@@ -1,0 +1,31 @@
+import type { Pod, Taint } from '../../api/generated/types.ts';
+import { toleratesTaint } from '../../domain/taints.ts';
+import { type Plugin, rejection } from '../framework.ts';
+
+const name = 'NodeUnschedulable';
+
+const cordoned = rejection('unresolvable', name, {
+  text: 'node(s) were unschedulable',
+  rule: 'cordoned',
+  detail: () => ({ found: 'is cordoned', wanted: 'to be uncordoned' }),
+});
+
+const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+
+const toleratesCordon = ({ spec }: Pod): boolean => (spec.tolerations ?? []).some((toleration) => toleratesTaint(toleration, cordon));
+
+/** Cordoned nodes take no pods but those that do not mind. */
+export const nodeUnschedulable: Plugin = {
+  name,
+  prepare: ({ pod }) => (toleratesCordon(pod) ? 'skip' : { filter: ({ node }) => (node.spec.unschedulable === true ? cordoned : undefined) }),
+  wakes: {
+    on: ['node', 'pod'],
+    helps: (pod, change) => {
+      if (change.resource === 'node') {
+        const { before, after } = change;
+        return after !== undefined && after.spec.unschedulable !== true && (before === undefined || before.spec.unschedulable === true);
+      }
+      return change.resource === 'pod' && change.after?.metadata.uid === pod.uid && toleratesCordon(change.after);
+    },
+  },
+};

@@ -1,0 +1,128 @@
+import type { Pod, Service, TopologySpreadConstraint } from '../../api/generated/types.ts';
+import {
+  type LabelSelector,
+  labelSelectorOf,
+  type Labels,
+  matchesLabels,
+  type Requirement,
+  SelectorError,
+  selectsEverything,
+} from '../../domain/label-selector.ts';
+import type { NodeInfo, ObjectChange, PodInfo, Snapshot } from '../framework.ts';
+import { RequiredNodes } from '../required-nodes.ts';
+import { untolerated } from './taint-toleration.ts';
+
+/** A constraint of a pod, read once. */
+export interface SpreadConstraint {
+  readonly maxSkew: number;
+  readonly topologyKey: string;
+  readonly selector: LabelSelector;
+  readonly minDomains: number;
+  readonly honorsAffinity: boolean;
+  readonly honorsTaints: boolean;
+}
+
+export type Unsatisfiable = 'DoNotSchedule' | 'ScheduleAnyway';
+
+/** @throws SelectorError */
+export function constraintsOf({ metadata, spec }: Pod, action: Unsatisfiable): readonly SpreadConstraint[] {
+  return (spec.topologySpreadConstraints ?? [])
+    .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action)
+    .map((each) => readConstraint(each, metadata.labels));
+}
+
+function readConstraint(constraint: TopologySpreadConstraint, labels: Labels | undefined): SpreadConstraint {
+  const { maxSkew, topologyKey, minDomains = 1, nodeAffinityPolicy = 'Honor', nodeTaintsPolicy = 'Ignore', matchLabelKeys = [] } = constraint;
+  const own = matchLabelKeys.flatMap((key) => (labels !== undefined && Object.hasOwn(labels, key) ? [equals(key, labels[key] ?? '')] : []));
+  return {
+    maxSkew,
+    topologyKey,
+    selector: withRequirements(labelSelectorOf(constraint.labelSelector), own),
+    minDomains,
+    honorsAffinity: nodeAffinityPolicy === 'Honor',
+    honorsTaints: nodeTaintsPolicy === 'Honor',
+  };
+}
+
+const equals = (key: string, value: string): Requirement => ({ key, operator: '=', values: [value] });
+
+function withRequirements(selector: LabelSelector, more: readonly Requirement[]): LabelSelector {
+  return selector.type === 'nothing' || more.length === 0 ? selector : { type: 'requirements', requirements: [...more, ...selector.requirements] };
+}
+
+/** How pods that say nothing are spread: over nodes and zones, if that costs nothing. */
+const systemDefaults: readonly Omit<SpreadConstraint, 'selector'>[] = [
+  { maxSkew: 3, topologyKey: 'kubernetes.io/hostname', minDomains: 1, honorsAffinity: true, honorsTaints: false },
+  { maxSkew: 5, topologyKey: 'topology.kubernetes.io/zone', minDomains: 1, honorsAffinity: true, honorsTaints: false },
+];
+
+/** Services by namespace: the pods behind one belong together. */
+export class ServiceIndex {
+  readonly #byNamespace = new Map<string, Map<string, Service>>();
+
+  observe({ before, after }: ObjectChange<Service>): void {
+    const { namespace = '', name = '' } = (after ?? before)?.metadata ?? {};
+    const services = this.#byNamespace.get(namespace) ?? new Map<string, Service>();
+    if (after === undefined) services.delete(name);
+    else services.set(name, after);
+    if (services.size === 0) this.#byNamespace.delete(namespace);
+    else this.#byNamespace.set(namespace, services);
+  }
+
+  /** The selectors of all services of a pod, taken together. */
+  labelsFor({ namespace, labels }: PodInfo): Labels {
+    let merged: Labels = {};
+    for (const { spec } of this.#byNamespace.get(namespace)?.values() ?? []) {
+      if (spec.selector === undefined) continue;
+      const selector: LabelSelector = { type: 'requirements', requirements: Object.entries(spec.selector).map(([key, value]) => equals(key, value)) };
+      if (matchesLabels(selector, labels)) merged = { ...merged, ...spec.selector };
+    }
+    return merged;
+  }
+}
+
+/** The pods that belong to the same services and the same set as this one are spread, unless somebody said how. */
+export function defaultConstraints(pod: PodInfo, services: ServiceIndex, { views }: Snapshot): readonly SpreadConstraint[] {
+  const requirements = Object.entries(services.labelsFor(pod)).map(([key, value]) => equals(key, value));
+  const owner = pod.pod.metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (owner !== undefined && owner.apiVersion === 'apps/v1') {
+    const key = `${pod.namespace}/${owner.name}`;
+    const set = owner.kind === 'ReplicaSet' ? views.replicaSet.getKey(key) : owner.kind === 'StatefulSet' ? views.statefulSet.getKey(key) : undefined;
+    requirements.push(...requirementsOf(set?.spec.selector ?? undefined));
+  }
+  const selector: LabelSelector = { type: 'requirements', requirements };
+  return selectsEverything(selector) ? [] : systemDefaults.map((each) => ({ ...each, selector }));
+}
+
+function requirementsOf(selector: Parameters<typeof labelSelectorOf>[0]): readonly Requirement[] {
+  try {
+    const read = labelSelectorOf(selector);
+    return read.type === 'nothing' ? [] : read.requirements;
+  } catch (error) {
+    if (error instanceof SelectorError) return [];
+    throw error;
+  }
+}
+
+/** Which nodes count for a constraint: those that the pod could go to, as far as the constraint cares. */
+export class Eligibility {
+  readonly #required: RequiredNodes;
+  readonly #pod: Pod;
+
+  constructor(pod: Pod) {
+    this.#pod = pod;
+    this.#required = new RequiredNodes(pod);
+  }
+
+  counts(node: NodeInfo, { honorsAffinity, honorsTaints }: SpreadConstraint): boolean {
+    if (honorsAffinity && !this.#required.matches(node)) return false;
+    return !honorsTaints || node.repellingTaints.length === 0 || untolerated(node.repellingTaints, this.#pod.spec.tolerations ?? []) === undefined;
+  }
+}
+
+/** A pod that a constraint counts. A selector that matches everything counts nobody, in Kubernetes too. */
+export const isCounted = ({ selector }: SpreadConstraint, { pod, labels }: PodInfo): boolean =>
+  !selectsEverything(selector) && pod.metadata.deletionTimestamp === undefined && matchesLabels(selector, labels);
+
+export const hasAllPlaces = (labels: Labels | undefined, constraints: readonly SpreadConstraint[]): boolean =>
+  constraints.every(({ topologyKey }) => labels !== undefined && Object.hasOwn(labels, topologyKey));

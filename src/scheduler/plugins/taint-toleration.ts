@@ -1,0 +1,67 @@
+import type { Node, Pod, Taint, Toleration } from '../../api/generated/types.ts';
+import { semanticallyEqual } from '../../api/validation/equality.ts';
+import { toleratesTaint } from '../../domain/taints.ts';
+import { type NodeInfo, type Plugin, rejection, type Rejection, type Stages } from '../framework.ts';
+import { repellingTaints } from '../node-info.ts';
+import { normalised } from './normalise.ts';
+
+const name = 'TaintToleration';
+
+/** Tainted nodes take only pods that tolerate it, and are avoided where the taint only asks for that. */
+export const taintToleration: Plugin = {
+  name,
+  weight: 3,
+  prepare: ({ pod }) => new Tolerance(pod.spec.tolerations ?? []),
+  wakes: {
+    on: ['node', 'pod'],
+    helps: (pod, change) => {
+      if (change.resource === 'node') {
+        const { before, after } = change;
+        return after !== undefined && (before === undefined || repels(before, pod.pod)) && !repels(after, pod.pod);
+      }
+      return (
+        change.resource === 'pod' &&
+        change.after?.metadata.uid === pod.uid &&
+        !semanticallyEqual(change.before?.spec.tolerations, change.after.spec.tolerations)
+      );
+    },
+  },
+};
+
+/** The first taint that keeps a pod with these tolerations away. */
+export const untolerated = (taints: readonly Taint[], tolerations: readonly Toleration[]): Taint | undefined =>
+  taints.find((taint) => !tolerations.some((toleration) => toleratesTaint(toleration, taint)));
+
+const repels = (node: Node, { spec }: Pod): boolean => untolerated(repellingTaints(node), spec.tolerations ?? []) !== undefined;
+
+class Tolerance implements Stages {
+  readonly #tolerations: readonly Toleration[];
+  readonly #preferences: readonly Toleration[];
+
+  constructor(tolerations: readonly Toleration[]) {
+    this.#tolerations = tolerations;
+    this.#preferences = tolerations.filter(({ effect = '' }) => effect === '' || effect === 'PreferNoSchedule');
+  }
+
+  filter({ repellingTaints: taints }: NodeInfo): Rejection | undefined {
+    if (taints.length === 0) return undefined;
+    const taint = untolerated(taints, this.#tolerations);
+    return taint === undefined ? undefined : repelled(taint);
+  }
+
+  score(nodes: readonly NodeInfo[]): readonly number[] | undefined {
+    const counts = nodes.map(({ avoidedTaints }) => avoidedTaints.filter((taint) => untolerated([taint], this.#preferences) !== undefined).length);
+    return counts.every((count) => count === 0) ? undefined : normalised(counts, { reverse: true });
+  }
+}
+
+function repelled(taint: Taint): Rejection {
+  return rejection('unresolvable', name, {
+    text: 'node(s) had untolerated taint(s)',
+    rule: 'taint',
+    detail: () => {
+      const shown = `${taint.key}${taint.value === undefined ? '' : `=${taint.value}`}:${taint.effect}`;
+      return { found: `has taint ${shown}, which the pod does not tolerate`, wanted: `the pod to tolerate ${shown}, or the taint to go` };
+    },
+  });
+}
