@@ -128,7 +128,7 @@ function storageLoops({ world, bindsTogether }: ControllersOptions, { as, record
     run(storage.reclaimer),
     run(attacher),
     run(detacher),
-    run(expander({ ...as('expand-controller'), recorder: recorderFor('expand-controller', 'volume_expand') })),
+    run(expander({ ...as('expand-controller'), drivers, recorder: recorderFor('expand-controller', 'volume_expand') })),
   ];
 }
 

@@ -1,22 +1,26 @@
 /** Claims that ask for more than they have: what the expander decides about them, told for people. */
 import { decide } from '../controllers/expander/decide.ts';
 import { csiSourceOf } from '../domain/csi-translation.ts';
+import { annotations } from '../domain/volumes/annotations.ts';
 import { showAmount, storageAmount } from '../domain/volumes/capacity.ts';
 import type { Claim } from '../domain/volumes/claim.ts';
 import { hasEnded } from '../domain/volumes/pods.ts';
 import type { Volume } from '../domain/volumes/volume.ts';
 import { kubectl } from './commands.ts';
 import type { Fix, Story } from './explanation.ts';
+import { expanderSeen } from './seen.ts';
 import type { Sight } from './sight.ts';
 import { describeVolume } from './words.ts';
 
 /** Undefined: it has what it asks for. */
 export function growing(claim: Claim, volume: Volume, sight: Sight): Story | undefined {
-  const [reason] = decide({ claim: claim.object, volume: volume.object, asked: undefined }).reasons;
+  const storageClass = sight.class(volume.className);
+  const snapshot = { claim: claim.object, volume: volume.object, storageClass, driver: expanderSeen(sight), asked: undefined, attempt: undefined };
+  const [reason] = decide(snapshot, sight.now).reasons;
   if (reason === undefined || reason.code === 'LargeEnough' || reason.code === 'NotBound') return undefined;
   const { status } = claim.object;
   const sizes: Sizes = { has: showAmount(storageAmount(status.capacity)), wants: showAmount(claim.request) };
-  const story = storyOf({ claim, volume, sight, sizes }, reason.next === 'node');
+  const story = storyOf({ claim, volume, sight, sizes, driver: reason.driver }, reason.next === 'node');
   return { facts: [{ label: 'volume', text: `pv/${volume.name}: ${describeVolume(volume)}` }], ...story };
 }
 
@@ -30,6 +34,8 @@ interface Growth {
   readonly volume: Volume;
   readonly sight: Sight;
   readonly sizes: Sizes;
+  /** That makes it larger in the control plane itself. */
+  readonly driver: string | undefined;
 }
 
 function storyOf(growth: Growth, byNode: boolean): Story {
@@ -40,13 +46,14 @@ function storyOf(growth: Growth, byNode: boolean): Story {
   const stage = allocatedResourceStatuses?.['storage'] ?? '';
   if (error !== undefined || stage.endsWith('Infeasible')) return failed(growth, error?.message ?? '');
   if (byNode || holds('FileSystemResizePending') !== undefined || stage.startsWith('NodeResize')) return onNode(growth);
-  const driver = csiSourceOf(volume.object)?.driver;
+  const driver = growth.driver ?? csiSourceOf(volume.object)?.driver;
   if (driver === undefined) {
+    const couldOptIn = volume.object.spec.hostPath !== undefined;
     return {
       verdict: 'stuck',
       code: 'NobodyGrows',
       summary: `It is bound and usable with ${sizes.has}, and asks for ${sizes.wants}; but nobody grows volumes of its kind.`,
-      fixes: [lowerRequest(growth)],
+      fixes: [...(couldOptIn ? [optIn(volume)] : []), lowerRequest(growth)],
       next: { who: 'you', does: 'lower the request, or move the data to a larger volume' },
     };
   }
@@ -57,9 +64,15 @@ function storyOf(growth: Growth, byNode: boolean): Story {
     fixes: [
       { text: 'if this takes more than a minute: see what the resizer says', commands: [kubectl(claim.namespace, 'events', '--for', `pvc/${claim.name}`)] },
     ],
-    next: { who: `the resizer of ${driver}`, does: 'grows the volume; it tries again by itself if that fails' },
+    next: { who: growth.driver === undefined ? `the resizer of ${driver}` : driver, does: 'grows the volume; it tries again by itself if that fails' },
   };
 }
+
+/** Kubernetes' plugin cannot; Mooring's driver can, if it is told. */
+const optIn = ({ className }: Volume): Fix => ({
+  text: 'on Mooring, let its driver make volumes of the class larger',
+  commands: [kubectl(undefined, 'annotate', 'storageclass', className, `${annotations.expand}=true`)],
+});
 
 const lowerRequest = ({ claim, sizes }: Growth): Fix => ({
   text: `ask for less, but for more than ${sizes.has}: a growth that did not happen may be taken back`,

@@ -56,6 +56,12 @@ export const reclaimerSeen = (sight: Sight): ReclaimerSeen => ({
       .sort(),
 });
 
+/** Which drivers make volumes larger in the control plane itself. */
+export const expanderSeen =
+  (sight: Sight) =>
+  (name: string): DriverFacts | undefined =>
+    driverInferred(name, sight);
+
 /** As the reclaimer has it unless told otherwise. */
 const maxScrubs = 3;
 
@@ -65,5 +71,5 @@ const maxScrubs = 3;
  */
 function driverInferred(name: string, sight: Sight): DriverFacts | undefined {
   const isThere = isInTree(name) && (sight.claims.some((claim) => claim.provisioner === name) || sight.volumes.some((volume) => volume.provisionedBy === name));
-  return isThere ? { name, provisions: true, deletes: true, mountOptions: false, block: false, expands: 'never', attaches: false } : undefined;
+  return isThere ? { name, provisions: true, deletes: true, mountOptions: false, block: false, expands: 'opt-in', attaches: false } : undefined;
 }

@@ -142,6 +142,21 @@ export const growing: Story = async (cluster) => {
   await cluster.wait();
 };
 
+/** A driver of this process grows the volume that it made. */
+export const growingHere: Story = async (cluster) => {
+  const metadata = { name: 'roomy', annotations: { 'mooring.dev/expand': 'true' } };
+  await cluster.create(storageClassKind, { metadata, provisioner: 'kubernetes.io/host-path', reclaimPolicy: 'Delete', allowVolumeExpansion: true });
+  await cluster.claim('roomy', 'roomy');
+  await cluster.wait();
+  await cluster.change(persistentVolumeClaimKind, inDefault('roomy'), (claim) => ({
+    ...claim,
+    spec: { ...claim.spec, resources: { requests: { storage: '5Gi' } } },
+  }));
+  await cluster.wait(5000);
+  const claim = ok(await cluster.client.get(persistentVolumeClaimKind, inDefault('roomy')));
+  if (claim.status.capacity?.['storage'] !== '5Gi') throw new Error('it has not grown');
+};
+
 /** Owners go: one takes what it owns along, one leaves it, and one was never there. */
 export const garbage: Story = async (cluster) => {
   for (const propagation of ['Foreground', 'Orphan'] as const) {

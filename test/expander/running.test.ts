@@ -5,7 +5,8 @@ import { eventKind } from '../../src/api/kinds/event.ts';
 import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
 import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
-import { expander } from '../../src/controllers/expander/controller.ts';
+import { type ExpandingDrivers, expander } from '../../src/controllers/expander/controller.ts';
+import type { DriverFacts, ExpandOutcome } from '../../src/domain/volumes/driver-facts.ts';
 import { createClient, type Draft, type Result } from '../../src/machinery/client.ts';
 import { Informers } from '../../src/machinery/informers.ts';
 import { type LoopOptions, runController } from '../../src/machinery/loop.ts';
@@ -16,11 +17,17 @@ import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
 import type { World } from '../../src/world/world.ts';
 import { startTestCluster, type TestCluster } from '../machinery/cluster.ts';
 
-function runExpander(transport: Transport, world: World, more: Partial<LoopOptions> = {}): void {
+const nobody: ExpandingDrivers = { facts: () => undefined, expand: () => Promise.reject(new Error('nobody asks')) };
+
+interface Running extends Partial<LoopOptions> {
+  readonly drivers?: ExpandingDrivers;
+}
+
+function runExpander(transport: Transport, world: World, { drivers = nobody, ...more }: Running = {}): void {
   const informers: Informers = new Informers({ client: createClient({ transport }), world });
   const client = createClient({ transport, observer: informers.observer });
   const recorder = new Recorder({ world, client, eventKind, component: 'volume_expand' });
-  runController(expander({ client, informers, recorder }), { world, informers, ...more });
+  runController(expander({ client, informers, recorder, drivers }), { world, informers, ...more });
   informers.start();
 }
 
@@ -154,6 +161,89 @@ test('a process that dies before any action, and one after it, hand the claim to
       expect(await events(cluster)).toContain(
         'volume_expand Normal ExternalExpanding x1: CSI migration enabled for kubernetes.io/aws-ebs; waiting for external resizer to expand the pvc',
       );
+    });
+  }
+});
+
+/** A backend that only remembers sizes. */
+class Disk implements ExpandingDrivers {
+  size = '1Gi';
+  calls = 0;
+  failures = 0;
+  readonly #facts: DriverFacts = {
+    name: 'driver',
+    provisions: true,
+    deletes: true,
+    mountOptions: true,
+    block: true,
+    expands: 'always',
+    attaches: false,
+  };
+
+  facts(name: string): DriverFacts | undefined {
+    return name === 'driver' ? this.#facts : undefined;
+  }
+
+  async expand(_: string, __: unknown, capacity: string): Promise<ExpandOutcome> {
+    this.calls++;
+    if (this.failures-- > 0) return { type: 'failed', message: 'busy', final: true, infeasible: false };
+    this.size = capacity;
+    return { type: 'expanded', capacity, nodeExpansionRequired: false };
+  }
+}
+
+test('a driver of this process makes the volume larger, and is then left alone', () =>
+  simulate(1, async (world) => {
+    const cluster = await startTestCluster(world);
+    const disk = new Disk();
+    disk.failures = 2;
+    runExpander(cluster.transport, world, { drivers: disk });
+    await bound(cluster, '1Gi');
+    await ask(cluster, '2Gi');
+    await world.sleep(60_000);
+    expect((await get(cluster)).status).toMatchObject({ capacity: { storage: '2Gi' }, allocatedResources: { storage: '2Gi' } });
+    expect((await get(cluster)).status.conditions).toBeUndefined();
+    expect((await done(cluster.client.get(persistentVolumeKind, { name: 'vol' }))).spec.capacity).toEqual({ storage: '2Gi' });
+    expect(disk.calls).toBe(3);
+    expect((await events(cluster)).map((event) => event.replace(/^volume_expand /, '').replace(/:.*/, ''))).toEqual([
+      'Normal ExternalExpanding x1',
+      'Normal Resizing x3',
+      'Warning VolumeResizeFailed x2',
+      'Normal VolumeResizeSuccessful x1',
+    ]);
+    const revision = cluster.store.revision();
+    // Events go after an hour.
+    await world.sleep(3_000_000);
+    expect(cluster.store.revision()).toBe(revision);
+  }));
+
+test('a process that dies before any action is followed by one that ends the growth', async () => {
+  let ended = false;
+  for (let survives = 0; !ended; survives++) {
+    await simulate(survives, async (world) => {
+      const cluster = await startTestCluster(world);
+      const disk = new Disk();
+      const process = new SimulatedProcess(world, 'first');
+      let left = survives;
+      runExpander(process.transport(cluster.transport), process, {
+        drivers: disk,
+        onAction: () => {
+          if (left-- > 0) return 'go';
+          process.kill();
+          return 'crash';
+        },
+      });
+      await bound(cluster, '1Gi');
+      await ask(cluster, '2Gi');
+      await world.sleep(10_000);
+      ended = process.alive;
+      process.kill();
+      runExpander(cluster.transport, world, { drivers: disk });
+      await world.sleep(10_000);
+      const claim = await get(cluster);
+      expect(claim.status.capacity, `after ${survives} actions`).toEqual({ storage: '2Gi' });
+      expect(claim.status.allocatedResourceStatuses).toBeUndefined();
+      expect(disk.size).toBe('2Gi');
     });
   }
 });

@@ -1,58 +1,120 @@
-import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
+import type { PersistentVolume, PersistentVolumeClaim, PersistentVolumeSource } from '../../api/generated/types.ts';
+import { erased } from '../../api/kind.ts';
 import { persistentVolumeClaimKind } from '../../api/kinds/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
+import { storageClassKind } from '../../api/kinds/storage-class.ts';
+import type { DriverFacts, ExpandOutcome } from '../../domain/volumes/driver-facts.ts';
+import { classNameOfVolume } from '../../domain/volumes/storage-class.ts';
 import { keyOf } from '../../machinery/cache.ts';
 import type { Client } from '../../machinery/client.ts';
+import { confirmCurrent } from '../../machinery/confirm.ts';
 import type { Informers } from '../../machinery/informers.ts';
-import { type Controller, type Outcome, outcomeOf, source } from '../../machinery/loop.ts';
+import { Bell, type Controller, type Outcome, source } from '../../machinery/loop.ts';
 import { RecentMap } from '../../machinery/recent-map.ts';
 import type { Recorder } from '../../machinery/recorder.ts';
-import type { Action, Asked } from './actions.ts';
-import { asksForMore, decide, isHalfGrown, type Snapshot } from './decide.ts';
+import { ObjectWriter } from '../../machinery/writes.ts';
+import type { Action, Asked, Attempt, ExpandVolume } from './actions.ts';
+import { asksForMore, isHalfGrown } from './amounts.ts';
+import { decide, type Snapshot } from './decide.ts';
+
+/** The drivers in this process. Expanding does not reject, and may be asked again. */
+export interface ExpandingDrivers {
+  facts(name: string): DriverFacts | undefined;
+  expand(driver: string, source: PersistentVolumeSource, capacity: string): Promise<ExpandOutcome>;
+}
 
 export interface ExpanderOptions {
   readonly client: Client;
   readonly informers: Informers;
   readonly recorder: Recorder;
+  readonly drivers: ExpandingDrivers;
 }
 
 /** Bound claims that ask for more than they have. Keys are 'namespace/name'. */
-export function expander({ client, informers, recorder }: ExpanderOptions): Controller<string, Snapshot, Action> {
+export function expander(options: ExpanderOptions): Controller<string, Snapshot, Action> {
+  const { client, informers, recorder, drivers } = options;
   const claims = informers.cache(persistentVolumeClaimKind);
   const volumes = informers.cache(persistentVolumeKind);
+  const classes = informers.cache(storageClassKind);
+  const waiting = claims.addIndex((claim) => (claim.status.phase === 'Bound' && asksForMore(claim) ? [claim.spec.storageClassName ?? ''] : []));
+  const writer = new ObjectWriter(client, [erased(persistentVolumeClaimKind), erased(persistentVolumeKind)]);
   const asked = new RecentMap<string, Asked>(remembered);
+  const attempts = new Attempts();
+
+  async function expandVolume({ claim, driver, source: volume, size, failures }: ExpandVolume): Promise<Outcome> {
+    // What is intended must be what the server knows: somebody who no longer leads must not ask for what nobody wants any more.
+    const current = await confirmCurrent(client, persistentVolumeClaimKind, claim);
+    if (current !== 'done') return current;
+    const outcome = await drivers.expand(driver, volume, size);
+    attempts.set(claim, { type: 'answered', size, outcome, failures });
+    attempts.bell.ring(keyOf(claim.metadata));
+    return 'done';
+  }
+
   return {
     name: 'expander',
     parallelism: 16,
     sources: [
-      source(persistentVolumeClaimKind, ({ after: claim }) =>
-        claim !== undefined && isOfInterest(claim, volumes.getKey(claim.spec.volumeName ?? '')) ? [keyOf(claim.metadata)] : [],
-      ),
+      attempts.bell,
+      source(persistentVolumeClaimKind, ({ before, after: claim }) => {
+        if (claim === undefined && before !== undefined) attempts.set(before, undefined);
+        return claim !== undefined && isOfInterest(claim, volumes.getKey(claim.spec.volumeName ?? '')) ? [keyOf(claim.metadata)] : [];
+      }),
       // It may come after its claim, or be linked to it only then.
       source(persistentVolumeKind, ({ after: volume }) => {
         const key = keyOf(volume?.spec.claimRef ?? {});
         return isOfInterest(claims.getKey(key), volume) ? [key] : [];
       }),
+      // It may opt in later.
+      source(storageClassKind, ({ before, after }) => waiting.get((after ?? before)?.metadata.name ?? '').map(({ metadata }) => keyOf(metadata))),
     ],
     snapshot(key) {
       const claim = claims.getKey(key);
       if (claim === undefined) return undefined;
-      return { claim, volume: volumes.getKey(claim.spec.volumeName ?? ''), asked: asked.get(claim.metadata.uid ?? '') };
+      const volume = volumes.getKey(claim.spec.volumeName ?? '');
+      const storageClass = volume === undefined ? undefined : classes.getKey(classNameOfVolume(volume));
+      return { claim, volume, storageClass, asked: asked.get(claim.metadata.uid ?? ''), attempt: attempts.get(claim), driver: (name) => drivers.facts(name) };
     },
     decide,
     async perform(action): Promise<Outcome> {
       switch (action.do) {
-        case 'annotate':
-          return outcomeOf(await client.updateStatus(persistentVolumeClaimKind, action.claim));
-        case 'tell':
-          recorder.record(action.claim, { type: 'Normal', reason: 'ExternalExpanding', message: action.message });
+        case 'create':
+        case 'update':
+        case 'updateStatus':
+        case 'delete':
+          return writer.perform(action);
+        case 'expandVolume':
+          return expandVolume(action);
+        case 'tell': {
+          const { about, ...report } = action.event;
+          recorder.record(about, report);
           return 'done';
+        }
         case 'remember':
           asked.set(action.claim.metadata.uid ?? '', action.asked);
+          return 'done';
+        case 'rememberAttempt':
+          attempts.set(action.claim, action.attempt);
           return 'done';
       }
     },
   };
+}
+
+/** What came of asking drivers, by claim. */
+class Attempts {
+  /** For answers: no object changes because of them. */
+  readonly bell = new Bell<string>();
+  readonly #attempts = new Map<string, Attempt>();
+
+  get({ metadata }: PersistentVolumeClaim): Attempt | undefined {
+    return this.#attempts.get(metadata.uid ?? '');
+  }
+
+  set({ metadata }: PersistentVolumeClaim, attempt: Attempt | undefined): void {
+    if (attempt === undefined) this.#attempts.delete(metadata.uid ?? '');
+    else this.#attempts.set(metadata.uid ?? '', attempt);
+  }
 }
 
 /** Most claims, most of the time, have what they ask for: they are not worth a pass. */

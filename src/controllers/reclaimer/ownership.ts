@@ -1,8 +1,9 @@
-import type { PersistentVolume, PersistentVolumeSource, PersistentVolumeSpec } from '../../api/generated/types.ts';
+import type { PersistentVolume, PersistentVolumeSource } from '../../api/generated/types.ts';
 import { annotations, finalizers } from '../../domain/volumes/annotations.ts';
 import type { DriverFacts } from '../../domain/volumes/driver-facts.ts';
 import { withAnnotations, withFinalizers } from '../../domain/volumes/edits.ts';
 import { isInTree, successorOf } from '../../domain/volumes/migration.ts';
+import { sourceOf } from '../../domain/volumes/source.ts';
 import type { Volume } from '../../domain/volumes/volume.ts';
 
 type Drivers = (name: string) => DriverFacts | undefined;
@@ -34,23 +35,6 @@ export function deleterOf(volume: Volume, drivers: Drivers): Deleter {
   if (driver?.deletes === true) return { type: 'driver', driver, source };
   const why = source.nfs === undefined ? 'no volume plugin matched' : 'no deletable volume plugin matched';
   return { type: 'none', message: `error getting deleter volume plugin for volume "${volume.name}": ${why}` };
-}
-
-const notTheSource: ReadonlySet<string> = new Set<keyof PersistentVolumeSpec>([
-  'capacity',
-  'accessModes',
-  'claimRef',
-  'persistentVolumeReclaimPolicy',
-  'storageClassName',
-  'mountOptions',
-  'volumeMode',
-  'nodeAffinity',
-  'volumeAttributesClassName',
-]);
-
-/** What kind of storage it is, without what every volume has. */
-export function sourceOf({ spec }: PersistentVolume): PersistentVolumeSource {
-  return Object.fromEntries(Object.entries(spec).filter(([field]) => !notTheSource.has(field)));
 }
 
 /**

@@ -2,10 +2,10 @@ import type { Event, Pod } from '../../api/generated/types.ts';
 import type { Claim } from '../../domain/volumes/claim.ts';
 import { type Decision, type Reason, tellStanding, type Tell, type ToldMemory, update } from '../../domain/volumes/decision.ts';
 import { newIntent, type VolumeIntent, waitsUntil } from '../../domain/volumes/intent.ts';
+import { sourceOf } from '../../domain/volumes/source.ts';
 import type { Volume } from '../../domain/volumes/volume.ts';
 import { afterScrubFailed, afterStarted, fail, type ReclaimerAction, recycle, type ScrubIntent } from './actions.ts';
 import { isScrubberFor, type Scrubbable, scrubbable, scrubberPod } from './scrubber.ts';
-import { sourceOf } from './ownership.ts';
 
 export interface ScrubSurroundings {
   readonly told: ToldMemory;

@@ -19,11 +19,17 @@ export const annotations = {
   betaStorageClass: 'volume.beta.kubernetes.io/storage-class',
   /** Volume that grew before its file system did: the size that pods see so far. */
   preResizeCapacity: 'volume.alpha.kubernetes.io/pre-resize-capacity',
+  /** Claim: who makes its volume larger. */
+  storageResizer: 'volume.kubernetes.io/storage-resizer',
+  /** Claim whose volume grew: its file system has grown with it. */
+  nodeExpansionNotRequired: 'volume.kubernetes.io/node-expansion-not-required',
   /** Class: claims without a class get this one. */
   defaultClass: 'storageclass.kubernetes.io/is-default-class',
   betaDefaultClass: 'storageclass.beta.kubernetes.io/is-default-class',
   /** Volume: a label selector; only claims with such labels may take it. Mooring's own, opt-in. */
   claimSelector: 'mooring.dev/claim-selector',
+  /** Class: `true`: a driver of this process makes its volumes larger although Kubernetes' plugin of that name cannot. Mooring's own, opt-in. */
+  expand: 'mooring.dev/expand',
 } as const;
 
 export const finalizers = {
