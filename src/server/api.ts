@@ -59,6 +59,14 @@ export interface Stored<T extends KubeObject = KubeObject> {
   readonly revision: number;
   /** The object as JSON. */
   json(): Uint8Array;
+  /** The same without a copy, where there is no such form in memory. */
+  readonly splice?: Splice | undefined;
+}
+
+/** JSON with the revision put in, as `"resourceVersion":"7",`, at a place right behind `"metadata":{`. */
+export interface Splice {
+  readonly bytes: Uint8Array;
+  readonly at: number;
 }
 
 export interface ListMeta {

@@ -6,13 +6,13 @@
 import type { KubeObject } from '../../api/object.ts';
 import { deepEqual, deepFreeze } from '../../api/schema/index.ts';
 import type { Entry } from '../../store/contract.ts';
-import type { Stored } from '../api.ts';
+import type { Splice, Stored } from '../api.ts';
 import type { Resource } from './resources.ts';
 
-export class StoredObject implements Stored {
+export class StoredObject implements Stored, Splice {
   readonly revision: number;
+  readonly bytes: Uint8Array;
   readonly #resource: Resource;
-  readonly #bytes: Uint8Array;
   #object: KubeObject | undefined;
   #sealed = false;
   #views: Map<Resource, Stored> | undefined;
@@ -20,13 +20,13 @@ export class StoredObject implements Stored {
   /** `object`: what the bytes say, if somebody knows it already; it is not to be changed any more. Revision 0: none yet (dry run). */
   constructor(resource: Resource, bytes: Uint8Array, written: { readonly revision: number; readonly object?: KubeObject | undefined }) {
     this.#resource = resource;
-    this.#bytes = bytes;
+    this.bytes = bytes;
     this.revision = written.revision;
     this.#object = written.object;
   }
 
   get object(): KubeObject {
-    const object = (this.#object ??= JSON.parse(textOf(this.#bytes)) as KubeObject);
+    const object = (this.#object ??= JSON.parse(textOf(this.bytes)) as KubeObject);
     if (!this.#sealed) {
       this.#sealed = true;
       if (this.revision > 0) object.metadata.resourceVersion = String(this.revision);
@@ -36,15 +36,22 @@ export class StoredObject implements Stored {
   }
 
   json(): Uint8Array {
-    if (this.revision === 0) return this.#bytes;
-    const bytes = this.#bytes;
-    const at = this.#resource.header.length;
+    const { bytes, at } = this;
+    if (this.revision === 0) return bytes;
     const version = `"resourceVersion":"${this.revision}",`;
     const spliced = Buffer.allocUnsafe(bytes.length + version.length);
     spliced.set(bytes.subarray(0, at), 0);
     spliced.write(version, at, 'latin1');
     spliced.set(bytes.subarray(at), at + version.length);
     return spliced;
+  }
+
+  get at(): number {
+    return this.#resource.header.length;
+  }
+
+  get splice(): Splice | undefined {
+    return this.revision === 0 ? undefined : this;
   }
 
   /** Nobody is likely to ask for this revision again: its bytes are enough to answer who does. */
@@ -57,7 +64,7 @@ export class StoredObject implements Stored {
   /** The same object as it was when somebody removed it: its last state, with the revision of its removal. */
   removedAt(revision: number): StoredObject {
     const object = this.#object === undefined ? undefined : { ...this.#object, metadata: { ...this.#object.metadata } };
-    return new StoredObject(this.#resource, this.#bytes, { revision, object });
+    return new StoredObject(this.#resource, this.bytes, { revision, object });
   }
 
   /** The object as another kind shows it. */

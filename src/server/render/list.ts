@@ -1,15 +1,15 @@
 import { apiVersionOf, type Kind } from '../../api/kind.ts';
-import type { ListMeta, Stored } from '../api.ts';
+import type { ListMeta, Splice, Stored } from '../api.ts';
 import type { Body } from './body.ts';
 
 /** Few large writes: small enough that a client which stops reading holds little, large enough to cost nothing. */
-const pieceBytes = 512 * 1024;
+const pieceBytes = 256 * 1024;
 
 const comma = 0x2c;
 const brace = 0x7b;
 
 /**
- * A list, put together from the bytes that its items already have.
+ * A list, put together from the bytes that its items already have, piece by piece while the client takes them.
  *
  * The items of a typed list carry no kind and apiVersion of their own; as every item begins with them
  * (`{"kind":"Pod","apiVersion":"v1","metadata":…`), leaving them out is a matter of where copying begins.
@@ -19,10 +19,10 @@ export function listBody(kind: Kind, items: readonly Stored[], metadata: ListMet
   const head = Buffer.from(`{"kind":"${kind.kind}List","apiVersion":"${apiVersion}","metadata":${JSON.stringify(listMetadata(metadata))},"items":[`);
   const tail = Buffer.from(']}\n');
   const prefix = Buffer.from(`{"kind":"${kind.kind}","apiVersion":"${apiVersion}",`);
-  const parts = items.map((item) => withoutPrefix(item.json(), prefix));
-  let length = head.length + tail.length + Math.max(0, parts.length - 1);
-  for (const part of parts) length += part.length;
-  return { type: 'pieces', length, pieces: joined({ head, parts, tail, length }) };
+  const members = items.map((item) => memberOf(item, prefix));
+  let length = head.length + tail.length + Math.max(0, members.length - 1);
+  for (const member of members) length += lengthOf(member);
+  return { type: 'pieces', length, pieces: joined({ head, members, tail, length }) };
 }
 
 export function listMetadata(metadata: ListMeta): ListMeta {
@@ -33,29 +33,58 @@ export function listMetadata(metadata: ListMeta): ListMeta {
   };
 }
 
+/** An item as it will be copied: bytes whose first one becomes the opening brace, or the end of bytes behind a text of its own. */
+type Member = Uint8Array | { readonly opening: string; readonly splice: Splice };
+
+const metadataOpening = '"metadata":{';
+
+function memberOf(item: Stored, prefix: Uint8Array): Member {
+  const { splice } = item;
+  if (splice?.at === prefix.length + metadataOpening.length) return { opening: `{${metadataOpening}"resourceVersion":"${item.revision}",`, splice };
+  return withoutPrefix(item.json(), prefix);
+}
+
 /** The object from the last byte of its prefix on: the byte that the opening brace will take. */
 function withoutPrefix(json: Uint8Array, prefix: Uint8Array): Uint8Array {
   for (let i = prefix.length - 1; i >= 0; i -= 1) if (json[i] !== prefix[i]) return json;
   return json.subarray(prefix.length - 1);
 }
 
-function* joined(list: { head: Uint8Array; parts: readonly Uint8Array[]; tail: Uint8Array; length: number }): Generator<Uint8Array> {
-  const { head, parts, tail } = list;
+function lengthOf(member: Member): number {
+  if (member instanceof Uint8Array) return member.length;
+  const { opening, splice } = member;
+  return opening.length + splice.bytes.length - splice.at;
+}
+
+/** @returns where it ends */
+function copy(member: Member, target: Uint8Array, at: number): number {
+  if (member instanceof Uint8Array) {
+    target.set(member, at);
+    target[at] = brace;
+    return at + member.length;
+  }
+  const { opening, splice } = member;
+  for (let i = 0; i < opening.length; i++) target[at + i] = opening.charCodeAt(i);
+  target.set(splice.bytes.subarray(splice.at), at + opening.length);
+  return at + lengthOf(member);
+}
+
+function* joined(list: { head: Uint8Array; members: readonly Member[]; tail: Uint8Array; length: number }): Generator<Uint8Array> {
+  const { head, members, tail } = list;
   let left = list.length;
   let piece = Buffer.allocUnsafe(Math.min(left, pieceBytes + head.length));
   piece.set(head);
   let used = head.length;
-  for (const [index, part] of parts.entries()) {
-    if (used + part.length + 1 + tail.length > piece.length) {
+  for (const [index, member] of members.entries()) {
+    const needed = lengthOf(member) + 1 + tail.length;
+    if (used + needed > piece.length) {
       yield piece.subarray(0, used);
       left -= used;
-      piece = Buffer.allocUnsafe(Math.min(left, Math.max(pieceBytes, part.length + 1 + tail.length)));
+      piece = Buffer.allocUnsafe(Math.min(left, Math.max(pieceBytes, needed)));
       used = 0;
     }
     if (index > 0) piece[used++] = comma;
-    piece.set(part, used);
-    piece[used] = brace;
-    used += part.length;
+    used = copy(member, piece, used);
   }
   piece.set(tail, used);
   yield piece.subarray(0, used + tail.length);
