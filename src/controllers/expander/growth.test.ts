@@ -85,7 +85,7 @@ class SmallWorld {
         this.claim = action.object as PersistentVolumeClaim;
         return true;
       case 'update':
-        this.volume = action.object as PersistentVolume;
+        this.volume = action.object;
         return true;
       case 'expandVolume':
         this.#attempt = { type: 'answered', size: action.size, outcome: this.#expand(action.size), failures: action.failures };
