@@ -1,5 +1,5 @@
 /** Which CSI driver looks after a volume, and how that driver calls it. */
-import type { PersistentVolume, PersistentVolumeSpec } from '../api/generated/types.ts';
+import type { PersistentVolume, PersistentVolumeSpec, Volume } from '../api/generated/types.ts';
 import { successorOf } from './volumes/migration.ts';
 
 export interface CsiSource {
@@ -42,6 +42,25 @@ function handleOf(volume: PersistentVolume): string | undefined {
   if (azureDisk !== undefined) return azureDisk.kind === undefined || azureDisk.kind.toLowerCase() === 'managed' ? azureDisk.diskURI : undefined;
   if (azureFile !== undefined) return azureShareId(volume, azureFile);
   return cinder?.volumeID ?? vsphereVolume?.volumePath ?? portworxVolume?.volumeID;
+}
+
+/** The same of a disk that a pod names itself, without a PersistentVolume. Shares are not attached to nodes: nobody asks. */
+export function csiSourceOfInline({ awsElasticBlockStore, gcePersistentDisk, azureDisk, cinder, portworxVolume }: Volume): CsiSource | undefined {
+  const found = [awsElasticBlockStore, gcePersistentDisk, azureDisk, cinder, portworxVolume].some((source) => source !== undefined);
+  if (!found) return undefined;
+  return csiSourceOf({
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: {},
+    spec: {
+      ...(awsElasticBlockStore === undefined ? {} : { awsElasticBlockStore }),
+      ...(gcePersistentDisk === undefined ? {} : { gcePersistentDisk }),
+      ...(azureDisk === undefined ? {} : { azureDisk }),
+      ...(cinder === undefined ? {} : { cinder: { volumeID: cinder.volumeID } }),
+      ...(portworxVolume === undefined ? {} : { portworxVolume }),
+    },
+    status: {},
+  });
 }
 
 /** 'vol-1', or 'aws://zone/vol-1' as the old plugin wrote it. */

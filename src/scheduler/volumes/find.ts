@@ -104,7 +104,11 @@ export function findVolumes({ bound, wanted, seen }: Ask, node: NodeAsked): Find
   if (ofBound.type === 'failed') return ofBound;
   const found = wanted.length === 0 ? nothingWanted : findWanted(wanted, node, seen);
   if (ofBound.type === 'found') return found;
-  return found.type === 'conflict' ? { type: 'conflict', conflicts: inOrder([...ofBound.conflicts, ...found.conflicts]) } : found.type === 'found' ? ofBound : found;
+  return found.type === 'conflict'
+    ? { type: 'conflict', conflicts: inOrder([...ofBound.conflicts, ...found.conflicts]) }
+    : found.type === 'found'
+      ? ofBound
+      : found;
 }
 
 const nothingWanted: Finding = { type: 'found', bindings: [], provisions: [] };
@@ -191,7 +195,8 @@ export function likelyNodes({ bound, wanted }: Ask, nodesAt: (volume: Volume) =>
   for (const each of wanted) {
     const { claim, reserved, choice } = each;
     if (claim.selectedNode !== undefined) narrow(new Set([claim.selectedNode]));
-    else if (!canBeMade(each)) narrow(reserved.length === 0 ? choice.nodes : reserved.length === 1 && reserved[0] !== undefined ? nodesAt(reserved[0]) : undefined);
+    else if (!canBeMade(each))
+      narrow(reserved.length === 0 ? choice.nodes : reserved.length === 1 && reserved[0] !== undefined ? nodesAt(reserved[0]) : undefined);
   }
   return best;
 }
