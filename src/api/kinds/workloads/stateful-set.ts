@@ -9,6 +9,7 @@ import { ageColumn, nameColumn, textColumn } from '../columns.ts';
 import { claimSpecWarnings } from '../persistent-volume-claim.ts';
 import { roundUpResourceList } from '../resource-list.ts';
 import { everyVerb } from '../verbs.ts';
+import { mayGrowClaims, validateGrowth, withoutGrowth } from './claim-growth.ts';
 import { dnsLabel } from './field-rules.ts';
 import { isValidSelector, showSelector } from './label-selector.ts';
 import { validatePodAnnotations } from './pod-annotations.ts';
@@ -154,10 +155,15 @@ const IMMUTABLE =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
 
 function validateUpdate(set: StatefulSet, old: StatefulSet): FieldError[] {
-  const fixed = ({ spec }: StatefulSet): object => Object.fromEntries(Object.entries(spec).filter(([field]) => !mutable.some((name) => name === field)));
   const errors = validateStatefulSetSpec(set.spec, 'spec', false);
-  return sameMeaning(fixed(set), fixed(old)) ? errors : [...errors, forbidden('spec', IMMUTABLE)];
+  const [templates, before] = [set.spec.volumeClaimTemplates ?? [], old.spec.volumeClaimTemplates ?? []];
+  if (!mayGrowClaims(set)) return sameMeaning(fixedFields(set.spec), fixedFields(old.spec)) ? errors : [...errors, forbidden('spec', IMMUTABLE)];
+  const ungrown = { ...fixedFields(set.spec), volumeClaimTemplates: withoutGrowth(templates, before) };
+  if (!sameMeaning(ungrown, { ...fixedFields(old.spec), volumeClaimTemplates: before })) return [...errors, forbidden('spec', IMMUTABLE)];
+  return [...errors, ...validateGrowth(templates, before, 'spec.volumeClaimTemplates')];
 }
+
+const fixedFields = (spec: StatefulSetSpec): object => Object.fromEntries(Object.entries(spec).filter(([field]) => !mutable.some((name) => name === field)));
 
 function validateStatus(status: StatefulSetStatus): FieldError[] {
   const { replicas, readyReplicas = 0, currentReplicas = 0, updatedReplicas = 0, availableReplicas, observedGeneration = 0, collisionCount = 0 } = status;

@@ -1,0 +1,69 @@
+import type { ControllerRevision, Pod } from '../../api/generated/types.ts';
+import { belonging, claimActions } from '../pods/ownership.ts';
+import { selects } from '../pods/selector.ts';
+import { nextAvailability } from '../pods/state.ts';
+import type { Action, Decision } from './actions.ts';
+import type { ClaimsSeen } from './claims.ts';
+import { growth } from './growth.ts';
+import { isMemberOf, ordinalOf, revisionOf, setReference } from './identity.ts';
+import { type Plan, planMembers, sceneOf } from './members.ts';
+import { type History, historyOf, outdated } from './revisions.ts';
+import { isNews, statusOf } from './status.ts';
+
+export interface Snapshot extends ClaimsSeen {
+  /** Those that the set manages, and those that nobody manages and are named like its own. */
+  readonly pods: readonly Pod[];
+  /** Those that the set manages, and those that nobody manages. */
+  readonly revisions: readonly ControllerRevision[];
+  /** By name, in the set's namespace, whosever they are. */
+  readonly revision: (name: string) => ControllerRevision | undefined;
+}
+
+/**
+ * What a set has to do next.
+ *
+ * Expected flow: take over what belongs to it; write down the state of its template; report; then look at its pods in the
+ * order of their numbers. An OrderedReady set does one thing at a time and waits for each pod; a Parallel one does all that
+ * there is to do. Pods beyond its size go, highest first; then pods in an old state, highest first.
+ * Guarantees: a pod's name and claims are those of its number, for ever; there is never a second pod of a number; a claim that is
+ * not wanted any more is given to the garbage collector, never deleted from here.
+ */
+export function decideSet(seen: Snapshot, now: number): Decision {
+  const { set } = seen;
+  const pods = belonging(set, seen.pods, (pod) => selects(set.spec.selector, pod.metadata.labels) && isMemberOf(set, pod));
+  const revisions = belonging(set, seen.revisions, ({ metadata }) => selects(set.spec.selector, metadata.labels));
+  const toClaim: readonly Action[] = [
+    ...claimActions(setReference(set), set, { toAdopt: revisions.toAdopt, toRelease: [] }),
+    ...claimActions(setReference(set), set, pods),
+  ];
+  if (toClaim.length > 0) return { actions: toClaim, reasons: [{ code: 'Ownership', text: 'pods or revisions are to be adopted or released' }] };
+  return decideOwn({ ...seen, revisions: revisions.owned, pods: pods.owned.filter((pod) => ordinalOf(pod) >= 0) }, now);
+}
+
+/** The status comes before the pods: it has to be true also if they cannot be made. */
+function decideOwn(seen: Snapshot, now: number): Decision {
+  const { set, pods } = seen;
+  const history = historyOf(set, { own: seen.revisions, named: seen.revision });
+  const status = statusOf(set, { pods, history }, now);
+  const live = new Set([history.current.revision, history.update.revision, ...pods.map(revisionOf)]);
+  const bookkeeping: readonly Action[] = [
+    ...history.actions,
+    ...(isNews(status, set.status) ? [{ do: 'updateStatus', object: { ...set, status }, from: set } as const] : []),
+    ...outdated(set, seen.revisions, live).map((object) => ({ do: 'delete', object }) as const),
+  ];
+  const plan = set.metadata.deletionTimestamp === undefined ? planPods(seen, history, now) : setGoes;
+  const again = nextAvailability(pods, set.spec.minReadySeconds ?? 0, now);
+  return { actions: [...bookkeeping, ...plan.actions], reasons: plan.reasons, ...(again === undefined ? {} : { again }) };
+}
+
+/** Its pods are the garbage collector's business. */
+const setGoes: Plan = { actions: [], reasons: [{ code: 'SetGoes', text: 'the set is being deleted' }] };
+
+function planPods(seen: Snapshot, history: History, now: number): Plan {
+  const currentReplicas = seen.pods.filter((pod) => pod.metadata.deletionTimestamp === undefined && revisionOf(pod) === history.current.revision).length;
+  const scene = sceneOf(seen, { pods: seen.pods, history, currentReplicas, now });
+  const plan = planMembers(scene);
+  // Last: storage that cannot grow must not keep pods from being made.
+  const grown = growth(seen, [...scene.podAt.values()]);
+  return { actions: [...plan.actions, ...grown.actions], reasons: [...plan.reasons, ...grown.reasons] };
+}

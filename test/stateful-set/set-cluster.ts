@@ -1,0 +1,168 @@
+/** StatefulSets on the real registry, in simulated time, with somebody who plays the kubelet. */
+import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../src/api/generated/types.ts';
+import { eventKind } from '../../src/api/kinds/event.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
+import { serviceAccountKind } from '../../src/api/kinds/service-account.ts';
+import { controllerRevisionKind } from '../../src/api/kinds/workloads/controller-revision.ts';
+import { podKind } from '../../src/api/kinds/workloads/pod.ts';
+import { statefulSetKind } from '../../src/api/kinds/workloads/stateful-set.ts';
+import { timestamp } from '../../src/api/kinds/timestamps.ts';
+import type { Kind } from '../../src/api/kind.ts';
+import type { KubeObject } from '../../src/api/object.ts';
+import { createClient, type Draft, type Result } from '../../src/machinery/client.ts';
+import { Informers } from '../../src/machinery/informers.ts';
+import { type LoopOptions, runController } from '../../src/machinery/loop.ts';
+import { Recorder } from '../../src/machinery/recorder.ts';
+import type { Transport } from '../../src/machinery/transport.ts';
+import type { SimulatedWorld } from '../../src/sim/world.ts';
+import { simulate } from '../../src/sim/world.ts';
+import { eventSource } from '../../src/workloads/stateful-set/actions.ts';
+import { statefulSets } from '../../src/workloads/stateful-set/controller.ts';
+import type { World } from '../../src/world/world.ts';
+import { startTestCluster, type TestCluster } from '../machinery/cluster.ts';
+
+export const inDefault = (name: string) => ({ namespace: 'default', name });
+
+export const ok = <T>(result: Result<T>): T => {
+  if (!result.ok) throw result.error;
+  return result.value;
+};
+
+export const claimTemplate = (name: string, storage = '1Gi'): Draft<PersistentVolumeClaim> => ({
+  metadata: { name },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } } },
+});
+
+export function setDraft(replicas: number, spec: Draft<StatefulSet['spec']> = {}, annotations: Record<string, string> = {}): Draft<StatefulSet> {
+  return {
+    metadata: { ...inDefault('web'), annotations },
+    spec: {
+      replicas,
+      serviceName: 'front',
+      selector: { matchLabels: { app: 'web' } },
+      template: templateOf('v1'),
+      volumeClaimTemplates: [claimTemplate('data')],
+      ...spec,
+    },
+  };
+}
+
+const templateOf = (image: string) => ({
+  metadata: { labels: { app: 'web' } },
+  spec: { containers: [{ name: 'app', image }] },
+});
+
+/** A change of the spec: another image. */
+export const withImage = (image: string): Draft<StatefulSet['spec']> => ({ template: templateOf(image) });
+
+export function startController(transport: Transport, world: World, onAction?: NonNullable<LoopOptions['onAction']>): void {
+  const informers: Informers = new Informers({ client: createClient({ transport }), world });
+  const client = createClient({ transport, observer: informers.observer });
+  const recorder = new Recorder({ world, client, eventKind, component: eventSource });
+  runController(statefulSets({ client, informers, recorder }), { world, informers, ...(onAction === undefined ? {} : { onAction }) });
+  informers.start();
+}
+
+export class SetCluster {
+  readonly cluster: TestCluster;
+  readonly world: SimulatedWorld;
+
+  constructor(cluster: TestCluster, world: SimulatedWorld) {
+    this.cluster = cluster;
+    this.world = world;
+  }
+
+  /** Long enough for whatever follows from what was done. */
+  settle(ms = 200): Promise<void> {
+    return this.world.sleep(ms);
+  }
+
+  async create<T extends KubeObject>(kind: Kind<T>, object: Draft<T>): Promise<T> {
+    const made = ok(await this.cluster.client.create(kind, object));
+    await this.settle();
+    return made;
+  }
+
+  async list<T extends KubeObject>(kind: Kind<T>): Promise<readonly T[]> {
+    return ok(await this.cluster.client.list(kind, { namespace: 'default' })).items;
+  }
+
+  async get<T extends KubeObject>(kind: Kind<T>, name: string): Promise<T> {
+    return ok(await this.cluster.client.get(kind, inDefault(name)));
+  }
+
+  set(): Promise<StatefulSet> {
+    return this.get(statefulSetKind, 'web');
+  }
+
+  async change<T extends KubeObject>(kind: Kind<T>, name: string, change: (object: T) => T): Promise<void> {
+    ok(await this.cluster.client.update(kind, change(await this.get(kind, name))));
+    await this.settle();
+  }
+
+  async changeSet(spec: Draft<StatefulSet['spec']>): Promise<void> {
+    ok(await this.cluster.client.patch(statefulSetKind, inDefault('web'), { type: 'merge', body: { spec } }));
+    await this.settle();
+  }
+
+  async delete<T extends KubeObject>(kind: Kind<T>, name: string): Promise<void> {
+    ok(await this.cluster.client.delete(kind, inDefault(name)));
+    await this.settle();
+  }
+
+  /** As a kubelet would after having started it. */
+  async phase(name: string, phase = 'Running'): Promise<void> {
+    const pod = await this.get(podKind, name);
+    const ready = { type: 'Ready', status: phase === 'Running' ? 'True' : 'False', lastProbeTime: null, lastTransitionTime: timestamp(this.world.clock.now()) };
+    ok(await this.cluster.client.updateStatus(podKind, { ...pod, status: { ...pod.status, phase, conditions: [ready] } }));
+    await this.settle();
+  }
+
+  /** Starts whatever is pending until nothing is. */
+  async runAll(): Promise<void> {
+    for (let rounds = 0; rounds < 100; rounds++) {
+      const pending = (await this.list(podKind)).filter(({ status }) => status.phase === 'Pending');
+      if (pending.length === 0) return;
+      for (const { metadata } of pending) await this.phase(metadata.name ?? '');
+    }
+    throw new Error('there is always another pod that is pending');
+  }
+
+  /** 'web-0 Running' */
+  async pods(): Promise<readonly string[]> {
+    return (await this.list(podKind)).map(({ metadata, status }) => `${metadata.name ?? ''} ${status.phase ?? ''}`);
+  }
+
+  /** 'web-0 v1' */
+  async images(): Promise<readonly string[]> {
+    return (await this.list(podKind)).map(({ metadata, spec }) => `${metadata.name ?? ''} ${spec.containers?.[0]?.image ?? ''}`);
+  }
+
+  /** 'data-web-0', or 'data-web-0 of StatefulSet web' */
+  async claims(): Promise<readonly string[]> {
+    return (await this.list(persistentVolumeClaimKind)).map(({ metadata }) =>
+      [metadata.name, ...(metadata.ownerReferences ?? []).map(({ kind, name }) => `of ${kind} ${name}`)].join(' '),
+    );
+  }
+
+  /** 'Normal SuccessfulCreate: …', in order of their time and name. */
+  async events(): Promise<readonly string[]> {
+    return (await this.list(eventKind)).map(({ type, reason, message }) => `${type ?? ''} ${reason ?? ''}: ${message ?? ''}`);
+  }
+
+  /** '1 v1', by revision. */
+  async revisions(): Promise<readonly string[]> {
+    const image = (data: unknown) => (data as { spec: { template: Pod } }).spec.template.spec.containers?.[0]?.image ?? '';
+    return (await this.list(controllerRevisionKind)).toSorted((a, b) => a.revision - b.revision).map(({ revision, data }) => `${revision} ${image(data)}`);
+  }
+}
+
+/** One story, with the controller running. */
+export const inSetCluster = (story: (cluster: SetCluster) => Promise<void>) => () =>
+  simulate(1, async (world) => {
+    const cluster = await startTestCluster(world);
+    ok(await cluster.client.create(serviceAccountKind, { metadata: inDefault('default') }));
+    startController(cluster.transport, world);
+    await world.sleep(1);
+    await story(new SetCluster(cluster, world));
+  });
