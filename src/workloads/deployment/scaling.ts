@@ -122,7 +122,7 @@ function dropUnavailable(deployment: Deployment, sets: readonly ReplicaSet[], at
   const scaled: Scaled[] = [];
   let left = atMost;
   for (const set of sets) {
-    const by = Math.min(left, replicasOf(set) - (set.status.availableReplicas ?? 0));
+    const by = left === 0 ? 0 : Math.min(left, replicasOf(set) - (set.status.availableReplicas ?? 0));
     if (by < 0) return { type: 'unclear', actions: scaled.flatMap(({ actions }) => actions) };
     left -= by;
     scaled.push(scale(deployment, set, replicasOf(set) - by));
