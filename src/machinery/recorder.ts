@@ -1,10 +1,10 @@
 import type { Event, ObjectReference } from '../api/generated/types.ts';
 import type { Kind } from '../api/kind.ts';
 import type { KubeObject } from '../api/object.ts';
-import { dnsSubdomainProblems } from '../api/validation/names.ts';
 import type { Log, World } from '../world/world.ts';
 import type { Client, Result } from './client.ts';
 import { type Correlated, EventCorrelator, type FreshEvent } from './event-correlator.ts';
+import { EventNames } from './event-names.ts';
 import { WorkQueue } from './queue.ts';
 
 export interface RecorderOptions {
@@ -39,19 +39,20 @@ export class Recorder {
   readonly #log: Log;
   readonly #correlator: EventCorrelator;
   readonly #queue: WorkQueue<string>;
+  readonly #names: EventNames;
   /** By object, in order; an object is in the queue as long as it has a list here. */
   readonly #waiting = new Map<string, Waiting[]>();
   #size = 0;
   /** Since the last time that nothing was waiting. */
   #dropped = 0;
-  #lastNanos = 0n;
   #stopped = false;
   #whenDrained: (() => void)[] = [];
 
   constructor(options: RecorderOptions) {
     this.#options = options;
     this.#log = options.world.log.with({ recorder: options.component });
-    this.#correlator = new EventCorrelator((event) => this.#newName(event.involvedObject));
+    this.#names = new EventNames(options.world);
+    this.#correlator = new EventCorrelator((event) => this.#names.next(event.involvedObject));
     this.#queue = new WorkQueue(options.world);
     this.#queue.onReady = () => options.world.timers.soon(() => this.#pump());
   }
@@ -148,7 +149,7 @@ export class Recorder {
     const time = `${new Date(this.#options.world.clock.now()).toISOString().slice(0, 19)}Z`;
     const namespace = involvedObject.namespace === undefined || involvedObject.namespace === '' ? 'default' : involvedObject.namespace;
     return {
-      metadata: { name: this.#newName(involvedObject), namespace },
+      metadata: { name: this.#names.next(involvedObject), namespace },
       involvedObject,
       ...report,
       source: host === undefined ? { component } : { component, host },
@@ -161,16 +162,7 @@ export class Recorder {
     };
   }
 
-  #renamed = (event: FreshEvent) => ({ ...event.metadata, name: this.#newName(event.involvedObject) });
-
-  /** '<object>.<nanoseconds in hex>': growing, and apart from other recorders even where time stands still. */
-  #newName(about: ObjectReference): string {
-    const { clock, random } = this.#options.world;
-    const now = BigInt(Math.floor(clock.now())) * 1_000_000n + BigInt(Math.floor(random.float() * 1_000_000));
-    this.#lastNanos = now > this.#lastNanos ? now : this.#lastNanos + 1n;
-    const name = `${about.name ?? ''}.${this.#lastNanos.toString(16)}`;
-    return dnsSubdomainProblems(name).length === 0 ? name : random.uuid();
-  }
+  #renamed = (event: FreshEvent) => ({ ...event.metadata, name: this.#names.next(event.involvedObject) });
 }
 
 interface Waiting {
@@ -185,7 +177,7 @@ const retryMs = 10_000;
 /** Events about different objects that are written side by side: one commit of the store takes them all. */
 const parallelism = 16;
 
-function referenceTo(about: KubeObject | ObjectReference): ObjectReference {
+export function referenceTo(about: KubeObject | ObjectReference): ObjectReference {
   if (!('metadata' in about)) return about;
   const { namespace, name, uid, resourceVersion } = about.metadata;
   return {

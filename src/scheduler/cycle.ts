@@ -39,14 +39,15 @@ export class Search {
       case 'failed':
         return prepared;
       case 'rejected': {
-        const diagnosis = { nodes: total, everywhere: prepared.rejection, byNode: new Map(), others: undefined };
+        const { rejection, restrictedBy } = prepared;
+        const diagnosis = { nodes: total, everywhere: rejection, byNode: new Map(), others: undefined, restrictedBy };
         return { type: 'none', diagnosis, run: prepared.run };
       }
       case 'ready': {
         const { run, nodes, restrictedBy } = prepared;
         const others = nodes === undefined ? undefined : excludedBy(restrictedBy);
         const eligible = nodes === undefined ? cluster.nodes : this.#named(nodes);
-        return this.#choose(run, { nodes: total, everywhere: undefined, others }, eligible);
+        return this.#choose(run, { nodes: total, everywhere: undefined, others, restrictedBy }, eligible);
       }
     }
   }

@@ -10,6 +10,8 @@ export interface Diagnosis {
   readonly byNode: ReadonlyMap<string, Rejection>;
   /** What counts for the nodes that were not looked at. */
   readonly others: Rejection | undefined;
+  /** The plugins that left only some nodes, by name. */
+  readonly restrictedBy: readonly string[];
 }
 
 /** Of one or more nodes: '0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient memory.' */
@@ -37,7 +39,15 @@ function histogram({ nodes, byNode, others }: Diagnosis): string {
 }
 
 /** Those whose change of mind could help: the names of the plugins that rejected the pod somewhere. */
-export function rejectors({ everywhere, byNode, others }: Diagnosis): ReadonlySet<string> {
-  const all = [...byNode.values(), ...(everywhere === undefined ? [] : [everywhere]), ...(others === undefined ? [] : [others])];
-  return new Set(all.flatMap(({ plugin }) => plugin.split(',')));
+export function rejectors({ everywhere, byNode, restrictedBy }: Diagnosis): ReadonlySet<string> {
+  const names = new Set(restrictedBy);
+  if (everywhere !== undefined) names.add(everywhere.plugin);
+  for (const { plugin } of byNode.values()) names.add(plugin);
+  return names;
+}
+
+/** The same, of those that said no more than 'not yet'. */
+export function waitedFor({ everywhere, byNode }: Diagnosis): ReadonlySet<string> {
+  const all = everywhere === undefined ? byNode.values() : [everywhere];
+  return new Set([...all].filter(({ code }) => code === 'pending').map(({ plugin }) => plugin));
 }

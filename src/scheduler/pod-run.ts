@@ -54,7 +54,7 @@ export class PodRun {
  */
 export type Preparation =
   | { readonly type: 'ready'; readonly run: PodRun; readonly nodes: ReadonlySet<string> | undefined; readonly restrictedBy: readonly string[] }
-  | { readonly type: 'rejected'; readonly rejection: Rejection; readonly run: PodRun | undefined }
+  | { readonly type: 'rejected'; readonly rejection: Rejection; readonly run: PodRun | undefined; readonly restrictedBy: readonly string[] }
   | { readonly type: 'failed'; readonly message: string };
 
 /** PreFilter. */
@@ -68,7 +68,7 @@ export function prepare(pod: PodInfo, plugins: readonly Plugin[], snapshot: Snap
     if (prepared === 'skip') continue;
     if ('code' in prepared) {
       if (isFailure(prepared)) return { type: 'failed', message: `running PreFilter plugin "${plugin.name}": ${prepared.message}` };
-      if (prepared.code !== 'unschedulable') return { type: 'rejected', rejection: prepared, run: undefined };
+      if (prepared.code !== 'unschedulable') return { type: 'rejected', rejection: prepared, run: undefined, restrictedBy };
       rejected = prepared;
       continue;
     }
@@ -76,22 +76,25 @@ export function prepare(pod: PodInfo, plugins: readonly Plugin[], snapshot: Snap
     if (prepared.nodes === undefined) continue;
     restrictedBy.push(plugin.name);
     nodes = nodes === undefined ? prepared.nodes : intersection(nodes, prepared.nodes);
-    if (nodes.size === 0) return { type: 'rejected', rejection: apart(restrictedBy), run: undefined };
+    if (nodes.size === 0) return { type: 'rejected', rejection: apart(restrictedBy), run: undefined, restrictedBy };
   }
   const run = new PodRun(pod, parts);
-  return rejected === undefined ? { type: 'ready', run, nodes, restrictedBy } : { type: 'rejected', rejection: rejected, run };
+  return rejected === undefined ? { type: 'ready', run, nodes, restrictedBy } : { type: 'rejected', rejection: rejected, run, restrictedBy };
 }
 
 const intersection = (a: ReadonlySet<string>, b: ReadonlySet<string>): ReadonlySet<string> => new Set([...a].filter((item) => b.has(item)));
 
 function apart(plugins: readonly string[]): Rejection {
-  const names = plugins.toSorted();
-  const text = names.length === 1 ? `node(s) didn't satisfy plugin ${names[0] ?? ''}` : `node(s) didn't satisfy plugin(s) [${names.join(' ')}] simultaneously`;
-  return { code: 'unresolvable', plugin: names.join(','), reasons: [{ text, rule: 'nodeNames' }] };
+  const [first = '', ...others] = plugins.toSorted();
+  const text = others.length === 0 ? `node(s) didn't satisfy plugin ${first}` : `${excludedText(plugins)} simultaneously`;
+  return { code: 'unresolvable', plugin: first, reasons: [{ text, rule: 'nodeNames' }] };
 }
 
-/** What the nodes say that a plugin excluded by name. */
-export function excludedBy(plugins: readonly string[]): Rejection {
-  const names = plugins.toSorted();
-  return { code: 'unresolvable', plugin: names.join(','), reasons: [{ text: `node(s) didn't satisfy plugin(s) [${names.join(' ')}]`, rule: 'nodeNames' }] };
-}
+/** What the nodes say that plugins excluded by name. */
+export const excludedBy = (plugins: readonly string[]): Rejection => ({
+  code: 'unresolvable',
+  plugin: plugins[0] ?? '',
+  reasons: [{ text: excludedText(plugins), rule: 'nodeNames' }],
+});
+
+const excludedText = (plugins: readonly string[]): string => `node(s) didn't satisfy plugin(s) [${plugins.toSorted().join(' ')}]`;

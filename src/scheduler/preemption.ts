@@ -1,0 +1,195 @@
+/**
+ * PostFilter: which pods would have to go so that one of higher priority finds room. Deciding only; `evictions.ts` makes them go.
+ */
+import type { Pod, PodDisruptionBudget } from '../api/generated/types.ts';
+import { labelSelectorOf, matchesLabels, SelectorError, selectsEverything } from '../domain/label-selector.ts';
+import { type CycleWorld, filterBesideNominated } from './cycle.ts';
+import { type Diagnosis, fitMessage } from './diagnosis.ts';
+import { type Failure, isFailure, type PodInfo, type Rejection } from './framework.ts';
+import type { LiveNodeInfo } from './node-info.ts';
+import { nominatedNode, type Nominations } from './nominations.ts';
+import type { PodRun } from './pod-run.ts';
+
+export interface Victims {
+  readonly node: LiveNodeInfo;
+  /** The most important first. At least one. */
+  readonly pods: readonly PodInfo[];
+  /** How many of them are protected by a disruption budget that has nothing left. */
+  readonly violations: number;
+}
+
+export type PostFilterResult =
+  | { readonly type: 'preempt'; readonly victims: Victims }
+  /** `keepsPromise`: the node that the pod was promised, if any, stays promised. */
+  | { readonly type: 'hopeless'; readonly message: string; readonly keepsPromise: boolean };
+
+/**
+ * Kubernetes asks its plugin for device claims first; it has nothing to add for pods without any. After a rejection of the pod as such
+ * that plugin was never prepared, and its complaint is all that is said.
+ */
+const fromDeviceClaims = 'no new claims to deallocate';
+const neverPrepared = 'not found';
+
+export function postFilter(world: CycleWorld, diagnosis: Diagnosis, run: PodRun | undefined): PostFilterResult {
+  if (run === undefined) return { type: 'hopeless', message: neverPrepared, keepsPromise: true };
+  const result = preempt(world, diagnosis, run);
+  return result.type === 'preempt' ? result : { ...result, message: `${fromDeviceClaims}, preemption: ${result.message}` };
+}
+
+function preempt(world: CycleWorld, diagnosis: Diagnosis, run: PodRun): PostFilterResult {
+  const objection = notEligible(world, diagnosis, run.pod);
+  if (objection !== undefined) return { type: 'hopeless', message: objection, keepsPromise: true };
+  const { candidates, byNode } = candidatesAmong(world, run, potentialNodes(world, diagnosis));
+  const [first] = candidates;
+  if (first !== undefined) return { type: 'preempt', victims: candidates.reduce((best, other) => (isBetter(other, best) ? other : best), first) };
+  const message = fitMessage({ nodes: world.cluster.nodes.length, everywhere: undefined, byNode, others: notHelpful, restrictedBy: [] });
+  return { type: 'hopeless', message, keepsPromise: false };
+}
+
+const notHelpful: Rejection = {
+  code: 'unresolvable',
+  plugin: 'DefaultPreemption',
+  reasons: [{ text: 'Preemption is not helpful for scheduling', rule: 'preemption' }],
+};
+const noVictims: Rejection = {
+  code: 'unresolvable',
+  plugin: 'DefaultPreemption',
+  reasons: [{ text: 'No preemption victims found for incoming pod', rule: 'preemption' }],
+};
+
+function notEligible({ cluster }: CycleWorld, { everywhere, byNode, others }: Diagnosis, pod: PodInfo): string | undefined {
+  if (pod.pod.spec.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.';
+  const promised = nominatedNode(pod);
+  if (promised === '' || (everywhere ?? byNode.get(promised) ?? others)?.code === 'unresolvable') return undefined;
+  const isMakingRoom = cluster.node(promised)?.pods.some((other) => other.priority < pod.priority && isBeingPreempted(other.pod)) ?? false;
+  return isMakingRoom ? 'not eligible due to a terminating pod on the nominated node.' : undefined;
+}
+
+const isBeingPreempted = ({ metadata, status }: Pod): boolean =>
+  metadata.deletionTimestamp !== undefined &&
+  (status.conditions ?? []).some((each) => each.type === 'DisruptionTarget' && each.status === 'True' && each.reason === 'PreemptionByScheduler');
+
+/** Those that might do if they had fewer pods. */
+function potentialNodes({ cluster }: CycleWorld, { everywhere, byNode, others }: Diagnosis): readonly LiveNodeInfo[] {
+  return cluster.nodes.filter(({ name }) => (everywhere ?? byNode.get(name) ?? others)?.code === 'unschedulable');
+}
+
+interface Candidates {
+  readonly candidates: readonly Victims[];
+  /** Why the others are none. */
+  readonly byNode: ReadonlyMap<string, Rejection>;
+}
+
+function candidatesAmong({ cluster, nominations, chance }: CycleWorld, run: PodRun, nodes: readonly LiveNodeInfo[]): Candidates {
+  const byNode = new Map<string, Rejection>();
+  if (nodes.length === 0) return { candidates: [], byNode };
+  const budgets = [...cluster.views.disruptionBudget.list()];
+  const enough = Math.min(nodes.length, Math.max(enoughCandidates, Math.trunc(nodes.length / 10)));
+  const offset = Math.floor(chance() * nodes.length);
+  const found: Victims[] = [];
+  for (let i = 0; i < nodes.length; i++) {
+    const node = nodes[(offset + i) % nodes.length];
+    if (node === undefined) continue;
+    const victims = victimsOn(node, run, { budgets, nominations });
+    if ('pods' in victims) found.push(victims);
+    else if (isFailure(victims)) byNode.set(node.name, { code: 'unschedulable', plugin: victims.plugin, reasons: [{ text: victims.message, rule: 'error' }] });
+    else byNode.set(node.name, victims);
+    if (found.length >= enough && found.some(({ violations }) => violations === 0)) break;
+  }
+  return { candidates: found, byNode };
+}
+
+/** Of many nodes, it is enough to have this many to choose from. */
+const enoughCandidates = 100;
+
+interface Circumstances {
+  readonly budgets: readonly PodDisruptionBudget[];
+  readonly nominations: Nominations;
+}
+
+/** All lower ones go; then, the most important first, those come back that leave room. Protected ones come back before others. */
+function victimsOn(original: LiveNodeInfo, planned: PodRun, { budgets, nominations }: Circumstances): Victims | Rejection | Failure {
+  const [node, run] = [original.copy(), planned.copy()];
+  const lower = original.pods.filter(({ priority }) => priority < run.pod.priority);
+  if (lower.length === 0) return noVictims;
+  const leave = (pod: PodInfo): void => {
+    node.removePod(pod);
+    run.removePod(pod, node);
+  };
+  for (const pod of lower) leave(pod);
+  const verdict = filterBesideNominated(run, node, nominations);
+  if (verdict !== undefined) return verdict;
+  const { violating, others } = byBudgets(lower.toSorted(byImportance), budgets);
+  const victims: PodInfo[] = [];
+  let violations = 0;
+  for (const pod of [...violating, ...others]) {
+    node.addPod(pod);
+    run.addPod(pod, node);
+    if (filterBesideNominated(run, node, nominations) === undefined) continue;
+    leave(pod);
+    victims.push(pod);
+    if (violating.includes(pod)) violations++;
+  }
+  if (victims.length === 0) return { code: 'error', plugin: 'DefaultPreemption', message: `expected at least one victim pod on node "${node.name}"` };
+  return { node: original, pods: victims.toSorted(byImportance), violations };
+}
+
+/** Higher priority first, then those that have run for longest. A pod that has not started yet counts as started this moment. */
+function byImportance(a: PodInfo, b: PodInfo): number {
+  if (a.priority !== b.priority) return b.priority - a.priority;
+  const [startedA, startedB] = [startOf(a), startOf(b)];
+  return startedA < startedB ? -1 : startedA > startedB ? 1 : 0;
+}
+
+/** RFC 3339, which sorts as text. */
+const startOf = ({ pod }: PodInfo): string => pod.status.startTime ?? '9999';
+
+function byBudgets(
+  pods: readonly PodInfo[],
+  budgets: readonly PodDisruptionBudget[],
+): { readonly violating: readonly PodInfo[]; readonly others: readonly PodInfo[] } {
+  const left = budgets.map(({ status }) => status.disruptionsAllowed);
+  const violating: PodInfo[] = [];
+  const others: PodInfo[] = [];
+  for (const pod of pods) {
+    let isViolated = false;
+    for (const [i, budget] of budgets.entries()) {
+      if (!isProtectedBy(pod, budget)) continue;
+      const remaining = (left[i] ?? 0) - 1;
+      left[i] = remaining;
+      if (remaining < 0) isViolated = true;
+    }
+    (isViolated ? violating : others).push(pod);
+  }
+  return { violating, others };
+}
+
+/** Pods whose eviction the server has already let pass no longer count. */
+function isProtectedBy({ namespace, name, labels }: PodInfo, { metadata, spec, status }: PodDisruptionBudget): boolean {
+  if (metadata.namespace !== namespace || labels === undefined || Object.keys(labels).length === 0) return false;
+  if (Object.hasOwn(status.disruptedPods ?? {}, name)) return false;
+  try {
+    const selector = labelSelectorOf(spec.selector);
+    return !selectsEverything(selector) && matchesLabels(selector, labels);
+  } catch (error) {
+    if (error instanceof SelectorError) return false;
+    throw error;
+  }
+}
+
+/** Fewer violated budgets, then victims that matter less, then fewer of them, then those that started last. */
+function isBetter(a: Victims, b: Victims): boolean {
+  const difference = a.violations - b.violations || highest(a) - highest(b) || sumOfPriorities(a) - sumOfPriorities(b) || a.pods.length - b.pods.length;
+  if (difference !== 0) return difference < 0;
+  return earliestStart(a) > earliestStart(b);
+}
+
+const highest = ({ pods }: Victims): number => pods[0]?.priority ?? 0;
+/** Shifted to be positive: of victims with negative priority, fewer are better too. */
+const sumOfPriorities = ({ pods }: Victims): number => pods.reduce((sum, { priority }) => sum + priority + 2 ** 31, 0);
+
+/** Of the most important ones. */
+function earliestStart(victims: Victims): string {
+  const starts = victims.pods.filter(({ priority }) => priority === highest(victims)).map(startOf);
+  return starts.reduce((earliest, start) => (start < earliest ? start : earliest), '9999');
+}
