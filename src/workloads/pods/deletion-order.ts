@@ -14,6 +14,22 @@ export function inDeletionOrder(pods: readonly Pod[], order: DeletionOrder): rea
   return [...pods].sort((a, b) => compareForDeletion(a, b, order));
 }
 
+/** The same without regard to what users say about costs, and by exact ages: jobs' pods are alike. */
+export function inAgeOrder(pods: readonly Pod[]): readonly Pod[] {
+  return [...pods].sort(
+    (a, b) =>
+      Number(isAssigned(a)) - Number(isAssigned(b)) ||
+      phaseRank(a) - phaseRank(b) ||
+      Number(isPodReady(a)) - Number(isPodReady(b)) ||
+      (isPodReady(a) && isPodReady(b) ? latestFirst(readySince(a), readySince(b)) : 0) ||
+      restarts(b) - restarts(a) ||
+      sidecarRestarts(b) - sidecarRestarts(a) ||
+      latestFirst(created(a), created(b)),
+  );
+}
+
+const latestFirst = (a = Infinity, b = Infinity): number => (a === b ? 0 : a > b ? -1 : 1);
+
 /** Negative: `a` goes before `b`. The first rule that tells them apart decides. */
 function compareForDeletion(a: Pod, b: Pod, { rank, now }: DeletionOrder): number {
   return (
