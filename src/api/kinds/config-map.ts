@@ -17,15 +17,18 @@ export const validateKeys = (data: Readonly<Record<string, string>>, field: stri
   Object.keys(data).flatMap((key) => configMapKeyProblems(key).map((wrong) => invalid(`${field}[${key}]`, key, wrong)));
 
 function validate({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
-  const errors = Object.keys(data).flatMap((key) => [
-    ...configMapKeyProblems(key).map((wrong) => invalid(`data[${key}]`, key, wrong)),
-    ...(Object.hasOwn(binaryData, key) ? [invalid(`data[${key}]`, key, 'duplicate of key present in binaryData')] : []),
-  ]);
+  const errors: FieldError[] = [];
+  let size = 0;
+  for (const key of Object.keys(data)) {
+    for (const wrong of configMapKeyProblems(key)) errors.push(invalid(`data[${key}]`, key, wrong));
+    if (Object.hasOwn(binaryData, key)) errors.push(invalid(`data[${key}]`, key, 'duplicate of key present in binaryData'));
+    size += byteLength(data[key] ?? '');
+  }
+  for (const key of Object.keys(binaryData)) size += base64ByteLength(binaryData[key] ?? '');
   errors.push(...validateKeys(binaryData, 'binaryData'));
-  const text = Object.values(data).reduce((sum, value) => sum + byteLength(value), 0);
-  const size = Object.values(binaryData).reduce((sum, value) => sum + base64ByteLength(value), text);
   // No field: it is the object as a whole.
-  return size > MAX_DATA_SIZE ? [...errors, tooLong('', MAX_DATA_SIZE)] : errors;
+  if (size > MAX_DATA_SIZE) errors.push(tooLong('', MAX_DATA_SIZE));
+  return errors;
 }
 
 function validateUpdate(map: ConfigMap, old: ConfigMap): FieldError[] {

@@ -1,14 +1,5 @@
 /** How many bytes a string has in UTF-8. */
-export function byteLength(text: string): number {
-  let bytes = text.length;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit < 0x80) continue;
-    // Two units of a pair are four bytes in all: one unit counted here, one more in the next round.
-    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
-  }
-  return bytes;
-}
+export const byteLength = (text: string): number => Buffer.byteLength(text);
 
 export const tooManyCharacters = (limit: number): string => `must be no more than ${limit} characters`;
 export const tooManyBytes = (limit: number): string => `must be no more than ${limit} bytes`;

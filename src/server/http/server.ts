@@ -15,6 +15,7 @@ import { Http2Exchange } from './http2.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 import { RequestMetrics } from './request-metrics.ts';
+import { SimpleConnections } from './simple-connections.ts';
 import { Turns } from './turns.ts';
 
 export interface HttpServerOptions {
@@ -63,7 +64,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const connections = new Connections(limits, options.world);
   options.metrics.gauge('mooring_connections', 'Connections open', () => connections.size);
   const server = createServer(options.tls, limits);
-  serve(server, { handler, connections, limits, world: options.world, metrics });
+  const simple = serve(server, { handler, connections, limits, world: options.world, metrics });
   const port = await listen(server, options.listen);
   let stopped: Promise<void> | undefined;
   return {
@@ -71,7 +72,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     port,
     replaceCertificate: (tls) => server.setSecureContext(secureContext(tls)),
     stop() {
-      stopped ??= stop(server, { handler, connections, limits, world: options.world });
+      stopped ??= stop(server, { handler, connections, simple, limits, world: options.world });
       return stopped;
     },
   };
@@ -113,10 +114,24 @@ interface Serving {
   readonly metrics: RequestMetrics;
 }
 
-function serve(server: Http2SecureServer, { handler, connections, limits, world, metrics }: Serving): void {
+function serve(server: Http2SecureServer, { handler, connections, limits, world, metrics }: Serving): SimpleConnections {
   const turns = new Turns(limits.pipelinedRequests);
+  // Node's own listener: it speaks HTTP/2, and HTTP/1 in all its forms.
+  const byNode = server.listeners('secureConnection')[0] as (this: Http2SecureServer, socket: TLSSocket) => void;
+  const simple = new SimpleConnections({
+    limits,
+    clock: world.clock,
+    handle: (exchange) => void handler.handle(exchange),
+    handOver: (socket) => byNode.call(server, socket),
+    stopping: () => connections.stopping,
+  });
+  server.removeAllListeners('secureConnection');
   server.on('connection', (socket: Socket) => connections.add(socket));
-  server.on('secureConnection', (socket: TLSSocket) => connections.addSecure(socket));
+  server.on('secureConnection', (socket: TLSSocket) => {
+    connections.addSecure(socket);
+    if (socket.alpnProtocol === 'h2') byNode.call(server, socket);
+    else simple.take(socket);
+  });
   server.on('session', (session: ServerHttp2Session) => connections.addSession(session));
   server.on('request', (request, response) => {
     if (request.httpVersionMajor !== 1) return;
@@ -143,6 +158,7 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
   server.on('sessionError', () => undefined);
   server.on('drop', () => metrics.refused.add(1, 'connections'));
   server.on('error', (error: Error) => world.log.error('the listening socket failed', { error: error.message }));
+  return simple;
 }
 
 interface Http1Pair {
@@ -160,10 +176,14 @@ function listen(server: Http2SecureServer, { host, port }: HttpServerOptions['li
   });
 }
 
+interface Stopping extends Omit<Serving, 'metrics'> {
+  readonly simple: SimpleConnections;
+}
+
 /** Between two looks at which connections have become idle while the server stops. */
 const idleCheckMs = 20;
 
-async function stop(server: Http2SecureServer, { handler, connections, limits, world }: Omit<Serving, 'metrics'>): Promise<void> {
+async function stop(server: Http2SecureServer, { handler, connections, simple, limits, world }: Stopping): Promise<void> {
   let cancelCheck: Cancel = () => undefined;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   connections.beginStop();
@@ -171,6 +191,7 @@ async function stop(server: Http2SecureServer, { handler, connections, limits, w
   // A connection whose request was answered would be kept for the next one.
   const closeIdle = (): void => {
     closeIdleConnections(server);
+    simple.closeIdle();
     cancelCheck = world.timers.after(idleCheckMs, closeIdle);
   };
   closeIdle();
