@@ -147,9 +147,15 @@ export class Client {
     return this.#write(kind, { method: 'POST', path, query: writeQuery(options), body: json({ ...object, ...typeOf(kind) }) }, options);
   }
 
-  /** What is created under an object that exists: a Binding, an Eviction, a TokenRequest. */
+  /** What is created under an object that exists, and answered: a TokenRequest. */
   async createUnder<S extends KubeObject>(kind: Resource, parent: Ref & { readonly subresource: string }, object: Draft<S>): Promise<Result<S>> {
     return expectObject(await this.#send({ method: 'POST', path: subpath(kind, parent, parent.subresource), query: queryOf({}), body: json(object) }));
+  }
+
+  /** The same, where the answer is no more than that it was done: a Binding, an Eviction. */
+  async instruct<S extends KubeObject>(kind: Resource, parent: Ref & { readonly subresource: string }, object: Draft<S>): Promise<Result<undefined>> {
+    const answer = await this.#send({ method: 'POST', path: subpath(kind, parent, parent.subresource), query: queryOf({}), body: json(object) });
+    return failureOf(answer) ?? { ok: true, value: undefined };
   }
 
   /** With metadata.resourceVersion: only if nobody else wrote meanwhile. */

@@ -1,0 +1,110 @@
+import type { Binding } from '../api/generated/types.ts';
+import { podKind } from '../api/kinds/workloads/pod.ts';
+import type { Client } from '../machinery/client.ts';
+import type { Failure as Refusal } from '../machinery/result.ts';
+import type { World } from '../world/world.ts';
+import { writeStatus } from './pod-status.ts';
+import type { NodeInfo, PodInfo } from './framework.ts';
+import type { PodRun } from './pod-run.ts';
+
+/** A pod that was given a node, and what is left to do before the server knows. */
+export interface Placement {
+  readonly pod: PodInfo;
+  readonly node: NodeInfo;
+  readonly run: PodRun;
+}
+
+export type BindingEnd =
+  | { readonly type: 'bound' }
+  /** The pod is where it was: on no node. */
+  | { readonly type: 'failed'; readonly message: string }
+  /** Somebody else leads; nothing that this process thinks counts. */
+  | { readonly type: 'deposed' };
+
+export interface BinderOptions {
+  readonly client: Client;
+  readonly world: World;
+  readonly nodeExists: (name: string) => boolean;
+}
+
+/**
+ * PreBind and Bind, of many pods side by side. Until a pod is bound, it can be called off.
+ */
+export class Binder {
+  readonly #options: BinderOptions;
+  readonly #underWay = new Map<string, { readonly abort: AbortController; stage: 'preBind' | 'bind' }>();
+
+  constructor(options: BinderOptions) {
+    this.#options = options;
+  }
+
+  get busy(): boolean {
+    return this.#underWay.size > 0;
+  }
+
+  async bind(placement: Placement): Promise<BindingEnd> {
+    const { uid } = placement.pod;
+    const work = { abort: new AbortController(), stage: 'preBind' as 'preBind' | 'bind' };
+    this.#underWay.set(uid, work);
+    try {
+      const failure = await this.#preBind(placement, work.abort.signal);
+      if (failure !== undefined) return { type: 'failed', message: failure };
+      if (work.abort.signal.aborted) return { type: 'failed', message: reasonOf(work.abort.signal) };
+      work.stage = 'bind';
+      return await this.#bind(placement);
+    } finally {
+      this.#underWay.delete(uid);
+    }
+  }
+
+  /** Whether it was called off: false if it is too late, or the pod is not being bound. */
+  callOff(uid: string, reason: string): boolean {
+    const work = this.#underWay.get(uid);
+    if (work === undefined || work.stage === 'bind') return false;
+    work.abort.abort(new Error(reason));
+    return true;
+  }
+
+  callOffAll(reason: string): void {
+    for (const uid of this.#underWay.keys()) this.callOff(uid, reason);
+  }
+
+  async #preBind({ pod, node, run }: Placement, signal: AbortSignal): Promise<string | undefined> {
+    const { client, world } = this.#options;
+    const busy = run.parts.filter(({ stages }) => stages.preBind !== undefined && stages.willPreBind?.(node) !== false);
+    if (busy.length === 0) return undefined;
+    // Told only if it takes longer than anybody would notice: most are bound by then.
+    const cancelNotice = world.timers.after(noticeMs, () => void writeStatus(pod.pod, { nominatedNodeName: node.name }, { client, world }));
+    try {
+      for (const { plugin, stages } of busy) {
+        const failure = await stages.preBind?.(node, { client, world, signal });
+        if (failure !== undefined) return `running PreBind plugin "${plugin.name}": ${signal.aborted ? reasonOf(signal) : failure.message}`;
+      }
+      return undefined;
+    } finally {
+      cancelNotice();
+    }
+  }
+
+  async #bind({ pod, node }: Placement): Promise<BindingEnd> {
+    if (!this.#options.nodeExists(node.name)) return { type: 'failed', message: `running Bind plugin "DefaultBinder": node "${node.name}" not found` };
+    const { namespace, name, uid } = pod;
+    const binding: Binding = {
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { namespace, name, uid },
+      target: { kind: 'Node', name: node.name },
+    };
+    const result = await this.#options.client.instruct(podKind, { namespace, name, subresource: 'binding' }, binding);
+    return result.ok ? { type: 'bound' } : refusalOf(result);
+  }
+}
+
+function refusalOf(refusal: Refusal): BindingEnd {
+  if (refusal.reason === 'deposed') return { type: 'deposed' };
+  return { type: 'failed', message: `running Bind plugin "DefaultBinder": ${refusal.error.message}` };
+}
+
+const reasonOf = ({ reason }: AbortSignal): string => (reason instanceof Error ? reason.message : String(reason));
+
+const noticeMs = 100;

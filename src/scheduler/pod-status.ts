@@ -1,0 +1,53 @@
+import type { Pod, PodCondition } from '../api/generated/types.ts';
+import { podKind } from '../api/kinds/workloads/pod.ts';
+import type { Client, Result } from '../machinery/client.ts';
+import type { World } from '../world/world.ts';
+
+/** What the scheduler has to say in a pod's status. Absent: nothing new. */
+export interface StatusChange {
+  readonly condition?: Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
+  /** The node that the pod is promised; '': none. */
+  readonly nominatedNodeName?: string;
+}
+
+/** Undefined: the status says so already. */
+export function statusPatch(pod: Pod, { condition, nominatedNodeName }: StatusChange, now: number): object | undefined {
+  const conditions = condition === undefined ? [] : changedCondition(pod, condition, now);
+  const isRenominated = nominatedNodeName !== undefined && nominatedNodeName !== (pod.status.nominatedNodeName ?? '');
+  if (conditions.length === 0 && !isRenominated) return undefined;
+  return {
+    metadata: { uid: pod.metadata.uid },
+    status: {
+      ...(conditions.length === 0 ? {} : { conditions }),
+      ...(isRenominated ? { nominatedNodeName: nominatedNodeName === '' ? null : nominatedNodeName } : {}),
+    },
+  };
+}
+
+function changedCondition({ metadata, status }: Pod, condition: NonNullable<StatusChange['condition']>, now: number): readonly Partial<PodCondition>[] {
+  const old = status.conditions?.find(({ type }) => type === condition.type);
+  if (old?.status === condition.status && (old.reason ?? '') === condition.reason && (old.message ?? '') === condition.message) return [];
+  const { generation: observedGeneration } = metadata;
+  const lastTransitionTime = old?.status === condition.status ? old.lastTransitionTime : `${new Date(now).toISOString().slice(0, 19)}Z`;
+  return [{ ...condition, ...(observedGeneration === undefined ? {} : { observedGeneration }), lastTransitionTime }];
+}
+
+/** Says it, and says it again if the server did not hear. What is refused is not said. */
+export async function writeStatus(
+  pod: Pod,
+  change: StatusChange,
+  { client, world }: { readonly client: Client; readonly world: World },
+): Promise<Result<unknown>> {
+  const body = statusPatch(pod, change, world.clock.now());
+  if (body === undefined) return { ok: true, value: undefined };
+  const { namespace, name = '' } = pod.metadata;
+  for (let tries = 1; ; tries++) {
+    const result = await client.patch(podKind, { namespace, name }, { type: 'strategic', body }, { subresource: 'status' });
+    if (result.ok || tries === mostTries || !isPassing(result.reason)) return result;
+    await new Promise<void>((resolve) => void world.timers.after(retryMs * 2 ** tries, resolve));
+  }
+}
+
+const isPassing = (reason: string): boolean => reason === 'unreachable' || reason === 'overloaded' || reason === 'conflict' || reason === 'failed';
+const mostTries = 5;
+const retryMs = 50;

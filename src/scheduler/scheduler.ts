@@ -1,0 +1,260 @@
+import type { Client } from '../machinery/client.ts';
+import type { Informers } from '../machinery/informers.ts';
+import type { SeriesRecorder } from '../machinery/series-recorder.ts';
+import type { Cancel, Log, World } from '../world/world.ts';
+import { Binder, type Placement } from './binding.ts';
+import { Cluster } from './cluster.ts';
+import { type CycleResult, type CycleWorld, Search } from './cycle.ts';
+import { fitMessage, rejectors, textOf, waitedFor } from './diagnosis.ts';
+import { makeRoom } from './evictions.ts';
+import { type Followed, follow } from './followed.ts';
+import { type ClusterChange, isFailure, type Plugin, type PodInfo } from './framework.ts';
+import type { LiveNodeInfo } from './node-info.ts';
+import { Nominations } from './nominations.ts';
+import { followPods } from './pod-changes.ts';
+import { writeStatus } from './pod-status.ts';
+import type { PodRun } from './pod-run.ts';
+import { postFilter, type Victims } from './preemption.ts';
+import { SchedulingQueue } from './queue.ts';
+
+export interface SchedulerOptions {
+  readonly world: World;
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly recorder: Pick<SeriesRecorder, 'record'>;
+  /** In the order in which they filter. */
+  readonly plugins: readonly Plugin[];
+  /** A write was refused because another process leads. */
+  readonly onDeposed?: () => void;
+}
+
+/**
+ * Gives pods their nodes. One pod at a time is decided on, from what is known at this moment and without waiting; its node counts as
+ * taken at once. Telling the server, and whatever has to be done before, goes on beside the next decisions, and is undone if it fails.
+ *
+ * Crash anywhere: what was decided and not yet written is lost, and decided again by the next process from what the server has.
+ */
+export class Scheduler {
+  readonly #options: SchedulerOptions;
+  readonly #log: Log;
+  readonly #followed: Followed;
+  readonly #cluster: Cluster;
+  readonly #nominations = new Nominations();
+  readonly #queue: SchedulingQueue;
+  readonly #cycle: CycleWorld;
+  readonly #search: Search;
+  readonly #binder: Binder;
+  readonly #unsubscribe: Cancel;
+  /** Work that does not block the next decision. */
+  readonly #underWay = new Set<Promise<void>>();
+  #state: 'waiting' | 'running' | 'stopped' = 'waiting';
+  #pumpPlanned = false;
+
+  constructor(options: SchedulerOptions) {
+    const { world, client, plugins, informers } = options;
+    this.#options = options;
+    this.#log = world.log.with({ component: 'scheduler' });
+    this.#followed = follow(informers);
+    this.#cluster = new Cluster(this.#followed.views);
+    this.#queue = new SchedulingQueue(world, plugins);
+    this.#queue.onReady = () => this.#planPump();
+    this.#cycle = { plugins, cluster: this.#cluster, nominations: this.#nominations, chance: () => world.random.float() };
+    this.#search = new Search(this.#cycle);
+    this.#binder = new Binder({ client, world, nodeExists: (name) => this.#cluster.node(name) !== undefined });
+    const pods = followPods({ cluster: this.#cluster, queue: this.#queue, nominations: this.#nominations, binder: this.#binder });
+    const observers = plugins.filter(({ observe }) => observe !== undefined);
+    this.#unsubscribe = this.#followed.subscribe((change) => {
+      if (change.resource === 'node') this.#followNode(change);
+      for (const plugin of observers) plugin.observe?.(change);
+      if (change.resource === 'pod') pods(change);
+      else this.#queue.changed(change);
+    });
+    void informers.synced().then(() => this.#begin());
+  }
+
+  /** Nothing is being done, and nothing will be unless something changes or time passes. */
+  get idle(): boolean {
+    return this.#state !== 'waiting' && this.#underWay.size === 0 && !this.#queue.busy;
+  }
+
+  /** Decides no more; resolves once what is under way has ended. */
+  async stop(): Promise<void> {
+    this.#halt();
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  #halt(): void {
+    this.#state = 'stopped';
+    this.#queue.stop();
+    this.#unsubscribe();
+    this.#binder.callOffAll('the scheduler is stopping');
+  }
+
+  #begin(): void {
+    if (this.#state !== 'waiting') return;
+    this.#state = 'running';
+    this.#planPump();
+  }
+
+  #followNode({ before, after }: Extract<ClusterChange, { resource: 'node' }>): void {
+    if (after === undefined) this.#cluster.removeNode(before?.metadata.name ?? '');
+    else this.#cluster.setNode(after);
+  }
+
+  #planPump(): void {
+    if (this.#pumpPlanned || this.#state !== 'running') return;
+    this.#pumpPlanned = true;
+    this.#options.world.timers.soon(() => {
+      this.#pumpPlanned = false;
+      this.#pump();
+    });
+  }
+
+  /** A few decisions, then whoever else wants to work in this process has a turn. */
+  #pump(): void {
+    const { clock } = this.#options.world;
+    const until = clock.monotonic() + turnMs;
+    for (let decisions = 0; decisions < turnDecisions && clock.monotonic() <= until && this.#state === 'running'; decisions++) {
+      const pod = this.#queue.take();
+      if (pod === undefined) return;
+      try {
+        this.#schedule(pod);
+      } catch (error) {
+        // A plugin broke its contract. That is this pod's problem, not that of the others.
+        this.#log.error('a pod could not be decided on', { pod: pod.key, error });
+        this.#queue.failed(pod.uid);
+      }
+    }
+    this.#planPump();
+  }
+
+  #schedule(pod: PodInfo): void {
+    if (pod.pod.metadata.deletionTimestamp !== undefined) {
+      this.#queue.delete(pod.uid);
+      return this.#tell(pod, `skip schedule deleting pod: ${pod.key}`);
+    }
+    const result = this.#search.find(pod);
+    this.#log.debug('decided', { pod: pod.key, result: result.type, node: result.type === 'found' ? result.node.name : undefined });
+    switch (result.type) {
+      case 'found':
+        return this.#place(pod, result);
+      case 'none':
+        return this.#reject(pod, result);
+      case 'noNodes':
+        this.#queue.rejected(pod.uid, { rejectors: anyNewNode });
+        return this.#report(pod, { reason: 'Unschedulable', message: 'no nodes available to schedule pods', nominatedNodeName: '' });
+      case 'failed':
+        return this.#fail(pod, result.message);
+    }
+  }
+
+  /** Reserve. */
+  #place(pod: PodInfo, { node, run }: { readonly node: LiveNodeInfo; readonly run: PodRun }): void {
+    this.#cluster.assume(pod, node.name);
+    this.#nominations.delete(pod.uid);
+    for (const { plugin, stages } of run.parts) {
+      const verdict = stages.reserve?.(node);
+      if (verdict === undefined) continue;
+      run.unreserve(node);
+      this.#cluster.forget(pod.uid);
+      if (isFailure(verdict)) return this.#fail(pod, `running Reserve plugin "${plugin.name}": ${verdict.message}`);
+      this.#queue.rejected(pod.uid, { rejectors: new Set([plugin.name]) });
+      return this.#report(pod, { reason: 'Unschedulable', message: `0/1 nodes are available: 1 ${textOf(verdict)}.`, nominatedNodeName: '' });
+    }
+    this.#doBeside(() => this.#bind({ pod, node, run }));
+  }
+
+  async #bind(placement: Placement): Promise<void> {
+    const { pod, node } = placement;
+    const end = await this.#binder.bind(placement);
+    switch (end.type) {
+      case 'bound':
+        return this.#options.recorder.record(pod.pod, {
+          type: 'Normal',
+          reason: 'Scheduled',
+          action: 'Binding',
+          message: `Successfully assigned ${pod.key} to ${node.name}`,
+        });
+      case 'failed':
+        return this.#undo(placement, end.message);
+      case 'deposed':
+        this.#log.info('no longer leading', { pod: pod.key });
+        this.#halt();
+        this.#options.onDeposed?.();
+    }
+  }
+
+  #undo({ pod, node, run }: Placement, message: string): void {
+    run.unreserve(node);
+    const wasAssumed = this.#cluster.forget(pod.uid);
+    if (this.#state === 'stopped') return;
+    // Whatever it would have taken is free again.
+    const before = { ...pod.pod, spec: { ...pod.pod.spec, nodeName: node.name } };
+    if (wasAssumed) this.#queue.changed({ resource: 'pod', before, after: undefined });
+    const current = this.#queue.get(pod.uid);
+    if (current === undefined) return;
+    if (current.pod.metadata.deletionTimestamp === undefined) this.#fail(current, message);
+    else this.#queue.delete(pod.uid);
+  }
+
+  #reject(pod: PodInfo, { diagnosis, run }: Extract<CycleResult, { type: 'none' }>): void {
+    const result = postFilter(this.#cycle, diagnosis, run);
+    this.#queue.rejected(pod.uid, { rejectors: rejectors(diagnosis), pending: waitedFor(diagnosis) });
+    if (result.type === 'preempt') return this.#preempt(pod, result.victims, fitMessage(diagnosis));
+    const message = fitMessage(diagnosis, result.message);
+    if (!result.keepsPromise) this.#nominations.delete(pod.uid);
+    this.#report(pod, { reason: 'Unschedulable', message, ...(result.keepsPromise ? {} : { nominatedNodeName: '' }) });
+  }
+
+  #preempt(pod: PodInfo, victims: Victims, message: string): void {
+    const { client, world, recorder } = this.#options;
+    const outbid = [...this.#nominations.on(victims.node.name)].filter(({ priority }) => priority < pod.priority);
+    this.#nominations.set(pod, victims.node.name);
+    this.#queue.hold(pod.uid);
+    this.#report(pod, { reason: 'Unschedulable', message, nominatedNodeName: victims.node.name });
+    this.#doBeside(async () => {
+      const done = await makeRoom({ pod, victims, outbid }, { client, world, recorder, binder: this.#binder });
+      this.#queue.unhold(pod.uid, { activate: !done });
+    });
+  }
+
+  #fail(pod: PodInfo, message: string): void {
+    this.#log.warn('a pod could not be scheduled', { pod: pod.key, message });
+    this.#queue.failed(pod.uid);
+    this.#nominations.delete(pod.uid);
+    this.#report(pod, { reason: 'SchedulerError', message, nominatedNodeName: '' });
+  }
+
+  #report(pod: PodInfo, { reason, message, ...nominated }: { readonly reason: string; readonly message: string; readonly nominatedNodeName?: string }): void {
+    const { client, world } = this.#options;
+    // The pod as it is now: it may have changed since it was taken from the queue.
+    const current = this.#queue.get(pod.uid) ?? pod;
+    this.#tell(current, message);
+    this.#doBeside(async () => {
+      const result = await writeStatus(current.pod, { condition: { type: 'PodScheduled', status: 'False', reason, message }, ...nominated }, { client, world });
+      if (!result.ok && result.reason !== 'notFound') this.#log.warn('a status could not be written', { pod: pod.key, error: result.error.message });
+    });
+  }
+
+  #tell({ pod }: PodInfo, message: string): void {
+    this.#options.recorder.record(pod, { type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', message: shortened(message) });
+  }
+
+  #doBeside(work: () => Promise<void>): void {
+    const done = work()
+      .catch((error: unknown) => this.#log.error('scheduling work failed', { error }))
+      .finally(() => this.#underWay.delete(done));
+    this.#underWay.add(done);
+  }
+}
+
+/** How long, and for how many pods, decisions are made before others have a turn. */
+const turnMs = 5;
+const turnDecisions = 16;
+
+/** The plugin that every new node wakes: what a pod waits for where there are none. */
+const anyNewNode: ReadonlySet<string> = new Set(['NodeName']);
+
+/** Events take no more. */
+const noteLimit = 1024;
+const shortened = (message: string): string => (message.length <= noteLimit ? message : `${message.slice(0, noteLimit - 4)} ...`);
