@@ -110,6 +110,25 @@ export class SetCluster {
     await this.settle();
   }
 
+  /** At once: protection is another controller's business. */
+  async removeClaim(name: string): Promise<void> {
+    await this.change(persistentVolumeClaimKind, name, ({ metadata: { finalizers: _, ...metadata }, ...claim }) => ({ ...claim, metadata }));
+    // Who was asked to go before is gone by now.
+    await this.cluster.client.delete(persistentVolumeClaimKind, inDefault(name));
+    await this.settle();
+  }
+
+  /** As a binder would, with a volume of just the size asked for. */
+  async bind(name: string): Promise<void> {
+    const claim = await this.get(persistentVolumeClaimKind, name);
+    const { storage = '' } = claim.spec.resources.requests ?? {};
+    const volumeName = claim.spec.volumeName ?? `volume-of-${name}`;
+    if (claim.spec.volumeName === undefined) ok(await this.cluster.client.update(persistentVolumeClaimKind, { ...claim, spec: { ...claim.spec, volumeName } }));
+    const status = { phase: 'Bound', accessModes: ['ReadWriteOnce'], capacity: { storage } };
+    ok(await this.cluster.client.patch(persistentVolumeClaimKind, inDefault(name), { type: 'merge', body: { status } }, { subresource: 'status' }));
+    await this.settle();
+  }
+
   /** As a kubelet would after having started it. */
   async phase(name: string, phase = 'Running'): Promise<void> {
     const pod = await this.get(podKind, name);
