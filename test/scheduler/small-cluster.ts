@@ -1,0 +1,183 @@
+/** A cluster in a few maps, for asking plugins what they think of its nodes. */
+import type {
+  CSIDriver,
+  CSINode,
+  CSIStorageCapacity,
+  Node,
+  NodeSelectorRequirement,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  VolumeAttachment,
+} from '../../src/api/generated/types.ts';
+import type { KubeObject } from '../../src/api/object.ts';
+import { Cluster } from '../../src/scheduler/cluster.ts';
+import { type ClusterChange, isFailure, type Plugin, type ResourceName, type Resources, type Snapshot, type Stages } from '../../src/scheduler/framework.ts';
+import { readPod } from '../../src/scheduler/pod-info.ts';
+import { keyOf } from '../../src/machinery/cache.ts';
+
+const resources: Readonly<Record<string, ResourceName>> = {
+  Node: 'node',
+  Pod: 'pod',
+  PersistentVolumeClaim: 'claim',
+  PersistentVolume: 'volume',
+  StorageClass: 'storageClass',
+  CSINode: 'csiNode',
+  CSIDriver: 'csiDriver',
+  CSIStorageCapacity: 'storageCapacity',
+  VolumeAttachment: 'attachment',
+};
+
+class ObjectMap<T> {
+  readonly objects = new Map<string, T>();
+  getKey = (key: string): T | undefined => this.objects.get(key);
+  list = (): Iterable<T> => this.objects.values();
+  get size(): number {
+    return this.objects.size;
+  }
+}
+
+export class SmallCluster {
+  readonly views: Snapshot['views'] & { readonly node: ObjectMap<Node>; readonly pod: ObjectMap<Pod> };
+  readonly cluster: Cluster;
+  readonly plugins: readonly Plugin[];
+  #revision = 0;
+
+  constructor(plugins: readonly Plugin[]) {
+    this.plugins = plugins;
+    const map = <R extends ResourceName>() => new ObjectMap<Resources[R]>();
+    this.views = {
+      node: map<'node'>(),
+      pod: map<'pod'>(),
+      namespace: map<'namespace'>(),
+      claim: map<'claim'>(),
+      volume: map<'volume'>(),
+      storageClass: map<'storageClass'>(),
+      csiNode: map<'csiNode'>(),
+      csiDriver: map<'csiDriver'>(),
+      storageCapacity: map<'storageCapacity'>(),
+      attachment: map<'attachment'>(),
+      disruptionBudget: map<'disruptionBudget'>(),
+      service: map<'service'>(),
+      replicaSet: map<'replicaSet'>(),
+      statefulSet: map<'statefulSet'>(),
+    };
+    this.cluster = new Cluster(this.views);
+  }
+
+  /** They are so now; each gets a new revision. */
+  set(...objects: readonly KubeObject[]): readonly ClusterChange[] {
+    return objects.map((object) => {
+      const after = { ...object, metadata: { ...object.metadata, resourceVersion: String(++this.#revision) } };
+      return this.#change(object.kind, keyOf(object.metadata), after);
+    });
+  }
+
+  delete(kind: string, key: string): ClusterChange {
+    return this.#change(kind, key, undefined);
+  }
+
+  #change(kind: string, key: string, after: KubeObject | undefined): ClusterChange {
+    const resource = resources[kind];
+    if (resource === undefined) throw new Error(`nobody follows ${kind}`);
+    const view = this.views[resource] as unknown as ObjectMap<KubeObject>;
+    const before = view.objects.get(key);
+    if (after === undefined) view.objects.delete(key);
+    else view.objects.set(key, after);
+    const change = { resource, before, after } as unknown as ClusterChange;
+    this.#arrange(change);
+    for (const plugin of this.plugins) plugin.observe?.(change);
+    return change;
+  }
+
+  #arrange(change: ClusterChange): void {
+    if (change.resource === 'node') {
+      if (change.after === undefined) this.cluster.removeNode(change.before?.metadata.name ?? '');
+      else this.cluster.setNode(change.after);
+    }
+    if (change.resource !== 'pod') return;
+    if (change.after === undefined) this.cluster.removePod(change.before?.metadata.uid ?? '');
+    else if ((change.after.spec.nodeName ?? '') !== '') this.cluster.setPod(readPod(change.after));
+  }
+
+  /** What the plugin makes of a pod. */
+  prepare(pod: Pod, [plugin] = this.plugins): ReturnType<Plugin['prepare']> {
+    if (plugin === undefined) throw new Error('there is no plugin to ask');
+    return plugin.prepare(readPod(pod), this.cluster);
+  }
+
+  /** The same, of a pod to which it has no objection from the start. */
+  stages(pod: Pod, plugin = this.plugins[0]): Stages {
+    const prepared = this.prepare(pod, plugin === undefined ? [] : [plugin]);
+    if (prepared === 'skip' || 'code' in prepared) throw new Error(`the pod was not prepared: ${JSON.stringify(prepared)}`);
+    return prepared;
+  }
+
+  /** 'skip', a refusal for all nodes, or what each node is told; '' if it will do. */
+  verdicts(pod: Pod, plugin = this.plugins[0]): string | Record<string, string> {
+    const prepared = this.prepare(pod, plugin === undefined ? [] : [plugin]);
+    if (prepared === 'skip') return 'skip';
+    if ('code' in prepared) return shown(prepared);
+    return Object.fromEntries(this.cluster.nodes.map((node) => [node.name, shown(prepared.filter?.(node))]));
+  }
+}
+
+function shown(verdict: ReturnType<NonNullable<Stages['filter']>>): string {
+  if (verdict === undefined) return '';
+  return isFailure(verdict) ? `error: ${verdict.message}` : `${verdict.code}: ${verdict.reasons.map(({ text }) => text).join(' + ')}`;
+}
+
+export const node = (name: string, labels: Readonly<Record<string, string>> = {}): Node => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, labels: { 'kubernetes.io/hostname': name, ...labels } },
+  spec: {},
+  status: { allocatable: { cpu: '64', memory: '256Gi', pods: '250' } } as unknown as Node['status'],
+});
+
+export const zone = 'topology.kubernetes.io/zone';
+export const inZone = (name: string): Readonly<Record<string, string>> => ({ [zone]: name });
+
+/** Alternatives, each of which must be met as a whole. */
+export const reachedFrom = (...terms: readonly (readonly NodeSelectorRequirement[])[]): Pick<PersistentVolume['spec'], 'nodeAffinity'> => ({
+  nodeAffinity: { required: { nodeSelectorTerms: terms.map((matchExpressions) => ({ matchExpressions: [...matchExpressions] })) } },
+});
+export const within = (key: string, ...values: string[]): NodeSelectorRequirement => ({ key, operator: 'In', values });
+
+export const csiNode = (name: string, counts: Readonly<Record<string, number>>, annotations?: Readonly<Record<string, string>>): CSINode => ({
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'CSINode',
+  metadata: { name, ...(annotations === undefined ? {} : { annotations: { ...annotations } }) },
+  spec: { drivers: Object.entries(counts).map(([driver, count]) => ({ name: driver, nodeID: name, topologyKeys: null, allocatable: { count } })) },
+});
+
+export const csiDriver = (name: string, storageCapacity: boolean): CSIDriver => ({
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'CSIDriver',
+  metadata: { name },
+  spec: { storageCapacity },
+});
+
+export const room = (name: string, more: Partial<CSIStorageCapacity>): CSIStorageCapacity => ({
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'CSIStorageCapacity',
+  metadata: { name, namespace: 'default' },
+  storageClassName: 'class',
+  ...more,
+});
+
+export const attachment = (name: string, nodeName: string, persistentVolumeName: string): VolumeAttachment => ({
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'VolumeAttachment',
+  metadata: { name },
+  spec: { attacher: 'driver', nodeName, source: { persistentVolumeName } },
+  status: { attached: true },
+});
+
+/** A claim that has its volume. */
+export const boundTo = (claim: PersistentVolumeClaim, volumeName: string): PersistentVolumeClaim => ({
+  ...claim,
+  metadata: { ...claim.metadata, annotations: { ...claim.metadata.annotations, 'pv.kubernetes.io/bind-completed': 'yes' } },
+  spec: { ...claim.spec, volumeName },
+  status: { phase: 'Bound' },
+});
