@@ -1,7 +1,18 @@
 import type { PersistentVolumeSource } from '../api/generated/types.ts';
-import type { CreateOutcome, DeleteOutcome, DriverFacts, ExpandOutcome } from '../domain/volumes/driver-facts.ts';
+import type { CreateOutcome, DeleteOutcome, DriverFacts, ExpandOutcome, PublishOutcome, UnpublishOutcome } from '../domain/volumes/driver-facts.ts';
 import { type AttemptFailure, type CreateIntentSpec, type IntentOf, volumeNameOf } from '../domain/volumes/intent.ts';
-import { type DriverAnswer, type DriverFailure, failed, isFinal, isInfeasible, type Leader, type VolumeDriver } from './contract.ts';
+import {
+  type Attaching,
+  type DriverAnswer,
+  type DriverFailure,
+  failed,
+  isFinal,
+  isInfeasible,
+  type Leader,
+  type Placement,
+  type PublishVolumeRequest,
+  type VolumeDriver,
+} from './contract.ts';
 
 /** The drivers of this process, by name. */
 export class DriverSet {
@@ -51,6 +62,28 @@ export class LedDrivers {
     );
     return answer.ok ? { type: 'expanded', ...answer.value } : { type: 'failed', infeasible: isInfeasible(answer.code), ...failureOf(answer) };
   };
+
+  readonly publish = async (driver: string, request: PublishVolumeRequest): Promise<PublishOutcome> => {
+    const answer = await this.#attaching(driver, (attaching) => attaching.publish(request, this.#leader));
+    return answer.ok ? { type: 'published', context: answer.value } : { type: 'failed', ...failureOf(answer) };
+  };
+
+  readonly unpublish = async (driver: string, placement: Placement): Promise<UnpublishOutcome> => {
+    const answer = await this.#attaching(driver, (attaching) => attaching.unpublish(placement, this.#leader));
+    return answer.ok ? { type: 'unpublished' } : { type: 'failed', ...failureOf(answer) };
+  };
+
+  /** The drivers that can say what they have attached. */
+  readonly verifiable = (): readonly string[] =>
+    [...this.#drivers.values()].flatMap(({ facts, attaching }) => (attaching?.published === undefined ? [] : facts.name));
+
+  /** All that a driver has attached anywhere. */
+  readonly published = (driver: string): Promise<DriverAnswer<readonly Placement[]>> =>
+    this.#attaching(driver, (attaching) => attaching.published?.() ?? Promise.resolve(failed('Unimplemented', `${driver} cannot say what it has attached`)));
+
+  #attaching<T>(name: string, call: (attaching: Attaching) => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
+    return this.#ask(name, async ({ attaching }) => (attaching === undefined ? failed('Unimplemented', `${name} attaches nothing`) : call(attaching)));
+  }
 
   async #ask<T>(name: string, call: (driver: VolumeDriver) => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
     const driver = this.#drivers.get(name);

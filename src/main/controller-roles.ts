@@ -43,6 +43,13 @@ export const controllerRoles = {
     rule('update', '', 'nodes/status'),
     events,
   ],
+  /** Attaches the volumes of drivers in this process, as an external attacher does. */
+  'volume-attacher': [
+    rule('get update', 'storage.k8s.io', 'volumeattachments'),
+    rule('update', 'storage.k8s.io', 'volumeattachments/status'),
+    rule('update', '', 'persistentvolumes'),
+    rule('get', '', 'nodes'),
+  ],
   'expand-controller': [rule('get', '', 'persistentvolumeclaims'), rule('update', '', 'persistentvolumeclaims/status', 'persistentvolumes'), events],
   'replicaset-controller': [rule('create patch delete', '', 'pods'), rule('get', 'apps', 'replicasets'), rule('update', 'apps', 'replicasets/status'), events],
   'deployment-controller': [
@@ -59,8 +66,19 @@ export const controllerRoles = {
     rule('create update', '', 'persistentvolumeclaims'),
     events,
   ],
+  'node-controller': [rule('update', '', 'nodes', 'nodes/status', 'pods/status'), events],
   'taint-eviction-controller': [rule('update', '', 'pods/status'), rule('delete', '', 'pods'), events],
   'pod-garbage-collector': [rule('get', '', 'nodes'), rule('update', '', 'pods/status'), rule('delete', '', 'pods')],
+  /** The scheduler, and its election. */
+  'moor-scheduler': [
+    rule('get create update', 'coordination.k8s.io', 'leases'),
+    rule('create', '', 'pods/binding'),
+    rule('patch', '', 'pods/status'),
+    rule('delete', '', 'pods'),
+    rule('update', '', 'persistentvolumes', 'persistentvolumeclaims'),
+    rule('create', 'mooring.dev', 'volumebindings'),
+    rule('create patch', 'events.k8s.io', 'events'),
+  ],
 } as const satisfies Readonly<Record<string, Role>>;
 
 export type ControllerName = keyof typeof controllerRoles;

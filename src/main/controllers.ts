@@ -15,6 +15,7 @@ import { ephemeralClaims } from '../controllers/ephemeral-claims/controller.ts';
 import { expander } from '../controllers/expander/controller.ts';
 import { attributesClassProtection, claimProtection, volumeProtection } from '../controllers/protection/controller.ts';
 import { quotaController } from '../controllers/quota/controller.ts';
+import { volumeAttacher } from '../controllers/volume-attacher/controller.ts';
 import { eventSource } from '../domain/volumes/decision.ts';
 import type { DriverSet, LedDrivers } from '../drivers/driver-set.ts';
 import { type Client, createClient } from '../machinery/client.ts';
@@ -112,7 +113,7 @@ function storageLoops({ world, bindsTogether }: ControllersOptions, { as, record
   const { attacher, detacher } = attachDetach({
     ...as('attachdetach-controller'),
     recorder: recorderFor('attachdetach-controller', 'attachdetach-controller'),
-    sha256: (text) => createHash('sha256').update(text).digest('hex'),
+    sha256,
   });
   const binder = as('persistent-volume-binder');
   const storage = storageControllers({
@@ -128,6 +129,7 @@ function storageLoops({ world, bindsTogether }: ControllersOptions, { as, record
     run(storage.reclaimer),
     run(attacher),
     run(detacher),
+    run(volumeAttacher({ ...as('volume-attacher'), world, drivers, sha256 })),
     run(expander({ ...as('expand-controller'), drivers, recorder: recorderFor('expand-controller', 'volume_expand') })),
   ];
 }
@@ -156,3 +158,4 @@ function housekeepingLoops(rootCa: string, kinds: readonly Kind[], { as, recorde
 
 const storageKinds = { pod: podKind, claim: persistentVolumeClaimKind, volume: persistentVolumeKind, attributesClass: volumeAttributesClassKind };
 const serviceAccountKinds = { namespace: namespaceKind, serviceAccount: serviceAccountKind, configMap: configMapKind };
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,6 +1,7 @@
 /** A few minutes in a cluster in which every controller gets something to do. */
 import { configMapKind } from '../../src/api/kinds/config-map.ts';
 import { csiDriverKind } from '../../src/api/kinds/csi-driver.ts';
+import { csiNodeKind } from '../../src/api/kinds/csi-node.ts';
 import { namespaceKind } from '../../src/api/kinds/namespace.ts';
 import { nodeKind } from '../../src/api/kinds/node.ts';
 import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
@@ -140,6 +141,26 @@ export const growing: Story = async (cluster) => {
     ...claim,
     spec: { ...claim.spec, resources: { requests: { storage: '2Gi' } } },
   }));
+  await cluster.wait();
+};
+
+/** A driver of this process attaches a disk, and somebody attaches another behind its back. */
+export const attachingHere: Story = async (cluster) => {
+  const driver = cluster.disks.facts.name;
+  await cluster.create(nodeKind, { metadata: { name: 'n1', annotations: managed }, status: { conditions: [{ type: 'Ready', status: 'True' }] } });
+  await cluster.create(csiNodeKind, { metadata: { name: 'n1' }, spec: { drivers: [{ name: driver, nodeID: 'id-1', topologyKeys: [] }] } });
+  await cluster.volume('disk', { hostPath: undefined, csi: { driver, volumeHandle: 'disk' } });
+  await cluster.claim('disk');
+  await cluster.pod('user', 'n1', claimed('disk'));
+  await cluster.wait();
+  if (!cluster.disks.attached.has('id-1 disk')) throw new Error('it is not attached');
+  await cluster.delete(podKind, inDefault('user'));
+  await cluster.wait();
+  cluster.disks.attached.add('id-1 disk');
+  await cluster.wait(61_000);
+  if (cluster.disks.attached.size > 0) throw new Error('it is still attached');
+  await cluster.delete(persistentVolumeClaimKind, inDefault('disk'));
+  await cluster.delete(persistentVolumeKind, { name: 'disk' });
   await cluster.wait();
 };
 

@@ -20,6 +20,7 @@ import type { Authorizer } from '../../src/server/auth/authorizer.ts';
 import { createApi } from '../../src/server/create-api.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
 import { SimulatedDirectories } from '../../src/sim/directories.ts';
+import { SimulatedDisks } from '../../src/sim/disks.ts';
 import type { SimulatedWorld } from '../../src/sim/world.ts';
 import type { World } from '../../src/world/world.ts';
 
@@ -60,6 +61,7 @@ export interface ControllerProcess {
 export class WholeCluster {
   readonly client: Client;
   readonly directories = new Directories();
+  readonly disks = new SimulatedDisks();
   readonly #world: SimulatedWorld;
   readonly #connect: Connect;
   readonly #bindsTogether: boolean;
@@ -92,7 +94,7 @@ export class WholeCluster {
       world,
       kinds: allKinds,
       housekeeping: { rootCa: 'PEM' },
-      drivers: new DriverSet([hostPathDriver({ directories: this.directories, sha256, cluster: 'test' })]),
+      drivers: new DriverSet([hostPathDriver({ directories: this.directories, sha256, cluster: 'test' }), this.disks]),
       bindsTogether: this.#bindsTogether,
       election: { identity, takeOver },
     });

@@ -23,3 +23,7 @@ export type ExpandOutcome =
   | { readonly type: 'expanded'; readonly capacity: string; readonly nodeExpansionRequired: boolean }
   /** `infeasible`: it would fail again, however often it is asked. */
   | ({ readonly type: 'failed'; readonly infeasible: boolean } & AttemptFailure);
+export type PublishOutcome =
+  /** `context`: what the node has to know to find the device. */
+  { readonly type: 'published'; readonly context: Readonly<Record<string, string>> } | ({ readonly type: 'failed' } & AttemptFailure);
+export type UnpublishOutcome = { readonly type: 'unpublished' } | ({ readonly type: 'failed' } & AttemptFailure);

@@ -1,0 +1,87 @@
+import type { PersistentVolumeSource } from '../api/generated/types.ts';
+import { compareQuantities } from '../api/quantity.ts';
+import type { DriverFacts } from '../domain/volumes/driver-facts.ts';
+import { type Attaching, type DriverAnswer, type DriverFailure, deposed, type Leader, type Placement, type VolumeDriver } from '../drivers/contract.ts';
+
+/** Disks that are only remembered: made, grown, attached to nodes, and deleted. They outlive every process. */
+export class SimulatedDisks implements VolumeDriver {
+  readonly facts: DriverFacts;
+  /** Sizes, by handle. */
+  readonly sizes = new Map<string, string>();
+  /** 'node id handle' */
+  readonly attached = new Set<string>();
+  /** What the next calls fail with. */
+  readonly failures: DriverFailure[] = [];
+  /** Every call that changes something: 'publish node-1 disk-a'. */
+  readonly calls: string[] = [];
+  #highest = 0;
+
+  constructor(name = 'disks.example.com') {
+    this.facts = { name, provisions: true, deletes: true, mountOptions: true, block: true, expands: 'always', attaches: true };
+  }
+
+  handleFor(name: string): string {
+    return `disk-${name}`;
+  }
+
+  handleOf({ csi }: PersistentVolumeSource): string | undefined {
+    return csi?.driver === this.facts.name ? csi.volumeHandle : undefined;
+  }
+
+  create({ name, capacity }: { readonly name: string; readonly capacity: string }, leader: Leader) {
+    const handle = this.handleFor(name);
+    return this.#do(leader, `create ${handle}`, () => {
+      if (!this.sizes.has(handle)) this.sizes.set(handle, capacity);
+      return { handle, capacity: this.sizes.get(handle) ?? capacity, source: { csi: { driver: this.facts.name, volumeHandle: handle } } };
+    });
+  }
+
+  delete(handle: string, leader: Leader) {
+    return this.#do(leader, `delete ${handle}`, () => {
+      this.sizes.delete(handle);
+      return undefined;
+    });
+  }
+
+  async list(): Promise<DriverAnswer<readonly string[]>> {
+    return { ok: true, value: [...this.sizes.keys()] };
+  }
+
+  expand({ handle, capacity }: { readonly handle: string; readonly capacity: string }, leader: Leader) {
+    return this.#do(leader, `expand ${handle} ${capacity}`, () => {
+      const before = this.sizes.get(handle) ?? capacity;
+      this.sizes.set(handle, compareQuantities(before, capacity) > 0 ? before : capacity);
+      return { capacity: this.sizes.get(handle) ?? capacity, nodeExpansionRequired: false };
+    });
+  }
+
+  readonly attaching: Attaching = {
+    publish: ({ handle, nodeId }, leader) =>
+      this.#do(leader, `publish ${nodeId} ${handle}`, () => {
+        this.attached.add(`${nodeId} ${handle}`);
+        return { device: `/dev/${handle}` };
+      }),
+    unpublish: ({ handle, nodeId }, leader) =>
+      this.#do(leader, `unpublish ${nodeId} ${handle}`, () => {
+        this.attached.delete(`${nodeId} ${handle}`);
+        return undefined;
+      }),
+    published: async () => ({ ok: true, value: Array.from(this.attached, placementOf) }),
+  };
+
+  async #do<T>(leader: Leader, call: string, change: () => T): Promise<DriverAnswer<T>> {
+    if (leader.epoch < this.#highest) return deposed(leader, this.#highest);
+    this.#highest = leader.epoch;
+    this.calls.push(call);
+    const failure = this.failures.shift();
+    // Nobody knows how that ended: here, it happened.
+    if (failure !== undefined && failure.code !== 'DeadlineExceeded') return failure;
+    const value = change();
+    return failure ?? { ok: true, value };
+  }
+}
+
+function placementOf(text: string): Placement {
+  const [nodeId = '', handle = ''] = text.split(' ');
+  return { handle, nodeId };
+}
