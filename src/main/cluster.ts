@@ -22,6 +22,7 @@ import { saveKubeconfig } from './kubeconfig-file.ts';
 import { openApiDocuments } from './openapi.ts';
 import { realDrivers } from './real-drivers.ts';
 import { createRealWorld, type LogLevel } from './real-world.ts';
+import { startScheduler } from './scheduler.ts';
 import { secretFiles } from './secret-files.ts';
 import { lookUpThrough } from './token-look-up.ts';
 import { version } from './version.ts';
@@ -118,17 +119,23 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
  * holder.
  */
 function runControllers({ api, world, authorizer, certificates, plain, drivers }: Running): () => Promise<void> {
+  const connect = connectInProcess(api, authorizer);
+  const election = { identity: hostname(), takeOver: true };
   const controllers = startControllers({
-    connect: connectInProcess(api, authorizer),
+    connect,
     world,
     kinds: allKinds,
     housekeeping: { rootCa: certificates.authority.certificate },
     drivers,
     bindsTogether: !plain,
     pageSize,
-    election: { identity: hostname(), takeOver: true },
+    election,
   });
-  return () => controllers.stop();
+  const scheduler = startScheduler({ connect, world, bindsTogether: !plain, pageSize, election });
+  return async () => {
+    await scheduler.stop();
+    await controllers.stop();
+  };
 }
 
 interface Running extends Pick<Serving, 'api' | 'world' | 'authorizer' | 'certificates' | 'plain'> {

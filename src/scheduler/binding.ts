@@ -4,7 +4,7 @@ import type { Client } from '../machinery/client.ts';
 import type { Failure as Refusal } from '../machinery/result.ts';
 import type { World } from '../world/world.ts';
 import { writeStatus } from './pod-status.ts';
-import type { NodeInfo, PodInfo } from './framework.ts';
+import type { AbortReason, NodeInfo, PodInfo } from './framework.ts';
 import type { PodRun } from './pod-run.ts';
 
 /** A pod that was given a node, and what is left to do before the server knows. */
@@ -49,7 +49,7 @@ export class Binder {
     try {
       const failure = await this.#preBind(placement, work.abort.signal);
       if (failure !== undefined) return { type: 'failed', message: failure };
-      if (work.abort.signal.aborted) return { type: 'failed', message: reasonOf(work.abort.signal) };
+      if (work.abort.signal.aborted) return { type: 'failed', message: 'context canceled' };
       work.stage = 'bind';
       return await this.#bind(placement);
     } finally {
@@ -58,15 +58,15 @@ export class Binder {
   }
 
   /** Whether it was called off: false if it is too late, or the pod is not being bound. */
-  callOff(uid: string, reason: string): boolean {
+  callOff(uid: string, reason: AbortReason): boolean {
     const work = this.#underWay.get(uid);
     if (work === undefined || work.stage === 'bind') return false;
-    work.abort.abort(new Error(reason));
+    work.abort.abort(reason);
     return true;
   }
 
-  callOffAll(reason: string): void {
-    for (const uid of this.#underWay.keys()) this.callOff(uid, reason);
+  callOffAll(): void {
+    for (const uid of this.#underWay.keys()) this.callOff(uid, 'stopped');
   }
 
   async #preBind({ pod, node, run }: Placement, signal: AbortSignal): Promise<string | undefined> {
@@ -78,7 +78,8 @@ export class Binder {
     try {
       for (const { plugin, stages } of busy) {
         const failure = await stages.preBind?.(node, { client, world, signal });
-        if (failure !== undefined) return `running PreBind plugin "${plugin.name}": ${signal.aborted ? reasonOf(signal) : failure.message}`;
+        if (failure !== undefined)
+          return `running PreBind plugin "${plugin.name}": ${signal.reason === preempted ? 'preempted by DefaultPreemption' : failure.message}`;
       }
       return undefined;
     } finally {
@@ -105,6 +106,6 @@ function refusalOf(refusal: Refusal): BindingEnd {
   return { type: 'failed', message: `running Bind plugin "DefaultBinder": ${refusal.error.message}` };
 }
 
-const reasonOf = ({ reason }: AbortSignal): string => (reason instanceof Error ? reason.message : String(reason));
+const preempted: AbortReason = 'preempted';
 
 const noticeMs = 100;

@@ -48,7 +48,7 @@ async function evictOne(victim: PodInfo, { pod, nodeName }: Cause, { client, wor
   const report = (text: string): void =>
     recorder.record(victim.pod, { type: 'Normal', reason: 'Preempted', action: 'Preempting', message: text, related: pod.pod });
   // It has not got there yet: nobody else knows that it was to.
-  if (binder.callOff(victim.uid, 'preempted by DefaultPreemption')) {
+  if (binder.callOff(victim.uid, 'preempted')) {
     report(`${message} (in kube-scheduler memory).`);
     return true;
   }

@@ -83,7 +83,7 @@ function waiting(places: PodPlaces, { before, after }: { readonly before: Pod | 
   const known = queue.get(pod.uid);
   queue.set(pod, { resource: 'pod', before, after });
   if (cluster.isAssumed(pod.uid)) {
-    if (after.metadata.deletionTimestamp !== undefined) binder.callOff(pod.uid, `pod ${pod.key} is being deleted`);
+    if (after.metadata.deletionTimestamp !== undefined) binder.callOff(pod.uid, 'pod gone');
     return;
   }
   if (known === undefined) nominations.set(pod, nominatedNode(pod));
@@ -98,7 +98,7 @@ function gone(places: PodPlaces, before: Pod): void {
   queue.delete(uid);
   nominations.delete(uid);
   if (cluster.isAssumed(uid)) {
-    binder.callOff(uid, `pod ${known?.key ?? ''} is gone`);
+    binder.callOff(uid, 'pod gone');
     const assumed = cluster.pod(uid);
     cluster.forget(uid);
     queue.changed({ resource: 'pod', before: { ...before, spec: { ...before.spec, nodeName: assumed?.nodeName ?? '' } }, after: undefined });

@@ -87,7 +87,7 @@ export class Scheduler {
     this.#state = 'stopped';
     this.#queue.stop();
     this.#unsubscribe();
-    this.#binder.callOffAll('the scheduler is stopping');
+    this.#binder.callOffAll();
   }
 
   #begin(): void {

@@ -1,0 +1,24 @@
+import type { Plugin } from '../framework.ts';
+import { balancedAllocation } from './balanced-allocation.ts';
+import { interPodAffinity } from './inter-pod-affinity.ts';
+import { nodeAffinity } from './node-affinity.ts';
+import { nodeName } from './node-name.ts';
+import { nodePorts } from './node-ports.ts';
+import { nodeResourcesFit } from './node-resources-fit.ts';
+import { nodeUnschedulable } from './node-unschedulable.ts';
+import { taintToleration } from './taint-toleration.ts';
+import { topologySpread } from './topology-spread.ts';
+
+/** Kubernetes' default profile, in its order: of several plugins that object to a node, the first is the one that is told. */
+export const defaultPlugins = (volumes: readonly Plugin[]): readonly Plugin[] => [
+  nodeUnschedulable,
+  nodeName,
+  taintToleration,
+  nodeAffinity,
+  nodePorts,
+  nodeResourcesFit,
+  ...volumes,
+  topologySpread(),
+  interPodAffinity,
+  balancedAllocation,
+];
