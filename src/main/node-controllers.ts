@@ -1,4 +1,6 @@
 import type { Loop } from '../machinery/loop.ts';
+import { eventSource as nodeEventSource } from '../workloads/node-lifecycle/actions.ts';
+import { nodeLifecycle } from '../workloads/node-lifecycle/controller.ts';
 import { podGarbageCollector } from '../workloads/pod-garbage-collector/controller.ts';
 import { eventSource as evictionEventSource } from '../workloads/taint-eviction/actions.ts';
 import { taintEviction } from '../workloads/taint-eviction/controller.ts';
@@ -7,6 +9,7 @@ import type { Crew } from './controllers.ts';
 /** What becomes of nodes, and of pods because of their nodes. */
 export function nodeLoops({ as, recorderFor, run }: Crew): readonly Loop[] {
   return [
+    run(nodeLifecycle({ ...as('node-controller'), recorder: recorderFor('node-controller', nodeEventSource) })),
     run(taintEviction({ ...as('taint-eviction-controller'), recorder: recorderFor('taint-eviction-controller', evictionEventSource) })),
     run(podGarbageCollector(as('pod-garbage-collector'))),
   ];

@@ -1,6 +1,8 @@
 /** What happens to nodes, and to pods because of their nodes. */
 import type { Taint } from '../../src/api/generated/types.ts';
+import { leaseKind } from '../../src/api/kinds/lease.ts';
 import { nodeKind } from '../../src/api/kinds/node.ts';
+import { podKind } from '../../src/api/kinds/workloads/pod.ts';
 import type { WholeCluster } from './whole-cluster.ts';
 
 type Story = (cluster: WholeCluster) => Promise<void>;
@@ -18,5 +20,18 @@ export const taints: Story = async (cluster) => {
     await cluster.wait();
   }
   await taint({ key: 'example.com/drained', effect: 'NoExecute' });
+  await cluster.wait(60_000);
+};
+
+/** A node with a lease is heard of no more, twice; and its pod is not ready. */
+export const silence: Story = async (cluster) => {
+  const ready = (lastHeartbeatTime: string) => [{ type: 'Ready', status: 'True', lastHeartbeatTime, lastTransitionTime: null }];
+  await cluster.create(nodeKind, { metadata: { name: 'n1' }, status: { conditions: ready('2026-01-01T00:00:00Z') } });
+  await cluster.create(leaseKind, { metadata: { namespace: 'kube-node-lease', name: 'n1' } });
+  await cluster.pod('web', 'n1', []);
+  const conditions = [{ type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: null }];
+  await cluster.changeStatus(podKind, { namespace: 'default', name: 'web' }, (pod) => ({ ...pod, status: { ...pod.status, conditions } }));
+  await cluster.wait(60_000);
+  await cluster.changeStatus(nodeKind, { name: 'n1' }, (node) => ({ ...node, status: { ...node.status, conditions: ready('2026-01-01T00:01:00Z') } }));
   await cluster.wait(60_000);
 };
