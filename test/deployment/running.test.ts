@@ -1,0 +1,204 @@
+/** Deployments, running: what follows from what, in simulated time. */
+import { describe, expect, test } from 'vitest';
+import { resourceQuotaKind } from '../../src/api/kinds/resource-quota.ts';
+import { deploymentKind } from '../../src/api/kinds/workloads/deployment.ts';
+import { podKind } from '../../src/api/kinds/workloads/pod.ts';
+import { replicaSetKind } from '../../src/api/kinds/workloads/replica-set.ts';
+import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
+import type { TestCluster } from '../machinery/cluster.ts';
+import { eventsOf, getDeployment, isReady, look, observe, ok, patch, runKubelet, runWorkloads, startCluster, web, withImage } from './cluster.ts';
+
+const inCluster = (story: (cluster: TestCluster, world: SimulatedWorld) => Promise<void>, seed = 1) =>
+  simulate(seed, async (world) => {
+    const cluster = await startCluster(world);
+    runWorkloads(cluster.transport, world);
+    runKubelet(cluster.transport, world);
+    await story(cluster, world);
+  });
+const conditions = async (cluster: TestCluster) =>
+  (await getDeployment(cluster)).status.conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason ?? ''}`).sort();
+
+describe('a deployment', () => {
+  test('gets its replica set and its pods, rolls a new template out, and goes back', () =>
+    inCluster(async (cluster, world) => {
+      ok(await cluster.client.create(deploymentKind, web('one')));
+      await world.sleep(10_000);
+      expect(await look(cluster)).toEqual(['web revision 1: 3 new and 3 available of 3, 3 wanted, NewReplicaSetAvailable', 'set one 3 1', 'pods one 3']);
+      await patch(cluster, withImage('two'));
+      await world.sleep(30_000);
+      expect(await look(cluster)).toEqual([
+        'web revision 2: 3 new and 3 available of 3, 3 wanted, NewReplicaSetAvailable',
+        'set one 0 1',
+        'set two 3 2',
+        'pods two 3',
+      ]);
+      expect(await eventsOf(cluster, 'Deployment')).toEqual([
+        'ScalingReplicaSet: Scaled up replica set web-x from 0 to 3',
+        'ScalingReplicaSet: Scaled up replica set web-x from 0 to 1',
+        'ScalingReplicaSet: Scaled down replica set web-x from 3 to 2',
+        'ScalingReplicaSet: Scaled up replica set web-x from 1 to 2',
+        'ScalingReplicaSet: Scaled down replica set web-x from 2 to 1',
+        'ScalingReplicaSet: Scaled up replica set web-x from 2 to 3',
+        'ScalingReplicaSet: Scaled down replica set web-x from 1 to 0',
+      ]);
+      await patch(cluster, withImage('one'));
+      await world.sleep(30_000);
+      expect(await look(cluster)).toEqual([
+        'web revision 3: 3 new and 3 available of 3, 3 wanted, NewReplicaSetAvailable',
+        'set one 3 3',
+        'set two 0 2',
+        'pods one 3',
+      ]);
+    }));
+
+  test('whose pods do not come up keeps the old ones, and says after its deadline that it is stuck', () =>
+    inCluster(async (cluster, world) => {
+      ok(await cluster.client.create(deploymentKind, web('one', { progressDeadlineSeconds: 60 })));
+      await world.sleep(10_000);
+      await patch(cluster, withImage('broken'));
+      await world.sleep(55_000);
+      expect(await conditions(cluster)).toEqual(['Available True MinimumReplicasAvailable', 'Progressing True ReplicaSetUpdated']);
+      await world.sleep(20_000);
+      expect(await conditions(cluster)).toEqual(['Available True MinimumReplicasAvailable', 'Progressing False ProgressDeadlineExceeded']);
+      expect(await look(cluster)).toContain('pods one 3');
+      await patch(cluster, withImage('one'));
+      await world.sleep(10_000);
+      expect(await look(cluster)).toEqual([
+        'web revision 3: 3 new and 3 available of 3, 3 wanted, NewReplicaSetAvailable',
+        'set broken 0 2',
+        'set one 3 3',
+        'pods one 3',
+      ]);
+    }));
+
+  test('is available only after minReadySeconds, to the second', () =>
+    inCluster(async (cluster, world) => {
+      ok(await cluster.client.create(deploymentKind, web('one', { minReadySeconds: 30 })));
+      await world.sleep(25_000);
+      expect((await getDeployment(cluster)).status).toMatchObject({ readyReplicas: 3, unavailableReplicas: 3 });
+      await world.sleep(10_000);
+      expect((await getDeployment(cluster)).status).toMatchObject({ availableReplicas: 3 });
+    }));
+
+  test('that recreates never has pods of both templates, not even ending ones', () =>
+    simulate(1, async (world) => {
+      const cluster = await startCluster(world);
+      runWorkloads(cluster.transport, world);
+      let mixed = 0;
+      runKubelet(cluster.transport, world);
+      observe(cluster.transport, world, (pods) => {
+        if (new Set(pods.map(({ spec }) => spec.containers?.[0]?.image)).size > 1) mixed++;
+      });
+      ok(await cluster.client.create(deploymentKind, web('one', { strategy: { type: 'Recreate' } })));
+      await world.sleep(10_000);
+      await patch(cluster, withImage('two'));
+      await world.sleep(30_000);
+      expect(await look(cluster)).toEqual([
+        'web revision 2: 3 new and 3 available of 3, 3 wanted, NewReplicaSetAvailable',
+        'set one 0 1',
+        'set two 3 2',
+        'pods two 3',
+      ]);
+      expect(mixed).toBe(0);
+    }));
+
+  test('that is paused scales, and rolls out when it goes on', () =>
+    inCluster(async (cluster, world) => {
+      ok(await cluster.client.create(deploymentKind, web('one')));
+      await world.sleep(10_000);
+      await patch(cluster, { paused: true, replicas: 5, ...withImage('two') });
+      await world.sleep(10_000);
+      expect(await look(cluster)).toEqual(['web revision 1: 0 new and 5 available of 5, 5 wanted, DeploymentPaused', 'set one 5 1', 'pods one 5']);
+      await patch(cluster, { paused: null });
+      await world.sleep(60_000);
+      expect(await look(cluster)).toEqual([
+        'web revision 2: 5 new and 5 available of 5, 5 wanted, NewReplicaSetAvailable',
+        'set one 0 1',
+        'set two 5 2',
+        'pods two 5',
+      ]);
+    }));
+
+  test('keeps as many old sets as its history is long', () =>
+    inCluster(async (cluster, world) => {
+      ok(await cluster.client.create(deploymentKind, web('v0', { revisionHistoryLimit: 2 })));
+      for (const image of ['v1', 'v2', 'v3', 'v4']) {
+        await world.sleep(30_000);
+        await patch(cluster, withImage(image));
+      }
+      await world.sleep(30_000);
+      expect(await look(cluster)).toEqual([
+        'web revision 5: 3 new and 3 available of 3, 3 wanted, NewReplicaSetAvailable',
+        'set v2 0 3',
+        'set v3 0 4',
+        'set v4 3 5',
+        'pods v4 3',
+      ]);
+    }));
+
+  test('takes over what its namesake left behind, and what it leaves goes with it', () =>
+    inCluster(async (cluster, world) => {
+      ok(await cluster.client.create(deploymentKind, web('one')));
+      await world.sleep(10_000);
+      const before = ok(await cluster.client.list(podKind)).items.map(({ metadata }) => metadata.name);
+      ok(await cluster.client.delete(deploymentKind, { namespace: 'default', name: 'web' }, { propagation: 'Orphan' }));
+      await world.sleep(5_000);
+      expect(ok(await cluster.client.list(replicaSetKind)).items[0]?.metadata.ownerReferences).toBeUndefined();
+      ok(await cluster.client.create(deploymentKind, web('one')));
+      await world.sleep(10_000);
+      expect(await look(cluster)).toEqual(['web revision 1: 3 new and 3 available of 3, 3 wanted, NewReplicaSetAvailable', 'set one 3 1', 'pods one 3']);
+      expect(ok(await cluster.client.list(podKind)).items.map(({ metadata }) => metadata.name)).toEqual(before);
+      ok(await cluster.client.delete(deploymentKind, { namespace: 'default', name: 'web' }));
+      await world.sleep(10_000);
+      expect([...ok(await cluster.client.list(replicaSetKind)).items, ...ok(await cluster.client.list(podKind)).items]).toEqual([]);
+    }));
+});
+
+describe('a replica set', () => {
+  test('replaces what is deleted, and pods that ended', () =>
+    inCluster(async (cluster, world) => {
+      ok(await cluster.client.create(deploymentKind, web('one')));
+      await world.sleep(10_000);
+      const [first, second] = ok(await cluster.client.list(podKind)).items;
+      const name = (pod: typeof first) => ({ namespace: 'default', name: pod?.metadata.name ?? '' });
+      ok(await cluster.client.delete(podKind, name(first)));
+      ok(await cluster.client.patch(podKind, name(second), { type: 'merge', body: { status: { phase: 'Failed' } } }, { subresource: 'status' }));
+      await world.sleep(10_000);
+      const pods = ok(await cluster.client.list(podKind)).items;
+      expect(pods.filter(({ status }) => status.phase === 'Running').filter(isReady)).toHaveLength(3);
+      expect(pods.filter(({ status }) => status.phase === 'Failed')).toHaveLength(1);
+    }));
+
+  test('that may not make its pods says why, and so does its deployment, until it may', () =>
+    inCluster(async (cluster, world) => {
+      const quota = { namespace: 'default', name: 'few' };
+      const set = (pods: string) => cluster.client.patch(resourceQuotaKind, quota, { type: 'merge', body: { spec: { hard: { pods } } } });
+      ok(await cluster.client.create(resourceQuotaKind, { metadata: quota, spec: { hard: { pods: '2' } } }));
+      ok(
+        await cluster.client.patch(
+          resourceQuotaKind,
+          quota,
+          { type: 'merge', body: { status: { hard: { pods: '2' }, used: { pods: '0' } } } },
+          { subresource: 'status' },
+        ),
+      );
+      ok(await cluster.client.create(deploymentKind, web('one')));
+      await world.sleep(20_000);
+      const [failing] = ok(await cluster.client.list(replicaSetKind)).items;
+      expect(failing?.status).toMatchObject({ replicas: 2, conditions: [{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' }] });
+      expect(failing?.status.conditions?.[0]?.message).toMatch(
+        /^pods "web-\w+-\w{5}" is forbidden: exceeded quota: few, requested: pods=1, used: pods=2, limited: pods=2$/,
+      );
+      expect(await conditions(cluster)).toEqual([
+        'Available False MinimumReplicasUnavailable',
+        'Progressing True ReplicaSetUpdated',
+        'ReplicaFailure True FailedCreate',
+      ]);
+      const told = (await eventsOf(cluster, 'ReplicaSet')).find((line) => line.startsWith('FailedCreate'));
+      expect(told).toBe('FailedCreate: Error creating: pods "web-x" is forbidden: exceeded quota: few, requested: pods=1, used: pods=2, limited: pods=2');
+      ok(await set('5'));
+      ok(await cluster.client.patch(resourceQuotaKind, quota, { type: 'merge', body: { status: { hard: { pods: '5' } } } }, { subresource: 'status' }));
+      await world.sleep(70_000);
+      expect(await conditions(cluster)).toEqual(['Available True MinimumReplicasAvailable', 'Progressing True NewReplicaSetAvailable']);
+    }));
+});
