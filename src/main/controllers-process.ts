@@ -91,6 +91,6 @@ async function start(connections: Connections, { world, access, identity }: Proc
 function housekeepingFor({ complete }: Discovered, { ca }: HttpAccess, world: World) {
   if (complete && ca !== undefined) return { housekeeping: { rootCa: ca } };
   const why = complete ? 'the kubeconfig has no certificate authority' : 'the server has kinds that are unknown here';
-  world.log.info('namespaces, service accounts and garbage are left to others', { why });
+  world.log.info('namespaces, service accounts, garbage and workloads are left to others', { why });
   return {};
 }
