@@ -1,6 +1,7 @@
 import type { Kind } from '../api/kind.ts';
 import type { KubeObject } from '../api/object.ts';
 import type { Cancel, Log, World } from '../world/world.ts';
+import { Brief } from './brief.ts';
 import type { Change } from './cache.ts';
 import type { Result } from './client.ts';
 import type { Informers } from './informers.ts';
@@ -140,7 +141,12 @@ class Runner<Key extends string, Snapshot, Action> implements Loop {
     this.#log = options.world.log.with({ controller: controller.name });
     this.#queue = new WorkQueue(options.world, controller.backoff);
     this.#queue.onReady = () => this.#planPump();
-    this.#unsubscribe = controller.sources.map((s) => s.subscribe(options.informers, (key) => this.#queue.add(key)));
+    this.#unsubscribe = controller.sources.map((s) => s.subscribe(options.informers, (key) => this.#enqueue(key)));
+  }
+
+  #enqueue(key: Key): void {
+    this.#log.debug('enqueued', { key });
+    this.#queue.add(key);
   }
 
   begin(): void {
@@ -207,7 +213,7 @@ class Runner<Key extends string, Snapshot, Action> implements Loop {
     const snapshot = this.#controller.snapshot(key);
     if (snapshot === undefined) return { outcome: 'done', again: undefined };
     const { actions, again, reasons } = this.#controller.decide(snapshot, this.#options.world.clock.now());
-    this.#log.debug('decided', { ...pass, actions, reasons });
+    this.#log.debug('decided', { ...pass, actions: new Brief(actions), reasons });
     for (const [index, action] of actions.entries()) {
       if (this.#options.onAction?.({ controller: this.#controller.name, key, action, index }) === 'crash') {
         this.#halt();
@@ -215,7 +221,7 @@ class Runner<Key extends string, Snapshot, Action> implements Loop {
       }
       const outcome = await this.#controller.perform(action, key);
       if (outcome !== 'done') {
-        this.#log.debug('pass cut short', { ...pass, outcome, action });
+        this.#log.debug('pass cut short', { ...pass, outcome, action: new Brief(action) });
         return { outcome, again: undefined };
       }
       // Stopped meanwhile: what is left of the list is cut off like by a crash.

@@ -18,7 +18,7 @@ import { ObjectWriter } from '../../machinery/writes.ts';
 import type { Log } from '../../world/world.ts';
 import type { Bind, BinderAction } from './actions.ts';
 import { type BinderSnapshot, decide, type Seen } from './decide.ts';
-import { done, lookedAt } from './narrate.ts';
+import { begun, chosen, done, type Line, lookedAt } from './narrate.ts';
 import { Offers } from './offers.ts';
 
 export interface BinderOptions {
@@ -40,6 +40,10 @@ const claimKey = (key: string): BinderKey => `pvc/${key}`;
 
 export function volumeBinder(options: BinderOptions): Controller<BinderKey, BinderSnapshot, BinderAction> {
   const binder = new VolumeBinder(options);
+  const log = options.log.with({ controller: 'volume-binder' });
+  const say = (lines: readonly Line[]): void => {
+    for (const { message, fields } of lines) log.debug(message, fields);
+  };
   return {
     name: 'volume-binder',
     parallelism: 64,
@@ -52,15 +56,16 @@ export function volumeBinder(options: BinderOptions): Controller<BinderKey, Bind
     ],
     snapshot: (key) => binder.snapshot(key),
     decide: (snapshot, now) => {
-      const { message, fields } = lookedAt(snapshot);
-      options.log.debug(message, fields);
+      say([lookedAt(snapshot)]);
       const decision = decide(snapshot, now);
+      say(chosen(snapshot, decision));
       binder.hold(snapshot, decision.actions);
       return decision;
     },
     perform: async (action) => {
+      say(begun(action));
       const outcome = await binder.perform(action);
-      if (outcome === 'done') for (const { message, fields } of done(action)) options.log.debug(message, fields);
+      if (outcome === 'done') say(done(action));
       return outcome;
     },
   };

@@ -1,8 +1,9 @@
 /** What the binder does, in words for those who follow it in the log: each line because it happened. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
+import type { Volume } from '../../domain/volumes/volume.ts';
 import type { LogFields } from '../../world/world.ts';
 import type { BinderAction } from './actions.ts';
-import type { BinderSnapshot } from './decide.ts';
+import type { BinderDecision, BinderSnapshot } from './decide.ts';
 
 export interface Line {
   readonly message: string;
@@ -11,17 +12,61 @@ export interface Line {
 
 export function lookedAt(snapshot: BinderSnapshot): Line {
   if (snapshot.type === 'volume') {
-    const { name, phase, claim, boundByController } = snapshot.volume;
-    return {
-      message: 'synchronizing PersistentVolume',
-      fields: { volume: name, phase, boundTo: claim === undefined ? '' : `${claim.key} (uid: ${claim.uid})`, boundByController },
-    };
+    return { message: 'synchronizing PersistentVolume', fields: stateOf(snapshot.volume) };
   }
   const { key, phase, volumeName, everBound, boundByController } = snapshot.claim;
   return { message: 'synchronizing PersistentVolumeClaim', fields: { claim: key, phase, boundTo: volumeName, bindCompleted: everBound, boundByController } };
 }
 
-/** What has happened once an action is done; undefined: nothing to speak of. */
+const stateOf = ({ name, phase, claim, boundByController }: Volume): LogFields => ({
+  volume: name,
+  phase,
+  boundTo: claim === undefined ? '' : `${claim.key} (uid: ${claim.uid})`,
+  boundByController,
+});
+
+/** What was chosen, if anything was. */
+export function chosen(snapshot: BinderSnapshot, { reasons }: BinderDecision): readonly Line[] {
+  const [reason] = reasons;
+  if (snapshot.type !== 'claim' || reason?.code !== 'Binding' || reason.volume === undefined) return [];
+  const volume = snapshot.seen.volume(reason.volume);
+  const claim = snapshot.claim.key;
+  return [
+    ...(volume === undefined ? [] : [{ message: 'volume found for PersistentVolumeClaim', fields: { claim, ...stateOf(volume) } }]),
+    { message: 'binding volume to claim', fields: { volume: reason.volume, claim } },
+  ];
+}
+
+/** What is about to be written. */
+export function begun(action: BinderAction): readonly Line[] {
+  switch (action.do) {
+    case 'bind':
+      return [binding(action.volume), binding(action.claim)];
+    case 'update':
+      return [binding(action.object)];
+    case 'updateStatus': {
+      const { kind, status } = action.object;
+      return [{ message: `updating ${kind}: set phase`, fields: { ...nameOf(action.object), phase: status.phase } }];
+    }
+    case 'create':
+    case 'delete':
+    case 'confirmClaimGone':
+    case 'tell':
+      return [];
+  }
+}
+
+function binding(object: PersistentVolume | PersistentVolumeClaim): Line {
+  const other = isVolume(object) ? object.spec.claimRef : object.spec.volumeName;
+  if (other === undefined) return { message: `updating ${object.kind}`, fields: nameOf(object) };
+  const to = typeof other === 'string' ? other : `${other.namespace ?? ''}/${other.name ?? ''}`;
+  return { message: `updating ${object.kind}: binding`, fields: { ...nameOf(object), to } };
+}
+
+const nameOf = (object: PersistentVolume | PersistentVolumeClaim): LogFields =>
+  isVolume(object) ? { volume: object.metadata.name } : { claim: keyOf(object) };
+
+/** What has happened once an action is done. */
 export function done(action: BinderAction): readonly Line[] {
   switch (action.do) {
     case 'bind':
