@@ -112,7 +112,10 @@ export class SetCluster {
 
   /** At once: protection is another controller's business. */
   async removeClaim(name: string): Promise<void> {
-    await this.change(persistentVolumeClaimKind, name, ({ metadata: { finalizers: _, ...metadata }, ...claim }) => ({ ...claim, metadata }));
+    await this.change(persistentVolumeClaimKind, name, (claim) => {
+      const { finalizers: _, ...metadata } = claim.metadata;
+      return { ...claim, metadata };
+    });
     // Who was asked to go before is gone by now.
     await this.cluster.client.delete(persistentVolumeClaimKind, inDefault(name));
     await this.settle();

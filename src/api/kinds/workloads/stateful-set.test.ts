@@ -165,6 +165,39 @@ describe('changes', () => {
     expect(change(set({ volumeClaimTemplates: [claim] }), grow)).toEqual([FORBIDDEN]);
   });
 
+  describe('of claim templates, in a set that lets its claims grow', () => {
+    const growing = {
+      ...set({ volumeClaimTemplates: [claim, { ...claim, metadata: { name: 'logs' } }] }),
+      metadata: { name: 'web', namespace: 'default', annotations: { 'mooring.dev/grow-claims': 'true' } },
+    };
+    const ask = (storage: string) => (spec: StatefulSetSpec) => Object.assign(spec.volumeClaimTemplates?.[1]?.spec.resources ?? {}, { requests: { storage } });
+
+    test('are possible to more storage', () => {
+      expect(change(growing, ask('2Gi'))).toEqual([]);
+      expect(change(growing, (spec) => Object.assign(spec, { replicas: 5 }))).toEqual([]);
+    });
+
+    test('but not to less', () => {
+      expect(change(growing, ask('1Mi'))).toEqual([
+        'FieldValueForbidden spec.volumeClaimTemplates[1].spec.resources.requests.storage: Forbidden: may grow, but not shrink',
+      ]);
+    });
+
+    test('nor of anything else', () => {
+      expect(change(growing, (spec) => spec.volumeClaimTemplates?.pop())).toEqual([FORBIDDEN]);
+      expect(change(growing, (spec) => Object.assign(spec.volumeClaimTemplates?.[0]?.spec ?? {}, { storageClassName: 'other' }))).toEqual([FORBIDDEN]);
+      expect(change(growing, (spec) => Object.assign(spec.volumeClaimTemplates?.[0]?.spec.resources ?? {}, { limits: { storage: '9Gi' } }))).toEqual([
+        FORBIDDEN,
+      ]);
+      expect(change(growing, (spec) => Object.assign(spec, { serviceName: 'other' }))).toEqual([FORBIDDEN]);
+    });
+
+    test('and only if it says so with true', () => {
+      const other = { ...growing, metadata: { name: 'web', namespace: 'default', annotations: { 'mooring.dev/grow-claims': 'yes' } } };
+      expect(change(other, ask('2Gi'))).toEqual([FORBIDDEN]);
+    });
+  });
+
   test('the size of a claim may be written otherwise', () => {
     const write = (spec: StatefulSetSpec) => Object.assign(spec.volumeClaimTemplates?.[0]?.spec.resources ?? {}, { requests: { storage: '1073741824' } });
     expect(change(set({ volumeClaimTemplates: [claim] }), write)).toEqual([]);
