@@ -17,6 +17,8 @@ export class WorkQueue<Key extends string> {
   readonly #world: Pick<World, 'timers' | 'clock'>;
   readonly #backoff: Backoff;
   readonly #queued = new Set<Key>();
+  /** Where the next key is taken from. Kept: an iterator that starts anew steps over every key taken since the set last shrank. */
+  #next = this.#queued.values();
   readonly #processing = new Set<Key>();
   readonly #dirty = new Set<Key>();
   readonly #delayed = new Map<Key, { readonly at: number; readonly cancel: Cancel }>();
@@ -75,12 +77,17 @@ export class WorkQueue<Key extends string> {
   /** The key that has waited longest; the taker must call `done` with it, whatever happens. */
   take(): Key | undefined {
     if (this.#stopped) return undefined;
-    for (const key of this.#queued) {
-      this.#queued.delete(key);
-      this.#processing.add(key);
-      return key;
+    if (this.#queued.size === 0) return undefined;
+    let next = this.#next.next();
+    if (next.done === true) {
+      // An iterator that has come to an end stays there, whatever is added.
+      this.#next = this.#queued.values();
+      next = this.#next.next();
     }
-    return undefined;
+    const key = next.value as Key;
+    this.#queued.delete(key);
+    this.#processing.add(key);
+    return key;
   }
 
   done(key: Key): void {
