@@ -44,7 +44,10 @@ export function volumeBinding(options: VolumeBindingOptions): Plugin {
     name,
     prepare: (pod, snapshot) => desk.prepare(pod, snapshot),
     observe: (change) => desk.observe(change),
-    wakes: { on: ['storageClass', 'claim', 'volume', 'node', 'csiNode', 'csiDriver', 'storageCapacity'], helps: (pod, change) => desk.helps(pod, change) },
+    wakes: {
+      on: ['storageClass', 'claim', 'volume', 'node', 'csiNode', 'csiDriver', 'storageCapacity', 'pod'],
+      helps: (pod, change) => desk.helps(pod, change),
+    },
   };
 }
 
@@ -60,6 +63,8 @@ class Desk {
   readonly #capacities = new StorageCapacities();
   /** By node: the plugins that its kubelet has handed over. Only nodes that have any. */
   readonly #handedOver = new Map<string, ReadonlySet<string>>();
+  /** The uid of the pod that last gave back what it had reserved. */
+  #releasedBy: string | undefined;
 
   constructor({ bindsTogether, timeoutMs = tenMinutes }: VolumeBindingOptions) {
     this.bindsTogether = bindsTogether;
@@ -125,6 +130,12 @@ class Desk {
     return new PodVolumes(pod, askFor(claims, seen), this);
   }
 
+  release(plan: Plan, { uid }: PodInfo): void {
+    const bells = release(plan, this.book);
+    if (bells.length > 0) this.#releasedBy = uid;
+    for (const bell of bells) this.bells.ring(bell);
+  }
+
   /** The nodes that can reach the volume, if that is easily said. */
   nodesAt({ nodes }: Volume): ReadonlySet<string> | undefined {
     const where = whereaboutsOfTerms(nodes);
@@ -151,6 +162,9 @@ class Desk {
       case 'csiDriver':
         // Room is no longer asked for.
         return change.before?.spec.storageCapacity === true && change.after?.spec.storageCapacity !== true;
+      case 'pod':
+        // It was not bound after all, and what it had reserved is free again.
+        return change.after === undefined && change.before?.metadata.uid === this.#releasedBy;
       case 'storageCapacity': {
         if (change.after === undefined || change.before === undefined) return change.after !== undefined;
         const [then, now] = [largestVolume(change.before), largestVolume(change.after)];
@@ -230,17 +244,16 @@ class PodVolumes implements Stages {
   unreserve(): void {
     const plan = this.#plan;
     this.#plan = undefined;
-    if (plan !== undefined) for (const bell of release(plan, this.#desk.book)) this.#desk.bells.ring(bell);
+    if (plan !== undefined) this.#desk.release(plan, this.#pod);
   }
 
   willPreBind(): boolean {
-    const { provisions = [], bindings = [] } = this.#plan ?? {};
-    return provisions.length > 0 || (bindings.length > 0 && !this.#desk.bindsTogether);
+    return this.#plan !== undefined && (this.#plan.bindings.length > 0 || this.#plan.provisions.length > 0);
   }
 
   async preBind(_: NodeInfo, hands: Hands): Promise<Failure | undefined> {
     const plan = this.#plan;
-    if (plan === undefined || (plan.bindings.length === 0 && plan.provisions.length === 0)) return undefined;
+    if (plan === undefined || !this.willPreBind()) return undefined;
     const { book, nodes, bells, bindsTogether, timeoutMs } = this.#desk;
     const isHandedOver = (plugin: string, nodeName: string) => this.#desk.isHandedOver(plugin, nodeName);
     const why = await preBind(plan, { book, nodes, bells, bindsTogether, timeoutMs, isHandedOver, hands, pod: this.#pod });
