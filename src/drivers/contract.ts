@@ -19,6 +19,7 @@
 import type { PersistentVolumeSource } from '../api/generated/types.ts';
 import type { DriverFacts } from '../domain/volumes/driver-facts.ts';
 import type { Asset, CreateRequest } from '../domain/volumes/intent.ts';
+import type { Placement, PublishRequest } from '../domain/volumes/placement.ts';
 
 export interface VolumeDriver {
   readonly facts: DriverFacts;
@@ -39,7 +40,7 @@ export interface VolumeDriver {
 /** Volumes that have to be attached to a node before it can mount them. */
 export interface Attaching {
   /** Answers with what the node has to know to find the device. */
-  publish(request: PublishVolumeRequest, leader: Leader): Promise<DriverAnswer<Readonly<Record<string, string>>>>;
+  publish(request: PublishRequest, leader: Leader): Promise<DriverAnswer<Readonly<Record<string, string>>>>;
   unpublish(request: Placement, leader: Leader): Promise<DriverAnswer<undefined>>;
   /** All that is attached anywhere, in one call. Absent: the backend cannot tell. */
   published?(): Promise<DriverAnswer<readonly Placement[]>>;
@@ -67,18 +68,6 @@ export interface GrownVolume {
   readonly capacity: string;
   /** The file system has to grow as well, on a node that mounts it. */
   readonly nodeExpansionRequired: boolean;
-}
-
-/** A volume on a node, by the names that the backend has for both. */
-export interface Placement {
-  readonly handle: string;
-  readonly nodeId: string;
-}
-
-export interface PublishVolumeRequest extends Placement {
-  readonly readOnly: boolean;
-  /** As the PersistentVolume has them. */
-  readonly volumeAttributes: Readonly<Record<string, string>>;
 }
 
 export type DriverAnswer<T> = { readonly ok: true; readonly value: T } | DriverFailure;

@@ -1,18 +1,8 @@
 import type { PersistentVolumeSource } from '../api/generated/types.ts';
 import type { CreateOutcome, DeleteOutcome, DriverFacts, ExpandOutcome, PublishOutcome, UnpublishOutcome } from '../domain/volumes/driver-facts.ts';
 import { type AttemptFailure, type CreateIntentSpec, type IntentOf, volumeNameOf } from '../domain/volumes/intent.ts';
-import {
-  type Attaching,
-  type DriverAnswer,
-  type DriverFailure,
-  failed,
-  isFinal,
-  isInfeasible,
-  type Leader,
-  type Placement,
-  type PublishVolumeRequest,
-  type VolumeDriver,
-} from './contract.ts';
+import type { Placement, PublishRequest } from '../domain/volumes/placement.ts';
+import { type Attaching, type DriverAnswer, type DriverFailure, failed, isFinal, isInfeasible, type Leader, type VolumeDriver } from './contract.ts';
 
 /** The drivers of this process, by name. */
 export class DriverSet {
@@ -63,7 +53,7 @@ export class LedDrivers {
     return answer.ok ? { type: 'expanded', ...answer.value } : { type: 'failed', infeasible: isInfeasible(answer.code), ...failureOf(answer) };
   };
 
-  readonly publish = async (driver: string, request: PublishVolumeRequest): Promise<PublishOutcome> => {
+  readonly publish = async (driver: string, request: PublishRequest): Promise<PublishOutcome> => {
     const answer = await this.#attaching(driver, (attaching) => attaching.publish(request, this.#leader));
     return answer.ok ? { type: 'published', context: answer.value } : { type: 'failed', ...failureOf(answer) };
   };

@@ -1,7 +1,8 @@
+import type { Placement } from '../domain/volumes/placement.ts';
 import type { PersistentVolumeSource } from '../api/generated/types.ts';
 import { compareQuantities } from '../api/quantity.ts';
 import type { DriverFacts } from '../domain/volumes/driver-facts.ts';
-import { type Attaching, type DriverAnswer, type DriverFailure, deposed, type Leader, type Placement, type VolumeDriver } from '../drivers/contract.ts';
+import { type Attaching, type DriverAnswer, type DriverFailure, deposed, type Leader, type VolumeDriver } from '../drivers/contract.ts';
 
 /** Disks that are only remembered: made, grown, attached to nodes, and deleted. They outlive every process. */
 export class SimulatedDisks implements VolumeDriver {

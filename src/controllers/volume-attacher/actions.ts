@@ -1,7 +1,7 @@
+import type { Placement, PublishRequest } from '../../domain/volumes/placement.ts';
 import type { PersistentVolume, VolumeAttachment } from '../../api/generated/types.ts';
 import type { Write } from '../../domain/volumes/decision.ts';
 import type { PublishOutcome, UnpublishOutcome } from '../../domain/volumes/driver-facts.ts';
-import type { Placement, PublishVolumeRequest } from '../../drivers/contract.ts';
 
 /** All that the attacher may do to the world. */
 export type Action =
@@ -17,7 +17,7 @@ export type Action =
 export interface Publish {
   readonly do: 'publish';
   readonly attachment: VolumeAttachment;
-  readonly request: PublishVolumeRequest;
+  readonly request: PublishRequest;
   /** How many attempts failed so far. */
   readonly failures: number;
 }

@@ -6,7 +6,8 @@ import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
 import { volumeAttachmentKind } from '../../api/kinds/volume-attachment.ts';
 import { csiSourceOf } from '../../domain/csi-translation.ts';
 import type { DriverFacts, PublishOutcome, UnpublishOutcome } from '../../domain/volumes/driver-facts.ts';
-import type { DriverAnswer, Placement, PublishVolumeRequest } from '../../drivers/contract.ts';
+import type { Placement, PublishRequest } from '../../domain/volumes/placement.ts';
+import type { DriverAnswer } from '../../drivers/contract.ts';
 import type { Client } from '../../machinery/client.ts';
 import { confirmCurrent } from '../../machinery/confirm.ts';
 import type { Informers } from '../../machinery/informers.ts';
@@ -22,7 +23,7 @@ import { type Key, type Sha256, View } from './view.ts';
 /** The drivers in this process. No call rejects, and each may be made again. */
 export interface AttachingDrivers {
   facts(name: string): DriverFacts | undefined;
-  publish(driver: string, request: PublishVolumeRequest): Promise<PublishOutcome>;
+  publish(driver: string, request: PublishRequest): Promise<PublishOutcome>;
   unpublish(driver: string, placement: Placement): Promise<UnpublishOutcome>;
   /** The drivers that can say what they have attached. */
   verifiable(): readonly string[];

@@ -14,7 +14,7 @@
 import type { PersistentVolume, PersistentVolumeSpec, VolumeAttachment } from '../../api/generated/types.ts';
 import { csiSourceOf } from '../../domain/csi-translation.ts';
 import { update, updateStatus } from '../../domain/volumes/decision.ts';
-import type { Placement, PublishVolumeRequest } from '../../drivers/contract.ts';
+import type { Placement, PublishRequest } from '../../domain/volumes/placement.ts';
 import type { Action, Attempt, Decision, Reason, Stray } from './actions.ts';
 import { attachedWith, attachFailed, detached, detachFailed, held, isHeld, nodeIdOn, released, withNodeId } from './attachment-edits.ts';
 
@@ -105,7 +105,7 @@ function complain(attachment: VolumeAttachment, message: string, now: number): D
 }
 
 /** What to ask of the driver, or why nobody can. */
-function targetOf({ attachment, volume }: AttachmentSnapshot, nodeId: string | undefined): PublishVolumeRequest | string {
+function targetOf({ attachment, volume }: AttachmentSnapshot, nodeId: string | undefined): PublishRequest | string {
   const { attacher, nodeName, source } = attachment.spec;
   const isGoing = attachment.metadata.deletionTimestamp !== undefined;
   const name = source.persistentVolumeName;

@@ -1,5 +1,6 @@
 import type { VolumeAttachment } from '../../api/generated/types.ts';
-import type { DriverAnswer, Placement } from '../../drivers/contract.ts';
+import type { Placement } from '../../domain/volumes/placement.ts';
+import type { DriverAnswer } from '../../drivers/contract.ts';
 import type { Informers } from '../../machinery/informers.ts';
 import type { Source } from '../../machinery/loop.ts';
 import type { Cancel, Log, World } from '../../world/world.ts';

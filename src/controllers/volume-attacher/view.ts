@@ -5,7 +5,7 @@ import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
 import { volumeAttachmentKind } from '../../api/kinds/volume-attachment.ts';
 import { csiSourceOf } from '../../domain/csi-translation.ts';
 import { attachmentNameOf, uniqueNameOf } from '../../domain/volumes/attachable.ts';
-import type { Placement } from '../../drivers/contract.ts';
+import type { Placement } from '../../domain/volumes/placement.ts';
 import type { Cache, Index } from '../../machinery/cache.ts';
 import type { Informers } from '../../machinery/informers.ts';
 import type { Stray } from './actions.ts';
