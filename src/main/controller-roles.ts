@@ -75,7 +75,7 @@ export const controllerRoles = {
     rule('create', '', 'pods/binding'),
     rule('patch', '', 'pods/status'),
     rule('delete', '', 'pods'),
-    rule('update', '', 'persistentvolumes', 'persistentvolumeclaims'),
+    rule('update', '', 'persistentvolumes', 'persistentvolumes/status', 'persistentvolumeclaims', 'persistentvolumeclaims/status'),
     rule('create', 'mooring.dev', 'volumebindings'),
     rule('create patch', 'events.k8s.io', 'events'),
   ],

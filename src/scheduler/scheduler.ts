@@ -192,9 +192,9 @@ export class Scheduler {
     const before = { ...pod.pod, spec: { ...pod.pod.spec, nodeName: node.name } };
     if (wasAssumed) this.#queue.changed({ resource: 'pod', before, after: undefined });
     const current = this.#queue.get(pod.uid);
-    if (current === undefined) return;
-    if (current.pod.metadata.deletionTimestamp === undefined) this.#fail(current, message);
-    else this.#queue.delete(pod.uid);
+    if (current !== undefined && current.pod.metadata.deletionTimestamp === undefined) return this.#fail(current, message);
+    this.#queue.delete(pod.uid);
+    this.#tell(pod, message);
   }
 
   #reject(pod: PodInfo, { diagnosis, run }: Extract<CycleResult, { type: 'none' }>): void {
