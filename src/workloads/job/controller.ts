@@ -5,7 +5,7 @@ import { keyOf } from '../../machinery/cache.ts';
 import type { Informers } from '../../machinery/informers.ts';
 import { type Controller, source } from '../../machinery/loop.ts';
 import { controllerUidOrNamespace, orphansOf } from '../pods/ownership.ts';
-import { ownersOfPod } from '../pods/waking.ts';
+import { ownersOf } from '../pods/waking.ts';
 import type { Action } from './actions.ts';
 import { decideJob, type Snapshot } from './decide.ts';
 import { type Means, Performer } from './perform.ts';
@@ -30,7 +30,7 @@ export function jobController({ informers, ...means }: JobOptions): Controller<s
         if (isOver) performer.failures.delete(before?.metadata.uid ?? '');
         return [keyOf((after ?? before)?.metadata ?? {})];
       }),
-      source(podKind, (change) => ownersOfPod(change, { kind: jobKind.kind, inNamespace: (namespace) => jobs.inNamespace(namespace) })),
+      source(podKind, (change) => ownersOf(change, { kind: jobKind.kind, inNamespace: (namespace) => jobs.inNamespace(namespace) })),
     ],
     snapshot(key) {
       const job = jobs.getKey(key);

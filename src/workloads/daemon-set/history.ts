@@ -1,0 +1,95 @@
+/** Which states its template has been in, and which one is the current. */
+import type { ControllerRevision, DaemonSet, Pod } from '../../api/generated/types.ts';
+import { daemonSetKind } from '../../api/kinds/workloads/daemon-set.ts';
+import { shortHash } from '../pods/hash.ts';
+import { inRevisionOrder, nextRevisionNumber, sameData, templatePatch } from '../pods/revisions.ts';
+import { controllerReference } from '../pods/template.ts';
+import type { Action, RevisionDraft } from './actions.ts';
+import { HASH_LABEL } from './daemon-pod.ts';
+
+export interface History {
+  /** Of the current state: pods that carry it are up to date. */
+  readonly hash: string;
+  /** How often the name of a revision was taken by another state. */
+  readonly collisionCount: number | undefined;
+  /** Oldest first. */
+  readonly old: readonly ControllerRevision[];
+  /** Make the current state the one newest revision, if it is not. Nothing else is decided until it is. */
+  readonly actions: readonly Action[];
+}
+
+export interface Known {
+  readonly revisions: readonly ControllerRevision[];
+  /** Anybody's, in the set's namespace. */
+  readonly named: (name: string) => ControllerRevision | undefined;
+  readonly pods: readonly Pod[];
+}
+
+export function historyOf(set: DaemonSet, { revisions, named, pods }: Known): History {
+  const data = templatePatch(set.spec.template);
+  const isCurrent = (revision: ControllerRevision) => sameData(revision.data, data);
+  const inOrder = inRevisionOrder(revisions);
+  const old = inOrder.filter((revision) => !isCurrent(revision));
+  const same = inOrder.filter(isCurrent);
+  const current = same.at(-1);
+  const number = nextRevisionNumber(old);
+  if (current === undefined) return { ...newRevision(set, { data, number, named }), old };
+  const hash = hashOf(current);
+  const { collisionCount } = set.status;
+  const doubles = same.slice(0, -1);
+  const actions: Action[] =
+    doubles.length === 0
+      ? []
+      : pods
+          .filter(({ metadata }) => metadata.labels?.[HASH_LABEL] !== hash && isOf(doubles, metadata.labels?.[HASH_LABEL]))
+          .map((pod) => ({ do: 'relabelPod', pod, hash }));
+  actions.push(...doubles.map((revision): Action => ({ do: 'deleteRevision', revision })));
+  if (current.revision < number) actions.push({ do: 'renumberRevision', revision: current, number });
+  return { hash, collisionCount, old, actions };
+}
+
+const isOf = (revisions: readonly ControllerRevision[], hash: string | undefined): boolean => revisions.some((revision) => hashOf(revision) === hash);
+
+const hashOf = ({ metadata }: ControllerRevision): string => metadata.labels?.[HASH_LABEL] ?? metadata.name ?? '';
+
+interface NewRevision {
+  readonly data: object;
+  readonly number: number;
+  readonly named: Known['named'];
+}
+
+/** Named by its contents: whoever makes it again makes the same one. Should another state have that name, the next one is tried. */
+function newRevision(set: DaemonSet, { data, number, named }: NewRevision): Pick<History, 'hash' | 'collisionCount' | 'actions'> {
+  for (let { collisionCount } = set.status; ; collisionCount = (collisionCount ?? 0) + 1) {
+    const hash = shortHash(set.spec.template, collisionCount);
+    const name = `${set.metadata.name ?? ''}-${hash}`;
+    const taken = named(name);
+    if (taken === undefined) return { hash, collisionCount, actions: [{ do: 'createRevision', revision: revisionDraft(set, { data, number, name, hash }) }] };
+    if (sameData(taken.data, data)) return { hash, collisionCount, actions: [] };
+  }
+}
+
+function revisionDraft(
+  set: DaemonSet,
+  { data, number, name, hash }: Omit<NewRevision, 'named'> & { readonly name: string; readonly hash: string },
+): RevisionDraft {
+  const { namespace, annotations } = set.metadata;
+  return {
+    metadata: {
+      namespace,
+      name,
+      labels: { ...set.spec.template.metadata.labels, [HASH_LABEL]: hash },
+      ...(annotations === undefined ? {} : { annotations }),
+      ownerReferences: [controllerReference(set, daemonSetKind)],
+    },
+    data,
+    revision: number,
+  };
+}
+
+/** The oldest of those that no pod is of, beyond as many as the set wants to keep. */
+export function outdated(set: DaemonSet, old: readonly ControllerRevision[], pods: readonly Pod[]): readonly ControllerRevision[] {
+  const surplus = old.length - (set.spec.revisionHistoryLimit ?? 0);
+  const live = new Set(pods.map(({ metadata }) => metadata.labels?.[HASH_LABEL]));
+  return surplus <= 0 ? [] : old.filter((revision) => !live.has(hashOf(revision))).slice(0, surplus);
+}
