@@ -2,6 +2,8 @@
 export class RecentMap<K, V> {
   readonly #limit: number;
   readonly #entries = new Map<K, V>();
+  /** Behind everything that was forgotten. Kept: an iterator that starts anew steps over every entry removed since the map last shrank. */
+  #oldest = this.#entries.keys();
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -16,10 +18,7 @@ export class RecentMap<K, V> {
   set(key: K, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#limit) return;
-      this.#entries.delete(oldest);
-    }
+    if (this.#entries.size > this.#limit) this.#entries.delete(this.#oldest.next().value as K);
   }
 
   get size(): number {
