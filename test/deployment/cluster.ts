@@ -12,7 +12,6 @@ import { Informers } from '../../src/machinery/informers.ts';
 import { type Loop, type LoopOptions, runController } from '../../src/machinery/loop.ts';
 import { Recorder } from '../../src/machinery/recorder.ts';
 import type { Transport } from '../../src/machinery/transport.ts';
-import type { SimulatedWorld } from '../../src/sim/world.ts';
 import { deploymentController } from '../../src/workloads/deployment/controller.ts';
 import { garbageCollector } from '../../src/workloads/garbage-collector/controller.ts';
 import { replicaSetController } from '../../src/workloads/replica-set/controller.ts';
@@ -48,18 +47,20 @@ export function runWorkloads(transport: Transport, world: World, more: Partial<L
 }
 
 /** Every pod becomes ready after a while, unless its image is broken; one that is to end does so after a while. */
-export function runKubelet(transport: Transport, world: SimulatedWorld): void {
+export function runKubelet(transport: Transport, world: World, withinMs = 2000): Informers {
   const client = createClient({ transport });
   const informers = new Informers({ client, world });
   const pods = informers.cache(podKind);
   pods.subscribe(({ before, after }) => {
     if (after === undefined) return;
-    if (before === undefined && isWhole(after)) world.timers.after(world.random.float() * 2000, () => void start(client, after, timestamp(world.clock.now())));
+    if (before === undefined && isWhole(after))
+      world.timers.after(world.random.float() * withinMs, () => void start(client, after, timestamp(world.clock.now())));
     if (after.metadata.deletionTimestamp !== undefined && before?.metadata.deletionTimestamp === undefined) {
-      world.timers.after(world.random.float() * 2000, () => void client.delete(podKind, refOf(after), { gracePeriodSeconds: 0 }));
+      world.timers.after(world.random.float() * withinMs, () => void client.delete(podKind, refOf(after), { gracePeriodSeconds: 0 }));
     }
   });
   informers.start();
+  return informers;
 }
 
 /** Sees every state that there is. */
