@@ -14,6 +14,9 @@ const zonal: ReadonlySet<string> = new Set(['kubernetes.io/aws-ebs', 'kubernetes
 
 export const knowsZoneParameters = (provisioner: string): boolean => zonal.has(provisioner);
 
+/** All of them, by name. */
+export const migratedPlugins: readonly string[] = [...successors.keys()].sort();
+
 /** The CSI driver that replaces a plugin of the tree. */
 export const successorOf = (provisioner: string): string | undefined => successors.get(provisioner);
 

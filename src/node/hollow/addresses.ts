@@ -1,0 +1,44 @@
+/** The addresses of a block such as '10.128.4.0/22', without its first and its last. */
+interface Block {
+  /** The block's first address, as a number. */
+  readonly base: number;
+  readonly size: number;
+}
+
+/** Undefined: it is no block of IPv4 addresses. */
+function parseBlock(cidr: string): Block | undefined {
+  const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/.exec(cidr);
+  if (match === null) return undefined;
+  const [a = 0, b = 0, c = 0, d = 0, prefix = 0] = match.slice(1).map(Number);
+  if (prefix > 32 || [a, b, c, d].some((part) => part > 255)) return undefined;
+  const size = 2 ** (32 - prefix);
+  const address = ((a * 256 + b) * 256 + c) * 256 + d;
+  return { base: address - (address % size), size };
+}
+
+export function addressAt(number: number): string {
+  return [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
+}
+
+/**
+ * An address of the block that nobody holds; undefined: there is none. Where the search begins follows from the holder, so that an
+ * address that became free is not the next to be given away.
+ */
+export function freeAddress(cidr: string, taken: ReadonlySet<string>, holder: string): string | undefined {
+  const block = parseBlock(cidr);
+  const usable = block === undefined ? 0 : block.size - 2;
+  if (block === undefined || usable < 1) return undefined;
+  const start = hash(holder) % usable;
+  for (let i = 0; i < usable && i <= taken.size; i++) {
+    const address = addressAt(block.base + 1 + ((start + i) % usable));
+    if (!taken.has(address)) return address;
+  }
+  return undefined;
+}
+
+/** A small number that follows from a text. */
+function hash(text: string): number {
+  let value = 7;
+  for (let i = 0; i < text.length; i++) value = (value * 31 + text.charCodeAt(i)) % 1_000_003;
+  return value;
+}

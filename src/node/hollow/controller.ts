@@ -1,0 +1,131 @@
+import type { Pod } from '../../api/generated/types.ts';
+import { podKind } from '../../api/kinds/workloads/pod.ts';
+import { type Change, keyOf } from '../../machinery/cache.ts';
+import { type Client, refOf } from '../../machinery/client.ts';
+import { Bell, type Controller, type Outcome, outcomeOf } from '../../machinery/loop.ts';
+import { RecentMap } from '../../machinery/recent-map.ts';
+import type { Recorder } from '../../machinery/recorder.ts';
+import type { Holding, Holdings } from '../holdings.ts';
+import { type Action, noMemory, type PodMemory } from './actions.ts';
+import { decidePod, type PodSight } from './decide.ts';
+import { need } from './needs.ts';
+import type { View } from './view.ts';
+import { podWakes } from './wakes.ts';
+
+export interface HollowPodsOptions {
+  readonly view: View;
+  readonly holdings: Holdings;
+  /** Each node writes under its own name. */
+  readonly clientOf: (node: string) => Client;
+  readonly recorder: Recorder;
+  /** A pod of the node has unmounted its volumes. */
+  readonly onVacated: (node: string) => void;
+}
+
+export interface HollowPods {
+  readonly controller: Controller<string, PodSight, Action>;
+  /** The node stands by what its status says: pods that waited for that may go on. */
+  readonly reported: (node: string) => void;
+}
+
+/** Pods of hollow nodes, all of them in one loop. Keys are 'namespace/name'. */
+export function hollowPods(options: HollowPodsOptions): HollowPods {
+  const { view } = options;
+  const desk = new Desk(options);
+  const bell = new Bell<string>();
+  // Before the loop hears of it: what a pod held is free when others are woken by its end.
+  view.pods.subscribe((change) => desk.follow(change));
+  return {
+    controller: {
+      name: 'hollow-pods',
+      parallelism: 128,
+      sources: [...podWakes(view), bell],
+      snapshot: (key) => desk.look(key),
+      decide: decidePod,
+      perform: (action) => desk.perform(action),
+    },
+    reported: (node) => {
+      for (const pod of view.waiting.get(need.node(node))) bell.ring(keyOf(pod.metadata));
+    },
+  };
+}
+
+class Desk {
+  readonly #options: HollowPodsOptions;
+  /** By uid. */
+  readonly #memories = new RecentMap<string, PodMemory>(remembered);
+
+  constructor(options: HollowPodsOptions) {
+    this.#options = options;
+  }
+
+  look(key: string): PodSight | undefined {
+    const { view } = this.#options;
+    const pod = view.pods.getKey(key);
+    const host = pod === undefined ? undefined : view.hostOf(pod);
+    if (pod === undefined || host === undefined) return undefined;
+    return { ...view.sight(pod, host), memory: this.#memories.get(pod.metadata.uid ?? '') ?? noMemory };
+  }
+
+  /** A pod that is gone holds nothing, however it went. */
+  follow({ before, after }: Change<Pod>): void {
+    if (before === undefined || before.metadata.uid === after?.metadata.uid) return;
+    this.#options.holdings.forget(before.spec.nodeName ?? '', before.metadata.uid ?? '');
+  }
+
+  async perform(action: Action): Promise<Outcome> {
+    const { pod } = action;
+    const { holdings } = this.#options;
+    const [node, uid] = [pod.spec.nodeName ?? '', pod.metadata.uid ?? ''];
+    switch (action.do) {
+      case 'admit':
+        return this.#ifThere(pod, () => holdings.admit(node, uid));
+      case 'occupy':
+        return this.#occupy(pod, action.holding);
+      case 'vacate':
+        holdings.vacate(node, uid);
+        this.#memories.set(uid, noMemory);
+        this.#options.onVacated(node);
+        return 'done';
+      case 'write-status':
+        return outcomeOf(await this.#options.clientOf(node).updateStatus(podKind, { ...pod, status: action.status }));
+      case 'remove':
+        return this.#remove(pod);
+      case 'remember':
+        this.#memories.set(uid, action.memory);
+        for (const image of action.pulled) holdings.addImage(node, image);
+        return 'done';
+      case 'tell': {
+        const { about = pod, type, reason, message } = action;
+        this.#options.recorder.record(about, { type, reason, message }, node);
+        return 'done';
+      }
+    }
+  }
+
+  /** Whoever is gone must not hold anything: nobody would ever take it back. */
+  #ifThere(pod: Pod, effect: () => void): Outcome {
+    if (this.#options.view.pods.get(refOf(pod))?.metadata.uid !== pod.metadata.uid) return 'conflict';
+    effect();
+    return 'done';
+  }
+
+  /** Decided a moment ago; what it was decided on may not hold any more. */
+  #occupy(pod: Pod, holding: Holding): Outcome {
+    const { holdings } = this.#options;
+    const node = pod.spec.nodeName ?? '';
+    const isNew = holding.address !== undefined && holding.address !== pod.status.podIP;
+    const isTaken = isNew && [...holdings.addresses(node)].includes(holding.address);
+    if (isTaken || holding.attached.some((volume) => !holdings.mayMount(node, volume))) return 'conflict';
+    return this.#ifThere(pod, () => holdings.occupy(node, pod.metadata.uid ?? '', holding));
+  }
+
+  async #remove(pod: Pod): Promise<Outcome> {
+    const { uid } = pod.metadata;
+    const client = this.#options.clientOf(pod.spec.nodeName ?? '');
+    const removed = await client.delete(podKind, refOf(pod), { gracePeriodSeconds: 0, ...(uid === undefined ? {} : { preconditions: { uid } }) });
+    return !removed.ok && removed.reason === 'notFound' ? 'done' : outcomeOf(removed);
+  }
+}
+
+const remembered = 100_000;

@@ -1,0 +1,102 @@
+import { eventKind } from '../../api/kinds/event.ts';
+import { type Client, createClient } from '../../machinery/client.ts';
+import type { Stoppable } from '../../machinery/controllers.ts';
+import { Informers } from '../../machinery/informers.ts';
+import { Bell, type LoopOptions, runController } from '../../machinery/loop.ts';
+import { Recorder } from '../../machinery/recorder.ts';
+import type { Transport } from '../../machinery/transport.ts';
+import type { World } from '../../world/world.ts';
+import { Holdings } from '../holdings.ts';
+import type { Host } from '../host.ts';
+import { Renewals } from '../lease/renewals.ts';
+import { registration } from '../registration/controller.ts';
+import { hollowAttacher } from './attacher/controller.ts';
+import { hollowPods } from './controller.ts';
+import { View } from './view.ts';
+import { nodeWakes } from './wakes.ts';
+
+export interface HollowNodesOptions {
+  readonly world: World;
+  readonly hosts: ReadonlyMap<string, Host>;
+  /** For all that they do together: following the objects, telling events, attaching volumes. */
+  readonly together: Transport;
+  /** For what a node writes about itself and its pods. */
+  readonly as: (node: string) => Transport;
+  /** In hexadecimal. */
+  readonly sha256: (text: string) => string;
+  /** For tests: see `LoopOptions`. */
+  readonly onAction?: LoopOptions['onAction'];
+}
+
+export interface HollowNodes extends Stoppable {
+  /** Resolves once every node is registered and ready. */
+  readonly ready: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Nodes on which nothing runs, all of them in this process: one set of caches, one loop for each task. */
+export function runHollowNodes(options: HollowNodesOptions): HollowNodes {
+  const { world, hosts, sha256, onAction } = options;
+  const informers: Informers = new Informers({ world, client: createClient({ transport: options.together }) });
+  const together = createClient({ transport: options.together, observer: informers.observer });
+  const clientOf = clients(options, informers);
+  const recorder = new Recorder({ world, client: together, eventKind, component: 'kubelet', waitingLimit: eventLimit });
+  const holdings = new Holdings();
+  const view = new View({ hosts, informers, holdings, sha256 });
+  const renewals = new Renewals({ world, clientOf, node: (name) => view.nodes.getKey(name) });
+  const vacated = new Bell<string>();
+  const pods = hollowPods({ view, holdings, clientOf, recorder, onVacated: (node) => vacated.ring(node) });
+  const ready = countDown(hosts.size);
+  const loop = { world, informers, ...(onAction === undefined ? {} : { onAction }) };
+  const loops = [
+    runController(
+      registration({
+        hosts,
+        clientOf,
+        informers,
+        recorder,
+        world,
+        holdings,
+        volumesInUse: view.volumesInUse,
+        wakes: [...nodeWakes(view), vacated],
+        onRegistered: (node) => renewals.add(node),
+        onReady: ready.one,
+        onReported: pods.reported,
+      }),
+      loop,
+    ),
+    runController(pods.controller, loop),
+    runController(hollowAttacher({ client: together, informers, hosts }), loop),
+  ];
+  informers.start();
+  return { ready: ready.all, stop: () => stopAll([renewals, ...loops, recorder, informers]) };
+}
+
+/** As many as wait for a thousand nodes that start at once. */
+const eventLimit = 20_000;
+
+function clients({ as }: HollowNodesOptions, informers: Informers): (node: string) => Client {
+  const made = new Map<string, Client>();
+  return (node) => {
+    let client = made.get(node);
+    if (client === undefined) made.set(node, (client = createClient({ transport: as(node), observer: informers.observer })));
+    return client;
+  };
+}
+
+function countDown(count: number): { readonly one: () => void; readonly all: Promise<void> } {
+  let left = count;
+  let resolve = (): void => undefined;
+  const all = new Promise<void>((done) => {
+    resolve = done;
+  });
+  if (left === 0) resolve();
+  const one = () => {
+    if (--left === 0) resolve();
+  };
+  return { one, all };
+}
+
+async function stopAll(parts: readonly Stoppable[]): Promise<void> {
+  await Promise.all(parts.map(async (part) => part.stop()));
+}

@@ -1,0 +1,147 @@
+import type { ConfigMap, CSIDriver, Node, PersistentVolume, PersistentVolumeClaim, Pod, Secret, VolumeAttachment } from '../../api/generated/types.ts';
+import { configMapKind } from '../../api/kinds/config-map.ts';
+import { csiDriverKind } from '../../api/kinds/csi-driver.ts';
+import { nodeKind } from '../../api/kinds/node.ts';
+import { persistentVolumeClaimKind } from '../../api/kinds/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
+import { secretKind } from '../../api/kinds/secret.ts';
+import { volumeAttachmentKind } from '../../api/kinds/volume-attachment.ts';
+import { podKind } from '../../api/kinds/workloads/pod.ts';
+import { csiSourceOf } from '../../domain/csi-translation.ts';
+import { attachmentNameOf, uniqueNameOf } from '../../domain/volumes/attachable.ts';
+import { claimsOfPod, hasEnded } from '../../domain/volumes/pods.ts';
+import type { Cache, Index } from '../../machinery/cache.ts';
+import type { Informers } from '../../machinery/informers.ts';
+import type { Holdings } from '../holdings.ts';
+import type { Host } from '../host.ts';
+import { claimedVolume } from '../volumes/claimed.ts';
+import { missingVariable } from '../volumes/files.ts';
+import { lookAtVolume, type Surroundings } from '../volumes/look.ts';
+import { usedVolumes } from '../volumes/used.ts';
+import { freeAddress } from './addresses.ts';
+import type { PodSight } from './decide.ts';
+import { needsOf, nodeOfPod } from './needs.ts';
+
+export interface ViewOptions {
+  readonly hosts: ReadonlyMap<string, Host>;
+  readonly informers: Informers;
+  readonly holdings: Holdings;
+  /** In hexadecimal. */
+  readonly sha256: (text: string) => string;
+}
+
+/** The caches, arranged so that everything about one pod or one node is found without looking at anything else. */
+export class View {
+  readonly pods: Cache<Pod>;
+  readonly nodes: Cache<Node>;
+  readonly #claims: Cache<PersistentVolumeClaim>;
+  readonly #volumes: Cache<PersistentVolume>;
+  readonly #attachments: Cache<VolumeAttachment>;
+  readonly #drivers: Cache<CSIDriver>;
+  readonly #configMaps: Cache<ConfigMap>;
+  readonly #secrets: Cache<Secret>;
+  readonly #podsByNode: Index<Pod>;
+  readonly #podsByClaim: Index<Pod>;
+  /** Pods that wait for something, by what it is. */
+  readonly waiting: Index<Pod>;
+  readonly #options: ViewOptions;
+
+  constructor(options: ViewOptions) {
+    const { informers } = options;
+    this.#options = options;
+    this.pods = informers.cache(podKind);
+    this.nodes = informers.cache(nodeKind);
+    this.#claims = informers.cache(persistentVolumeClaimKind);
+    this.#volumes = informers.cache(persistentVolumeKind);
+    this.#attachments = informers.cache(volumeAttachmentKind);
+    this.#drivers = informers.cache(csiDriverKind);
+    this.#configMaps = informers.cache(configMapKind);
+    this.#secrets = informers.cache(secretKind);
+    this.#podsByNode = this.pods.addIndex(nodeOfPod);
+    this.#podsByClaim = this.pods.addIndex(claimsOfPod);
+    this.waiting = this.pods.addIndex(needsOf);
+  }
+
+  hostOf({ spec: { nodeName = '' } }: Pod): Host | undefined {
+    return this.#options.hosts.get(nodeName);
+  }
+
+  sight(pod: Pod, host: Host): Omit<PodSight, 'memory'> {
+    const { holdings, sha256 } = this.#options;
+    const { uid = '' } = pod.metadata;
+    const node = this.nodes.getKey(host.name);
+    const around = this.#surroundings(pod, host);
+    return {
+      pod,
+      host,
+      node,
+      admitted: this.#isAdmitted(pod, host),
+      holding: holdings.holding(host.name, uid),
+      others: () => this.#podsByNode.get(host.name).filter((other) => other.metadata.uid !== uid && this.#isAdmitted(other, host) && !hasEnded(other)),
+      volumes: () => usedVolumes(pod).map((use) => lookAtVolume(pod, use, around)),
+      freeAddress: () => freeAddress(node?.spec.podCIDR ?? host.podCidr, this.#addresses(host.name), uid),
+      problem: (container) => missingVariable(container, pod, around),
+      hasImage: (image) => holdings.hasImage(host.name, image),
+      sha256,
+    };
+  }
+
+  #isAdmitted({ metadata: { uid = '' }, status }: Pod, { name }: Host): boolean {
+    return status.startTime !== undefined || this.#options.holdings.isAdmitted(name, uid);
+  }
+
+  #addresses(node: string): ReadonlySet<string> {
+    const said = this.#podsByNode.get(node).flatMap((pod) => (hasEnded(pod) ? [] : (pod.status.podIP ?? [])));
+    return new Set([...said, ...this.#options.holdings.addresses(node)]);
+  }
+
+  #surroundings(pod: Pod, host: Host): Surroundings {
+    const { holdings, sha256 } = this.#options;
+    return {
+      node: this.nodes.getKey(host.name),
+      claim: (key) => this.#claims.getKey(key),
+      volume: (name) => this.#volumes.getKey(name),
+      configMap: (key) => this.#configMaps.getKey(key),
+      secret: (key) => this.#secrets.getKey(key),
+      attachRequired: (driver) => this.#isAttachRequired(driver),
+      hasDriver: (driver) => host.drivers.some(({ name }) => name === driver),
+      attachment: (source) => {
+        const name = attachmentNameOf(source, host.name, sha256);
+        return { name, object: this.#attachments.getKey(name) };
+      },
+      mayMount: (volume) => holdings.mayMount(host.name, volume),
+      isMountedElsewhere: (claim) => this.#podsByClaim.get(claim).some((other) => other.metadata.uid !== pod.metadata.uid && this.#isInside(other, host)),
+    };
+  }
+
+  #isAttachRequired(driver: string): boolean {
+    return this.#drivers.getKey(driver)?.spec.attachRequired !== false;
+  }
+
+  /** It has its volumes mounted on the node. */
+  #isInside(pod: Pod, { name }: Host): boolean {
+    if (pod.spec.nodeName !== name) return false;
+    if (this.#options.holdings.holding(name, pod.metadata.uid ?? '') !== undefined) return true;
+    const hasSandbox = pod.status.conditions?.some(({ type, status }) => type === 'PodReadyToStartContainers' && status === 'True');
+    return hasSandbox === true && !hasEnded(pod);
+  }
+
+  /** Volumes that pods of the node have mounted or wait for, if they have to be attached; as node statuses call them. */
+  readonly volumesInUse = (node: string): readonly string[] => {
+    const inUse = new Set(this.#options.holdings.mounted(node));
+    for (const pod of this.#podsByNode.get(node)) {
+      if (claimsOfPod(pod).length === 0 || hasEnded(pod)) continue;
+      for (const volume of this.#attachables(pod)) inUse.add(volume);
+    }
+    return [...inUse].sort();
+  };
+
+  *#attachables(pod: Pod): Generator<string> {
+    const claims = { claim: (key: string) => this.#claims.getKey(key), volume: (name: string) => this.#volumes.getKey(name) };
+    for (const use of usedVolumes(pod)) {
+      const claimed = claimedVolume(pod, use, claims);
+      const source = claimed?.type === 'volume' ? csiSourceOf(claimed.volume) : undefined;
+      if (source !== undefined && this.#isAttachRequired(source.driver)) yield uniqueNameOf(source);
+    }
+  }
+}

@@ -1,0 +1,125 @@
+/** A pod's status, as a kubelet makes it of what its runtime knows. */
+import type { ContainerStatus, Pod, PodStatus, ResourceRequirements } from '../../../api/generated/types.ts';
+import { timestamp } from '../../../api/kinds/timestamps.ts';
+import { podLimits, podRequests, qosClassOf } from '../../../api/kinds/workloads/qos.ts';
+import { toResourceList } from '../../../api/kinds/workloads/resource-amounts.ts';
+import type { RuntimeState } from '../runtime-state.ts';
+import { conditionsOf, othersConditions } from './conditions.ts';
+import { containerStatuses } from './container-statuses.ts';
+import { type Phase, phaseOf } from './phase.ts';
+
+export interface PodCourse {
+  readonly pod: Pod;
+  readonly state: RuntimeState;
+  readonly hostIp: string;
+  /** Nothing of it is started any more. */
+  readonly terminal?: boolean;
+  /** The node ends it, for this reason. */
+  readonly failure?: Failure;
+}
+
+export interface Failure {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** `now`: milliseconds since 1970. */
+export function podStatus({ pod, state, hostIp, terminal = false, failure }: PodCourse, now: number): PodStatus {
+  const { spec, status: old } = pod;
+  const statuses = containerStatuses(pod, state);
+  const initialized = (spec.containers ?? []).some(({ name }) => state.containers.get(name)?.run !== undefined);
+  const phase = failure === undefined ? lasting(old, phaseOf(pod, statuses, { terminal, initialized })) : 'Failed';
+  const ips = spec.hostNetwork === true ? [hostIp] : state.ips;
+  return {
+    ...observed(pod),
+    phase,
+    conditions: conditionsOf({ pod, statuses, phase, sandbox: state.sandbox && !isTerminal(phase) }, now),
+    ...(failure ?? keptReason(old, phase)),
+    hostIP: hostIp,
+    hostIPs: [{ ip: hostIp }],
+    ...(ips[0] === undefined ? {} : { podIP: ips[0], podIPs: ips.map((ip) => ({ ip })) }),
+    startTime: old.startTime ?? timestamp(now),
+    ...statuses,
+    ...(old.ephemeralContainerStatuses === undefined ? {} : { ephemeralContainerStatuses: old.ephemeralContainerStatuses }),
+    qosClass: old.qosClass ?? qosClassOf(pod),
+    ...notOfNode(old),
+    ...resourcesOf(pod),
+  };
+}
+
+/** The node does not take the pod. It says that, and nothing else. */
+export function rejectedStatus(pod: Pod, { reason, message }: Failure, now: number): PodStatus {
+  const { status: old } = pod;
+  const conditions = othersConditions(old.conditions ?? []);
+  return {
+    ...observed(pod),
+    phase: 'Failed',
+    ...(conditions.length === 0 ? {} : { conditions }),
+    reason,
+    message: `Pod was rejected: ${message}`,
+    startTime: old.startTime ?? timestamp(now),
+    qosClass: old.qosClass ?? qosClassOf(pod),
+    ...notOfNode(old),
+  };
+}
+
+/** A pod that was stopped before all of its containers had run: nobody knows what they would have done, so they failed. */
+export function terminatedStatus(pod: Pod, status: PodStatus): PodStatus {
+  const { initContainerStatuses = [], containerStatuses: regular = [] } = status;
+  const lastBegun = initContainerStatuses.findLastIndex(({ state, lastState }) => state.waiting === undefined || lastState.terminated !== undefined);
+  return {
+    ...status,
+    phase: isTerminal(status.phase) ? (status.phase ?? 'Failed') : 'Failed',
+    ...(initContainerStatuses.length === 0
+      ? {}
+      : { initContainerStatuses: initContainerStatuses.map((each, i) => (i <= Math.max(lastBegun, 0) ? withEnd(each) : each)) }),
+    containerStatuses: hasInitialized(pod, status) ? regular.map(withEnd) : regular,
+  };
+}
+
+function hasInitialized({ spec }: Pod, { initContainerStatuses = [], containerStatuses: regular = [] }: PodStatus): boolean {
+  if ((spec.initContainers ?? []).length === 0) return true;
+  if (regular.some(({ state, lastState }) => state.waiting === undefined || lastState.terminated !== undefined)) return true;
+  const last = initContainerStatuses.at(-1);
+  return last !== undefined && (last.ready || last.started === true);
+}
+
+const withEnd = (status: ContainerStatus): ContainerStatus =>
+  status.state.terminated === undefined ? { ...status, state: { terminated: unknownEnd } } : status;
+
+const unknownEnd = {
+  exitCode: 137,
+  reason: 'ContainerStatusUnknown',
+  message: 'The container could not be located when the pod was terminated',
+  startedAt: null,
+  finishedAt: null,
+};
+
+export const isTerminal = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed';
+
+/** A pod that has ended stays so. */
+const lasting = ({ phase: old }: PodStatus, phase: Phase): Phase => (old === 'Succeeded' || old === 'Failed' ? old : phase);
+
+function keptReason(old: PodStatus, phase: Phase): Pick<PodStatus, 'reason' | 'message'> {
+  if (old.phase !== phase) return {};
+  return { ...(old.reason === undefined ? {} : { reason: old.reason }), ...(old.message === undefined ? {} : { message: old.message }) };
+}
+
+const observed = ({ metadata: { generation } }: Pod): Pick<PodStatus, 'observedGeneration'> =>
+  generation === undefined ? {} : { observedGeneration: generation };
+
+const notOfNode = ({ resourceClaimStatuses, extendedResourceClaimStatus }: PodStatus): PodStatus => ({
+  ...(resourceClaimStatuses === undefined ? {} : { resourceClaimStatuses }),
+  ...(extendedResourceClaimStatus === undefined ? {} : { extendedResourceClaimStatus }),
+});
+
+/** All that the pod asked for was given to it. */
+function resourcesOf(pod: Pod): Pick<PodStatus, 'allocatedResources' | 'resources'> {
+  const requests = toResourceList(podRequests(pod));
+  const limits = toResourceList(podLimits(pod));
+  const resources: ResourceRequirements = {
+    ...(Object.keys(limits).length === 0 ? {} : { limits }),
+    ...(Object.keys(requests).length === 0 ? {} : { requests }),
+  };
+  return { ...(resources.requests === undefined ? {} : { allocatedResources: resources.requests }), resources };
+}

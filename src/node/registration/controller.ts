@@ -1,0 +1,158 @@
+import type { CSINode, Node } from '../../api/generated/types.ts';
+import { csiNodeKind } from '../../api/kinds/csi-node.ts';
+import { nodeKind } from '../../api/kinds/node.ts';
+import type { Cache } from '../../machinery/cache.ts';
+import type { Client } from '../../machinery/client.ts';
+import type { Informers } from '../../machinery/informers.ts';
+import { type Controller, type Outcome, outcomeOf, type Source, source } from '../../machinery/loop.ts';
+import type { Recorder } from '../../machinery/recorder.ts';
+import type { World } from '../../world/world.ts';
+import type { Holdings } from '../holdings.ts';
+import type { Host } from '../host.ts';
+import type { Action, Tell } from './actions.ts';
+import { decideNode, type NodeSight } from './decide.ts';
+import { isNodeReady } from './status.ts';
+
+export interface RegistrationOptions {
+  readonly hosts: ReadonlyMap<string, Host>;
+  /** Each node writes about itself under its own name. */
+  readonly clientOf: (node: string) => Client;
+  readonly informers: Informers;
+  readonly recorder: Recorder;
+  readonly world: Pick<World, 'clock' | 'random'>;
+  readonly holdings: Holdings;
+  /** What pods of the node have mounted or wait for. */
+  readonly volumesInUse: (node: string) => readonly string[];
+  /** What else changes the answer to that. */
+  readonly wakes: readonly Source<string>[];
+  /** Called once for each node. */
+  readonly onRegistered: (node: string) => void;
+  readonly onReady: (node: string) => void;
+  /** The node's status was sent: whatever it says holds. */
+  readonly onReported: (node: string) => void;
+}
+
+/** Registers nodes and keeps their statuses true. Keys are names of nodes. */
+export function registration(options: RegistrationOptions): Controller<string, NodeSight, Action> {
+  const { hosts, informers } = options;
+  const desk = new Desk(options);
+  const mine = ({ metadata: { name = '' } }: { readonly metadata: { readonly name?: string } }) => (hosts.has(name) ? [name] : []);
+  return {
+    name: 'node-registration',
+    parallelism: 64,
+    sources: [
+      { subscribe: (_, add) => addAll(hosts.keys(), add) },
+      source(nodeKind, ({ before, after }) => mine(after ?? before ?? nobody)),
+      source(csiNodeKind, ({ before, after }) => mine(after ?? before ?? nobody)),
+      ...options.wakes,
+    ],
+    snapshot: (name) => desk.look(name, { nodes: informers.cache(nodeKind), csiNodes: informers.cache(csiNodeKind) }),
+    decide: decideNode,
+    perform: (action, name) => desk.perform(action, name),
+  };
+}
+
+const nobody = { metadata: {} };
+
+/** Nodes that exist nowhere yet have to be looked at as well. */
+function addAll(names: Iterable<string>, add: (name: string) => void): () => void {
+  for (const name of names) add(name);
+  return () => undefined;
+}
+
+/** What an agent remembers of itself while it runs. */
+interface Memory {
+  registered: boolean;
+  toldUnschedulable: boolean;
+  ready: boolean;
+  /** Milliseconds since 1970. */
+  reportDue: number;
+}
+
+class Desk {
+  readonly #options: RegistrationOptions;
+  readonly #memories = new Map<string, Memory>();
+
+  constructor(options: RegistrationOptions) {
+    this.#options = options;
+  }
+
+  look(name: string, caches: { readonly nodes: Cache<Node>; readonly csiNodes: Cache<CSINode> }): NodeSight | undefined {
+    const host = this.#options.hosts.get(name);
+    if (host === undefined) return undefined;
+    const { registered, reportDue, toldUnschedulable } = this.#memory(name);
+    const volumesInUse = this.#options.volumesInUse(name);
+    return { host, node: caches.nodes.getKey(name), csiNode: caches.csiNodes.getKey(name), registered, reportDue, toldUnschedulable, volumesInUse };
+  }
+
+  async perform(action: Action, name: string): Promise<Outcome> {
+    const client = this.#options.clientOf(name);
+    switch (action.do) {
+      case 'create-node':
+        return outcomeOf(await client.create(nodeKind, action.object));
+      case 'update-node':
+        return outcomeOf(await client.update(nodeKind, action.object));
+      case 'registered':
+        this.#memory(name).registered = true;
+        this.#options.onRegistered(name);
+        return 'done';
+      case 'create-csi-node':
+        return outcomeOf(await client.create(csiNodeKind, action.object));
+      case 'update-csi-node':
+        return outcomeOf(await client.update(csiNodeKind, action.object));
+      case 'delete-csi-node':
+        return this.#deleteCsiNode(action.object, client);
+      case 'report':
+        return this.#report(action.object, client);
+      case 'tell':
+        return this.#tell(action, name);
+    }
+  }
+
+  async #deleteCsiNode({ metadata: { name = '', uid } }: CSINode, client: Client): Promise<Outcome> {
+    const deleted = await client.delete(csiNodeKind, { name }, uid === undefined ? {} : { preconditions: { uid } });
+    return !deleted.ok && deleted.reason === 'notFound' ? 'done' : outcomeOf(deleted);
+  }
+
+  async #report(object: Node, client: Client): Promise<Outcome> {
+    const { holdings, volumesInUse } = this.#options;
+    const { name = '' } = object.metadata;
+    const reported = object.status.volumesInUse ?? [];
+    // Since this was decided a pod may have mounted one that is not listed.
+    if (volumesInUse(name).some((volume) => !reported.includes(volume))) return 'conflict';
+    const known = this.#options.informers.cache(nodeKind).getKey(name)?.status.volumesInUse ?? [];
+    holdings.withdraw(
+      name,
+      known.filter((volume) => !reported.includes(volume)),
+    );
+    const result = await client.updateStatus(nodeKind, object);
+    if (result.ok || result.reason !== 'unreachable') holdings.settle(name, result.ok ? 'sent' : 'refused');
+    if (result.ok) this.#reported(object);
+    return outcomeOf(result);
+  }
+
+  /** The next one, if nothing happens, comes in about five minutes: not at the same moment as those of all other nodes. */
+  #reported({ metadata: { name = '' }, status }: Node): void {
+    const { clock, random } = this.#options.world;
+    const memory = this.#memory(name);
+    memory.reportDue = clock.now() + reportEveryMs * (0.5 + random.float());
+    this.#options.onReported(name);
+    if (memory.ready || !isNodeReady(status)) return;
+    memory.ready = true;
+    this.#options.onReady(name);
+  }
+
+  #tell({ about, reason, message, remember }: Tell, name: string): Outcome {
+    this.#options.recorder.record(about, { type: 'Normal', reason, message }, name);
+    if (remember !== undefined) this.#memory(name).toldUnschedulable = remember.unschedulable;
+    return 'done';
+  }
+
+  #memory(name: string): Memory {
+    let memory = this.#memories.get(name);
+    if (memory === undefined) this.#memories.set(name, (memory = { registered: false, toldUnschedulable: false, ready: false, reportDue: 0 }));
+    return memory;
+  }
+}
+
+const reportEveryMs = 300_000;

@@ -1,0 +1,78 @@
+import type { VolumeState } from './look.ts';
+
+/** What an agent remembers of a pod whose volumes it cannot mount yet. Times are milliseconds since 1970. */
+export interface MountMemory {
+  /** By the volume's name in the pod. */
+  readonly failures: ReadonlyMap<string, { readonly waitMs: number; readonly nextAt: number; readonly message: string }>;
+  /** What was last said of the pod's claims. */
+  readonly claims: { readonly message: string; readonly nextAt: number } | undefined;
+}
+
+export const noMountMemory: MountMemory = { failures: new Map(), claims: undefined };
+
+export interface Wait {
+  readonly complaints: readonly Complaint[];
+  readonly memory: MountMemory;
+  /** When there will be more to say if nothing changes. */
+  readonly again: number | undefined;
+}
+
+export interface Complaint {
+  readonly reason: 'FailedMount' | 'FailedMapVolume';
+  readonly message: string;
+}
+
+const firstWaitMs = 500;
+const longestWaitMs = 122_000;
+const claimsEveryMs = 10_000;
+
+/**
+ * What there is to say about volumes that are not ready. A mount that fails is tried again after half a second, then after twice as
+ * long each time; claims that are not in order are looked at every ten seconds; for an attachment one waits in silence. All of
+ * that only decides what is said: as soon as things are in order nobody waits any longer.
+ */
+export function waitForVolumes(states: readonly VolumeState[], memory: MountMemory, now: number): Wait {
+  const complaints: Complaint[] = [];
+  const failures = new Map<string, { waitMs: number; nextAt: number; message: string }>();
+  for (const state of states) {
+    if (state.state !== 'failing') continue;
+    const before = memory.failures.get(state.name);
+    const isNews = before === undefined || before.message !== state.message;
+    if (isNews || now >= before.nextAt) {
+      const waitMs = isNews ? firstWaitMs : Math.min(2 * before.waitMs, longestWaitMs);
+      failures.set(state.name, { waitMs, nextAt: now + waitMs, message: state.message });
+      complaints.push({ reason: state.reason, message: state.message });
+    } else {
+      failures.set(state.name, before);
+    }
+  }
+  const claims = sayClaims(states, memory.claims, now);
+  if (claims !== undefined && claims !== memory.claims) complaints.push({ reason: 'FailedMount', message: claims.message });
+  const times = [...[...failures.values()].map(({ nextAt }) => nextAt), ...(claims === undefined ? [] : [claims.nextAt])];
+  return { complaints, memory: { failures, claims }, again: times.length === 0 ? undefined : Math.min(...times) };
+}
+
+function sayClaims(states: readonly VolumeState[], before: MountMemory['claims'], now: number): MountMemory['claims'] {
+  const message = complaint(states);
+  if (message === undefined) return undefined;
+  if (before !== undefined && before.message === message && now < before.nextAt) return before;
+  return { message, nextAt: now + claimsEveryMs };
+}
+
+/** 'Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: …' */
+function complaint(states: readonly VolumeState[]): string | undefined {
+  const errors = new Set(states.flatMap((each) => (each.state === 'unclaimed' ? [each.error] : [])));
+  if (errors.size === 0) return undefined;
+  const named = (is: (state: VolumeState['state']) => boolean) =>
+    `[${states
+      .filter(({ state }) => is(state))
+      .map(({ name }) => name)
+      .sort()
+      .join(' ')}]`;
+  const lists = [
+    `unmounted volumes=${named((state) => state !== 'ready')}`,
+    `unattached volumes=${named((state) => state === 'unattached')}`,
+    `failed to process volumes=${named((state) => state === 'unclaimed')}`,
+  ];
+  return `Unable to attach or mount volumes: ${lists.join(', ')}: ${[...errors].sort().join('; ')}`;
+}
