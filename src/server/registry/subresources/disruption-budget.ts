@@ -39,15 +39,9 @@ export function spend(budget: PodDisruptionBudget, podName: string, now: number)
   const name = budget.metadata.name ?? '';
   const { status } = budget;
   if ((status.observedGeneration ?? 0) < (budget.metadata.generation ?? 0)) throw beingProcessed(name);
-  if (status.disruptionsAllowed < 0) {
-    throw forbidden(name, 'pdb disruptions allowed is negative', 'pdb disruptions allowed is negative');
-  }
+  if (status.disruptionsAllowed < 0) throw forbidden(name, 'pdb disruptions allowed is negative');
   if (Object.keys(status.disruptedPods ?? {}).length > MAX_DISRUPTED) {
-    throw forbidden(
-      name,
-      'DisruptedPods map too big - too many evictions not confirmed by PDB controller',
-      'too many pending evictions not confirmed by PDB controller',
-    );
+    throw forbidden(name, 'DisruptedPods map too big - too many evictions not confirmed by PDB controller');
   }
   if (status.disruptionsAllowed === 0) throw new ApiError(429, 'TooManyRequests', VIOLATION, { causes: [{ reason: CAUSE, message: exhausted(budget) }] });
   const next = cloneObject(budget);
@@ -63,11 +57,8 @@ export const beingProcessed = (name: string): ApiError =>
     retryAfterSeconds: RETRY_SECONDS,
   });
 
-function forbidden(name: string, why: string, detail: string): ApiError {
-  const plain = statusErrors.forbidden({ group: 'policy', plural: 'poddisruptionbudget', kind: 'PodDisruptionBudget' }, name, why);
-  const message = `The disruption budget ${name} does not allow evicting pods currently: ${detail}`;
-  return new ApiError(plain.code, plain.reason, plain.message, { ...plain.details, causes: [{ reason: CAUSE, message }] });
-}
+const forbidden = (name: string, why: string): ApiError =>
+  statusErrors.forbidden({ group: 'policy', plural: 'poddisruptionbudget', kind: 'PodDisruptionBudget' }, name, why);
 
 function exhausted({ metadata, status }: PodDisruptionBudget): string {
   const name = metadata.name ?? '';

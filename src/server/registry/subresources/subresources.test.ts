@@ -207,6 +207,39 @@ describe('eviction', () => {
   );
 
   test(
+    'is refused by a budget that makes no sense, or waits for too many pods to go',
+    onApi(async (api) => {
+      await guarded(api, 1);
+      const many = Object.fromEntries(Array.from({ length: 2001 }, (_, i) => [`p${i}`, '2026-01-01T00:00:00Z']));
+      await api.send('PATCH', `${budgets}/b/status`, { ...merge, body: { status: { disruptedPods: many } } });
+      expect((await evict(api, 'a')).body).toMatchObject({
+        code: 403,
+        message: 'poddisruptionbudget.policy "b" is forbidden: DisruptedPods map too big - too many evictions not confirmed by PDB controller',
+        details: { name: 'b', group: 'policy', kind: 'poddisruptionbudget' },
+      });
+      expect((await evict(api, 'a')).body.details).not.toHaveProperty('causes');
+    }),
+  );
+
+  test(
+    'an unready pod goes without spending, if enough others are healthy or the budget does not care',
+    onApi(async (api) => {
+      await guarded(api, 0);
+      await setStatus(api, 'a', { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] });
+      expect((await evict(api, 'a')).code).toBe(201);
+      await api.send('PATCH', `${budgets}/b/status`, { ...merge, body: { status: { currentHealthy: 0 } } });
+      await setStatus(api, 'b', { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] });
+      expect((await evict(api, 'b')).body).toMatchObject({
+        code: 429,
+        details: { causes: [{ reason: 'DisruptionBudget', message: 'The disruption budget b needs 1 healthy pods and has 0 currently' }] },
+      });
+      await api.send('PATCH', `${budgets}/b`, { ...merge, body: { spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } } });
+      expect((await evict(api, 'b')).code).toBe(201);
+      expect((await api.send('GET', `${budgets}/b`)).body.status).not.toHaveProperty('disruptedPods');
+    }),
+  );
+
+  test(
     'pods that run nothing, and dry runs, spend nothing',
     onApi(async (api) => {
       await guarded(api, 1);
