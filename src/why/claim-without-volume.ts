@@ -39,9 +39,12 @@ export function noneFits(claim: Claim, candidates: readonly VolumeCandidate[], s
   if (!sight.sees('volumes')) return 'No volume is bound to it; which volumes there are could not be looked at.';
   if (candidates.length === 0) return 'There are no volumes at all.';
   const near = candidates.filter(({ refusals }) => refusals.length === 1 && !refusals.some(({ rule }) => rule === 'claimedByAnother' || rule === 'deleting'));
-  const rules = new Set(near.flatMap(({ refusals }) => refusals.map(({ rule }) => rule)));
+  // Those of its own class were meant for it; another class is only the last thing to think of.
+  const own = near.filter(({ refusals }) => !refusals.some(({ rule }) => rule === 'class'));
+  const meant = own.length > 0 ? own : near;
+  const rules = new Set(meant.flatMap(({ refusals }) => refusals.map(({ rule }) => rule)));
   const [rule] = rules;
-  const nearest = near[0];
+  const nearest = meant[0];
   if (nearest === undefined || rule === undefined || rules.size > 1) return 'No volume fits.';
   return sentences[rule]?.(claim, nearest.name) ?? `No volume fits: ${nearest.name}, which comes nearest, ${nearest.refusals[0]?.text ?? ''}.`;
 }

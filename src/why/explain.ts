@@ -70,7 +70,7 @@ function absent(target: Target, { elsewhere = [] }: Objects, sight: Sight): Acco
       fixes: fixes.length > 0 ? fixes : [{ text: 'see what there is', commands: [kubectl(namespace, 'get', kind === 'va' ? 'volumeattachments' : kind)] }],
       next: {
         who: 'you',
-        does: near.length === 0 && elsewhere.length === 0 ? 'check the name' : `check the name: ${someOf(near.length > 0 ? near : elsewhere)}`,
+        does: elsewhere.length > 0 ? 'say which namespace' : near.length > 0 ? `check the name: ${someOf(near)}` : 'check the name',
       },
     },
   );

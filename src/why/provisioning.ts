@@ -1,8 +1,8 @@
 /** Claims for which a volume has to be made: by whom, and what keeps them. */
 import { type CreateIntent, provisionedName } from '../controllers/provisioner/actions.ts';
 import { decide } from '../controllers/provisioner/decide.ts';
-import { messages } from '../controllers/provisioner/messages.ts';
-import { type Need, needOf, servedBy } from '../controllers/provisioner/need.ts';
+import { type Need, needOf, type Refusal, servedBy } from '../controllers/provisioner/need.ts';
+import { annotations } from '../domain/volumes/annotations.ts';
 import type { Claim } from '../domain/volumes/claim.ts';
 import { isFor } from '../domain/volumes/intent.ts';
 import { nearestNames } from '../domain/nearest-name.ts';
@@ -157,34 +157,59 @@ function otherClass(claim: Claim, sight: Sight, provisioner: string): readonly F
 function refused(claim: Claim, need: Extract<Need, { type: 'refused' }>, sight: Sight): Story {
   const storageClass = sight.class(claim.className);
   if (storageClass === undefined) return missingClass(claim, sight);
-  const { provisioner } = storageClass;
   const zones = zonesInClass({ claim, sight });
   if (zones !== undefined) return zones;
-  if (provisioner === noProvisioner) return madeByHand(claim, sight);
-  const base = { ...surroundings(claim, sight), verdict: 'stuck' as const };
-  if (need.provisioner === undefined && need.message === messages.noPlugin(servedBy(storageClass))) {
-    return {
-      ...base,
-      code: 'ProvisionerAbsent',
-      summary: `No volume fits, and class ${quoted(claim.className)} names provisioner ${provisioner}, which this cluster does not have.`,
-      fixes: [
-        {
-          text: `create class ${quoted(claim.className)} again with a provisioner that exists: a class cannot be changed`,
-          commands: [kubectl(undefined, 'delete', 'storageclass', claim.className)],
-        },
-        ...otherClass(claim, sight, servedBy(storageClass)),
-        ...staticFixes(claim, sight),
-      ],
-      next: { who: 'an administrator', does: 'gives the class a provisioner that exists; the volume is made at once' },
-    };
-  }
+  if (storageClass.provisioner === noProvisioner) return madeByHand(claim, sight);
+  if (need.cause === 'plugin') return missingPlugin(claim, storageClass.provisioner, sight);
   return {
-    ...base,
+    ...surroundings(claim, sight),
+    verdict: 'stuck',
     code: 'ProvisioningRefused',
-    summary: `No volume fits, and ${provisioner} cannot make one: ${need.message}.`,
-    fixes: [remake(claim, `so that ${provisioner} can make it, or with another class`), ...staticFixes(claim, sight)],
-    next: { who: 'you', does: 'change the claim or its class' },
+    summary: `No volume fits, and ${storageClass.provisioner} cannot make one: ${need.message}.`,
+    fixes: [fixOf(need.cause, claim), ...otherClass(claim, sight, servedBy(storageClass)), ...staticFixes(claim, sight)],
+    next: { who: 'you', does: 'change what it complains of; the volume is made at once' },
   };
+}
+
+function missingPlugin(claim: Claim, provisioner: string, sight: Sight): Story {
+  return {
+    ...surroundings(claim, sight),
+    verdict: 'stuck',
+    code: 'ProvisionerAbsent',
+    summary: `No volume fits, and class ${quoted(claim.className)} names provisioner ${provisioner}, which this cluster does not have.`,
+    fixes: [
+      {
+        text: `create class ${quoted(claim.className)} again with a provisioner that exists: a class cannot be changed`,
+        commands: [kubectl(undefined, 'delete', 'storageclass', claim.className)],
+      },
+      ...otherClass(claim, sight, provisioner),
+      ...staticFixes(claim, sight),
+    ],
+    next: { who: 'an administrator', does: 'gives the class a provisioner that exists; the volume is made at once' },
+  };
+}
+
+function fixOf(cause: Refusal, claim: Claim): Fix {
+  switch (cause) {
+    case 'mountOptions':
+      return {
+        text: `take the mount options out of class ${quoted(claim.className)}`,
+        commands: [kubectl(undefined, 'patch', 'storageclass', claim.className, '--type', 'json', '-p', '[{"op":"remove","path":"/mountOptions"}]')],
+      };
+    case 'node':
+      return {
+        text: 'let the scheduler choose another node',
+        commands: [kubectl(claim.namespace, 'annotate', 'pvc', claim.name, `${annotations.selectedNode}-`)],
+      };
+    case 'block':
+      return remake(claim, 'with volumeMode Filesystem');
+    case 'dataSource':
+      return remake(claim, 'without dataSource');
+    case 'class':
+    case 'plugin':
+    case 'zones':
+      return remake(claim, 'with another class');
+  }
 }
 
 function missingClass(claim: Claim, sight: Sight): Story {

@@ -22,6 +22,7 @@ export const binderSeen = (sight: Sight): BinderSeen => ({
   class: (name) => sight.class(name),
   defaultClass: () => defaultClassOf(sight.classes),
   bestFit: (claim, options) => sight.bestFit(claim, options),
+  offeredTo: () => undefined,
   podsToSchedule: (key) =>
     sight
       .podsUsing(key)

@@ -87,12 +87,17 @@ function claimUnseen({ claim, phase }: Volume): Story {
   };
 }
 
-function bound({ claim }: Volume, sight: Sight): Story {
+/** What comes when the claim, which is to go, is gone. */
+const fates: Readonly<Record<string, string | undefined>> = { Retain: 'is kept', Delete: 'is deleted', Recycle: 'is emptied and offered again' };
+
+function bound({ claim, reclaimPolicy }: Volume, sight: Sight): Story {
+  const isClaimGoing = sight.claim(claim?.key ?? '')?.object.metadata.deletionTimestamp !== undefined;
+  const fate = isClaimGoing ? ` That claim is to be deleted: then the volume ${fates[reclaimPolicy] ?? 'is released'} (policy ${reclaimPolicy}).` : '';
   const pods = sight.podsUsing(claim?.key ?? '').map(({ metadata }) => `pod/${metadata.name ?? ''}`);
   return {
     verdict: 'fine',
     code: 'Bound',
-    summary: `It is bound to claim ${claim?.key ?? ''}. Nothing is wrong with it.`,
+    summary: `It is bound to claim ${claim?.key ?? ''}. Nothing is wrong with it.${fate}`,
     facts: sight.sees('pods') ? [{ label: 'used by', text: pods.length === 0 ? 'no pod' : someOf(pods) }] : [],
     next: nobody,
   };

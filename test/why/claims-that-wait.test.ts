@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { available, pod, pv, pvc, storageClass } from '../storage/objects.ts';
-import { answer, inZone, node, onNode, onlyInZone } from './answers.ts';
+import { answer, explanation, inZone, node, onNode, onlyInZone } from './answers.ts';
 
 const free = (name: string, size: string, more = {}) => pv(name, size, { status: available, ...more });
 const waiting = { volumeBindingMode: 'WaitForFirstConsumer' };
@@ -85,6 +85,18 @@ describe('a claim that waits for a pod', () => {
       rest.
       "
     `);
+  });
+
+  test('what is said first is what keeps the volumes of its own class from it', () => {
+    const objects = [
+      pvc('data', '1Gi'),
+      storageClass('class', waiting),
+      free('far', '1Gi', { spec: { nodeAffinity: onlyInZone('b') } }),
+      pod('web', ['data']),
+      node('n1', inZone('a')),
+    ];
+    const told = explanation('pvc/data', [...objects, free('other', '1Gi', { spec: { storageClassName: 'other' } })]);
+    expect(told.summary).toContain('No volume is where the nodes are; pv/far would fit otherwise.');
   });
 
   test('a pod that was put on a node by hand never gets it a volume', () => {

@@ -139,6 +139,20 @@ describe('a claim that needs a volume made', () => {
     `);
   });
 
+  test.each([
+    ['mount options', { mountOptions: ['ro'] }, {}, 'take the mount options out of class "class"'],
+    ['a block volume', {}, { spec: { volumeMode: 'Block' } }, 'create the claim again with volumeMode Filesystem'],
+    ['a data source', {}, { spec: { dataSource: { apiGroup: null, kind: 'PersistentVolumeClaim', name: 'x' } } }, 'create the claim again without dataSource'],
+    ['a node that is gone', waiting, { metadata: { annotations: { 'volume.kubernetes.io/selected-node': 'n9' } } }, 'let the scheduler choose another node'],
+  ])('a driver that refuses %s: the first fix is what it refuses', (_, ofClass, ofClaim, fix) => {
+    const hostPath = storageClass('class', { provisioner: 'kubernetes.io/host-path', ...ofClass });
+    const marked = { 'volume.kubernetes.io/storage-provisioner': 'kubernetes.io/host-path' };
+    const other = pvc('other', '1Gi', { metadata: { annotations: marked } });
+    const told = explanation('pvc/data', [pvc('data', '1Gi', ofClaim), other, hostPath, node('n1')]);
+    expect(told.code).toBe('ProvisioningRefused');
+    expect(told.fixes?.[0]?.text).toBe(fix);
+  });
+
   test('a class that names a zone, whether a pod waits for the claim or none is there yet', () => {
     const zoned = storageClass('class', { provisioner: 'kubernetes.io/gce-pd', parameters: { zones: 'a, b' }, ...waiting });
     for (const objects of [[], [pod('web', ['data'])]]) {

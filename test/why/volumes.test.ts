@@ -116,6 +116,11 @@ describe('a volume that is bound', () => {
     `);
   });
 
+  test('and its claim is to go: what becomes of it then', () => {
+    const going = { ...claim, metadata: { ...claim.metadata, deletionTimestamp: '2025-01-01T00:00:00Z' } };
+    expect(explanation('pv/disk', [volume, going]).summary).toContain('That claim is to be deleted: then the volume is kept (policy Retain).');
+  });
+
   test('and is being deleted: its claim keeps it', () => {
     const going = { ...volume, metadata: { ...volume.metadata, deletionTimestamp: '2025-01-01T00:04:30Z', finalizers: ['kubernetes.io/pv-protection'] } };
     expect(answer('pv/disk', [going, claim])).toMatchInlineSnapshot(`

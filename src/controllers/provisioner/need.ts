@@ -29,8 +29,11 @@ export interface Surroundings {
 export type Need =
   | { readonly type: 'nothing'; readonly because: string }
   | { readonly type: 'external'; readonly provisioner: string }
-  | { readonly type: 'refused'; readonly message: string; readonly provisioner?: string; readonly reschedule?: boolean }
+  | { readonly type: 'refused'; readonly cause: Refusal; readonly message: string; readonly provisioner?: string; readonly reschedule?: boolean }
   | { readonly type: 'make'; readonly driver: DriverFacts; readonly provisioner: string; readonly request: CreateRequest };
+
+/** What cannot be done, or is not there. */
+export type Refusal = 'class' | 'zones' | 'plugin' | 'dataSource' | 'mountOptions' | 'node' | 'block';
 
 export function needOf(claim: Claim, seen: Surroundings): Need {
   if (!takesAnyVolume(claim)) return { type: 'nothing', because: `it has or names volume "${claim.volumeName}"` };
@@ -40,15 +43,15 @@ export function needOf(claim: Claim, seen: Surroundings): Need {
   const fit = seen.bestFit(claim, { reservedOnly: delayed });
   if (fit !== undefined) return { type: 'nothing', because: `volume "${fit.name}" fits` };
   if (delayed && claim.selectedNode === undefined) return { type: 'nothing', because: 'it waits for a pod' };
-  if (storageClass === undefined) return { type: 'refused', message: messages.classNotFound(claim.className) };
+  if (storageClass === undefined) return { type: 'refused', cause: 'class', message: messages.classNotFound(claim.className) };
 
   if (delayed && zonesInParameters(storageClass).length > 0) {
-    return { type: 'refused', message: messages.failed(storageClass.provisioner, claim.className, messages.zones), reschedule: true };
+    return { type: 'refused', cause: 'zones', message: messages.failed(storageClass.provisioner, claim.className, messages.zones), reschedule: true };
   }
   const provisioner = servedBy(storageClass);
   const driver = seen.driver(provisioner);
   if (driver?.provisions !== true) {
-    return isInTree(provisioner) ? { type: 'refused', message: messages.noPlugin(provisioner) } : { type: 'external', provisioner };
+    return isInTree(provisioner) ? { type: 'refused', cause: 'plugin', message: messages.noPlugin(provisioner) } : { type: 'external', provisioner };
   }
   return needOfDriver({ claim, storageClass, driver, seen });
 }
@@ -65,17 +68,19 @@ interface Asked {
 
 function needOfDriver({ claim, storageClass, driver, seen }: Asked): Need {
   const provisioner = driver.name;
-  if (isInTree(provisioner) && claim.object.spec.dataSource !== undefined) return { type: 'refused', message: messages.dataSource(provisioner) };
+  if (isInTree(provisioner) && claim.object.spec.dataSource !== undefined) {
+    return { type: 'refused', cause: 'dataSource', message: messages.dataSource(provisioner) };
+  }
   const existing = seen.volume(provisionedName(claim));
   if (existing !== undefined) return { type: 'nothing', because: `volume "${existing.name}" was made for it` };
   if (!driver.mountOptions && (storageClass.mountOptions ?? []).length > 0)
-    return { type: 'refused', message: messages.mountOptions(storageClass), provisioner };
+    return { type: 'refused', cause: 'mountOptions', message: messages.mountOptions(storageClass), provisioner };
   if (claim.selectedNode !== undefined && !seen.hasNode(claim.selectedNode)) {
-    return { type: 'refused', message: messages.nodeNotFound(claim.selectedNode), provisioner };
+    return { type: 'refused', cause: 'node', message: messages.nodeNotFound(claim.selectedNode), provisioner };
   }
   if (claim.volumeMode === 'Block' && !driver.block) {
     const message = messages.failed(provisioner, claim.className, messages.noBlock(provisioner));
-    return { type: 'refused', message, provisioner, reschedule: claim.selectedNode !== undefined };
+    return { type: 'refused', cause: 'block', message, provisioner, reschedule: claim.selectedNode !== undefined };
   }
   return { type: 'make', driver, provisioner, request: requestFor(claim, storageClass) };
 }
