@@ -16,6 +16,7 @@ import type { Draft } from '../../src/machinery/client.ts';
 import type { Pod } from '../../src/api/generated/types.ts';
 import { ok, type WholeCluster } from './whole-cluster.ts';
 
+export * from './batch-life.ts';
 export * from './node-life.ts';
 export * from './stateful-set-life.ts';
 export * from './workload-life.ts';
