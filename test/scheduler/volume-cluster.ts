@@ -1,0 +1,150 @@
+/** A simulated cluster in which pods get nodes and volumes: the real registry, the storage controllers and the scheduler, each a process. */
+import { allKinds } from '../../src/api/kinds/index.ts';
+import { eventKind, eventsEventKind } from '../../src/api/kinds/event.ts';
+import { namespaceKind } from '../../src/api/kinds/namespace.ts';
+import { nodeKind } from '../../src/api/kinds/node.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
+import { serviceAccountKind } from '../../src/api/kinds/service-account.ts';
+import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
+import { podKind } from '../../src/api/kinds/workloads/pod.ts';
+import type { Kind } from '../../src/api/kind.ts';
+import type { KubeObject } from '../../src/api/object.ts';
+import type { BindMode } from '../../src/controllers/volume-binder/actions.ts';
+import { createInProcessTransport } from '../../src/main/in-process-transport.ts';
+import { type Client, createClient, type Draft, type Result } from '../../src/machinery/client.ts';
+import { Informers } from '../../src/machinery/informers.ts';
+import { SeriesRecorder } from '../../src/machinery/series-recorder.ts';
+import type { Transport, TransportRequest } from '../../src/machinery/transport.ts';
+import { defaultPlugins } from '../../src/scheduler/plugins/index.ts';
+import { Scheduler } from '../../src/scheduler/scheduler.ts';
+import { volumePlugins } from '../../src/scheduler/volumes/plugins.ts';
+import { authenticatedMayAll } from '../../src/server/auth/authorizer.ts';
+import { createApi } from '../../src/server/create-api.ts';
+import { SimulatedProcess } from '../../src/sim/process.ts';
+import type { SimulatedWorld } from '../../src/sim/world.ts';
+import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
+import type { World } from '../../src/world/world.ts';
+import { pod, pv, pvc, storageClass } from '../storage/objects.ts';
+import { SmallBackend } from '../storage/small-backend.ts';
+import { runStorage, type StorageCluster } from '../storage/storage-cluster.ts';
+import { node, reachedFrom, within, zone } from './small-cluster.ts';
+
+const ok = <T>(result: Result<T>): T => {
+  if (!result.ok) throw result.error;
+  return result.value;
+};
+
+export class VolumeCluster implements StorageCluster {
+  readonly store = openMemoryStore();
+  readonly backend = new SmallBackend();
+  readonly mode: BindMode;
+  readonly world: SimulatedWorld;
+  readonly transport: Transport;
+  readonly client: Client;
+
+  constructor(world: SimulatedWorld, mode: BindMode) {
+    this.world = world;
+    this.mode = mode;
+    const api = createApi({ store: this.store, world, kinds: allKinds, extensions: mode === 'plain' ? undefined : { authorizer: authenticatedMayAll } });
+    this.transport = createInProcessTransport(api, { name: 'test', groups: ['system:masters'] }, 'test');
+    this.client = createClient({ transport: this.transport });
+  }
+
+  /** With storage controllers, but without a scheduler. */
+  static async start(world: SimulatedWorld, mode: BindMode): Promise<VolumeCluster> {
+    const cluster = new VolumeCluster(world, mode);
+    ok(await cluster.client.create(namespaceKind, { metadata: { name: 'default' } }));
+    ok(await cluster.client.create(serviceAccountKind, { metadata: { name: 'default', namespace: 'default' } }));
+    runStorage(cluster, new SimulatedProcess(world, 'controllers'));
+    return cluster;
+  }
+
+  /** A scheduler that can be killed. `through`: what lies between it and the server. */
+  schedule(name: string, through: (server: Transport) => Transport = (server) => server): SimulatedProcess {
+    const process = new SimulatedProcess(this.world, name);
+    const transport = process.transport(through(this.transport));
+    const informers: Informers = new Informers({ world: process, client: createClient({ transport }) });
+    const client = createClient({ transport, observer: informers.observer });
+    const recorder = new SeriesRecorder({ world: process as World, client, eventKind: eventsEventKind, controller: 'default-scheduler', instance: name });
+    const plugins = defaultPlugins(volumePlugins({ bindsTogether: this.mode === 'transaction' }));
+    new Scheduler({ world: process, client, informers, recorder, plugins });
+    informers.start();
+    return process;
+  }
+
+  async #make<T extends KubeObject>(kind: Kind<T>, { metadata, ...rest }: T): Promise<void> {
+    const { uid: _, creationTimestamp: __, resourceVersion: ___, ...kept } = metadata;
+    ok(await this.client.create(kind, { ...rest, metadata: kept } as Draft<T>));
+  }
+
+  async node(name: string, inZone: string): Promise<void> {
+    const made = node(name, { [zone]: inZone });
+    ok(await this.client.create(nodeKind, { metadata: made.metadata } as Draft<typeof made>));
+    const found = ok(await this.client.get(nodeKind, { name }));
+    ok(await this.client.updateStatus(nodeKind, { ...found, status: { ...found.status, ...made.status } }));
+  }
+
+  class(provisioner: string): Promise<void> {
+    return this.#make(storageClassKind, storageClass('class', { provisioner, volumeBindingMode: 'WaitForFirstConsumer' }));
+  }
+
+  volume(name: string, size: string, inZone: string): Promise<void> {
+    return this.#make(persistentVolumeKind, pv(name, size, { spec: reachedFrom([within(zone, inZone)]) }));
+  }
+
+  claim(name: string, size = '1Gi', modes: readonly string[] = ['ReadWriteOnce']): Promise<void> {
+    return this.#make(persistentVolumeClaimKind, pvc(name, size, { spec: { accessModes: [...modes] } }));
+  }
+
+  pod(name: string, ...claims: readonly string[]): Promise<void> {
+    const { metadata, spec } = pod(name, claims);
+    return this.#make(podKind, { ...pod(name, claims), metadata, spec: { ...spec, containers: [{ name: 'app', image: 'pause', resources: {} }] } });
+  }
+
+  /** 'pod/web n1', 'pvc/data Bound vol', 'pv/vol Bound data': sorted. */
+  async look(): Promise<readonly string[]> {
+    const [volumes, claims, pods] = await Promise.all([
+      this.client.list(persistentVolumeKind),
+      this.client.list(persistentVolumeClaimKind),
+      this.client.list(podKind),
+    ]);
+    const words = (...parts: readonly (string | undefined)[]) => parts.filter((part) => part !== undefined).join(' ');
+    return [
+      ...ok(volumes).items.map(({ metadata, spec, status }) => words(`pv/${metadata.name ?? ''}`, status.phase, spec.claimRef?.name)),
+      ...ok(claims).items.map(({ metadata, spec, status }) => words(`pvc/${metadata.name ?? ''}`, status.phase, spec.volumeName)),
+      ...ok(pods).items.map(({ metadata, spec }) => words(`pod/${metadata.name ?? ''}`, spec.nodeName ?? 'nowhere')),
+    ].sort();
+  }
+
+  /** What pods were told, without repetitions. */
+  async told(reason: string): Promise<readonly string[]> {
+    const events = ok(await this.client.list(eventKind)).items.filter((event) => event.reason === reason);
+    return [...new Set(events.map(({ involvedObject, message }) => `${involvedObject.name ?? ''}: ${message ?? ''}`))].sort();
+  }
+
+  async claimNamed(name: string) {
+    return ok(await this.client.get(persistentVolumeClaimKind, { namespace: 'default', name }));
+  }
+}
+
+/** Requests that change something, apart from events: those do not matter. */
+export const isWrite = ({ method, path }: TransportRequest): boolean => method !== 'GET' && !path.includes('/events');
+
+/** Runs `before` once, right before the first write to a path that matches. */
+export const interrupting =
+  (path: RegExp, before: () => Promise<void>) =>
+  (server: Transport): Transport => {
+    let done = false;
+    return {
+      ...server,
+      watch: (request, sink) => server.watch(request, sink),
+      send: async (request) => {
+        if (!done && isWrite(request) && path.test(request.path)) {
+          done = true;
+          await before();
+        }
+        return server.send(request);
+      },
+    };
+  };
