@@ -19,12 +19,13 @@ import { afterDeleted, type ReclaimerAction } from '../../src/controllers/reclai
 import { scrubberName } from '../../src/controllers/reclaimer/scrubber.ts';
 import type { BinderAction } from '../../src/controllers/volume-binder/actions.ts';
 import { messages } from '../../src/controllers/provisioner/messages.ts';
-import { type Claim, readClaim } from '../../src/domain/volumes/claim.ts';
+import { type Claim, readClaim, takesAnyVolume } from '../../src/domain/volumes/claim.ts';
 import type { Decision, Told } from '../../src/domain/volumes/decision.ts';
 import { afterFailure, isFor } from '../../src/domain/volumes/intent.ts';
-import { defaultClassOf } from '../../src/domain/volumes/storage-class.ts';
-import { readVolume } from '../../src/domain/volumes/volume.ts';
+import { defaultClassOf, waitsForConsumer } from '../../src/domain/volumes/storage-class.ts';
+import { readVolume, type Volume } from '../../src/domain/volumes/volume.ts';
 import { VolumeIndex } from '../../src/domain/volumes/volume-index.ts';
+import { WaitingClaims } from '../../src/domain/volumes/waiting-claims.ts';
 import { SmallBackend } from './small-backend.ts';
 import { SmallServer, type WriteResult } from './small-server.ts';
 
@@ -183,6 +184,7 @@ export class SmallWorld {
       defaultClass: () => defaultClassOf(this.server.list('StorageClass')),
       ownerOf: (name: string) => owners.get(name),
       bestFit: (claim: Claim, options: { readonly reservedOnly: boolean }) => index.bestFit(claim, { ...options, isPromised: (name) => owners.has(name) }),
+      offeredTo: (name: string) => this.#offeredTo(index.get(name)),
       podsToSchedule: (key: string) =>
         using(key)
           .flatMap((pod) => (pod.spec.nodeName === undefined ? (pod.metadata.name ?? []) : []))
@@ -197,6 +199,13 @@ export class SmallWorld {
       scrubber: (name: string) => this.server.get('Pod', scrubberName(name), 'default'),
       scrubberEvents: (name: string) => this.server.list('Event').filter((event) => event.involvedObject.name === scrubberName(name)),
     };
+  }
+
+  #offeredTo(volume: Volume | undefined): Claim | undefined {
+    if (volume === undefined || waitsForConsumer(this.server.get('StorageClass', volume.className))) return undefined;
+    const waiting = new WaitingClaims();
+    for (const claim of this.server.list('PersistentVolumeClaim').map(readClaim)) if (takesAnyVolume(claim)) waiting.set(claim);
+    return waiting.candidatesFor(volume).next().value ?? undefined;
   }
 
   #claim(key: string) {

@@ -8,7 +8,8 @@ import { takesAnyVolume } from '../../domain/volumes/claim.ts';
 import { claimsOfPod, hasEnded } from '../../domain/volumes/pods.ts';
 import { defaultClassOf, isDefaultClass, waitsForConsumer } from '../../domain/volumes/storage-class.ts';
 import type { VolumesView } from '../../domain/volumes/view.ts';
-import type { Change, Index } from '../../machinery/cache.ts';
+import type { Volume } from '../../domain/volumes/volume.ts';
+import { type Change, type Index, keyOf } from '../../machinery/cache.ts';
 import type { Client, Result } from '../../machinery/client.ts';
 import { confirmGone } from '../../machinery/confirm.ts';
 import type { Informers } from '../../machinery/informers.ts';
@@ -112,7 +113,9 @@ class VolumeBinder {
     const claim = view.claim(key);
     if (claim !== undefined && takesAnyVolume(claim)) return;
     const refused = this.#offers.answered(key);
-    if (refused !== undefined) yield* this.#offer(refused);
+    if (refused === undefined) return;
+    yield volumeKey(refused);
+    yield* this.#offer(refused);
   }
 
   *classChanged({ before, after }: Change<StorageClass>): Generator<BinderKey> {
@@ -122,13 +125,20 @@ class VolumeBinder {
     if (isDefault) for (const key of view.waitingOfClass('')) yield claimKey(key);
   }
 
-  /** The volume, if it is free, wakes the claim that it suits best. */
+  /** The volume, if it is free, wakes the claim that it suits best; if it is new, its own turn binds the two. */
   *#offer(name: string): Generator<BinderKey> {
     const { view } = this.#options;
     const volume = view.volumes.get(name);
-    if (volume === undefined || !view.isOnOffer(volume) || waitsForConsumer(this.#classes.get({ name: volume.className }))) return this.#offers.withdraw(name);
+    const isNew = volume !== undefined && this.#isNew(volume);
+    if (volume === undefined || !(isNew || view.isOnOffer(volume)) || waitsForConsumer(this.#classes.get({ name: volume.className })))
+      return this.#offers.withdraw(name);
     const claim = this.#offers.make(volume, view.waiting.candidatesFor(volume));
-    if (claim !== undefined) yield claimKey(claim.key);
+    if (claim !== undefined && !isNew) yield claimKey(claim.key);
+  }
+
+  #isNew({ name, claim, phase, deleting }: Volume): boolean {
+    const { view, bindTogether } = this.#options;
+    return bindTogether !== undefined && phase === 'Pending' && claim === undefined && !deleting && view.ownerOf(name) === undefined;
   }
 
   snapshot(key: BinderKey): BinderSnapshot | undefined {
@@ -153,6 +163,7 @@ class VolumeBinder {
       class: (name) => this.#classes.get({ name }),
       defaultClass: () => defaultClassOf(this.#classes.list()),
       bestFit: (claim, fit) => view.bestFit(claim, fit, isTaken),
+      offeredTo: (name) => view.claim(this.#offers.claimFor(name) ?? ''),
       podsToSchedule: (key) =>
         this.#podsByClaim
           .get(key)
@@ -163,10 +174,10 @@ class VolumeBinder {
 
   /** From the decision until the volume's write is answered, passes that run beside this one leave the volume alone. */
   hold(snapshot: BinderSnapshot, actions: readonly BinderAction[]): void {
-    if (snapshot.type !== 'claim') return;
     for (const action of actions) {
+      const taker = snapshot.type === 'claim' ? snapshot.claim.key : action.do === 'bind' ? keyOf(action.claim.metadata) : undefined;
       const given = action.do === 'bind' ? action.volume : action.do === 'update' && action.object.kind === 'PersistentVolume' ? action.object : undefined;
-      if (given !== undefined) this.#beingGiven.set(given.metadata.name ?? '', snapshot.claim.key);
+      if (given !== undefined && taker !== undefined) this.#beingGiven.set(given.metadata.name ?? '', taker);
     }
   }
 
@@ -205,6 +216,9 @@ class VolumeBinder {
   async #bindTogether(pair: Bind): Promise<Outcome> {
     const { bindTogether } = this.#options;
     if (bindTogether === undefined) throw new Error('decided to bind in one transaction, which this server cannot');
-    return outcomeOf(await bindTogether(pair));
+    const outcome = outcomeOf(await bindTogether(pair));
+    // A new volume must not wait for a claim that the server will not let have it.
+    if (outcome !== 'done') this.#offers.withdraw(pair.volume.metadata.name ?? '');
+    return outcome;
   }
 }

@@ -13,9 +13,11 @@ interface Scene {
   readonly volumes?: readonly PersistentVolume[];
   readonly claims?: readonly PersistentVolumeClaim[];
   readonly told?: Told;
+  /** The key of the claim that every volume is offered to. */
+  readonly offeredTo?: string;
 }
 
-function seen({ mode = 'plain', volumes = [], claims = [], told }: Scene): Seen {
+function seen({ mode = 'plain', volumes = [], claims = [], told, offeredTo }: Scene): Seen {
   const index = new VolumeIndex();
   for (const volume of volumes) index.set(readVolume(volume));
   const classes = new Map([['class', storageClass('class')]]);
@@ -28,6 +30,7 @@ function seen({ mode = 'plain', volumes = [], claims = [], told }: Scene): Seen 
     class: (name) => classes.get(name),
     defaultClass: () => undefined,
     bestFit: (claim, options) => index.bestFit(claim, options),
+    offeredTo: () => claims.map(readClaim).find((claim) => claim.key === offeredTo),
     podsToSchedule: () => [],
   };
 }
@@ -105,6 +108,26 @@ describe('binding at once', () => {
   it('is a plain write if only one is missing', () => {
     const state = after(3);
     expect(brief(decideFor(state.claim, { mode: 'transaction', volumes: [state.volume] }).actions)).toEqual(['updateStatus pvc Bound']);
+  });
+});
+
+describe('a new volume that a claim has waited for', () => {
+  const fresh = pv('vol', '1Gi', { status: { phase: 'Pending' } });
+  const waited: Scene = { mode: 'transaction', volumes: [fresh], claims: [claim], offeredTo: 'default/data' };
+
+  it('is bound to it without becoming Available first', () => {
+    expect(brief(decideOn(fresh, waited).actions)).toEqual(['bind']);
+  });
+
+  it('becomes Available as in Kubernetes where binding goes step by step', () => {
+    expect(brief(decideOn(fresh, { ...waited, mode: 'plain' }).actions)).toEqual(['updateStatus pv Available']);
+  });
+
+  it('becomes Available if another suits the claim, or the claim has one by now', () => {
+    const other = pv('other', '1Gi', { status: available });
+    expect(brief(decideOn(fresh, { ...waited, volumes: [fresh, other] }).actions)).toEqual(['updateStatus pv Available']);
+    const served = pvc('data', '1Gi', { spec: { volumeName: 'other' } });
+    expect(brief(decideOn(fresh, { ...waited, claims: [served] }).actions)).toEqual(['updateStatus pv Available']);
   });
 });
 

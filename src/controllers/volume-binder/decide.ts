@@ -34,6 +34,8 @@ export interface Seen {
   class(name: string): StorageClass | undefined;
   defaultClass(): StorageClass | undefined;
   bestFit(claim: Claim, options: { readonly reservedOnly: boolean }): Volume | undefined;
+  /** The claim that a volume which was just made could satisfy, and no other volume is offered to. */
+  offeredTo(volumeName: string): Claim | undefined;
   /** Names of the pods that use a claim, have not ended, and run nowhere yet; sorted. */
   podsToSchedule(claimKey: string): readonly string[];
 }
@@ -201,6 +203,8 @@ function offer(volume: Volume, seen: Seen, now: number): BinderDecision {
   // Somebody cleared its claimRef: it goes back to its claim, and is never offered to another meanwhile.
   if (owner !== undefined)
     return { actions: [], reasons: [{ code: 'WaitForClaim', text: `goes back to claim ${owner.key}`, next: 'binder', claim: owner.key }] };
+  const taker = takerOf(volume, seen);
+  if (taker !== undefined) return give(volume, taker, seen, now);
   const actions = setPhase(volume, 'Available');
   if (volume.claimSelector.type === 'valid') {
     const text = isFree(volume) ? 'free for a claim that it fits' : volume.deleting ? 'being deleted' : 'becomes available';
@@ -209,6 +213,17 @@ function offer(volume: Volume, seen: Seen, now: number): BinderDecision {
   const message = `Cannot be bound to any claim: its claim selector cannot be read: ${volume.claimSelector.problem}`;
   const said = tellStanding(warning(volume, 'InvalidClaimSelector', message), seen.told(volume.uid), now);
   return { actions: [...said.actions, ...actions], reasons: [{ code: 'InvalidClaimSelector', text: message, next: 'administrator' }], again: said.again };
+}
+
+/**
+ * A new volume that a claim has been waiting for is bound to it at once: it need not become Available first, which would be one write more.
+ * Not so step by step: there, everything happens as in Kubernetes.
+ */
+function takerOf(volume: Volume, seen: Seen): Claim | undefined {
+  if (seen.mode === 'plain' || volume.phase !== 'Pending' || volume.deleting) return undefined;
+  const claim = seen.offeredTo(volume.name);
+  if (claim === undefined || !takesAnyVolume(claim)) return undefined;
+  return seen.bestFit(claim, { reservedOnly: false }) === undefined ? claim : undefined;
 }
 
 /**

@@ -24,6 +24,11 @@ export class Offers {
     return undefined;
   }
 
+  /** The key of the claim that the volume is offered to. */
+  claimFor(volumeName: string): string | undefined {
+    return this.#claimFor.get(volumeName);
+  }
+
   /** The volume is gone, or taken. */
   withdraw(volumeName: string): void {
     const claim = this.#claimFor.get(volumeName);
