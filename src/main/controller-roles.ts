@@ -77,6 +77,7 @@ export const controllerRoles = {
   'ttl-after-finished-controller': [rule('delete', 'batch', 'jobs')],
   'cronjob-controller': [rule('update', 'batch', 'cronjobs/status'), rule('get create delete', 'batch', 'jobs'), events],
   'node-controller': [rule('update', '', 'nodes', 'nodes/status', 'pods/status'), events],
+  'disruption-controller': [rule('update', 'policy', 'poddisruptionbudgets/status'), rule('update', '', 'pods/status'), events],
   'taint-eviction-controller': [rule('update', '', 'pods/status'), rule('delete', '', 'pods'), events],
   'pod-garbage-collector': [rule('get', '', 'nodes'), rule('update', '', 'pods/status'), rule('delete', '', 'pods')],
   /** The scheduler, and its election. */

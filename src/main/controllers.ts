@@ -32,6 +32,7 @@ import type { Clock, World } from '../world/world.ts';
 import type { ControllerName } from './controller-roles.ts';
 import type { Connect } from './identities.ts';
 import { nodeLoops } from './node-controllers.ts';
+import { serviceLoops } from './service-controllers.ts';
 import { storageControllers } from './storage-controllers.ts';
 import { workloadLoops } from './workload-controllers.ts';
 
@@ -92,7 +93,9 @@ function startTerm(options: ControllersOptions, { fence, deposed }: Term): reado
   const loops = [
     ...storageLoops(options, crew),
     ...claimLoops(options, crew),
-    ...(options.housekeeping === undefined ? [] : [...housekeepingLoops(options.housekeeping.rootCa, kinds, crew), ...workloadLoops(crew), ...nodeLoops(crew)]),
+    ...(options.housekeeping === undefined
+      ? []
+      : [...housekeepingLoops(options.housekeeping.rootCa, kinds, crew), ...workloadLoops(crew), ...nodeLoops(crew), ...serviceLoops(kinds, crew)]),
   ];
   informers.start();
   return [...loops, ...recorders, informers];

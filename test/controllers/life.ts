@@ -18,6 +18,7 @@ import { ok, type WholeCluster } from './whole-cluster.ts';
 
 export * from './batch-life.ts';
 export * from './node-life.ts';
+export * from './service-life.ts';
 export * from './stateful-set-life.ts';
 export * from './workload-life.ts';
 
