@@ -73,7 +73,7 @@ export class Binder {
     const { client, world } = this.#options;
     const busy = run.parts.filter(({ stages }) => stages.preBind !== undefined && stages.willPreBind?.(node) !== false);
     if (busy.length === 0) return undefined;
-    // Told only if it takes longer than anybody would notice: most are bound by then.
+    // Told only if it takes a while, as it does when a volume has to be made: all others are bound by then.
     const cancelNotice = world.timers.after(noticeMs, () => void writeStatus(pod.pod, { nominatedNodeName: node.name }, { client, world }));
     try {
       for (const { plugin, stages } of busy) {
@@ -108,4 +108,4 @@ function refusalOf(refusal: Refusal): BindingEnd {
 
 const preempted: AbortReason = 'preempted';
 
-const noticeMs = 100;
+const noticeMs = 1_000;
