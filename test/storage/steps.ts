@@ -88,3 +88,26 @@ export const nodeIsFull =
   (world) => {
     world.backend.fullNodes.add(node);
   };
+
+/** Somebody writes nonsense into a status, as an old controller might have left it. */
+export const setClaimStatus =
+  (name: string, status: PersistentVolumeClaim['status']): Step =>
+  (world) => {
+    const claim = world.server.get('PersistentVolumeClaim', name, 'default');
+    if (claim === undefined) throw new Error(`there is no claim ${name}`);
+    world.server.update({ ...claim, status }, undefined, 'status');
+  };
+
+export const setVolumePhase =
+  (name: string, phase: string): Step =>
+  (world) => {
+    const volume = world.server.get('PersistentVolume', name);
+    if (volume === undefined) throw new Error(`there is no volume ${name}`);
+    world.server.update({ ...volume, status: { phase } }, undefined, 'status');
+  };
+
+export const deleteVolume =
+  (name: string): Step =>
+  (world) => {
+    world.server.delete('PersistentVolume', name);
+  };
