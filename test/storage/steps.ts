@@ -95,7 +95,8 @@ export const setClaimStatus =
   (world) => {
     const claim = world.server.get('PersistentVolumeClaim', name, 'default');
     if (claim === undefined) throw new Error(`there is no claim ${name}`);
-    world.server.update({ ...claim, status }, undefined, 'status');
+    const said: PersistentVolumeClaim = { ...claim, status };
+    world.server.update(said, undefined, 'status');
   };
 
 export const setVolumePhase =
@@ -103,7 +104,8 @@ export const setVolumePhase =
   (world) => {
     const volume = world.server.get('PersistentVolume', name);
     if (volume === undefined) throw new Error(`there is no volume ${name}`);
-    world.server.update({ ...volume, status: { phase } }, undefined, 'status');
+    const said: PersistentVolume = { ...volume, status: { phase } };
+    world.server.update(said, undefined, 'status');
   };
 
 export const deleteVolume =
