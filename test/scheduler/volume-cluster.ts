@@ -24,7 +24,6 @@ import { createApi } from '../../src/server/create-api.ts';
 import { SimulatedProcess } from '../../src/sim/process.ts';
 import type { SimulatedWorld } from '../../src/sim/world.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
-import type { World } from '../../src/world/world.ts';
 import { pod, pv, pvc, storageClass } from '../storage/objects.ts';
 import { SmallBackend } from '../storage/small-backend.ts';
 import { runStorage, type StorageCluster } from '../storage/storage-cluster.ts';
@@ -42,6 +41,7 @@ export class VolumeCluster implements StorageCluster {
   readonly world: SimulatedWorld;
   readonly transport: Transport;
   readonly client: Client;
+  readonly schedulers: Scheduler[] = [];
 
   constructor(world: SimulatedWorld, mode: BindMode) {
     this.world = world;
@@ -66,10 +66,11 @@ export class VolumeCluster implements StorageCluster {
     const transport = process.transport(through(this.transport));
     const informers: Informers = new Informers({ world: process, client: createClient({ transport }) });
     const client = createClient({ transport, observer: informers.observer });
-    const recorder = new SeriesRecorder({ world: process as World, client, eventKind: eventsEventKind, controller: 'default-scheduler', instance: name });
+    const recorder = new SeriesRecorder({ world: process, client, eventKind: eventsEventKind, controller: 'default-scheduler', instance: name });
     const plugins = defaultPlugins(volumePlugins({ bindsTogether: this.mode === 'transaction' }));
-    new Scheduler({ world: process, client, informers, recorder, plugins });
+    const scheduler = new Scheduler({ world: process, client, informers, recorder, plugins });
     informers.start();
+    this.schedulers.push(scheduler);
     return process;
   }
 
@@ -80,7 +81,7 @@ export class VolumeCluster implements StorageCluster {
 
   async node(name: string, inZone: string): Promise<void> {
     const made = node(name, { [zone]: inZone });
-    ok(await this.client.create(nodeKind, { metadata: made.metadata } as Draft<typeof made>));
+    ok(await this.client.create(nodeKind, { metadata: made.metadata }));
     const found = ok(await this.client.get(nodeKind, { name }));
     ok(await this.client.updateStatus(nodeKind, { ...found, status: { ...found.status, ...made.status } }));
   }
