@@ -186,55 +186,78 @@ class Runner<Key extends string, Snapshot, Action> implements Loop {
   }
 
   #pump(): void {
-    while (this.#state === 'running' && this.#queue.processing < this.#parallelism) {
+    for (let passes = 0; this.#state === 'running' && this.#queue.processing < this.#parallelism; passes++) {
+      if (passes === passesPerTurn) return this.#planPump();
       const key = this.#queue.take();
       if (key === undefined) return;
-      void this.#work(key);
+      this.#work(key);
     }
   }
 
   /** One key, one pass. Whatever goes wrong with it is its own problem: it comes back later, the others go on. */
-  async #work(key: Key): Promise<void> {
-    const pass: Pass<Key> = { key, pass: `${this.#controller.name}-${++this.#passes}` };
+  #work(key: Key): void {
+    const pass: Pass<Key> = { key, pass: ++this.#passes };
     try {
-      const end = await this.#pass(pass);
-      if (end === 'crash') return;
-      this.#requeue(pass, end);
+      const plan = this.#decide(pass);
+      if (plan.actions.length > 0) void this.#carryOut(pass, plan);
+      else this.#end(pass, { outcome: 'done', again: plan.again });
     } catch (error) {
-      this.#log.error('pass failed', { ...pass, error, retryInMs: this.#queue.retry(key) });
+      this.#fail(pass, error);
     }
+  }
+
+  #decide(pass: Pass<Key>): { readonly actions: readonly Action[]; readonly again?: number | undefined } {
+    const snapshot = this.#controller.snapshot(pass.key);
+    if (snapshot === undefined) return nothingToDo;
+    const decision = this.#controller.decide(snapshot, this.#options.world.clock.now());
+    if (this.#log.debugs) this.#log.debug('decided', { ...this.#named(pass), actions: new Brief(decision.actions), reasons: decision.reasons });
+    return decision;
+  }
+
+  async #carryOut(pass: Pass<Key>, { actions, again }: { readonly actions: readonly Action[]; readonly again?: number | undefined }): Promise<void> {
+    try {
+      for (const [index, action] of actions.entries()) {
+        if (this.#options.onAction?.({ controller: this.#controller.name, key: pass.key, action, index }) === 'crash') return this.#halt();
+        const outcome = await this.#controller.perform(action, pass.key);
+        if (outcome !== 'done') {
+          this.#log.debug('pass cut short', { ...this.#named(pass), outcome, action: new Brief(action) });
+          return this.#end(pass, { outcome, again: undefined });
+        }
+        // Stopped meanwhile: what is left of the list is cut off like by a crash.
+        if (this.#state === 'stopped') return this.#end(pass, { outcome, again: undefined });
+      }
+      this.#end(pass, { outcome: 'done', again });
+    } catch (error) {
+      this.#fail(pass, error);
+    }
+  }
+
+  #fail(pass: Pass<Key>, error: unknown): void {
+    this.#log.error('pass failed', { ...this.#named(pass), error, retryInMs: this.#queue.retry(pass.key) });
+    this.#finish(pass);
+  }
+
+  #end(pass: Pass<Key>, end: PassEnd): void {
+    this.#requeue(pass, end);
+    this.#finish(pass);
+  }
+
+  #finish({ key }: Pass<Key>): void {
     this.#queue.done(key);
     if (this.#state === 'stopped' && this.#queue.processing === 0) for (const resolve of this.#whenDrained.splice(0)) resolve();
     this.#planPump();
   }
 
-  async #pass(pass: Pass<Key>): Promise<PassEnd> {
-    const { key } = pass;
-    const snapshot = this.#controller.snapshot(key);
-    if (snapshot === undefined) return { outcome: 'done', again: undefined };
-    const { actions, again, reasons } = this.#controller.decide(snapshot, this.#options.world.clock.now());
-    this.#log.debug('decided', { ...pass, actions: new Brief(actions), reasons });
-    for (const [index, action] of actions.entries()) {
-      if (this.#options.onAction?.({ controller: this.#controller.name, key, action, index }) === 'crash') {
-        this.#halt();
-        return 'crash';
-      }
-      const outcome = await this.#controller.perform(action, key);
-      if (outcome !== 'done') {
-        this.#log.debug('pass cut short', { ...pass, outcome, action: new Brief(action) });
-        return { outcome, again: undefined };
-      }
-      // Stopped meanwhile: what is left of the list is cut off like by a crash.
-      if (this.#state === 'stopped') return { outcome: 'done', again: undefined };
-    }
-    return { outcome: 'done', again };
+  /** What every line about a pass says. */
+  #named({ key, pass }: Pass<Key>): { readonly key: Key; readonly pass: string } {
+    return { key, pass: `${this.#controller.name}-${pass}` };
   }
 
-  #requeue(pass: Pass<Key>, end: Exclude<PassEnd, 'crash'>): void {
+  #requeue(pass: Pass<Key>, end: PassEnd): void {
     const { outcome } = end;
     const { key } = pass;
     if (typeof outcome === 'object') {
-      this.#log.warn('will try again', { ...pass, why: outcome.retry, failures: this.#queue.failures(key) + 1, inMs: this.#queue.retry(key) });
+      this.#log.warn('will try again', { ...this.#named(pass), why: outcome.retry, failures: this.#queue.failures(key) + 1, inMs: this.#queue.retry(key) });
       return;
     }
     switch (outcome) {
@@ -246,14 +269,25 @@ class Runner<Key extends string, Snapshot, Action> implements Loop {
         this.#queue.retry(key);
         return;
       case 'deposed':
-        this.#log.info('no longer leading', pass);
+        this.#log.info('no longer leading', this.#named(pass));
         this.#halt();
         this.#options.onDeposed?.();
     }
   }
 }
 
-/** What every line about a pass says. */
-type Pass<Key> = { readonly key: Key; readonly pass: string };
+interface Pass<Key> {
+  readonly key: Key;
+  /** Which one of this loop. */
+  readonly pass: number;
+}
 
-type PassEnd = 'crash' | { readonly outcome: Outcome; readonly again: number | undefined };
+interface PassEnd {
+  readonly outcome: Outcome;
+  readonly again: number | undefined;
+}
+
+const nothingToDo = { actions: [] } as const;
+
+/** Passes that a loop makes before others have their turn: a controller that has a hundred thousand objects to look at must not keep a request waiting. */
+const passesPerTurn = 64;

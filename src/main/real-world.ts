@@ -52,6 +52,7 @@ function logOver(logger: () => Logger, from: LogLevel): Log {
   const at = (level: (typeof levels)[number]) =>
     levels.indexOf(level) < least ? nothing : (message: string, fields: LogFields = {}) => logger()[level](fields, message);
   return {
+    debugs: least === 0,
     debug: at('debug'),
     info: at('info'),
     warn: at('warn'),
@@ -67,7 +68,7 @@ function logOver(logger: () => Logger, from: LogLevel): Log {
 }
 
 const nothing = (): void => undefined;
-const silentLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing, with: () => silentLog };
+const silentLog: Log = { debugs: false, debug: nothing, info: nothing, warn: nothing, error: nothing, with: () => silentLog };
 
 const require = createRequire(import.meta.url);
 

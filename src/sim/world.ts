@@ -94,7 +94,7 @@ export class SimulatedWorld implements World {
         if (this.lines.length >= keptLines) this.lines.splice(0, keptLines / 2);
         this.lines.push({ at: this.clock.monotonic(), level, message, fields: { ...fields, ...more } });
       };
-    return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), with: (more) => this.#logWith({ ...fields, ...more }) };
+    return { debugs: true, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), with: (more) => this.#logWith({ ...fields, ...more }) };
   }
 }
 

@@ -40,6 +40,8 @@ export interface Random {
  * - error: an invariant is broken or data may be lost; somebody has to look
  */
 export interface Log {
+  /** Whether anybody reads debug lines: for what is costly to put together. */
+  readonly debugs: boolean;
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;

@@ -42,8 +42,8 @@ const claimKey = (key: string): BinderKey => `pvc/${key}`;
 export function volumeBinder(options: BinderOptions): Controller<BinderKey, BinderSnapshot, BinderAction> {
   const binder = new VolumeBinder(options);
   const log = options.log.with({ controller: 'volume-binder' });
-  const say = (lines: readonly Line[]): void => {
-    for (const { message, fields } of lines) log.debug(message, fields);
+  const say = (lines: () => readonly Line[]): void => {
+    if (log.debugs) for (const { message, fields } of lines()) log.debug(message, fields);
   };
   return {
     name: 'volume-binder',
@@ -57,16 +57,16 @@ export function volumeBinder(options: BinderOptions): Controller<BinderKey, Bind
     ],
     snapshot: (key) => binder.snapshot(key),
     decide: (snapshot, now) => {
-      say([lookedAt(snapshot)]);
+      say(() => [lookedAt(snapshot)]);
       const decision = decide(snapshot, now);
-      say(chosen(snapshot, decision));
+      say(() => chosen(snapshot, decision));
       binder.hold(snapshot, decision.actions);
       return decision;
     },
     perform: async (action) => {
-      say(begun(action));
+      say(() => begun(action));
       const outcome = await binder.perform(action);
-      if (outcome === 'done') say(done(action));
+      if (outcome === 'done') say(() => done(action));
       return outcome;
     },
   };
