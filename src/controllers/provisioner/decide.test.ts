@@ -202,16 +202,6 @@ describe('a claim that was marked for a plugin which left the tree', () => {
     ]);
   });
 
-  it('keeps its own name if a zone in its class is refused, and gives the scheduler its choice back', () => {
-    const zoned = storageClass('class', { provisioner: 'kubernetes.io/aws-ebs', volumeBindingMode: 'WaitForFirstConsumer', parameters: { zone: 'a' } });
-    const selected = pvc('data', '1Gi', { metadata: { annotations: { 'volume.kubernetes.io/selected-node': 'n1' } } });
-    const [written] = run({ claim: selected, storageClass: zoned, nodes: ['n1'] }).actions;
-    expect(written?.do === 'update' && written.object.metadata.annotations).toEqual({
-      'volume.kubernetes.io/storage-provisioner': 'kubernetes.io/aws-ebs',
-      'volume.beta.kubernetes.io/storage-provisioner': 'kubernetes.io/aws-ebs',
-    });
-  });
-
   it('is not marked twice', () => {
     const done = pvc('data', '1Gi', {
       metadata: {

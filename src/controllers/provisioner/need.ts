@@ -46,9 +46,7 @@ export function needOf(claim: Claim, seen: Surroundings): Need {
   if (storageClass === undefined) return { type: 'refused', cause: 'class', message: messages.classNotFound(claim.className) };
 
   if (delayed && zonesInParameters(storageClass).length > 0) {
-    const { provisioner } = storageClass;
-    // Marked as those plugins marked it, under their own name: their successors leave it alone.
-    return { type: 'refused', cause: 'zones', message: messages.failed(provisioner, claim.className, messages.zones), provisioner, reschedule: true };
+    return { type: 'refused', cause: 'zones', message: messages.failed(storageClass.provisioner, claim.className, messages.zones), reschedule: true };
   }
   const provisioner = servedBy(storageClass);
   const driver = seen.driver(provisioner);
