@@ -3,7 +3,7 @@ import { createClient, type Result } from '../machinery/client.ts';
 import { type HttpAccess, HttpTransport } from '../machinery/http-transport.ts';
 import type { Transport } from '../machinery/transport.ts';
 import type { World } from '../world/world.ts';
-import { type ControllerName, controllerNames } from './controller-roles.ts';
+import type { ControllerName } from './controller-roles.ts';
 import { ServiceAccountTokens } from './service-account-tokens.ts';
 import { version } from './version.ts';
 
@@ -31,9 +31,9 @@ export class Connections {
   }
 
   /** Finds out as whom the controllers can act. @throws if the server could not be asked */
-  async identify(): Promise<void> {
+  async identify(names: readonly ControllerName[]): Promise<void> {
     const { log } = this.#options.world;
-    const refusal = await this.#tryAccounts();
+    const refusal = await this.#tryAccounts(names);
     this.#underAccounts = refusal === undefined;
     if (refusal === undefined) log.info('each controller acts under its own service account', { namespace: 'kube-system' });
     else log.info('the controllers act as the user of the kubeconfig', { why: refusal });
@@ -52,8 +52,8 @@ export class Connections {
   }
 
   /** Why not, in words; undefined: it can be done. */
-  async #tryAccounts(): Promise<string | undefined> {
-    for (const name of controllerNames) {
+  async #tryAccounts(names: readonly ControllerName[]): Promise<string | undefined> {
+    for (const name of names) {
       const refusal = refusalOf(await this.#tokens.hold(name));
       if (refusal !== undefined) return refusal;
     }
