@@ -12,13 +12,18 @@ import { createApi } from '../server/create-api.ts';
 import { Metrics } from '../server/http/metrics.ts';
 import type { DriverSet } from '../drivers/driver-set.ts';
 import { type HttpServer, startHttpServer } from '../server/http/server.ts';
+import type { HollowSettings } from '../node/hollow/hosts.ts';
+import type { Host } from '../node/host.ts';
 import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
 import { bootstrap } from './bootstrap.ts';
 import { controllersByRole } from './controller-roles.ts';
 import { startControllers } from './controllers.ts';
-import { connectInProcess, systemClient } from './identities.ts';
+import { ensureDefaultClasses, storageClasses } from './default-classes.ts';
+import { abandonedNodes, hollowDrivers, startHollowNodes } from './hollow-nodes.ts';
+import { connectInProcess, connectNodesInProcess, systemClient } from './identities.ts';
 import { saveKubeconfig } from './kubeconfig-file.ts';
+import { type NodeOptions, nodeSettings } from './node-settings.ts';
 import { openApiDocuments } from './openapi.ts';
 import { realDrivers } from './real-drivers.ts';
 import { createRealWorld, type LogLevel } from './real-world.ts';
@@ -38,8 +43,9 @@ export interface ClusterOptions {
   readonly mergeKubeconfig?: boolean;
   /** memory unless said. */
   readonly store?: 'memory' | 'embedded';
-  /** The control plane alone. */
+  /** The control plane alone: no storage classes, and no nodes but those that `nodes` asks for. */
   readonly bare?: boolean;
+  readonly nodes?: NodeOptions;
   /** Without any extension to the Kubernetes API. */
   readonly plain?: boolean;
   /** False: none runs in this process; `moor controllers` may run them elsewhere. */
@@ -53,14 +59,24 @@ export interface Cluster {
   readonly url: string;
   /** The path of the kubeconfig. */
   readonly kubeconfig: string;
+  readonly nodes: ClusterNodes;
+  /** Those that there are when it is ready. */
+  readonly storageClasses: readonly { readonly name: string; readonly isDefault: boolean }[];
   /** Finishes what is under way; then nothing of the cluster is left but its data. Idempotent. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+export interface ClusterNodes {
+  /** In order; ready when the cluster is. */
+  readonly running: readonly { readonly name: string; readonly zone: string | undefined }[];
+  /** Names of nodes of an earlier start that nobody runs now: they become NotReady. */
+  readonly abandoned: readonly string[];
+}
+
 /**
  * Starts a cluster in this process.
- * @throws StoreError if the data cannot be used, and what listening and writing files throw
+ * @throws NodeSettingsError, StoreError if the data cannot be used, and what listening and writing files throw
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const undo = new Undo();
@@ -73,6 +89,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 }
 
 async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
+  const settings = nodeSettings(options.nodes, options.bare);
   const world = createRealWorld({ logLevel: options.logLevel ?? 'warn' });
   const dataDir = options.dataDir ?? (await temporaryDirectory(undo));
   const listen = options.listen ?? { host: '127.0.0.1', port: 0 };
@@ -92,7 +109,8 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   const server = await listenOn(listen, { api, store, world, tokens, authorizer, certificates, readiness, plain });
   undo.later(() => server.stop());
   await bootstrap(systemClient(api, 'apiserver'), server.port);
-  const drivers = await realDrivers(systemClient(api, 'apiserver'));
+  if (options.bare !== true) await ensureDefaultClasses(systemClient(api, 'apiserver'), store);
+  const drivers = await realDrivers(systemClient(api, 'apiserver'), hollowDrivers(settings));
   readiness.state = 'ready';
   undo.later(async () => {
     readiness.state = 'stopping';
@@ -109,9 +127,10 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   );
   // Last, so that a client does not wait until the controllers have read everything: they do that in slices, between requests.
   if (options.controllers ?? true) undo.later(runControllers({ api, world, authorizer, certificates, plain, drivers }));
+  const nodes = await runNodes(settings, { api, world, authorizer }, undo);
   world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
   const stop = () => undo.run();
-  return { url: server.url, kubeconfig, stop, [Symbol.asyncDispose]: stop };
+  return { url: server.url, kubeconfig, nodes, storageClasses: await storageClasses(systemClient(api, 'apiserver')), stop, [Symbol.asyncDispose]: stop };
 }
 
 /**
@@ -137,6 +156,25 @@ function runControllers({ api, world, authorizer, certificates, plain, drivers }
     await controllers.stop();
   };
 }
+
+/** The nodes in the server's process. A cluster without them is ready at once; one with them, when they are. */
+async function runNodes(
+  settings: HollowSettings,
+  { api, world, authorizer }: Pick<Serving, 'api' | 'world' | 'authorizer'>,
+  undo: Undo,
+): Promise<ClusterNodes> {
+  const abandonedAt = (hosts: ReadonlyMap<string, Host>) => abandonedNodes(systemClient(api, 'apiserver'), hosts);
+  if (settings.count === 0) return { running: [], abandoned: await abandonedAt(new Map()) };
+  const connect = connectInProcess(api, authorizer);
+  const nodes = startHollowNodes(settings, { connect, connectNode: connectNodesInProcess(api, authorizer), world });
+  undo.later(() => nodes.stop());
+  await Promise.race([nodes.ready, patience(world)]);
+  const running = Array.from(nodes.hosts.values(), ({ name, labels }) => ({ name, zone: labels['topology.kubernetes.io/zone'] }));
+  return { running, abandoned: await abandonedAt(nodes.hosts) };
+}
+
+/** Nodes that cannot be registered are tried again and again, which the log tells; the rest of the cluster is of use all the same. */
+const patience = (world: World): Promise<void> => new Promise((resolve) => void world.timers.after(60_000, resolve));
 
 interface Running extends Pick<Serving, 'api' | 'world' | 'authorizer' | 'certificates' | 'plain'> {
   readonly drivers: DriverSet;

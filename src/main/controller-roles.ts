@@ -1,5 +1,6 @@
 import { authenticatedMayAll, type Authorizer } from '../server/auth/authorizer.ts';
 import { byRole, type Role, type Rule } from '../server/auth/roles.ts';
+import { nodesByRole } from './node-roles.ts';
 
 const rule = (verbs: string, group: string, ...resources: readonly string[]): Rule => ({ verbs: verbs.split(' '), group, resources });
 const onAll = (verbs: string): Rule => ({ verbs: verbs.split(' '), resources: 'all' });
@@ -80,6 +81,8 @@ export const controllerRoles = {
   'disruption-controller': [rule('update', 'policy', 'poddisruptionbudgets/status'), rule('update', '', 'pods/status'), events],
   'taint-eviction-controller': [rule('update', '', 'pods/status'), rule('delete', '', 'pods'), events],
   'pod-garbage-collector': [rule('get', '', 'nodes'), rule('update', '', 'pods/status'), rule('delete', '', 'pods')],
+  /** What hollow nodes say; all else they do as the nodes that they are (`node-roles.ts`). */
+  'hollow-nodes': [events],
   /** The scheduler, and its election. */
   'moor-scheduler': [
     rule('get create update', 'coordination.k8s.io', 'leases'),
@@ -99,7 +102,7 @@ export const controllerNames = Object.keys(controllerRoles) as readonly Controll
 /** The service account that a controller acts as: 'system:serviceaccount:kube-system:namespace-controller'. */
 export const controllerAccount = (name: ControllerName): string => `system:serviceaccount:kube-system:${name}`;
 
-/** Controllers may do what their roles say, also in the server's process; everybody else who is known may do everything. */
+/** Controllers and nodes may do what their roles say, also in the server's process; everybody else who is known may do everything. */
 export function controllersByRole(roles: Readonly<Record<ControllerName, Role>> = controllerRoles): Authorizer {
-  return byRole(new Map(controllerNames.map((name) => [controllerAccount(name), roles[name]])), authenticatedMayAll);
+  return byRole(new Map(controllerNames.map((name) => [controllerAccount(name), roles[name]])), nodesByRole(authenticatedMayAll));
 }

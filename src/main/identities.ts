@@ -5,6 +5,7 @@ import { authorizedApi } from '../server/auth/authorized-api.ts';
 import type { Authorizer } from '../server/auth/authorizer.ts';
 import { controllerAccount, type ControllerName } from './controller-roles.ts';
 import { createInProcessTransport } from './in-process-transport.ts';
+import { nodeUser } from './node-roles.ts';
 
 /** The server itself: what it makes for a new cluster, and what it looks up to check a token. */
 export function systemClient(api: Api, agent: string): Client {
@@ -20,6 +21,14 @@ export type Connect = (name: ControllerName) => Transport;
 export function connectInProcess(api: Api, authorizer: Authorizer): Connect {
   const authorized = authorizedApi(api, authorizer);
   return (name) => createInProcessTransport(authorized, controllerUser(name), `moor/${name}`);
+}
+
+/** How each node reaches the server: under its own name, in the group that nodes have. */
+export type ConnectNode = (node: string) => Transport;
+
+export function connectNodesInProcess(api: Api, authorizer: Authorizer): ConnectNode {
+  const authorized = authorizedApi(api, authorizer);
+  return (node) => createInProcessTransport(authorized, nodeUser(node), `moor/${node}`);
 }
 
 function controllerUser(name: ControllerName): User {

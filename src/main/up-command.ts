@@ -2,14 +2,22 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { type Command, type FlagValues, UsageError } from '../cli/command.ts';
 import type { ClusterOptions } from './cluster.ts';
+import { nodeFlags, nodeOptions } from './node-flags.ts';
 
 /** `moor up`: a cluster in the foreground until it is told to stop. */
 export const upCommand: Command = {
   name: 'up',
   summary: 'start a cluster in the foreground',
-  about: `Starts the API server and its controllers in this process and serves the Kubernetes API over HTTPS.
-The first start makes certificates and a data directory; later ones go on where the last one stopped,
-however that ended. Ctrl-C stops it cleanly; so does SIGTERM.`,
+  about: `Starts the API server, its controllers and hollow nodes in this process and serves the Kubernetes API over HTTPS.
+The first start makes certificates, a data directory and two storage classes; later ones go on where the last one
+stopped, however that ended. Ctrl-C stops it cleanly; so does SIGTERM.
+
+On hollow nodes pods live as anywhere else (scheduled, volumes attached and waited for, statuses, events, grace),
+but nothing runs: annotations say how long a container runs and how it ends (docs/EXTENSIONS.md).
+
+Nodes keep their names over a new start. With other flags: zone, region, capacity and drivers of a node become what the
+flags say; labels and taints that you gave it stay; with fewer --nodes nobody runs the rest, which become NotReady until
+you delete them or start with more again. A node that you delete comes back with the next start.`,
   flags: [
     { name: 'data-dir', value: 'DIR', about: 'where everything is kept', otherwise: defaultDataDir('~') },
     { name: 'listen', value: 'HOST:PORT', about: 'the address to serve on; port 0 picks a free one', otherwise: '127.0.0.1:6443' },
@@ -19,7 +27,8 @@ however that ended. Ctrl-C stops it cleanly; so does SIGTERM.`,
       about: 'add to an existing kubeconfig and make "mooring" its current context; without it a file that others share is left alone',
     },
     { name: 'store', value: 'KIND', about: 'memory (gone at the end) or embedded (durable)', oneOf: ['memory', 'embedded'], otherwise: 'embedded' },
-    { name: 'bare', about: 'the control plane alone: no nodes, no storage classes; for test suites' },
+    { name: 'bare', about: 'the control plane alone: no nodes unless --nodes asks for some, no storage classes; for test suites' },
+    ...nodeFlags,
     { name: 'controllers', about: '=false: the server alone; "moor controllers" runs them elsewhere', otherwise: 'true' },
     { name: 'plain', about: 'hide every extension to the Kubernetes API' },
     {
@@ -32,6 +41,8 @@ however that ended. Ctrl-C stops it cleanly; so does SIGTERM.`,
   ],
   examples: [
     { line: 'moor up', about: 'a durable cluster for daily work' },
+    { line: 'moor up --nodes 100 --zones a,b --node-capacity cpu=64,memory=256Gi --volume-limit 25', about: 'a larger one' },
+    { line: 'moor up --csi-drivers ebs.csi.aws.com', about: 'volumes as a cloud has them: zonal and attached, with nothing behind them' },
     { line: 'moor up --bare --store memory --listen 127.0.0.1:0 --kubeconfig ./kubeconfig', about: 'a throw-away API server for a test suite' },
     { line: 'moor up --kubeconfig ~/.kube/config --merge-kubeconfig', about: 'add a context "mooring" to your own kubeconfig' },
   ],
@@ -52,6 +63,7 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
     mergeKubeconfig: flags.on('merge-kubeconfig'),
     store: flags.text('store') === 'memory' ? 'memory' : 'embedded',
     bare: flags.on('bare'),
+    nodes: nodeOptions(flags),
     plain: flags.on('plain'),
     controllers: flags.text('controllers') !== 'false',
     logLevel: (flags.text('log-level') as ClusterOptions['logLevel']) ?? 'info',

@@ -1,5 +1,5 @@
 import { StoreError } from '../store/contract.ts';
-import { type Cluster, type ClusterOptions, startCluster } from './cluster.ts';
+import { type Cluster, type ClusterNodes, type ClusterOptions, startCluster } from './cluster.ts';
 import { firstSignal } from './first-signal.ts';
 import { KubeconfigInUse } from './kubeconfig-file.ts';
 import { version } from './version.ts';
@@ -30,13 +30,34 @@ function readyScreen(cluster: Cluster, options: ClusterOptions): string {
     `  version     ${version}`,
     `  data        ${data}`,
     `  kubeconfig  ${cluster.kubeconfig}`,
+    `  nodes       ${nodesLine(cluster.nodes)}`,
+    ...(cluster.nodes.abandoned.length === 0 ? [] : [`  abandoned   ${abandonedLine(cluster.nodes.abandoned)}`]),
+    `  classes     ${classesLine(cluster.storageClasses)}`,
     '',
     `  export KUBECONFIG=${cluster.kubeconfig}`,
-    '  kubectl get namespaces',
+    cluster.nodes.running.length === 0 ? '  kubectl get namespaces' : '  kubectl get nodes,storageclasses',
     '',
     'Ctrl-C stops it.',
     '',
   ].join('\n');
+}
+
+function nodesLine({ running }: ClusterNodes): string {
+  if (running.length === 0) return 'none';
+  const shown = running.slice(0, 3).map(({ name, zone }) => (zone === undefined ? name : `${name} (${zone})`));
+  const more = running.length > shown.length ? ` and ${running.length - shown.length} more` : '';
+  return `${running.length} hollow, nothing runs on them: ${shown.join(', ')}${more}`;
+}
+
+function classesLine(classes: Cluster['storageClasses']): string {
+  if (classes.length === 0) return 'none';
+  const shown = classes.slice(0, 5).map(({ name, isDefault }) => (isDefault ? `${name} (default)` : name));
+  return classes.length > shown.length ? `${shown.join(', ')} and ${classes.length - shown.length} more` : shown.join(', ');
+}
+
+function abandonedLine(names: readonly string[]): string {
+  const shown = names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
+  return `${shown} of an earlier start: nobody runs them now, and they become NotReady (kubectl delete node, or more --nodes)`;
 }
 
 /** What went wrong, and what would be right; undefined: nobody foresaw it. */

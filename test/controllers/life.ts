@@ -17,6 +17,7 @@ import type { Pod } from '../../src/api/generated/types.ts';
 import { ok, type WholeCluster } from './whole-cluster.ts';
 
 export * from './batch-life.ts';
+export * from './hollow-life.ts';
 export * from './node-life.ts';
 export * from './service-life.ts';
 export * from './stateful-set-life.ts';

@@ -12,10 +12,14 @@ import { hostPathDriver } from '../../src/drivers/host-path/driver.ts';
 import { bootstrap } from '../../src/main/bootstrap.ts';
 import { controllersByRole } from '../../src/main/controller-roles.ts';
 import { startControllers } from '../../src/main/controllers.ts';
-import { type Connect, connectInProcess, systemClient } from '../../src/main/identities.ts';
+import { type Connect, type ConnectNode, connectInProcess, connectNodesInProcess, systemClient } from '../../src/main/identities.ts';
+import { nodeSettings } from '../../src/main/node-settings.ts';
 import type { Client, Draft, Ref, Result } from '../../src/machinery/client.ts';
 import type { RunningControllers } from '../../src/machinery/controllers.ts';
+import type { LoopOptions } from '../../src/machinery/loop.ts';
 import type { Transport } from '../../src/machinery/transport.ts';
+import { hollowHosts } from '../../src/node/hollow/hosts.ts';
+import { type HollowNodes, runHollowNodes } from '../../src/node/hollow/nodes.ts';
 import type { Authorizer } from '../../src/server/auth/authorizer.ts';
 import { createApi } from '../../src/server/create-api.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
@@ -57,6 +61,23 @@ export interface ControllerProcess {
   readonly through?: (server: Transport) => Transport;
 }
 
+export interface NodeProcess {
+  readonly count: number;
+  readonly world?: World;
+  /** What lies between it and the server. */
+  readonly through?: (server: Transport) => Transport;
+  readonly onAction?: LoopOptions['onAction'];
+}
+
+const machine = { architecture: 'amd64', kernelVersion: '', osImage: '', containerRuntimeVersion: 'hollow://test', kubeletVersion: 'v1.36.4' };
+
+interface Made {
+  readonly client: Client;
+  readonly connect: Connect;
+  readonly connectNode: ConnectNode;
+  readonly bindsTogether: boolean | undefined;
+}
+
 /** What people, kubelets and CSI sidecars do in it. Everything fails the test if the server refuses it. */
 export class WholeCluster {
   readonly client: Client;
@@ -64,6 +85,7 @@ export class WholeCluster {
   readonly disks = new SimulatedDisks();
   readonly #world: SimulatedWorld;
   readonly #connect: Connect;
+  readonly #connectNode: ConnectNode;
   readonly #bindsTogether: boolean;
 
   static async start(world: SimulatedWorld, options: WholeClusterOptions = {}): Promise<WholeCluster> {
@@ -72,6 +94,7 @@ export class WholeCluster {
     const cluster = new WholeCluster(world, {
       client: systemClient(api, 'test'),
       connect: connectInProcess(api, authorizer),
+      connectNode: connectNodesInProcess(api, authorizer),
       bindsTogether: options.bindsTogether,
     });
     await bootstrap(cluster.client, 6443);
@@ -80,10 +103,11 @@ export class WholeCluster {
     return cluster;
   }
 
-  private constructor(world: SimulatedWorld, made: { readonly client: Client; readonly connect: Connect; readonly bindsTogether: boolean | undefined }) {
+  private constructor(world: SimulatedWorld, made: Made) {
     this.#world = world;
     this.client = made.client;
     this.#connect = made.connect;
+    this.#connectNode = made.connectNode;
     this.#bindsTogether = made.bindsTogether ?? true;
   }
 
@@ -98,6 +122,15 @@ export class WholeCluster {
       bindsTogether: this.#bindsTogether,
       election: { identity, takeOver },
     });
+  }
+
+  /** A process with hollow nodes, which know the cluster's disks. */
+  runNodes({ count, world = this.#world, through = (server) => server, onAction }: NodeProcess): HollowNodes {
+    const settings = nodeSettings({ count, csiDrivers: [this.disks.facts.name] });
+    const hosts = hollowHosts(settings, machine, sha256);
+    const [reader, teller] = [through(this.#connect('moor-informers')), through(this.#connect('hollow-nodes'))];
+    const as = (node: string) => through(this.#connectNode(node));
+    return runHollowNodes({ world, hosts, reader, teller, as, sha256, ...(onAction === undefined ? {} : { onAction }) });
   }
 
   /** Long enough for whatever follows from what was done, short enough for nothing to be given up. */

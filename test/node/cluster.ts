@@ -72,7 +72,8 @@ export class NodeCluster {
     return runHollowNodes({
       world,
       hosts: hostsOf(changes),
-      together: transport,
+      reader: transport,
+      teller: transport,
       as: () => transport,
       sha256,
       ...(onAction === undefined ? {} : { onAction }),

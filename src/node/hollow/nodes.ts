@@ -10,7 +10,6 @@ import { Holdings } from '../holdings.ts';
 import type { Host } from '../host.ts';
 import { Renewals } from '../lease/renewals.ts';
 import { registration } from '../registration/controller.ts';
-import { hollowAttacher } from './attacher/controller.ts';
 import { hollowPods } from './controller.ts';
 import { View } from './view.ts';
 import { nodeWakes } from './wakes.ts';
@@ -18,8 +17,10 @@ import { nodeWakes } from './wakes.ts';
 export interface HollowNodesOptions {
   readonly world: World;
   readonly hosts: ReadonlyMap<string, Host>;
-  /** For all that they do together: following the objects, telling events, attaching volumes. */
-  readonly together: Transport;
+  /** For following the objects, which they do together. */
+  readonly reader: Transport;
+  /** For telling events, which they do together too. */
+  readonly teller: Transport;
   /** For what a node writes about itself and its pods. */
   readonly as: (node: string) => Transport;
   /** In hexadecimal. */
@@ -37,10 +38,9 @@ export interface HollowNodes extends Stoppable {
 /** Nodes on which nothing runs, all of them in this process: one set of caches, one loop for each task. */
 export function runHollowNodes(options: HollowNodesOptions): HollowNodes {
   const { world, hosts, sha256, onAction } = options;
-  const informers: Informers = new Informers({ world, client: createClient({ transport: options.together }) });
-  const together = createClient({ transport: options.together, observer: informers.observer });
+  const informers: Informers = new Informers({ world, client: createClient({ transport: options.reader }) });
   const clientOf = clients(options, informers);
-  const recorder = new Recorder({ world, client: together, eventKind, component: 'kubelet', waitingLimit: eventLimit });
+  const recorder = new Recorder({ world, client: createClient({ transport: options.teller }), eventKind, component: 'kubelet', waitingLimit: eventLimit });
   const holdings = new Holdings();
   const view = new View({ hosts, informers, holdings, sha256 });
   const renewals = new Renewals({ world, clientOf, node: (name) => view.nodes.getKey(name) });
@@ -66,7 +66,6 @@ export function runHollowNodes(options: HollowNodesOptions): HollowNodes {
       loop,
     ),
     runController(pods.controller, loop),
-    runController(hollowAttacher({ client: together, informers, hosts }), loop),
   ];
   informers.start();
   return { ready: ready.all, stop: () => stopAll([renewals, ...loops, recorder, informers]) };
