@@ -131,7 +131,8 @@ export class ResourceWatch implements OpenWatch {
   #scheduleBookmark(): void {
     const { clock, timers } = this.#registry.world;
     const untilLast = this.#deadline - clock.monotonic() - LAST_BOOKMARK_BEFORE_END_MS;
-    if (untilLast <= 0) return;
+    // Less than a millisecond may be too little to move the time on: it would be scheduled again and again.
+    if (untilLast < 1) return;
     this.#cancelBookmark = timers.after(Math.min(BOOKMARK_EVERY_MS, untilLast), () => {
       if (this.#ended || this.#watch === undefined) return;
       this.#sink.events([bookmark(this.#plan.resource, this.#watch.progress(), false)]);
