@@ -154,7 +154,53 @@ describe('a deployment', () => {
     }));
 });
 
+describe('a deployment that may not make its replica set', () => {
+  test('says so, tries again, and goes on as soon as it may', () =>
+    inCluster(async (cluster, world) => {
+      const quota = { namespace: 'default', name: 'none' };
+      const allow = async (sets: string) => {
+        const hard = { 'count/replicasets.apps': sets };
+        ok(await cluster.client.patch(resourceQuotaKind, quota, { type: 'merge', body: { spec: { hard } } }));
+        ok(
+          await cluster.client.patch(
+            resourceQuotaKind,
+            quota,
+            { type: 'merge', body: { status: { hard, used: { 'count/replicasets.apps': '0' } } } },
+            { subresource: 'status' },
+          ),
+        );
+      };
+      ok(await cluster.client.create(resourceQuotaKind, { metadata: quota, spec: { hard: {} } }));
+      await allow('0');
+      ok(await cluster.client.create(deploymentKind, web('one')));
+      await world.sleep(5_000);
+      const refused =
+        'Failed to create new replica set "web-x": replicasets.apps "web-x" is forbidden: exceeded quota: none, requested: count/replicasets.apps=1, used: count/replicasets.apps=0, limited: count/replicasets.apps=0';
+      const [condition] = (await getDeployment(cluster)).status.conditions ?? [];
+      expect(condition).toMatchObject({ type: 'Progressing', status: 'False', reason: 'ReplicaSetCreateError' });
+      expect(condition?.message?.replaceAll(/web-[bcdf4-9]+/g, 'web-x')).toBe(refused);
+      expect(await eventsOf(cluster, 'Deployment')).toEqual([`ReplicaSetCreateError: ${refused}`]);
+      await allow('5');
+      await world.sleep(70_000);
+      expect(await look(cluster)).toEqual(['web revision 1: 3 new and 3 available of 3, 3 wanted, NewReplicaSetAvailable', 'set one 3 1', 'pods one 3']);
+    }));
+});
+
 describe('a replica set', () => {
+  test('that is deleted is made anew, with pods of its own', () =>
+    inCluster(async (cluster, world) => {
+      ok(await cluster.client.create(deploymentKind, web('one')));
+      await world.sleep(10_000);
+      const [set] = ok(await cluster.client.list(replicaSetKind)).items;
+      for (const propagation of ['Background', 'Foreground'] as const) {
+        ok(await cluster.client.delete(replicaSetKind, { namespace: 'default', name: set?.metadata.name ?? '' }, { propagation }));
+        await world.sleep(20_000);
+        const [after] = ok(await cluster.client.list(replicaSetKind)).items;
+        expect([after?.metadata.name, after?.metadata.uid !== set?.metadata.uid]).toEqual([set?.metadata.name, true]);
+        expect(await look(cluster)).toEqual(['web revision 1: 3 new and 3 available of 3, 3 wanted, NewReplicaSetAvailable', 'set one 3 1', 'pods one 3']);
+      }
+    }));
+
   test('replaces what is deleted, and pods that ended', () =>
     inCluster(async (cluster, world) => {
       ok(await cluster.client.create(deploymentKind, web('one')));

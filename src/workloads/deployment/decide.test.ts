@@ -99,6 +99,7 @@ describe('the replica sets of a deployment', () => {
     const model = pass(of(four({ annotations: { ...revised, cause: 'y' }, spec: { minReadySeconds: 7 } }), present(4), former(0)));
     expect(model.sets[0]).toMatchObject({ metadata: { annotations: { cause: 'y' } }, spec: { minReadySeconds: 7, replicas: 4 } });
     expect(model.sets[1]).toEqual(former(0));
+    expect(pass(of(four({ spec: { minReadySeconds: 7 } }), present(4))).sets[0]?.spec.minReadySeconds).toBe(7);
   });
 
   test('old ones go when there are more than the history is long, the oldest revisions first', () => {
@@ -143,6 +144,11 @@ describe('a rolling update', () => {
       });
       expect(end.sets.map(({ spec }) => spec.replicas)).toEqual([0, 4]);
     }
+  });
+
+  test('gives every set its share if its size changes on the way', () => {
+    const grown = { ...four(), spec: { ...four().spec, replicas: 8 } };
+    expect(done(of(grown, present(2), former(3))).filter((line) => line.startsWith('scale'))).toEqual(['scale then 5', 'scale now 4']);
   });
 
   test('waits for pods that do not come up, and goes back when asked to', () => {

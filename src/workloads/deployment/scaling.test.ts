@@ -73,6 +73,8 @@ describe('a deployment that changes its size', () => {
     const of = deployment(2, { surge: 1, unavailable: 1 });
     expect(sizes(scaleAll(of, family(2)))).toEqual(['v1 0']);
     expect(sizes(scaleAll(of, family(0)))).toEqual([]);
+    const unaware = { current: replicaSet('v2', 2, { desired: 3, most: 4 }), old: [replicaSet('v1', 1, { desired: 3, most: 4, age: 1 })] };
+    expect(sizes(scaleAll(of, unaware)), 'it was meant for another size').toEqual(['v2 2', 'v1 1']);
   });
 
   test('estimates where somebody tampered with the annotation', () => {
@@ -158,6 +160,7 @@ describe('a rollout', () => {
     [2, 8, 8, 2, 0, []],
     [2, 8, 8, 2, 2, ['v1 6']],
     [2, 10, 1, 0, 0, ['v1 8']],
+    [2, 10, 5, 3, 0, ['v1 8']],
     [2, 0, 0, 0, 0, []],
   ])(
     'with %i unavailable allowed, of %i old pods, %i of them available, and %i new ones, %i of them available: %j',
@@ -175,6 +178,8 @@ describe('a rollout', () => {
     const stale = replicaSet('v1', 2, { available: 4 });
     expect(shrunk(2, [stale, replicaSet('v2', 8)])).toEqual([]);
     expect(shrunk(3, [replicaSet('v0', 2, { available: 0 }), stale, replicaSet('v2', 8)])).toEqual(['v0 0']);
+    // Enough unavailable ones were found before anybody looked at the stale one.
+    expect(shrunk(1, [replicaSet('v0', 6, { available: 4 }), replicaSet('v1', 5, { available: 6 })])).toEqual(['v0 4', 'v0 3']);
   });
 
   test('what was said twice is written twice, one upon the other', () => {

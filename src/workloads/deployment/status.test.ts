@@ -112,16 +112,13 @@ describe('the progress of a rollout', () => {
     expect(progressOf(withDeadline(0), { current: undefined, old: [] })).toMatchObject({ message: 'Deployment "web" has successfully progressed.' });
   });
 
-  test('is not asked about again when a pod is lost later', () => {
-    const of = withDeadline(2, {
-      replicas: 2,
-      updatedReplicas: 2,
-      readyReplicas: 2,
-      availableReplicas: 2,
-      conditions: [condition('NewReplicaSetAvailable', { lastUpdateTime: ago(10_000) })],
-    });
-    expect(progressOf(of, alone('v1', 2, { available: 1 }))).toMatchObject({ status: 'True', reason: 'NewReplicaSetAvailable' });
-    expect(tellRollout(of, alone('v1', 2, { available: 1 }), now).again).toBeUndefined();
+  test('is not asked about again when a pod is lost later, or comes back', () => {
+    const conditions = [condition('NewReplicaSetAvailable', { lastUpdateTime: ago(10_000) })];
+    const of = withDeadline(3, { replicas: 3, updatedReplicas: 3, readyReplicas: 1, availableReplicas: 1, conditions });
+    for (const available of [0, 2]) {
+      expect(progressOf(of, alone('v1', 3, { available }))).toEqual(conditions[0]);
+      expect(tellRollout(of, alone('v1', 3, { available }), now).again).toBeUndefined();
+    }
   });
 
   test('is missed at the deadline and not before, and then stays missed until there is some', () => {
