@@ -50,6 +50,8 @@ export interface ClusterOptions {
   readonly plain?: boolean;
   /** False: none runs in this process; `moor controllers` may run them elsewhere. */
   readonly controllers?: boolean;
+  /** False: it does not run in this process; `moor scheduler` may run it elsewhere. As `controllers`, unless said. */
+  readonly scheduler?: boolean;
   /** warn unless said. */
   readonly logLevel?: LogLevel;
 }
@@ -127,6 +129,7 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   );
   // Last, so that a client does not wait until the controllers have read everything: they do that in slices, between requests.
   if (options.controllers ?? true) undo.later(runControllers({ api, world, authorizer, certificates, plain, drivers }));
+  if (options.scheduler ?? options.controllers ?? true) undo.later(runScheduler({ api, world, authorizer, plain }));
   const nodes = await runNodes(settings, { api, world, authorizer }, undo);
   world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
   const stop = () => undo.run();
@@ -138,23 +141,24 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
  * holder.
  */
 function runControllers({ api, world, authorizer, certificates, plain, drivers }: Running): () => Promise<void> {
-  const connect = connectInProcess(api, authorizer);
-  const election = { identity: hostname(), takeOver: true };
   const controllers = startControllers({
-    connect,
+    connect: connectInProcess(api, authorizer),
     world,
     kinds: allKinds,
     housekeeping: { rootCa: certificates.authority.certificate },
     drivers,
     bindsTogether: !plain,
     pageSize,
-    election,
+    election: { identity: hostname(), takeOver: true },
   });
-  const scheduler = startScheduler({ connect, world, bindsTogether: !plain, pageSize, election });
-  return async () => {
-    await scheduler.stop();
-    await controllers.stop();
-  };
+  return () => controllers.stop();
+}
+
+/** The scheduler in the server's process; it takes its lease for the same reason. */
+function runScheduler({ api, world, authorizer, plain }: Pick<Serving, 'api' | 'world' | 'authorizer' | 'plain'>): () => Promise<void> {
+  const election = { identity: hostname(), takeOver: true };
+  const scheduler = startScheduler({ connect: connectInProcess(api, authorizer), world, bindsTogether: !plain, pageSize, election });
+  return () => scheduler.stop();
 }
 
 /** The nodes in the server's process. A cluster without them is ready at once; one with them, when they are. */

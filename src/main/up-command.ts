@@ -30,6 +30,7 @@ you delete them or start with more again. A node that you delete comes back with
     { name: 'bare', about: 'the control plane alone: no nodes unless --nodes asks for some, no storage classes; for test suites' },
     ...nodeFlags,
     { name: 'controllers', about: '=false: the server alone; "moor controllers" runs them elsewhere', otherwise: 'true' },
+    { name: 'scheduler', about: '=false: no scheduler; "moor scheduler" runs it elsewhere', otherwise: 'as --controllers' },
     { name: 'plain', about: 'hide every extension to the Kubernetes API' },
     {
       name: 'log-level',
@@ -66,6 +67,7 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
     nodes: nodeOptions(flags),
     plain: flags.on('plain'),
     controllers: flags.text('controllers') !== 'false',
+    scheduler: (flags.text('scheduler') ?? flags.text('controllers')) !== 'false',
     logLevel: (flags.text('log-level') as ClusterOptions['logLevel']) ?? 'info',
   };
 }
