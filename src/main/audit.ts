@@ -7,6 +7,7 @@ import { audit, type Finding, type Inventory } from '../drivers/audit.ts';
 import type { DriverSet } from '../drivers/driver-set.ts';
 import { type Client, createClient } from '../machinery/client.ts';
 import { type HttpAccess, HttpTransport } from '../machinery/http-transport.ts';
+import { listAll } from '../machinery/live-lists.ts';
 import { createRealWorld } from './real-world.ts';
 import { realDrivers } from './real-drivers.ts';
 import { version } from './version.ts';
@@ -15,7 +16,6 @@ import { version } from './version.ts';
 class AuditError extends Error {}
 
 const timeoutMs = 30_000;
-const pageSize = 500;
 
 /** Answers on standard output. Resolves with the exit code. */
 export async function runAudit(access: HttpAccess): Promise<number> {
@@ -41,8 +41,8 @@ export async function runAudit(access: HttpAccess): Promise<number> {
 async function auditReport(client: Client, now: number): Promise<{ readonly text: string; readonly clean: boolean }> {
   const drivers = await driversOf(client);
   const before = await inventories(drivers);
-  const intents = await listAll(client, volumeIntentKind);
-  const volumes = (await listAll(client, persistentVolumeKind)) ?? [];
+  const intents = await allOf(client, volumeIntentKind);
+  const volumes = (await allOf(client, persistentVolumeKind)) ?? [];
   const after = new Map((await inventories(drivers)).map(({ driver, handles }) => [driver, new Set(handles)]));
   const lasting = before.map(({ driver, handles }) => ({ driver, handles: handles.filter((handle) => after.get(driver)?.has(handle) === true) }));
   const findings = audit({ inventories: lasting, intents: intents ?? [], volumes }, now);
@@ -76,17 +76,10 @@ async function inventories(drivers: DriverSet): Promise<readonly Inventory[]> {
 }
 
 /** undefined: the server has no such kind. */
-async function listAll<T extends KubeObject>(client: Client, kind: Kind<T>): Promise<readonly T[] | undefined> {
-  const items: T[] = [];
-  let next: string | undefined;
-  do {
-    const page = await client.list(kind, { limit: pageSize, continue: next });
-    if (!page.ok && page.reason === 'notFound') return undefined;
-    if (!page.ok) throw new AuditError(`cannot list ${kind.plural}: ${page.error.message}`);
-    items.push(...page.value.items);
-    next = page.value.metadata.continue;
-  } while (next !== undefined && next !== '');
-  return items;
+async function allOf<T extends KubeObject>(client: Client, kind: Kind<T>): Promise<readonly T[] | undefined> {
+  const found = await listAll(client, kind);
+  if (!found.ok && found.reason !== 'notFound') throw new AuditError(`cannot list ${kind.plural}: ${found.error.message}`);
+  return found.ok ? found.value : undefined;
 }
 
 function describe(finding: Finding, now: number): string {

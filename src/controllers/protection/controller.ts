@@ -4,10 +4,10 @@ import type { KubeObject } from '../../api/object.ts';
 import { type Change, keyOf } from '../../machinery/cache.ts';
 import type { Client, Result } from '../../machinery/client.ts';
 import type { Informers } from '../../machinery/informers.ts';
+import { LiveLists } from '../../machinery/live-lists.ts';
 import { type Controller, type Source, source } from '../../machinery/loop.ts';
 import { type Action, perform } from './actions.ts';
 import { decideProtection, type Snapshot } from './decide.ts';
-import { LiveLists } from './live-list.ts';
 import { attributesClassesOfClaim, attributesClassesOfVolume, claimKeysOf, usesClaim } from './usage.ts';
 
 export interface ProtectionOptions {

@@ -1,10 +1,10 @@
 import type { ResourceQuota } from '../../api/generated/types.ts';
 import type { Kind } from '../../api/kind.ts';
-import type { KubeObject } from '../../api/object.ts';
 import { compareQuantities } from '../../api/quantity.ts';
 import { type Meter, readAll } from '../../domain/quota/meter.ts';
 import { addUsage, nothingUsed, type Usage, zero } from '../../domain/quota/usage.ts';
-import type { Client, Result } from '../../machinery/client.ts';
+import type { Client } from '../../machinery/client.ts';
+import { listAll } from '../../machinery/live-lists.ts';
 import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../machinery/loop.ts';
 
 export type Action =
@@ -27,22 +27,10 @@ export async function confirmUsage({ quota, used }: Extract<Action, { type: 'con
   let live: Usage = nothingUsed;
   for (const [kind, meter] of meters) {
     if (![...meter.names].some((name) => used.has(name))) continue;
-    const objects = await listAll(client, kind, quota.metadata.namespace ?? '');
+    const objects = await listAll(client, kind, { namespace: quota.metadata.namespace });
     if (!objects.ok) return outcomeOf(objects);
     live = addUsage(live, readAll(meter, objects.value, now));
   }
   // Less than expected will do: what goes meanwhile comes in through the caches, and so does what they do not show yet.
   return [...used].some(([name, amount]) => compareQuantities(live.get(name) ?? zero, amount) > 0) ? 'conflict' : 'done';
-}
-
-/** All pages are of one revision, which is no older than anything this process has seen. */
-async function listAll(client: Client, kind: Kind, namespace: string): Promise<Result<readonly KubeObject[]>> {
-  const all: KubeObject[] = [];
-  for (let page: string | undefined; ; ) {
-    const found = await client.list(kind, { namespace, limit: 500, continue: page });
-    if (!found.ok) return found;
-    all.push(...found.value.items);
-    page = found.value.metadata.continue;
-    if (page === undefined || page === '') return { ok: true, value: all };
-  }
 }
