@@ -26,6 +26,11 @@ const resources: Readonly<Record<string, ResourceName>> = {
   CSIDriver: 'csiDriver',
   CSIStorageCapacity: 'storageCapacity',
   VolumeAttachment: 'attachment',
+  Namespace: 'namespace',
+  PodDisruptionBudget: 'disruptionBudget',
+  Service: 'service',
+  ReplicaSet: 'replicaSet',
+  StatefulSet: 'statefulSet',
 };
 
 class ObjectMap<T> {
