@@ -76,6 +76,13 @@ async function finishDeletions(scene: Scene): Promise<void> {
   await scene.wait();
 }
 
+/** The numbers of its history. */
+async function revisions(scene: Scene): Promise<number[]> {
+  return ok(await scene.client.list(controllerRevisionKind))
+    .items.map(({ revision }) => revision)
+    .sort((a, b) => a - b);
+}
+
 const counts = ({ status }: DaemonSet) => ({
   desired: status.desiredNumberScheduled,
   current: status.currentNumberScheduled,
@@ -165,10 +172,9 @@ test(
     expect(seen.every((pods) => pods.length >= 2)).toBe(true);
     expect(await places(scene)).toEqual(['n1 v2', 'n2 v2', 'n3 v2']);
     expect(counts(await scene.getSet())).toEqual({ desired: 3, current: 3, ready: 3, updated: 3, available: 3, misscheduled: 0 });
-    const revisions = ok(await scene.client.list(controllerRevisionKind)).items;
-    expect(revisions.map(({ revision }) => revision).sort()).toEqual([1, 2]);
+    expect(await revisions(scene)).toEqual([1, 2]);
     // As kubectl rollout undo does.
-    const first = revisions.find(({ revision }) => revision === 1);
+    const first = ok(await scene.client.list(controllerRevisionKind)).items.find(({ revision }) => revision === 1);
     ok(await scene.client.patch(daemonSetKind, inDefault('driver'), { type: 'strategic', body: first?.data as object }));
     for (let i = 0; i < 8; i++) {
       await scene.wait();
@@ -176,11 +182,7 @@ test(
       await runAll(scene);
     }
     expect(await places(scene)).toEqual(['n1 v1', 'n2 v1', 'n3 v1']);
-    expect(
-      ok(await scene.client.list(controllerRevisionKind))
-        .items.map(({ revision }) => revision)
-        .sort(),
-    ).toEqual([2, 3]);
+    expect(await revisions(scene)).toEqual([2, 3]);
   }),
 );
 
@@ -212,20 +214,12 @@ test(
     for (const image of ['v2', 'v3', 'v4']) await changeImage(scene, image);
     expect(await places(scene)).toEqual(['n1 v1']);
     // The oldest is what the pod is of.
-    expect(
-      ok(await scene.client.list(controllerRevisionKind))
-        .items.map(({ revision }) => revision)
-        .sort(),
-    ).toEqual([1, 4]);
+    expect(await revisions(scene)).toEqual([1, 4]);
     ok(await scene.client.delete(podKind, inDefault((await scene.onePod()).metadata.name ?? ''), { gracePeriodSeconds: 0 }));
     await scene.wait();
     expect(await places(scene)).toEqual(['n1 v4']);
     await changeImage(scene, 'v5');
-    expect(
-      ok(await scene.client.list(controllerRevisionKind))
-        .items.map(({ revision }) => revision)
-        .sort(),
-    ).toEqual([4, 5]);
+    expect(await revisions(scene)).toEqual([4, 5]);
   }),
 );
 

@@ -324,7 +324,7 @@ describe('whatever is seen', () => {
     return expect.fail('it does not settle');
   }
 
-  const portrait = ({ cronJob: { status }, jobs = [] }: World) => ({ status, jobs: jobs.map(({ metadata }) => metadata.name).sort() });
+  const portrait = ({ cronJob: { status }, jobs = [] }: World) => ({ status, jobs: jobs.map(({ metadata }) => metadata.name ?? '').sort() });
 
   test('it settles, and decides the same from the same', () => {
     fc.assert(

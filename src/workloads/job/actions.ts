@@ -32,7 +32,7 @@ export const suspended: Report = normal('Suspended', 'Job suspended');
 export const resumed: Report = normal('Resumed', 'Job resumed');
 
 /** What is told of a job that has ended. */
-export function ended({ spec, status }: Job, { type, reason, message }: Ending): readonly Report[] {
+export function endReports({ spec, status }: Job, { type, reason, message }: Ending): readonly Report[] {
   if (type === 'failure') return [warning(reason, message)];
   const isTooMany = spec.completions !== undefined && (status.succeeded ?? 0) > spec.completions;
   const surplus = isTooMany ? [warning('TooManySucceededPods', 'Too many succeeded pods running after completion count reached')] : [];

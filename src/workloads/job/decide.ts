@@ -8,7 +8,7 @@ import { selects } from '../pods/selector.ts';
 import { isPodReady } from '../pods/state.ts';
 import { controllerReference } from '../pods/template.ts';
 import { account } from './accounting.ts';
-import { type Action, type Decision, ended, resumed, suspended } from './actions.ts';
+import { type Action, type Decision, endReports, resumed, suspended } from './actions.ts';
 import type { Backoff } from './backoff.ts';
 import { type Ending, withAnnouncement, withConclusion, withCondition } from './conditions.ts';
 import { completionOf, deadlineOf, endingOf } from './ending.ts';
@@ -41,8 +41,8 @@ export function decideJob({ job, candidates, backoff }: Snapshot, now: number): 
 const nothing = (code: string, text: string): Decision => ({ actions: [], reasons: [{ code, text }] });
 
 /**
- * First what must go, then what has become of its pods is counted, then what is missing is made: that a pod cannot be made (a quota) keeps
- * nothing from being counted. The status counts new pods once they are seen.
+ * What is too much goes, and the next pass sees what is left. Then what has become of its pods is counted, then what is missing is made: that a pod
+ * cannot be made (a quota) keeps nothing from being counted. The status counts new pods once they are seen.
  */
 function work(view: JobView, now: number): Decision {
   const { job, active } = view;
@@ -50,14 +50,14 @@ function work(view: JobView, now: number): Decision {
   const early = endingOf(view, startedAt, now);
   const isManaged = early === undefined && job.metadata.deletionTimestamp === undefined;
   const staffing: Staffing = isManaged ? staff(view, now) : { drop: [], create: [] };
-  const ending = early ?? completionOf(view, active.length - staffing.drop.length + staffing.create.length);
-  const going = early === undefined ? staffing.drop : active;
-  const status = statusBut(view, { startedAt, going, isManaged: isManaged && ending === undefined, now });
+  if (staffing.drop.length > 0) return { actions: [{ do: 'dropPods', job, pods: staffing.drop }], reasons: [reasonOf(view, undefined, staffing)] };
+  const ending = early ?? completionOf(view, active.length + staffing.create.length);
+  const ended = early === undefined ? [] : active;
+  const status = statusBut(view, { startedAt, ended, isManaged: isManaged && ending === undefined, now });
   const again = earliest(staffing.again, ending === undefined ? deadlineOf(job, startedAt) : undefined);
   return {
     actions: [
-      ...(going.length === 0 ? [] : [{ do: early === undefined ? 'dropPods' : 'deletePods', job, pods: going } as const]),
-      ...settle(view, { ending, status, now }),
+      ...settle(view, { ending, status, ended, now }),
       ...(staffing.create.length === 0 ? [] : [{ do: 'createPods', job, pods: staffing.create } as const]),
     ],
     reasons: [reasonOf(view, ending, staffing)],
@@ -78,23 +78,23 @@ function earliest(...times: readonly (number | undefined)[]): number | undefined
 
 interface Changes {
   readonly startedAt: number | undefined;
-  readonly going: readonly Pod[];
+  /** Pods that the end of the job is the end of. */
+  readonly ended: readonly Pod[];
   /** Whether it runs or is suspended is its own to say. */
   readonly isManaged: boolean;
   readonly now: number;
 }
 
 /** The status but for what is counted of ended pods. */
-function statusBut({ job, active, terminating }: JobView, { startedAt, going, isManaged, now }: Changes): JobStatus {
-  const gone = new Set(going);
-  const left = active.filter((pod) => !gone.has(pod));
+function statusBut({ job, active, terminating }: JobView, { startedAt, ended, isManaged, now }: Changes): JobStatus {
+  const left = ended.length > 0 ? [] : active;
   const { active: _, startTime: __, ...rest } = job.status;
   const status: JobStatus = {
     ...rest,
     ...(startedAt === undefined ? {} : { startTime: timestamp(startedAt) }),
     ...(left.length === 0 ? {} : { active: left.length }),
     ready: left.filter(isPodReady).length,
-    terminating: terminating.length + going.length,
+    terminating: terminating.length + ended.length,
   };
   return isManaged ? withSuspension(status, job, now) : status;
 }
@@ -115,23 +115,28 @@ function withSuspension(status: JobStatus, job: Job, now: number): JobStatus {
 interface Settling {
   readonly ending: Ending | undefined;
   readonly status: JobStatus;
+  readonly ended: readonly Pod[];
   readonly now: number;
 }
 
-/** Counts what has ended, and concludes the job once nothing of it is left. */
-function settle(view: JobView, { ending, status, now }: Settling): readonly Action[] {
+/**
+ * Counts what has ended, and concludes the job once nothing of it is left. How it ends is written down before a pod is deleted for it: a deleted
+ * pod looks like a failed one, and might make another ending of it.
+ */
+function settle(view: JobView, { ending, status, ended, now }: Settling): readonly Action[] {
   const { job } = view;
   const { first, release, last, isFull } = account(view, ending, withAnnouncement(status, ending, now));
   const isOver = ending !== undefined && !isFull && (last.terminating ?? 0) === 0 && isEmpty(last.uncountedTerminatedPods);
-  const announced = release.length === 0 ? job : withStatus(job, first);
+  const announced = release.length + ended.length === 0 ? job : withStatus(job, first);
   const concluded = withStatus(announced, isOver ? withConclusion(last, ending, now) : last);
   return [
     ...update(job, announced),
     ...(announced === job ? [] : [{ do: 'rememberFailures', job, backoff: view.backoff } as const]),
+    ...(ended.length === 0 ? [] : [{ do: 'deletePods', job, pods: ended } as const]),
     ...(release.length === 0 ? [] : [{ do: 'releasePods', pods: release } as const]),
     ...update(announced, concluded),
     ...suspensionNews(job, concluded),
-    ...(isOver ? ended(concluded, ending).map((report) => ({ do: 'tell', job, report }) as const) : []),
+    ...(isOver ? endReports(concluded, ending).map((report) => ({ do: 'tell', job, report }) as const) : []),
   ];
 }
 

@@ -1,6 +1,7 @@
 import type { Job, Pod } from '../../api/generated/types.ts';
 import { isPodActive, isPodTerminating } from '../pods/state.ts';
 import { afterEnds, type Backoff, noFailures } from './backoff.ts';
+import { announcedEnding } from './conditions.ts';
 import { counts, judgeFailure } from './failure-policy.ts';
 import { countOf, has, type Intervals, intervalsOf, parseIntervals, union } from './intervals.ts';
 import { completionIndex, endOf, failuresBefore, hasFailed, hasSucceeded, ignoredFailuresBefore, isIndexed, isTracked, validIndex } from './tracked-pod.ts';
@@ -79,7 +80,8 @@ function viewIndexes(job: Job, { valid, active }: IndexedPods): IndexView {
   const known = parseIntervals(job.status.completedIndexes, completions);
   const succeeded = union(known, indexesOf(valid.filter(hasSucceeded)));
   if (backoffLimitPerIndex === undefined) return { completions, known, succeeded, awaiting: new Map() };
-  const newlyFailed = valid.filter((pod) => hasFailedForGood(pod, job));
+  // Once it is known how the job ends its pods are deleted: that is no failure of their indexes.
+  const newlyFailed = announcedEnding(job.status) === undefined ? valid.filter((pod) => hasFailedForGood(pod, job)) : [];
   const failed = union(parseIntervals(job.status.failedIndexes, completions), indexesOf(newlyFailed));
   const settled = union(union(succeeded, failed), indexesOf(active));
   return { completions, known, succeeded, failed, awaiting: awaitingSuccessors(job, valid, settled) };
