@@ -28,6 +28,8 @@ export interface MoorProcess {
   kubectlWith(input: string, ...args: string[]): Promise<Result>;
   /** The same with this shell command as the editor. */
   kubectlEditing(editor: string, ...args: string[]): Promise<Result>;
+  /** Runs a script for bash that uses kubectl. */
+  bash(script: string): Promise<Result>;
   /** A kubectl that goes on until it is killed. */
   spawnKubectl(...args: string[]): ChildProcessByStdio<null, Readable, Readable>;
   /** The screen, and what it logged. */
@@ -38,6 +40,8 @@ export interface MoorProcess {
 }
 
 export interface MoorOptions {
+  /** False: as people start it, with nodes and storage classes. */
+  readonly bare?: boolean;
   readonly args?: readonly string[];
   /** A directory that survives this process; otherwise a new one is made, and removed at the end. */
   readonly dataDir?: string;
@@ -48,7 +52,18 @@ export async function startMoor(options: MoorOptions = {}): Promise<MoorProcess>
   const kubeconfig = path.join(dataDir, 'test.kubeconfig');
   const child = spawn(
     process.execPath,
-    [moorScript, 'up', '--bare', '--listen', '127.0.0.1:0', '--data-dir', dataDir, '--kubeconfig', kubeconfig, ...(options.args ?? [])],
+    [
+      moorScript,
+      'up',
+      ...((options.bare ?? true) ? ['--bare'] : []),
+      '--listen',
+      '127.0.0.1:0',
+      '--data-dir',
+      dataDir,
+      '--kubeconfig',
+      kubeconfig,
+      ...(options.args ?? []),
+    ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const output = collect(child);
@@ -66,6 +81,7 @@ export async function startMoor(options: MoorOptions = {}): Promise<MoorProcess>
     kubectl: (...args) => run('kubectl', args, env),
     kubectlWith: (input, ...args) => run('kubectl', args, env, input),
     kubectlEditing: (editor, ...args) => run('kubectl', args, { ...env, KUBE_EDITOR: editor }),
+    bash: (script) => run('bash', [script], env),
     spawnKubectl: (...args) => spawn('kubectl', args, { env, stdio: ['ignore', 'pipe', 'pipe'] }),
     output,
     stop,
