@@ -27,9 +27,10 @@ export interface Course {
   readonly again: number | undefined;
 }
 
-/** An event about a container. */
+/** An event. */
 export interface Happening {
-  readonly about: ObjectReference;
+  /** A container; the pod itself, unless said. */
+  readonly about?: ObjectReference;
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;

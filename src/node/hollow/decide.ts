@@ -9,7 +9,7 @@ import { type Failure, isTerminal, podStatus, rejectedStatus, terminatedStatus }
 import type { VolumeState } from '../volumes/look.ts';
 import { waitForVolumes } from '../volumes/waiting.ts';
 import type { Action, Decision, PodMemory } from './actions.ts';
-import { advance, type Course, type CourseSight, halt } from './course.ts';
+import { advance, type Course, type CourseSight, type Happening, halt } from './course.ts';
 import { scriptOf } from './script.ts';
 
 /** A pod on one of our nodes. What costs something to find out is found out when it matters. */
@@ -225,13 +225,14 @@ function exceed(sight: PodSight, { deadline, now }: { readonly deadline: number;
   const { pod, host, memory } = sight;
   const failure = { reason: 'DeadlineExceeded', message: 'Pod was active on the node longer than the specified deadline' };
   const graceMs = (pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
-  const { course, stopping } = stop(sight, { since: deadline, graceMs, now });
-  const told: Action[] = memory.toldStopping ? [] : [{ do: 'tell', pod, type: 'Normal', ...failure }];
+  const { course: halted, stopping } = stop(sight, { since: deadline, graceMs, now });
+  const told: readonly Happening[] = memory.toldStopping ? [] : [{ type: 'Normal', ...failure }];
+  const course = { ...halted, happenings: [...told, ...halted.happenings] };
   const state = { sandbox: stopping, ips: addresses(pod), containers: course.records };
   if (stopping) {
     const status = podStatus({ pod, state, hostIp: host.ip }, now);
-    return follow(sight, { before: [...told, ...sayStopping(sight, course)], status, course: { ...course, happenings: [] } });
+    return follow(sight, { before: sayStopping(sight, course), status, course: { ...course, happenings: [] } });
   }
   const status = terminatedStatus(pod, podStatus({ pod, state, hostIp: host.ip, terminal: true, failure }, now));
-  return follow(sight, { before: [], status, course, after: [...told, { do: 'vacate', pod }] });
+  return follow(sight, { before: [], status, course, after: [{ do: 'vacate', pod }] });
 }

@@ -47,10 +47,11 @@ const isNotReady: Said = { type: 'Ready', status: 'False', reason: 'KubeletNotRe
 /** Readiness comes last, as old clients expect it. Conditions that others set stay in their places. */
 function conditionsOf(old: readonly NodeCondition[], ready: boolean, now: number): NodeCondition[] {
   const said = [...noPressure, ready ? isReady : isNotReady];
+  const time = timestamp(now);
   const next = said.map((each): NodeCondition => {
     const before = old.find(({ type }) => type === each.type);
     const unchanged = before !== undefined && before.status === each.status;
-    return { ...each, lastHeartbeatTime: timestamp(now), lastTransitionTime: unchanged ? before.lastTransitionTime : timestamp(now) };
+    return { ...each, lastHeartbeatTime: time, lastTransitionTime: unchanged ? before.lastTransitionTime : time };
   });
   const others = old.filter(({ type }) => !said.some((each) => each.type === type));
   return [...others, ...next];
