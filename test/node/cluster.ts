@@ -1,6 +1,6 @@
 /** A simulated cluster with hollow nodes, in which tests play the binder, the scheduler and the users. */
 import { createHash } from 'node:crypto';
-import type { Event, Pod } from '../../src/api/generated/types.ts';
+import type { Event, PersistentVolume, Pod } from '../../src/api/generated/types.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import { configMapKind } from '../../src/api/kinds/config-map.ts';
 import { eventKind } from '../../src/api/kinds/event.ts';
@@ -114,12 +114,12 @@ export class NodeCluster {
   }
 
   /** The same with claims, each mounted by the container. */
-  async podWith(name: string, claims: readonly string[], spec: Draft<Pod['spec']> = {}): Promise<Pod> {
-    return this.pod(name, {
+  async podWith(name: string, claims: readonly string[], spec: Draft<Pod['spec']> = {}, annotations: Record<string, string> = {}): Promise<Pod> {
+    const mounting: Draft<Pod['spec']> = {
       containers: [{ name: 'app', image: 'nginx', volumeMounts: claims.map((claim) => ({ name: claim, mountPath: `/${claim}` })) }],
       volumes: claims.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })),
-      ...spec,
-    });
+    };
+    return this.pod(name, { ...mounting, ...spec }, annotations);
   }
 
   getPod(name: string): Promise<Pod> {
@@ -143,7 +143,7 @@ export class NodeCluster {
   }
 
   /** A claim and a volume of the same name, bound to each other. */
-  async volume(name: string, spec: Draft<Parameters<typeof draftVolume>[1]> = {}): Promise<void> {
+  async volume(name: string, spec: Draft<PersistentVolume['spec']> = {}): Promise<void> {
     const accessMode = spec.accessModes?.[0] ?? 'ReadWriteOnce';
     await this.claim(name, accessMode);
     await this.create(persistentVolumeKind, draftVolume(name, spec));
@@ -185,13 +185,7 @@ export class NodeCluster {
 
 const order = ({ metadata }: Event): number => Number(metadata.resourceVersion);
 
-interface VolumeDraft {
-  readonly accessModes?: string[];
-  readonly csi?: { readonly driver: string; readonly volumeHandle: string };
-  readonly hostPath?: { readonly path: string };
-}
-
-function draftVolume(name: string, spec: Draft<VolumeDraft>) {
+function draftVolume(name: string, spec: Draft<PersistentVolume['spec']>): Draft<PersistentVolume> {
   const source = 'csi' in spec || 'hostPath' in spec ? {} : { csi: { driver: 'driver', volumeHandle: `handle-${name}` } };
   return { metadata: { name }, spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], ...source, ...spec } };
 }
