@@ -5,7 +5,7 @@ import type { ClusterChange, ObjectChange, PodInfo } from '../framework.ts';
 import { type AffinityTerm, readPod, termMatches } from '../pod-info.ts';
 
 export function affinityHelps(pod: PodInfo, change: ClusterChange): boolean {
-  if (change.resource === 'node') return change.after !== undefined && helpsByNode(pod, change);
+  if (change.resource === 'node') return helpsByNode(change);
   return change.resource === 'pod' && helpsByPod(pod, change);
 }
 
@@ -15,22 +15,19 @@ const mayMatch = (terms: readonly AffinityTerm[], other: PodInfo): boolean =>
 
 function helpsByPod(pod: PodInfo, { before, after }: ObjectChange<Pod>): boolean {
   if (after?.metadata.uid === pod.uid) return before !== undefined && !semanticallyEqual(before.metadata.labels, after.metadata.labels);
-  const { required = [], requiredAnti = [] } = pod.affinity ?? {};
-  const [then, now] = [before === undefined ? undefined : readPod(before), after === undefined ? undefined : readPod(after)];
-  if (then !== undefined && now !== undefined) {
-    if (semanticallyEqual(then.labels, now.labels)) return false;
-    return (!mayMatch(required, then) && mayMatch(required, now)) || requiredAnti.some((term) => mayMatch([term], then) && !mayMatch([term], now));
-  }
-  if (now !== undefined) return mayMatch(required, now);
-  if (then === undefined) return false;
-  return requiredAnti.some((term) => mayMatch([term], then)) || (then.affinity?.requiredAnti ?? []).some((term) => mayMatch([term], pod));
+  if (before !== undefined && after !== undefined && semanticallyEqual(before.metadata.labels, after.metadata.labels)) return false;
+  return (after !== undefined && arrives(pod, readPod(after))) || (before !== undefined && leaves(pod, readPod(before)));
 }
 
-function helpsByNode(pod: PodInfo, { before, after }: ObjectChange<Node>): boolean {
+/** It may be the one that the pod wants to be near to. */
+const arrives = ({ affinity }: PodInfo, other: PodInfo): boolean => mayMatch(affinity?.required ?? [], other);
+
+/** It may be the one that was in the way; or the last of those that the pod wants to be near to, who is one of them: then it may be the first. */
+function leaves(pod: PodInfo, other: PodInfo): boolean {
   const { required = [], requiredAnti = [] } = pod.affinity ?? {};
-  const place = (node: Node | undefined, { topologyKey }: AffinityTerm): string | undefined => node?.metadata.labels?.[topologyKey];
-  const isMoved = (term: AffinityTerm): boolean => place(before, term) !== undefined && place(after, term) !== place(before, term);
-  if (required.some((term) => place(after, term) !== undefined && place(after, term) !== place(before, term))) return true;
-  if (before === undefined) return required.length === 0;
-  return requiredAnti.some(isMoved) || (required.length === 0 && !semanticallyEqual(before.metadata.labels, after?.metadata.labels));
+  if (requiredAnti.some((term) => mayMatch([term], other))) return true;
+  return (other.affinity?.requiredAnti ?? []).some((term) => mayMatch([term], pod)) || (mayMatch(required, other) && mayMatch(required, pod));
 }
+
+/** Those who are in the way may be on any node. One that moves to another place, or is gone, takes its pods with it. */
+const helpsByNode = ({ before, after }: ObjectChange<Node>): boolean => !semanticallyEqual(before?.metadata.labels, after?.metadata.labels);

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { inZone, node, SmallCluster, zone } from '../../../test/scheduler/small-cluster.ts';
+import { pod } from '../../../test/storage/objects.ts';
+import type { Namespace, Pod, PodAffinityTerm } from '../../api/generated/types.ts';
+import { readPod } from '../pod-info.ts';
+import { interPodAffinity } from './inter-pod-affinity.ts';
+
+const [hostname, far, close, repelled] = [
+  'kubernetes.io/hostname',
+  "unresolvable: node(s) didn't match pod affinity rules",
+  "unschedulable: node(s) didn't match pod anti-affinity rules",
+  "unschedulable: node(s) didn't satisfy existing pods anti-affinity rules",
+];
+const term = (app: string, topologyKey: string, more: Partial<PodAffinityTerm> = {}): PodAffinityTerm => ({
+  labelSelector: { matchLabels: { app } },
+  topologyKey,
+  ...more,
+});
+type Affinity = NonNullable<Pod['spec']['affinity']>;
+const near = (...terms: PodAffinityTerm[]): Affinity => ({ podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } });
+const away = (...terms: PodAffinityTerm[]): Affinity => ({ podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } });
+
+interface Made {
+  readonly app?: string;
+  readonly on?: string;
+  readonly affinity?: Affinity;
+  readonly namespace?: string;
+}
+const made = (name: string, { app, on, affinity, namespace = 'default' }: Made): Pod =>
+  pod(name, [], {
+    metadata: { namespace, name, ...(app === undefined ? {} : { labels: { app } }) },
+    spec: { ...(on === undefined ? {} : { nodeName: on }), ...(affinity === undefined ? {} : { affinity }) },
+  });
+const namespace = (name: string, labels: Record<string, string>): Namespace => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels },
+  spec: {},
+  status: {},
+});
+
+/** a1 and a2 in zone a, b1 in zone b, and one that is nowhere. */
+function cluster(...pods: readonly Pod[]): SmallCluster {
+  const seen = new SmallCluster([interPodAffinity]);
+  seen.set(node('a1', inZone('a')), node('a2', inZone('a')), node('b1', inZone('b')), node('lost'), ...pods);
+  return seen;
+}
+const each = (a1: string, a2: string, b1: string, lost: string) => ({ a1, a2, b1, lost });
+
+describe('InterPodAffinity', () => {
+  it.each([
+    ['near a pod, by host', near(term('db', hostname)), each('', far, far, far)],
+    ['near a pod, by zone', near(term('db', zone)), each('', '', far, far)],
+    ['near pods that are not there', near(term('cache', zone)), each(far, far, far, far)],
+    ['near a pod, by a label that nodes lack', near(term('db', 'rack')), each(far, far, far, far)],
+    ['near one pod that meets all terms', near(term('db', zone), term('db', hostname)), each('', far, far, far)],
+    ['near two pods at once, which are not the same', near(term('db', zone), term('queue', zone)), each(far, far, far, far)],
+    ['away from a pod, by host', away(term('db', hostname)), each(close, '', '', '')],
+    ['away from a pod, by zone; nodes without the label are away', away(term('db', zone)), each(close, close, '', '')],
+    ['away from any of several', away(term('db', hostname), term('queue', hostname)), each(close, '', close, '')],
+  ])('a pod that has to be %s', (_, affinity, verdicts) => {
+    const seen = cluster(made('db', { app: 'db', on: 'a1' }), made('queue', { app: 'queue', on: 'b1' }));
+    expect(seen.verdicts(made('web', { affinity }))).toEqual(verdicts);
+  });
+
+  it('the first of those that want to be near each other goes anywhere in such a place', () => {
+    const self = made('web', { app: 'web', affinity: near(term('web', zone)) });
+    expect(cluster().verdicts(self)).toEqual(each('', '', '', far));
+    expect(cluster(made('first', { app: 'web', on: 'b1' })).verdicts(self)).toEqual(each(far, far, '', far));
+  });
+
+  it('pods that are there keep others away', () => {
+    const seen = cluster(made('loner', { on: 'a1', affinity: away(term('web', zone)) }));
+    expect(seen.verdicts(made('web', { app: 'web' }))).toEqual(each(repelled, repelled, '', ''));
+    expect(seen.verdicts(made('other', { app: 'other' }))).toEqual(each('', '', '', ''));
+    expect(seen.verdicts(made('web', { app: 'web', namespace: 'elsewhere' }))).toEqual(each('', '', '', ''));
+  });
+
+  it('terms are about the own namespace, others by name, or those that a selector finds', () => {
+    const seen = cluster(made('db', { app: 'db', on: 'a1', namespace: 'data' }));
+    seen.set(namespace('data', { team: 'storage' }), namespace('default', { team: 'web' }));
+    const verdictFor = (more: Partial<PodAffinityTerm>) => seen.verdicts(made('web', { affinity: near(term('db', hostname, more)) }));
+    const found = each('', far, far, far);
+    const none = each(far, far, far, far);
+    expect(verdictFor({})).toEqual(none);
+    expect(verdictFor({ namespaces: ['data'] })).toEqual(found);
+    expect(verdictFor({ namespaceSelector: { matchLabels: { team: 'storage' } } })).toEqual(found);
+    expect(verdictFor({ namespaceSelector: { matchLabels: { team: 'web' } } })).toEqual(none);
+    expect(verdictFor({ namespaceSelector: {} })).toEqual(found);
+    expect(verdictFor({ namespaces: ['other'], namespaceSelector: { matchLabels: { team: 'storage' } } })).toEqual(found);
+  });
+
+  it('and so are those of pods that are there', () => {
+    const selecting = (more: Partial<PodAffinityTerm>) => cluster(made('loner', { on: 'a1', namespace: 'data', affinity: away(term('web', hostname, more)) }));
+    const seen = selecting({ namespaceSelector: { matchLabels: { team: 'web' } } });
+    seen.set(namespace('default', { team: 'web' }));
+    expect(seen.verdicts(made('web', { app: 'web' }))).toEqual(each(repelled, '', '', ''));
+    expect(selecting({}).verdicts(made('web', { app: 'web' }))).toEqual(each('', '', '', ''));
+  });
+
+  it('a term without a selector is about no pod', () => {
+    const seen = cluster(made('db', { app: 'db', on: 'a1' }));
+    expect(seen.verdicts(made('web', { affinity: away({ topologyKey: hostname }) }))).toEqual(each('', '', '', ''));
+  });
+
+  it('is not asked about pods that want nothing, where nobody wants anything', () => {
+    expect(cluster(made('db', { app: 'db', on: 'a1' })).verdicts(made('web', { app: 'web' }))).toBe('skip');
+  });
+});
+
+describe('preferences about other pods', () => {
+  const scores = (seen: SmallCluster, asking: Pod) => {
+    const prepared = seen.prepare(asking);
+    return prepared === 'skip' || 'code' in prepared ? prepared : prepared.score?.(seen.cluster.nodes);
+  };
+  const byName = (seen: SmallCluster, asking: Pod) => {
+    const found = scores(seen, asking);
+    return typeof found === 'object' && 'length' in found ? Object.fromEntries(seen.cluster.nodes.map(({ name }, i) => [name, found[i]])) : found;
+  };
+
+  it('of the pod', () => {
+    const seen = cluster(made('db', { app: 'db', on: 'a1' }), made('noise', { app: 'noise', on: 'b1' }));
+    const affinity: Affinity = {
+      podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 10, podAffinityTerm: term('db', zone) }] },
+      podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 10, podAffinityTerm: term('noise', hostname) }] },
+    };
+    expect(byName(seen, made('web', { affinity }))).toEqual({ a1: 100, a2: 100, b1: 0, lost: 50 });
+  });
+
+  it('of the pods that are there, also of those that require it', () => {
+    const likes: Affinity = { podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 4, podAffinityTerm: term('web', hostname) }] } };
+    const seen = cluster(made('fan', { on: 'a1', affinity: likes }), made('needy', { app: 'web', on: 'b1', affinity: near(term('web', hostname)) }));
+    expect(byName(seen, made('web', { app: 'web' }))).toEqual({ a1: 100, a2: 0, b1: 25, lost: 0 });
+    expect(byName(seen, made('other', { app: 'other' }))).toBeUndefined();
+  });
+});
+
+describe('what may help a pod that others kept waiting', () => {
+  const waiting = readPod(made('web', { app: 'web', affinity: near(term('db', zone)) }));
+  const shy = readPod(made('shy', { app: 'shy', affinity: away(term('db', zone)) }));
+  const helps = (who: typeof waiting, before: Pod | undefined, after: Pod | undefined) =>
+    interPodAffinity.wakes?.helps(who, { resource: 'pod', before, after });
+  const db = made('db', { app: 'db', on: 'a1' });
+  const other = made('db', { app: 'other', on: 'a1' });
+
+  it('a pod that comes, goes or is relabelled', () => {
+    expect(helps(waiting, undefined, db)).toBe(true);
+    expect(helps(waiting, undefined, other)).toBe(false);
+    expect(helps(waiting, other, db)).toBe(true);
+    expect(helps(waiting, db, undefined)).toBe(false);
+    expect(helps(shy, db, undefined)).toBe(true);
+    expect(helps(shy, db, other)).toBe(true);
+    expect(helps(shy, other, undefined)).toBe(false);
+    expect(helps(shy, made('loner', { on: 'a1', affinity: away(term('shy', zone)) }), undefined)).toBe(true);
+  });
+
+  it('its own new labels', () => {
+    expect(helps(waiting, waiting.pod, made('web', { app: 'renamed', affinity: near(term('db', zone)) }))).toBe(true);
+    expect(helps(waiting, waiting.pod, waiting.pod)).toBe(false);
+  });
+});
