@@ -36,19 +36,17 @@ export function historyOf(set: DaemonSet, { revisions, named, pods }: Known): Hi
   if (current === undefined) return { ...newRevision(set, { data, number, named }), old };
   const hash = hashOf(current);
   const { collisionCount } = set.status;
-  const doubles = same.slice(0, -1);
-  const actions: Action[] =
-    doubles.length === 0
-      ? []
-      : pods
-          .filter(({ metadata }) => metadata.labels?.[HASH_LABEL] !== hash && isOf(doubles, metadata.labels?.[HASH_LABEL]))
-          .map((pod) => ({ do: 'relabelPod', pod, hash }));
-  actions.push(...doubles.map((revision): Action => ({ do: 'deleteRevision', revision })));
-  if (current.revision < number) actions.push({ do: 'renumberRevision', revision: current, number });
-  return { hash, collisionCount, old, actions };
+  const renumbering: readonly Action[] = current.revision < number ? [{ do: 'renumberRevision', revision: current, number }] : [];
+  return { hash, collisionCount, old, actions: [...mergeInto(hash, same.slice(0, -1), pods), ...renumbering] };
 }
 
-const isOf = (revisions: readonly ControllerRevision[], hash: string | undefined): boolean => revisions.some((revision) => hashOf(revision) === hash);
+/** Of several revisions of the same state only one stays: pods of the others are of that one. */
+function mergeInto(hash: string, doubles: readonly ControllerRevision[], pods: readonly Pod[]): readonly Action[] {
+  const hashes = new Set<string | undefined>(doubles.map(hashOf));
+  hashes.delete(hash);
+  const theirs = pods.filter(({ metadata }) => hashes.has(metadata.labels?.[HASH_LABEL]));
+  return [...theirs.map((pod): Action => ({ do: 'relabelPod', pod, hash })), ...doubles.map((revision): Action => ({ do: 'deleteRevision', revision }))];
+}
 
 const hashOf = ({ metadata }: ControllerRevision): string => metadata.labels?.[HASH_LABEL] ?? metadata.name ?? '';
 
