@@ -3,10 +3,26 @@ import type { ControllerRevision, PodTemplateSpec } from '../../api/generated/ty
 import { sortedJson } from './hash.ts';
 
 /** The patch with which `kubectl rollout undo` goes back to this template. */
-export const templatePatch = (template: PodTemplateSpec): object => ({ spec: { template: { $patch: 'replace', ...template } } });
+export function templatePatch(template: PodTemplateSpec): object {
+  let patch = patches.get(template);
+  if (patch === undefined) patches.set(template, (patch = { spec: { template: { $patch: 'replace', ...template } } }));
+  return patch;
+}
+
+const patches = new WeakMap<PodTemplateSpec, object>();
 
 /** The same state, however it is written down. */
-export const sameData = (a: unknown, b: unknown): boolean => sortedJson(a) === sortedJson(b);
+export const sameData = (a: unknown, b: unknown): boolean => a === b || textOf(a) === textOf(b);
+
+/** Objects of a cache are frozen and kept, and compared in every pass: each is written out once. */
+const texts = new WeakMap<object, string>();
+
+function textOf(data: unknown): string {
+  if (typeof data !== 'object' || data === null) return sortedJson(data);
+  let text = texts.get(data);
+  if (text === undefined) texts.set(data, (text = sortedJson(data)));
+  return text;
+}
 
 /** Oldest first. */
 export const inRevisionOrder = (revisions: readonly ControllerRevision[]): readonly ControllerRevision[] => [...revisions].sort(compareRevisions);

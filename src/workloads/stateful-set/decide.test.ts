@@ -116,4 +116,18 @@ describe('what a StatefulSet decides', () => {
       }),
     );
   });
+
+  test('is nothing but a report once the set is being deleted', () => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        const settled = settle(start(history));
+        const changedAtLast = history.changes.reduce(apply, settled);
+        const goes = changed(changedAtLast, ({ metadata }) => {
+          metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+        });
+        const revisions = new Map(history.changes.length === 0 ? [] : goes.revisions);
+        expect(decideSet(seen({ ...goes, revisions }), now).actions.filter((action) => action.do !== 'updateStatus')).toEqual([]);
+      }),
+    );
+  });
 });

@@ -45,19 +45,21 @@ function decideOwn(seen: Snapshot, now: number): Decision {
   const { set, pods } = seen;
   const history = historyOf(set, { own: seen.revisions, named: seen.revision });
   const status = statusOf(set, { pods, history }, now);
+  const report: readonly Action[] = isNews(status, set.status) ? [{ do: 'updateStatus', object: { ...set, status }, from: set }] : [];
+  // Its pods and revisions are the garbage collector's business: whatever was made now would have to be deleted next.
+  if (set.metadata.deletionTimestamp !== undefined) {
+    return { actions: history.actions.length === 0 ? report : [], reasons: [{ code: 'SetGoes', text: 'the set is being deleted' }] };
+  }
   const live = new Set([history.current.revision, history.update.revision, ...pods.map(revisionOf)]);
-  const bookkeeping: readonly Action[] = [
-    ...history.actions,
-    ...(isNews(status, set.status) ? [{ do: 'updateStatus', object: { ...set, status }, from: set } as const] : []),
-    ...outdated(set, seen.revisions, live).map((object) => ({ do: 'delete', object }) as const),
-  ];
-  const plan = set.metadata.deletionTimestamp === undefined ? planPods(seen, history, now) : setGoes;
+  const toForget = outdated(set, seen.revisions, live).map((object) => ({ do: 'delete', object }) as const);
+  const plan = planPods(seen, history, now);
   const again = nextAvailability(pods, set.spec.minReadySeconds ?? 0, now);
-  return { actions: [...bookkeeping, ...plan.actions], reasons: plan.reasons, ...(again === undefined ? {} : { again }) };
+  return {
+    actions: [...history.actions, ...report, ...toForget, ...plan.actions],
+    reasons: plan.reasons,
+    ...(again === undefined ? {} : { again }),
+  };
 }
-
-/** Its pods are the garbage collector's business. */
-const setGoes: Plan = { actions: [], reasons: [{ code: 'SetGoes', text: 'the set is being deleted' }] };
 
 function planPods(seen: Snapshot, history: History, now: number): Plan {
   const currentReplicas = seen.pods.filter((pod) => pod.metadata.deletionTimestamp === undefined && revisionOf(pod) === history.current.revision).length;

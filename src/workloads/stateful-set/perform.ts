@@ -169,7 +169,6 @@ function doneOf(result: Result<unknown>): Done {
     case 'forbidden':
     case 'invalid':
     case 'failed':
-    case 'terminating':
       return { outcome, refusal: result.error.message };
     default:
       return { outcome, refusal: undefined };
