@@ -102,6 +102,29 @@ describe('a deployment', () => {
       expect(mixed).toBe(0);
     }));
 
+  test('that recreates waits for an ending pod even if its set no longer counts it', () =>
+    inCluster(async (cluster, world) => {
+      ok(await cluster.client.create(deploymentKind, web('one', { replicas: 1, strategy: { type: 'Recreate' } })));
+      await world.sleep(10_000);
+      const [pod] = ok(await cluster.client.list(podKind)).items;
+      const change = (metadata: object) =>
+        cluster.client.patch(podKind, { namespace: 'default', name: pod?.metadata.name ?? '' }, { type: 'merge', body: { metadata } });
+      ok(await change({ finalizers: ['test/held'] }));
+      await patch(cluster, withImage('two'));
+      await world.sleep(5_000);
+      ok(await change({ labels: { app: 'other' } }));
+      await world.sleep(20_000);
+      expect(await look(cluster)).toEqual(['web revision 1: 0 new and 0 available of 0, 1 wanted, NewReplicaSetAvailable', 'set one 0 1', 'pods one 1']);
+      ok(await change({ finalizers: null }));
+      await world.sleep(10_000);
+      expect(await look(cluster)).toEqual([
+        'web revision 2: 1 new and 1 available of 1, 1 wanted, NewReplicaSetAvailable',
+        'set one 0 1',
+        'set two 1 2',
+        'pods two 1',
+      ]);
+    }));
+
   test('that is paused scales, and rolls out when it goes on', () =>
     inCluster(async (cluster, world) => {
       ok(await cluster.client.create(deploymentKind, web('one')));

@@ -1,8 +1,8 @@
-import type { Deployment, ReplicaSet } from '../../api/generated/types.ts';
+import type { Deployment, OwnerReference, Pod, ReplicaSet } from '../../api/generated/types.ts';
 import { deploymentKind } from '../../api/kinds/workloads/deployment.ts';
 import { podKind } from '../../api/kinds/workloads/pod.ts';
 import { replicaSetKind } from '../../api/kinds/workloads/replica-set.ts';
-import { type Change, keyOf } from '../../machinery/cache.ts';
+import { type Cache, type Change, keyOf } from '../../machinery/cache.ts';
 import type { Informers } from '../../machinery/informers.ts';
 import { type Controller, source } from '../../machinery/loop.ts';
 import { controllerOf, controllerUidOrNamespace, orphansOf } from '../pods/ownership.ts';
@@ -29,7 +29,7 @@ export function deploymentController({ informers, ...means }: DeploymentOptions)
     sources: [
       source(deploymentKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
       source(replicaSetKind, (change) => wokenBySet(change, (namespace) => deployments.inNamespace(namespace))),
-      // Pods wake nobody here: their sets count them, also those that are ending, and tell when the last one is gone.
+      source(podKind, ({ before, after }) => (before === undefined || after !== undefined ? [] : wokenByLostPod(before, sets, deployments))),
     ],
     snapshot(key) {
       const deployment = deployments.getKey(key);
@@ -50,7 +50,7 @@ export function deploymentController({ informers, ...means }: DeploymentOptions)
 
 /** The deployment that a set belongs to or belonged to; of a set that is nobody's, and that is news, every deployment that selects it. */
 function wokenBySet({ before, after }: Change<ReplicaSet>, deploymentsIn: (namespace: string) => readonly Deployment[]): readonly string[] {
-  const owners = [before, after].flatMap((set) => (set === undefined ? [] : ownerKey(set)));
+  const owners = [before, after].flatMap((set) => (set === undefined ? [] : ownerKey(set, deploymentKind.kind)));
   if (after === undefined || controllerOf(after) !== undefined || !isNews(before, after)) return owners;
   const { namespace = '', labels } = after.metadata;
   return [...owners, ...deploymentsIn(namespace).flatMap(({ metadata, spec }) => (selects(spec.selector, labels) ? [keyOf(metadata)] : []))];
@@ -59,7 +59,15 @@ function wokenBySet({ before, after }: Change<ReplicaSet>, deploymentsIn: (names
 const isNews = (before: ReplicaSet | undefined, after: ReplicaSet): boolean =>
   before === undefined || controllerOf(before) !== undefined || !sameEntries(before.metadata.labels, after.metadata.labels);
 
-function ownerKey(set: ReplicaSet): readonly string[] {
-  const owner = controllerOf(set);
-  return owner?.kind === deploymentKind.kind ? [keyOf({ namespace: set.metadata.namespace, name: owner.name })] : [];
+/** Who recreates waits for the last old pod, also for one that its set no longer counts because it lost its label while it was ending. */
+function wokenByLostPod(pod: Pod, sets: Cache<ReplicaSet>, deployments: Cache<Deployment>): readonly string[] {
+  return ownerKey(pod, replicaSetKind.kind)
+    .flatMap((key) => sets.getKey(key) ?? [])
+    .flatMap((set) => ownerKey(set, deploymentKind.kind))
+    .filter((key) => deployments.getKey(key)?.spec.strategy.type === 'Recreate');
+}
+
+function ownerKey(object: Pod | ReplicaSet, kind: string): readonly string[] {
+  const owner: OwnerReference | undefined = controllerOf(object);
+  return owner?.kind === kind ? [keyOf({ namespace: object.metadata.namespace, name: owner.name })] : [];
 }
