@@ -145,29 +145,33 @@ export function nodesOn(
 export const untranslatable = ({ name }: Volume): string => `could not translate pv: volume "${name}" names nothing that its driver could know`;
 
 function findWanted(wanted: readonly Wanted[], node: NodeAsked, seen: VolumesSeen): Finding {
-  if (wanted.some(({ claim }) => claim.selectedNode !== undefined && claim.selectedNode !== node.name)) return conflicts.noVolume;
+  // Those for which a node was chosen already come first.
+  const toMake = wanted.filter(({ claim }) => claim.selectedNode !== undefined);
+  if (toMake.some(({ claim }) => claim.selectedNode !== node.name)) return conflicts.noVolume;
   const bindings: Binding[] = [];
-  const provisions: Wanted[] = wanted.filter(({ claim }) => claim.selectedNode !== undefined);
-  const taken = new Set<string>();
+  // A single claim takes nothing from another.
+  const taken = wanted.length === 1 ? undefined : new Set<string>();
   for (const each of wanted) {
     const { claim } = each;
     if (claim.selectedNode !== undefined) continue;
     if (claim.selector.type === 'invalid') {
       return { type: 'failed', message: `error creating internal label selector for claim: ${claim.key}: ${claim.selector.problem}` };
     }
-    const volume = volumeFor(each, node.labels, taken);
-    if (volume === undefined) provisions.push(each);
+    const volume = volumeFor(each, node.labels, taken ?? noneTaken);
+    if (volume === undefined) toMake.push(each);
     else {
-      taken.add(volume.name);
+      taken?.add(volume.name);
       bindings.push({ volume, claim });
     }
   }
-  for (const each of provisions) {
+  for (const each of toMake) {
     const conflict = whyNotProvisioned(each, node.labels, seen);
     if (conflict !== undefined) return conflicts[conflict];
   }
-  return { type: 'found', bindings, provisions: provisions.map(({ claim }) => claim) };
+  return { type: 'found', bindings, provisions: toMake.map(({ claim }) => claim) };
 }
+
+const noneTaken: ReadonlySet<string> = new Set();
 
 function volumeFor({ reserved, choice }: Wanted, labels: Labels | undefined, taken: ReadonlySet<string>): Volume | undefined {
   if (reserved.length === 0) return choice.smallest(labels, taken);

@@ -9,7 +9,7 @@ import { matchesNode } from '../../domain/volumes/topology.ts';
 import { isFree, type Volume } from '../../domain/volumes/volume.ts';
 import { bySize, entryOf, shelfKey } from '../../domain/volumes/volume-index.ts';
 import type { LabelledNodes } from './labelled-nodes.ts';
-import { type Place, PlaceMap, type Whereabouts, whereaboutsOfTerms } from './places.ts';
+import { type Place, PlaceMap, placesOf, type Whereabouts, whereaboutsOfTerms } from './places.ts';
 
 /**
  * The volumes that nobody has, arranged so that a claim finds the one that it would get on a node without looking at those that other
@@ -48,7 +48,7 @@ export class FreeVolumes {
 /** Free volumes that agree in all that a claim and its volume have to agree in. */
 class Shelf {
   readonly places = new PlaceMap(() => new Pile());
-  /** The nodes at whose places there is anything. Undefined in `reached`: all of them. */
+  /** By node: at how many of its places there is anything. */
   readonly #counts = new Map<string, number>();
   readonly #reached = new Set<string>();
   readonly #nodes: LabelledNodes;
@@ -63,22 +63,24 @@ class Shelf {
 
   /** No other node can reach any of these volumes. Undefined: any may. */
   get reached(): ReadonlySet<string> | undefined {
-    return this.places.anywhere === undefined ? this.#reached : undefined;
+    return this.places.at('anywhere') === undefined ? this.#reached : undefined;
   }
 
   add(volume: Volume): void {
     const where = whereaboutsOfTerms(volume.nodes);
-    const item = { volume, exact: isExact(where) };
-    for (const place of placesOf(where)) if (this.#pileAt(place) === undefined) this.#count(place, 1);
-    for (const pile of this.places.open(where)) pile.add(item);
+    const item = itemOf(volume, where);
+    for (const place of placesOf(where)) {
+      if (this.places.at(place) === undefined) this.#count(place, 1);
+      this.places.open(place).put(item);
+    }
   }
 
   remove(volume: Volume): void {
     const where = whereaboutsOfTerms(volume.nodes);
-    const item = { volume, exact: isExact(where) };
+    const item = itemOf(volume, where);
     for (const place of placesOf(where)) {
-      const pile = this.#pileAt(place);
-      pile?.remove(item);
+      const pile = this.places.at(place);
+      pile?.take(item);
       if (pile?.size !== 0) continue;
       this.places.close(place);
       this.#count(place, -1);
@@ -86,12 +88,8 @@ class Shelf {
   }
 
   relabel(node: string, label: string, { before, after }: { readonly before: string | undefined; readonly after: string | undefined }): void {
-    if (before !== undefined && this.places.at(label, before) !== undefined) this.#countNode(node, -1);
-    if (after !== undefined && this.places.at(label, after) !== undefined) this.#countNode(node, 1);
-  }
-
-  #pileAt(place: Place | 'anywhere'): Pile | undefined {
-    return place === 'anywhere' ? this.places.anywhere : this.places.at(place.label, place.value);
+    if (before !== undefined && this.places.at({ label, value: before }) !== undefined) this.#countNode(node, -1);
+    if (after !== undefined && this.places.at({ label, value: after }) !== undefined) this.#countNode(node, 1);
   }
 
   #count(place: Place | 'anywhere', times: 1 | -1): void {
@@ -110,22 +108,56 @@ class Shelf {
   }
 }
 
-const placesOf = (where: Whereabouts): readonly (Place | 'anywhere')[] => (where.type === 'anywhere' ? ['anywhere'] : where.places);
-
-/** `exact`: whoever looks at the place where it lies can reach it, without a further question. */
 interface Item {
   readonly volume: Volume;
+  /** Whoever looks at the place where it lies can reach it, without a further question. */
   readonly exact: boolean;
+  /** Whatever the claim is called and labelled: what it asks for decides. */
+  readonly open: boolean;
 }
 
-const isExact = (where: Whereabouts): boolean => where.type === 'places' && where.exact;
+const itemOf = (volume: Volume, where: Whereabouts): Item => ({
+  volume,
+  exact: volume.nodes === undefined || (where.type === 'places' && where.exact),
+  open: volume.claimSelector.text === '',
+});
 
 /** The free volumes at one place, the smallest first. */
 class Pile extends SortedList<Item> {
+  /** Those about which more has to be asked than what the claim asks for. */
+  #intricate = 0;
+  /** By what is asked for: the answer, until something changes here. Claims of one workload all ask for the same. */
+  readonly #answers = new Map<string, Item | undefined>();
+
   constructor() {
     super((a, b) => bySize(a.volume, b.volume));
   }
+
+  put(item: Item): void {
+    this.add(item);
+    if (!isPlain(item)) this.#intricate++;
+    this.#answers.clear();
+  }
+
+  take(item: Item): void {
+    if (!this.remove(item)) return;
+    if (!isPlain(item)) this.#intricate--;
+    this.#answers.clear();
+  }
+
+  /** The first item that will do, as far as that depends on `asked` alone; 'ask' if it does not. */
+  firstFor(asked: string, look: () => Item | undefined): Item | undefined | 'ask' {
+    if (this.#intricate > 0) return 'ask';
+    if (this.#answers.has(asked)) return this.#answers.get(asked);
+    if (this.#answers.size >= mostAnswers) this.#answers.clear();
+    const found = look();
+    this.#answers.set(asked, found);
+    return found;
+  }
 }
+
+const isPlain = ({ exact, open }: Item): boolean => exact && open;
+const mostAnswers = 16;
 
 /**
  * The free volumes that would do for one claim, whichever the node. They are looked for place by place, and only as far as anybody
@@ -133,12 +165,14 @@ class Pile extends SortedList<Item> {
  */
 export class Choice {
   readonly #claim: Claim;
+  readonly #asked: string;
   readonly #shelf: Shelf | undefined;
   readonly #isPromised: (volumeName: string) => boolean;
   readonly #fitting = new Map<Pile, Fitting>();
 
   constructor(claim: Claim, shelf: Shelf | undefined, isPromised: (volumeName: string) => boolean) {
     this.#claim = claim;
+    this.#asked = `${claim.request.unscaled}e${claim.request.exponent} ${claim.accessModes} ${claim.selector.text}`;
     this.#shelf = shelf;
     this.#isPromised = isPromised;
   }
@@ -150,22 +184,28 @@ export class Choice {
 
   /** The smallest volume that would do on a node of these labels. `taken`: by other claims of the same pod. */
   smallest(labels: Labels | undefined, taken: ReadonlySet<string>): Volume | undefined {
-    let best: Volume | undefined;
-    this.#shelf?.places.reach(labels, (pile) => {
-      const found = this.#smallestOf(pile, labels, taken);
+    const places = this.#shelf?.places;
+    if (places === undefined) return undefined;
+    const everywhere = places.at('anywhere');
+    let best = everywhere === undefined ? undefined : this.#smallestOf(everywhere, labels, taken);
+    for (let i = 0; i < places.breadth; i++) {
+      const pile = places.reached(labels, i);
+      const found = pile === undefined ? undefined : this.#smallestOf(pile, labels, taken);
       if (found !== undefined && (best === undefined || bySize(found, best) < 0)) best = found;
-      return false;
-    });
+    }
     return best;
   }
 
   #smallestOf(pile: Pile, labels: Labels | undefined, taken: ReadonlySet<string>): Volume | undefined {
+    const first = pile.firstFor(this.#asked, () => this.#in(pile).next().value ?? undefined);
+    if (first === undefined) return undefined;
+    if (first !== 'ask' && !taken.has(first.volume.name) && !this.#isPromised(first.volume.name)) return first.volume;
     const fitting = entryOf(this.#fitting, pile, () => new Fitting(this.#in(pile)));
     for (let at = 0; ; at++) {
       const item = fitting.get(at);
       if (item === undefined) return undefined;
       const { volume, exact } = item;
-      if (taken.has(volume.name)) continue;
+      if (taken.has(volume.name) || this.#isPromised(volume.name)) continue;
       if (exact || volume.nodes === undefined || matchesNode(volume.nodes, { labels })) return volume;
     }
   }
@@ -178,7 +218,7 @@ export class Choice {
     const { accessModes, selector } = this.#claim;
     // What most volumes are passed over for, before anybody writes down why.
     if (!offersModes(volume.accessModes, accessModes) || (selector.type === 'valid' && !matchesLabels(selector.selector, volume.labels))) return false;
-    return matchVolume(this.#claim, volume, { node: 'any' }) === 'fits' && !this.#isPromised(volume.name);
+    return matchVolume(this.#claim, volume, { node: 'any' }) === 'fits';
   }
 }
 

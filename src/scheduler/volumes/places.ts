@@ -52,6 +52,8 @@ function distinct(places: readonly Place[]): readonly Place[] {
 /** Things by the places at which they lie; what can be reached from anywhere lies in a place of its own. */
 export class PlaceMap<T> {
   readonly #byLabel = new Map<string, Map<string, T>>();
+  /** The same, for going through them thousands of times between two changes. */
+  #labels: readonly (readonly [label: string, values: ReadonlyMap<string, T>])[] = [];
   readonly #make: () => T;
   #anywhere: T | undefined;
 
@@ -59,24 +61,19 @@ export class PlaceMap<T> {
     this.#make = make;
   }
 
-  /** What is at each of the places; made if nothing is there yet. */
-  *open(where: Whereabouts): Generator<T, void, undefined> {
-    if (where.type === 'anywhere') yield (this.#anywhere ??= this.#make());
-    else
-      for (const { label, value } of where.places)
-        yield entryOf(
-          entryOf(this.#byLabel, label, () => new Map<string, T>()),
-          value,
-          this.#make,
-        );
+  /** What is at the place; made if nothing is there yet. */
+  open(place: Place | 'anywhere'): T {
+    if (place === 'anywhere') return (this.#anywhere ??= this.#make());
+    let values = this.#byLabel.get(place.label);
+    if (values === undefined) {
+      this.#byLabel.set(place.label, (values = new Map()));
+      this.#labels = [...this.#byLabel];
+    }
+    return entryOf(values, place.value, this.#make);
   }
 
-  get anywhere(): T | undefined {
-    return this.#anywhere;
-  }
-
-  at(label: string, value: string): T | undefined {
-    return this.#byLabel.get(label)?.get(value);
+  at(place: Place | 'anywhere'): T | undefined {
+    return place === 'anywhere' ? this.#anywhere : this.#byLabel.get(place.label)?.get(place.value);
   }
 
   /** Nothing is left there. */
@@ -87,20 +84,29 @@ export class PlaceMap<T> {
     }
     const values = this.#byLabel.get(place.label);
     values?.delete(place.value);
-    if (values?.size === 0) this.#byLabel.delete(place.label);
+    if (values?.size !== 0) return;
+    this.#byLabel.delete(place.label);
+    this.#labels = [...this.#byLabel];
   }
 
   get empty(): boolean {
     return this.#anywhere === undefined && this.#byLabel.size === 0;
   }
 
-  /** Calls with each that a node of these labels may reach, until that returns true. */
-  reach(labels: Labels | undefined, visit: (found: T) => boolean): void {
-    if (this.#anywhere !== undefined && visit(this.#anywhere)) return;
-    if (labels === undefined) return;
-    for (const [label, values] of this.#byLabel) {
-      const found = Object.hasOwn(labels, label) ? values.get(labels[label] ?? '') : undefined;
-      if (found !== undefined && visit(found)) return;
-    }
+  /** How many labels say where something is. */
+  get breadth(): number {
+    return this.#labels.length;
+  }
+
+  /** What a node of these labels finds at the place that the i-th label names. */
+  reached(labels: Labels | undefined, i: number): T | undefined {
+    const entry = this.#labels[i];
+    if (entry === undefined || labels === undefined || !Object.hasOwn(labels, entry[0])) return undefined;
+    return entry[1].get(labels[entry[0]] ?? '');
   }
 }
+
+/** The places at which a thing lies. */
+export const placesOf = (where: Whereabouts): readonly (Place | 'anywhere')[] => (where.type === 'anywhere' ? everywhere : where.places);
+
+const everywhere = ['anywhere'] as const;

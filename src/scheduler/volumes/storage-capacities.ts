@@ -5,7 +5,7 @@ import { readQuantity } from '../../domain/volumes/capacity.ts';
 import { claimKey } from '../../domain/volumes/claim.ts';
 import { entryOf } from '../../domain/volumes/volume-index.ts';
 import type { ObjectChange } from '../framework.ts';
-import { PlaceMap, type Whereabouts, whereaboutsOf } from './places.ts';
+import { PlaceMap, placesOf, type Whereabouts, whereaboutsOf } from './places.ts';
 
 /** What drivers report of the room that they have left, by class, and where. */
 export class StorageCapacities {
@@ -16,15 +16,15 @@ export class StorageCapacities {
     const room = after === undefined ? undefined : readRoom(after);
     if (after === undefined || room === undefined) return;
     const places = entryOf(this.#byClass, after.storageClassName, () => new PlaceMap(() => new Map<string, Room>()));
-    for (const rooms of places.open(room.where)) rooms.set(keyOf(after), room);
+    for (const place of placesOf(room.where)) places.open(place).set(keyOf(after), room);
   }
 
   #remove(object: CSIStorageCapacity): void {
     const places = this.#byClass.get(object.storageClassName);
     const where = readRoom(object)?.where;
     if (places === undefined || where === undefined) return;
-    for (const place of where.type === 'anywhere' ? (['anywhere'] as const) : where.places) {
-      const rooms = place === 'anywhere' ? places.anywhere : places.at(place.label, place.value);
+    for (const place of placesOf(where)) {
+      const rooms = places.at(place);
       rooms?.delete(keyOf(object));
       if (rooms?.size === 0) places.close(place);
     }
@@ -33,16 +33,18 @@ export class StorageCapacities {
 
   /** Whether a volume of this size could be made for a node of these labels. */
   isEnough(className: string, bytes: bigint, labels: Labels | undefined): boolean {
-    let found = false;
-    this.#byClass.get(className)?.reach(labels, (rooms) => {
-      for (const { largest, nodes } of rooms.values()) {
-        found = largest >= bytes && matchesLabels(nodes, labels);
-        if (found) break;
-      }
-      return found;
-    });
-    return found;
+    const places = this.#byClass.get(className);
+    if (places === undefined) return false;
+    if (hasRoom(places.at('anywhere'), bytes, labels)) return true;
+    for (let i = 0; i < places.breadth; i++) if (hasRoom(places.reached(labels, i), bytes, labels)) return true;
+    return false;
   }
+}
+
+function hasRoom(rooms: ReadonlyMap<string, Room> | undefined, bytes: bigint, labels: Labels | undefined): boolean {
+  if (rooms === undefined) return false;
+  for (const { largest, nodes } of rooms.values()) if (largest >= bytes && matchesLabels(nodes, labels)) return true;
+  return false;
 }
 
 interface Room {
