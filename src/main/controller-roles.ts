@@ -79,6 +79,9 @@ export const controllerRoles = {
   'cronjob-controller': [rule('update', 'batch', 'cronjobs/status'), rule('get create delete', 'batch', 'jobs'), events],
   'node-controller': [rule('update', '', 'nodes', 'nodes/status', 'pods/status'), events],
   'disruption-controller': [rule('update', 'policy', 'poddisruptionbudgets/status'), rule('update', '', 'pods/status'), events],
+  'endpointslice-controller': [rule('create update delete', 'discovery.k8s.io', 'endpointslices'), events],
+  'endpointslicemirroring-controller': [rule('create update delete', 'discovery.k8s.io', 'endpointslices'), events],
+  'endpoint-controller': [rule('create update delete', '', 'endpoints'), events],
   'taint-eviction-controller': [rule('update', '', 'pods/status'), rule('delete', '', 'pods'), events],
   'pod-garbage-collector': [rule('get', '', 'nodes'), rule('update', '', 'pods/status'), rule('delete', '', 'pods')],
   /** What hollow nodes say; all else they do as the nodes that they are (`node-roles.ts`). */
@@ -88,7 +91,7 @@ export const controllerRoles = {
     rule('get create update', 'coordination.k8s.io', 'leases'),
     rule('create', '', 'pods/binding'),
     rule('patch', '', 'pods/status'),
-    rule('delete', '', 'pods'),
+    rule('get delete', '', 'pods'),
     rule('update', '', 'persistentvolumes', 'persistentvolumes/status', 'persistentvolumeclaims', 'persistentvolumeclaims/status'),
     rule('create', 'mooring.dev', 'volumebindings'),
     rule('create patch', 'events.k8s.io', 'events'),
