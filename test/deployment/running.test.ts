@@ -209,7 +209,48 @@ describe('a deployment that may not make its replica set', () => {
     }));
 });
 
+/** A pod of the deployment's only set that nobody made: whoever selects it may have it. */
+async function stray(cluster: TestCluster, name: string, nodeName: string): Promise<void> {
+  const [set] = ok(await cluster.client.list(replicaSetKind)).items;
+  const { labels } = set?.metadata ?? {};
+  const metadata = { namespace: 'default', name, ...(labels === undefined ? {} : { labels }) };
+  ok(await cluster.client.create(podKind, { metadata, spec: { nodeName, containers: [{ name: 'app', image: 'one' }] } }));
+}
+
+const podsOf = async (cluster: TestCluster) => ok(await cluster.client.list(podKind)).items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+
 describe('a replica set', () => {
+  test('takes in what it selects, and replaces what it selects no longer', () =>
+    inCluster(async (cluster, world) => {
+      ok(await cluster.client.create(deploymentKind, web('one', { replicas: 0 })));
+      await world.sleep(5_000);
+      await patch(cluster, { replicas: 1, paused: true });
+      await stray(cluster, 'stray', 'somewhere');
+      await world.sleep(10_000);
+      const [pod, ...others] = await podsOf(cluster);
+      expect(others).toEqual([]);
+      expect(pod?.metadata.ownerReferences).toMatchObject([{ kind: 'ReplicaSet', controller: true, blockOwnerDeletion: true }]);
+      const name = pod?.metadata.name ?? '';
+      ok(await cluster.client.patch(podKind, { namespace: 'default', name }, { type: 'merge', body: { metadata: { labels: { app: 'other' } } } }));
+      await world.sleep(10_000);
+      const [released, replaced] = (await podsOf(cluster)).toSorted((a) => (a.metadata.name === name ? -1 : 1));
+      expect(released?.metadata.ownerReferences).toBeUndefined();
+      expect(replaced?.metadata.ownerReferences).toHaveLength(1);
+    }));
+
+  test('that shrinks spares nodes with few pods of its deployment, even where these are the youngest', () =>
+    inCluster(async (cluster, world) => {
+      ok(await cluster.client.create(deploymentKind, web('one', { replicas: 2 })));
+      await world.sleep(600_000);
+      await patch(cluster, { replicas: 3 });
+      await stray(cluster, 'elsewhere', 'elsewhere');
+      await world.sleep(20_000);
+      // Whoever was first, there are two pods somewhere and one elsewhere, or three somewhere and one too many.
+      await patch(cluster, { replicas: 2 });
+      await world.sleep(20_000);
+      expect((await podsOf(cluster)).map(({ spec }) => spec.nodeName).sort()).toEqual(['elsewhere', 'somewhere']);
+    }));
+
   test('that is deleted is made anew, with pods of its own', () =>
     inCluster(async (cluster, world) => {
       ok(await cluster.client.create(deploymentKind, web('one')));
