@@ -127,7 +127,7 @@ class Pile extends SortedList<Item> {
   /** Those about which more has to be asked than what the claim asks for. */
   #intricate = 0;
   /** By what is asked for: the answer, until something changes here. Claims of one workload all ask for the same. */
-  readonly #answers = new Map<string, Item | undefined>();
+  readonly #answers = new Map<string, Answer>();
 
   constructor() {
     super((a, b) => bySize(a.volume, b.volume));
@@ -145,16 +145,23 @@ class Pile extends SortedList<Item> {
     this.#answers.clear();
   }
 
-  /** The first item that will do, as far as that depends on `asked` alone; 'ask' if it does not. */
-  firstFor(asked: string, look: () => Item | undefined): Item | undefined | 'ask' {
-    if (this.#intricate > 0) return 'ask';
-    if (this.#answers.has(asked)) return this.#answers.get(asked);
+  /** The first item that will do depends on what is asked for, and on nothing else. */
+  get isPlain(): boolean {
+    return this.#intricate === 0;
+  }
+
+  /** What was answered last; undefined: nobody has asked since something changed. */
+  answerTo(asked: string): Answer | undefined {
+    return this.#answers.get(asked);
+  }
+
+  remember(asked: string, answer: Answer): void {
     if (this.#answers.size >= mostAnswers) this.#answers.clear();
-    const found = look();
-    this.#answers.set(asked, found);
-    return found;
+    this.#answers.set(asked, answer);
   }
 }
+
+type Answer = Item | 'nothing';
 
 const isPlain = ({ exact, open }: Item): boolean => exact && open;
 const mostAnswers = 16;
@@ -197,9 +204,11 @@ export class Choice {
   }
 
   #smallestOf(pile: Pile, labels: Labels | undefined, taken: ReadonlySet<string>): Volume | undefined {
-    const first = pile.firstFor(this.#asked, () => this.#in(pile).next().value ?? undefined);
-    if (first === undefined) return undefined;
-    if (first !== 'ask' && !taken.has(first.volume.name) && !this.#isPromised(first.volume.name)) return first.volume;
+    if (pile.isPlain) {
+      const first = pile.answerTo(this.#asked) ?? this.#askPlain(pile);
+      if (first === 'nothing') return undefined;
+      if (!taken.has(first.volume.name) && !this.#isPromised(first.volume.name)) return first.volume;
+    }
     const fitting = entryOf(this.#fitting, pile, () => new Fitting(this.#in(pile)));
     for (let at = 0; ; at++) {
       const item = fitting.get(at);
@@ -208,6 +217,12 @@ export class Choice {
       if (taken.has(volume.name) || this.#isPromised(volume.name)) continue;
       if (exact || volume.nodes === undefined || matchesNode(volume.nodes, { labels })) return volume;
     }
+  }
+
+  #askPlain(pile: Pile): Answer {
+    const answer = this.#in(pile).next().value ?? 'nothing';
+    pile.remember(this.#asked, answer);
+    return answer;
   }
 
   *#in(pile: Pile): Generator<Item, void, undefined> {
