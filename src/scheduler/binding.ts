@@ -27,12 +27,12 @@ export interface BinderOptions {
   readonly nodeExists: (name: string) => boolean;
 }
 
-/**
- * PreBind and Bind, of many pods side by side. Until a pod is bound, it can be called off.
- */
+/** PreBind and Bind, of many pods side by side. Until a pod is bound, it can be called off. */
 export class Binder {
   readonly #options: BinderOptions;
   readonly #underWay = new Map<string, { readonly abort: AbortController; stage: 'preBind' | 'bind' }>();
+
+  #stopped = false;
 
   constructor(options: BinderOptions) {
     this.#options = options;
@@ -65,7 +65,8 @@ export class Binder {
     return true;
   }
 
-  callOffAll(): void {
+  stop(): void {
+    this.#stopped = true;
     for (const uid of this.#underWay.keys()) this.callOff(uid, 'stopped');
   }
 
@@ -97,7 +98,19 @@ export class Binder {
       target: { kind: 'Node', name: node.name },
     };
     const result = await this.#options.client.instruct(podKind, { namespace, name, subresource: 'binding' }, binding);
-    return result.ok ? { type: 'bound' } : refusalOf(result);
+    if (result.ok) return { type: 'bound' };
+    return result.reason === 'unreachable' && (await this.#wasBound(pod, node.name)) ? { type: 'bound' } : refusalOf(result);
+  }
+
+  /** No answer came. Until it is known whether the pod has its node, nobody else may have that room. */
+  async #wasBound({ namespace, name, uid }: PodInfo, nodeName: string): Promise<boolean> {
+    const { client, world } = this.#options;
+    for (;;) {
+      const found = await client.get(podKind, { namespace, name });
+      if (found.ok) return found.value.metadata.uid === uid && found.value.spec.nodeName === nodeName;
+      if (this.#stopped || found.reason !== 'unreachable') return false;
+      await new Promise<void>((resolve) => void world.timers.after(askAgainMs, resolve));
+    }
   }
 }
 
@@ -109,3 +122,4 @@ function refusalOf(refusal: Refusal): BindingEnd {
 const preempted: AbortReason = 'preempted';
 
 const noticeMs = 1_000;
+const askAgainMs = 1_000;

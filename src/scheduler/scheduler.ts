@@ -87,7 +87,7 @@ export class Scheduler {
     this.#state = 'stopped';
     this.#queue.stop();
     this.#unsubscribe();
-    this.#binder.callOffAll();
+    this.#binder.stop();
   }
 
   #begin(): void {
@@ -134,7 +134,7 @@ export class Scheduler {
       return this.#tell(pod, `skip schedule deleting pod: ${pod.key}`);
     }
     const result = this.#search.find(pod);
-    this.#log.debug('decided', { pod: pod.key, result: result.type, node: result.type === 'found' ? result.node.name : undefined });
+    if (this.#log.debugs) this.#log.debug('decided', { pod: pod.key, result: result.type, node: result.type === 'found' ? result.node.name : undefined });
     switch (result.type) {
       case 'found':
         return this.#place(pod, result);
