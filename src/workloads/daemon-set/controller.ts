@@ -7,7 +7,8 @@ import { type Cache, type Change, keyOf } from '../../machinery/cache.ts';
 import type { Informers } from '../../machinery/informers.ts';
 import { type Controller, source } from '../../machinery/loop.ts';
 import { sortedJson } from '../pods/hash.ts';
-import { controllerUidOrNamespace, orphansOf } from '../pods/ownership.ts';
+import { Orphans } from '../pods/orphans.ts';
+import { controllerUid } from '../pods/ownership.ts';
 import { ownersOf } from '../pods/waking.ts';
 import type { Action } from './actions.ts';
 import { decideDaemonSet, type Snapshot } from './decide.ts';
@@ -26,8 +27,9 @@ export function daemonSetController({ informers, ...means }: DaemonSetOptions): 
   const sets = informers.cache(daemonSetKind);
   const nodes = informers.cache(nodeKind);
   const revisions = informers.cache(controllerRevisionKind);
-  const podsByOwner = informers.cache(podKind).addIndex(controllerUidOrNamespace);
-  const revisionsByOwner = revisions.addIndex(controllerUidOrNamespace);
+  const pods = informers.cache(podKind);
+  const [podsByOwner, revisionsByOwner] = [pods.addIndex(controllerUid), revisions.addIndex(controllerUid)];
+  const [orphanPods, orphanRevisions] = [new Orphans(pods), new Orphans(revisions)];
   const owners = { kind: daemonSetKind.kind, inNamespace: (namespace: string) => sets.inNamespace(namespace) };
   const performer = new Performer(means);
   return {
@@ -44,8 +46,8 @@ export function daemonSetController({ informers, ...means }: DaemonSetOptions): 
       const { namespace, uid = '' } = set.metadata;
       return {
         set,
-        candidates: [...podsByOwner.get(uid), ...podsByOwner.get(orphansOf(namespace))],
-        revisions: [...revisionsByOwner.get(uid), ...revisionsByOwner.get(orphansOf(namespace))],
+        candidates: [...podsByOwner.get(uid), ...orphanPods.near(namespace, set.spec.selector)],
+        revisions: [...revisionsByOwner.get(uid), ...orphanRevisions.near(namespace, set.spec.selector)],
         revisionNamed: (name) => revisions.get({ namespace, name }),
         nodes: nodes.list(),
         failureOn: (failure) => performer.failures.get(failure),

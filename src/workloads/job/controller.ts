@@ -4,7 +4,8 @@ import { podKind } from '../../api/kinds/workloads/pod.ts';
 import { keyOf } from '../../machinery/cache.ts';
 import type { Informers } from '../../machinery/informers.ts';
 import { type Controller, source } from '../../machinery/loop.ts';
-import { controllerUidOrNamespace, orphansOf } from '../pods/ownership.ts';
+import { Orphans } from '../pods/orphans.ts';
+import { controllerUid } from '../pods/ownership.ts';
 import { ownersOf } from '../pods/waking.ts';
 import type { Action } from './actions.ts';
 import { decideJob, type Snapshot } from './decide.ts';
@@ -20,7 +21,8 @@ export const eventSource = 'job-controller';
 /** Runs pods until enough of them have succeeded. Keys are those of jobs: 'namespace/name'. */
 export function jobController({ informers, ...means }: JobOptions): Controller<string, Snapshot, Action> {
   const jobs = informers.cache(jobKind);
-  const podsByOwner = informers.cache(podKind).addIndex(controllerUidOrNamespace);
+  const podsByOwner = informers.cache(podKind).addIndex(controllerUid);
+  const orphans = new Orphans(informers.cache(podKind));
   const performer = new Performer(means);
   return {
     name: 'job',
@@ -36,7 +38,7 @@ export function jobController({ informers, ...means }: JobOptions): Controller<s
       const job = jobs.getKey(key);
       if (job === undefined) return undefined;
       const { uid = '', namespace } = job.metadata;
-      return { job, candidates: [...podsByOwner.get(uid), ...podsByOwner.get(orphansOf(namespace))], backoff: performer.failures.get(uid) };
+      return { job, candidates: [...podsByOwner.get(uid), ...orphans.near(namespace, job.spec.selector)], backoff: performer.failures.get(uid) };
     },
     decide: decideJob,
     perform: (action) => performer.perform(action),

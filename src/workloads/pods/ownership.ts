@@ -7,6 +7,12 @@ import type { KubeObject } from '../../api/object.ts';
 
 export const controllerOf = ({ metadata }: KubeObject): OwnerReference | undefined => metadata.ownerReferences?.find(({ controller }) => controller === true);
 
+/** An index function: the uid of the controller, if there is one. */
+export const controllerUid = (object: KubeObject): readonly string[] => {
+  const controller = controllerOf(object);
+  return controller === undefined ? [] : [controller.uid];
+};
+
 /** An index function: the uid of the controller, or the namespace of an object that has none. */
 export const controllerUidOrNamespace = (object: KubeObject): readonly string[] => [controllerOf(object)?.uid ?? orphansOf(object.metadata.namespace)];
 

@@ -2,7 +2,7 @@ import type { LabelSelector } from '../../api/generated/types.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { type Change, keyOf } from '../../machinery/cache.ts';
 import { controllerOf } from './ownership.ts';
-import { selects } from './selector.ts';
+import { sameEntries, selects } from './selector.ts';
 
 interface Selecting extends KubeObject {
   readonly spec: { readonly selector?: LabelSelector | null };
@@ -25,4 +25,4 @@ export function ownersOf({ before, after }: Change<KubeObject>, { kind, inNamesp
 }
 
 const isNews = (before: KubeObject | undefined, after: KubeObject): boolean =>
-  before === undefined || controllerOf(before) !== undefined || before.metadata.labels !== after.metadata.labels;
+  before === undefined || controllerOf(before) !== undefined || !sameEntries(before.metadata.labels, after.metadata.labels);

@@ -1,11 +1,12 @@
 import type { Pod, ReplicaSet } from '../../api/generated/types.ts';
 import { podKind } from '../../api/kinds/workloads/pod.ts';
 import { replicaSetKind } from '../../api/kinds/workloads/replica-set.ts';
-import { type Change, keyOf } from '../../machinery/cache.ts';
+import { keyOf } from '../../machinery/cache.ts';
 import type { Informers } from '../../machinery/informers.ts';
 import { type Controller, source } from '../../machinery/loop.ts';
-import { controllerOf, controllerUidOrNamespace, orphansOf } from '../pods/ownership.ts';
-import { sameEntries, selects } from '../pods/selector.ts';
+import { Orphans } from '../pods/orphans.ts';
+import { controllerOf, controllerUid } from '../pods/ownership.ts';
+import { ownersOf } from '../pods/waking.ts';
 import type { Action } from './actions.ts';
 import { decideReplicas, type Snapshot } from './decide.ts';
 import { type Means, perform } from './perform.ts';
@@ -20,14 +21,15 @@ export const eventSource = 'replicaset-controller';
 /** Gives every ReplicaSet its pods. Keys are those of ReplicaSets: 'namespace/name'. */
 export function replicaSetController({ informers, ...means }: ReplicaSetOptions): Controller<string, Snapshot, Action> {
   const sets = informers.cache(replicaSetKind);
-  const setsByOwner = sets.addIndex(controllerUidOrNamespace);
-  const podsByOwner = informers.cache(podKind).addIndex(controllerUidOrNamespace);
+  const setsByOwner = sets.addIndex(controllerUid);
+  const podsByOwner = informers.cache(podKind).addIndex(controllerUid);
+  const orphans = new Orphans(informers.cache(podKind));
   const podsOf = ({ metadata }: ReplicaSet): readonly Pod[] => podsByOwner.get(metadata.uid ?? '');
   return {
     name: 'replica-set',
     sources: [
       source(replicaSetKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
-      source(podKind, (change) => wokenByPod(change, (namespace) => sets.inNamespace(namespace))),
+      source(podKind, (change) => ownersOf(change, { kind: replicaSetKind.kind, inNamespace: (namespace) => sets.inNamespace(namespace) })),
     ],
     snapshot(key) {
       const set = sets.getKey(key);
@@ -35,7 +37,7 @@ export function replicaSetController({ informers, ...means }: ReplicaSetOptions)
       const owner = controllerOf(set);
       return {
         set,
-        candidates: [...podsOf(set), ...podsByOwner.get(orphansOf(set.metadata.namespace))],
+        candidates: [...podsOf(set), ...orphans.near(set.metadata.namespace, set.spec.selector)],
         related: () => (owner === undefined ? [] : setsByOwner.get(owner.uid).flatMap(podsOf)),
       };
     },
@@ -44,17 +46,3 @@ export function replicaSetController({ informers, ...means }: ReplicaSetOptions)
     parallelism: 16,
   };
 }
-
-/** The set that a pod belongs to or belonged to; of a pod that is nobody's, and that is news, every set that selects it. */
-function wokenByPod({ before, after }: Change<Pod>, setsIn: (namespace: string) => readonly ReplicaSet[]): readonly string[] {
-  const owners = [before, after].flatMap((pod) => {
-    const owner = pod === undefined ? undefined : controllerOf(pod);
-    return owner?.kind === replicaSetKind.kind ? [keyOf({ namespace: pod?.metadata.namespace, name: owner.name })] : [];
-  });
-  if (after === undefined || controllerOf(after) !== undefined || !isNews(before, after)) return owners;
-  const { namespace = '', labels } = after.metadata;
-  return [...owners, ...setsIn(namespace).flatMap(({ metadata, spec }) => (selects(spec.selector, labels) ? [keyOf(metadata)] : []))];
-}
-
-const isNews = (before: Pod | undefined, after: Pod): boolean =>
-  before === undefined || controllerOf(before) !== undefined || !sameEntries(before.metadata.labels, after.metadata.labels);

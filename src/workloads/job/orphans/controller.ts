@@ -7,7 +7,7 @@ import type { Client } from '../../../machinery/client.ts';
 import { confirmGone } from '../../../machinery/confirm.ts';
 import type { Informers } from '../../../machinery/informers.ts';
 import { type Controller, source } from '../../../machinery/loop.ts';
-import { controllerOf, controllerUidOrNamespace } from '../../pods/ownership.ts';
+import { controllerOf, controllerUid } from '../../pods/ownership.ts';
 import { releasePod } from '../perform.ts';
 import { isTracked } from '../tracked-pod.ts';
 import type { Action } from './actions.ts';
@@ -21,7 +21,7 @@ export interface JobOrphansOptions {
 /** Lets pods go that no job will ever count. Keys are those of pods: 'namespace/name'. */
 export function jobOrphans({ client, informers }: JobOrphansOptions): Controller<string, Snapshot, Action> {
   const [jobs, pods] = [informers.cache(jobKind), informers.cache(podKind)];
-  const podsByOwner = pods.addIndex(controllerUidOrNamespace);
+  const podsByOwner = pods.addIndex(controllerUid);
   return {
     name: 'job-orphans',
     sources: [

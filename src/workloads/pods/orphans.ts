@@ -1,0 +1,30 @@
+import type { LabelSelector } from '../../api/generated/types.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { Cache, Index } from '../../machinery/cache.ts';
+import { controllerOf } from './ownership.ts';
+
+/**
+ * Objects that belong to nobody, by namespace and by each of their labels: whoever may adopt them looks only at those that have one of the
+ * labels it selects, not at every bare pod of the namespace.
+ */
+export class Orphans<T extends KubeObject> {
+  readonly #byLabel: Index<T>;
+
+  constructor(cache: Cache<T>) {
+    this.#byLabel = cache.addIndex((object) => (controllerOf(object) === undefined ? places(object) : []));
+  }
+
+  /** Those that the selector may select, and maybe more. */
+  near(namespace: string | undefined, selector: LabelSelector | null | undefined): readonly T[] {
+    const [label] = Object.entries(selector?.matchLabels ?? {});
+    return this.#byLabel.get(placeOf(namespace, label));
+  }
+}
+
+const places = ({ metadata }: KubeObject): readonly string[] => [
+  placeOf(metadata.namespace, undefined),
+  ...Object.entries(metadata.labels ?? {}).map((label) => placeOf(metadata.namespace, label)),
+];
+
+const placeOf = (namespace: string | undefined, label: readonly [string, string] | undefined): string =>
+  label === undefined ? (namespace ?? '') : `${namespace ?? ''} ${label[0]}=${label[1]}`;
