@@ -248,7 +248,7 @@ describe('a replica set', () => {
       // Whoever was first, there are two pods somewhere and one elsewhere, or three somewhere and one too many.
       await patch(cluster, { replicas: 2 });
       await world.sleep(20_000);
-      expect((await podsOf(cluster)).map(({ spec }) => spec.nodeName).sort()).toEqual(['elsewhere', 'somewhere']);
+      expect((await podsOf(cluster)).map(({ spec }) => spec.nodeName ?? '').sort()).toEqual(['elsewhere', 'somewhere']);
     }));
 
   test('that is deleted is made anew, with pods of its own', () =>
