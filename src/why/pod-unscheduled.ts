@@ -50,7 +50,7 @@ function isInTheWay(claim: Claim, sight: Sight): boolean {
   if (claim.phase === 'Bound' && code !== 'ClaimLost' && code !== 'ClaimMisbound') return false;
   if (claim.phase === 'Lost' || claim.volumeName !== '') return true;
   // A claim that waits for the scheduler keeps nobody waiting; one whose volume is being made for a node does.
-  return !waitsForConsumer(sight.class(claim.className)) || claim.selectedNode !== undefined || code === 'NoVolumeFits';
+  return !waitsForConsumer(sight.class(claim.className)) || claim.selectedNode !== undefined || code === 'NoVolumeFits' || code === 'ProvisioningRefused';
 }
 
 /** ReadWriteOncePod: one pod in the whole cluster. */

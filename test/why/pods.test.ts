@@ -55,6 +55,12 @@ describe('a pod without a node', () => {
     `);
   });
 
+  test('because no volume can be made of the class of its claim', () => {
+    const zoned = storageClass('class', { provisioner: 'kubernetes.io/aws-ebs', volumeBindingMode: 'WaitForFirstConsumer', parameters: { zone: 'a' } });
+    const told = explanation('pod/web', [pod('web', ['data']), pvc('data', '1Gi'), zoned, node('n1', inZone('a'))]);
+    expect([told.code, told.parts?.[0]?.code]).toEqual(['ClaimsUnbound', 'ProvisioningRefused']);
+  });
+
   test('because its volume is in another zone', () => {
     const objects = [
       pod('web', ['data']),
