@@ -49,7 +49,7 @@ export function daemonSetController({ informers, ...means }: DaemonSetOptions): 
         candidates: [...podsByOwner.get(uid), ...orphanPods.near(namespace, set.spec.selector)],
         revisions: [...revisionsByOwner.get(uid), ...orphanRevisions.near(namespace, set.spec.selector)],
         revisionNamed: (name) => revisions.get({ namespace, name }),
-        nodes: nodes.list(),
+        nodes: [...nodes.list()],
         failureOn: (failure) => performer.failures.get(failure),
       };
     },

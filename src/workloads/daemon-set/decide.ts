@@ -23,7 +23,7 @@ export interface Snapshot {
   readonly revisions: readonly ControllerRevision[];
   readonly revisionNamed: (name: string) => ControllerRevision | undefined;
   /** All that there are. */
-  readonly nodes: Iterable<Node>;
+  readonly nodes: readonly Node[];
   /** What this process remembers of pods that failed. */
   readonly failureOn: (key: string) => FailureBackoff | undefined;
 }
@@ -51,9 +51,9 @@ export function decideDaemonSet(snapshot: Snapshot, now: number): Decision {
 
 const decided = (code: string, text: string, ...actions: readonly Action[]): Decision => ({ actions, reasons: [{ code, text }] });
 
-function judge(set: DaemonSet, nodes: Iterable<Node>): Fleet['verdicts'] {
+function judge(set: DaemonSet, nodes: readonly Node[]): Fleet['verdicts'] {
   const demands = demandsOf(set);
-  return new Map(Array.from(nodes, (node) => [node.metadata.name ?? '', verdictOn(node, demands)]));
+  return new Map(nodes.map((node) => [node.metadata.name ?? '', verdictOn(node, demands)]));
 }
 
 /** Without those that have ended and are on their way out: they are in nobody's way. */
