@@ -47,6 +47,8 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly checks?: Partial<WriteChecks>;
   /** Finalizers of this kind need no domain (Lease). */
   readonly looseFinalizers?: boolean;
+  /** Present: what every request for the kind is warned of, since there is something better by now. */
+  readonly deprecation?: string;
   /** Texts for the Warning header (199). */
   readonly warnings?: (object: T, old: T | undefined) => readonly string[];
 

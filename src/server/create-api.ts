@@ -44,7 +44,9 @@ export function createApi({ store, kinds, world, tokens, extensions, network = d
     handle: async (request) => {
       try {
         if (bindings !== undefined && request.path === volumeBindingsPath) return await bindings.handle(request);
-        return await dispatch(registry, { request, route: router.route(request.path), warnings: new Set() }, tokens);
+        const route = router.route(request.path);
+        const { deprecation } = route.resource.kind;
+        return await dispatch(registry, { request, route, warnings: new Set(deprecation === undefined ? [] : [deprecation]) }, tokens);
       } catch (error) {
         throw storeFailure(error);
       }

@@ -88,6 +88,7 @@ export const endpointsKind: Kind<Endpoints> = {
   type: 'Endpoints',
   storage: { resource: 'endpoints' },
   verbs: everyVerb,
+  deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   validateName: nameIsDnsSubdomain,
   defaults,
   validate: (endpoints) => validateSubsets(endpoints.subsets ?? []),

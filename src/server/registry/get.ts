@@ -10,7 +10,7 @@ export async function get(registry: Registry, call: Call): Promise<ApiResponse> 
   const { resource } = call.route;
   const { query } = call.request;
   if (query.size > 0) await awaitRevision(registry, parseRevision(query.get('resourceVersion') ?? ''));
-  return { type: 'object', code: 200, kind: resource.kind, stored: await currentOf(registry, call), warnings: [] };
+  return { type: 'object', code: 200, kind: resource.kind, stored: await currentOf(registry, call), warnings: [...call.warnings] };
 }
 
 /** The object that the request names. @throws ApiError 404 */

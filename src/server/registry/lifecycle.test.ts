@@ -73,6 +73,19 @@ test(
   }),
 );
 
+test(
+  'whoever asks for a kind that has been superseded is told so, whatever they ask',
+  onApi(async (api) => {
+    const all = '/api/v1/namespaces/default/endpoints';
+    const warning = ['v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'];
+    expect((await api.create(all, { metadata: { name: 'e' } })).warnings).toEqual(warning);
+    expect((await api.send('GET', all)).warnings).toEqual(warning);
+    expect((await api.send('GET', `${all}/e`)).warnings).toEqual(warning);
+    expect((await api.send('DELETE', `${all}/e`)).warnings).toEqual(warning);
+    expect((await api.send('GET', '/api/v1/namespaces/default/services')).warnings).toEqual([]);
+  }),
+);
+
 describe('fencing', () => {
   const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
   const lease = 'default/leader';
