@@ -11,7 +11,7 @@ export class Orphans<T extends KubeObject> {
   readonly #byLabel: Index<T>;
 
   constructor(cache: Cache<T>) {
-    this.#byLabel = cache.addIndex((object) => (controllerOf(object) === undefined ? places(object) : []));
+    this.#byLabel = cache.addIndex(placesOfOrphan);
   }
 
   /** Those that the selector may select, and maybe more. */
@@ -21,10 +21,12 @@ export class Orphans<T extends KubeObject> {
   }
 }
 
-const places = ({ metadata }: KubeObject): readonly string[] => [
-  placeOf(metadata.namespace, undefined),
-  ...Object.entries(metadata.labels ?? {}).map((label) => placeOf(metadata.namespace, label)),
-];
+/** One function for all, so that they share an index. */
+function placesOfOrphan(object: KubeObject): readonly string[] {
+  if (controllerOf(object) !== undefined) return [];
+  const { namespace, labels = {} } = object.metadata;
+  return [placeOf(namespace, undefined), ...Object.entries(labels).map((label) => placeOf(namespace, label))];
+}
 
 const placeOf = (namespace: string | undefined, label: readonly [string, string] | undefined): string =>
   label === undefined ? (namespace ?? '') : `${namespace ?? ''} ${label[0]}=${label[1]}`;
