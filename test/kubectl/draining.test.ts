@@ -1,0 +1,169 @@
+/** Cordon, uncordon and drain, as people know them: on nodes that have a lease, with pods that a budget guards. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type MoorProcess, startMoor } from '../moor-process.ts';
+
+let moor: MoorProcess;
+beforeAll(async () => {
+  moor = await startMoor();
+  await createNode('n1');
+  await createNode('n2');
+  beating = setInterval(() => ['n1', 'n2'].forEach((name) => void beat(name)), 10_000);
+});
+afterAll(async () => {
+  clearInterval(beating);
+  await moor[Symbol.asyncDispose]();
+});
+
+/** Or they would be lost before a slow machine gets to the end of this. */
+let beating: NodeJS.Timeout;
+const beat = (name: string) =>
+  moor.kubectl(
+    'patch',
+    'lease',
+    name,
+    '-n',
+    'kube-node-lease',
+    '--type=merge',
+    '-p',
+    `{"spec":{"renewTime":"${new Date().toISOString().replace('Z', '000Z')}"}}`,
+  );
+
+async function ok(...args: string[]): Promise<string> {
+  const result = await moor.kubectl(...args);
+  expect(result, `kubectl ${args.join(' ')}: ${result.stderr}`).toMatchObject({ code: 0 });
+  return result.stdout;
+}
+async function create(manifest: string): Promise<void> {
+  expect(await moor.kubectlWith(manifest, 'create', '-f', '-')).toMatchObject({ code: 0, stderr: '' });
+}
+
+/** A node as its kubelet registers it, with its lease. */
+async function createNode(name: string): Promise<void> {
+  const now = new Date().toISOString();
+  await create(`apiVersion: v1
+kind: Node
+metadata: {name: ${name}}
+status:
+  allocatable: {cpu: "4", memory: 8Gi, pods: "10"}
+  conditions: [{type: Ready, status: "True", reason: KubeletReady, message: ready, lastHeartbeatTime: "${now}", lastTransitionTime: "${now}"}]
+---
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: {name: ${name}, namespace: kube-node-lease}
+spec: {holderIdentity: ${name}, leaseDurationSeconds: 40}
+`);
+}
+
+const taintsOf = (node: string) => ok('get', 'node', node, '-o', 'jsonpath={.spec.taints[*].key}');
+
+/** Asks until the answer is right: what follows from a command follows soon, not at once. */
+async function eventually<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    const answer = await ask();
+    if (isRight(answer) || tries >= 100) return answer;
+  }
+}
+
+/** What a kubelet would say of each of its pods that does not run yet. */
+async function runPods(): Promise<number> {
+  const names = (await ok('get', 'pods', '-o', 'jsonpath={range .items[?(@.status.phase=="Pending")]}{.metadata.name}{" "}{.spec.nodeName}{"\\n"}{end}'))
+    .split('\n')
+    .filter((line) => line.trim().split(' ').length === 2)
+    .map((line) => line.split(' ')[0] ?? '');
+  const status = JSON.stringify({
+    status: { phase: 'Running', podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }], conditions: [{ type: 'Ready', status: 'True' }] },
+  });
+  // One may have gone meanwhile.
+  for (const name of names) await moor.kubectl('patch', 'pod', name, '--subresource=status', '--type=strategic', '-p', status);
+  return names.length;
+}
+
+const web = `apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      terminationGracePeriodSeconds: 0
+      containers: [{name: app, image: app}]
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web}
+spec:
+  minAvailable: 2
+  selector: {matchLabels: {app: web}}
+`;
+
+describe('kubectl', () => {
+  test('cordon and uncordon: the node says so, and is tainted meanwhile', async () => {
+    expect(await ok('cordon', 'n1')).toBe('node/n1 cordoned\n');
+    expect(await ok('cordon', 'n1')).toBe('node/n1 already cordoned\n');
+    expect(await ok('get', 'node', 'n1')).toMatch(/n1\s+Ready,SchedulingDisabled/);
+    const tainted = 'node.kubernetes.io/unschedulable';
+    expect(
+      await eventually(
+        () => taintsOf('n1'),
+        (taints) => taints === tainted,
+      ),
+    ).toBe(tainted);
+    expect(await ok('uncordon', 'n1')).toBe('node/n1 uncordoned\n');
+    expect(
+      await eventually(
+        () => taintsOf('n1'),
+        (taints) => taints === '',
+      ),
+    ).toBe('');
+    expect(await ok('get', 'node', 'n1')).toMatch(/n1\s+Ready\s/);
+  });
+
+  test('drain: a budget keeps the pods until it allows them to go, one after the other', { timeout: 120_000 }, async () => {
+    await ok('cordon', 'n2');
+    await create(web);
+    await eventually(runPods, (count) => count === 2);
+    await eventually(
+      () => ok('get', 'pods', '-o', 'jsonpath={.items[*].status.phase}'),
+      (phases) => phases === 'Running Running',
+    );
+    await ok('uncordon', 'n2');
+    const settled = await eventually(
+      () => ok('get', 'pdb', 'web'),
+      (table) => /web\s+2\s+N\/A\s+0/.test(table),
+    );
+    expect(settled).toMatch(/NAME\s+MIN AVAILABLE\s+MAX UNAVAILABLE\s+ALLOWED DISRUPTIONS\s+AGE\nweb\s+2\s+N\/A\s+0/);
+
+    const refused = await moor.kubectl('drain', 'n1', '--timeout=2s');
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toContain('node/n1 cordoned');
+    expect(refused.stderr).toMatch(
+      /error when evicting pods\/"web-\w+" -n "default" \(will retry after 5s\): Cannot evict pod as it would violate the pod's disruption budget\./,
+    );
+
+    await ok('patch', 'pdb', 'web', '--type=merge', '-p', '{"spec":{"minAvailable":1}}');
+    const drained = moor.kubectl('drain', 'n1', '--timeout=60s');
+    let isOver = false;
+    void drained.finally(() => (isOver = true));
+    // Their successors start on the other node, or the second one would never be allowed to go.
+    while (!isOver) await runPods();
+    const { code, stdout } = await drained;
+    expect(code).toBe(0);
+    expect(stdout.match(/pod\/web-\w+ evicted/g)).toHaveLength(2);
+    expect(stdout).toContain('node/n1 drained');
+    expect(await ok('get', 'pods', '-o', 'jsonpath={.items[*].spec.nodeName}')).toBe('n2 n2');
+  });
+
+  test('get endpoints: warned of, but right', async () => {
+    await ok('expose', 'rs', 'web', '--port=80', '--target-port=8080');
+    const expected = '10.0.0.1:8080,10.0.0.1:8080';
+    const asked = await eventually(
+      () => moor.kubectl('get', 'endpoints', 'web'),
+      ({ stdout }) => stdout.includes(expected),
+    );
+    expect(asked.stdout).toContain(expected);
+    expect(asked.stderr).toBe('Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice\n');
+    expect(await ok('get', 'endpointslices', '-l', 'kubernetes.io/service-name=web')).toMatch(/web-\w{5}\s+IPv4\s+8080\s+10\.0\.0\.1,10\.0\.0\.1/);
+  });
+});
