@@ -2,7 +2,7 @@
 import type { Seen as ProvisionerSeen } from '../controllers/provisioner/decide.ts';
 import type { Seen as ReclaimerSeen } from '../controllers/reclaimer/decide.ts';
 import { scrubberName, scrubberNamespace } from '../controllers/reclaimer/scrubber.ts';
-import type { Seen as BinderSeen } from '../controllers/volume-binder/decide.ts';
+import { podToSchedule, type Seen as BinderSeen } from '../controllers/volume-binder/decide.ts';
 import { claimKey } from '../domain/volumes/claim.ts';
 import type { DriverFacts } from '../domain/volumes/driver-facts.ts';
 import { isInTree } from '../domain/volumes/migration.ts';
@@ -27,8 +27,7 @@ export const binderSeen = (sight: Sight): BinderSeen => ({
     sight
       .podsUsing(key)
       .filter((pod) => (pod.spec.nodeName ?? '') === '' && !hasEnded(pod))
-      .map(({ metadata }) => metadata.name ?? '')
-      .sort(),
+      .map(podToSchedule),
 });
 
 export const provisionerSeen = (sight: Sight): ProvisionerSeen => ({

@@ -185,10 +185,7 @@ export class SmallWorld {
       ownerOf: (name: string) => owners.get(name),
       bestFit: (claim: Claim, options: { readonly reservedOnly: boolean }) => index.bestFit(claim, { ...options, isPromised: (name) => owners.has(name) }),
       offeredTo: (name: string) => this.#offeredTo(index.get(name)),
-      podsToSchedule: (key: string) =>
-        using(key)
-          .flatMap((pod) => (pod.spec.nodeName === undefined ? (pod.metadata.name ?? []) : []))
-          .sort(),
+      podsToSchedule: (key: string) => using(key).flatMap((pod) => (pod.spec.nodeName === undefined ? [binder.podToSchedule(pod)] : [])),
       podsUsing: (key: string) =>
         using(key)
           .map((pod) => `${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`)

@@ -18,7 +18,7 @@ import type { Tellings } from '../../machinery/tellings.ts';
 import { ObjectWriter } from '../../machinery/writes.ts';
 import type { Log } from '../../world/world.ts';
 import type { Bind, BinderAction } from './actions.ts';
-import { type BinderSnapshot, decide, type Seen } from './decide.ts';
+import { type BinderSnapshot, decide, podToSchedule, type Seen } from './decide.ts';
 import { begun, chosen, done, type Line, lookedAt } from './narrate.ts';
 import { Offers } from './offers.ts';
 
@@ -164,11 +164,7 @@ class VolumeBinder {
       defaultClass: () => defaultClassOf(this.#classes.list()),
       bestFit: (claim, fit) => view.bestFit(claim, fit, isTaken),
       offeredTo: (name) => view.claim(this.#offers.claimFor(name) ?? ''),
-      podsToSchedule: (key) =>
-        this.#podsByClaim
-          .get(key)
-          .flatMap((pod) => (hasEnded(pod) || (pod.spec.nodeName ?? '') !== '' ? [] : (pod.metadata.name ?? [])))
-          .sort(),
+      podsToSchedule: (key) => this.#podsByClaim.get(key).flatMap((pod) => (hasEnded(pod) || (pod.spec.nodeName ?? '') !== '' ? [] : [podToSchedule(pod)])),
     };
   }
 

@@ -15,12 +15,14 @@ interface Scene {
   readonly told?: Told;
   /** The key of the claim that every volume is offered to. */
   readonly offeredTo?: string;
+  readonly delayed?: boolean;
+  readonly pods?: ReturnType<Seen['podsToSchedule']>;
 }
 
-function seen({ mode = 'plain', volumes = [], claims = [], told, offeredTo }: Scene): Seen {
+function seen({ mode = 'plain', volumes = [], claims = [], told, offeredTo, delayed = false, pods = [] }: Scene): Seen {
   const index = new VolumeIndex();
   for (const volume of volumes) index.set(readVolume(volume));
-  const classes = new Map([['class', storageClass('class')]]);
+  const classes = new Map([['class', storageClass('class', delayed ? { volumeBindingMode: 'WaitForFirstConsumer' } : {})]]);
   return {
     mode,
     told: () => told,
@@ -31,7 +33,7 @@ function seen({ mode = 'plain', volumes = [], claims = [], told, offeredTo }: Sc
     defaultClass: () => undefined,
     bestFit: (claim, options) => index.bestFit(claim, options),
     offeredTo: () => claims.map(readClaim).find((claim) => claim.key === offeredTo),
-    podsToSchedule: () => [],
+    podsToSchedule: () => pods,
   };
 }
 
@@ -193,6 +195,42 @@ describe('what is told', () => {
 
   it('is told at once when it is something else', () => {
     expect(brief(decideFor(asking, { told: { ...told, message: 'another' } }, 2000).actions)).toEqual(['tell FailedBinding']);
+  });
+});
+
+describe('a claim that waits for its pod', () => {
+  const at = 100_000;
+  const pods = [{ name: 'web', created: at }];
+  const first: Told = { reason: 'WaitForFirstConsumer', message: 'waiting for first consumer to be created before binding', at: 1 };
+  const told = (scene: Scene, now: number) => {
+    const { actions, again } = decideFor(claim, { delayed: true, ...scene }, now);
+    return { said: actions.flatMap((action) => (action.do === 'tell' ? [`${action.event.reason}: ${action.event.message}`] : [])), again };
+  };
+
+  it('says so', () => {
+    expect(told({}, at).said).toEqual(['WaitForFirstConsumer: waiting for first consumer to be created before binding']);
+    expect(told({ told: first }, at).said).toEqual([]);
+  });
+
+  it('says nothing of a pod that may have its node in a moment, and looks again', () => {
+    expect(told({ told: first, pods }, at + 500)).toEqual({ said: [], again: at + 2000 });
+    expect(told({ told: first, pods }, at + 2000).said).toEqual(['WaitForPodScheduled: waiting for pod web to be scheduled']);
+  });
+
+  it('names all of them once the oldest has waited', () => {
+    const both = [
+      { name: 'web', created: at + 1900 },
+      { name: 'api', created: at },
+    ];
+    expect(told({ told: first, pods: both }, at + 2000).said).toEqual(['WaitForPodScheduled: waiting for pods api,web to be scheduled']);
+  });
+
+  it('that finds its pod waiting says that first', () => {
+    expect(told({ pods }, at).said).toEqual(['WaitForPodScheduled: waiting for pod web to be scheduled']);
+  });
+
+  it('does not wait for clocks that are wrong', () => {
+    expect(told({ told: first, pods: [{ name: 'web', created: at + 3_600_000 }] }, at)).toEqual({ said: [], again: at + 2000 });
   });
 });
 

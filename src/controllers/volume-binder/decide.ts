@@ -13,7 +13,7 @@
  *
  * A claim that was bound once never gets another volume.
  */
-import type { StorageClass } from '../../api/generated/types.ts';
+import type { Pod, StorageClass } from '../../api/generated/types.ts';
 import { type Claim, takesAnyVolume } from '../../domain/volumes/claim.ts';
 import { type Decision, type EventText, type Reason, tellOnce, tellStanding, type ToldMemory, update, updateStatus } from '../../domain/volumes/decision.ts';
 import { claimWithoutVolume, withClass } from '../../domain/volumes/edits.ts';
@@ -36,9 +36,17 @@ export interface Seen {
   bestFit(claim: Claim, options: { readonly reservedOnly: boolean }): Volume | undefined;
   /** The claim that a volume which was just made could satisfy, and no other volume is offered to. */
   offeredTo(volumeName: string): Claim | undefined;
-  /** Names of the pods that use a claim, have not ended, and run nowhere yet; sorted. */
-  podsToSchedule(claimKey: string): readonly string[];
+  /** The pods that use a claim, have not ended, and run nowhere yet. */
+  podsToSchedule(claimKey: string): readonly PodToSchedule[];
 }
+
+export interface PodToSchedule {
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly created: number;
+}
+
+export const podToSchedule = ({ metadata }: Pod): PodToSchedule => ({ name: metadata.name ?? '', created: Date.parse(metadata.creationTimestamp ?? '') || 0 });
 
 export type BinderSnapshot =
   | { readonly type: 'claim'; readonly claim: Claim; readonly seen: Seen }
@@ -140,10 +148,17 @@ function waitForConsumer(claim: Claim, seen: Seen, now: number): BinderDecision 
     const why: BinderReason = { code: 'WaitForFirstConsumer', text: message, next: 'user' };
     return pendAndTell({ claim, why, seen, now, event: normal(claim, 'WaitForFirstConsumer', message) });
   }
-  const message = pods.length === 1 ? `waiting for pod ${pods[0] ?? ''} to be scheduled` : `waiting for pods ${pods.join(',')} to be scheduled`;
-  const why: BinderReason = { code: 'WaitForPodScheduled', text: message, next: 'scheduler', pods };
+  const names = pods.map(({ name }) => name).sort();
+  const message = names.length === 1 ? `waiting for pod ${names[0] ?? ''} to be scheduled` : `waiting for pods ${names.join(',')} to be scheduled`;
+  const why: BinderReason = { code: 'WaitForPodScheduled', text: message, next: 'scheduler', pods: names };
+  // Most pods have their node at once, and then nobody has to know that they waited for it.
+  const patience = seen.told(claim.uid)?.reason === 'WaitForFirstConsumer' ? Math.min(...pods.map(({ created }) => created)) + patienceMs - now : 0;
+  if (patience > 0) return { actions: pend(claim), reasons: [why], again: now + Math.min(patience, patienceMs) };
   return pendAndTell({ claim, why, seen, now, event: normal(claim, 'WaitForPodScheduled', message) });
 }
+
+/** Kubernetes says so when it looks at the claim the next time, which is within fifteen seconds. */
+const patienceMs = 2000;
 
 /** The claim has the volume: whatever is missing to that is done. */
 function give(volume: Volume, claim: Claim, seen: Seen, now: number): BinderDecision {
