@@ -57,12 +57,13 @@ function ask(situation: Situation, now: number): Decision {
   return { actions: [{ do: 'create-attachment', object: newAttachment(situation, want) }], reasons: [why] };
 }
 
-function newAttachment({ pair }: Situation, { volume }: Want): VolumeAttachment {
+function newAttachment({ pair }: Situation, { volume, isInline }: Want): VolumeAttachment {
+  const source = isInline === true ? { inlineVolumeSpec: volume.spec } : { persistentVolumeName: volume.metadata.name ?? '' };
   return {
     apiVersion: 'storage.k8s.io/v1',
     kind: 'VolumeAttachment',
     metadata: { name: pair.id },
-    spec: { attacher: pair.driver, source: { persistentVolumeName: volume.metadata.name ?? '' }, nodeName: pair.node },
+    spec: { attacher: pair.driver, source, nodeName: pair.node },
     status: { attached: false },
   };
 }

@@ -33,6 +33,8 @@ export interface Situation {
 export interface Want {
   readonly pod: Pod;
   readonly volume: PersistentVolume;
+  /** The pod names the disk itself: there is no PersistentVolume, and `volume` is what it would say. */
+  readonly isInline?: boolean;
 }
 
 export interface Rival {

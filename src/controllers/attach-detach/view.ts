@@ -5,6 +5,7 @@ import { persistentVolumeClaimKind } from '../../api/kinds/persistent-volume-cla
 import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
 import { volumeAttachmentKind } from '../../api/kinds/volume-attachment.ts';
 import { podKind } from '../../api/kinds/workloads/pod.ts';
+import { inlineDisksOf } from '../../domain/volumes/inline-disks.ts';
 import { claimsOfPod, hasEnded } from '../../domain/volumes/pods.ts';
 import { type Cache, type Index, keyOf } from '../../machinery/cache.ts';
 import type { Informers } from '../../machinery/informers.ts';
@@ -29,12 +30,17 @@ export class View {
   readonly podsByNode: Index<Pod>;
   /** By 'node namespace/claim'. */
   readonly #podsByUse: Index<Pod>;
+  /** Pods that name disks themselves, by the disks' unique names, and by their drivers. */
+  readonly podsByDisk: Index<Pod>;
+  readonly podsByDiskDriver: Index<Pod>;
   readonly volumesByClaim: Index<PersistentVolume>;
   readonly volumesByDriver: Index<PersistentVolume>;
   readonly #volumesByUniqueName: Index<PersistentVolume>;
   readonly #claimsByVolume: Index<PersistentVolumeClaim>;
   readonly attachmentsByNode: Index<VolumeAttachment>;
   readonly attachmentsByVolume: Index<VolumeAttachment>;
+  /** Of disks that pods name themselves, by unique name. */
+  readonly attachmentsByDisk: Index<VolumeAttachment>;
   readonly pairs: Pairs;
 
   constructor(informers: Informers, pairs: Pairs) {
@@ -47,8 +53,12 @@ export class View {
     this.drivers = informers.cache(csiDriverKind);
 
     this.podsByClaim = this.pods.addIndex((pod) => (nodeOf(pod) === '' ? [] : claimsOfPod(pod)));
-    this.podsByNode = this.pods.addIndex((pod) => (nodeOf(pod) === '' || claimsOfPod(pod).length === 0 ? [] : [nodeOf(pod)]));
+    this.podsByNode = this.pods.addIndex((pod) =>
+      nodeOf(pod) === '' || (claimsOfPod(pod).length === 0 && inlineDisksOf(pod).length === 0) ? [] : [nodeOf(pod)],
+    );
     this.#podsByUse = this.pods.addIndex((pod) => (nodeOf(pod) === '' ? [] : claimsOfPod(pod).map((claim) => useOf(nodeOf(pod), claim))));
+    this.podsByDisk = this.pods.addIndex((pod) => (nodeOf(pod) === '' ? [] : inlineDisksOf(pod).flatMap((disk) => optional(nameOfDisk(disk)))));
+    this.podsByDiskDriver = this.pods.addIndex((pod) => (nodeOf(pod) === '' ? [] : inlineDisksOf(pod).flatMap((disk) => optional(attachableOf(disk)?.driver))));
     this.volumesByClaim = this.volumes.addIndex(({ spec: { claimRef } }) => (claimRef === undefined ? [] : [keyOf(claimRef)]));
     this.volumesByDriver = this.volumes.addIndex((volume) => optional(attachableOf(volume)?.driver));
     this.#volumesByUniqueName = this.volumes.addIndex((volume) => {
@@ -58,6 +68,7 @@ export class View {
     this.#claimsByVolume = this.claims.addIndex(({ spec }) => optional(spec.volumeName));
     this.attachmentsByNode = this.attachments.addIndex(({ spec }) => [spec.nodeName]);
     this.attachmentsByVolume = this.attachments.addIndex(({ spec }) => optional(spec.source.persistentVolumeName));
+    this.attachmentsByDisk = this.attachments.addIndex((attachment) => optional(nameOfAttachedDisk(attachment)));
   }
 
   /** Undefined: nobody knows which volume an attachment of this name is about, or there is none. */
@@ -67,7 +78,9 @@ export class View {
     if (known !== undefined || attachment === undefined) return known;
     const { nodeName, source } = attachment.spec;
     const volume = this.volumes.getKey(source.persistentVolumeName ?? '');
+    const disk = nameOfAttachedDisk(attachment);
     if (volume !== undefined) this.pairs.ofVolume(volume, nodeName);
+    else if (disk !== undefined) this.pairs.ofUniqueName(disk, nodeName);
     return this.pairs.get(id);
   }
 
@@ -88,7 +101,10 @@ export class View {
   }
 
   isExclusive(pair: Pair): boolean {
-    return this.#volumesByUniqueName.get(pair.uniqueName).some((volume) => attachableOf(volume)?.exclusive);
+    if (this.#volumesByUniqueName.get(pair.uniqueName).some((volume) => attachableOf(volume)?.exclusive)) return true;
+    return this.podsByDisk
+      .get(pair.uniqueName)
+      .some((pod) => inlineDisksOf(pod).some((disk) => nameOfDisk(disk) === pair.uniqueName && attachableOf(disk)?.exclusive));
   }
 
   #node(pair: Pair, attachment: VolumeAttachment | undefined, lastInUse: readonly string[]): NodeState {
@@ -99,8 +115,7 @@ export class View {
 
   #rivals(pair: Pair): readonly Rival[] {
     const volumes = this.#volumesByUniqueName.get(pair.uniqueName);
-    return volumes
-      .flatMap((volume) => this.attachmentsByVolume.get(volume.metadata.name ?? ''))
+    return [...volumes.flatMap((volume) => this.attachmentsByVolume.get(volume.metadata.name ?? '')), ...this.attachmentsByDisk.get(pair.uniqueName)]
       .flatMap((attachment) => {
         const there = this.pairs.ofUniqueName(pair.uniqueName, attachment.spec.nodeName);
         if (there === undefined || there.id !== attachment.metadata.name || there.node === pair.node) return [];
@@ -117,6 +132,7 @@ export class View {
     for (const claim of this.#claimsOf(pair, attachment)) {
       for (const pod of this.#podsByUse.get(useOf(pair.node, claim))) if (!hasEnded(pod)) users.set(keyOf(pod.metadata), pod);
     }
+    for (const pod of this.podsByDisk.get(pair.uniqueName)) if (nodeOf(pod) === pair.node && !hasEnded(pod)) users.set(keyOf(pod.metadata), pod);
     return [...users.values()];
   }
 
@@ -130,7 +146,7 @@ export class View {
     return claims;
   }
 
-  /** Only a claim and a volume that are bound to each other are attached for. */
+  /** Only a claim and a volume that are bound to each other are attached for; and a disk that the pod names itself. */
   #want(pod: Pod, pair: Pair): Want | undefined {
     for (const volume of this.#volumesByUniqueName.get(pair.uniqueName)) {
       const { claimRef } = volume.spec;
@@ -139,7 +155,8 @@ export class View {
       if (claim?.status.phase !== 'Bound' || claim.spec.volumeName !== volume.metadata.name || claim.metadata.uid !== claimRef.uid) continue;
       if (usesClaim(pod, claim)) return { pod, volume };
     }
-    return undefined;
+    const disk = diskOf(pod, pair.uniqueName);
+    return disk === undefined ? undefined : { pod, volume: disk, isInline: true };
   }
 }
 
@@ -151,6 +168,18 @@ function usesClaim(pod: Pod, { metadata }: PersistentVolumeClaim): boolean {
     if (volume.ephemeral === undefined || `${pod.metadata.name ?? ''}-${volume.name}` !== metadata.name) return false;
     return metadata.ownerReferences?.some(({ controller, uid }) => controller === true && uid === pod.metadata.uid) ?? false;
   });
+}
+
+function nameOfDisk(disk: PersistentVolume): string | undefined {
+  const attachable = attachableOf(disk);
+  return attachable === undefined ? undefined : uniqueNameOf(attachable);
+}
+
+const diskOf = (pod: Pod, uniqueName: string): PersistentVolume | undefined => inlineDisksOf(pod).find((disk) => nameOfDisk(disk) === uniqueName);
+
+function nameOfAttachedDisk({ spec }: VolumeAttachment): string | undefined {
+  const csi = spec.source.inlineVolumeSpec?.csi;
+  return csi === undefined ? undefined : uniqueNameOf({ driver: csi.driver, handle: csi.volumeHandle });
 }
 
 export const nodeOf = (pod: Pod): string => pod.spec.nodeName ?? '';

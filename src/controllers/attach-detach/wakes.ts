@@ -1,8 +1,9 @@
 /** Which pairs of volume and node have to be looked at because an object changed. */
 import type { CSIDriver, Node, PersistentVolume, PersistentVolumeClaim, Pod, VolumeAttachment } from '../../api/generated/types.ts';
+import { inlineDisksOf } from '../../domain/volumes/inline-disks.ts';
 import { claimsOfPod } from '../../domain/volumes/pods.ts';
 import { type Change, keyOf, ownerUids } from '../../machinery/cache.ts';
-import { attachableOf } from '../../domain/volumes/attachable.ts';
+import { attachableOf, uniqueNameOf } from '../../domain/volumes/attachable.ts';
 import { isOutOfService, isReady, managedAnnotation } from './situation.ts';
 import { nodeOf, type View } from './view.ts';
 
@@ -12,16 +13,19 @@ export function* wokenByPod(view: View, { before, after }: Change<Pod>): Generat
 
 function* pairsOfPod(view: View, pod: Pod): Generator<string> {
   for (const claim of claimsOfPod(pod)) yield* pairsOfClaim(view, claim, nodeOf(pod));
+  for (const disk of inlineDisksOf(pod)) yield* pairOf(view, disk, nodeOf(pod));
+}
+
+function* pairOf(view: View, volume: PersistentVolume, node: string): Generator<string> {
+  const pair = view.pairs.ofVolume(volume, node);
+  if (pair !== undefined) yield pair.id;
 }
 
 function* pairsOfClaim(view: View, key: string, node: string): Generator<string> {
   const claim = view.claims.getKey(key);
   const volume = view.volumes.getKey(claim?.spec.volumeName ?? '');
   const volumes = volume === undefined ? view.volumesByClaim.get(key) : [volume];
-  for (const each of volumes) {
-    const pair = view.pairs.ofVolume(each, node);
-    if (pair !== undefined) yield pair.id;
-  }
+  for (const each of volumes) yield* pairOf(view, each, node);
   // Nobody knows which volume that was: it is one of those that the node has.
   if (volumes.length === 0) for (const attachment of view.attachmentsByNode.get(node)) yield idOf(attachment);
 }
@@ -52,10 +56,7 @@ function isSameVolume(a: PersistentVolume, b: PersistentVolume): boolean {
 function* pairsOfVolume(view: View, volume: PersistentVolume): Generator<string> {
   const nodes = new Set(volume.spec.claimRef === undefined ? [] : view.podsByClaim.get(keyOf(volume.spec.claimRef)).map(nodeOf));
   for (const attachment of view.attachmentsByVolume.get(volume.metadata.name ?? '')) nodes.add(attachment.spec.nodeName);
-  for (const node of nodes) {
-    const pair = view.pairs.ofVolume(volume, node);
-    if (pair !== undefined) yield pair.id;
-  }
+  for (const node of nodes) yield* pairOf(view, volume, node);
 }
 
 /** Others wait for the attachment of a volume that can have only one. */
@@ -65,6 +66,9 @@ export function* wokenByAttachment(view: View, { before, after }: Change<VolumeA
   yield idOf(attachment);
   const volume = view.volumes.getKey(attachment.spec.source.persistentVolumeName ?? '');
   if (volume !== undefined && attachableOf(volume)?.exclusive === true) yield* pairsOfVolume(view, volume);
+  const disk = attachment.spec.source.inlineVolumeSpec?.csi;
+  if (disk === undefined) return;
+  for (const pod of view.podsByDisk.get(uniqueNameOf({ driver: disk.driver, handle: disk.volumeHandle }))) yield* pairsOfPod(view, pod);
 }
 
 export function* wokenByNode(view: View, { before, after }: Change<Node>): Generator<string> {
@@ -102,7 +106,9 @@ function differences(a: readonly string[], b: readonly string[]): readonly strin
 export function* wokenByDriver(view: View, { before, after }: Change<CSIDriver>): Generator<string> {
   const isRequired = (driver: CSIDriver | undefined) => driver?.spec.attachRequired !== false;
   if (isRequired(before) === isRequired(after)) return;
-  for (const volume of view.volumesByDriver.get((after ?? before)?.metadata.name ?? '')) yield* pairsOfVolume(view, volume);
+  const name = (after ?? before)?.metadata.name ?? '';
+  for (const volume of view.volumesByDriver.get(name)) yield* pairsOfVolume(view, volume);
+  for (const pod of view.podsByDiskDriver.get(name)) yield* pairsOfPod(view, pod);
 }
 
 const idOf = ({ metadata }: VolumeAttachment): string => metadata.name ?? '';
