@@ -153,7 +153,8 @@ function waitForConsumer(claim: Claim, seen: Seen, now: number): BinderDecision 
   const why: BinderReason = { code: 'WaitForPodScheduled', text: message, next: 'scheduler', pods: names };
   // Most pods have their node at once, and then nobody has to know that they waited for it.
   const patience = seen.told(claim.uid)?.reason === 'WaitForFirstConsumer' ? Math.min(...pods.map(({ created }) => created)) + patienceMs - now : 0;
-  if (patience > 0) return { actions: pend(claim), reasons: [why], again: now + Math.min(patience, patienceMs) };
+  // More than that: the clocks disagree.
+  if (patience > 0 && patience <= patienceMs) return { actions: pend(claim), reasons: [why], again: now + patience };
   return pendAndTell({ claim, why, seen, now, event: normal(claim, 'WaitForPodScheduled', message) });
 }
 
