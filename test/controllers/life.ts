@@ -19,6 +19,7 @@ import { ok, type WholeCluster } from './whole-cluster.ts';
 export * from './batch-life.ts';
 export * from './hollow-life.ts';
 export * from './node-life.ts';
+export * from './scheduler-life.ts';
 export * from './service-life.ts';
 export * from './stateful-set-life.ts';
 export * from './workload-life.ts';

@@ -14,6 +14,7 @@ import { controllersByRole } from '../../src/main/controller-roles.ts';
 import { startControllers } from '../../src/main/controllers.ts';
 import { type Connect, type ConnectNode, connectInProcess, connectNodesInProcess, systemClient } from '../../src/main/identities.ts';
 import { nodeSettings } from '../../src/main/node-settings.ts';
+import { startScheduler } from '../../src/main/scheduler.ts';
 import type { Client, Draft, Ref, Result } from '../../src/machinery/client.ts';
 import type { RunningControllers } from '../../src/machinery/controllers.ts';
 import type { LoopOptions } from '../../src/machinery/loop.ts';
@@ -98,7 +99,10 @@ export class WholeCluster {
       bindsTogether: options.bindsTogether,
     });
     await bootstrap(cluster.client, 6443);
-    if (options.controllers ?? true) cluster.run({ world, identity: 'test', takeOver: true });
+    if (options.controllers ?? true) {
+      cluster.run({ world, identity: 'test', takeOver: true });
+      cluster.schedule({ identity: 'test', takeOver: true });
+    }
     await cluster.wait();
     return cluster;
   }
@@ -131,6 +135,17 @@ export class WholeCluster {
     const [reader, teller] = [through(this.#connect('moor-informers')), through(this.#connect('hollow-nodes'))];
     const as = (node: string) => through(this.#connectNode(node));
     return runHollowNodes({ world, hosts, reader, teller, as, sha256, ...(onAction === undefined ? {} : { onAction }) });
+  }
+
+  /** A process with the scheduler, which leads or stands by. */
+  schedule({
+    world = this.#world,
+    identity,
+    takeOver = false,
+    through = (server) => server,
+  }: Partial<Pick<ControllerProcess, 'world'>> & Omit<ControllerProcess, 'world'>): RunningControllers {
+    const connect: Connect = (name) => through(this.#connect(name));
+    return startScheduler({ connect, world, bindsTogether: this.#bindsTogether, election: { identity, takeOver } });
   }
 
   /** Long enough for whatever follows from what was done, short enough for nothing to be given up. */
