@@ -15,6 +15,7 @@ import { claimBoundTo, linkClaim, linkVolume, volumeInPhase } from '../../domain
 import { matchVolume } from '../../domain/volumes/match.ts';
 import type { Volume } from '../../domain/volumes/volume.ts';
 import type { Result } from '../../machinery/client.ts';
+import type { Cancel } from '../../world/world.ts';
 import type { AbortReason, Hands, PodInfo } from '../framework.ts';
 import type { Bells } from './bells.ts';
 import { bellsOf, type Plan, type PlannedBinding, type PlannedProvision, type PlanSight, progressOf, withSelectedNode } from './plan.ts';
@@ -48,18 +49,15 @@ class PreBind {
   readonly #plan: Plan;
   readonly #options: PreBindOptions;
   readonly #written = new Map<string, string>();
-  readonly #cancelTimer: () => void;
-  readonly #stopListening: () => void;
-  #isOverdue = false;
+  readonly #deadline: number;
+  readonly #stopListening: Cancel;
+  #cancelTimer: Cancel | undefined;
   #wake: () => void = () => undefined;
 
   constructor(plan: Plan, options: PreBindOptions) {
     this.#plan = plan;
     this.#options = options;
-    this.#cancelTimer = options.hands.world.timers.after(options.timeoutMs, () => {
-      this.#isOverdue = true;
-      this.#wake();
-    });
+    this.#deadline = options.hands.world.clock.monotonic() + options.timeoutMs;
     this.#stopListening = options.bells.listen(bellsOf(plan), () => this.#wake());
     options.hands.signal.addEventListener('abort', this.#onAbort);
   }
@@ -67,7 +65,7 @@ class PreBind {
   readonly #onAbort = (): void => this.#wake();
 
   end(): void {
-    this.#cancelTimer();
+    this.#cancelTimer?.();
     this.#stopListening();
     this.#options.hands.signal.removeEventListener('abort', this.#onAbort);
   }
@@ -89,6 +87,11 @@ class PreBind {
       const progress = this.#whyOver() ?? progressOf(this.#plan, { ...this.#options, written: this.#written });
       if (progress === 'bound') return undefined;
       if (progress !== 'waiting') return `binding volumes: ${progress.failed}`;
+      // Most are bound by now, and never need the timer.
+      this.#cancelTimer ??= this.#options.hands.world.timers.after(this.#leftMs(), () => {
+        this.#cancelTimer = undefined;
+        this.#wake();
+      });
       await this.#change();
     }
   }
@@ -97,7 +100,11 @@ class PreBind {
     const { signal } = this.#options.hands;
     if (signal.aborted)
       return { failed: signal.reason === podGone ? `pod does not exist any more: pod "${this.#options.pod.name}" not found` : 'context canceled' };
-    return this.#isOverdue ? { failed: 'context deadline exceeded' } : undefined;
+    return this.#leftMs() <= 0 ? { failed: 'context deadline exceeded' } : undefined;
+  }
+
+  #leftMs(): number {
+    return this.#deadline - this.#options.hands.world.clock.monotonic();
   }
 
   /** Resolves at the next change of anything that the plan depends on. */
