@@ -21,11 +21,11 @@ const manifest = [
   .map((object) => JSON.stringify(object))
   .join('\n');
 
-/** The directories of one cluster: others share the place. */
+/** The directories of one cluster: others share the place. Beside them, who led last is noted. */
 async function ownDirectories(moor: MoorProcess): Promise<() => string[]> {
   const { stdout: uid } = await moor.kubectl('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}');
   const ending = createHash('sha256').update(uid).digest('hex').slice(0, 12);
-  return () => readdirSync(root).filter((name) => name.endsWith(ending));
+  return () => readdirSync(root).filter((name) => !name.startsWith('.') && name.endsWith(ending));
 }
 
 /** Kills the process as soon as `happened`, which a change in the directory may bring about. */
