@@ -144,10 +144,9 @@ describe('kubectl', () => {
 
     await ok('patch', 'pdb', 'web', '--type=merge', '-p', '{"spec":{"minAvailable":1}}');
     const drained = moor.kubectl('drain', 'n1', '--timeout=60s');
-    let isOver = false;
-    void drained.finally(() => (isOver = true));
+    const isOver = drained.then(() => true);
     // Their successors start on the other node, or the second one would never be allowed to go.
-    while (!isOver) await runPods();
+    while (!(await Promise.race([isOver, runPods().then(() => false)])));
     const { code, stdout } = await drained;
     expect(code).toBe(0);
     expect(stdout.match(/pod\/web-\w+ evicted/g)).toHaveLength(2);
