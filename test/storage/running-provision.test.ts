@@ -1,0 +1,91 @@
+/** Provisioning that fails, running on the real registry in simulated time: what people see of each attempt, and how it ends. */
+import { expect, test } from 'vitest';
+import { eventKind } from '../../src/api/kinds/event.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
+import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
+import { simulate } from '../../src/sim/world.ts';
+import { pvc } from './objects.ts';
+import { look, runStorage, type StorageCluster, startStorageCluster } from './storage-cluster.ts';
+
+async function ask({ client }: StorageCluster, className = 'class'): Promise<void> {
+  const { spec } = pvc('data', '1Gi', { spec: { storageClassName: className } });
+  const made = await client.create(persistentVolumeClaimKind, { metadata: { name: 'data', namespace: 'default' }, spec });
+  if (!made.ok) throw made.error;
+}
+
+async function offer({ client }: StorageCluster, provisioner: string): Promise<void> {
+  const made = await client.create(storageClassKind, { metadata: { name: 'class' }, provisioner });
+  if (!made.ok) throw made.error;
+}
+
+/** 'ProvisioningFailed x2' */
+async function told({ client }: StorageCluster): Promise<string[]> {
+  const events = await client.list(eventKind);
+  if (!events.ok) throw events.error;
+  return events.value.items.map(({ reason, count }) => `${reason ?? ''} x${count ?? 0}`).sort();
+}
+
+test('two attempts fail and the third succeeds: an event for each, one volume, one asset', () =>
+  simulate(1, async (world) => {
+    const cluster = await startStorageCluster(world);
+    cluster.backend.failures = ['final', 'unknown'];
+    runStorage(cluster, world);
+    await offer(cluster, 'kubernetes.io/host-path');
+    await ask(cluster);
+    await world.sleep(60_000);
+    expect((await look(cluster)).map((line) => line.replaceAll(/pvc-[0-9a-f-]{36}/g, 'made'))).toEqual([
+      'assets 1',
+      'pv/made Bound data',
+      'pvc/data Bound made',
+    ]);
+    expect(await told(cluster)).toEqual(['ProvisioningFailed x1', 'ProvisioningFailed x1', 'ProvisioningSucceeded x1']);
+  }));
+
+test('every attempt fails: it is tried for ever, each time with an event, and nothing is made', () =>
+  simulate(1, async (world) => {
+    const cluster = await startStorageCluster(world);
+    cluster.backend.failures = Array.from({ length: 1000 }, () => 'final' as const);
+    runStorage(cluster, world);
+    await offer(cluster, 'kubernetes.io/host-path');
+    await ask(cluster);
+    await world.sleep(50 * 60_000);
+    const after = 1000 - cluster.backend.failures.length;
+    // Half a second, doubled each time up to two minutes: nine attempts in the first two minutes, then one every two.
+    expect(after).toBeGreaterThan(25);
+    expect((await look(cluster)).filter((line) => !line.startsWith('intent/'))).toEqual(['pvc/data Pending']);
+    const [line = ''] = (await told(cluster)).filter((each) => each.startsWith('ProvisioningFailed'));
+    expect(Number(line.split(' x')[1])).toBeGreaterThan(20);
+    await world.sleep(10 * 60_000);
+    expect(1000 - cluster.backend.failures.length).toBeGreaterThan(after);
+  }));
+
+test('a class that nobody serves: an event, Pending, and a volume the moment that the class is served', () =>
+  simulate(1, async (world) => {
+    const cluster = await startStorageCluster(world);
+    runStorage(cluster, world);
+    await offer(cluster, 'kubernetes.io/nobody');
+    await ask(cluster);
+    await world.sleep(60_000);
+    expect(await look(cluster)).toEqual(['pvc/data Pending']);
+    expect(await told(cluster)).toEqual(['ProvisioningFailed x1']);
+    await cluster.client.delete(storageClassKind, { name: 'class' });
+    await world.sleep(1000);
+    await offer(cluster, 'kubernetes.io/host-path');
+    await world.sleep(1000);
+    expect((await look(cluster)).filter((line) => line.includes('Bound'))).toHaveLength(2);
+  }));
+
+test('a class that is deleted under a claim which waits: the claim says so, others go on, and it goes on when the class is back', () =>
+  simulate(1, async (world) => {
+    const cluster = await startStorageCluster(world);
+    runStorage(cluster, world);
+    await offer(cluster, 'csi.example.com');
+    await ask(cluster);
+    await world.sleep(1000);
+    await cluster.client.delete(storageClassKind, { name: 'class' });
+    await world.sleep(1000);
+    expect(await told(cluster)).toEqual(['ExternalProvisioning x1', 'ProvisioningFailed x1']);
+    await offer(cluster, 'kubernetes.io/host-path');
+    await world.sleep(1000);
+    expect((await look(cluster)).filter((line) => line.includes('Bound'))).toHaveLength(2);
+  }));
