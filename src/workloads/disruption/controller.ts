@@ -61,7 +61,7 @@ export function disruption(options: DisruptionOptions): {
       }),
       source(podKind, (change) => {
         const concerned = selections.change(change);
-        if (!isCountedAnew(change)) return [];
+        if (concerned.length === 0 || !isCountedAnew(change)) return [];
         if (concerned.length > 1) contested.ring(keyOf((change.after ?? change.before)?.metadata ?? {}));
         return concerned;
       }),
