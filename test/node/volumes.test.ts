@@ -1,5 +1,6 @@
 /** Pods on hollow nodes wait for their volumes as with a kubelet; in simulated time, with nobody else around. */
 import { describe, expect, test } from 'vitest';
+import type { PersistentVolume } from '../../src/api/generated/types.ts';
 import { configMapKind } from '../../src/api/kinds/config-map.ts';
 import { csiDriverKind } from '../../src/api/kinds/csi-driver.ts';
 import { nodeKind } from '../../src/api/kinds/node.ts';
@@ -197,7 +198,7 @@ describe('a claim', () => {
     ],
     [
       'whose volume has no claim',
-      (cluster) => cluster.change(persistentVolumeKind, { name: 'data' }, ({ spec: { claimRef: _, ...spec }, ...pv }) => ({ ...pv, spec })),
+      (cluster) => cluster.change(persistentVolumeKind, { name: 'data' }, withoutClaim),
       'found PV object data but it has a nil pv.Spec.ClaimRef indicating it is not yet bound to the claim',
     ],
   ])('%s is not in order', (_, spoil, why) =>
@@ -258,6 +259,11 @@ describe('a claim', () => {
     }),
   );
 });
+
+function withoutClaim(volume: PersistentVolume): PersistentVolume {
+  const { claimRef: _, ...spec } = volume.spec;
+  return { ...volume, spec };
+}
 
 const onZone = (zone: string) => ({
   required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'topology.kubernetes.io/zone', operator: 'In', values: [zone] }] }] },

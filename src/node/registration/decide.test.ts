@@ -1,0 +1,215 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { CSINode, Node } from '../../api/generated/types.ts';
+import type { Host } from '../host.ts';
+import type { Action } from './actions.ts';
+import { decideNode, type NodeSight } from './decide.ts';
+
+const now = Date.UTC(2026, 0, 1);
+const host: Host = {
+  name: 'node-1',
+  labels: { 'kubernetes.io/hostname': 'node-1', 'topology.kubernetes.io/zone': 'a' },
+  ip: '172.18.0.2',
+  podCidr: '10.128.0.0/22',
+  capacity: { cpu: '8' },
+  system: {
+    machineID: '',
+    systemUUID: '',
+    bootID: '',
+    kernelVersion: '',
+    osImage: '',
+    containerRuntimeVersion: '',
+    kubeletVersion: '',
+    kubeProxyVersion: '',
+    operatingSystem: 'linux',
+    architecture: 'amd64',
+  },
+  drivers: [{ name: 'driver', nodeID: 'node-1', topologyKeys: null }],
+};
+
+/** A server and an agent in miniature. */
+class SmallServer {
+  sight: NodeSight;
+  readonly told: string[] = [];
+  #uids = 0;
+
+  constructor(sight: Partial<NodeSight> = {}) {
+    this.sight = { host, node: undefined, csiNode: undefined, registered: false, volumesInUse: [], reportDue: 0, toldUnschedulable: false, ...sight };
+  }
+
+  perform(action: Action): void {
+    const sight = this.sight;
+    switch (action.do) {
+      case 'create-node':
+        this.sight = { ...sight, node: this.#stored(action.object) };
+        return;
+      case 'update-node':
+        this.sight = { ...sight, node: action.object };
+        return;
+      case 'report':
+        this.sight = { ...sight, node: action.object, reportDue: now + 1 };
+        return;
+      case 'create-csi-node':
+        this.sight = { ...sight, csiNode: this.#stored(action.object) };
+        return;
+      case 'update-csi-node':
+        this.sight = { ...sight, csiNode: action.object };
+        return;
+      case 'delete-csi-node':
+        this.sight = { ...sight, csiNode: undefined };
+        return;
+      case 'registered':
+        this.sight = { ...sight, registered: true };
+        return;
+      case 'tell':
+        this.told.push(action.reason);
+        if (action.remember !== undefined) this.sight = { ...sight, toldUnschedulable: action.remember.unschedulable };
+    }
+  }
+
+  settle(): this {
+    for (let pass = 0; pass < 10; pass++) for (const action of decideNode(this.sight, now).actions) this.perform(action);
+    return this;
+  }
+
+  /** The agent starts anew. */
+  crash(): void {
+    this.sight = { ...this.sight, registered: false, reportDue: 0, toldUnschedulable: false };
+  }
+
+  #stored<T extends Node | CSINode>(object: T): T {
+    return { ...object, metadata: { ...object.metadata, uid: `uid-${++this.#uids}` } };
+  }
+}
+
+const ready = ({ status }: Node): boolean => status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
+
+describe('a node', () => {
+  test('is not ready before its CSINode is there', () => {
+    const server = new SmallServer();
+    const [create] = decideNode(server.sight, now).actions;
+    expect(create).toMatchObject({ do: 'create-node' });
+    if (create?.do === 'create-node') {
+      expect(ready(create.object)).toBe(false);
+      expect(create.object.status.conditions?.at(-1)).toMatchObject({ reason: 'KubeletNotReady', message: 'CSINode is not yet initialized' });
+      server.perform(create);
+    }
+    expect(decideNode(server.sight, now).actions.map((action) => action.do)).toEqual([
+      ...Array.from({ length: 5 }, () => 'tell'),
+      'registered',
+      'create-csi-node',
+    ]);
+    server.settle();
+    expect(server.sight.node && ready(server.sight.node)).toBe(true);
+    expect(server.told.at(-1)).toBe('NodeReady');
+  });
+
+  test('that was there before has its own labels set again, and keeps the others', () => {
+    const before = new SmallServer().settle().sight.node;
+    if (before === undefined) throw new Error('there is no node');
+    const labels = { ...before.metadata.labels, disk: 'ssd', 'topology.kubernetes.io/zone': 'moved' };
+    const server = new SmallServer({ node: { ...before, metadata: { ...before.metadata, labels } } }).settle();
+    expect(server.sight.node?.metadata.labels).toEqual({ ...host.labels, disk: 'ssd' });
+    // Nobody has to be told about a node that is known.
+    expect(server.told).toEqual(['Starting']);
+  });
+
+  test('that is registered is not registered again', () => {
+    expect(decideNode(new SmallServer({ registered: true }).sight, now).actions).toEqual([]);
+    const server = new SmallServer().settle();
+    const moved = { ...server.sight, node: { ...server.sight.node, metadata: { name: 'node-1', uid: 'uid-1', labels: {} } } as Node };
+    expect(decideNode(moved, now).actions).toEqual([]);
+  });
+
+  test('gets a CSINode of its own in place of that of another', () => {
+    const server = new SmallServer().settle();
+    const foreign = {
+      ...server.sight.csiNode,
+      metadata: { name: 'node-1', uid: 'old', ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'gone' }] },
+    };
+    server.sight = { ...server.sight, csiNode: foreign as CSINode };
+    expect(decideNode(server.sight, now).actions).toMatchObject([{ do: 'delete-csi-node' }]);
+    server.settle();
+    expect(server.sight.csiNode?.metadata.ownerReferences?.[0]?.uid).toBe(server.sight.node?.metadata.uid);
+  });
+
+  test('tells when it is cordoned and when it is not any more, once', () => {
+    const server = new SmallServer().settle();
+    const { node } = server.sight;
+    if (node === undefined) throw new Error('there is no node');
+    server.told.length = 0;
+    server.sight = { ...server.sight, node: { ...node, spec: { ...node.spec, unschedulable: true } } };
+    server.settle().settle();
+    server.sight = { ...server.sight, node };
+    server.settle();
+    expect(server.told).toEqual(['NodeNotSchedulable', 'NodeSchedulable']);
+  });
+
+  test('says what it uses, and nothing when nothing changed and it is not time', () => {
+    const server = new SmallServer({ volumesInUse: ['b', 'a'] }).settle();
+    expect(server.sight.node?.status.volumesInUse).toEqual(['a', 'b']);
+    expect(decideNode(server.sight, now)).toMatchObject({ actions: [], again: now + 1 });
+    expect(decideNode(server.sight, now + 1).actions).toMatchObject([{ do: 'report' }]);
+    server.sight = { ...server.sight, volumesInUse: [] };
+    server.settle();
+    expect(server.sight.node?.status).not.toHaveProperty('volumesInUse');
+  });
+});
+
+/** How things may be when an agent looks: at some point of registering, and with what others did since. */
+const servers = fc
+  .record({
+    steps: fc.integer({ min: 0, max: 12 }),
+    crashes: fc.boolean(),
+    cordoned: fc.boolean(),
+    volumesInUse: fc.subarray(['a', 'b']),
+    csiNodeGone: fc.boolean(),
+  })
+  .map(({ steps, crashes, cordoned, volumesInUse, csiNodeGone }) => {
+    const server = new SmallServer({ volumesInUse });
+    let left = steps;
+    for (let pass = 0; pass < 10 && left > 0; pass++) {
+      for (const action of decideNode(server.sight, now).actions) if (left-- > 0) server.perform(action);
+    }
+    if (crashes) server.crash();
+    const { node } = server.sight;
+    if (cordoned && node !== undefined) server.sight = { ...server.sight, node: { ...node, spec: { ...node.spec, unschedulable: true } } };
+    if (csiNodeGone) server.sight = { ...server.sight, csiNode: undefined };
+    return server;
+  });
+
+describe('whatever was the case before', () => {
+  test('it settles: deciding again gives nothing', () => {
+    fc.assert(
+      fc.property(servers, (server) => {
+        expect(decideNode(server.settle().sight, now).actions).toEqual([]);
+      }),
+    );
+  });
+
+  test('the same input gives the same actions', () => {
+    fc.assert(
+      fc.property(servers, ({ sight }) => {
+        expect(decideNode(sight, now)).toEqual(decideNode(sight, now));
+      }),
+    );
+  });
+
+  test('a crash after any prefix ends the same', () => {
+    fc.assert(
+      fc.property(servers, fc.integer({ min: 0, max: 8 }), (server, survived) => {
+        const undisturbed = new SmallServer(server.sight).settle();
+        let left = survived;
+        for (let pass = 0; pass < 5 && left > 0; pass++) {
+          for (const action of decideNode(server.sight, now).actions) if (left-- > 0) server.perform(action);
+        }
+        server.crash();
+        const { uid: _, ...metadata } = server.settle().sight.node?.metadata ?? {};
+        const { uid: __, ...expected } = undisturbed.sight.node?.metadata ?? {};
+        expect(metadata).toEqual(expected);
+        expect(server.sight.node?.status).toEqual(undisturbed.sight.node?.status);
+        expect(server.sight.csiNode?.spec).toEqual(undisturbed.sight.csiNode?.spec);
+      }),
+    );
+  });
+});
