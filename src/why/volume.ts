@@ -139,6 +139,15 @@ function reserved(volume: Volume, sight: Sight): Story {
   const { namespace = '', name = '' } = volume.claim ?? {};
   const claim = sight.claim(key);
   const giveUp = { text: 'give up the reservation, so that any claim can have it', commands: [clearClaimRef(volume.name)] };
+  if (namespace === '' || name === '') {
+    return {
+      verdict: 'stuck',
+      code: 'Reserved',
+      summary: `Its claimRef has no ${name === '' ? 'name' : 'namespace'}, so it points at no claim that could ever exist. No claim gets it.`,
+      fixes: [{ text: 'say in its claimRef which claim is meant, by namespace and name', commands: [kubectl(undefined, 'edit', 'pv', volume.name)] }, giveUp],
+      next: { who: 'an administrator', does: 'mends its claimRef, or removes it' },
+    };
+  }
   if (claim === undefined) {
     return {
       verdict: 'waiting',

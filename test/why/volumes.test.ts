@@ -60,6 +60,12 @@ describe('a free volume', () => {
     `);
   });
 
+  test('points at a claim without saying in which namespace', () => {
+    const told = explanation('pv/disk', [pv('disk', '1Gi', { spec: { claimRef: { name: 'data' } }, status: available }), pvc('data', '1Gi')]);
+    expect(told.summary).toBe('Its claimRef has no namespace, so it points at no claim that could ever exist. No claim gets it.');
+    expect(told.fixes?.map(({ commands }) => commands[0])).toContain('kubectl edit pv disk');
+  });
+
   test('is reserved for a claim that it does not satisfy, which nobody else says', () => {
     const objects = [pv('disk', '1Gi', { spec: { claimRef: reservedFor('data') }, status: available }), pvc('data', '5Gi')];
     expect(answer('pv/disk', objects)).toMatchInlineSnapshot(`
