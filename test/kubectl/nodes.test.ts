@@ -1,86 +1,152 @@
-/** Nodes are taken out of service and put back, with pods that really move. */
+/** Nodes, pods and classes of a plain `moor up`, with the real kubectl. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MoorProcess, startMoor } from '../moor-process.ts';
 
-let moor: MoorProcess;
-beforeAll(async () => {
-  moor = await startMoor({ args: ['--nodes', '2', '--zones', 'a,b'] });
+const yaml = (...objects: readonly object[]) => objects.map((object) => JSON.stringify(object)).join('\n');
+
+const container = { name: 'app', image: 'nginx' };
+const pod = (name: string, spec: object = {}, metadata: object = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, ...metadata },
+  spec: { containers: [container], ...spec },
 });
-afterAll(() => moor[Symbol.asyncDispose]());
 
-async function ok(...args: string[]): Promise<string> {
-  const result = await moor.kubectl(...args);
-  expect(result, `kubectl ${args.join(' ')}: ${result.stderr}`).toMatchObject({ code: 0 });
-  return result.stdout;
-}
-const feed = (manifest: object) => moor.kubectlWith(JSON.stringify(manifest), 'create', '-f', '-');
-const nodesOf = async (app: string) => (await ok('get', 'pods', '-l', `app=${app}`, '-o', 'jsonpath={.items[*].spec.nodeName}')).split(' ').sort();
+describe('moor up', () => {
+  let moor: MoorProcess;
+  beforeAll(async () => {
+    moor = await startMoor({ bare: false, args: ['--store', 'memory'] });
+  }, 60_000);
+  afterAll(() => moor.stop());
 
-async function deployed(name: string): Promise<void> {
-  await ok('create', 'deployment', name, '--image=web:1', '--replicas=2');
-  await ok('rollout', 'status', `deploy/${name}`, '--timeout=30s');
-}
+  const kubectl = async (...args: string[]) => {
+    const result = await moor.kubectl(...args);
+    expect(result, `kubectl ${args.join(' ')}`).toMatchObject({ code: 0 });
+    return result.stdout;
+  };
+  const apply = async (...objects: readonly object[]) => expect(await moor.kubectlWith(yaml(...objects), 'apply', '-f', '-')).toMatchObject({ code: 0 });
 
-describe('kubectl', () => {
-  test('cordon keeps new pods off a node, uncordon lets them back', async () => {
-    expect(await ok('cordon', 'node-1')).toBe('node/node-1 cordoned\n');
-    expect(await ok('cordon', 'node-1')).toBe('node/node-1 already cordoned\n');
-    expect(await ok('get', 'node', 'node-1', '--no-headers')).toMatch(/^node-1\s+Ready,SchedulingDisabled\s/);
-    await ok('wait', 'node/node-1', '--for=jsonpath={.spec.taints[0].key}=node.kubernetes.io/unschedulable', '--timeout=20s');
-    await deployed('kept-off');
-    expect(await nodesOf('kept-off')).toEqual(['node-2', 'node-2']);
-    expect(await ok('uncordon', 'node-1')).toBe('node/node-1 uncordoned\n');
-    expect(await ok('get', 'node', 'node-1', '--no-headers')).toMatch(/^node-1\s+Ready\s/);
+  test('says which nodes and classes there are', () => {
+    expect(moor.output()).toContain('3 hollow, nothing runs on them: node-1 (zone-a), node-2 (zone-b), node-3 (zone-c)');
+    expect(moor.output()).toContain('classes     immediate, standard (default)');
   });
 
-  test('drain moves the pods of deployments elsewhere', async () => {
-    await deployed('moving');
-    const drained = await ok('drain', 'node-1', '--timeout=30s');
-    expect(drained).toMatch(/evicting pod default\/moving-\S+\n/);
-    expect(drained).toMatch(/node\/node-1 drained\n$/);
-    await ok('wait', 'deploy/moving', '--for=jsonpath={.status.availableReplicas}=2', '--timeout=30s');
-    expect(await nodesOf('moving')).toEqual(['node-2', 'node-2']);
-    await ok('uncordon', 'node-1');
-  });
-
-  test('drain refuses pods that nobody would make anew, unless it is forced', async () => {
-    await ok('run', 'lonely', '--image=web:1', '--overrides={"spec":{"nodeName":"node-1"}}');
-    await ok('wait', 'pod/lonely', '--for=condition=Ready', '--timeout=20s');
-    const refused = await moor.kubectl('drain', 'node-1', '--timeout=20s');
-    expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain('Pods that declare no controller (use --force to override): default/lonely');
-    expect(await ok('drain', 'node-1', '--force', '--timeout=30s')).toContain('pod/lonely evicted\n');
-    expect((await moor.kubectl('get', 'pod', 'lonely')).code).toBe(1);
-    await ok('uncordon', 'node-1');
-  });
-
-  test('drain leaves daemons where they are, if it may', async () => {
-    const labels = { app: 'daemon' };
-    const template = { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'daemon:1' }] } };
-    const daemons = { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 'daemon' }, spec: { selector: { matchLabels: labels }, template } };
-    expect(await feed(daemons)).toMatchObject({ code: 0 });
-    await ok('rollout', 'status', 'ds/daemon', '--timeout=30s');
-    expect((await moor.kubectl('drain', 'node-2', '--timeout=20s')).stderr).toContain(
-      'cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore)',
+  test('has three ready nodes in three zones', async () => {
+    const rows = (await kubectl('get', 'nodes', '-L', 'topology.kubernetes.io/zone', '--no-headers')).trim().split('\n');
+    expect(rows.map((row) => row.split(/\s+/).filter((_, i) => i !== 3))).toEqual(
+      ['a', 'b', 'c'].map((zone, i) => [`node-${i + 1}`, 'Ready', '<none>', 'v1.36.4', `zone-${zone}`]),
     );
-    await ok('drain', 'node-2', '--ignore-daemonsets', '--timeout=30s');
-    expect(await nodesOf('daemon')).toEqual(['node-1', 'node-2']);
-    await ok('uncordon', 'node-2');
-    await ok('delete', 'ds/daemon');
   });
 
-  test('drain waits for a disruption budget, and goes on once that allows it', async () => {
-    await deployed('guarded');
-    expect(await ok('create', 'pdb', 'guard', '--selector=app=guarded', '--min-available=2')).toBe('poddisruptionbudget.policy/guard created\n');
-    await ok('wait', 'pdb/guard', '--for=jsonpath={.status.currentHealthy}=2', '--timeout=20s');
-    const [node = ''] = await nodesOf('guarded');
-    const refused = await moor.kubectl('drain', node, '--timeout=2s');
-    expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain("Cannot evict pod as it would violate the pod's disruption budget.");
-    await ok('scale', 'deploy/guarded', '--replicas=4');
-    await ok('wait', 'pdb/guard', '--for=jsonpath={.status.disruptionsAllowed}=2', '--timeout=30s');
-    await ok('drain', node, '--timeout=30s');
-    expect(new Set(await nodesOf('guarded')).has(node)).toBe(false);
-    await ok('uncordon', node);
+  test('describes a node with its lease, its pods and its events', async () => {
+    await apply(pod('described', { nodeName: 'node-2' }));
+    await kubectl('wait', '--for=condition=Ready', 'pod/described', '--timeout=20s');
+    const text = await kubectl('describe', 'node', 'node-2');
+    for (const line of [
+      /HolderIdentity: +node-2/,
+      /Ready +True .* KubeletReady +kubelet is posting ready status/,
+      /default +described /,
+      /PodCIDR: +10\.128\.4\.0\/22/,
+    ]) {
+      expect(text).toMatch(line);
+    }
+    for (const event of ['Starting kubelet.', 'Node node-2 status is now: NodeReady']) expect(text).toContain(event);
   });
+
+  test('a pod becomes ready, and goes when it is deleted', async () => {
+    await apply(pod('web'));
+    await kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=20s');
+    expect(await kubectl('get', 'pod', 'web', '--no-headers')).toMatch(/^web +1\/1 +Running +0 /);
+    const text = await kubectl('describe', 'pod', 'web');
+    for (const event of ['Scheduled', 'Pulling', 'Pulled', 'Created', 'Started']) expect(text).toMatch(new RegExp(`Normal +${event} `));
+    await kubectl('delete', 'pod', 'web', '--timeout=20s');
+    expect((await moor.kubectl('get', 'pod', 'web')).stderr).toContain('not found');
+  });
+
+  test('a task ends as it is told to', async () => {
+    const annotations = { 'mooring.dev/run-for': '1s', 'mooring.dev/exit-code': '3' };
+    await apply(pod('task', { restartPolicy: 'Never' }, { annotations }));
+    await kubectl('wait', '--for=jsonpath={.status.phase}=Failed', 'pod/task', '--timeout=20s');
+    expect(await kubectl('get', 'pod', 'task', '-o', 'jsonpath={.status.containerStatuses[0].state.terminated.exitCode}')).toBe('3');
+    expect(await kubectl('get', 'pod', 'task', '--no-headers')).toMatch(/^task +0\/1 +Error /);
+  });
+
+  test('a claim of a driver behind which there is nothing is made in the zone of its pod, attached and mounted', async () => {
+    await apply(
+      {
+        apiVersion: 'storage.k8s.io/v1',
+        kind: 'StorageClass',
+        metadata: { name: 'disk' },
+        provisioner: 'hollow.csi.mooring.dev',
+        volumeBindingMode: 'WaitForFirstConsumer',
+      },
+      {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { name: 'disk' },
+        spec: { storageClassName: 'disk', accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+      },
+      pod('with-disk', {
+        nodeSelector: { 'topology.kubernetes.io/zone': 'zone-b' },
+        containers: [{ ...container, volumeMounts: [{ name: 'disk', mountPath: '/disk' }] }],
+        volumes: [{ name: 'disk', persistentVolumeClaim: { claimName: 'disk' } }],
+      }),
+    );
+    await kubectl('wait', '--for=condition=Ready', 'pod/with-disk', '--timeout=20s');
+    expect(await kubectl('get', 'volumeattachments', '--no-headers')).toMatch(/ hollow\.csi\.mooring\.dev .* node-2 +true /);
+    expect(await kubectl('get', 'node', 'node-2', '-o', 'jsonpath={.status.volumesInUse}')).toContain('kubernetes.io/csi/hollow.csi.mooring.dev^pvc-');
+    await kubectl('delete', 'pod', 'with-disk', '--timeout=20s');
+    await kubectl('wait', '--for=delete', 'volumeattachments', '--all', '--timeout=20s');
+    await kubectl('delete', 'pvc', 'disk', '--timeout=20s');
+  });
+
+  test('a claim without a class gets a directory once a pod wants it', async () => {
+    await apply(
+      {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { name: 'data' },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+      },
+      pod('with-data', {
+        containers: [{ ...container, volumeMounts: [{ name: 'data', mountPath: '/data' }] }],
+        volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
+      }),
+    );
+    await kubectl('wait', '--for=condition=Ready', 'pod/with-data', '--timeout=20s');
+    expect(await kubectl('get', 'pvc', 'data', '--no-headers')).toMatch(/^data +Bound +pvc-\S+ +1Gi +RWO +standard /);
+    await kubectl('delete', 'pod/with-data', 'pvc/data', '--timeout=20s');
+  });
+});
+
+test('nodes and classes of a new start are those of the last, as their users left them', { timeout: 60_000 }, async () => {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'mooring-nodes-'));
+  try {
+    const first = await startMoor({ bare: false, dataDir });
+    const uid = (await first.kubectl('get', 'node', 'node-1', '-o', 'jsonpath={.metadata.uid}')).stdout;
+    expect(await first.kubectl('label', 'node', 'node-1', 'disk=ssd')).toMatchObject({ code: 0 });
+    expect(await first.kubectl('delete', 'storageclass', 'standard')).toMatchObject({ code: 0 });
+    expect(await first.kubectlWith(yaml(pod('web', { nodeName: 'node-1' })), 'create', '-f', '-')).toMatchObject({ code: 0 });
+    expect(await first.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=20s')).toMatchObject({ code: 0 });
+    await first.stop('SIGKILL');
+
+    await using second = await startMoor({ bare: false, dataDir, args: ['--nodes', '2', '--zones', 'elsewhere', '--node-capacity', 'cpu=64'] });
+    expect(second.output()).toContain('abandoned   node-3 of an earlier start: nobody runs them now, and they become NotReady');
+    expect(second.output()).toContain('classes     immediate\n');
+    const node = await second.kubectl(
+      'get',
+      'node',
+      'node-1',
+      '-o',
+      'jsonpath={.metadata.uid} {.metadata.labels.disk} {.metadata.labels.topology\\.kubernetes\\.io/zone} {.status.allocatable.cpu}',
+    );
+    expect(node.stdout).toBe(`${uid} ssd elsewhere 64`);
+    expect((await second.kubectl('get', 'pod', 'web', '--no-headers')).stdout).toMatch(/^web +1\/1 +Running +0 /);
+    expect(await second.kubectl('delete', 'pod', 'web', '--timeout=20s')).toMatchObject({ code: 0 });
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
 });
