@@ -18,7 +18,7 @@ import {
   type Stages,
 } from '../framework.ts';
 import { Bells } from './bells.ts';
-import { type Ask, askFor, type Conflict, findVolumes, likelyNodes, type VolumesSeen } from './find.ts';
+import { type Ask, askFor, type Conflict, findVolumes, isServed, likelyNodes, type VolumesSeen } from './find.ts';
 import { LabelledNodes } from './labelled-nodes.ts';
 import { pluginsHandedOver } from './migrated.ts';
 import { whereaboutsOfTerms } from './places.ts';
@@ -209,6 +209,7 @@ class PodVolumes implements Stages {
   }
 
   filter(node: NodeInfo): Rejection | Failure | undefined {
+    if (isServed(this.#ask, node)) return undefined;
     const finding = findVolumes(this.#ask, node);
     switch (finding.type) {
       case 'found':

@@ -99,6 +99,14 @@ function roomFor({ object }: Claim, { provisioner }: StorageClass, seen: Volumes
   return asked === undefined || !seen.reportsCapacity(provisioner) ? undefined : quantityValue(asked);
 }
 
+/** The usual case, in which nothing has to be put together: one claim, and a volume for it. */
+export function isServed({ bound, wanted }: Ask, { labels }: NodeAsked): boolean {
+  const [only] = wanted;
+  if (bound.length > 0 || wanted.length !== 1 || only === undefined) return false;
+  const { selectedNode, selector } = only.claim;
+  return selectedNode === undefined && selector.type === 'valid' && volumeFor(only, labels, noneTaken) !== undefined;
+}
+
 export function findVolumes({ bound, wanted, seen }: Ask, node: NodeAsked): Finding {
   const ofBound = checkBound(bound, node, seen);
   if (ofBound.type === 'failed') return ofBound;

@@ -205,11 +205,11 @@ describe('the free volumes of a class', () => {
       const watched = Object.defineProperty(rest, 'accessModes', { get: () => (looked.push(rest.name), accessModes) });
       free.change(undefined, watched as Volume);
     }
-    const choice = free.choiceFor(readClaim(pvc('data', '1Gi')), () => false);
+    const choice = free.choiceFor(readClaim(pvc('data', '1Gi')));
     expect(choice.smallest({ [host]: 'n7' }, new Set())?.name).toBe('v7');
     expect(choice.smallest({ [host]: 'elsewhere' }, new Set())).toBeUndefined();
     for (let i = 0; i < 500; i++) choice.smallest({ [host]: `m${i}`, [zone]: 'z0' }, new Set());
-    const another = free.choiceFor(readClaim(pvc('same', '1Gi')), () => false);
+    const another = free.choiceFor(readClaim(pvc('same', '1Gi')));
     expect(another.smallest({ [zone]: 'z0' }, new Set())?.name).toBe('v1000');
     // Each is looked at twice: at first glance, and by all the rules.
     expect(looked).toEqual(['v7', 'v7', 'v1000', 'v1000']);

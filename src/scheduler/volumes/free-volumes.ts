@@ -26,7 +26,7 @@ export class FreeVolumes {
     });
   }
 
-  /** A volume changed from the one to the other. */
+  /** A volume changed from the one to the other. Undefined: it is not there, or somebody has a right to it. */
   change(before: Volume | undefined, after: Volume | undefined): void {
     if (before !== undefined && isFree(before)) this.#remove(before);
     if (after !== undefined && isFree(after)) entryOf(this.#shelves, shelfKey(after), () => new Shelf(this.#nodes)).add(after);
@@ -39,9 +39,9 @@ export class FreeVolumes {
     if (shelf?.empty === true) this.#shelves.delete(key);
   }
 
-  /** What a claim may choose from: good until anything changes. `isPromised`: volumes that look free, but belong to somebody. */
-  choiceFor(claim: Claim, isPromised: (volumeName: string) => boolean): Choice {
-    return new Choice(claim, this.#shelves.get(shelfKey(claim)), isPromised);
+  /** What a claim may choose from: good until anything changes. */
+  choiceFor(claim: Claim): Choice {
+    return new Choice(claim, this.#shelves.get(shelfKey(claim)));
   }
 }
 
@@ -52,9 +52,17 @@ class Shelf {
   readonly #counts = new Map<string, number>();
   readonly #reached = new Set<string>();
   readonly #nodes: LabelledNodes;
+  /** By what is asked for: a number that stands for it. */
+  readonly #questions = new Map<string, number>();
 
   constructor(nodes: LabelledNodes) {
     this.#nodes = nodes;
+  }
+
+  /** The same for claims that ask for the same. */
+  questionOf({ request, accessModes, selector }: Claim): number {
+    if (this.#questions.size >= mostQuestions) this.#questions.clear();
+    return entryOf(this.#questions, `${request.unscaled}e${request.exponent} ${accessModes} ${selector.text}`, () => ++questions);
   }
 
   get empty(): boolean {
@@ -108,6 +116,9 @@ class Shelf {
   }
 }
 
+let questions = 0;
+const mostQuestions = 1000;
+
 interface Item {
   readonly volume: Volume;
   /** Whoever looks at the place where it lies can reach it, without a further question. */
@@ -126,8 +137,9 @@ const itemOf = (volume: Volume, where: Whereabouts): Item => ({
 class Pile extends SortedList<Item> {
   /** Those about which more has to be asked than what the claim asks for. */
   #intricate = 0;
-  /** By what is asked for: the answer, until something changes here. Claims of one workload all ask for the same. */
-  readonly #answers = new Map<string, Answer>();
+  /** The last question, and its answer until something changes here: claims of one workload all ask the same. */
+  #question = 0;
+  #answer: Answer = 'nothing';
 
   constructor() {
     super((a, b) => bySize(a.volume, b.volume));
@@ -136,13 +148,13 @@ class Pile extends SortedList<Item> {
   put(item: Item): void {
     this.add(item);
     if (!isPlain(item)) this.#intricate++;
-    this.#answers.clear();
+    this.#question = 0;
   }
 
   take(item: Item): void {
     if (!this.remove(item)) return;
     if (!isPlain(item)) this.#intricate--;
-    this.#answers.clear();
+    this.#question = 0;
   }
 
   /** The first item that will do depends on what is asked for, and on nothing else. */
@@ -150,21 +162,20 @@ class Pile extends SortedList<Item> {
     return this.#intricate === 0;
   }
 
-  /** What was answered last; undefined: nobody has asked since something changed. */
-  answerTo(asked: string): Answer | undefined {
-    return this.#answers.get(asked);
+  /** Undefined: nobody has asked that since something changed. */
+  answerTo(question: number): Answer | undefined {
+    return this.#question === question ? this.#answer : undefined;
   }
 
-  remember(asked: string, answer: Answer): void {
-    if (this.#answers.size >= mostAnswers) this.#answers.clear();
-    this.#answers.set(asked, answer);
+  remember(question: number, answer: Answer): void {
+    this.#question = question;
+    this.#answer = answer;
   }
 }
 
 type Answer = Item | 'nothing';
 
 const isPlain = ({ exact, open }: Item): boolean => exact && open;
-const mostAnswers = 16;
 
 /**
  * The free volumes that would do for one claim, whichever the node. They are looked for place by place, and only as far as anybody
@@ -172,16 +183,14 @@ const mostAnswers = 16;
  */
 export class Choice {
   readonly #claim: Claim;
-  readonly #asked: string;
   readonly #shelf: Shelf | undefined;
-  readonly #isPromised: (volumeName: string) => boolean;
+  readonly #question: number;
   readonly #fitting = new Map<Pile, Fitting>();
 
-  constructor(claim: Claim, shelf: Shelf | undefined, isPromised: (volumeName: string) => boolean) {
+  constructor(claim: Claim, shelf: Shelf | undefined) {
     this.#claim = claim;
-    this.#asked = `${claim.request.unscaled}e${claim.request.exponent} ${claim.accessModes} ${claim.selector.text}`;
     this.#shelf = shelf;
-    this.#isPromised = isPromised;
+    this.#question = shelf?.questionOf(claim) ?? 0;
   }
 
   /** No node but these will find anything. Undefined: any may. */
@@ -205,23 +214,23 @@ export class Choice {
 
   #smallestOf(pile: Pile, labels: Labels | undefined, taken: ReadonlySet<string>): Volume | undefined {
     if (pile.isPlain) {
-      const first = pile.answerTo(this.#asked) ?? this.#askPlain(pile);
+      const first = pile.answerTo(this.#question) ?? this.#askPlain(pile);
       if (first === 'nothing') return undefined;
-      if (!taken.has(first.volume.name) && !this.#isPromised(first.volume.name)) return first.volume;
+      if (!taken.has(first.volume.name)) return first.volume;
     }
     const fitting = entryOf(this.#fitting, pile, () => new Fitting(this.#in(pile)));
     for (let at = 0; ; at++) {
       const item = fitting.get(at);
       if (item === undefined) return undefined;
       const { volume, exact } = item;
-      if (taken.has(volume.name) || this.#isPromised(volume.name)) continue;
+      if (taken.has(volume.name)) continue;
       if (exact || volume.nodes === undefined || matchesNode(volume.nodes, { labels })) return volume;
     }
   }
 
   #askPlain(pile: Pile): Answer {
     const answer = this.#in(pile).next().value ?? 'nothing';
-    pile.remember(this.#asked, answer);
+    pile.remember(this.#question, answer);
     return answer;
   }
 

@@ -101,8 +101,9 @@ export class PlaceMap<T> {
   /** What a node of these labels finds at the place that the i-th label names. */
   reached(labels: Labels | undefined, i: number): T | undefined {
     const entry = this.#labels[i];
-    if (entry === undefined || labels === undefined || !Object.hasOwn(labels, entry[0])) return undefined;
-    return entry[1].get(labels[entry[0]] ?? '');
+    // Whatever else 'constructor' and its like may be: a label's value is a text.
+    const value: unknown = entry === undefined || labels === undefined ? undefined : labels[entry[0]];
+    return typeof value === 'string' ? entry?.[1].get(value) : undefined;
   }
 }
 

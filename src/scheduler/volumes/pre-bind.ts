@@ -59,14 +59,14 @@ class PreBind {
     this.#options = options;
     this.#deadline = options.hands.world.clock.monotonic() + options.timeoutMs;
     this.#stopListening = options.bells.listen(bellsOf(plan), () => this.#wake());
-    options.hands.signal.addEventListener('abort', this.#onAbort);
   }
 
   readonly #onAbort = (): void => this.#wake();
 
   end(): void {
-    this.#cancelTimer?.();
     this.#stopListening();
+    if (this.#cancelTimer === undefined) return;
+    this.#cancelTimer();
     this.#options.hands.signal.removeEventListener('abort', this.#onAbort);
   }
 
@@ -87,12 +87,9 @@ class PreBind {
       const progress = this.#whyOver() ?? progressOf(this.#plan, { ...this.#options, written: this.#written });
       if (progress === 'bound') return undefined;
       if (progress !== 'waiting') return `binding volumes: ${progress.failed}`;
-      // Most are bound by now, and never need the timer.
-      this.#cancelTimer ??= this.#options.hands.world.timers.after(this.#leftMs(), () => {
-        this.#cancelTimer = undefined;
-        this.#wake();
-      });
-      await this.#change();
+      const changed = this.#change();
+      this.#startWaiting();
+      await changed;
     }
   }
 
@@ -101,6 +98,17 @@ class PreBind {
     if (signal.aborted)
       return { failed: signal.reason === podGone ? `pod does not exist any more: pod "${this.#options.pod.name}" not found` : 'context canceled' };
     return this.#leftMs() <= 0 ? { failed: 'context deadline exceeded' } : undefined;
+  }
+
+  /** Most are bound without it, and spare themselves timer and listener. */
+  #startWaiting(): void {
+    const { world, signal } = this.#options.hands;
+    if (this.#cancelTimer !== undefined) return;
+    signal.addEventListener('abort', this.#onAbort);
+    this.#cancelTimer = world.timers.after(this.#leftMs(), () => {
+      this.#cancelTimer = undefined;
+      this.#wake();
+    });
   }
 
   #leftMs(): number {

@@ -65,7 +65,7 @@ export class VolumeBook {
   }
 
   choiceFor(claim: Claim): Choice {
-    return this.#free.choiceFor(claim, (name) => this.#owners.has(name));
+    return this.#free.choiceFor(claim);
   }
 
   observeVolume({ before, after }: ObjectChange<PersistentVolume>): void {
@@ -133,14 +133,20 @@ export class VolumeBook {
       if (pointing?.size === 0) this.#pointing.delete(before.claim.key);
     }
     if (after?.claim !== undefined) entryOf(this.#pointing, after.claim.key, () => new Map<string, Volume>()).set(name, after);
-    this.#free.change(before, after);
+    if (!this.#owners.has(name)) this.#free.change(before, after);
   }
 
   #countOwner({ everBound, volumeName }: Claim, times: 1 | -1): void {
     if (!everBound || volumeName === '') return;
     const count = (this.#owners.get(volumeName) ?? 0) + times;
-    if (count > 0) this.#owners.set(volumeName, count);
-    else this.#owners.delete(volumeName);
+    const volume = this.volume(volumeName);
+    if (count === 0) {
+      this.#owners.delete(volumeName);
+      this.#free.change(undefined, volume);
+    } else {
+      if (count === 1 && times === 1) this.#free.change(volume, undefined);
+      this.#owners.set(volumeName, count);
+    }
   }
 }
 
