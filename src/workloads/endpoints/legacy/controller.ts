@@ -28,20 +28,6 @@ export function endpointsController({ client, informers, recorder, pods }: Endpo
     if (after === undefined) orphans.add(keyOf(before?.metadata ?? {}));
   });
 
-  const write = async (action: Write): Promise<Outcome> => {
-    const creates = action.do === 'create';
-    const result = creates ? await client.create(endpointsKind, action.endpoints) : await client.update(endpointsKind, action.endpoints);
-    if (result.ok || (creates && result.reason === 'terminating')) return 'done';
-    if (result.reason === 'forbidden' || result.reason === 'invalid' || result.reason === 'failed') {
-      const key = keyOf(action.endpoints.metadata);
-      const report = creates
-        ? ({ type: 'Warning', reason: 'FailedToCreateEndpoint', message: `Failed to create endpoint for service ${key}: ${result.error.message}` } as const)
-        : ({ type: 'Warning', reason: 'FailedToUpdateEndpoint', message: `Failed to update endpoint ${key}: ${result.error.message}` } as const);
-      recorder.record(action.endpoints, report);
-    }
-    return outcomeOf(result);
-  };
-
   return {
     name: 'endpoints',
     sources: [
@@ -77,9 +63,23 @@ export function endpointsController({ client, informers, recorder, pods }: Endpo
           return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
         }
         default:
-          return await write(action);
+          return await write(action, client, recorder);
       }
     },
     parallelism: 16,
   };
+}
+
+async function write(action: Write, client: Client, recorder: Pick<Recorder, 'record'>): Promise<Outcome> {
+  const creates = action.do === 'create';
+  const result = creates ? await client.create(endpointsKind, action.endpoints) : await client.update(endpointsKind, action.endpoints);
+  if (result.ok || (creates && result.reason === 'terminating')) return 'done';
+  if (result.reason === 'forbidden' || result.reason === 'invalid' || result.reason === 'failed') {
+    const key = keyOf(action.endpoints.metadata);
+    const report = creates
+      ? ({ type: 'Warning', reason: 'FailedToCreateEndpoint', message: `Failed to create endpoint for service ${key}: ${result.error.message}` } as const)
+      : ({ type: 'Warning', reason: 'FailedToUpdateEndpoint', message: `Failed to update endpoint ${key}: ${result.error.message}` } as const);
+    recorder.record(action.endpoints, report);
+  }
+  return outcomeOf(result);
 }
