@@ -25,7 +25,7 @@ const layers = {
   node: ['api', 'domain', 'machinery', 'drivers/contract', 'world'],
   drivers: ['api', 'domain', 'world'],
   cloud: ['domain', 'world'],
-  why: ['api', 'domain', 'decisions'],
+  why: ['api', 'domain', 'decisions', 'scheduler'],
   cli: ['api', 'domain', 'machinery/client', 'why'],
   dashboard: ['api', 'domain', 'machinery/client', 'why'],
   sim: ['*'],

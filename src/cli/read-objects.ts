@@ -3,7 +3,9 @@ import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../api/genera
 import type { Kind } from '../api/kind.ts';
 import { csiDriverKind } from '../api/kinds/csi-driver.ts';
 import { csiNodeKind } from '../api/kinds/csi-node.ts';
+import { csiStorageCapacityKind } from '../api/kinds/csi-storage-capacity.ts';
 import { volumeIntentKind } from '../api/kinds/mooring/volume-intent.ts';
+import { namespaceKind } from '../api/kinds/namespace.ts';
 import { nodeKind } from '../api/kinds/node.ts';
 import { persistentVolumeClaimKind } from '../api/kinds/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../api/kinds/persistent-volume.ts';
@@ -112,7 +114,9 @@ async function aroundPod(reader: ClusterReader, { namespace = '', name }: Target
   const used = (claims ?? []).filter(({ metadata }) => claimsOfPod(pod).includes(claimKey(namespace, metadata.name ?? '')));
   const unbound = used.filter((claim) => !readClaim(claim).everBound);
   const volumes = unbound.length > 0 ? await forUnbound(reader, unbound) : { volumes: await reader.getEach(persistentVolumeKind, volumeNames(used)) };
-  return { pods, claims, ...volumes, ...(isSettled(pod) ? {} : await forPlacing(reader)) };
+  const found = { pods, claims, ...volumes, ...(isSettled(pod) ? {} : await forPlacing(reader)) };
+  const isWaiting = (pod.spec.nodeName ?? '') === '' && !isSettled(pod);
+  return isWaiting ? { ...found, ...(await forScheduling(reader, used.length > 0 ? found : undefined)) } : found;
 }
 
 const volumeNames = (claims: readonly PersistentVolumeClaim[]): readonly string[] => claims.flatMap(({ spec }) => spec.volumeName ?? []);
@@ -123,6 +127,19 @@ const isSettled = ({ metadata, status }: Pod): boolean => metadata.deletionTimes
 async function forPlacing(reader: ClusterReader): Promise<Found> {
   const [nodes, attachments, drivers] = await Promise.all([reader.list(nodeKind), reader.list(volumeAttachmentKind), forDrivers(reader)]);
   return { nodes, attachments, ...drivers };
+}
+
+/** What takes room on nodes, or says who may be near whom. `found`: the pod has volumes, and those of others count against the nodes' limits. */
+async function forScheduling(reader: ClusterReader, found: Found | undefined): Promise<Found> {
+  const [placed, namespaces, capacities, claims, volumes] = await Promise.all([
+    reader.list(podKind, { fieldSelector: 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed' }),
+    reader.list(namespaceKind),
+    reader.list(csiStorageCapacityKind),
+    found === undefined ? undefined : reader.list(persistentVolumeClaimKind),
+    found === undefined ? undefined : reader.list(persistentVolumeKind),
+  ]);
+  const ofOthers = found === undefined ? {} : { claims: claims ?? found.claims, volumes: volumes ?? found.volumes };
+  return { placed, namespaces, capacities, ...ofOthers };
 }
 
 async function aroundAttachment(reader: ClusterReader, { name }: Target): Promise<Found> {

@@ -25,7 +25,7 @@ interface Scene {
   readonly about: KubeObject;
   /** While false, nothing gets through from the recorder. */
   isReachable: boolean;
-  events(): Promise<readonly EventsEvent[]>;
+  readonly events: () => Promise<readonly EventsEvent[]>;
 }
 
 const scene = (body: (scene: Scene) => Promise<void>) =>

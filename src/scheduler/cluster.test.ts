@@ -71,15 +71,14 @@ it('zones take turns in the order of nodes', () => {
 });
 
 describe('kept up with each change', () => {
-  const summary = ({ name, pods, requested, scoredCpu, scoredMemory, claimUsers, podsWithAffinity, allocatable, isPortFree }: NodeInfo) => ({
+  const summary = ({ name, pods, requested, scoredCpu, scoredMemory, claimUsers, podsWithAffinity, allocatable }: NodeInfo) => ({
     name,
     pods: pods.map(({ uid }) => uid).sort(),
     cpu: requested.cpu,
     scored: [scoredCpu, scoredMemory],
-    claims: [...claimUsers].sort(),
+    claims: Object.fromEntries(claimUsers),
     wanting: podsWithAffinity.length,
     room: allocatable.cpu,
-    free: typeof isPortFree,
   });
   const look = (seen: Cluster) => ({
     nodes: seen.nodes.map(summary).sort((a, b) => (a.name < b.name ? -1 : 1)),

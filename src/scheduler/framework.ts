@@ -183,8 +183,8 @@ export interface Reason {
   readonly text: string;
   /** For programs: 'resource', 'taint', 'volumeNodeAffinity' … */
   readonly rule: string;
-  /** What was found, and what would be right. Asked for only when somebody wants to know. */
-  readonly detail?: () => Detail;
+  /** What was found, and what would be right. Asked for only when somebody wants to know; with the node that was rejected, if it was one. */
+  readonly detail?: (node?: NodeInfo) => Detail;
 }
 
 export interface Detail {

@@ -62,7 +62,7 @@ export class Scheduler {
     this.#search = new Search(this.#cycle);
     this.#binder = new Binder({ client, world, nodeExists: (name) => this.#cluster.node(name) !== undefined });
     const pods = followPods({ cluster: this.#cluster, queue: this.#queue, nominations: this.#nominations, binder: this.#binder });
-    const observers = plugins.filter(({ observe }) => observe !== undefined);
+    const observers = plugins.filter((plugin) => plugin.observe !== undefined);
     this.#unsubscribe = this.#followed.subscribe((change) => {
       if (change.resource === 'node') this.#followNode(change);
       for (const plugin of observers) plugin.observe?.(change);

@@ -62,6 +62,8 @@ export interface Refusal {
   /** For programs: 'capacity', 'accessModes', 'nodeAffinity' … */
   readonly rule: string;
   readonly text: string;
+  /** What would change it, behind 'it needs': '2 cpu free'. */
+  readonly wanted?: string;
 }
 
 export interface Fix {

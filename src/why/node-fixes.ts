@@ -44,26 +44,46 @@ function placesOf(pod: Pod, sight: Sight): readonly Place[] {
 }
 
 export function nodeFixes({ pod, candidates, sight }: Refused): readonly Fix[] {
-  const nearest = (rule: string) => candidates.find(({ refusals }) => refusals.length === 1 && refusals[0]?.rule === rule);
-  const [cordoned, unlabelled, tainted] = [nearest('cordoned'), nearest('nodeSelector'), nearest('taint')];
-  const labels = Object.entries(pod.spec.nodeSelector ?? {}).map(([key, value]) => `${key}=${value}`);
-  const fixes: Fix[] = [];
-  if (cordoned !== undefined) fixes.push({ text: `let ${cordoned.name} take pods again`, commands: [kubectl(undefined, 'uncordon', nodeName(cordoned))] });
-  if (unlabelled !== undefined) {
-    fixes.push({
-      text: `label ${unlabelled.name} as the pod selects, if it is meant`,
-      commands: [kubectl(undefined, 'label', 'node', nodeName(unlabelled), ...labels)],
-    });
-  }
-  if (tainted !== undefined) {
-    fixes.push({
-      text: `give the pod a toleration for the taint of ${tainted.name}, or remove the taint`,
-      commands: [kubectl(undefined, 'describe', 'node', nodeName(tainted))],
-    });
-  }
+  const fixes = Object.entries(remedies).flatMap(([rule, remedy]) => {
+    const nearest = candidates.find(({ refusals }) => refusals.length === 1 && refusals[0]?.rule === rule);
+    return nearest === undefined ? [] : [remedy(nearest, pod)];
+  });
+  const size = candidates.length > 0 && candidates.every(({ refusals }) => refusals.some(({ rule }) => rule === 'nodeSize' || rule === 'nodeSelector'));
+  const wanted = candidates.flatMap(({ refusals }) => refusals.filter(({ rule }) => rule === 'nodeSize').map((refusal) => refusal.wanted ?? ''))[0];
+  if (size && wanted !== undefined) fixes.push({ text: `add a node that is large enough, with ${wanted}, or let the pod request less`, commands: [] });
   if (candidates.length === 0) fixes.push({ text: 'add a node', commands: [] });
   return candidates.some(isAway) ? [...fixes, ...reach(placesOf(pod, sight))] : fixes;
 }
+
+/** For nodes that only one rule refuses: what would satisfy it. The easiest first. */
+const remedies: Readonly<Record<string, (candidate: Candidate, pod: Pod) => Fix>> = {
+  cordoned: (candidate) => ({ text: `let ${candidate.name} take pods again`, commands: [kubectl(undefined, 'uncordon', nodeName(candidate))] }),
+  nodeSelector: (candidate, pod) => ({
+    text: `label ${candidate.name} as the pod selects, if it is meant`,
+    commands: [kubectl(undefined, 'label', 'node', nodeName(candidate), ...selectedLabels(pod))],
+  }),
+  taint: (candidate) => ({
+    text: `give the pod a toleration for the taint of ${candidate.name}, or remove the taint`,
+    commands: [kubectl(undefined, 'describe', 'node', nodeName(candidate))],
+  }),
+  resource: (candidate) => ({
+    text: `make room on ${candidate.name}, which needs ${wantedOf(candidate)}: end a pod there, let this one request less, or give it a higher priority`,
+    commands: [kubectl(undefined, 'describe', 'node', nodeName(candidate))],
+  }),
+  pods: (candidate) => ({ text: `end a pod on ${candidate.name}: it takes no more`, commands: [podsOn(candidate)] }),
+  ports: (candidate) => ({
+    text: `end the pod on ${candidate.name} that has the port, or use another: it needs ${wantedOf(candidate)}`,
+    commands: [podsOn(candidate)],
+  }),
+  podAffinity: (candidate) => ({ text: `start a pod near ${candidate.name} that the pod's affinity asks for`, commands: [] }),
+  podAntiAffinity: (candidate) => ({ text: `end the pod near ${candidate.name} that the pod's anti-affinity excludes`, commands: [podsOn(candidate)] }),
+  existingAntiAffinity: (candidate) => ({ text: `end the pod near ${candidate.name} whose anti-affinity excludes this one`, commands: [podsOn(candidate)] }),
+  spread: (candidate) => ({ text: `${candidate.name} needs ${wantedOf(candidate)}; or allow a larger maxSkew`, commands: [] }),
+};
+
+const wantedOf = ({ refusals }: Candidate): string => refusals[0]?.wanted ?? 'something else';
+const podsOn = (candidate: Candidate): string => kubectl(undefined, 'get', 'pods', '-A', '--field-selector', `spec.nodeName=${nodeName(candidate)}`);
+const selectedLabels = ({ spec }: Pod): readonly string[] => Object.entries(spec.nodeSelector ?? {}).map(([key, value]) => `${key}=${value}`);
 
 const nodeName = ({ name }: Candidate): string => name.replace(/^node\//, '');
 

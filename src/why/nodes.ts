@@ -1,26 +1,60 @@
-/** Which nodes could run a pod, as far as its volumes, and what an administrator said of the nodes, are concerned. */
-import type { Node, Pod, Taint, Toleration } from '../api/generated/types.ts';
+/** Which nodes could run a pod, by the scheduler's own rules; what they say of volumes is told with the volumes' names and places. */
+import type { Node, Pod } from '../api/generated/types.ts';
 import type { Claim } from '../domain/volumes/claim.ts';
 import { matchVolume } from '../domain/volumes/match.ts';
 import { claimsOfPod } from '../domain/volumes/pods.ts';
 import { waitsForConsumer } from '../domain/volumes/storage-class.ts';
-import { matchesNode, nodeTermsOf, topologyAllows } from '../domain/volumes/topology.ts';
+import { matchesNode, topologyAllows } from '../domain/volumes/topology.ts';
 import type { Volume } from '../domain/volumes/volume.ts';
+import type { NodeInfo, Rejection } from '../scheduler/framework.ts';
 import { attachedBy, attachmentLimit } from './attach-limit.ts';
 import type { Candidate, Refusal } from './explanation.ts';
+import { placingOf } from './placing.ts';
 import { noProvisioner } from './provisioners.ts';
 import type { Sight } from './sight.ts';
-import { nodePlace, nodesSelected, plural, quoted, topologyOf, whereIs } from './words.ts';
+import { nodePlace, plural, quoted, topologyOf, whereIs } from './words.ts';
 
 /** The nearest misses first. */
 export function nodesFor(pod: Pod, sight: Sight): readonly Candidate[] {
   const needs = claimsOfPod(pod).flatMap((key) => needOf(sight.claim(key), sight) ?? []);
-  return sight.nodes
-    .map((node) => ({ name: `node/${node.metadata.name ?? ''}`, traits: traitsOf(node), refusals: refusalsOf({ pod, node, sight }, needs) }))
+  return placingOf(pod, sight)
+    .nodes.map(({ node, rejections }) => ({
+      name: `node/${node.name}`,
+      traits: traitsOf(node.node),
+      refusals: rejections.flatMap((rejection) => refusalsOf(rejection, node, { sight, needs })),
+    }))
     .sort((a, b) => a.refusals.length - b.refusals.length || (a.name < b.name ? -1 : 1));
 }
 
+/** What keeps the pod from every node, whatever they are like. */
+export const refusedEverywhere = (pod: Pod, sight: Sight): readonly Refusal[] =>
+  placingOf(pod, sight).everywhere.flatMap(({ reasons }) => reasons.map((reason) => refusalOf(reason)));
+
 const traitsOf = ({ metadata, spec }: Node): readonly string[] => [nodePlace(metadata.labels) ?? '-', ...(spec.unschedulable === true ? ['cordoned'] : [])];
+
+/** What each plugin's verdict is about, as it is told here. */
+const storageRules: Readonly<Record<string, readonly string[]>> = {
+  VolumeBinding: ['nodeAffinity', 'noVolume', 'allowedTopologies', 'selectedNode'],
+  VolumeZone: ['zone'],
+  NodeVolumeLimits: ['attachLimit'],
+};
+
+function refusalsOf(
+  { plugin, reasons }: Rejection,
+  node: NodeInfo,
+  { sight, needs }: { readonly sight: Sight; readonly needs: readonly Need[] },
+): readonly Refusal[] {
+  const rules = storageRules[plugin] ?? [];
+  const place = { node: node.node, sight };
+  const told = rules.length === 0 ? [] : needs.flatMap((need) => (need.type === 'bound' ? ofVolume(place, need.volume) : ofClaim(place, need)));
+  const fitting = told.filter(({ rule }) => rules.includes(rule));
+  return fitting.length > 0 ? fitting : reasons.map((reason) => refusalOf(reason, node));
+}
+
+function refusalOf({ rule, text, detail }: Rejection['reasons'][number], node?: NodeInfo): Refusal {
+  const told = detail?.(node);
+  return told === undefined ? { rule, text } : { rule, text: told.found, wanted: told.wanted };
+}
 
 /** What a claim means for the choice of a node. */
 type Need = { readonly type: 'bound'; readonly volume: Volume } | { readonly type: 'unbound'; readonly claim: Claim; readonly fitting: readonly Volume[] };
@@ -36,41 +70,8 @@ function needOf(claim: Claim | undefined, sight: Sight): Need | undefined {
 }
 
 interface Place {
-  readonly pod: Pod;
   readonly node: Node;
   readonly sight: Sight;
-}
-
-function refusalsOf(place: Place, needs: readonly Need[]): readonly Refusal[] {
-  return [...ofNode(place), ...needs.flatMap((need) => (need.type === 'bound' ? ofVolume(place, need.volume) : ofClaim(place, need)))];
-}
-
-function ofNode({ pod, node }: Place): readonly Refusal[] {
-  const { name = '', labels } = node.metadata;
-  const refusals: Refusal[] = [];
-  const tolerations = pod.spec.tolerations ?? [];
-  const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
-  if (node.spec.unschedulable === true && !isTolerated(cordon, tolerations)) refusals.push({ rule: 'cordoned', text: 'is cordoned' });
-  for (const taint of node.spec.taints ?? []) {
-    if (taint.key === cordon.key || taint.effect === 'PreferNoSchedule' || isTolerated(taint, tolerations)) continue;
-    refusals.push({ rule: 'taint', text: `has taint ${taint.key}${taint.value === undefined ? '' : `=${taint.value}`}, which the pod does not tolerate` });
-  }
-  const missing = Object.entries(pod.spec.nodeSelector ?? {}).filter(([key, value]) => labels?.[key] !== value);
-  if (missing.length > 0)
-    refusals.push({ rule: 'nodeSelector', text: `lacks label ${missing.map(([key, value]) => `${key}=${value}`).join(', ')}, which the pod selects` });
-  const required = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  if (required !== undefined && !matchesNode(nodeTermsOf(required), { name, labels })) {
-    refusals.push({ rule: 'podAffinity', text: `is not what the pod's node affinity requires: ${nodesSelected(required.nodeSelectorTerms ?? [])}` });
-  }
-  return refusals;
-}
-
-function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {
-  return tolerations.some(
-    ({ key = '', operator = 'Equal', value = '', effect = '' }) =>
-      (effect === '' || effect === taint.effect) &&
-      (key === '' ? operator === 'Exists' : key === taint.key && (operator === 'Exists' || value === (taint.value ?? ''))),
-  );
 }
 
 function ofVolume({ node, sight }: Place, volume: Volume): readonly Refusal[] {

@@ -1,4 +1,15 @@
-import type { CSIDriver, CSINode, Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass, VolumeAttachment } from '../api/generated/types.ts';
+import type {
+  CSIDriver,
+  CSINode,
+  CSIStorageCapacity,
+  Namespace,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  StorageClass,
+  VolumeAttachment,
+} from '../api/generated/types.ts';
 import type { VolumeIntent } from '../domain/volumes/intent.ts';
 import type { Unseen } from './explanation.ts';
 
@@ -16,6 +27,10 @@ export interface Objects {
   readonly attachments?: readonly VolumeAttachment[];
   readonly drivers?: readonly CSIDriver[];
   readonly csiNodes?: readonly CSINode[];
+  /** Of all namespaces: the pods that have a node. */
+  readonly placed?: readonly Pod[];
+  readonly namespaces?: readonly Namespace[];
+  readonly capacities?: readonly CSIStorageCapacity[];
   /** Only Mooring has them. */
   readonly intents?: readonly VolumeIntent[];
   readonly unseen: readonly Unseen[];

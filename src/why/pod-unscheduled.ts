@@ -4,10 +4,10 @@ import type { Claim } from '../domain/volumes/claim.ts';
 import { claimsOfPod, hasEnded } from '../domain/volumes/pods.ts';
 import { waitsForConsumer } from '../domain/volumes/storage-class.ts';
 import { explainClaim } from './claim.ts';
-import type { Account, Story } from './explanation.ts';
+import type { Account, Candidate, Fact, Refusal, Story } from './explanation.ts';
 import { endOf, endPods } from './going.ts';
 import { nodeFixes, noNode } from './node-fixes.ts';
-import { nodesFor } from './nodes.ts';
+import { nodesFor, refusedEverywhere } from './nodes.ts';
 import { missingClaims, notOwned } from './pod-claims.ts';
 import { schedulerSays } from './scheduling.ts';
 import type { Sight } from './sight.ts';
@@ -72,20 +72,12 @@ function taken(pod: Pod, claims: readonly Claim[], sight: Sight): Story | undefi
 }
 
 function nodes(pod: Pod, sight: Sight): Story {
+  const [everywhere] = refusedEverywhere(pod, sight);
+  if (everywhere !== undefined) return nowhere(everywhere);
   const candidates = nodesFor(pod, sight);
   const said = schedulerSays(pod);
   const fitting = candidates.filter(({ refusals }) => refusals.length === 0);
-  if (!sight.sees('nodes') || fitting.length > 0) {
-    const where = fitting.length === 0 ? '' : `, and its volumes can be had on ${someOf(fitting.map(({ name }) => name))}`;
-    return {
-      verdict: said.length === 0 ? 'waiting' : 'stuck',
-      code: said.length === 0 ? 'WaitForScheduler' : 'NotStorage',
-      summary: `Its claims are in order${where}: storage is not what keeps it waiting.${said.length === 0 ? '' : ' What does, the scheduler wrote into the pod.'}`,
-      facts: said,
-      candidates,
-      next: { who: 'the scheduler', does: 'chooses a node' },
-    };
-  }
+  if (!sight.sees('nodes') || fitting.length > 0) return { ...possible(fitting, { said, sight }), facts: said, candidates };
   const isStorage = candidates.some(({ refusals }) => refusals.some(({ rule }) => storageRules.has(rule)));
   return {
     verdict: 'stuck',
@@ -98,4 +90,31 @@ function nodes(pod: Pod, sight: Sight): Story {
   };
 }
 
-const storageRules: ReadonlySet<string> = new Set(['nodeAffinity', 'zone', 'noVolume', 'allowedTopologies', 'attachLimit', 'selectedNode']);
+const storageRules: ReadonlySet<string> = new Set(['nodeAffinity', 'zone', 'noVolume', 'allowedTopologies', 'attachLimit', 'selectedNode', 'storageCapacity']);
+
+/** The pod itself is the problem. */
+function nowhere({ text, wanted }: Refusal): Story {
+  return {
+    verdict: 'stuck',
+    code: 'PodRefused',
+    summary: `No node can run it, whatever it is like: the pod ${text}.`,
+    fixes: wanted === undefined ? [] : [{ text: `it needs ${wanted}`, commands: [] }],
+    next: { who: 'you', does: 'change that; the scheduler looks again at once' },
+  };
+}
+
+/** Nothing that was looked at keeps it from these nodes. */
+function possible(fitting: readonly Candidate[], { said, sight }: { readonly said: readonly Fact[]; readonly sight: Sight }): Story {
+  const names = someOf(fitting.map(({ name }) => name));
+  const next = { who: 'the scheduler', does: 'chooses a node' };
+  if (said.length > 0 && !(sight.sees('nodes') && sight.sees('placed'))) {
+    const where = fitting.length === 0 ? '' : `, and its volumes can be had on ${names}`;
+    const summary = `Its claims are in order${where}: storage is not what keeps it waiting. What does, the scheduler wrote into the pod.`;
+    return { verdict: 'stuck', code: 'NotStorage', summary, next };
+  }
+  const summary =
+    fitting.length === 0
+      ? 'Its claims are in order: storage is not what keeps it waiting.'
+      : `Nothing keeps it from ${names}${said.length === 0 ? '' : ', although there was something when the scheduler last looked'}.`;
+  return { verdict: 'waiting', code: 'WaitForScheduler', summary, next };
+}

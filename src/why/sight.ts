@@ -1,4 +1,4 @@
-import type { CSIDriver, CSINode, Node, Pod, StorageClass, VolumeAttachment } from '../api/generated/types.ts';
+import type { CSIDriver, CSINode, CSIStorageCapacity, Namespace, Node, Pod, StorageClass, VolumeAttachment } from '../api/generated/types.ts';
 import { type Claim, readClaim } from '../domain/volumes/claim.ts';
 import type { VolumeIntent } from '../domain/volumes/intent.ts';
 import { volumeNameOf } from '../domain/volumes/intent.ts';
@@ -17,6 +17,12 @@ export class Sight {
   readonly nodes: readonly Node[];
   readonly classes: readonly StorageClass[];
   readonly attachments: readonly VolumeAttachment[];
+  readonly drivers: readonly CSIDriver[];
+  readonly csiNodes: readonly CSINode[];
+  readonly capacities: readonly CSIStorageCapacity[];
+  readonly namespaces: readonly Namespace[];
+  /** The pods on nodes; all of them, if it `sees('placed')`. */
+  readonly placed: readonly Pod[];
   readonly #objects: Objects;
   readonly #view = new VolumesView();
   readonly #podsByClaim = new Map<string, Pod[]>();
@@ -31,6 +37,13 @@ export class Sight {
     this.nodes = objects.nodes ?? [];
     this.classes = objects.classes ?? [];
     this.attachments = objects.attachments ?? [];
+    this.drivers = objects.drivers ?? [];
+    this.csiNodes = objects.csiNodes ?? [];
+    this.capacities = objects.capacities ?? [];
+    this.namespaces = objects.namespaces ?? [];
+    this.placed = (objects.placed ?? this.pods).filter(
+      ({ spec, status }) => (spec.nodeName ?? '') !== '' && status.phase !== 'Succeeded' && status.phase !== 'Failed',
+    );
     for (const { object } of this.claims) this.#view.changeClaim(undefined, object);
     for (const { object } of this.volumes) this.#view.changeVolume(undefined, object);
     for (const pod of this.pods) {
@@ -86,16 +99,16 @@ export class Sight {
   }
 
   csiDriver(name: string): CSIDriver | undefined {
-    return this.#objects.drivers?.find(({ metadata }) => metadata.name === name);
+    return this.drivers.find(({ metadata }) => metadata.name === name);
   }
 
   csiNode(name: string): CSINode | undefined {
-    return this.#objects.csiNodes?.find(({ metadata }) => metadata.name === name);
+    return this.csiNodes.find(({ metadata }) => metadata.name === name);
   }
 
   /** Names of the nodes on which the CSI driver has registered. */
   nodesWithDriver(name: string): readonly string[] {
-    return (this.#objects.csiNodes ?? []).flatMap(({ metadata, spec }) => (spec.drivers?.some((driver) => driver.name === name) ? (metadata.name ?? '') : []));
+    return this.csiNodes.flatMap(({ metadata, spec }) => (spec.drivers?.some((driver) => driver.name === name) ? (metadata.name ?? '') : []));
   }
 
   intentFor(volumeName: string): VolumeIntent | undefined {

@@ -21,6 +21,8 @@ const lists: Readonly<Record<string, ObjectList>> = {
   CSIDriver: 'drivers',
   CSINode: 'csiNodes',
   VolumeIntent: 'intents',
+  Namespace: 'namespaces',
+  CSIStorageCapacity: 'capacities',
 };
 
 export interface Question {
@@ -34,6 +36,7 @@ export interface Question {
 export function objectsOf(objects: readonly KubeObject[], { without = [], elsewhere = [] }: Question = {}): Objects {
   const found = Object.fromEntries(Object.values(lists).map((list): [ObjectList, KubeObject[]] => [list, []]));
   for (const object of objects) found[lists[object.kind] ?? '']?.push(object);
+  found['placed'] = (found['pods'] ?? []).filter((each) => ((each as Pod).spec.nodeName ?? '') !== '');
   for (const list of without) delete found[list];
   return { ...found, elsewhere, unseen: without.map((what) => ({ what, because: 'forbidden' })) };
 }
@@ -67,6 +70,7 @@ export function node(
       conditions: [{ type: 'Ready', status: 'True', lastHeartbeatTime: null, lastTransitionTime: null }],
       daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
       nodeInfo: {} as Node['status']['nodeInfo'],
+      allocatable: { cpu: '4', memory: '8Gi', pods: '110' },
       ...more.status,
     },
   };

@@ -122,7 +122,15 @@ describe('a pod without a node', () => {
 
   test('because no node has room for another volume', () => {
     const full = { ...csiNode('n1'), spec: { drivers: [{ name: 'ebs.csi.aws.com', nodeID: 'n1', topologyKeys: null, allocatable: { count: 1 } }] } };
-    const { candidates } = explanation('pod/web', [pod('web', ['data']), claim, volume(), node('n1'), full, attachment('va', 'another', 'n1')]);
+    const { candidates } = explanation('pod/web', [
+      pod('web', ['data']),
+      claim,
+      volume(),
+      pv('another', '1Gi', { spec: disk('vol-2') }),
+      node('n1'),
+      full,
+      attachment('va', 'another', 'n1'),
+    ]);
     expect(candidates[0]?.refusals[0]?.text).toBe('has 1 volume of ebs.csi.aws.com attached, and can have no more than 1');
   });
 
@@ -132,15 +140,15 @@ describe('a pod without a node', () => {
       spec: { nodeSelector: { disk: 'fast' }, tolerations: [{ key: 'dedicated', operator: 'Equal', value: 'db' }], volumes: [] },
     });
     expect(explanation('pod/web', [picky, tainted]).candidates[0]?.refusals).toEqual([
-      { rule: 'nodeSelector', text: 'lacks label disk=fast, which the pod selects' },
+      { rule: 'nodeSelector', text: 'lacks label disk=fast, which the pod selects', wanted: 'label disk=fast' },
     ]);
     expect(explanation('pod/web', [pod('web', []), tainted])).toMatchObject({
       code: 'NodesRefuse',
-      summary: 'The only node cannot run it: node/n1 has taint dedicated=db, which the pod does not tolerate.',
+      summary: 'The only node cannot run it: node/n1 has taint dedicated=db:NoSchedule, which the pod does not tolerate.',
     });
   });
 
-  test('for reasons that are not storage: the scheduler wrote them into the pod', () => {
+  test('for reasons that could not be looked at: the scheduler wrote them into the pod', () => {
     const message = '0/1 nodes are available: 1 Insufficient cpu.';
     const starved = pod('web', ['data'], {
       status: {
@@ -148,11 +156,77 @@ describe('a pod without a node', () => {
         conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message, lastProbeTime: null, lastTransitionTime: null }],
       },
     });
-    expect(explanation('pod/web', [starved, claim, volume(), node('n1')])).toMatchObject({
+    expect(explanation('pod/web', [starved, claim, volume(), node('n1')], { without: ['placed'] })).toMatchObject({
       code: 'NotStorage',
       summary:
         'Its claims are in order, and its volumes can be had on node/n1: storage is not what keeps it waiting. What does, the scheduler wrote into the pod.',
       facts: expect.arrayContaining([{ label: 'the scheduler', text: message }]) as unknown,
+    });
+  });
+
+  test('because of what other pods take: every node tells what is missing', () => {
+    const asking = (cpu: string) => ({ containers: [{ name: 'app', resources: { requests: { cpu } } }] });
+    const objects = [
+      pod('web', [], { spec: asking('2') }),
+      pod('there', [], { spec: { ...asking('3'), nodeName: 'n1' }, status: { phase: 'Running' } }),
+      pod('done', [], { spec: { ...asking('4'), nodeName: 'n1' }, status: { phase: 'Succeeded' } }),
+      node('n1'),
+      node('n2', { status: { allocatable: { cpu: '1', pods: '10' } } }),
+      node('n3', { spec: { unschedulable: true }, status: { allocatable: { cpu: '2', pods: '0' } } }),
+    ];
+    expect(answer('pod/web', objects)).toMatchInlineSnapshot(`
+      "
+      pod/web in namespace default: Pending
+
+      None of 3 nodes can run it.
+
+        claims  none
+
+      Looked at 3 nodes; none fits:
+        node/n1  -  has 1 of 4 cpu left, less than the 2 that the pod requests
+        node/n2  -  has 1 cpu in all, less than the 2 that the pod requests
+        node/n3  -  cordoned  is cordoned; runs 0 pods, and takes no more than 0
+
+      What would change it:
+        - make room on node/n1, which needs 2 cpu free: end a pod there, let this one request less, or
+          give it a higher priority
+            kubectl describe node n1
+
+      Next: an administrator makes a node fit; the scheduler looks again at once.
+      "
+    `);
+  });
+
+  test('because of other pods, near which it wants to be or not', () => {
+    const labelled = (name: string, app: string, more: object = {}) => ({
+      ...pod(name, [], more),
+      metadata: { namespace: 'default', name, uid: name, labels: { app } },
+    });
+    const term = (app: string) => [{ labelSelector: { matchLabels: { app } }, topologyKey: 'kubernetes.io/hostname' }];
+    const shy = labelled('web', 'web', { spec: { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: term('web') } } } });
+    const there = labelled('other', 'web', onNode('n1'));
+    const needy = labelled('web', 'web', { spec: { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: term('db') } } } });
+    expect(explanation('pod/web', [shy, there, node('n1')])).toMatchObject({
+      code: 'NodesRefuse',
+      summary: "The only node cannot run it: node/n1 has a pod in the same kubernetes.io/hostname that the pod's anti-affinity excludes.",
+    });
+    expect(explanation('pod/web', [needy, there, node('n1')]).candidates[0]?.refusals[0]?.rule).toBe('podAffinity');
+    // Perhaps such a pod is in a namespace that could not be looked at.
+    expect(explanation('pod/web', [needy, there, node('n1')], { without: ['placed'] }).candidates[0]?.refusals).toEqual([]);
+  });
+
+  test('because it contradicts itself', () => {
+    const named = ['n1', 'n2'].map((name) => ({ key: 'metadata.name', operator: 'In', values: [name] }));
+    const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields: named }] } } };
+    expect(explanation('pod/web', [pod('web', [], { spec: { affinity } }), node('n1'), node('n2')])).toMatchObject({ code: 'PodRefused', verdict: 'stuck' });
+  });
+
+  test('although it could have one: the scheduler is next', () => {
+    expect(explanation('pod/web', [pod('web', []), node('n1')])).toMatchObject({
+      code: 'WaitForScheduler',
+      verdict: 'waiting',
+      summary: 'Nothing keeps it from node/n1.',
+      next: { who: 'the scheduler', does: 'chooses a node' },
     });
   });
 

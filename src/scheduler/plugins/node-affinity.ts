@@ -1,6 +1,6 @@
-import type { Pod } from '../../api/generated/types.ts';
+import type { NodeSelectorTerm, Pod } from '../../api/generated/types.ts';
 import { matchesNode, type NodeTerms, nodeTermsOf } from '../../domain/volumes/topology.ts';
-import { type NodeInfo, type Plugin, rejection, type Rejection, type Stages } from '../framework.ts';
+import { type Detail, type NodeInfo, type Plugin, rejection, type Rejection, type Stages } from '../framework.ts';
 import { namedNodes, RequiredNodes, requiredTerms } from '../required-nodes.ts';
 import { normalised } from './normalise.ts';
 
@@ -67,7 +67,7 @@ class Affinity implements Stages {
     this.#mismatch = rejection('unresolvable', name, {
       text: "node(s) didn't match Pod's node affinity/selector",
       rule: 'nodeSelector',
-      detail: () => ({ found: "is not what the pod's node selector and node affinity require", wanted: `labels that match ${shown(pod)}` }),
+      detail: (node) => mismatch(pod, node),
     });
   }
 
@@ -82,12 +82,20 @@ class Affinity implements Stages {
   }
 }
 
-function shown(pod: Pod): string {
-  const selector = Object.entries(pod.spec.nodeSelector ?? {}).map(([key, value]) => `${key}=${value}`);
-  const terms = (requiredTerms(pod) ?? []).map(({ matchExpressions = [], matchFields = [] }) =>
-    [...matchExpressions, ...matchFields]
-      .map(({ key, operator, values = [] }) => `${key} ${operator}${values.length > 0 ? ` (${values.join(', ')})` : ''}`)
-      .join(' and '),
-  );
-  return [...selector, ...(terms.length > 0 ? [terms.join(', or ')] : [])].join(', and ');
+function mismatch(pod: Pod, node: NodeInfo | undefined): Detail {
+  const missing = Object.entries(pod.spec.nodeSelector ?? {}).filter(([key, value]) => node?.labels?.[key] !== value);
+  const labels = missing.map(([key, value]) => `${key}=${value}`).join(', ');
+  if (labels !== '') return { found: `lacks label ${labels}, which the pod selects`, wanted: `label ${labels}` };
+  const required = shown(requiredTerms(pod) ?? []);
+  return { found: `is not what the pod's node affinity requires: ${required}`, wanted: required };
 }
+
+/** 'zone In (a, b) and disk Exists, or rack In (1)' */
+const shown = (terms: readonly NodeSelectorTerm[]): string =>
+  terms
+    .map(({ matchExpressions = [], matchFields = [] }) =>
+      [...matchExpressions, ...matchFields]
+        .map(({ key, operator, values = [] }) => `${key} ${operator}${values.length > 0 ? ` (${values.join(', ')})` : ''}`)
+        .join(' and '),
+    )
+    .join(', or ');

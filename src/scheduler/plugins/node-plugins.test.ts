@@ -170,7 +170,7 @@ describe('NodePorts', () => {
               resources: {},
               ports: [{ containerPort: 1, hostPort: 80 }],
               ...(restartPolicy === undefined ? {} : { restartPolicy }),
-            } as Container,
+            },
           ],
         },
       });

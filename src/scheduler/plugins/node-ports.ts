@@ -12,10 +12,10 @@ export const nodePorts: Plugin = {
     const rejected = rejection('unschedulable', name, {
       text: "node(s) didn't have free ports for the requested pod ports",
       rule: 'ports',
-      detail: () => ({
-        found: `has another pod on one of the ports ${hostPorts.map(show).join(', ')}`,
-        wanted: `the ports ${hostPorts.map(show).join(', ')} to be free`,
-      }),
+      detail: (node) => {
+        const ports = hostPorts.filter((port) => node?.isPortFree(port) !== true).map(show);
+        return { found: `has another pod on port ${ports.join(', ')}, which the pod wants of its host`, wanted: `port ${ports.join(', ')} to be free` };
+      },
     });
     return { filter: (node) => (taken(node) === undefined ? undefined : rejected) };
   },

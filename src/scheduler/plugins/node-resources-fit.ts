@@ -139,7 +139,7 @@ function reasonOf({ resource, asked, used, capacity }: Shortage): Reason {
   const show = (amount: number): string => shownAmount(resource, amount);
   return {
     text: `Insufficient ${resource}`,
-    rule: 'resource',
+    rule: asked > capacity ? 'nodeSize' : 'resource',
     detail: () => ({
       found:
         asked > capacity

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inZone, node, SmallCluster, zone } from '../../../test/scheduler/small-cluster.ts';
 import { pod } from '../../../test/storage/objects.ts';
-import type { Container, Node, Pod, PodAffinityTerm } from '../../api/generated/types.ts';
+import type { Node, Pod, PodAffinityTerm } from '../../api/generated/types.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { ClusterChange } from '../framework.ts';
 import type { LiveNodeInfo } from '../node-info.ts';
@@ -51,7 +51,7 @@ const podOf = (name: string): fc.Arbitrary<Pod> =>
       pod(name, [], {
         metadata: { namespace: 'default', name, labels: { app: made.app } },
         spec: {
-          containers: [{ name: 'app', resources: { requests: { cpu: made.cpu } }, ports: [{ containerPort: 1, hostPort: made.hostPort }] } as Container],
+          containers: [{ name: 'app', resources: { requests: { cpu: made.cpu } }, ports: [{ containerPort: 1, hostPort: made.hostPort }] }],
           tolerations: made.tolerations,
           affinity: {
             podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: made.near },

@@ -106,7 +106,7 @@ describe('spreading where it costs nothing', () => {
     metadata: { namespace: 'default', name: 'web' },
     spec: { selector: { app: 'web' } },
     status: { loadBalancer: {} },
-  } as Service;
+  };
   const set = {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
