@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type MoorProcess, startMoor } from '../moor-process.ts';
+import { type MoorProcess, root, startMoor } from '../moor-process.ts';
 
 const yaml = (...objects: readonly object[]) => objects.map((object) => JSON.stringify(object)).join('\n');
 
@@ -64,6 +64,23 @@ describe('moor up', () => {
     for (const event of ['Scheduled', 'Pulling', 'Pulled', 'Created', 'Started']) expect(text).toMatch(new RegExp(`Normal +${event} `));
     await kubectl('delete', 'pod', 'web', '--timeout=20s');
     expect((await moor.kubectl('get', 'pod', 'web')).stderr).toContain('not found');
+  });
+
+  test('the first steps of the README', { timeout: 60_000 }, async () => {
+    const volumeOf = (claim: string) => kubectl('get', 'pvc', claim, '-o', 'jsonpath={.spec.volumeName}');
+    await kubectl('apply', '-f', path.join(root, 'examples/database.yaml'));
+    expect(await kubectl('rollout', 'status', 'statefulset/db', '--timeout=30s')).toContain('partitioned roll out complete: 3 new pods have been updated...');
+    const nodes = await kubectl('get', 'pods', '-l', 'app=db', '-o', 'jsonpath={.items[*].spec.nodeName}');
+    expect(nodes.split(' ').sort()).toEqual(['node-1', 'node-2', 'node-3']);
+    const before = await volumeOf('data-db-1');
+    await kubectl('delete', 'pod', 'db-1', '--timeout=20s');
+    await kubectl('rollout', 'status', 'statefulset/db', '--timeout=30s');
+    await kubectl('wait', '--for=condition=Ready', 'pod/db-1', '--timeout=20s');
+    expect(await volumeOf('data-db-1')).toBe(before);
+    await kubectl('scale', 'statefulset/db', '--replicas=1');
+    await kubectl('wait', '--for=delete', 'pod/db-1', 'pod/db-2', '--timeout=20s');
+    expect(await kubectl('get', 'pvc', '-o', 'name')).toBe(['0', '1', '2'].map((i) => `persistentvolumeclaim/data-db-${i}\n`).join(''));
+    await kubectl('delete', 'statefulset/db', 'service/db', 'pvc/data-db-0', 'pvc/data-db-1', 'pvc/data-db-2', '--timeout=20s');
   });
 
   test('a task ends as it is told to', async () => {
