@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { startCluster } from '../../src/main/library.ts';
+import { NodeSettingsError, startCluster } from '../../src/main/library.ts';
 import { root } from '../moor-process.ts';
 
 const kubectl = async (kubeconfig: string, ...args: string[]) =>
@@ -25,5 +25,20 @@ describe('startCluster', () => {
     expect(existsSync(one.kubeconfig)).toBe(false);
     expect(await kubectl(two.kubeconfig, 'get', '--raw', '/livez')).toBe('ok');
     await two.stop();
+  });
+
+  test('has the nodes and classes that it was asked for', async () => {
+    await using usual = await startCluster();
+    expect(usual.nodes.running.map(({ name, zone }) => `${name} ${zone}`)).toEqual(['node-1 zone-a', 'node-2 zone-b', 'node-3 zone-c']);
+    expect(usual.storageClasses).toEqual([
+      { name: 'immediate', isDefault: false },
+      { name: 'standard', isDefault: true },
+    ]);
+    await using one = await startCluster({ bare: true, nodes: { count: 1, zones: ['here'] } });
+    expect(one.nodes).toEqual({ running: [{ name: 'node-1', zone: 'here' }], abandoned: [] });
+    expect(await kubectl(one.kubeconfig, 'wait', '--for=condition=Ready', 'node/node-1', '--timeout=10s')).toContain('condition met');
+    await using bare = await startCluster({ bare: true });
+    expect([bare.nodes.running, bare.storageClasses]).toEqual([[], []]);
+    await expect(startCluster({ nodes: { count: -1 } })).rejects.toThrow(NodeSettingsError);
   });
 });
