@@ -40,7 +40,13 @@ export function runHollowNodes(options: HollowNodesOptions): HollowNodes {
   const { world, hosts, sha256, onAction } = options;
   const informers: Informers = new Informers({ world, client: createClient({ transport: options.reader }) });
   const clientOf = clients(options, informers);
-  const recorder = new Recorder({ world, client: createClient({ transport: options.teller }), eventKind, component: 'kubelet', waitingLimit: eventLimit });
+  const recorder = new Recorder({
+    world,
+    client: createClient({ transport: options.teller }),
+    eventKind,
+    component: 'kubelet',
+    waitingLimit: eventLimit + eventsOfNode * hosts.size,
+  });
   const holdings = new Holdings();
   const view = new View({ hosts, informers, holdings, sha256 });
   const renewals = new Renewals({ world, clientOf, node: (name) => view.nodes.getKey(name) });
@@ -71,8 +77,9 @@ export function runHollowNodes(options: HollowNodesOptions): HollowNodes {
   return { ready: ready.all, stop: () => stopAll([renewals, ...loops, recorder, informers]) };
 }
 
-/** As many as wait for a thousand nodes that start at once. */
-const eventLimit = 20_000;
+/** What all nodes say when they start at once, and then what many pods say that start at once. */
+const eventsOfNode = 6;
+const eventLimit = 10_000;
 
 function clients({ as }: HollowNodesOptions, informers: Informers): (node: string) => Client {
   const made = new Map<string, Client>();
