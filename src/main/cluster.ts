@@ -7,6 +7,7 @@ import type { Api } from '../server/api.ts';
 import { createAuthenticator } from '../server/auth/authenticator.ts';
 import type { Authorizer } from '../server/auth/authorizer.ts';
 import { type Certificates, ensureCertificates } from '../server/auth/certificate-files.ts';
+import { followRbac } from '../server/auth/rbac/follow.ts';
 import { createTokenIssuer, type TokenIssuer } from '../server/auth/token-issuer.ts';
 import { createApi } from '../server/create-api.ts';
 import { Metrics } from '../server/http/metrics.ts';
@@ -20,6 +21,7 @@ import { bootstrap } from './bootstrap.ts';
 import { controllersByRole } from './controller-roles.ts';
 import { startControllers } from './controllers.ts';
 import { ensureDefaultClasses, storageClasses } from './default-classes.ts';
+import { ensureDefaultPolicy } from './default-policy.ts';
 import { abandonedNodes, hollowDrivers, startHollowNodes } from './hollow-nodes.ts';
 import { connectInProcess, connectNodesInProcess, systemClient } from './identities.ts';
 import { saveKubeconfig } from './kubeconfig-file.ts';
@@ -102,8 +104,17 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   const certificates = await certify();
   const tokens = await createTokenIssuer({ ...world, files, issuer: 'https://kubernetes.default.svc.cluster.local', lookUp: (ref) => lookUp(ref) });
   const plain = options.plain ?? false;
-  const authorizer = controllersByRole();
-  const api = createApi({ store, kinds: allKinds, world, tokens, extensions: plain ? undefined : { authorizer } });
+  const roles = await followRbac(store);
+  undo.later(async () => roles.stop());
+  const authorizer = controllersByRole(roles.authorizer);
+  const api = createApi({
+    store,
+    kinds: allKinds,
+    world,
+    tokens,
+    access: { authorizer, rbac: roles.authorizer },
+    extensions: plain ? undefined : { authorizer },
+  });
   undo.later(() => api.stop());
   const lookUp = lookUpThrough(systemClient(api, 'apiserver'));
 
@@ -111,6 +122,7 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   const server = await listenOn(listen, { api, store, world, tokens, authorizer, certificates, readiness, plain });
   undo.later(() => server.stop());
   await bootstrap(systemClient(api, 'apiserver'), server.port);
+  await ensureDefaultPolicy(systemClient(api, 'apiserver'));
   if (options.bare !== true) await ensureDefaultClasses(systemClient(api, 'apiserver'), store);
   const drivers = await realDrivers(systemClient(api, 'apiserver'), hollowDrivers(settings));
   readiness.state = 'ready';

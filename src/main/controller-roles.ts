@@ -1,5 +1,6 @@
-import { authenticatedMayAll, type Authorizer } from '../server/auth/authorizer.ts';
-import { byRole, type Role, type Rule } from '../server/auth/roles.ts';
+import type { Authorizer } from '../server/auth/authorizer.ts';
+import type { ControllerPolicy } from '../server/auth/rbac/default-policy.ts';
+import { byRole, policyRulesOf, type Role, type Rule } from '../server/auth/roles.ts';
 import { nodesByRole } from './node-roles.ts';
 
 const rule = (verbs: string, group: string, ...resources: readonly string[]): Rule => ({ verbs: verbs.split(' '), group, resources });
@@ -19,6 +20,7 @@ export const controllerRoles = {
   'service-account-controller': [rule('create', '', 'serviceaccounts'), rule('create update', '', 'configmaps')],
   'namespace-controller': [onAll('list deletecollection'), rule('update', '', 'namespaces/status', 'namespaces/finalize')],
   'generic-garbage-collector': [onAll('get patch delete'), rule('create', '', 'events')],
+  'clusterrole-aggregation-controller': [rule('update escalate', 'rbac.authorization.k8s.io', 'clusterroles')],
   'pvc-protection-controller': [rule('update', '', 'persistentvolumeclaims'), rule('list', '', 'pods')],
   'pv-protection-controller': [rule('update', '', 'persistentvolumes')],
   'volumeattributesclass-protection-controller': [
@@ -105,7 +107,13 @@ export const controllerNames = Object.keys(controllerRoles) as readonly Controll
 /** The service account that a controller acts as: 'system:serviceaccount:kube-system:namespace-controller'. */
 export const controllerAccount = (name: ControllerName): string => `system:serviceaccount:kube-system:${name}`;
 
-/** Controllers and nodes may do what their roles say, also in the server's process; everybody else who is known may do everything. */
-export function controllersByRole(roles: Readonly<Record<ControllerName, Role>> = controllerRoles): Authorizer {
-  return byRole(new Map(controllerNames.map((name) => [controllerAccount(name), roles[name]])), nodesByRole(authenticatedMayAll));
+/** The same roles as the cluster shows them. */
+export const controllerPolicy: ControllerPolicy = Object.fromEntries(controllerNames.map((name) => [name, policyRulesOf(controllerRoles[name])]));
+
+/**
+ * Controllers and nodes may do what their roles say, whatever becomes of the roles in the cluster; about all else, and about
+ * everybody else, `others` decides.
+ */
+export function controllersByRole(others: Authorizer, roles: Readonly<Record<ControllerName, Role>> = controllerRoles): Authorizer {
+  return byRole(new Map(controllerNames.map((name) => [controllerAccount(name), roles[name]])), nodesByRole(others));
 }

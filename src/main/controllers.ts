@@ -25,6 +25,7 @@ import type { LeaderOptions } from '../machinery/leader.ts';
 import { type Controller, type Loop, runController } from '../machinery/loop.ts';
 import { Recorder } from '../machinery/recorder.ts';
 import { Tellings } from '../machinery/tellings.ts';
+import { clusterRoleAggregation } from '../workloads/cluster-role-aggregation/controller.ts';
 import { garbageCollector } from '../workloads/garbage-collector/controller.ts';
 import { namespaceController } from '../workloads/namespace/controller.ts';
 import { serviceAccountController } from '../workloads/service-account/controller.ts';
@@ -154,6 +155,7 @@ function housekeepingLoops(rootCa: string, kinds: readonly Kind[], { as, recorde
   const recorder = recorderFor('generic-garbage-collector', 'garbage-collector-controller');
   return [
     run(serviceAccountController({ ...as('service-account-controller'), kinds: serviceAccountKinds, rootCa })),
+    run(clusterRoleAggregation(as('clusterrole-aggregation-controller'))),
     run(namespaceController({ ...as('namespace-controller'), namespaceKind, kinds })),
     run(garbageCollector({ ...as('generic-garbage-collector'), kinds, recorder })),
   ];

@@ -4,6 +4,7 @@ import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
 import { defaultChain } from './admission/default-chain.ts';
 import { defaultServiceNetwork, type ServiceNetwork } from './admission/service-allocation.ts';
+import type { AccessRules } from './admission/role-escalation.ts';
 import type { Api } from './api.ts';
 import type { Authorizer } from './auth/authorizer.ts';
 import { volumeBindings } from './registry/bind-together.ts';
@@ -23,6 +24,8 @@ export interface ApiOptions {
   /** For service accounts; without it, no tokens are issued. */
   readonly tokens?: Tokens;
   readonly network?: ServiceNetwork;
+  /** Who may do what; without it, nobody is kept from giving away what they do not have. */
+  readonly access?: AccessRules;
   /** Serves what Kubernetes has not (docs/EXTENSIONS.md); the authorizer is asked about each object that one request writes. Absent: there is no such path. */
   readonly extensions?: { readonly authorizer: Authorizer } | undefined;
 }
@@ -33,9 +36,9 @@ export interface RunningApi extends Api {
 }
 
 /** The API below HTTP, on a store. */
-export function createApi({ store, kinds, world, tokens, extensions, network = defaultServiceNetwork }: ApiOptions): RunningApi {
+export function createApi({ store, kinds, world, tokens, access, extensions, network = defaultServiceNetwork }: ApiOptions): RunningApi {
   const resources = new Resources(kinds);
-  const admission = defaultChain(resources, { store, world, network });
+  const admission = defaultChain(resources, { store, world, network, access });
   const registry: Registry = { store, resources, world, admission, locks: new Locks(world.timers) };
   const router = new Router(resources);
   const bindings = extensions === undefined ? undefined : volumeBindings(registry, extensions.authorizer);

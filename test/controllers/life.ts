@@ -6,6 +6,7 @@ import { namespaceKind } from '../../src/api/kinds/namespace.ts';
 import { nodeKind } from '../../src/api/kinds/node.ts';
 import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
+import { clusterRoleKind } from '../../src/api/kinds/rbac/roles.ts';
 import { resourceQuotaKind } from '../../src/api/kinds/resource-quota.ts';
 import { serviceKind } from '../../src/api/kinds/service.ts';
 import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
@@ -28,6 +29,18 @@ type Story = (cluster: WholeCluster) => Promise<void>;
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
 const claimed = (claimName: string) => [{ name: 'data', persistentVolumeClaim: { claimName } }];
+
+/** A role is put together from another one. */
+export const aggregation: Story = async (cluster) => {
+  await cluster.create(clusterRoleKind, {
+    metadata: { name: 'whole' },
+    rules: [],
+    aggregationRule: { clusterRoleSelectors: [{ matchLabels: { part: 'yes' } }] },
+  });
+  const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }];
+  await cluster.create(clusterRoleKind, { metadata: { name: 'part', labels: { part: 'yes' } }, rules });
+  await cluster.wait();
+};
 
 /** A claim gets a volume and gives it back. */
 export const binding: Story = async (cluster) => {

@@ -4,6 +4,7 @@ import { type ControllerName, controllerAccount, controllerNames, controllerRole
 import type { User } from '../../src/server/api.ts';
 import type { Attributes, Authorizer } from '../../src/server/auth/authorizer.ts';
 import { grantsFor, grantsOf, type Rule } from '../../src/server/auth/roles.ts';
+import { othersMayAll } from '../server/authenticated-may-all.ts';
 import { simulate } from '../../src/sim/world.ts';
 import * as life from './life.ts';
 import { WholeCluster } from './whole-cluster.ts';
@@ -16,7 +17,7 @@ class Recording implements Authorizer {
   readonly refused = new Set<string>();
   /** A request for which each of them was needed. */
   readonly requests = new Map<string, { readonly user: User; readonly attributes: Attributes }>();
-  readonly #authorizer = controllersByRole();
+  readonly #authorizer = controllersByRole(othersMayAll);
 
   async authorize(user: User, attributes: Attributes) {
     const decision = await this.#authorizer.authorize(user, attributes);
@@ -35,7 +36,7 @@ class Recording implements Authorizer {
 /** The roles, one of them without one of its grants. */
 function without(name: ControllerName, grant: string): Authorizer {
   const rest = controllerRoles[name].flatMap((rule: Rule) => split(rule)).filter((rule) => !grantsOf([rule]).includes(grant));
-  return controllersByRole({ ...controllerRoles, [name]: rest });
+  return controllersByRole(othersMayAll, { ...controllerRoles, [name]: rest });
 }
 
 /** One verb on one resource each. */

@@ -22,10 +22,12 @@ import type { Transport } from '../../src/machinery/transport.ts';
 import { hollowHosts } from '../../src/node/hollow/hosts.ts';
 import { type HollowNodes, runHollowNodes } from '../../src/node/hollow/nodes.ts';
 import type { Authorizer } from '../../src/server/auth/authorizer.ts';
+import { RbacAuthorizer } from '../../src/server/auth/rbac/authorizer.ts';
 import { createApi } from '../../src/server/create-api.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
 import { SimulatedDirectories } from '../../src/sim/directories.ts';
 import { SimulatedDisks } from '../../src/sim/disks.ts';
+import { othersMayAll } from '../server/authenticated-may-all.ts';
 import type { SimulatedWorld } from '../../src/sim/world.ts';
 import type { World } from '../../src/world/world.ts';
 
@@ -90,8 +92,8 @@ export class WholeCluster {
   readonly #bindsTogether: boolean;
 
   static async start(world: SimulatedWorld, options: WholeClusterOptions = {}): Promise<WholeCluster> {
-    const { authorizer = controllersByRole() } = options;
-    const api = createApi({ store: openMemoryStore(), kinds: allKinds, world, extensions: { authorizer } });
+    const { authorizer = controllersByRole(othersMayAll) } = options;
+    const api = createApi({ store: openMemoryStore(), kinds: allKinds, world, extensions: { authorizer }, access: { authorizer, rbac: new RbacAuthorizer() } });
     const cluster = new WholeCluster(world, {
       client: systemClient(api, 'test'),
       connect: connectInProcess(api, authorizer),

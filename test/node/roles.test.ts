@@ -7,12 +7,13 @@ import type { Attributes, Authorizer } from '../../src/server/auth/authorizer.ts
 import { grantsFor, grantsOf } from '../../src/server/auth/roles.ts';
 import { simulate } from '../../src/sim/world.ts';
 import { hollowNodes } from '../controllers/hollow-life.ts';
+import { othersMayAll } from '../server/authenticated-may-all.ts';
 import { WholeCluster } from '../controllers/whole-cluster.ts';
 
 class Recording implements Authorizer {
   readonly used = new Set<string>();
   readonly refused = new Set<string>();
-  readonly #authorizer = controllersByRole();
+  readonly #authorizer = controllersByRole(othersMayAll);
 
   async authorize(user: User, attributes: Attributes) {
     const decision = await this.#authorizer.authorize(user, attributes);

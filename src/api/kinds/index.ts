@@ -1,12 +1,13 @@
 import { apiVersionOf, erased, type Kind } from '../kind.ts';
 import { storageAndCoreKinds } from './core-and-storage.ts';
 import { volumeIntentKind } from './mooring/volume-intent.ts';
+import { rbacKinds } from './rbac/index.ts';
 import { workloadKinds } from './workloads/index.ts';
 
 export { storageAndCoreKinds };
 
 /** Every kind of Kubernetes that is served. */
-export const kubernetesKinds: readonly Kind[] = [...storageAndCoreKinds, ...workloadKinds];
+export const kubernetesKinds: readonly Kind[] = [...storageAndCoreKinds, ...workloadKinds, ...rbacKinds];
 
 /** Every kind that is served: Kubernetes' and our own, which `--plain` hides from clients. */
 export const allKinds: readonly Kind[] = [...kubernetesKinds, erased(volumeIntentKind)];

@@ -11,12 +11,20 @@ import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.ts
 import { podTopologyLabels } from './pod-topology-labels.ts';
 import { priority } from './priority.ts';
 import { resourceQuota } from './resource-quota/resource-quota.ts';
+import { type AccessRules, roleEscalation } from './role-escalation.ts';
 import { serviceAccount } from './service-account.ts';
 import { type ServiceNetwork, serviceAllocation } from './service-allocation.ts';
 import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts';
 
+export interface Dependencies {
+  readonly store: Store;
+  readonly world: World;
+  readonly network: ServiceNetwork;
+  readonly access: AccessRules | undefined;
+}
+
 /** The plugins of a Kubernetes API server that clients see, in its order: quotas come last, when nothing changes any more. */
-export function defaultChain(resources: Resources, deps: { readonly store: Store; readonly world: World; readonly network: ServiceNetwork }): AdmissionChain {
+export function defaultChain(resources: Resources, deps: Dependencies): AdmissionChain {
   const reader = new ClusterReader(deps.store);
   return new AdmissionChain([
     namespaceLifecycle(resources),
@@ -30,5 +38,6 @@ export function defaultChain(resources: Resources, deps: { readonly store: Store
     podTopologyLabels(resources, reader),
     serviceAllocation(deps.network, deps),
     resourceQuota(resources, deps),
+    ...(deps.access === undefined ? [] : [roleEscalation(deps.access)]),
   ]);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Attributes, authenticatedMayAll, forbiddenError } from './authorizer.ts';
+import { type Attributes, forbiddenError } from './authorizer.ts';
 import { anonymous } from './user.ts';
 
 const resource = (fields: Partial<Extract<Attributes, { type: 'resource' }>>): Attributes => ({
@@ -14,23 +14,6 @@ const resource = (fields: Partial<Extract<Attributes, { type: 'resource' }>>): A
   ...fields,
 });
 const path = (text: string, verb = 'get'): Attributes => ({ type: 'path', verb, path: text });
-
-describe('authorization until there are roles', () => {
-  test.each([path('/healthz'), path('/livez'), path('/readyz'), path('/version')])('everybody may ask for %o', (attributes) => {
-    expect(authenticatedMayAll.authorize(anonymous, attributes)).toEqual({ allowed: true });
-  });
-
-  test.each([path('/'), path('/api'), path('/metrics'), path('/healthz', 'post'), path('/readyz/etcd'), resource({})])(
-    'an anonymous client may not: %o',
-    (attributes) => {
-      expect(authenticatedMayAll.authorize(anonymous, attributes)).toMatchObject({ allowed: false });
-    },
-  );
-
-  test('somebody known may', () => {
-    expect(authenticatedMayAll.authorize({ name: 'jane', groups: ['system:authenticated'] }, resource({}))).toEqual({ allowed: true });
-  });
-});
 
 describe('a refusal, in the words of Kubernetes', () => {
   test.each<[Attributes, string, object]>([

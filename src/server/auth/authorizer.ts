@@ -1,6 +1,5 @@
 import { ApiError } from '../../api/status.ts';
 import type { User } from '../api.ts';
-import { isAnonymous } from './user.ts';
 
 /** What somebody wants to do: to a resource, or to a path that is none (/version, /api). */
 export type Attributes =
@@ -17,25 +16,12 @@ export type Attributes =
     }
   | { readonly type: 'path'; readonly verb: string; readonly path: string };
 
-export type Decision = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
+export type Decision = { readonly allowed: true; readonly reason?: string } | { readonly allowed: false; readonly reason: string };
 
-/** Decides who may do what. Role-based access control will be another implementation. */
+/** Decides who may do what. */
 export interface Authorizer {
   authorize(user: User, attributes: Attributes): Decision | Promise<Decision>;
 }
-
-const allowed: Decision = { allowed: true };
-const refused: Decision = { allowed: false, reason: '' };
-
-const publicPaths: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/']);
-
-/** Whoever has proven who they are may do everything; everybody else may ask for health and version. */
-export const authenticatedMayAll: Authorizer = {
-  authorize(user, attributes) {
-    if (!isAnonymous(user)) return allowed;
-    return attributes.type === 'path' && attributes.verb === 'get' && publicPaths.has(attributes.path) ? allowed : refused;
-  },
-};
 
 /** 403 in Kubernetes' words. */
 export function forbiddenError(user: User, attributes: Attributes, reason: string): ApiError {

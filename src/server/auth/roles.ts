@@ -1,4 +1,5 @@
-import type { Attributes, Authorizer } from './authorizer.ts';
+import type { PolicyRule } from '../../api/generated/types.ts';
+import type { Attributes, Authorizer, Decision } from './authorizer.ts';
 
 /** Some verbs on some resources of one API group, or on every resource there is; on a part of one only where the part is named. */
 export type Rule = Named | Everything;
@@ -18,11 +19,13 @@ interface Named {
 /** What somebody may do, wherever it is. */
 export type Role = readonly Rule[];
 
+const allowed: Decision = { allowed: true };
+
 type ResourceAttributes = Extract<Attributes, { type: 'resource' }>;
 
 /**
- * Users who have a role may do what it says and nothing else; about all others, somebody else decides. Paths that are
- * no resource are none of a role's business: everybody who is known may ask what there is.
+ * Users who have a role may do what it says; about all else, somebody else decides. Paths that are no resource are none of a
+ * role's business.
  *
  * The rules are looked up, not gone through: the controllers of a busy server ask thousands of times a second.
  */
@@ -32,7 +35,7 @@ export function byRole(roles: ReadonlyMap<string, Role>, others: Authorizer): Au
     authorize(user, attributes) {
       const grants = granted.get(user.name);
       if (grants === undefined || attributes.type === 'path') return others.authorize(user, attributes);
-      return grants.has(exactGrant(attributes)) || grants.has(anyGrant(attributes)) ? { allowed: true } : { allowed: false, reason: '' };
+      return grants.has(exactGrant(attributes)) || grants.has(anyGrant(attributes)) ? allowed : others.authorize(user, attributes);
     },
   };
 }
@@ -43,6 +46,14 @@ export function grantsOf(role: Role): readonly string[] {
 }
 
 const targetsOf = (rule: Rule): readonly string[] => ('group' in rule ? rule.resources.map((resource) => `${rule.group}/${resource}`) : ['*']);
+
+/** The role in the words of a ClusterRole. */
+export const policyRulesOf = (role: Role): readonly PolicyRule[] =>
+  role.map((rule) => ({
+    verbs: [...rule.verbs],
+    apiGroups: ['group' in rule ? rule.group : '*'],
+    resources: 'group' in rule ? [...rule.resources] : ['*'],
+  }));
 
 /** The grants that would allow it: either is enough. */
 export function grantsFor(attributes: ResourceAttributes): readonly [string, string] {

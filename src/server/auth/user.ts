@@ -3,11 +3,15 @@ import type { User } from '../api.ts';
 const authenticatedGroup = 'system:authenticated';
 const unauthenticatedGroup = 'system:unauthenticated';
 
-export const anonymous: User = { name: 'system:anonymous', groups: [unauthenticatedGroup] };
+/** Who is in this group may do everything, whatever the roles say: nobody can lock the administrator out. */
+export const superusers = 'system:masters';
 
-export const isAnonymous = (user: User): boolean => user.name === anonymous.name || user.groups.includes(unauthenticatedGroup);
+export const anonymous: User = { name: 'system:anonymous', groups: [unauthenticatedGroup] };
 
 /** The user with the group that everybody has who proved who they are. */
 export function authenticated(user: User): User {
   return user.groups.includes(authenticatedGroup) ? user : { ...user, groups: [...user.groups, authenticatedGroup] };
 }
+
+/** 'system:serviceaccount:default:builder' */
+export const serviceAccountUser = (namespace: string, name: string): string => `system:serviceaccount:${namespace}:${name}`;

@@ -20,7 +20,7 @@ function registryOf({ store, world }: ApiUnderTest): { registry: Registry; route
     world,
     resources,
     locks: new Locks(world.timers),
-    admission: defaultChain(resources, { store, world, network: defaultServiceNetwork }),
+    admission: defaultChain(resources, { store, world, network: defaultServiceNetwork, access: undefined }),
   };
   return { registry, router: new Router(resources) };
 }

@@ -1,0 +1,88 @@
+import type { PolicyRule, RoleRef } from '../../../api/generated/types.ts';
+import type { User } from '../../api.ts';
+import type { Attributes, Authorizer, Decision } from '../authorizer.ts';
+import { superusers } from '../user.ts';
+import { type GrantedRule, type Grants, Policy, type RbacObject, type ResolvedRole } from './policy.ts';
+import { ruleAllows } from './rule.ts';
+
+/** What one user was found to have in one namespace, and what follows from it for what it asked before. */
+interface Known {
+  readonly grants: Grants;
+  /** By what was asked, whatever the name of the object: rules for certain names are not in here. */
+  readonly decisions: Map<string, Decision>;
+  readonly named: readonly GrantedRule[];
+}
+
+/** Users and namespaces whose rules are kept at hand, and decisions for each: clients make up names. */
+const MAX_KNOWN = 1_024;
+const MAX_DECISIONS = 1_024;
+
+const allowed: Decision = { allowed: true };
+
+/** Decides by roles. What was decided before is looked up, until any role or binding changes. */
+export class RbacAuthorizer implements Authorizer {
+  readonly #policy = new Policy();
+  readonly #known = new Map<string, Known>();
+
+  put(object: RbacObject): void {
+    this.#known.clear();
+    this.#policy.put(object);
+  }
+
+  remove(object: RbacObject): void {
+    this.#known.clear();
+    this.#policy.remove(object);
+  }
+
+  authorize(user: User, attributes: Attributes): Decision {
+    if (user.groups.includes(superusers)) return allowed;
+    const known = this.#knownOf(user, attributes.type === 'path' ? '' : attributes.namespace);
+    const decision = decide(known, attributes);
+    if (decision.allowed || attributes.type === 'path' || attributes.name === '') return decision;
+    return allowedBy(known.named, attributes) ?? decision;
+  }
+
+  /** All rules that a user has in a namespace, for those who want to see them. */
+  rulesFor(user: User, namespace: string): { readonly rules: readonly PolicyRule[]; readonly errors: readonly string[] } {
+    const { rules, errors } = this.#knownOf(user, namespace).grants;
+    return { rules: rules.map(({ rule }) => rule), errors };
+  }
+
+  resolve(role: RoleRef, namespace: string): ResolvedRole {
+    return this.#policy.resolve(role, namespace);
+  }
+
+  #knownOf(user: User, namespace: string): Known {
+    const key = `${namespace}\n${user.name}\n${user.groups.join('\n')}`;
+    const before = this.#known.get(key);
+    if (before !== undefined) return before;
+    const grants = this.#policy.grants(user, namespace);
+    const known: Known = { grants, decisions: new Map(), named: grants.rules.filter(({ rule }) => (rule.resourceNames ?? []).length > 0) };
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
+    this.#known.set(key, known);
+    return known;
+  }
+}
+
+/** Without a look at names. */
+function decide({ grants, decisions }: Known, wanted: Attributes): Decision {
+  const key =
+    wanted.type === 'path'
+      ? `${wanted.verb} ${wanted.path}`
+      : `${wanted.verb} ${wanted.group}/${wanted.resource}${wanted.subresource && `/${wanted.subresource}`}`;
+  const before = decisions.get(key);
+  if (before !== undefined) return before;
+  const nameless: Attributes = wanted.type === 'path' ? wanted : { ...wanted, name: '' };
+  const decision = allowedBy(grants.rules, nameless) ?? { allowed: false, reason: grants.errors.length === 0 ? '' : `RBAC: ${aggregate(grants.errors)}` };
+  if (decisions.size >= MAX_DECISIONS) decisions.clear();
+  decisions.set(key, decision);
+  return decision;
+}
+
+function allowedBy(rules: readonly GrantedRule[], wanted: Attributes): Decision | undefined {
+  const found = rules.find(({ rule }) => ruleAllows(rule, wanted));
+  return found === undefined ? undefined : { allowed: true, reason: `RBAC: allowed by ${found.source()}` };
+}
+
+/** One error by itself, several in brackets. */
+export const aggregate = (errors: readonly string[]): string => (errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`);

@@ -1,0 +1,24 @@
+import { controllerAccount, controllerNames } from '../../src/main/controller-roles.ts';
+import { nodeOf } from '../../src/main/node-roles.ts';
+import type { Authorizer } from '../../src/server/auth/authorizer.ts';
+import { anonymous } from '../../src/server/auth/user.ts';
+
+const publicPaths: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/']);
+
+/** For tests that are not about roles: whoever has proven who they are may do everything, all others may ask for health and version. */
+export const authenticatedMayAll: Authorizer = {
+  authorize: (user, attributes) => {
+    const open = attributes.type === 'path' && attributes.verb === 'get' && publicPaths.has(attributes.path);
+    return user.name !== anonymous.name || open ? { allowed: true } : { allowed: false, reason: '' };
+  },
+};
+
+const accounts = new Set(controllerNames.map(controllerAccount));
+
+/** The same, but controllers and nodes may do nothing beyond their own roles. */
+export const othersMayAll: Authorizer = {
+  authorize: (user, attributes) =>
+    attributes.type === 'resource' && (accounts.has(user.name) || nodeOf(user) !== undefined)
+      ? { allowed: false, reason: '' }
+      : authenticatedMayAll.authorize(user, attributes),
+};
