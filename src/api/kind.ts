@@ -1,3 +1,5 @@
+import type { Shape } from './apply/shape.ts';
+import type { JsonSchema } from './custom/definition.ts';
 import type { FieldError } from './field-error.ts';
 import type { KubeObject } from './object.ts';
 
@@ -25,6 +27,10 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly namespaced: boolean;
   /** The name of the kind's type in `generated/schema.ts` and `generated/types.ts`. */
   readonly type: string;
+  /** Present: how an apply takes its objects apart, of a kind whose schema came at run time (`apply/structural-shape.ts`); others are in the generated schema. */
+  readonly applyShape?: () => Shape;
+  /** Present: the kind was defined at run time (CustomResourceDefinition), and has no type there. */
+  readonly custom?: CustomType;
   /** Where objects live in the store; two kinds with the same value are two views of the same objects (events). */
   readonly storage: { readonly resource: string; readonly convert?: Conversion };
   readonly verbs: readonly Verb[];
@@ -94,6 +100,15 @@ export const usualChecks: WriteChecks = {
   status: ['metadataChange', 'change'],
 };
 
+/** The objects of a kind that was defined at run time. */
+export interface CustomType {
+  /** Structural. */
+  readonly schema: JsonSchema;
+  readonly listKind: string;
+  /** Sheds what the schema does not know, and fills in its defaults. @throws DecodeError */
+  readonly decode: (value: object) => { readonly object: KubeObject; readonly strictErrors: readonly string[] };
+}
+
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 
 /** Turns an object as stored into this kind and back; for a second view of the same objects. */
@@ -105,9 +120,11 @@ export interface Conversion {
 export interface Column<T extends KubeObject = KubeObject> {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
-  readonly format: '' | 'name';
-  /** 0: always shown; 1: only with -o wide. */
-  readonly priority: 0 | 1;
+  /** '' or 'name'; custom resources have others. */
+  readonly format: string;
+  /** 0: always shown; more: only with -o wide. */
+  readonly priority: number;
+  readonly description?: string;
   /** `now`: milliseconds since 1970, for ages. */
   readonly cell: (object: T, now: number) => string | number | boolean | null;
 }
@@ -122,6 +139,8 @@ export interface RowCondition {
 export interface ScalePaths<T extends KubeObject> {
   readonly replicas: (object: T) => number;
   readonly setReplicas: (object: T, replicas: number) => void;
+  /** Where they are; without it: in spec.replicas. */
+  readonly replicasPath?: readonly string[];
   readonly statusReplicas: (object: T) => number;
   /** The selector in its string form. */
   readonly selector: (object: T) => string;

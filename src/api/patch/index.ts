@@ -20,19 +20,24 @@ import { StrategicPatchError } from './strategic-error.ts';
 import { applyStrategicPatch } from './strategic-patch.ts';
 
 /** Content types, in the order in which Kubernetes lists them. */
-export const patchContentTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json'] as const;
+const patchContentTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json'] as const;
 
 type PatchContentType = (typeof patchContentTypes)[number];
 
+/** With the one that is no patch of what is there but says what is wanted: `apply/`. */
+const acceptedPatches = [...patchContentTypes, 'application/apply-patch+yaml'];
+
+const customPatches = acceptedPatches.filter((type) => type !== 'application/strategic-merge-patch+json');
+
 /** @throws ApiError 415 */
 export function requirePatchType(contentType: string): asserts contentType is PatchContentType {
-  if (!patchContentTypes.some((known) => known === contentType)) throw statusErrors.unsupportedMediaType(patchContentTypes);
+  if (!patchContentTypes.some((known) => known === contentType)) throw statusErrors.unsupportedMediaType(acceptedPatches);
 }
 
 export interface PatchRequest {
   readonly contentType: string;
   readonly body: PatchBody;
-  readonly kind: Pick<Kind, 'group' | 'version' | 'kind' | 'type'>;
+  readonly kind: Pick<Kind, 'group' | 'version' | 'kind' | 'type' | 'custom'>;
   readonly fieldValidation: FieldValidation;
 }
 
@@ -52,6 +57,8 @@ export interface PreparedPatch {
 export function preparePatch(request: PatchRequest): PreparedPatch {
   const { contentType } = request;
   requirePatchType(contentType);
+  // How lists are merged is known of types only.
+  if (request.kind.custom !== undefined && contentType === 'application/strategic-merge-patch+json') throw statusErrors.unsupportedMediaType(customPatches);
   switch (contentType) {
     case 'application/json-patch+json':
       return prepareJsonPatch(request);

@@ -4,11 +4,12 @@ import type { Entry } from '../../store/contract.ts';
 import type { AdmissionRequest } from '../admission/chain.ts';
 import type { ApiResponse, Stored } from '../api.ts';
 import { recordWrite } from './companions.ts';
-import { adoptNamespace, dedupeOwners, dropManagedFields, fillSystemFields, generateName, wipeSystemFields } from './metadata.ts';
+import { adoptNamespace, dedupeOwners, fillSystemFields, generateName, wipeSystemFields } from './metadata.ts';
 import { parseWriteOptions, type WriteOptions } from './options.ts';
 import { type Call, decodeObject, type Registry, targetOf } from './registry.ts';
 import { keyOf, type Resource } from './resources.ts';
 import { type Encoded, encode, storedOf, unstored } from './stored.ts';
+import { track } from './tracking.ts';
 import { type Draft, type Prepared, write } from './transaction.ts';
 import { validate } from './validation.ts';
 
@@ -50,6 +51,8 @@ export interface Creation {
   readonly object: KubeObject;
   readonly options: WriteOptions;
   readonly draft: Draft;
+  /** Its managedFields are what they are to be. */
+  readonly tracked?: boolean;
   /** Asked when the name turns out to be taken: whether to make up another one. */
   readonly mayRename: () => boolean;
 }
@@ -76,7 +79,7 @@ export async function prepareCreate(registry: Registry, call: Call, creation: Cr
   };
 }
 
-async function admitCreation(registry: Registry, call: Call, { object, options, draft }: Creation): Promise<Encoded> {
+async function admitCreation(registry: Registry, call: Call, { object, options, draft, tracked }: Creation): Promise<Encoded> {
   const { resource, namespace } = call.route;
   const { kind } = resource;
   const { warnings } = call;
@@ -93,8 +96,8 @@ async function admitCreation(registry: Registry, call: Call, { object, options, 
     draft,
     warnings,
   };
-  dropManagedFields(object);
   for (const warning of dedupeOwners(object, 'given')) warnings.add(warning);
+  if (tracked !== true) track(registry, call, { object, old: undefined, subresource: '', options });
   await registry.admission.mutate(admission);
   for (const warning of dedupeOwners(object, 'admitted')) warnings.add(warning);
   fillSystemFields(object, registry.world);

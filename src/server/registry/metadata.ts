@@ -62,11 +62,6 @@ export function randomSuffix(random: Random): string {
   return suffix;
 }
 
-/** Who last managed which field is not recorded yet; what a client claims about it would be wrong. */
-export function dropManagedFields({ metadata }: KubeObject): void {
-  delete metadata.managedFields;
-}
-
 /** Identical owner references count once. @returns warnings */
 export function dedupeOwners({ metadata }: KubeObject, when: 'given' | 'admitted'): string[] {
   const references = metadata.ownerReferences;

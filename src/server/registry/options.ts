@@ -1,5 +1,5 @@
 /** The options of a request, from its query or (deletions) its body, checked as Kubernetes checks them. */
-import { type FieldError, forbidden, invalid, notOneOf, notSupported } from '../../api/field-error.ts';
+import { type FieldError, forbidden, invalid, notOneOf, notSupported, required } from '../../api/field-error.ts';
 import type { FieldValidation } from '../../api/schema/index.ts';
 import { statusErrors } from '../../api/status.ts';
 import { validateFieldManager } from '../../api/validation/metadata.ts';
@@ -10,6 +10,11 @@ export interface WriteOptions {
   readonly dryRun: boolean;
   readonly fieldValidation: FieldValidation;
   readonly fieldManager: string;
+}
+
+export interface ApplyOptions extends WriteOptions {
+  /** Take fields from others who have another value for them. */
+  readonly force: boolean;
 }
 
 export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground';
@@ -44,8 +49,8 @@ function reject(kind: string, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw statusErrors.invalid({ group: meta, kind }, '', errors);
 }
 
-/** `kind`: 'CreateOptions', 'UpdateOptions', 'PatchOptions'. */
-export function parseWriteOptions(query: URLSearchParams, kind: string): WriteOptions {
+/** `kind`: 'CreateOptions', 'UpdateOptions', 'PatchOptions'; `named`: as errors call it. */
+export function parseWriteOptions(query: URLSearchParams, kind: string, named = kind): WriteOptions {
   if (query.size === 0) return plainWrite;
   const dryRun = query.getAll('dryRun');
   const fieldManager = query.get('fieldManager') ?? '';
@@ -53,8 +58,17 @@ export function parseWriteOptions(query: URLSearchParams, kind: string): WriteOp
   const errors = [...validateFieldManager(fieldManager, 'fieldManager'), ...dryRunErrors(dryRun)];
   if (kind === 'PatchOptions' && query.has('force')) errors.unshift(forbidden('force', 'may not be specified for non-apply patch'));
   if (!isFieldValidation(fieldValidation)) errors.push(notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']));
-  reject(kind, errors);
+  reject(named, errors);
   return { dryRun: dryRun.length > 0, fieldManager, fieldValidation: isFieldValidation(fieldValidation) && fieldValidation !== '' ? fieldValidation : 'Warn' };
+}
+
+export function parseApplyOptions(query: URLSearchParams): ApplyOptions {
+  if ((query.get('fieldManager') ?? '') === '') {
+    const errors = dryRunErrors(query.getAll('dryRun'));
+    reject('PatchOptions', [required('fieldManager', 'is required for apply patch'), ...errors]);
+  }
+  const options = parseWriteOptions(query, 'ApplyOptions', 'PatchOptions');
+  return { ...options, force: booleanParameter(query, 'force') === true };
 }
 
 const plainWrite: WriteOptions = { dryRun: false, fieldValidation: 'Warn', fieldManager: '' };

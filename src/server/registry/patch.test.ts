@@ -98,7 +98,7 @@ describe('patches', () => {
       expect((await patch(api, 'merge', { kind: 'Secret' })).code).toBe(422);
       expect((await patch(api, 'merge', {}, 'force=true')).body).toMatchObject({ code: 422, details: { kind: 'PatchOptions' } });
       expect((await api.send('PATCH', `${maps}/a`, { bytes: { type: types.merge, text: '{"a"' } })).body).toMatchObject({ code: 400, reason: 'BadRequest' });
-      expect((await api.send('PATCH', `${maps}/a`, { bytes: { type: 'application/apply-patch+yaml', text: 'a: b' } })).body).toMatchObject({
+      expect((await api.send('PATCH', `${maps}/a`, { bytes: { type: 'application/odd-patch+yaml', text: 'a: b' } })).body).toMatchObject({
         code: 415,
         reason: 'UnsupportedMediaType',
       });

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../api/object.ts';
 import { preparePatch, requirePatchType } from '../../api/patch/index.ts';
 import { statusErrors } from '../../api/status.ts';
 import type { ApiResponse } from '../api.ts';
+import { applyPatch, isApply } from './apply.ts';
 import { adoptNamespace, checkName } from './metadata.ts';
 import { parseWriteOptions, type WriteOptions } from './options.ts';
 import type { Call, Registry } from './registry.ts';
@@ -10,6 +11,7 @@ import { change, changedResponse, type Part } from './update.ts';
 
 /** Changes an object by a patch; tried again on the newest version if somebody else was faster, unless the patch names a version. */
 export async function patch(registry: Registry, call: Call, part: Part): Promise<ApiResponse> {
+  if (isApply(call)) return applyPatch(registry, call, part);
   const { resource, namespace, name } = call.route;
   const { kind } = resource;
   const { options, apply } = patchOf(call, kind);
@@ -33,10 +35,10 @@ export interface RequestedPatch {
 const noBytes = new Uint8Array(0);
 
 /** The patch in a request's body, and its options. @throws ApiError 400, 413, 415, 422 */
-export function patchOf({ request, warnings }: Call, kind: Pick<Kind, 'group' | 'version' | 'kind' | 'type'>): RequestedPatch {
+export function patchOf({ request, warnings }: Call, kind: Pick<Kind, 'group' | 'version' | 'kind' | 'type' | 'custom'>): RequestedPatch {
   const { body, query } = request;
   const contentType = body.type === 'none' ? '' : body.contentType;
-  // First of all: whoever asks for a type that there is not (server-side apply) is to hear of that, not of options that go with it.
+  // First of all: whoever asks for a type that there is not is to hear of that, not of options that go with it.
   requirePatchType(contentType);
   const options = parseWriteOptions(query, 'PatchOptions');
   const given =

@@ -7,6 +7,7 @@ import type { Store } from '../../store/contract.ts';
 import type { World } from '../../world/world.ts';
 import type { AdmissionChain } from '../admission/chain.ts';
 import type { ApiRequest, RequestBody } from '../api.ts';
+import type { Authorizer } from '../auth/authorizer.ts';
 import type { Locks } from './locks.ts';
 import type { Resources } from './resources.ts';
 import type { Route } from './route.ts';
@@ -19,6 +20,8 @@ export interface Registry {
   readonly world: World;
   readonly admission: AdmissionChain;
   readonly locks: Locks;
+  /** Asked whether a write of an absent object may create it. Absent: everybody may. */
+  readonly authorizer?: Authorizer | undefined;
 }
 
 /** One request on its way. Warnings are added by whoever has one, and go out with the answer. */
@@ -48,7 +51,7 @@ const acceptedBodies = ['application/json', 'application/yaml', 'application/vnd
 const noBytes = new Uint8Array(0);
 
 /** A type of the schema that a body may be decoded as, and its TypeScript twin. */
-export interface BodyType<T extends KubeObject = KubeObject> extends Pick<Kind, 'group' | 'version' | 'kind' | 'type'> {
+export interface BodyType<T extends KubeObject = KubeObject> extends Pick<Kind, 'group' | 'version' | 'kind' | 'type' | 'custom'> {
   readonly decodesTo?: T;
 }
 

@@ -6,13 +6,15 @@ import { ApiError, statusErrors } from '../../api/status.ts';
 import type { Entry } from '../../store/contract.ts';
 import type { AdmissionRequest } from '../admission/chain.ts';
 import type { ApiResponse, Stored } from '../api.ts';
+import { type Attributes, forbiddenError } from '../auth/authorizer.ts';
 import { prepareCreate } from './create.ts';
 import { recordRemoval, recordWrite } from './companions.ts';
-import { adoptNamespace, checkName, dedupeOwners, dropManagedFields, growGeneration, keepGeneration, keepSystemFields, wipeSystemFields } from './metadata.ts';
+import { adoptNamespace, checkName, dedupeOwners, growGeneration, keepGeneration, keepSystemFields, wipeSystemFields } from './metadata.ts';
 import { parseWriteOptions, type WriteOptions } from './options.ts';
 import { type Call, decodeObject, type Registry, targetOf } from './registry.ts';
 import { keyOf, type Resource } from './resources.ts';
 import { type Encoded, encode, forgetDecoded, saysTheSame, storedOf, unstored } from './stored.ts';
+import { keepTimes, track } from './tracking.ts';
 import { type Committed, type Draft, type Prepared, write } from './transaction.ts';
 import { validate } from './validation.ts';
 
@@ -29,6 +31,8 @@ export interface Change {
   readonly uid?: string | undefined;
   /** An absent object is created. */
   readonly createsAbsent: boolean;
+  /** Who owns which field is part of what is desired (apply); otherwise it is found out by comparing. */
+  readonly tracked?: boolean;
   /** A write of the object's status that follows in the same transaction, admitted and validated for itself. `changed` is what this change makes of the object. */
   readonly thenStatus?: (changed: KubeObject) => KubeObject;
 }
@@ -95,11 +99,32 @@ export function preconditionFailed(resource: Resource, key: string, why: string)
 
 async function prepareAbsent(registry: Registry, call: Call, { change, draft }: Attempt): Promise<Prepared<Changed>> {
   const object = change.desired(undefined);
+  await requireCreation(registry, call);
   wipeSystemFields(object);
-  const prepared = await prepareCreate(registry, call, { object, options: change.options, draft, mayRename: () => false });
+  const { options, tracked = false } = change;
+  const prepared = await prepareCreate(registry, call, { object, options, draft, tracked, mayRename: () => false });
   if (prepared.type === 'answer') return { type: 'answer', answer: { stored: prepared.answer, created: true } };
   // Somebody else may have created it meanwhile: then it is an update, so there is no `conflict`.
   return { type: 'commit', answer: (committed) => ({ stored: prepared.answer(committed), created: true }) };
+}
+
+/** Whoever may change an object may not therefore make it. @throws ApiError 403 */
+async function requireCreation({ authorizer }: Registry, { request: { user }, route }: Call): Promise<void> {
+  if (authorizer === undefined) return;
+  const { kind } = route.resource;
+  const { namespace, name, subresource } = route;
+  const attributes: Attributes = {
+    type: 'resource',
+    verb: 'create',
+    group: kind.group,
+    version: kind.version,
+    resource: kind.plural,
+    subresource,
+    namespace,
+    name,
+  };
+  const decision = await authorizer.authorize(user, attributes);
+  if (!decision.allowed) throw forbiddenError(user, attributes, decision.reason);
 }
 
 interface Update extends Attempt {
@@ -168,7 +193,7 @@ async function admitUpdate(registry: Registry, call: Call, admitted: Admission):
     draft,
     warnings,
   };
-  dropManagedFields(object);
+  if (change.tracked !== true) track(registry, call, { object, old, subresource, options: change.options });
   await registry.admission.mutate(admission);
   for (const warning of dedupeOwners(object, 'admitted')) warnings.add(warning);
   checkVersion(kind, object, entry.modRevision);
@@ -176,6 +201,7 @@ async function admitUpdate(registry: Registry, call: Call, admitted: Admission):
   prepare(part, kind, { object, old, now: registry.world.clock.now() });
   keepSystemFields(object, old);
   if (part === 'object') growGeneration(kind, object, old);
+  keepTimes(object, old);
   validate({ resource, object, old, write: part === 'object' ? 'update' : part });
   if (part === 'object') for (const warning of kind.warnings?.(object, old) ?? []) warnings.add(warning);
   await registry.admission.validate(admission);

@@ -186,12 +186,12 @@ describe('updating', () => {
     'a patch of a type that there is not is refused as such, whatever its options are',
     onApi(async (api) => {
       await api.create(maps, map('a'));
-      const apply = { contentType: 'application/apply-patch+yaml', query: 'force=true&fieldManager=me', body: map('a') };
-      expect((await api.send('PATCH', `${maps}/a`, apply)).body).toMatchObject({
+      const odd = { contentType: 'application/odd-patch+yaml', query: 'force=true&fieldManager=me', body: map('a') };
+      expect((await api.send('PATCH', `${maps}/a`, odd)).body).toMatchObject({
         code: 415,
         reason: 'UnsupportedMediaType',
         message:
-          'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json',
+          'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml',
       });
       const merge = { contentType: 'application/merge-patch+json', query: 'force=true', body: {} };
       expect((await api.send('PATCH', `${maps}/a`, merge)).code).toBe(422);

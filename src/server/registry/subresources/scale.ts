@@ -1,15 +1,18 @@
 import { invalid } from '../../../api/field-error.ts';
-import type { Scale } from '../../../api/generated/types.ts';
+import { fieldElement, ownersInObject, ownersInScale, type ScaleMapping } from '../../../api/apply/index.ts';
+import type { ManagedFieldsEntry, Scale } from '../../../api/generated/types.ts';
 import type { ScalePaths } from '../../../api/kind.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { cloneObject } from '../../../api/schema/index.ts';
 import { statusErrors } from '../../../api/status.ts';
 import type { ApiResponse } from '../../api.ts';
+import { applicationOf, isApply } from '../apply.ts';
 import { currentOf } from '../get.ts';
 import { adoptNamespace, checkName } from '../metadata.ts';
 import { parseWriteOptions, type WriteOptions } from '../options.ts';
 import { patchOf } from '../patch.ts';
 import { type Call, decodeBody, bodyType, type Registry } from '../registry.ts';
+import { scaleSceneOf, sceneOf, trackIn } from '../tracking.ts';
 import { change } from '../update.ts';
 
 const scaleType = bodyType<Scale>('autoscaling', 'v1', 'Scale');
@@ -23,8 +26,12 @@ export async function scale(registry: Registry, call: Call, paths: ScalePaths<Ku
     case 'PUT':
       return rescale(registry, call, { paths, ...putScale(call) });
     case 'PATCH': {
+      if (isApply(call)) {
+        const { options, make } = applicationOf(call);
+        return rescale(registry, call, { paths, options, applies: true, desired: (current) => make(scaleSceneOf(registry), scaleType, current) });
+      }
       const { options, apply } = patchOf(call, scaleType);
-      return rescale(registry, call, { paths, options, desired: apply });
+      return rescale(registry, call, { paths, options, applies: false, desired: apply });
     }
     default:
       throw statusErrors.methodNotAllowedHere();
@@ -50,31 +57,62 @@ const replicasOf = (replicas: number): Scale['spec'] => (replicas === 0 ? {} : {
 
 function putScale({ request, warnings }: Call): Omit<Rescaling, 'paths'> {
   const options = parseWriteOptions(request.query, 'UpdateOptions');
-  return { options, desired: () => decodeBody(request.body, scaleType, { fieldValidation: options.fieldValidation, warnings }) };
+  return { options, applies: false, desired: () => decodeBody(request.body, scaleType, { fieldValidation: options.fieldValidation, warnings }) };
 }
 
 interface Rescaling {
   readonly paths: ScalePaths<KubeObject>;
   readonly options: WriteOptions;
+  /** Whose fields they are is part of what is desired. */
+  readonly applies: boolean;
   readonly desired: (current: Scale) => Scale;
 }
 
-async function rescale(registry: Registry, call: Call, { paths, options, desired }: Rescaling): Promise<ApiResponse> {
+async function rescale(registry: Registry, call: Call, rescaling: Rescaling): Promise<ApiResponse> {
   const { resource, namespace, name } = call.route;
+  const { paths, options } = rescaling;
   const { stored } = await change(registry, call, {
     part: 'object',
     options,
     createsAbsent: false,
+    tracked: true,
     desired: (current) => {
       if (current === undefined) throw statusErrors.notFound({ ...resource.kind, plural: `${resource.kind.plural}/scale` }, name);
-      const wanted = desired(scaleOf(paths, current));
+      const { wanted, managedFields } = desiredScale(registry, call, { ...rescaling, current });
       adoptNamespace(wanted, resource.kind, namespace);
       checkName(wanted, name);
       checkScale(call, wanted, current);
-      return scaled(paths, current, wanted);
+      const object = scaled(paths, current, wanted);
+      if (managedFields === undefined) delete object.metadata.managedFields;
+      else object.metadata.managedFields = managedFields;
+      return object;
     },
   });
   return respond(call, scaleOf(paths, stored.object));
+}
+
+interface Desired {
+  readonly wanted: Scale;
+  /** Of the object. */
+  readonly managedFields: ManagedFieldsEntry[] | undefined;
+}
+
+/** The scale as the client wants it. Where owners are known, or are to be, those of the replicas change hands as in any object. */
+function desiredScale(registry: Registry, call: Call, { paths, options, applies, desired, current }: Rescaling & { current: KubeObject }): Desired {
+  const before = scaleOf(paths, current);
+  const entries = current.metadata.managedFields;
+  if (entries === undefined && options.fieldManager === '') return { wanted: desired(before), managedFields: undefined };
+  const { resource } = call.route;
+  // An object of which nobody kept track: all of it is somebody's from now on.
+  const known = entries ?? trackIn(sceneOf(registry, resource, ''), call, { object: current, old: current, options, liveEntries: undefined }) ?? [];
+  const mapping: ScaleMapping = { version: resource.apiVersion, replicas: (paths.replicasPath ?? ['spec', 'replicas']).map(fieldElement) };
+  const inScale = ownersInScale(known, mapping);
+  const live: Scale = inScale === undefined ? before : { ...before, metadata: { ...before.metadata, managedFields: inScale } };
+  const wanted = desired(live);
+  const given = wanted.metadata.managedFields;
+  delete wanted.metadata.managedFields;
+  const after = applies ? given : trackIn(scaleSceneOf(registry), call, { object: wanted, old: before, options, liveEntries: inScale });
+  return { wanted, managedFields: ownersInObject(known, after ?? [], mapping) };
 }
 
 function checkScale({ route }: Call, { metadata, spec }: Scale, { metadata: current }: KubeObject): void {

@@ -1,0 +1,140 @@
+/** An apply, from the object that a client wants to what is to be stored. */
+import type { ManagedFieldsEntry } from '../generated/types.ts';
+import { ApiError, statusErrors } from '../status.ts';
+import { misfits, misfitText } from './check.ts';
+import { type Conflict, conflictError } from './conflict.ts';
+import { difference, has, isEmpty } from './field-set.ts';
+import { allowedByLastApplied, clientOfBoth, lastAppliedOf, lastAppliedText } from './last-applied.ts';
+import { nobody, type Owner, ownerId, type Owners, readOwners, writeOwners } from './managed-entries.ts';
+import { type Applied, applyTo } from './ownership.ts';
+import { asMap, type JsonMap } from './shape.ts';
+import { beforeFirstApply, ownedByNobody, recordUpdate, type WriteScene } from './track.ts';
+
+export interface ApplyScene extends WriteScene {
+  readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
+}
+
+export interface ApplyRequest {
+  /** As it is stored; undefined: there is none. */
+  readonly live: JsonMap | undefined;
+  readonly applied: JsonMap;
+  readonly manager: string;
+  readonly force: boolean;
+}
+
+export interface ApplyOutcome {
+  /** Not decoded and without defaults, and without managedFields; shares parts with `live` and `applied`. */
+  readonly object: JsonMap;
+  readonly managedFields: ManagedFieldsEntry[] | undefined;
+  /** What the annotation of client-side apply is to say, since there is one. */
+  readonly lastApplied: string | undefined;
+}
+
+/** @throws ApiError 400; 409 with every conflict; 500, without a reason, if the object does not fit its type: so it is in Kubernetes */
+export function apply(scene: ApplyScene, request: ApplyRequest): ApplyOutcome {
+  const { applied, manager } = request;
+  const entries = managedFieldsOf(request.live);
+  const live = withoutManagedFields(request.live ?? scene.blank());
+  const before = ownersBefore(scene, live, entries);
+  checkKind(scene, applied);
+  checkApplied(scene, applied);
+  const outcome = applyOrRefuse(scene, before, { ...request, live });
+  const managedFields = writeOwners(stamped(scene, outcome, manager));
+  const object = outcome.object;
+  const lastApplied = manager === clientOfBoth && lastAppliedOf(object) !== undefined ? lastAppliedText(applied) : undefined;
+  return { object, managedFields, lastApplied };
+}
+
+/** All that is there and was never tracked belongs to somebody without a name. */
+function ownersBefore(scene: ApplyScene, live: JsonMap, entries: readonly ManagedFieldsEntry[]): Owners {
+  const owners = readOrFail(entries);
+  return owners.size > 0 ? owners : recordUpdate(scene, nobody, { live: scene.blank(), next: live, manager: beforeFirstApply });
+}
+
+function readOrFail(entries: readonly ManagedFieldsEntry[]): Owners {
+  try {
+    return readOwners(entries);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new ApiError(500, '', `failed to decode managed fields: ${error.message}`);
+    throw error;
+  }
+}
+
+function checkKind({ kind }: ApplyScene, applied: JsonMap): void {
+  const expected = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
+  if (applied['kind'] === kind.kind && applied['apiVersion'] === expected) return;
+  throw statusErrors.badRequest(`invalid object type: ${typeText(applied)}`);
+}
+
+/** 'apps/v1, Kind=Deployment' and, of the core group, '/v1, Kind=Pod'. */
+function typeText({ apiVersion, kind }: JsonMap): string {
+  const version = typeof apiVersion === 'string' ? apiVersion : '';
+  return `${version.includes('/') ? version : `/${version}`}, Kind=${typeof kind === 'string' ? kind : ''}`;
+}
+
+function checkApplied({ typing, version }: ApplyScene, applied: JsonMap): void {
+  const metadata = asMap(applied['metadata']);
+  if (metadata?.['managedFields'] !== undefined && metadata['managedFields'] !== null) throw statusErrors.badRequest('metadata.managedFields must be nil');
+  const shape = typing.shape(version);
+  const found = shape === undefined ? [] : misfits(shape, applied);
+  if (found.length === 0) return;
+  const name = `${textOr(metadata?.['namespace'])}/${textOr(metadata?.['name'])}; ${typeText(applied)}`;
+  throw new ApiError(500, '', `failed to create typed patch object (${name}): ${misfitText(found)}`);
+}
+
+const textOr = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+type Success = Extract<Applied, { type: 'applied' }>;
+
+interface Attempt extends ApplyRequest {
+  readonly live: JsonMap;
+}
+
+function applyOrRefuse(scene: ApplyScene, owners: Owners, attempt: Attempt): Success {
+  const first = attemptOnce(scene, owners, attempt);
+  if (first.type === 'applied') return first;
+  const { conflicts } = first;
+  if (attempt.manager !== clientOfBoth) throw conflictError(conflicts);
+  const left = notAllowed(scene, attempt.live, conflicts);
+  if (left.length > 0) throw conflictError(left);
+  const forced = attemptOnce(scene, owners, { ...attempt, force: true });
+  if (forced.type === 'conflict') throw new Error('an apply by force had conflicts');
+  return forced;
+}
+
+function attemptOnce(scene: ApplyScene, owners: Owners, { live, applied, manager, force }: Attempt): Applied {
+  const { typing, version, subresource } = scene;
+  const owner = { manager: manager === '' ? 'unknown' : manager, subresource };
+  const id = ownerId({ ...owner, operation: 'Apply', version });
+  return applyTo(typing, owners, { live, applied, version, id, owner, force });
+}
+
+/** Conflicts but for those about what the same client set by client-side apply. */
+function notAllowed({ typing, version }: ApplyScene, live: JsonMap, conflicts: readonly Conflict[]): readonly Conflict[] {
+  const shape = typing.shape(version);
+  const allowed = shape === undefined ? undefined : allowedByLastApplied(shape, live, version);
+  return allowed === undefined ? conflicts : conflicts.filter(({ path }) => !has(allowed, path));
+}
+
+/** What is written down of who applied: nothing that belongs to nobody, and the time if anything changed. */
+function stamped(scene: ApplyScene, { owners, changed }: Success, manager: string): Owners {
+  const id = ownerId({ manager: manager === '' ? 'unknown' : manager, subresource: scene.subresource, operation: 'Apply', version: scene.version });
+  const owner: Owner | undefined = owners.get(id);
+  if (owner === undefined) return owners;
+  const set = difference(owner.set, ownedByNobody);
+  if (isEmpty(set)) owners.delete(id);
+  else owners.set(id, { ...owner, set, time: changed ? scene.now : owner.time });
+  return owners;
+}
+
+function managedFieldsOf(object: JsonMap | undefined): readonly ManagedFieldsEntry[] {
+  const entries = asMap(object?.['metadata'])?.['managedFields'];
+  return Array.isArray(entries) ? (entries as ManagedFieldsEntry[]) : [];
+}
+
+export function withoutManagedFields(object: JsonMap): JsonMap {
+  const metadata = asMap(object['metadata']);
+  if (metadata === undefined || !Object.hasOwn(metadata, 'managedFields')) return object;
+  const { managedFields: _, ...kept } = metadata;
+  return { ...object, metadata: kept };
+}

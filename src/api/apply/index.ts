@@ -1,0 +1,27 @@
+/**
+ * Server-side apply and the tracking of who owns which field, on plain JSON.
+ *
+ *     apply(scene, { live, applied, manager, force })   what an apply makes of an object, and of its managedFields
+ *     trackWrite(scene, write)                          managedFields after any other write
+ *     shapeOfKind(kind)                                 how objects of a kind are taken apart
+ *     shapeOfCustomResource(schema)                     the same for a schema that came at run time (`Kind.applyShape`)
+ *
+ * How it works: shape.ts (types), field-set.ts (sets of paths), merge.ts, compare.ts and remove.ts (typed values), and
+ * ownership.ts, where fields change hands.
+ */
+import type { Kind } from '../kind.ts';
+import type { Shape } from './shape.ts';
+import { shapeOfType } from './type-shape.ts';
+
+export { apply, type ApplyScene, withoutManagedFields } from './apply.ts';
+export { emptySet } from './field-set.ts';
+export { lastAppliedAnnotation } from './last-applied.ts';
+export type { Typing } from './ownership.ts';
+export { fieldElement } from './path-element.ts';
+export { resetFields } from './reset-fields.ts';
+export { ownersInObject, ownersInScale, type ScaleMapping, scaleVersion } from './scale-owners.ts';
+export type { JsonMap, Shape } from './shape.ts';
+export { type StructuralSchema, shapeOfCustomResource } from './structural-shape.ts';
+export { trackWrite } from './track.ts';
+
+export const shapeOfKind = (kind: Pick<Kind, 'type' | 'applyShape'>): Shape => kind.applyShape?.() ?? shapeOfType(kind.type);

@@ -1,0 +1,12 @@
+import { asMap } from './shape.ts';
+
+/** Whether two JSON values are the same. Unlike for objects that are stored, null and nothing are different here, and so are nothing and an empty list. */
+export function sameValue(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameValue(item, b[i]));
+  const x = asMap(a);
+  const y = asMap(b);
+  if (x === undefined || y === undefined) return false;
+  const keys = Object.keys(x);
+  return keys.length === Object.keys(y).length && keys.every((key) => Object.hasOwn(y, key) && sameValue(x[key], y[key]));
+}

@@ -1,0 +1,104 @@
+/** Shapes of custom resources, from the structural schema of their definition. */
+import { type FieldShape, type ListShape, type MapShape, type Shape, untypedAtomic, untypedDeduced } from './shape.ts';
+import { shapeOfType } from './type-shape.ts';
+
+/** The part of an OpenAPI schema that says how values are taken apart. */
+export interface StructuralSchema {
+  readonly type?: string | undefined;
+  readonly format?: string | undefined;
+  readonly default?: unknown;
+  readonly properties?: Readonly<Record<string, StructuralSchema>> | undefined;
+  readonly additionalProperties?: boolean | StructuralSchema | undefined;
+  readonly items?: StructuralSchema | undefined;
+  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean | undefined;
+  readonly 'x-kubernetes-int-or-string'?: boolean | undefined;
+  readonly 'x-kubernetes-embedded-resource'?: boolean | undefined;
+  readonly 'x-kubernetes-list-type'?: string | undefined;
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[] | undefined;
+  readonly 'x-kubernetes-map-type'?: string | undefined;
+}
+
+/** The whole object: kind, version and metadata are what they are everywhere. No schema: everything is deduced. */
+export function shapeOfCustomResource(schema: StructuralSchema | undefined): Shape {
+  const described = schema === undefined ? untypedDeduced : shapeOfSchema(schema);
+  return { map: withObjectFields(described.map ?? untypedDeduced.map) };
+}
+
+function withObjectFields(map: MapShape | undefined): MapShape {
+  const field = (name: string): FieldShape | undefined => objectFields[name] ?? map?.field(name);
+  return { atomic: false, field, element: () => map?.element() };
+}
+
+const text: FieldShape = { shape: { scalar: 'string' } };
+const objectFields: Readonly<Record<string, FieldShape>> = Object.assign(Object.create(null) as Record<string, FieldShape>, {
+  apiVersion: text,
+  kind: text,
+  metadata: {
+    get shape() {
+      return shapeOfType('ObjectMeta');
+    },
+  },
+});
+
+/** `preserve`: a schema further up keeps fields that it does not know. */
+export function shapeOfSchema(schema: StructuralSchema, preserve = false): Shape {
+  const keeps = preserve || schema['x-kubernetes-preserve-unknown-fields'] === true;
+  if (schema['x-kubernetes-int-or-string'] === true) return { scalar: 'untyped' };
+  switch (schema.type) {
+    case 'object':
+      return { map: mapShape(schema, keeps) };
+    case 'array':
+      return { list: listShape(schema, keeps) };
+    case 'integer':
+    case 'number':
+      return { scalar: 'numeric' };
+    case 'boolean':
+      return { scalar: 'boolean' };
+    case 'string':
+      return { scalar: ['', 'byte'].includes(schema.format ?? '') ? 'string' : 'untyped' };
+    default:
+      return { scalar: 'untyped', list: listShape(schema, keeps), map: mapShape(schema, keeps) };
+  }
+}
+
+function mapShape(schema: StructuralSchema, keeps: boolean): MapShape {
+  const { properties = {}, additionalProperties } = schema;
+  const fields = new Map<string, FieldShape>();
+  const field = (name: string): FieldShape | undefined => {
+    const made = fields.get(name);
+    if (made !== undefined || !Object.hasOwn(properties, name)) return made;
+    const property = properties[name];
+    if (property === undefined) return undefined;
+    const shaped: FieldShape = { shape: shapeOfSchema(property, keeps), default: property.default };
+    fields.set(name, shaped);
+    return shaped;
+  };
+  const declares = Object.keys(properties).length > 0;
+  const map: MapShape = {
+    atomic: schema['x-kubernetes-map-type'] === 'atomic',
+    field,
+    element: elementOf(additionalProperties, { keeps, declares }),
+    deduced: !declares && typeof additionalProperties !== 'object',
+  };
+  return schema['x-kubernetes-embedded-resource'] === true ? withObjectFields(map) : map;
+}
+
+function elementOf(additional: StructuralSchema['additionalProperties'], { keeps, declares }: { keeps: boolean; declares: boolean }): () => Shape | undefined {
+  if (typeof additional === 'object') {
+    let made: Shape | undefined;
+    return () => (made ??= shapeOfSchema(additional, keeps));
+  }
+  const open = additional ?? (keeps || !declares);
+  return () => (open ? untypedDeduced : undefined);
+}
+
+function listShape(schema: StructuralSchema, keeps: boolean): ListShape {
+  const type = schema['x-kubernetes-list-type'] ?? 'atomic';
+  const { items } = schema;
+  let made: Shape | undefined;
+  return {
+    atomic: type === 'atomic',
+    keys: type === 'map' ? (schema['x-kubernetes-list-map-keys'] ?? []) : [],
+    element: () => (made ??= items === undefined ? untypedAtomic : shapeOfSchema(items, keeps)),
+  };
+}
