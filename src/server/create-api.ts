@@ -7,12 +7,14 @@ import { defaultServiceNetwork, type ServiceNetwork } from './admission/service-
 import type { AccessRules } from './admission/role-escalation.ts';
 import type { Api } from './api.ts';
 import type { Authorizer } from './auth/authorizer.ts';
+import type { TokenIssuer } from './auth/token-issuer.ts';
 import { volumeBindings } from './registry/bind-together.ts';
 import { keepHistoryShort } from './registry/compaction.ts';
-import { dispatch, type Tokens } from './registry/dispatch.ts';
+import { dispatch } from './registry/dispatch.ts';
 import { expireEvents } from './registry/event-expiry.ts';
 import { Locks } from './registry/locks.ts';
 import type { Registry } from './registry/registry.ts';
+import { createReviews } from './registry/reviews/reviews.ts';
 import { Resources } from './registry/resources.ts';
 import { Router } from './registry/route.ts';
 import { storeFailure } from './registry/transaction.ts';
@@ -22,7 +24,7 @@ export interface ApiOptions {
   readonly kinds: readonly Kind[];
   readonly world: World;
   /** For service accounts; without it, no tokens are issued. */
-  readonly tokens?: Tokens;
+  readonly tokens?: Pick<TokenIssuer, 'issue'> & Partial<Pick<TokenIssuer, 'review'>>;
   readonly network?: ServiceNetwork;
   /** Who may do what; without it, nobody is kept from giving away what they do not have. */
   readonly access?: AccessRules;
@@ -42,10 +44,13 @@ export function createApi({ store, kinds, world, tokens, access, extensions, net
   const registry: Registry = { store, resources, world, admission, locks: new Locks(world.timers) };
   const router = new Router(resources);
   const bindings = extensions === undefined ? undefined : volumeBindings(registry, extensions.authorizer);
+  const reviews = access === undefined ? undefined : createReviews({ access, tokens, world });
   const background = [keepHistoryShort({ store, world }), expireEvents({ store, world }, resources.require('v1', 'events'))];
   return {
     handle: async (request) => {
       try {
+        const review = reviews?.(request);
+        if (review !== undefined) return await review;
         if (bindings !== undefined && request.path === volumeBindingsPath) return await bindings.handle(request);
         const route = router.route(request.path);
         const { deprecation } = route.resource.kind;

@@ -36,8 +36,12 @@ describe('the kinds served', () => {
       ...['resourcequotas', 'secrets', 'serviceaccounts', 'services'].map((name) => `/v1/${name}`),
       ...['controllerrevisions', 'daemonsets', 'deployments', 'replicasets', 'statefulsets'].map((name) => `apps/v1/${name}`),
       'events.k8s.io/v1/events',
+      ...['selfsubjectreviews', 'tokenreviews'].map((name) => `authentication.k8s.io/v1/${name}`),
+      ...['local', 'self'].map((whose) => `authorization.k8s.io/v1/${whose}subjectaccessreviews`),
+      ...['selfsubjectrulesreviews', 'subjectaccessreviews'].map((name) => `authorization.k8s.io/v1/${name}`),
       ...['cronjobs', 'jobs'].map((name) => `batch/v1/${name}`),
       'policy/v1/poddisruptionbudgets',
+      ...['clusterrolebindings', 'clusterroles', 'rolebindings', 'roles'].map((name) => `rbac.authorization.k8s.io/v1/${name}`),
       ...['csidrivers', 'csinodes', 'csistoragecapacities', 'storageclasses', 'volumeattachments', 'volumeattributesclasses'].map(
         (name) => `storage.k8s.io/v1/${name}`,
       ),

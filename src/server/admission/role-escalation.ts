@@ -1,7 +1,7 @@
 import type { ClusterRole, PolicyRule, Role, RoleBinding } from '../../api/generated/types.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { rbacGroup } from '../../api/kinds/rbac/policy-rules.ts';
-import { ApiError, statusErrors } from '../../api/status.ts';
+import { statusErrors } from '../../api/status.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
 import type { User } from '../api.ts';
 import type { Attributes, Authorizer } from '../auth/authorizer.ts';
@@ -55,7 +55,7 @@ export function roleEscalation({ authorizer, rbac }: AccessRules): AdmissionPlug
     const asked = { type: 'resource', verb: 'bind', group: roleRef.apiGroup, version: '*', subresource: '', namespace, name: roleRef.name } as const;
     if (await may(user, { ...asked, resource: `${roleRef.kind.toLowerCase()}s` })) return;
     const role = rbac.resolve(roleRef, namespace);
-    if (!role.found) throw roleNotFound(roleRef.kind, roleRef.name, role.error);
+    if (!role.found) throw statusErrors.notFound({ group: rbacGroup, kind: roleRef.kind, plural: `${roleRef.kind.toLowerCase()}s` }, roleRef.name);
     const escalation = confirm(request, role.rules);
     if (escalation !== undefined) throw statusErrors.forbidden(resource.kind, metadata.name ?? '', escalation);
   };
@@ -78,6 +78,3 @@ function changesOwnersOnly(object: KubeObject, old: KubeObject): boolean {
   const { ownerReferences, finalizers, managedFields } = old.metadata;
   return semanticallyEqual({ ...object, metadata: { ...object.metadata, ownerReferences, finalizers, managedFields } }, old);
 }
-
-const roleNotFound = (kind: string, name: string, message: string): ApiError =>
-  new ApiError(404, 'NotFound', message, { name, group: rbacGroup, kind: kind.toLowerCase() });

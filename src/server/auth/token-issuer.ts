@@ -31,11 +31,18 @@ export interface IssuedToken {
   readonly expiresAt: number;
 }
 
+export interface ReviewedToken {
+  readonly user: User;
+  readonly audiences: readonly string[];
+}
+
 export interface TokenIssuer {
   readonly issuer: string;
   issue(spec: TokenSpec): Promise<IssuedToken>;
   /** undefined: not ours, expired, for somebody else, or of an account or object that is gone. */
   verify(token: string, audiences?: readonly string[]): Promise<User | undefined>;
+  /** Whose token it is, and for which of the audiences it is good; without any, for this server. */
+  review(token: string, audiences: readonly string[]): Promise<ReviewedToken | undefined>;
   /** The public keys, as a JSON Web Key Set. */
   keys(): Promise<object>;
 }
@@ -141,11 +148,17 @@ class SigningIssuer implements TokenIssuer {
   }
 
   async verify(token: string, audiences: readonly string[] = [this.issuer]): Promise<User | undefined> {
+    return (await this.review(token, audiences))?.user;
+  }
+
+  async review(token: string, audiences: readonly string[]): Promise<ReviewedToken | undefined> {
     const claims = await this.#claims(token);
     const now = this.#options.clock.now() / 1000;
     if (claims === undefined || claims.exp < now || claims.nbf > now + 1) return undefined;
-    if (!claims.aud.some((audience) => audiences.includes(audience))) return undefined;
-    return (await this.#allThere(claims['kubernetes.io'])) ? userOf(claims) : undefined;
+    const wanted = audiences.length === 0 ? [this.issuer] : audiences;
+    const good = wanted.filter((audience) => claims.aud.includes(audience));
+    if (good.length === 0 || !(await this.#allThere(claims['kubernetes.io']))) return undefined;
+    return { user: userOf(claims), audiences: good };
   }
 
   async keys(): Promise<object> {

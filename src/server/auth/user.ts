@@ -1,7 +1,7 @@
 import type { User } from '../api.ts';
 
-const authenticatedGroup = 'system:authenticated';
-const unauthenticatedGroup = 'system:unauthenticated';
+export const authenticatedGroup = 'system:authenticated';
+export const unauthenticatedGroup = 'system:unauthenticated';
 
 /** Who is in this group may do everything, whatever the roles say: nobody can lock the administrator out. */
 export const superusers = 'system:masters';
@@ -15,3 +15,6 @@ export function authenticated(user: User): User {
 
 /** 'system:serviceaccount:default:builder' */
 export const serviceAccountUser = (namespace: string, name: string): string => `system:serviceaccount:${namespace}:${name}`;
+
+/** The groups of every service account of a namespace. */
+export const serviceAccountGroups = (namespace: string): readonly string[] => ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];

@@ -1,5 +1,7 @@
 import { apiVersionOf, type Kind } from '../../api/kind.ts';
 import { volumeBindingKind } from '../../api/kinds/mooring/volume-binding.ts';
+import { rbacGroup } from '../../api/kinds/rbac/policy-rules.ts';
+import { type ReviewKind, reviewKinds } from '../../api/kinds/reviews.ts';
 import { shortSha256 } from '../http/hash.ts';
 
 /** A resource or subresource as discovery shows it. */
@@ -103,14 +105,16 @@ const groupOrder: readonly string[] = [
 /** The kinds served, by group and version, in discovery's order. */
 export function discover(kinds: readonly Kind[]): readonly DiscoveredVersion[] {
   const versions = new Map<string, { group: string; version: string; resources: DiscoveredResource[] }>();
-  for (const kind of kinds) {
-    const key = apiVersionOf(kind);
-    let version = versions.get(key);
-    if (version === undefined) {
-      version = { group: kind.group, version: kind.version, resources: [...(furtherResources[key] ?? [])] };
-      versions.set(key, version);
-    }
-    version.resources.push(describe(kind, kinds));
+  const ofVersion = ({ group, version }: Pick<Kind, 'group' | 'version'>) => {
+    const key = apiVersionOf({ group, version });
+    const found = versions.get(key) ?? { group, version, resources: [...(furtherResources[key] ?? [])] };
+    versions.set(key, found);
+    return found;
+  };
+  for (const kind of kinds) ofVersion(kind).resources.push(describe(kind, kinds));
+  // Where there are roles, one can ask what follows from them.
+  if (kinds.some(({ group }) => group === rbacGroup)) {
+    for (const review of Object.values(reviewKinds)) ofVersion(review).resources.push(describeReview(review));
   }
   for (const { resources } of versions.values()) resources.sort((a, b) => compare(a.name, b.name));
   return [...versions.values()].sort((a, b) => rank(a.group) - rank(b.group) || compare(a.group, b.group));
@@ -138,6 +142,18 @@ function describe(kind: Kind, kinds: readonly Kind[]): DiscoveredResource {
     subresources: subresourcesOf(kind),
   };
 }
+
+const describeReview = ({ kind, plural, namespaced }: ReviewKind): DiscoveredResource => ({
+  name: plural,
+  singular: kind.toLowerCase(),
+  namespaced,
+  kind,
+  verbs: ['create'],
+  shortNames: [],
+  categories: [],
+  storageVersionHash: '',
+  subresources: [],
+});
 
 function subresourcesOf(kind: Kind): readonly DiscoveredSubresource[] {
   const found: DiscoveredSubresource[] = [...(furtherSubresources[`${apiVersionOf(kind)}/${kind.plural}`] ?? [])];

@@ -1,7 +1,6 @@
 import { ApiError, statusErrors } from '../../api/status.ts';
 import type { Random } from '../../world/world.ts';
 import type { ApiRequest, Fence, RequestBody, User } from '../api.ts';
-import { forbiddenError } from '../auth/authorizer.ts';
 import type { Exchange } from './exchange.ts';
 import type { RequestTarget } from './target.ts';
 
@@ -54,30 +53,4 @@ function fenceOf(header: string | undefined): Fence | undefined {
 export function auditIdOf(exchange: Exchange, random: Random): string {
   const given = exchange.header('audit-id');
   return given === undefined || given === '' || given.length > 256 ? random.uuid() : given;
-}
-
-const impersonationHeaders = ['impersonate-user', 'impersonate-group', 'impersonate-uid'] as const;
-const impersonated: Readonly<Record<(typeof impersonationHeaders)[number], string>> = {
-  'impersonate-user': 'users',
-  'impersonate-group': 'groups',
-  'impersonate-uid': 'uids',
-};
-
-/** Nobody may act as somebody else until roles can say who may. Ignoring the header would do the act as the wrong user. */
-export function refuseImpersonation(exchange: Exchange, user: User): void {
-  for (const header of impersonationHeaders) {
-    const name = exchange.header(header);
-    if (name === undefined) continue;
-    const attributes = {
-      type: 'resource',
-      verb: 'impersonate',
-      group: '',
-      version: 'v1',
-      resource: impersonated[header],
-      subresource: '',
-      namespace: '',
-      name,
-    } as const;
-    throw forbiddenError(user, attributes, '');
-  }
 }

@@ -7,6 +7,8 @@ export interface Exchange {
   readonly target: string;
   /** undefined if absent; of a header sent twice, what the protocol says (joined, or the first). */
   header(name: string): string | undefined;
+  /** Every value by itself of the headers whose names, in lower case, begin so. */
+  headersBeginning(prefix: string): readonly (readonly [name: string, value: string])[];
   readonly socket: TLSSocket;
   readonly protocol: 'HTTP/1.1' | 'HTTP/2.0';
   /** The whole body. @throws ApiError 413 beyond `limit`, 400 if the client broke off. */
@@ -17,6 +19,16 @@ export interface Exchange {
   open(head: ResponseHead): Output;
   /** Called once when the exchange is over: answered, or broken off by either side. */
   onClose(callback: () => void): void;
+}
+
+/** The same of a list of names and values in turn. */
+export function pairsBeginning(raw: readonly string[], prefix: string): readonly (readonly [string, string])[] {
+  const found: [string, string][] = [];
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = raw[i]?.toLowerCase() ?? '';
+    if (name.startsWith(prefix)) found.push([name, raw[i + 1] ?? '']);
+  }
+  return found;
 }
 
 export interface ResponseHead {

@@ -4,6 +4,7 @@ import type { World } from '../../world/world.ts';
 import type { Api, ApiResponse, User } from '../api.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import { type Attributes, type Authorizer, forbiddenError } from '../auth/authorizer.ts';
+import { actingUser, impersonationPrefix } from '../auth/impersonation.ts';
 import type { PathAnswer, PathRequest } from '../discovery/paths.ts';
 import { mediaTypes, type Rendition } from '../render/accept.ts';
 import { wantsPretty } from '../render/pretty.ts';
@@ -11,7 +12,7 @@ import { renderResponse, type WholeResponse } from '../render/response.ts';
 import { includeObjectOf } from '../render/table.ts';
 import { resourceRendition } from '../render/targets.ts';
 import { frameEncoder } from '../render/watch-frames.ts';
-import { apiRequest, auditIdOf, refuseImpersonation } from './api-request.ts';
+import { apiRequest, auditIdOf } from './api-request.ts';
 import type { Exchange } from './exchange.ts';
 import { failureReply } from './failure.ts';
 import { type Limits, retryAfterSeconds } from './limits.ts';
@@ -89,8 +90,9 @@ export class RequestHandler {
   /** @throws ApiError 401 or 403 */
   async #admit(exchange: Exchange, attributes: Attributes): Promise<User> {
     const { authenticator, authorizer } = this.#options;
-    const user = await authenticator.authenticate({ certificate: clientCertificate(exchange.socket), authorization: exchange.header('authorization') });
-    refuseImpersonation(exchange, user);
+    const sender = await authenticator.authenticate({ certificate: clientCertificate(exchange.socket), authorization: exchange.header('authorization') });
+    const impersonation = exchange.headersBeginning(impersonationPrefix);
+    const user = impersonation.length === 0 ? sender : await actingUser(sender, impersonation, authorizer);
     const decision = await authorizer.authorize(user, attributes);
     if (!decision.allowed) throw forbiddenError(user, attributes, decision.reason);
     return user;

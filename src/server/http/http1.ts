@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { readBody } from './body.ts';
-import type { Exchange, Output, ResponseHead } from './exchange.ts';
+import { type Exchange, type Output, pairsBeginning, type ResponseHead } from './exchange.ts';
 import type { Limits } from './limits.ts';
 
 /** HTTP/1.1. Bodies are written whole with their length, or in chunks. */
@@ -29,6 +29,10 @@ export class Http1Exchange implements Exchange {
   header(name: string): string | undefined {
     const value = this.request.headers[name];
     return typeof value === 'string' ? value : value?.[0];
+  }
+
+  headersBeginning(prefix: string): readonly (readonly [string, string])[] {
+    return pairsBeginning(this.request.rawHeaders, prefix);
   }
 
   body(limit: number): Promise<Uint8Array> {

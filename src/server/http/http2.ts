@@ -2,13 +2,21 @@ import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'nod
 import type { TLSSocket } from 'node:tls';
 import type { Timers } from '../../world/world.ts';
 import { readBody } from './body.ts';
-import type { Exchange, Output, ResponseHead } from './exchange.ts';
+import { type Exchange, type Output, pairsBeginning, type ResponseHead } from './exchange.ts';
 import type { Limits } from './limits.ts';
 
 /** What a client can take without opening its window, unless it said otherwise. */
 const defaultWindow = 65_535;
 
 /** HTTP/2: one stream of a connection that carries many. */
+interface Http2Options {
+  readonly socket: TLSSocket;
+  /** Names and values in turn, as sent. */
+  readonly rawHeaders: readonly string[];
+  readonly limits: Limits;
+  readonly timers: Timers;
+}
+
 export class Http2Exchange implements Exchange {
   readonly protocol = 'HTTP/2.0';
   readonly method: string;
@@ -16,14 +24,16 @@ export class Http2Exchange implements Exchange {
   readonly socket: TLSSocket;
   private readonly stream: ServerHttp2Stream;
   private readonly headers: IncomingHttpHeaders;
+  private readonly rawHeaders: readonly string[];
   private readonly limits: Limits;
   private readonly timers: Timers;
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, options: { socket: TLSSocket; limits: Limits; timers: Timers }) {
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, options: Http2Options) {
     this.stream = stream;
     this.headers = headers;
     this.method = headers[':method'] ?? '';
     this.target = headers[':path'] ?? '/';
+    this.rawHeaders = options.rawHeaders;
     this.socket = options.socket;
     this.limits = options.limits;
     this.timers = options.timers;
@@ -32,6 +42,10 @@ export class Http2Exchange implements Exchange {
   header(name: string): string | undefined {
     const value = this.headers[name];
     return typeof value === 'string' ? value : value?.[0];
+  }
+
+  headersBeginning(prefix: string): readonly (readonly [string, string])[] {
+    return pairsBeginning(this.rawHeaders, prefix);
   }
 
   body(limit: number): Promise<Uint8Array> {

@@ -19,6 +19,7 @@ class FakeClient {
       method: 'GET',
       target: '/',
       protocol: 'HTTP/1.1',
+      headersBeginning: () => [],
       header: (name) => headers[name],
       socket: { remoteAddress: address } as Exchange['socket'],
       body: () => Promise.resolve(new Uint8Array()),

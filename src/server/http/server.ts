@@ -1,4 +1,4 @@
-import { createSecureServer, type Http2SecureServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import { createSecureServer, type Http2SecureServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { apiVersionOf, type Kind } from '../../api/kind.ts';
@@ -7,6 +7,7 @@ import type { Api } from '../api.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
 import type { PathAnswer, PathRequest } from '../discovery/paths.ts';
+import { discover } from '../discovery/resources.ts';
 import { answerBrokenRequest } from './broken-request.ts';
 import { Connections } from './connections.ts';
 import { RequestHandler } from './handler.ts';
@@ -59,7 +60,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const limits: Limits = { ...defaultLimits, ...options.limits };
   const served = new Set(options.kinds.map((kind) => `${kind.group}/${kind.version}/${kind.plural}`));
   const metrics = new RequestMetrics(options.metrics, served);
-  const versions = new Set(options.kinds.map(apiVersionOf));
+  const versions = new Set(discover(options.kinds).map(apiVersionOf));
   const handler = new RequestHandler({ ...options, limits, metrics, serves: (apiVersion) => versions.has(apiVersion), extensions: options.extensions ?? true });
   const connections = new Connections(limits, options.world);
   options.metrics.gauge('mooring_connections', 'Connections open', () => connections.size);
@@ -143,12 +144,12 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
   // With 'request' listened to, Node also offers HTTP/2 through a layer that makes it look like HTTP/1. It costs a third
   // of the speed, and would answer every stream a second time.
   server.removeAllListeners('stream');
-  server.on('stream', (stream: ServerHttp2Stream, headers) => {
+  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: string[]) => {
     // A stream that its client resets says so with an error event; its exchange learns by the close that follows.
     stream.on('error', () => undefined);
     const socket = stream.session?.socket as TLSSocket | undefined;
     if (socket === undefined) return;
-    void handler.handle(new Http2Exchange(stream, headers, { socket, limits, timers: world.timers }));
+    void handler.handle(new Http2Exchange(stream, headers, { socket, rawHeaders, limits, timers: world.timers }));
   });
   server.on('clientError', (error: Error & { code?: string }, socket) => {
     if (turns.midAnswer(socket)) socket.destroy();

@@ -151,6 +151,11 @@ class SimpleExchange implements Exchange {
     return this.#request.headers.get(name);
   }
 
+  /** One with headers by which somebody acts as somebody else is no simple request. */
+  headersBeginning(): readonly [] {
+    return [];
+  }
+
   async body(limit: number): Promise<Uint8Array> {
     const { body } = this.#request;
     if (body.length > limit) throw statusErrors.tooLarge(limit);

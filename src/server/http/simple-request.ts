@@ -1,3 +1,5 @@
+import { impersonationPrefix } from '../auth/impersonation.ts';
+
 /** A request as nearly every client of HTTP/1.1 sends it: whole, alone, and with nothing unusual about it. */
 export interface SimpleRequest {
   readonly method: string;
@@ -61,7 +63,7 @@ function headerName(text: string): string | undefined {
   const known = knownNames.get(text);
   if (known !== undefined) return known;
   const lower = text.toLowerCase();
-  if (!/^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(lower) || notSimple.has(lower)) return undefined;
+  if (!/^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(lower) || notSimple.has(lower) || lower.startsWith(impersonationPrefix)) return undefined;
   if (knownNames.size < maxKnownNames) knownNames.set(text, lower);
   return lower;
 }
