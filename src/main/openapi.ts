@@ -1,22 +1,31 @@
-import type { Kind } from '../api/kind.ts';
+import { apiVersionOf, type Kind } from '../api/kind.ts';
 import type { OpenApiDocuments } from '../server/discovery/openapi.ts';
 import { discover } from '../server/discovery/resources.ts';
 import { kubernetesVersion } from './version.ts';
 
+const noKinds = (): readonly Kind[] => [];
+
 /** The OpenAPI documents of what discovery shows. What makes them is loaded when somebody first asks. */
-export function openApiDocuments(kinds: readonly Kind[]): OpenApiDocuments {
-  const versions = new Map(discover(kinds).map((served) => [served.group === '' ? `api/${served.version}` : `apis/${served.group}/${served.version}`, served]));
+export function openApiDocuments(kinds: readonly Kind[], customKinds: () => readonly Kind[] = noKinds): OpenApiDocuments {
+  const versionsOf = (described: readonly Kind[]) =>
+    new Map(discover(described).map((served) => [served.group === '' ? `api/${served.version}` : `apis/${served.group}/${served.version}`, served]));
+  const own = versionsOf(kinds);
+  const all = () => (customKinds().length === 0 ? own : versionsOf([...kinds, ...customKinds()]));
   const load = () => import('../api/openapi/index.ts');
   return {
-    groupVersions: [...versions.keys()],
-    v2: async () => (await load()).openApiV2([...versions.values()], `v${kubernetesVersion}`),
+    get groupVersions() {
+      return [...all().keys()];
+    },
+    v2: async () => (await load()).openApiV2([...own.values()], `v${kubernetesVersion}`),
     async v2Protobuf() {
       const { encodeOpenApiV2 } = await import('../api/openapi/protobuf.ts');
       return encodeOpenApiV2(await this.v2());
     },
     async v3(groupVersion) {
-      const served = versions.get(groupVersion);
-      return served === undefined ? undefined : (await load()).openApiV3(served, `v${kubernetesVersion}`);
+      const served = all().get(groupVersion);
+      if (served === undefined) return undefined;
+      const custom = customKinds().filter((kind) => `apis/${apiVersionOf(kind)}` === groupVersion);
+      return (await load()).openApiV3(served, `v${kubernetesVersion}`, custom);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { erased, type Kind } from '../kind.ts';
 import { configMapKind } from './config-map.ts';
+import { customResourceDefinitionKind } from './custom-resource-definition.ts';
 import { csiDriverKind } from './csi-driver.ts';
 import { csiNodeKind } from './csi-node.ts';
 import { csiStorageCapacityKind } from './csi-storage-capacity.ts';
@@ -47,4 +48,5 @@ export const storageAndCoreKinds: readonly Kind[] = [
   erased(priorityClassKind),
   erased(eventsEventKind),
   erased(endpointSliceKind),
+  erased(customResourceDefinitionKind),
 ];

@@ -2,7 +2,9 @@
  * OpenAPI documents of what is served, made from the schema: `openApiV3` of one group and version, `openApiV2` of all.
  * They are large and few clients ask for them: make them when they are asked for, and keep them.
  */
+import type { Kind } from '../kind.ts';
 import { typeNameOf } from '../schema/type-schema.ts';
+import { customDefinitions, describeCustomOperations } from './custom.ts';
 import { type Dialect, definitionName, definitionsOf, openApi3, type Schema, swagger2 } from './definitions.ts';
 import { idPrefix, type Operation, operationsOf, tagOf } from './operations.ts';
 import { pathParameters, queryParameters, type TypeOfParameter } from './parameters.ts';
@@ -16,17 +18,17 @@ const mediaTypes = ['application/json', 'application/yaml', 'application/vnd.kub
 const streamTypes = ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json'];
 
-/** OpenAPI 3 of one version of one group. */
-export function openApiV3(served: ServedVersion, version: string): object {
+/** OpenAPI 3 of one version of one group. `custom`: those of its kinds that were defined at run time. */
+export function openApiV3(served: ServedVersion, version: string, custom: readonly Kind[] = []): object {
   const operations = operationsOf(served);
+  const paths = pathsOf(operations, { tag: tagOf(served), write: writeOperation3, typeOf: typeOf3, bodyParameters: () => [] });
+  describeCustomOperations(paths, custom);
+  const types = [...typesIn(operations), ...(custom.length === 0 ? [] : ['ObjectMeta', 'ListMeta'])];
   return {
     openapi: '3.0.0',
     info: infoOf(version),
-    paths: {
-      ...discoveryPath(served, writeOperation3),
-      ...pathsOf(operations, { tag: tagOf(served), write: writeOperation3, typeOf: typeOf3, bodyParameters: () => [] }),
-    },
-    components: { schemas: withEveryGroup(definitionsOf(typesIn(operations), openApi3), [served]) },
+    paths: { ...discoveryPath(served, writeOperation3), ...paths },
+    components: { schemas: { ...withEveryGroup(definitionsOf(types, openApi3), [served]), ...customDefinitions(custom) } },
   };
 }
 

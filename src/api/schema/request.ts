@@ -1,5 +1,6 @@
 import { isJsonObject, JsonError, type JsonPath, jsonTypeOf, quoteGo, readJson } from '../json.ts';
-import { apiVersionOf, type Kind } from '../kind.ts';
+import { invalid } from '../field-error.ts';
+import { apiVersionOf, type CustomType, type Kind } from '../kind.ts';
 import type { KubeObject } from '../object.ts';
 import { decodeProtobuf, ProtobufError } from '../protobuf/index.ts';
 import { statusErrors } from '../status.ts';
@@ -12,7 +13,7 @@ export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
 export interface DecodeRequest {
   /** The kind that the path takes. A body without kind or apiVersion is taken to be of it. */
-  readonly expected: Pick<Kind, 'group' | 'version' | 'kind' | 'type'>;
+  readonly expected: Pick<Kind, 'group' | 'version' | 'kind' | 'type' | 'custom'>;
   readonly body:
     | { readonly type: 'json' | 'yaml' | 'protobuf'; readonly bytes: Uint8Array }
     /** Plain JSON that was parsed already: a patched object, or one from a caller in this process. */
@@ -34,8 +35,9 @@ export function decodeRequest<T extends KubeObject>({ expected, body, fieldValid
   const parsed = orUnrecognized(() => parseBody(body), { expected, body });
   const found = orUnrecognized(() => kindOf(parsed.value, expected), { expected, body });
   try {
+    if (expected.custom !== undefined) refuseOtherCustom(found, expected, parsed.value);
     const { object, strictErrors } = decodeAs<T>(found, expected, parsed);
-    refuseOtherKind(found, expected);
+    if (expected.custom === undefined) refuseOtherKind(found, expected);
     if (strictErrors.length === 0 || fieldValidation === 'Ignore') return { object, warnings: [] };
     if (fieldValidation === 'Warn') return { object, warnings: strictErrors };
     throw new DecodeError(`strict decoding error: ${strictErrors.join(', ')}`);
@@ -123,12 +125,31 @@ function metaString(meta: Record<string, unknown>, name: 'kind' | 'apiVersion'):
 /** The caller knows the type of what it expects, which may be of a version that is served no more. */
 function decodeAs<T>(found: GroupVersionKind, expected: DecodeRequest['expected'], parsed: Parsed): Decoded<T> {
   const apiVersion = apiVersionOf(found);
+  if (expected.custom !== undefined) return decodeAsCustom(expected.custom, parsed);
   const type = isSame(found, expected) ? expected.type : typeNameOf(apiVersion, found.kind);
   if (type === undefined) {
     throw new DecodeError(`no kind ${quoteGo(found.kind)} is registered for version ${quoteGo(apiVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`);
   }
   const { object, strictErrors } = decode<T>(type, { ...(parsed.value as object | null), kind: found.kind, apiVersion });
   return { object, strictErrors: [...parsed.strictErrors, ...withDuplicates(type, parsed, strictErrors)] };
+}
+
+function decodeAsCustom<T>(custom: CustomType, { value, strictErrors, duplicates }: Parsed): Decoded<T> {
+  const decoded = custom.decode((value ?? {}) as object);
+  const repeated = duplicates.map((path) => `duplicate field ${quoteGo(pathText(path))}`);
+  // Whoever made the decoder made it for the kind that is expected here.
+  return { object: decoded.object as T, strictErrors: [...strictErrors, ...repeated, ...decoded.strictErrors] };
+}
+
+/** Of kinds that were defined at run time, Kubernetes looks at the version first, and minds the kind as it minds any other value. */
+function refuseOtherCustom(found: GroupVersionKind, expected: DecodeRequest['expected'], value: unknown): void {
+  if (found.group !== expected.group || found.version !== expected.version) {
+    const text = `the API version in the data (${apiVersionOf(found)}) does not match the expected API version (${apiVersionOf(expected)})`;
+    throw statusErrors.badRequest(text);
+  }
+  if (found.kind === expected.kind) return;
+  const { name } = ((value as { metadata?: { name?: unknown } }).metadata ?? {}) as { name?: unknown };
+  throw statusErrors.invalid(expected, typeof name === 'string' ? name : '', [invalid('kind', found.kind, `must be ${expected.kind}`)]);
 }
 
 /** Duplicate fields among the unknown ones, in the order of the document. Inside what is not decoded nobody minds them. */

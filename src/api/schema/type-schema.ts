@@ -1,8 +1,9 @@
 import { namedTypes, typeLines as kubernetesTypeLines } from '../generated/schema.ts';
+import { definitionTypeLines } from './definition-types.ts';
 import { mooringTypeLines } from './mooring-types.ts';
 
-/** Kubernetes' types, and those that it does not know. */
-const typeLines: Readonly<Record<string, string>> = { ...kubernetesTypeLines, ...mooringTypeLines };
+/** Kubernetes' types, those that describe custom resources, and those that it does not know. */
+const typeLines: Readonly<Record<string, string>> = { ...kubernetesTypeLines, ...definitionTypeLines, ...mooringTypeLines };
 
 /** A struct of the API. */
 export interface TypeSchema {

@@ -31,6 +31,12 @@ export class OpenApiPaths {
     this.#hash = hash;
   }
 
+  /** Other kinds are served now. */
+  forget(): void {
+    this.#written.clear();
+    this.#v2Protobuf = undefined;
+  }
+
   async answer(request: PathRequest): Promise<PathAnswer | undefined> {
     const { path } = request;
     if (path === '/openapi/v3' || path === '/openapi/v3/') return this.#index();

@@ -30,6 +30,8 @@ export interface PathAnswer {
 
 export interface PathOptions {
   readonly kinds: readonly Kind[];
+  /** Those that were defined at run time: the same list until they change. */
+  readonly customKinds?: () => readonly Kind[];
   readonly health: Health;
   /** Mooring's own version. */
   readonly version: string;
@@ -52,8 +54,24 @@ type Answer = PathAnswer | undefined | Promise<PathAnswer | undefined>;
 
 /** Answers everything that is no resource. undefined: no such path. */
 export function createPaths(options: PathOptions): (request: PathRequest) => Answer {
-  const versions = discover(options.kinds);
   const openApi = options.openApi === undefined ? undefined : new OpenApiPaths(options.openApi, sha512);
+  const custom = options.customKinds ?? (() => noKinds);
+  let described = { custom: custom(), answer: describedPaths(options, openApi, custom()) };
+  return (request) => {
+    const now = custom();
+    if (now !== described.custom) {
+      openApi?.forget();
+      described = { custom: now, answer: describedPaths(options, openApi, now) };
+    }
+    return described.answer(request);
+  };
+}
+
+const noKinds: readonly Kind[] = [];
+
+/** The paths as long as the kinds stay the same. */
+function describedPaths(options: PathOptions, openApi: OpenApiPaths | undefined, custom: readonly Kind[]): (request: PathRequest) => Answer {
+  const versions = discover([...options.kinds, ...custom]);
   const core = new AggregatedDiscovery(versions.filter(({ group }) => group === ''));
   const named = new AggregatedDiscovery(versions.filter(({ group }) => group !== ''));
   const listed = rootPaths(versions, options);

@@ -27,7 +27,9 @@ export const prefixOf = (resource: Resource, namespace: string): string =>
 export class Resources {
   readonly #byPath = new Map<string, Resource>();
   readonly #byKind = new Map<string, Resource>();
-  readonly #versions = new Set<string>();
+  readonly #versions = new Map<string, number>();
+  readonly #defined = new Map<string, readonly Resource[]>();
+  #generation = 0;
 
   constructor(kinds: readonly Kind[]) {
     const bases = new Map<string, Resource>();
@@ -48,7 +50,32 @@ export class Resources {
   #add(resource: Resource): void {
     this.#byPath.set(`${resource.apiVersion}/${resource.kind.plural}`, resource);
     this.#byKind.set(`${resource.apiVersion}/${resource.kind.kind}`, resource);
-    this.#versions.add(resource.apiVersion);
+    this.#versions.set(resource.apiVersion, (this.#versions.get(resource.apiVersion) ?? 0) + 1);
+  }
+
+  #drop(resource: Resource): void {
+    this.#byPath.delete(`${resource.apiVersion}/${resource.kind.plural}`);
+    this.#byKind.delete(`${resource.apiVersion}/${resource.kind.kind}`);
+    const left = (this.#versions.get(resource.apiVersion) ?? 0) - 1;
+    if (left > 0) this.#versions.set(resource.apiVersion, left);
+    else this.#versions.delete(resource.apiVersion);
+  }
+
+  /** Grows with every change of what is served. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Serves, from now on, kinds that were defined at run time, in the place of those that were under this name before. None: it serves none. */
+  define(name: string, kinds: { readonly base: Kind; readonly served: readonly Kind[] } | undefined): void {
+    for (const resource of this.#defined.get(name) ?? []) this.#drop(resource);
+    this.#defined.delete(name);
+    this.#generation++;
+    if (kinds === undefined) return;
+    const base = describe(kinds.base);
+    const resources = kinds.served.map((kind): Resource => ({ ...describe(kind), base }));
+    this.#defined.set(name, resources);
+    for (const resource of resources) this.#add(resource);
   }
 
   /** `apiVersion`: 'v1', 'apps/v1'. */

@@ -21,6 +21,7 @@ const MAX_KNOWN = 4_096;
 export class Router {
   readonly #resources: Resources;
   readonly #collections = new Map<string, Route>();
+  #generation = 0;
 
   constructor(resources: Resources) {
     this.#resources = resources;
@@ -28,6 +29,7 @@ export class Router {
 
   /** @throws ApiError 404 if there is no such path. */
   route(path: string): Route {
+    if (this.#generation !== this.#resources.generation) this.#forget();
     const collection = this.#collections.get(path);
     if (collection !== undefined) return collection;
     const slash = path.lastIndexOf('/');
@@ -37,6 +39,12 @@ export class Router {
     const route = parseRoute(path, this.#resources);
     if (route.subresource === '' && isPlain(name)) this.#remember(route.name === '' ? path : path.slice(0, slash), { ...route, name: '' });
     return route;
+  }
+
+  /** Other kinds are served now. */
+  #forget(): void {
+    this.#collections.clear();
+    this.#generation = this.#resources.generation;
   }
 
   #remember(path: string, collection: Route): void {

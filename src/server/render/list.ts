@@ -16,10 +16,13 @@ const brace = 0x7b;
  */
 export function listBody(kind: Kind, items: readonly Stored[], metadata: ListMeta): Body {
   const apiVersion = apiVersionOf(kind);
-  const head = Buffer.from(`{"kind":"${kind.kind}List","apiVersion":"${apiVersion}","metadata":${JSON.stringify(listMetadata(metadata))},"items":[`);
+  const head = Buffer.from(
+    `{"kind":"${kind.custom?.listKind ?? `${kind.kind}List`}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(listMetadata(metadata))},"items":[`,
+  );
   const tail = Buffer.from(']}\n');
   const prefix = Buffer.from(`{"kind":"${kind.kind}","apiVersion":"${apiVersion}",`);
-  const members = items.map((item) => memberOf(item, prefix));
+  // Without a type of its own an item says what it is.
+  const members = items.map((item) => (kind.custom === undefined ? memberOf(item, prefix) : item.json()));
   let length = head.length + tail.length + Math.max(0, members.length - 1);
   for (const member of members) length += lengthOf(member);
   return { type: 'pieces', length, pieces: joined({ head, members, tail, length }) };

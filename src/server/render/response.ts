@@ -24,12 +24,19 @@ export interface RenderOptions {
 
 /** @throws ApiError 406 for what only a list, or only an object, can be shown as. */
 export function renderResponse(response: WholeResponse, options: RenderOptions): Rendered | Promise<Rendered> {
-  const { rendition } = options;
+  const rendition = possible(response, options.rendition);
   const code = codeOf(response);
   if (rendition.format === 'protobuf') return { code, contentType: mediaTypes.protobuf, body: { type: 'whole', bytes: protobufOf(response, rendition.as) } };
   const body = rendition.as === undefined || response.type === 'status' ? jsonOf(response) : textBody(`${transformed(response, rendition.as, options)}\n`);
   if (rendition.format === 'json' && !rendition.pretty) return { code, contentType: mediaTypes.json, body };
   return rewritten(body, rendition).then((rewrittenBody) => ({ code, contentType: mediaTypes[rendition.format], body: rewrittenBody }));
+}
+
+/** What was defined at run time has no form in protobuf: clients that prefer that take JSON as well. */
+function possible(response: WholeResponse, rendition: Rendition): Rendition {
+  if (rendition.format !== 'protobuf' || rendition.as !== undefined) return rendition;
+  const isCustom = (response.type === 'object' || response.type === 'list') && response.kind.custom !== undefined;
+  return isCustom ? { ...rendition, format: 'json' } : rendition;
 }
 
 function codeOf(response: WholeResponse): number {

@@ -59,7 +59,7 @@ function table(rows: Rows, items: readonly Stored[], { metadata, options }: { me
   return `${head},"columnDefinitions":${definitions},"rows":[${items.map((item) => row(rows, item, options)).join(',')}]}`;
 }
 
-const definition = ({ name, type, format, priority }: Column): object => ({ name, type, format, description: '', priority });
+const definition = ({ name, type, format, description = '', priority }: Column): object => ({ name, type, format, description, priority });
 
 function row(rows: Rows, item: Stored, options: TableOptions): string {
   const cells = JSON.stringify(rows.columns.map((column) => column.cell(item.object, options.now)));

@@ -3,9 +3,13 @@ import { decode, deepFreeze } from '../../api/schema/index.ts';
 import type { Stored, WatchEvent } from '../api.ts';
 import type { Resource } from '../registry/resources.ts';
 
+/** What every object of the kind has. */
+const emptyOf = ({ kind, apiVersion }: Resource): KubeObject =>
+  kind.custom === undefined ? decode<KubeObject>(kind.type, {}).object : { kind: kind.kind, apiVersion, metadata: {} };
+
 /** An empty object of the kind that says up to which revision a watcher has seen everything. */
 export function bookmark(resource: Resource, revision: number, initialEventsEnd: boolean): WatchEvent {
-  const { kind: _kind, apiVersion: _version, metadata: _metadata, ...empty } = decode<KubeObject>(resource.kind.type, {}).object;
+  const { kind: _kind, apiVersion: _version, metadata: _metadata, ...empty } = emptyOf(resource);
   const object = deepFreeze<KubeObject>({
     kind: resource.kind.kind,
     apiVersion: resource.apiVersion,

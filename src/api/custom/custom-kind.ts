@@ -1,0 +1,182 @@
+/** From a definition to kinds that are served like any other. */
+import type { FieldError } from '../field-error.ts';
+import { invalid } from '../field-error.ts';
+import { isJsonObject, setOwn } from '../json.ts';
+import type { CustomType, Kind, ScalePaths } from '../kind.ts';
+import { everyVerb } from '../kinds/verbs.ts';
+import type { KubeObject } from '../object.ts';
+import { cloneObject, deepEqual } from '../schema/plain-object.ts';
+import { nameIsDnsSubdomain } from '../validation/names.ts';
+import { columnsOf } from './columns.ts';
+import { decodeCustom } from './decode-custom.ts';
+import { fillDefaults } from './defaulting.ts';
+import type { CustomResourceDefinition, DefinitionVersion, JsonSchema, ScaleSubresource } from './definition.ts';
+import { findFirst, parseJsonPath } from './json-path.ts';
+import { validateListTypes } from './list-types.ts';
+import { validateValue } from './validate-value.ts';
+
+/** Checks rules of schemas; there only where a schema has some. */
+export type RuleChecker = (object: unknown, old: unknown, options: { readonly schema: JsonSchema; readonly field: string }) => FieldError[];
+
+/** The version that every stored object says it is of: versions differ in name only, so none of them needs to be kept. */
+const STORED = 'stored';
+
+/** `base` holds the objects, `served` shows them. */
+export interface CustomKinds {
+  readonly base: Kind;
+  readonly served: readonly Kind[];
+}
+
+export function customKinds(definition: CustomResourceDefinition, checkRules: RuleChecker | undefined): CustomKinds {
+  const versions = definition.spec.versions ?? [];
+  const [first] = versions;
+  if (first === undefined) throw new Error('a definition without versions was stored');
+  const base: Kind = { ...kindOf(definition, first, checkRules), version: STORED, storage: { resource: resourceOf(definition) } };
+  const served = versions.filter(({ served }) => served).sort(byPriority);
+  return { base, served: served.map((version) => kindOf(definition, version, checkRules)) };
+}
+
+const resourceOf = ({ spec }: CustomResourceDefinition): string => `${spec.group}/${spec.names.plural}`;
+
+/** v2 before v1 before v1beta2 before v1beta1 before v1alpha1; other names last, by themselves. */
+export function byPriority(a: { readonly name: string }, b: { readonly name: string }): number {
+  const [x, y] = [rank(a.name), rank(b.name)];
+  for (let i = 0; i < x.length; i++) if (x[i] !== y[i]) return (y[i] ?? 0) - (x[i] ?? 0);
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+function rank(name: string): readonly number[] {
+  const parts = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(name);
+  if (parts === null) return [0, 0, 0];
+  return [parts[2] === undefined ? 3 : parts[2] === 'beta' ? 2 : 1, Number(parts[1]), Number(parts[3] ?? 0)];
+}
+
+function kindOf({ spec, status }: CustomResourceDefinition, version: DefinitionVersion, checkRules: RuleChecker | undefined): Kind {
+  const { group } = spec;
+  const names = status.acceptedNames;
+  const apiVersion = `${group}/${version.name}`;
+  const schema = version.schema?.openAPIV3Schema ?? {};
+  const custom: CustomType = { schema, listKind: names.listKind ?? '', decode: (value) => decodeCustom(value, { schema, apiVersion, kind: names.kind }) };
+  const hasStatus = version.subresources?.status !== undefined;
+  const scale = version.subresources?.scale;
+  const checks = new Checks({ schema, scale, checkRules });
+  return {
+    group,
+    version: version.name,
+    kind: names.kind,
+    plural: names.plural,
+    singular: names.singular ?? '',
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    namespaced: spec.scope === 'Namespaced',
+    type: '',
+    custom,
+    storage: {
+      resource: `${group}/${names.plural}`,
+      convert: { fromStored: (stored) => custom.decode({ ...stored, apiVersion, kind: names.kind }).object, toStored: (object) => object },
+    },
+    verbs: everyVerb,
+    validateName: nameIsDnsSubdomain,
+    ...(hasStatus
+      ? { prepareForCreate: dropStatus, status: { prepareForUpdate: keepMetadata, validateUpdate: (object, old) => checks.status(object, old) } }
+      : {}),
+    defaults: (object) => fillDefaults(object, schema),
+    validate: (object) => checks.object(object, undefined),
+    validateUpdate: (object, old) => checks.object(object, old),
+    checks: { update: ['metadataChange', 'change'] },
+    looseFinalizers: true,
+    ...(version.deprecated === true ? { deprecation: version.deprecationWarning ?? `${apiVersion} ${names.kind} is deprecated` } : {}),
+    hasGeneration: true,
+    ...(hasStatus ? {} : { generationAlsoGrows: (object: KubeObject, old: KubeObject) => !deepEqual(fieldOf(object, 'status'), fieldOf(old, 'status')) }),
+    ...(scale === undefined ? {} : { scale: scalePaths(scale) }),
+    unconditionalUpdate: false,
+    selectableFields: selectableOf(version),
+    columns: columnsOf(version),
+  };
+}
+
+const fieldOf = (object: unknown, name: string): unknown => (isJsonObject(object) && Object.hasOwn(object, name) ? object[name] : undefined);
+
+function dropStatus(object: KubeObject): void {
+  delete (object as KubeObject & { status?: unknown }).status;
+}
+
+/** A write of the status leaves all else as it was, metadata included. */
+function keepMetadata(object: KubeObject, old: KubeObject): void {
+  const { resourceVersion } = object.metadata;
+  object.metadata = { ...cloneObject(old.metadata), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+}
+
+class Checks {
+  readonly #schema: JsonSchema;
+  readonly #scale: ScaleSubresource | undefined;
+  readonly #checkRules: RuleChecker | undefined;
+
+  constructor(options: { schema: JsonSchema; scale: ScaleSubresource | undefined; checkRules: RuleChecker | undefined }) {
+    this.#schema = options.schema;
+    this.#scale = options.scale;
+    this.#checkRules = options.checkRules;
+  }
+
+  object(object: KubeObject, old: KubeObject | undefined): FieldError[] {
+    const errors = [...validateValue(object, this.#schema, { old }), ...this.#scaleErrors(object, ['specReplicasPath', 'statusReplicasPath'])];
+    errors.push(...validateListTypes(object, this.#schema, ''));
+    // Rules rely on values being what the schema says.
+    return errors.length > 0 ? errors : (this.#checkRules?.(object, old, { schema: this.#schema, field: '' }) ?? []);
+  }
+
+  status(object: KubeObject, old: KubeObject): FieldError[] {
+    const schema = this.#schema.properties?.['status'];
+    const value = fieldOf(object, 'status');
+    const errors = schema === undefined || value === undefined ? [] : validateValue(value, schema, { old: fieldOf(old, 'status'), base: 'status' });
+    errors.push(...this.#scaleErrors(object, ['statusReplicasPath']), ...(value === undefined ? [] : validateListTypes(value, schema, 'status')));
+    return errors.length > 0 ? errors : (this.#checkRules?.(object, old, { schema: this.#schema, field: '' }) ?? []);
+  }
+
+  #scaleErrors(object: KubeObject, names: readonly ('specReplicasPath' | 'statusReplicasPath')[]): FieldError[] {
+    const scale = this.#scale;
+    if (scale === undefined) return [];
+    return names.flatMap((name) => {
+      const replicas = findFirst(object, parseJsonPath(scale[name]) ?? []) ?? 0;
+      if (typeof replicas !== 'number')
+        return [invalid(scale[name], 0, `${scale[name]} accessor error: ${JSON.stringify(replicas)} is of the type ${typeof replicas}, expected int64`)];
+      if (replicas < 0) return [invalid(scale[name], replicas, 'should be a non-negative integer')];
+      return replicas > MAX_INT32 ? [invalid(scale[name], replicas, `should be less than or equal to ${MAX_INT32}`)] : [];
+    });
+  }
+}
+
+const MAX_INT32 = 2 ** 31 - 1;
+
+function scalePaths({ specReplicasPath, statusReplicasPath, labelSelectorPath = '' }: ScaleSubresource): ScalePaths<KubeObject> {
+  const numberAt = (object: KubeObject, path: string): number => {
+    const found = findFirst(object, parseJsonPath(path) ?? []);
+    return typeof found === 'number' ? found : 0;
+  };
+  return {
+    replicas: (object) => numberAt(object, specReplicasPath),
+    statusReplicas: (object) => numberAt(object, statusReplicasPath),
+    selector: (object) => {
+      const found = labelSelectorPath === '' ? '' : findFirst(object, parseJsonPath(labelSelectorPath) ?? []);
+      return typeof found === 'string' ? found : '';
+    },
+    setReplicas: (object, replicas) => setAt(object, specReplicasPath.slice(1).split('.'), replicas),
+  };
+}
+
+function setAt(object: unknown, path: readonly string[], value: unknown): void {
+  const [name = '', ...rest] = path;
+  if (!isJsonObject(object)) return;
+  if (rest.length === 0) return setOwn(object, name, value);
+  if (!isJsonObject(fieldOf(object, name))) setOwn(object, name, {});
+  setAt(object[name], rest, value);
+}
+
+function selectableOf({ selectableFields = [] }: DefinitionVersion): Kind['selectableFields'] {
+  return Object.fromEntries(
+    selectableFields.map(({ jsonPath }) => {
+      const path = parseJsonPath(jsonPath) ?? [];
+      return [jsonPath.replace(/^\./, ''), (object: KubeObject) => String((findFirst(object, path) ?? '') as string | number | boolean)];
+    }),
+  );
+}

@@ -1,0 +1,9 @@
+import { additionalOf, type JsonSchema } from './definition.ts';
+
+/** A schema and all that are in it. */
+export function* schemasWithin(schema: JsonSchema | undefined): Generator<JsonSchema> {
+  if (schema === undefined) return;
+  yield schema;
+  const { properties = {}, allOf = [], anyOf = [], oneOf = [], not, items } = schema;
+  for (const one of [...Object.values(properties), ...allOf, ...anyOf, ...oneOf, not, items, additionalOf(schema)]) yield* schemasWithin(one);
+}
