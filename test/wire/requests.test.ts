@@ -199,8 +199,8 @@ test('many requests at once on one HTTP/2 connection do not mix', async () => {
 });
 
 describe('overload', () => {
-  test('more requests than allowed are sent away, and come back later', async () => {
-    await using busy = await startWireServer({ limits: { requestsInFlight: 2 } });
+  test('more requests of one user than allowed are sent away, and come back later', async () => {
+    await using busy = await startWireServer({ limits: { requestsPerUser: 2, seats: 100 } });
     const waiting: (() => void)[] = [];
     busy.api.before = () => new Promise((resolve) => waiting.push(resolve));
     const held = [send(busy, collection), send(busy, collection)];
@@ -213,6 +213,6 @@ describe('overload', () => {
     for (const go of waiting) go();
     expect(await Promise.all(held)).toMatchObject([{ code: 200 }, { code: 200 }]);
     expect(await send(busy, collection)).toMatchObject({ code: 200 });
-    expect(busy.metrics.text()).toContain('mooring_requests_refused_total{limit="requests in flight"} 1');
+    expect(busy.metrics.text()).toContain('mooring_requests_refused_total{limit="requests of a user"} 1');
   });
 });

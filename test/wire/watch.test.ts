@@ -130,7 +130,8 @@ describe('a watch', () => {
     request.destroy();
     await until('the connection is gone', () => wire.metrics.text().includes('mooring_connections 0\n'));
     go?.();
-    await until('it was opened and closed', () => wire.api.requests.length === 1 && wire.api.openWatches === 0);
+    await until('it was opened', () => wire.metrics.text().includes('apiserver_request_total{verb="WATCH"'));
+    expect(wire.api.openWatches).toBe(0);
     expect(wire.metrics.text()).toContain('apiserver_longrunning_requests 0\n');
   });
 

@@ -1,6 +1,6 @@
 import type { Kind } from '../../src/api/kind.ts';
 import { createRealWorld } from '../../src/main/real-world.ts';
-import type { Api } from '../../src/server/api.ts';
+import type { Api, User } from '../../src/server/api.ts';
 import { createAuthenticator } from '../../src/server/auth/authenticator.ts';
 import { authenticatedMayAll } from '../server/authenticated-may-all.ts';
 import { type Certificates, ensureCertificates, type SecretFiles } from '../../src/server/auth/certificate-files.ts';
@@ -75,7 +75,7 @@ async function start<A extends Api>(makeApi: (world: World) => A, kinds: readonl
   const options: HttpServerOptions = {
     api,
     kinds,
-    authenticator: createAuthenticator([(token) => Promise.resolve(token === 'good' ? { name: 'tester', groups: [] } : undefined)]),
+    authenticator: createAuthenticator([(token) => Promise.resolve(bearerOf(token))]),
     authorizer: authenticatedMayAll,
     paths,
     tls: { certificate: certificates.serving.certificate, key: certificates.serving.key, clientAuthority: certificates.authority.certificate },
@@ -88,6 +88,21 @@ async function start<A extends Api>(makeApi: (world: World) => A, kinds: readonl
   const server = await startHttpServer(options);
   address = new URL(server.url).host;
   return { server, options, api, certificates, metrics, errors, [Symbol.asyncDispose]: () => server.stop() };
+}
+
+/** 'good', or a user by name ('user:ann'), or a node ('node:worker-1'). */
+function bearerOf(token: string): User | undefined {
+  const [type, name = ''] = token.split(':');
+  switch (type) {
+    case 'good':
+      return { name: 'tester', groups: [] };
+    case 'user':
+      return { name, groups: [] };
+    case 'node':
+      return { name: `system:node:${name}`, groups: ['system:nodes'] };
+    default:
+      return undefined;
+  }
 }
 
 const memoryFiles = (): SecretFiles => {

@@ -15,11 +15,13 @@ import { frameEncoder } from '../render/watch-frames.ts';
 import { apiRequest, auditIdOf } from './api-request.ts';
 import type { Exchange } from './exchange.ts';
 import { failureReply } from './failure.ts';
-import { type Limits, retryAfterSeconds } from './limits.ts';
+import type { Limits } from './limits.ts';
+import { OpenWatches } from './open-watches.ts';
 import { clientCertificate } from './peer.ts';
 import { type Reply, sendReply, standardHeaders } from './reply.ts';
 import { requestInfo } from './request-info.ts';
 import type { RequestMetrics } from './request-metrics.ts';
+import { Room } from './room.ts';
 import { parseTarget, type RequestTarget, requestedTimeout } from './target.ts';
 import { WatchStream } from './watch-stream.ts';
 
@@ -57,10 +59,13 @@ type Outcome = { readonly type: 'answered'; readonly code: number } | { readonly
  */
 export class RequestHandler {
   readonly #options: HandlerOptions;
-  readonly #watches = new Set<WatchStream>();
+  readonly #room: Room;
+  readonly #watches: OpenWatches;
 
   constructor(options: HandlerOptions) {
     this.#options = options;
+    this.#room = new Room(options);
+    this.#watches = new OpenWatches(options.limits, options.metrics);
   }
 
   /** Never rejects. */
@@ -84,7 +89,7 @@ export class RequestHandler {
 
   /** Ends every watch as if its time were up: clients open them again, elsewhere or later. */
   endWatches(): void {
-    for (const watch of this.#watches) watch.end(undefined);
+    this.#watches.endAll();
   }
 
   /** @throws ApiError 401 or 403 */
@@ -106,7 +111,7 @@ export class RequestHandler {
     const watch = attributes.verb === 'watch';
     const rendition = resourceRendition(request.exchange.header('accept'), watch);
     if (watch) return this.#answerWatch(request, rendition);
-    const reply = await this.#bounded(request, async () => this.#reply(request, await this.#callApi(request), rendition));
+    const reply = await this.#bounded(request, async (response) => this.#reply(request, response, rendition));
     return this.#send(request.exchange, reply);
   }
 
@@ -118,27 +123,15 @@ export class RequestHandler {
     return { code: answer.code, headers: ['audit-id', auditId, ...caching, ...answer.headers], body: answer.body };
   }
 
-  async #callApi({ exchange, target, user }: Request): Promise<ApiResponse> {
+  /** Asks the API when it is this request's turn, and gives up on it when its time is over. */
+  #bounded<T>(request: Request, answer: (response: ApiResponse) => Promise<T>): Promise<T> {
     const { api, limits, extensions } = this.#options;
-    return api.handle(await apiRequest({ exchange, target, user, bodyLimit: limits.bodyBytes, extensions }));
-  }
-
-  /** Counts a request against the limits, and gives up on it when its time is over. */
-  #bounded<T>(request: Request, work: () => Promise<T>): Promise<T> {
-    const { limits, metrics, world } = this.#options;
-    if (metrics.inFlight >= limits.requestsInFlight) throw this.#overload('requests in flight');
-    const asked = requestedTimeout(request.target.query);
-    const ms = asked > 0 ? Math.min(asked, limits.requestMs) : limits.requestMs;
-    metrics.inFlight += 1;
-    return new Promise((resolve, reject) => {
-      const cancel = world.timers.after(ms, () => reject(statusErrors.timeout('request did not complete within the allotted timeout')));
-      // Work that goes on after its time is over still counts: it still costs.
-      void work()
-        .then(resolve, reject)
-        .finally(() => {
-          metrics.inFlight -= 1;
-          cancel();
-        });
+    const { exchange, target, user } = request;
+    const asked = request.attributes.verb === 'watch' ? 0 : requestedTimeout(target.query);
+    return this.#room.run(request, {
+      ms: asked > 0 ? Math.min(asked, limits.requestMs) : limits.requestMs,
+      receive: () => apiRequest({ exchange, target, user, bodyLimit: limits.bodyBytes, extensions }),
+      perform: async (received) => answer(await api.handle(received)),
     });
   }
 
@@ -151,31 +144,29 @@ export class RequestHandler {
   }
 
   async #answerWatch(request: Request, rendition: Rendition): Promise<Outcome> {
+    const free = this.#watches.take(request.user.name);
+    request.exchange.onClose(free);
+    // Opened outside of its bounds: a watch that comes too late must not be written behind the answer that said so.
+    const response = await this.#bounded(request, (opened) => Promise.resolve(opened));
+    if (response.type === 'watch') return this.#openWatch(request, response, rendition);
+    return this.#send(request.exchange, await this.#reply(request, response satisfies WholeResponse, rendition));
+  }
+
+  #openWatch({ exchange, target, auditId }: Request, response: ApiResponse & { type: 'watch' }, rendition: Rendition): Outcome {
     const { limits, metrics, world } = this.#options;
-    const { exchange, target, auditId } = request;
-    if (this.#watches.size >= limits.watches) throw this.#overload('watches');
     const includeObject = rendition.as?.kind === 'Table' ? includeObjectOf(target.query) : 'None';
-    const response = await this.#callApi(request);
-    if (response.type !== 'watch') return this.#send(exchange, await this.#reply(request, response satisfies WholeResponse, rendition));
     const encoded = (): void => metrics.encodings.add(1);
     const frames = frameEncoder({ kind: response.kind, rendition, includeObject, now: () => world.clock.now(), encoded });
     const contentType = rendition.format === 'json' ? mediaTypes.json : `${mediaTypes[rendition.format]};stream=watch`;
     const output = exchange.open({ code: 200, headers: standardHeaders(auditId, contentType, response.warnings) });
     const stream = new WatchStream({ output, frames, limits, timers: world.timers, metrics, log: world.log });
     this.#watches.add(stream);
-    metrics.watches = this.#watches.size;
     exchange.onClose(() => {
       stream.close();
-      this.#watches.delete(stream);
-      metrics.watches = this.#watches.size;
+      this.#watches.remove(stream);
     });
     stream.start(response.start);
     return { type: 'watching' };
-  }
-
-  #overload(limit: string): Error {
-    this.#options.metrics.refused.add(1, limit);
-    return statusErrors.tooManyRequests('the server has received too many requests and has asked us to try again later', retryAfterSeconds);
   }
 
   async #send(exchange: Exchange, reply: Reply): Promise<Outcome> {

@@ -31,10 +31,23 @@ export interface Limits {
   readonly streamsPerConnection: number;
   /** Megabytes that one HTTP/2 connection may hold in frames not yet sent; then it takes no new stream. */
   readonly sessionMegabytes: number;
-  /** Requests under way at once, watches not counted; further ones are answered 429 with Retry-After. */
-  readonly requestsInFlight: number;
+  /**
+   * Requests worked on at once by each priority, watches that are open not counted; further ones wait, and users take turns. A list counts
+   * for a quarter of them, and one user gets three quarters. Kubernetes: 400 reading and 200 writing. Here all run on one processor:
+   * more would only let one user's requests get in front of another's.
+   */
+  readonly seats: number;
+  /** Requests of each priority that wait for that; then the last ones of whoever has most are answered 429 with Retry-After. */
+  readonly requestsWaiting: number;
+  /** Requests of one user: arriving, waiting and worked on; further ones are answered 429. */
+  readonly requestsPerUser: number;
+  /** Bytes of large bodies that are here or announced at once, of all and of one user; further ones are answered 429. */
+  readonly bodiesBytes: number;
+  readonly bodiesBytesPerUser: number;
   /** Watches open at once; further ones are answered 429 with Retry-After. */
   readonly watches: number;
+  /** Watches of one user: nobody takes all of them. */
+  readonly watchesPerUser: number;
   /** Bytes of events that wait for one watch's client, beyond the initial ones; then the watch is cut off. */
   readonly watchBufferBytes: number;
   /** Between two signs of life (TCP keep-alive, HTTP/2 ping) of a connection that is silent. */
@@ -65,8 +78,13 @@ export const defaultLimits: Limits = {
   pipelinedRequests: 1_000,
   streamsPerConnection: 250,
   sessionMegabytes: 64,
-  requestsInFlight: 2_000,
+  seats: 200,
+  requestsWaiting: 2_000,
+  requestsPerUser: 1_000,
+  bodiesBytes: 256 * MiB,
+  bodiesBytesPerUser: 64 * MiB,
   watches: 20_000,
+  watchesPerUser: 10_000,
   watchBufferBytes: 8 * MiB,
   probeMs: 30_000,
   probeAnswerMs: 15_000,

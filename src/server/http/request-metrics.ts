@@ -9,6 +9,8 @@ export class RequestMetrics {
   readonly refused: Counter;
   inFlight = 0;
   watches = 0;
+  /** How many wait for their turn. */
+  waiting: () => number = () => 0;
   readonly #requests: Counter;
   readonly #durations: Histogram;
   readonly #resources: ReadonlySet<string>;
@@ -24,6 +26,7 @@ export class RequestMetrics {
     this.watchesCutOff = metrics.counter('mooring_watches_cut_off_total', 'Watches ended because their client did not read');
     this.refused = metrics.counter('mooring_requests_refused_total', 'Requests and connections turned away at a limit', ['limit']);
     metrics.gauge('apiserver_current_inflight_requests', 'Requests under way, watches not counted', () => this.inFlight);
+    metrics.gauge('mooring_requests_waiting', 'Requests that wait for their turn', () => this.waiting());
     metrics.gauge('apiserver_longrunning_requests', 'Watches open', () => this.watches);
   }
 

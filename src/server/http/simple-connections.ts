@@ -57,16 +57,17 @@ class SimpleConnection {
     socket.setTimeout(serving.limits.headersMs);
   }
 
+  /** What was answered is still sent: a client must not lose an answer because it was the last one. */
   closeIfIdle(): void {
-    if (this.#exchange === undefined) this.#socket.destroy();
+    const { writableLength, writableEnded, writableFinished } = this.#socket;
+    if (this.#exchange === undefined && writableLength === 0 && (!writableEnded || writableFinished)) this.#socket.destroy();
   }
 
   readonly #onData = (chunk: Buffer): void => {
     if (this.#exchange !== undefined) {
-      // Nothing can follow a watch on its connection but its end.
-      if (this.#exchange.endless) this.#socket.destroy();
       this.#ahead = this.#ahead === undefined ? chunk : Buffer.concat([this.#ahead, chunk]);
       this.#socket.pause();
+      this.#endIfFollowed();
       return;
     }
     const { limits, clock, handle, stopping } = this.#serving;
@@ -76,8 +77,13 @@ class SimpleConnection {
       return;
     }
     this.#socket.setTimeout(limits.idleMs);
-    this.#exchange = new SimpleExchange(request, this.#socket, { clock, last: stopping, over: this.#onAnswered });
+    this.#exchange = new SimpleExchange(request, this.#socket, { clock, last: stopping, endless: this.#endIfFollowed, over: this.#onAnswered });
     handle(this.#exchange);
+  };
+
+  /** Nothing can follow a watch on its connection but its end; and while what followed lies unread, the end would not be noticed. */
+  readonly #endIfFollowed = (): void => {
+    if (this.#exchange?.endless === true && (this.#ahead !== undefined || this.#clientEnded)) this.#socket.destroy();
   };
 
   /** The answer is on its way; a client that does not take it gets no further one. */
@@ -104,6 +110,7 @@ class SimpleConnection {
   readonly #onEnd = (): void => {
     this.#clientEnded = true;
     if (this.#exchange === undefined) this.#socket.end();
+    else this.#endIfFollowed();
   };
 
   /** Between two requests. A request under way has a time limit of its own, and so has an answer that is not taken. */
@@ -120,6 +127,8 @@ class SimpleConnection {
 interface ExchangeOptions {
   readonly clock: Clock;
   readonly last: () => boolean;
+  /** The answer has begun and will not end by itself. */
+  readonly endless: () => void;
   /** `ended`: the answer said that it is the last one on this connection. */
   readonly over: (ended: boolean) => void;
 }
@@ -167,8 +176,9 @@ class SimpleExchange implements Exchange {
     if (this.#state === 'answering') this.socket.destroy();
     if (this.#state !== 'waiting') return;
     const last = this.#options.last();
-    const text = this.#head(head, { last, length: body.length });
-    if (body.length > copiedBytes) {
+    const text = this.#head(head, head.code === 304 ? { last } : { last, length: body.length });
+    if (head.code === 304) this.socket.write(text, 'latin1');
+    else if (body.length > copiedBytes) {
       this.socket.cork();
       this.socket.write(text, 'latin1');
       this.socket.write(body);
@@ -183,11 +193,13 @@ class SimpleExchange implements Exchange {
   }
 
   open(head: ResponseHead): Output {
-    this.#state = 'answering';
+    // Once over it stays over: who asks to be told of the end is told at once.
+    if (this.#state === 'waiting') this.#state = 'answering';
     const last = this.#options.last();
     const chunked = !head.headers.includes('content-length');
     this.endless = chunked;
-    this.socket.write(this.#head(head, { last, chunked }), 'latin1');
+    if (this.#state === 'answering') this.socket.write(this.#head(head, { last, chunked }), 'latin1');
+    if (chunked) this.#options.endless();
     return new SimpleOutput(this.socket, { chunked, ended: () => this.#finish(last) });
   }
 

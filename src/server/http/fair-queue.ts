@@ -1,0 +1,188 @@
+import { statusErrors } from '../../api/status.ts';
+import { retryAfterSeconds } from './limits.ts';
+
+export interface FairQueueOptions {
+  /** Requests worked on at once, each counted with its width. */
+  readonly seats: number;
+  /** Requests that wait for a seat, of all flows together. */
+  readonly waiting: number;
+  /** Requests of one flow: arriving, waiting and worked on. */
+  readonly perFlow: number;
+  readonly soon: (callback: () => void) => void;
+  readonly refused: (limit: string) => void;
+}
+
+/** The requests of one user. Lives as long as there are any. */
+export interface Flow {
+  readonly name: string;
+  /** Arriving, waiting or worked on. */
+  present: number;
+  /** Seats held. */
+  held: number;
+  /** Of its large bodies that are here or announced. */
+  bodyBytes: number;
+  /** In the order in which they came. */
+  readonly waiting: Waiting[];
+}
+
+interface Waiting {
+  readonly width: number;
+  readonly go: () => void;
+  readonly refuse: (error: Error) => void;
+}
+
+/**
+ * Who may work now. While there are seats, everybody, at the cost of a few counters. When there are none, requests wait by flow, and
+ * flows take turns: whoever asks a thousand times at once waits behind themselves, and not others behind them.
+ *
+ *     seats 4, flows a and b:   a1 a2 a3 work, a4 … a900 wait (one flow gets no more than three quarters), b1 works at once
+ *
+ * When too many wait, the last of the longest flow goes, so that a newcomer always finds a place.
+ */
+export class FairQueue {
+  readonly #options: FairQueueOptions;
+  readonly #flowSeats: number;
+  readonly #flows = new Map<string, Flow>();
+  /** The flows in which somebody waits; the first is next. */
+  readonly #turns = new Set<Flow>();
+  #used = 0;
+  #waiting = 0;
+  #scheduled = false;
+
+  constructor(options: FairQueueOptions) {
+    this.#options = options;
+    this.#flowSeats = Math.max(1, Math.ceil((options.seats * 3) / 4));
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** What takes so long that few of it should be under way at once: they take turns on one processor anyway. */
+  get wide(): number {
+    return Math.max(1, Math.floor(this.#options.seats / 4));
+  }
+
+  /** A request has come. @throws ApiError 429 */
+  arrive(name: string): Flow {
+    let flow = this.#flows.get(name);
+    if (flow === undefined) {
+      flow = { name, present: 0, held: 0, bodyBytes: 0, waiting: [] };
+      this.#flows.set(name, flow);
+    }
+    if (flow.present >= this.#options.perFlow) throw this.#overload('requests of a user');
+    flow.present += 1;
+    return flow;
+  }
+
+  /** It is over, whether it ever had a seat or not. */
+  depart(flow: Flow): void {
+    flow.present -= 1;
+    if (flow.present === 0) this.#flows.delete(flow.name);
+  }
+
+  /**
+   * Asks for a seat. undefined: it is there. Otherwise `seated` resolves when it is, and rejects with 429 when there will be none;
+   * `giveUp` refuses a request that still waits and says so, and does nothing to one that is seated.
+   */
+  enter(flow: Flow, width: number): { readonly seated: Promise<void>; readonly giveUp: () => boolean } | undefined {
+    if (this.#turns.size === 0 && this.#hasRoom(flow, width)) {
+      this.#take(flow, width);
+      return undefined;
+    }
+    this.#makePlace(flow);
+    let giveUp = (): boolean => false;
+    const seated = new Promise<void>((go, refuse) => {
+      const waiting: Waiting = { width, go, refuse };
+      giveUp = () => this.#remove(flow, waiting, 'time in the queue');
+      flow.waiting.push(waiting);
+    });
+    this.#turns.add(flow);
+    this.#waiting += 1;
+    this.#schedule();
+    return { seated, giveUp };
+  }
+
+  leave(flow: Flow, width: number): void {
+    flow.held -= width;
+    this.#used -= width;
+    if (this.#turns.size > 0) this.#schedule();
+  }
+
+  #hasRoom(flow: Flow, width: number): boolean {
+    return this.#used + width <= this.#options.seats && this.#fits(flow, width);
+  }
+
+  /** A flow without a seat gets one, however wide. */
+  #fits(flow: Flow, width: number): boolean {
+    return flow.held === 0 || flow.held + width <= this.#flowSeats;
+  }
+
+  #take(flow: Flow, width: number): void {
+    flow.held += width;
+    this.#used += width;
+  }
+
+  /** @throws ApiError 429 if no flow has more requests waiting than this one will have */
+  #makePlace(flow: Flow): void {
+    if (this.#waiting < this.#options.waiting) return;
+    let longest: Flow | undefined;
+    let most = flow.waiting.length + 1;
+    for (const other of this.#turns) {
+      if (other.waiting.length <= most) continue;
+      longest = other;
+      most = other.waiting.length;
+    }
+    const last = longest?.waiting.at(-1);
+    if (longest === undefined || last === undefined) throw this.#overload('requests waiting');
+    this.#remove(longest, last, 'requests waiting');
+  }
+
+  #remove(flow: Flow, waiting: Waiting, limit: string): boolean {
+    const at = flow.waiting.lastIndexOf(waiting);
+    if (at < 0) return false;
+    flow.waiting.splice(at, 1);
+    if (flow.waiting.length === 0) this.#turns.delete(flow);
+    this.#waiting -= 1;
+    waiting.refuse(this.#overload(limit));
+    return true;
+  }
+
+  /** Not at once: what has arrived meanwhile is read first, and takes part. */
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#options.soon(() => {
+      this.#scheduled = false;
+      this.#seat();
+    });
+  }
+
+  /** Gives out what seats there are, but of wide requests one: between two of them others have their say. */
+  #seat(): void {
+    for (const flow of this.#turns) {
+      const next = flow.waiting[0];
+      if (next === undefined || !this.#fits(flow, next.width)) continue;
+      // Nobody overtakes whoever is next: narrow requests would keep a wide one waiting for ever.
+      if (this.#used + next.width > this.#options.seats) return;
+      flow.waiting.shift();
+      this.#waiting -= 1;
+      this.#turns.delete(flow);
+      if (flow.waiting.length > 0) this.#turns.add(flow);
+      this.#take(flow, next.width);
+      next.go();
+      if (next.width >= this.wide && this.#turns.size > 0) {
+        this.#schedule();
+        return;
+      }
+    }
+  }
+
+  #overload(limit: string): Error {
+    this.#options.refused(limit);
+    return overload();
+  }
+}
+
+export const overload = (): Error =>
+  statusErrors.tooManyRequests('the server has received too many requests and has asked us to try again later', retryAfterSeconds);
