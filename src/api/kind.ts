@@ -1,4 +1,3 @@
-import type { Shape } from './apply/shape.ts';
 import type { JsonSchema } from './custom/definition.ts';
 import type { FieldError } from './field-error.ts';
 import type { KubeObject } from './object.ts';
@@ -27,8 +26,6 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly namespaced: boolean;
   /** The name of the kind's type in `generated/schema.ts` and `generated/types.ts`. */
   readonly type: string;
-  /** Present: how an apply takes its objects apart, of a kind whose schema came at run time (`apply/structural-shape.ts`); others are in the generated schema. */
-  readonly applyShape?: () => Shape;
   /** Present: the kind was defined at run time (CustomResourceDefinition), and has no type there. */
   readonly custom?: CustomType;
   /** Where objects live in the store; two kinds with the same value are two views of the same objects (events). */
@@ -76,6 +73,9 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly unconditionalUpdate: boolean;
   /** Present: deletion waits for somebody else to confirm it (pods: the node). Seconds to wait; 0: delete now. */
   readonly gracePeriod?: (object: T, requested: number | undefined) => number;
+
+  /** Present: called once, when somebody begins to delete an object, which then stays for now: there are finalizers. `now`: a timestamp. */
+  readonly beginDeletion?: (object: T, now: string) => void;
 
   /** Field selectors beyond metadata.name and metadata.namespace: 'spec.nodeName'. */
   readonly selectableFields: Readonly<Record<string, (object: T) => string>>;

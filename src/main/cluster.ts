@@ -3,13 +3,12 @@ import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { allKinds, kubernetesKinds } from '../api/kinds/index.ts';
 import { createPaths } from '../server/discovery/paths.ts';
-import type { Api } from '../server/api.ts';
 import { createAuthenticator } from '../server/auth/authenticator.ts';
 import type { Authorizer } from '../server/auth/authorizer.ts';
 import { type Certificates, ensureCertificates } from '../server/auth/certificate-files.ts';
 import { followRbac } from '../server/auth/rbac/follow.ts';
 import { createTokenIssuer, type TokenIssuer } from '../server/auth/token-issuer.ts';
-import { createApi } from '../server/create-api.ts';
+import { createApi, type RunningApi } from '../server/create-api.ts';
 import { Metrics } from '../server/http/metrics.ts';
 import type { DriverSet } from '../drivers/driver-set.ts';
 import { type HttpServer, startHttpServer } from '../server/http/server.ts';
@@ -200,7 +199,7 @@ interface Running extends Pick<Serving, 'api' | 'world' | 'authorizer' | 'certif
 const pageSize = 500;
 
 interface Serving {
-  readonly api: Api;
+  readonly api: RunningApi;
   readonly store: Store;
   readonly world: World;
   readonly tokens: TokenIssuer;
@@ -238,9 +237,11 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
   countStore(metrics, store);
   // Known once a port was picked, asked for only by clients that found it.
   let address = '';
+  const customKinds = () => api.customKinds();
   const server = await startHttpServer({
     api,
     kinds,
+    customKinds,
     world,
     listen,
     metrics,
@@ -254,7 +255,8 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
       health: { live: [], ready: [{ name: 'startup', check: () => (readiness.state === 'ready' ? undefined : readiness.state) }] },
       serverAddress: () => address,
       metrics: () => Promise.resolve(metrics.text()),
-      openApi: openApiDocuments(kinds),
+      customKinds,
+      openApi: openApiDocuments(kinds, customKinds),
       tokens,
     }),
   });

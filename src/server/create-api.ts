@@ -8,6 +8,7 @@ import type { AccessRules } from './admission/role-escalation.ts';
 import type { Api } from './api.ts';
 import type { Authorizer } from './auth/authorizer.ts';
 import type { TokenIssuer } from './auth/token-issuer.ts';
+import { CustomResources } from './custom-resources/custom-resources.ts';
 import { volumeBindings } from './registry/bind-together.ts';
 import { keepHistoryShort } from './registry/compaction.ts';
 import { dispatch } from './registry/dispatch.ts';
@@ -33,6 +34,8 @@ export interface ApiOptions {
 }
 
 export interface RunningApi extends Api {
+  /** The kinds that are served because somebody defined them. The same list until they change. */
+  customKinds(): readonly Kind[];
   /** Ends what runs in the background: history is no longer shortened, events no longer expire. Requests are answered as long as the store is open. */
   stop(): Promise<void>;
 }
@@ -46,12 +49,13 @@ export function createApi({ store, kinds, world, tokens, access, extensions, net
   const bindings = extensions === undefined ? undefined : volumeBindings(registry, extensions.authorizer);
   const reviews = access === undefined ? undefined : createReviews({ access, tokens, world });
   const background = [keepHistoryShort({ store, world }), expireEvents({ store, world }, resources.require('v1', 'events'))];
-  return {
+  const api: RunningApi = {
     handle: async (request) => {
       try {
         const review = reviews?.(request);
         if (review !== undefined) return await review;
         if (bindings !== undefined && request.path === volumeBindingsPath) return await bindings.handle(request);
+        if (custom?.loading !== undefined) await custom.loading;
         const route = router.route(request.path);
         const { deprecation } = route.resource.kind;
         return await dispatch(registry, { request, route, warnings: new Set(deprecation === undefined ? [] : [deprecation]) }, tokens);
@@ -59,8 +63,15 @@ export function createApi({ store, kinds, world, tokens, access, extensions, net
         throw storeFailure(error);
       }
     },
+    customKinds: () => custom?.kinds() ?? noKinds,
     stop: async () => {
+      custom?.stop();
       for (const cancel of background) cancel();
     },
   };
+  const custom =
+    resources.find('apiextensions.k8s.io/v1', 'customresourcedefinitions') === undefined ? undefined : new CustomResources({ store, world, resources, api });
+  return api;
 }
+
+const noKinds: readonly Kind[] = [];

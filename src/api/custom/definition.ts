@@ -142,3 +142,19 @@ export const conditionOf = (definition: Pick<CustomResourceDefinition, 'status'>
   (definition.status.conditions ?? []).find((condition) => condition.type === type);
 
 export const isTrue = (definition: Pick<CustomResourceDefinition, 'status'>, type: string): boolean => conditionOf(definition, type)?.status === 'True';
+
+/** The time of a condition is when its status last changed. */
+export function withCondition(status: DefinitionStatus, condition: DefinitionCondition, now: string): DefinitionStatus {
+  const conditions = status.conditions ?? [];
+  const old = conditionOf({ status }, condition.type);
+  const { type, status: value, reason, message } = condition;
+  const since = old?.status === value ? (old.lastTransitionTime ?? now) : now;
+  const made: DefinitionCondition = {
+    type,
+    status: value,
+    lastTransitionTime: since,
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+  };
+  return { ...status, conditions: old === undefined ? [...conditions, made] : conditions.map((one) => (one === old ? made : one)) };
+}

@@ -1,4 +1,4 @@
-import { type CustomResourceDefinition, isTrue } from '../custom/definition.ts';
+import { type CustomResourceDefinition, isTrue, withCondition } from '../custom/definition.ts';
 import { validateDefinition } from '../custom/definition-rules.ts';
 import { isKnownFormat } from '../custom/formats.ts';
 import { schemasWithin } from '../custom/schemas-within.ts';
@@ -29,9 +29,14 @@ function rememberStoredVersion({ spec, status }: CustomResourceDefinition): void
 function prepareForCreate(definition: CustomResourceDefinition): void {
   definition.status = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: null };
   rememberStoredVersion(definition);
-  // As Kubernetes, which writes it down at creation, so that no deletion is ever without it.
+}
+
+/** Whoever deletes a definition deletes all of its objects: they have to be gone before it is. */
+function beginDeletion(definition: CustomResourceDefinition, now: string): void {
   const { metadata } = definition;
   if (!(metadata.finalizers ?? []).includes(cleanupFinalizer)) metadata.finalizers = [...(metadata.finalizers ?? []), cleanupFinalizer];
+  const message = 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon';
+  definition.status = withCondition(definition.status, { type: 'Terminating', status: 'True', reason: 'InstanceDeletionPending', message }, now);
 }
 
 function prepareForUpdate(definition: CustomResourceDefinition): void {
@@ -93,6 +98,8 @@ export const customResourceDefinitionKind: Kind<CustomResourceDefinition> = {
   checks: { update: ['metadataChange', 'change'] },
   warnings,
   status: {},
+  beginDeletion,
+  looseFinalizers: true,
   hasGeneration: true,
   unconditionalUpdate: false,
   selectableFields: {},

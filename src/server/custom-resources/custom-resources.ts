@@ -1,5 +1,5 @@
 import { type CustomKinds, customKinds } from '../../api/custom/custom-kind.ts';
-import { type CustomResourceDefinition, isTrue } from '../../api/custom/definition.ts';
+import { conditionOf, type CustomResourceDefinition, isTrue, withCondition } from '../../api/custom/definition.ts';
 import type { Kind } from '../../api/kind.ts';
 import { cleanupFinalizer } from '../../api/kinds/custom-resource-definition.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -10,7 +10,7 @@ import type { Api, User } from '../api.ts';
 import { timestamp } from '../registry/metadata.ts';
 import type { Resource, Resources } from '../registry/resources.ts';
 import { storedOf } from '../registry/stored.ts';
-import { settledStatus, withCondition } from './naming.ts';
+import { settledStatus } from './naming.ts';
 
 export interface CustomResourcesOptions {
   readonly store: Store;
@@ -163,7 +163,7 @@ export class CustomResources {
   /** Objects first, then the definition. */
   async #finalize(name: string, definition: CustomResourceDefinition): Promise<void> {
     if (!(definition.metadata.finalizers ?? []).includes(cleanupFinalizer)) return;
-    if (!isTrue(definition, 'Terminating')) {
+    if (conditionOf(definition, 'Terminating')?.reason !== 'InstanceDeletionInProgress') {
       const condition = { type: 'Terminating', status: 'True', reason: 'InstanceDeletionInProgress', message: 'CustomResource deletion is in progress' };
       await this.#put(`${path}/${name}/status`, { ...definition, status: withCondition(definition.status, condition, this.#now()) });
       return;

@@ -1,12 +1,12 @@
 /** Which of the names that a definition asks for it gets, and what its status says of that. */
 import { approvalOf, isProtectedGroup } from '../../api/custom/approval.ts';
 import {
-  conditionOf,
   type CustomResourceDefinition,
   type DefinitionCondition,
   type DefinitionNames,
   type DefinitionStatus,
   isTrue,
+  withCondition,
 } from '../../api/custom/definition.ts';
 import { deepEqual } from '../../api/schema/index.ts';
 
@@ -77,20 +77,4 @@ function approvalCondition({ metadata, spec }: CustomResourceDefinition): Defini
   if (!isProtectedGroup(spec.group)) return undefined;
   const { state, reason } = approvalOf(metadata.annotations ?? {});
   return { type: 'KubernetesAPIApprovalPolicyConformant', status: state === 'approved' ? 'True' : 'False', reason: approvalReasons[state], message: reason };
-}
-
-/** The time of a condition is when its status last changed. */
-export function withCondition(status: DefinitionStatus, condition: DefinitionCondition, now: string): DefinitionStatus {
-  const conditions = status.conditions ?? [];
-  const old = conditionOf({ status }, condition.type);
-  const { type, status: value, reason, message } = condition;
-  const since = old?.status === value ? (old.lastTransitionTime ?? now) : now;
-  const made: DefinitionCondition = {
-    type,
-    status: value,
-    lastTransitionTime: since,
-    ...(reason === undefined ? {} : { reason }),
-    ...(message === undefined ? {} : { message }),
-  };
-  return { ...status, conditions: old === undefined ? [...conditions, made] : conditions.map((one) => (one === old ? made : one)) };
 }

@@ -22,6 +22,8 @@ import { Turns } from './turns.ts';
 export interface HttpServerOptions {
   readonly api: Api;
   readonly kinds: readonly Kind[];
+  /** Those that were defined at run time. */
+  readonly customKinds?: () => readonly Kind[];
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly paths: (request: PathRequest) => PathAnswer | undefined | Promise<PathAnswer | undefined>;
@@ -61,7 +63,13 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const served = new Set(options.kinds.map((kind) => `${kind.group}/${kind.version}/${kind.plural}`));
   const metrics = new RequestMetrics(options.metrics, served);
   const versions = new Set(discover(options.kinds).map(apiVersionOf));
-  const handler = new RequestHandler({ ...options, limits, metrics, serves: (apiVersion) => versions.has(apiVersion), extensions: options.extensions ?? true });
+  const handler = new RequestHandler({
+    ...options,
+    limits,
+    metrics,
+    serves: (apiVersion) => versions.has(apiVersion) || (options.customKinds?.() ?? []).some((kind) => apiVersionOf(kind) === apiVersion),
+    extensions: options.extensions ?? true,
+  });
   const connections = new Connections(limits, options.world);
   options.metrics.gauge('mooring_connections', 'Connections open', () => connections.size);
   const server = createServer(options.tls, limits);

@@ -162,6 +162,12 @@ interface When {
 
 /** Pure: what deleting an object makes of it. */
 export function afterDelete(kind: Kind, old: KubeObject, when: When): Next {
+  if (kind.beginDeletion !== undefined && old.metadata.deletionTimestamp === undefined) {
+    const begun = cloneObject(old);
+    begun.metadata.deletionTimestamp = timestamp(when.now);
+    kind.beginDeletion(begun, begun.metadata.deletionTimestamp);
+    return { type: 'kept', object: begun };
+  }
   const grace = graceOf(kind, old, when);
   if (grace.type === 'pending') return { type: 'unchanged' };
   const finalizers = finalizersAfter(kind, old.metadata.finalizers ?? [], when.options);
