@@ -92,8 +92,8 @@ export async function startMoor(options: MoorOptions = {}): Promise<MoorProcess>
   };
 }
 
-/** A real `moor controllers` in a process of its own. */
-export interface ControllersProcess {
+/** A real `moor controllers` or `moor scheduler` in a process of its own. */
+export interface LedProcess {
   /** The screen, and what it logged. */
   output(): string;
   /** Ends it with a signal and resolves with its exit code once it is gone. */
@@ -101,11 +101,23 @@ export interface ControllersProcess {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export async function startControllersProcess({ kubeconfig }: Pick<MoorProcess, 'kubeconfig'>, identity: string): Promise<ControllersProcess> {
-  const child = spawn(process.execPath, [moorScript, 'controllers', '--kubeconfig', kubeconfig, '--identity', identity], { stdio: ['ignore', 'pipe', 'pipe'] });
+type Server = Pick<MoorProcess, 'kubeconfig'>;
+
+export const startControllersProcess = (server: Server, identity: string): Promise<LedProcess> =>
+  startLedProcess('controllers', server, { identity, sign: 'Controllers are ready' });
+
+export const startSchedulerProcess = (server: Server, identity: string): Promise<LedProcess> =>
+  startLedProcess('scheduler', server, { identity, sign: 'The scheduler is ready' });
+
+async function startLedProcess(
+  command: string,
+  { kubeconfig }: Server,
+  { identity, sign }: { readonly identity: string; readonly sign: string },
+): Promise<LedProcess> {
+  const child = spawn(process.execPath, [moorScript, command, '--kubeconfig', kubeconfig, '--identity', identity], { stdio: ['ignore', 'pipe', 'pipe'] });
   const output = collect(child);
   const gone = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
-  await ready(child, output, 'Controllers are ready');
+  await ready(child, output, sign);
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
     return gone;

@@ -62,7 +62,8 @@ describe('TaintToleration', () => {
   it('prefers nodes without taints that only ask to be avoided', () => {
     const nodes = seen.cluster.nodes.filter(({ name }) => name === 'plain' || name === 'soft');
     expect(seen.stages(web()).score?.(nodes)).toEqual([100, 0]);
-    expect(seen.stages(web({ tolerations: [{ operator: 'Exists' }] })).score?.(nodes)).toBeUndefined();
+    expect(seen.stages(web({ tolerations: [{ operator: 'Exists' }] })).score?.(nodes)).toEqual([100, 100]);
+    expect(seen.stages(web()).score?.(nodes.filter(({ name }) => name === 'plain'))).toBeUndefined();
   });
 
   it('tells which taint it is', () => {

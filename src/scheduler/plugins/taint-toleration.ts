@@ -50,8 +50,9 @@ class Tolerance implements Stages {
   }
 
   score(nodes: readonly NodeInfo[]): readonly number[] | undefined {
+    if (nodes.every(({ avoidedTaints }) => avoidedTaints.length === 0)) return undefined;
     const counts = nodes.map(({ avoidedTaints }) => avoidedTaints.filter((taint) => untolerated([taint], this.#preferences) !== undefined).length);
-    return counts.every((count) => count === 0) ? undefined : normalised(counts, { reverse: true });
+    return normalised(counts, { reverse: true });
   }
 }
 
