@@ -3,14 +3,14 @@
  *
  *     apply(scene, { live, applied, manager, force })   what an apply makes of an object, and of its managedFields
  *     trackWrite(scene, write)                          managedFields after any other write
- *     shapeOfKind(kind)                                 how objects of a kind are taken apart
- *     shapeOfCustomResource(schema)                     the same for a schema that came at run time (`Kind.applyShape`)
+ *     shapeOfKind(kind)                                 how objects of a kind are taken apart, also if its schema came at run time
  *
  * How it works: shape.ts (types), field-set.ts (sets of paths), merge.ts, compare.ts and remove.ts (typed values), and
  * ownership.ts, where fields change hands.
  */
 import type { Kind } from '../kind.ts';
 import type { Shape } from './shape.ts';
+import { shapeOfCustomResource } from './structural-shape.ts';
 import { shapeOfType } from './type-shape.ts';
 
 export { apply, type ApplyScene, withoutManagedFields } from './apply.ts';
@@ -21,7 +21,16 @@ export { fieldElement } from './path-element.ts';
 export { resetFields } from './reset-fields.ts';
 export { ownersInObject, ownersInScale, type ScaleMapping, scaleVersion } from './scale-owners.ts';
 export type { JsonMap, Shape } from './shape.ts';
-export { type StructuralSchema, shapeOfCustomResource } from './structural-shape.ts';
 export { trackWrite } from './track.ts';
 
-export const shapeOfKind = (kind: Pick<Kind, 'type' | 'applyShape'>): Shape => kind.applyShape?.() ?? shapeOfType(kind.type);
+const ofDefinitions = new WeakMap<object, Shape>();
+
+export function shapeOfKind({ type, custom }: Pick<Kind, 'type' | 'custom'>): Shape {
+  if (custom === undefined) return shapeOfType(type);
+  let shape = ofDefinitions.get(custom);
+  if (shape === undefined) {
+    shape = shapeOfCustomResource(custom.schema);
+    ofDefinitions.set(custom, shape);
+  }
+  return shape;
+}

@@ -23,7 +23,7 @@ const ofStatus: Readonly<Record<string, FieldSet>> = {
   'apiextensions.k8s.io/customresourcedefinitions': allButStatus,
 };
 
-type Described = Pick<Kind, 'group' | 'plural' | 'status' | 'applyShape'>;
+type Described = Pick<Kind, 'group' | 'plural' | 'status' | 'custom'>;
 
 /** `subresource`: of the request; '' for the object itself. */
 export function resetFields(kind: Described, subresource: string): FieldSet {
@@ -33,7 +33,7 @@ export function resetFields(kind: Described, subresource: string): FieldSet {
       if (name === 'certificates.k8s.io/certificatesigningrequests') return fields('spec', 'status');
       return kind.status === undefined ? emptySet : status;
     case 'status':
-      return ofStatus[name] ?? (kind.applyShape === undefined ? spec : allButStatus);
+      return ofStatus[name] ?? (kind.custom === undefined ? spec : allButStatus);
     case 'approval':
       return fields('spec', 'status.certificate');
     case 'finalize':

@@ -1,25 +1,10 @@
 /** Shapes of custom resources, from the structural schema of their definition. */
+import type { JsonSchema } from '../custom/definition.ts';
 import { type FieldShape, type ListShape, type MapShape, type Shape, untypedAtomic, untypedDeduced } from './shape.ts';
 import { shapeOfType } from './type-shape.ts';
 
-/** The part of an OpenAPI schema that says how values are taken apart. */
-export interface StructuralSchema {
-  readonly type?: string | undefined;
-  readonly format?: string | undefined;
-  readonly default?: unknown;
-  readonly properties?: Readonly<Record<string, StructuralSchema>> | undefined;
-  readonly additionalProperties?: boolean | StructuralSchema | undefined;
-  readonly items?: StructuralSchema | undefined;
-  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean | undefined;
-  readonly 'x-kubernetes-int-or-string'?: boolean | undefined;
-  readonly 'x-kubernetes-embedded-resource'?: boolean | undefined;
-  readonly 'x-kubernetes-list-type'?: string | undefined;
-  readonly 'x-kubernetes-list-map-keys'?: readonly string[] | undefined;
-  readonly 'x-kubernetes-map-type'?: string | undefined;
-}
-
 /** The whole object: kind, version and metadata are what they are everywhere. No schema: everything is deduced. */
-export function shapeOfCustomResource(schema: StructuralSchema | undefined): Shape {
+export function shapeOfCustomResource(schema: JsonSchema | undefined): Shape {
   const described = schema === undefined ? untypedDeduced : shapeOfSchema(schema);
   return { map: withObjectFields(described.map ?? untypedDeduced.map) };
 }
@@ -41,7 +26,7 @@ const objectFields: Readonly<Record<string, FieldShape>> = Object.assign(Object.
 });
 
 /** `preserve`: a schema further up keeps fields that it does not know. */
-export function shapeOfSchema(schema: StructuralSchema, preserve = false): Shape {
+export function shapeOfSchema(schema: JsonSchema, preserve = false): Shape {
   const keeps = preserve || schema['x-kubernetes-preserve-unknown-fields'] === true;
   if (schema['x-kubernetes-int-or-string'] === true) return { scalar: 'untyped' };
   switch (schema.type) {
@@ -61,7 +46,7 @@ export function shapeOfSchema(schema: StructuralSchema, preserve = false): Shape
   }
 }
 
-function mapShape(schema: StructuralSchema, keeps: boolean): MapShape {
+function mapShape(schema: JsonSchema, keeps: boolean): MapShape {
   const { properties = {}, additionalProperties } = schema;
   const fields = new Map<string, FieldShape>();
   const field = (name: string): FieldShape | undefined => {
@@ -83,7 +68,7 @@ function mapShape(schema: StructuralSchema, keeps: boolean): MapShape {
   return schema['x-kubernetes-embedded-resource'] === true ? withObjectFields(map) : map;
 }
 
-function elementOf(additional: StructuralSchema['additionalProperties'], { keeps, declares }: { keeps: boolean; declares: boolean }): () => Shape | undefined {
+function elementOf(additional: JsonSchema['additionalProperties'], { keeps, declares }: { keeps: boolean; declares: boolean }): () => Shape | undefined {
   if (typeof additional === 'object') {
     let made: Shape | undefined;
     return () => (made ??= shapeOfSchema(additional, keeps));
@@ -92,7 +77,7 @@ function elementOf(additional: StructuralSchema['additionalProperties'], { keeps
   return () => (open ? untypedDeduced : undefined);
 }
 
-function listShape(schema: StructuralSchema, keeps: boolean): ListShape {
+function listShape(schema: JsonSchema, keeps: boolean): ListShape {
   const type = schema['x-kubernetes-list-type'] ?? 'atomic';
   const { items } = schema;
   let made: Shape | undefined;

@@ -4,7 +4,6 @@ import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { decode, decodeRequest } from '../../api/schema/index.ts';
 import { DecodeError } from '../../api/schema/decode.ts';
-import { hasType } from '../../api/schema/type-schema.ts';
 import { ApiError, statusErrors } from '../../api/status.ts';
 import { TOTAL_ANNOTATION_SIZE_LIMIT } from '../../api/validation/metadata.ts';
 import { readYaml, YamlError } from '../../api/yaml.ts';
@@ -38,7 +37,7 @@ export async function applyPatch(registry: Registry, call: Call, part: Part): Pr
   return changedResponse(call, await change(registry, call, { part, options, desired, createsAbsent: part === 'object', tracked: true }));
 }
 
-type Decodable = Pick<Kind, 'group' | 'version' | 'kind' | 'type'>;
+type Decodable = Pick<Kind, 'group' | 'version' | 'kind' | 'type' | 'custom'>;
 
 export interface RequestedApply {
   readonly options: ApplyOptions;
@@ -105,7 +104,7 @@ function objectOrRefuse(value: unknown): JsonMap {
 
 /** As a client's body is decoded; but what does not fit is told in the words of the conversion, which ends a request in Kubernetes with 500 and no reason. */
 function decodeApplied(kind: Decodable, object: JsonMap): KubeObject {
-  if (!hasType(kind.type)) return decodeRequest({ expected: kind, body: { type: 'value', value: object }, fieldValidation: 'Ignore' }).object;
+  if (kind.custom !== undefined) return decodeRequest({ expected: kind, body: { type: 'value', value: object }, fieldValidation: 'Ignore' }).object;
   try {
     return decode<KubeObject>(kind.type, object, 'converter').object;
   } catch (error) {
