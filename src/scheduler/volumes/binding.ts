@@ -1,7 +1,7 @@
-import type { CSINode, PersistentVolume, Pod } from '../../api/generated/types.ts';
+import type { CSINode, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../api/generated/types.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
 import { claimKey } from '../../domain/volumes/claim.ts';
-import type { Volume } from '../../domain/volumes/volume.ts';
+import { isFree, type Volume } from '../../domain/volumes/volume.ts';
 import {
   type ClusterChange,
   type Detail,
@@ -9,6 +9,7 @@ import {
   failed,
   type Hands,
   type NodeInfo,
+  type ObjectChange,
   type Plugin,
   type PodInfo,
   type Reason,
@@ -148,11 +149,9 @@ class Desk {
   helps(pod: PodInfo, change: ClusterChange): boolean {
     switch (change.resource) {
       case 'storageClass':
-        return (
-          change.after !== undefined && (change.before === undefined || !semanticallyEqual(change.before.allowedTopologies, change.after.allowedTopologies))
-        );
+        return change.after !== undefined && (change.before === undefined || servesElsewhere(change.before, change.after));
       case 'claim':
-        return change.after !== undefined && pod.claims.includes(claimKey(change.after.metadata.namespace ?? '', change.after.metadata.name ?? ''));
+        return this.#helpsByClaim(pod, change);
       case 'volume':
         return this.#helpsByVolume(pod, change);
       case 'node':
@@ -175,16 +174,26 @@ class Desk {
     }
   }
 
+  /** A claim of the pod; or one that no longer has a right to a volume which is free otherwise. */
+  #helpsByClaim({ claims }: PodInfo, { before, after }: ObjectChange<PersistentVolumeClaim>): boolean {
+    if (after !== undefined && claims.includes(refKey(after.metadata))) return true;
+    const left = before?.spec.volumeName === after?.spec.volumeName ? undefined : this.book.volume(before?.spec.volumeName ?? '');
+    return left !== undefined && isFree(left);
+  }
+
   /** A volume that is somebody else's, and was so before, is of no use. */
-  #helpsByVolume(
-    { claims }: PodInfo,
-    { before, after }: { readonly before: PersistentVolume | undefined; readonly after: PersistentVolume | undefined },
-  ): boolean {
+  #helpsByVolume({ claims }: PodInfo, { before, after }: ObjectChange<PersistentVolume>): boolean {
     if (after !== undefined && after.spec.claimRef === undefined) return true;
     const names = new Set([before, after].flatMap((volume) => (volume?.spec.claimRef === undefined ? [] : [refKey(volume.spec.claimRef)])));
     return claims.some((key) => names.has(key) || this.book.claim(key)?.volumeName === (after ?? before)?.metadata.name);
   }
 }
+
+/** What a class says of its provisioner and mode cannot change, but another class of the same name may take its place. */
+const servesElsewhere = (before: StorageClass, after: StorageClass): boolean =>
+  before.provisioner !== after.provisioner ||
+  before.volumeBindingMode !== after.volumeBindingMode ||
+  !semanticallyEqual(before.allowedTopologies, after.allowedTopologies);
 
 const refKey = ({ namespace = '', name: claimName = '' }: { readonly namespace?: string; readonly name?: string }): string => claimKey(namespace, claimName);
 const handedOverText = (node: CSINode): string => [...pluginsHandedOver(node)].join();

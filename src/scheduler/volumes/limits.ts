@@ -1,6 +1,7 @@
 import type { CSINode, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass, VolumeAttachment } from '../../api/generated/types.ts';
 import { csiSourceOf, csiSourceOfInline, migratedPluginOf } from '../../domain/csi-translation.ts';
 import { claimKey } from '../../domain/volumes/claim.ts';
+import { claimsOfPod } from '../../domain/volumes/pods.ts';
 import { successorOf } from '../../domain/volumes/migration.ts';
 import { classOfClaim, nameOfClass } from '../../domain/volumes/storage-class.ts';
 import { entryOf } from '../../domain/volumes/volume-index.ts';
@@ -26,7 +27,7 @@ export function nodeVolumeLimits(): Plugin {
     name,
     prepare: (pod, snapshot) => (usesAttachable(pod.pod) ? new Attached(volumesOf(pod.pod, snapshot.views), limits, snapshot.views) : 'skip'),
     observe: (change) => limits.observe(change),
-    wakes: { on: ['csiNode', 'pod', 'claim', 'attachment'], helps },
+    wakes: { on: ['csiNode', 'node', 'pod', 'claim', 'volume', 'storageClass', 'attachment'], helps },
   };
 }
 
@@ -189,19 +190,30 @@ class Attached implements Stages {
 function helps(pod: PodInfo, change: ClusterChange): boolean {
   switch (change.resource) {
     case 'csiNode':
-      return change.after !== undefined && (change.before === undefined || hasGrown(limitsOf(change.before), limitsOf(change.after)));
+      return change.before === undefined || hasGrown(limitsOf(change.before), change.after === undefined ? noLimits : limitsOf(change.after));
+    case 'node':
+      // Until somebody says otherwise, it takes any number.
+      return change.before === undefined;
     case 'pod':
-      return change.before !== undefined && change.after === undefined && usesAttachable(change.before);
-    case 'claim': {
-      const { namespace = '', name: claimName = '' } = change.after?.metadata ?? {};
-      return change.after !== undefined && change.before === undefined && pod.claims.includes(claimKey(namespace, claimName));
-    }
+      if (change.after === undefined) return change.before !== undefined && usesAttachable(change.before);
+      // What is there already takes no more room.
+      return change.before === undefined && claimsOfPod(change.after).some((key) => pod.claims.includes(key));
+    case 'claim':
+      // One that is gone takes no room, whoever still names it.
+      return change.after === undefined || pod.claims.includes(claimKey(change.after.metadata.namespace ?? '', change.after.metadata.name ?? ''));
+    case 'storageClass':
+      return change.before !== undefined && change.before.provisioner !== change.after?.provisioner;
+    case 'volume':
+      // Claims whose volume is not there count as what their class would give them.
+      return driverOf(change.before) !== driverOf(change.after) || (change.before === undefined && driverOf(change.after) === undefined);
     case 'attachment':
       return change.before !== undefined && change.after === undefined;
     default:
       return false;
   }
 }
+
+const driverOf = (volume: PersistentVolume | undefined): string | undefined => (volume === undefined ? undefined : sourceOfVolume(volume)?.driver);
 
 /** A driver that says nothing of a limit has none. */
 function hasGrown(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): boolean {

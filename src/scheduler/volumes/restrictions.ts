@@ -1,4 +1,4 @@
-import type { Pod, Volume } from '../../api/generated/types.ts';
+import type { PersistentVolumeClaim, Pod, Volume } from '../../api/generated/types.ts';
 import { claimKey } from '../../domain/volumes/claim.ts';
 import { type ClusterChange, type NodeInfo, type Plugin, type PodInfo, type Rejection, rejection, type Snapshot, type Stages } from '../framework.ts';
 import { claimMissing } from './pod-claims.ts';
@@ -26,10 +26,12 @@ function exclusiveClaims({ pod, namespace }: PodInfo, { views }: Snapshot): read
     const key = claimKey(namespace, persistentVolumeClaim.claimName);
     const claim = views.claim.getKey(key);
     if (claim === undefined) return rejection('unresolvable', name, claimMissing(persistentVolumeClaim.claimName));
-    if (claim.spec.accessModes?.includes('ReadWriteOncePod') === true) keys.add(key);
+    if (isExclusive(claim)) keys.add(key);
   }
   return [...keys];
 }
+
+const isExclusive = ({ spec }: PersistentVolumeClaim): boolean => spec.accessModes?.includes('ReadWriteOncePod') === true;
 
 const diskTaken = rejection('unschedulable', name, {
   text: 'node(s) had no available disk',
@@ -102,7 +104,9 @@ function helps(pod: PodInfo, change: ClusterChange): boolean {
     case 'node':
       return change.before === undefined;
     case 'claim':
-      return change.after !== undefined && change.before === undefined && pod.namedClaims.includes(keyOf(change.after));
+      if (change.after === undefined || !pod.namedClaims.includes(keyOf(change.after))) return false;
+      // Modes cannot change, but another claim of the same name may take its place.
+      return change.before === undefined || (isExclusive(change.before) && !isExclusive(change.after));
     default:
       return false;
   }

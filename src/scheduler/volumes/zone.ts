@@ -116,7 +116,8 @@ function detailOf(zones: readonly VolumeZones[]) {
 function helps(pod: PodInfo, change: ClusterChange): boolean {
   switch (change.resource) {
     case 'storageClass':
-      return change.before === undefined && waitsForConsumer(change.after);
+      // It cannot change, but another class of the same name may take its place.
+      return waitsForConsumer(change.after) && !waitsForConsumer(change.before);
     case 'claim': {
       const { namespace = '', name: claimName = '' } = change.after?.metadata ?? {};
       return change.after !== undefined && pod.namedClaims.includes(claimKey(namespace, claimName));
