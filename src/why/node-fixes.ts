@@ -58,10 +58,15 @@ export function nodeFixes({ pod, candidates, sight }: Refused): readonly Fix[] {
 /** For nodes that only one rule refuses: what would satisfy it. The easiest first. */
 const remedies: Readonly<Record<string, (candidate: Candidate, pod: Pod) => Fix>> = {
   cordoned: (candidate) => ({ text: `let ${candidate.name} take pods again`, commands: [kubectl(undefined, 'uncordon', nodeName(candidate))] }),
-  nodeSelector: (candidate, pod) => ({
-    text: `label ${candidate.name} as the pod selects, if it is meant`,
-    commands: [kubectl(undefined, 'label', 'node', nodeName(candidate), ...selectedLabels(pod))],
-  }),
+  nodeSelector: (candidate, pod) => {
+    const labels = selectedLabels(pod);
+    if (labels.length === 0)
+      return { text: `label ${candidate.name} as the pod's node affinity requires, if it is meant: ${wantedOf(candidate)}`, commands: [] };
+    return {
+      text: `label ${candidate.name} as the pod selects, if it is meant`,
+      commands: [kubectl(undefined, 'label', 'node', nodeName(candidate), ...labels)],
+    };
+  },
   taint: (candidate) => ({
     text: `give the pod a toleration for the taint of ${candidate.name}, or remove the taint`,
     commands: [kubectl(undefined, 'describe', 'node', nodeName(candidate))],

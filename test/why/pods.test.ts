@@ -215,6 +215,14 @@ describe('a pod without a node', () => {
     expect(explanation('pod/web', [needy, there, node('n1')], { without: ['placed'] }).candidates[0]?.refusals).toEqual([]);
   });
 
+  test('because of its node affinity', () => {
+    const fast = { matchExpressions: [{ key: 'disk', operator: 'In', values: ['ssd', 'nvme'] }] };
+    const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [fast] } } };
+    const told = explanation('pod/web', [pod('web', [], { spec: { affinity } }), node('n1')]);
+    expect(told.candidates[0]?.refusals[0]?.text).toBe("is not what the pod's node affinity requires: disk In (ssd, nvme)");
+    expect(told.fixes[0]?.text).toBe("label node/n1 as the pod's node affinity requires, if it is meant: disk In (ssd, nvme)");
+  });
+
   test('because it contradicts itself', () => {
     const named = ['n1', 'n2'].map((name) => ({ key: 'metadata.name', operator: 'In', values: [name] }));
     const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields: named }] } } };
