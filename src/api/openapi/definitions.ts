@@ -1,4 +1,5 @@
 import { type FieldSchema, groupOf, hasType, type Scalar, type TypeExpression, type TypeSchema, typeSchema } from '../schema/type-schema.ts';
+import { textsOf } from './texts/index.ts';
 
 /** A JSON Schema of either version of OpenAPI. */
 export type Schema = Record<string, unknown>;
@@ -53,8 +54,10 @@ interface Visiting {
 function structSchema(type: TypeSchema, visiting: Visiting): Schema {
   const fields = [...type.byName.values()];
   const required = fields.filter((field) => !field.optional).map((field) => field.name);
+  const texts = textsOf(type.name, isKind(type));
   return {
-    properties: Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field, visiting)])),
+    ...(texts.type === undefined ? {} : { description: texts.type }),
+    properties: Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field, visiting, texts.fields.get(field.name))])),
     ...(required.length === 0 ? {} : { required: required.sort() }),
     type: 'object',
     ...(type.atomic ? { 'x-kubernetes-map-type': 'atomic' } : {}),
@@ -69,15 +72,17 @@ function unionOf({ fields }: TypeSchema): Schema {
   return { ...(discriminator === undefined ? {} : { discriminator }), 'fields-to-discriminateBy': Object.fromEntries(members) };
 }
 
+const isKind = ({ fields }: TypeSchema): boolean => fields.some(({ inline, type }) => inline && type.type === 'struct' && type.name === 'TypeMeta');
+
 function groupVersionKinds(type: TypeSchema): Schema {
-  const isKind = type.fields.some((field) => field.inline && field.type.type === 'struct' && field.type.name === 'TypeMeta');
-  if (!isKind) return {};
+  if (!isKind(type)) return {};
   const group = groupOf(type);
   return { 'x-kubernetes-group-version-kind': [{ group: group === 'meta.k8s.io' ? '' : group, kind: type.goName, version: 'v1' }] };
 }
 
-function fieldSchema(field: FieldSchema, visiting: Visiting): Schema {
+function fieldSchema(field: FieldSchema, visiting: Visiting, description: string | undefined): Schema {
   const extensions: Schema = {
+    ...(description === undefined ? {} : { description }),
     ...(field.listMapKeys.length === 0 ? {} : { 'x-kubernetes-list-map-keys': field.listMapKeys }),
     ...(field.listType === undefined ? {} : { 'x-kubernetes-list-type': field.listType }),
     ...(field.mapType === undefined ? {} : { 'x-kubernetes-map-type': field.mapType }),
