@@ -10,8 +10,11 @@ export const heartbeatOf = (node: Node): string => readyOf(node)?.lastHeartbeatT
 const stopped = { reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' };
 const neverBegan = { reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted node status.' };
 
-/** Nobody else writes these reasons: the node has been looked after before. */
-export const isMarkedLost = (node: Node): boolean => [stopped.reason, neverBegan.reason].includes(readyOf(node)?.reason ?? '');
+/** In these words nobody else says it, whatever reason people give when they mark a node themselves: it has been looked after before. */
+export const isMarkedLost = (node: Node): boolean => {
+  const ready = readyOf(node);
+  return [stopped, neverBegan].some(({ reason, message }) => ready?.reason === reason && ready.message === message);
+};
 
 /** Whether there is a network is decided by others than the kubelet. */
 const ofKubelet = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];

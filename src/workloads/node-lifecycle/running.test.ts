@@ -156,6 +156,17 @@ test(
 );
 
 test(
+  'a node without a lease is left alone also if somebody else says that nothing is known of it',
+  inCluster(async (cluster, world) => {
+    const unknown = { type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' };
+    ok(await cluster.client.create(nodeKind, { metadata: { name: 'n1' }, status: { conditions: [unknown] } }));
+    await world.sleep(600_000);
+    expect(await nodes(cluster)).toEqual(['n1 Ready=Unknown']);
+    expect(await events(cluster.client)).toEqual([]);
+  }),
+);
+
+test(
   'cordoned, a node takes no pods; uncordoned, it does',
   inCluster(async (cluster, world) => {
     await Kubelet.start(cluster, world, { name: 'n1' });
