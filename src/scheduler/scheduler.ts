@@ -186,11 +186,11 @@ export class Scheduler {
 
   #undo({ pod, node, run }: Placement, message: string): void {
     run.unreserve(node);
-    const wasAssumed = this.#cluster.forget(pod.uid);
+    this.#cluster.forget(pod.uid);
     if (this.#state === 'stopped') return;
-    // Whatever it would have taken is free again.
+    // Whatever it would have taken is free again: only now, even if the pod is long gone from its node.
     const before = { ...pod.pod, spec: { ...pod.pod.spec, nodeName: node.name } };
-    if (wasAssumed) this.#queue.changed({ resource: 'pod', before, after: undefined });
+    this.#queue.changed({ resource: 'pod', before, after: undefined });
     const current = this.#queue.get(pod.uid);
     if (current !== undefined && current.pod.metadata.deletionTimestamp === undefined) return this.#fail(current, message);
     this.#queue.delete(pod.uid);

@@ -229,6 +229,34 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
       ]);
     }));
 
+  test('a pod goes while the answer about its volume is lost: the volume is there for the next', () =>
+    simulate(1, async (world) => {
+      const cluster = await VolumeCluster.start(world, mode);
+      let lost = false;
+      cluster.schedule('scheduler', (server) => ({
+        watch: (request, sink) => server.watch(request, sink),
+        send: async (request) => {
+          if (lost || !isWrite(request) || !bindsVolume.test(request.path)) return server.send(request);
+          lost = true;
+          await world.sleep(5_000);
+          return { type: 'unreachable', error: new Error('the request was lost') };
+        },
+      }));
+      await cluster.class(none);
+      await cluster.node('n1', 'a');
+      await cluster.volume('only', '1Gi', 'a');
+      await cluster.claim('x');
+      await cluster.claim('y');
+      await world.sleep(100);
+      await cluster.pod('one', 'x');
+      await world.sleep(1_000);
+      await cluster.pod('two', 'y');
+      await world.sleep(1_000);
+      await cluster.client.delete(podKind, inDefault('one'), { gracePeriodSeconds: 0 });
+      await world.sleep(60_000);
+      expect(await cluster.look()).toEqual(['pod/two n1', 'pv/only Bound y', 'pvc/x Pending', 'pvc/y Bound only']);
+    }));
+
   test('many pods on a bad network: every pod with its own volume, each where its volume is, once the network heals', async () => {
     for (const seed of seeds(3)) {
       await simulate(seed, async (world) => {
