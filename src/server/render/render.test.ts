@@ -131,8 +131,15 @@ describe('tables', () => {
   });
 
   test('something without columns shows its name', async () => {
-    const scale = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: { name: 'web' } } as unknown as KubeObject;
-    expect(JSON.parse(await text({ type: 'plain', code: 200, object: scale, warnings: [] }, accept))).toMatchObject({ rows: [{ cells: ['web', null] }] });
+    const review = { kind: 'TokenReview', apiVersion: 'authentication.k8s.io/v1', metadata: { name: 'web' } };
+    expect(JSON.parse(await text({ type: 'plain', code: 200, object: review, warnings: [] }, accept))).toMatchObject({ rows: [{ cells: ['web', null] }] });
+  });
+
+  test('a Scale shows how many there are to be, and are', async () => {
+    const scale = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: { name: 'web' }, spec: { replicas: 3 }, status: { replicas: 2 } };
+    const table: unknown = JSON.parse(await text({ type: 'plain', code: 200, object: scale, warnings: [] }, accept));
+    const columnDefinitions = [{ name: 'Name' }, { name: 'Desired', type: 'integer' }, { name: 'Available', type: 'integer' }, { name: 'Age' }];
+    expect(table).toMatchObject({ columnDefinitions, rows: [{ cells: ['web', 3, 2, '<unknown>'] }] });
   });
 
   test('a Status stays a Status', async () => {

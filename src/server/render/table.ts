@@ -1,5 +1,7 @@
 import { causeMessage, invalid } from '../../api/field-error.ts';
 import type { Column, Kind, RowCondition } from '../../api/kind.ts';
+import { plainColumns } from '../../api/kinds/columns.ts';
+import { scaleColumns } from '../../api/kinds/workloads/scale-columns.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { statusErrors } from '../../api/status.ts';
 import type { ListMeta, Stored } from '../api.ts';
@@ -35,17 +37,15 @@ export const tableOfList = (kind: Kind, items: readonly Stored[], list: { metada
 export const tableOfObject = (kind: Kind, item: Stored, options: TableOptions): string =>
   table(kind, [item], { metadata: { resourceVersion: item.object.metadata.resourceVersion }, options });
 
-/** What has no columns of its own (a Scale, a TokenRequest) shows its name and when it was made. */
+/** What is answered without being stored. Most of it (a TokenRequest) shows its name and when it was made. */
 export function tableOfPlain(object: KubeObject, options: TableOptions): string {
   const stored: Stored = { object, revision: 0, json: () => Buffer.from(JSON.stringify(object)) };
   const { resourceVersion } = object.metadata;
-  return table({ columns: defaultColumns }, [stored], { metadata: resourceVersion === undefined ? {} : { resourceVersion }, options });
+  return table({ columns: object.kind === 'Scale' ? scaleColumns : plainColumns }, [stored], {
+    metadata: resourceVersion === undefined ? {} : { resourceVersion },
+    options,
+  });
 }
-
-const defaultColumns: readonly Column[] = [
-  { name: 'Name', type: 'string', format: 'name', priority: 0, cell: (object) => object.metadata.name ?? '' },
-  { name: 'Created At', type: 'date', format: '', priority: 0, cell: (object) => object.metadata.creationTimestamp ?? null },
-];
 
 interface Rows {
   readonly columns: readonly Column[];
