@@ -1,3 +1,4 @@
+import { loadCel } from '../api/cel/environment.ts';
 import type { Kind } from '../api/kind.ts';
 import { volumeBindingsPath } from '../api/kinds/mooring/volume-binding.ts';
 import type { Store } from '../store/contract.ts';
@@ -44,7 +45,7 @@ export interface RunningApi extends Api {
 export function createApi({ store, kinds, world, tokens, access, extensions, network = defaultServiceNetwork }: ApiOptions): RunningApi {
   const resources = new Resources(kinds);
   const admission = defaultChain(resources, { store, world, network, access });
-  const registry: Registry = { store, resources, world, admission, locks: new Locks(world.timers) };
+  const registry: Registry = { store, resources, world, admission, locks: new Locks(world.timers), authorizer: access?.authorizer };
   const router = new Router(resources);
   const bindings = extensions === undefined ? undefined : volumeBindings(registry, extensions.authorizer);
   const reviews = access === undefined ? undefined : createReviews({ access, tokens, world });
@@ -55,6 +56,8 @@ export function createApi({ store, kinds, world, tokens, access, extensions, net
         const review = reviews?.(request);
         if (review !== undefined) return await review;
         if (bindings !== undefined && request.path === volumeBindingsPath) return await bindings.handle(request);
+        // The rules of a definition are read with it.
+        if (request.method !== 'GET' && request.path.startsWith(definitions)) await loadCel();
         if (custom?.loading !== undefined) await custom.loading;
         const route = router.route(request.path);
         const { deprecation } = route.resource.kind;
@@ -74,4 +77,5 @@ export function createApi({ store, kinds, world, tokens, access, extensions, net
   return api;
 }
 
+const definitions = '/apis/apiextensions.k8s.io/';
 const noKinds: readonly Kind[] = [];

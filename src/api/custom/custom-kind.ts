@@ -13,10 +13,8 @@ import { fillDefaults } from './defaulting.ts';
 import type { CustomResourceDefinition, DefinitionVersion, JsonSchema, ScaleSubresource } from './definition.ts';
 import { findFirst, parseJsonPath } from './json-path.ts';
 import { validateListTypes } from './list-types.ts';
+import { checkRules } from './rules.ts';
 import { validateValue } from './validate-value.ts';
-
-/** Checks rules of schemas; there only where a schema has some. */
-export type RuleChecker = (object: unknown, old: unknown, options: { readonly schema: JsonSchema; readonly field: string }) => FieldError[];
 
 /** The version that every stored object says it is of: versions differ in name only, so none of them needs to be kept. */
 const STORED = 'stored';
@@ -27,13 +25,13 @@ export interface CustomKinds {
   readonly served: readonly Kind[];
 }
 
-export function customKinds(definition: CustomResourceDefinition, checkRules: RuleChecker | undefined): CustomKinds {
+export function customKinds(definition: CustomResourceDefinition): CustomKinds {
   const versions = definition.spec.versions ?? [];
   const [first] = versions;
   if (first === undefined) throw new Error('a definition without versions was stored');
-  const base: Kind = { ...kindOf(definition, first, checkRules), version: STORED, storage: { resource: resourceOf(definition) } };
+  const base: Kind = { ...kindOf(definition, first), version: STORED, storage: { resource: resourceOf(definition) } };
   const served = versions.filter(({ served }) => served).sort(byPriority);
-  return { base, served: served.map((version) => kindOf(definition, version, checkRules)) };
+  return { base, served: served.map((version) => kindOf(definition, version)) };
 }
 
 const resourceOf = ({ spec }: CustomResourceDefinition): string => `${spec.group}/${spec.names.plural}`;
@@ -51,7 +49,7 @@ function rank(name: string): readonly number[] {
   return [parts[2] === undefined ? 3 : parts[2] === 'beta' ? 2 : 1, Number(parts[1]), Number(parts[3] ?? 0)];
 }
 
-function kindOf({ spec, status }: CustomResourceDefinition, version: DefinitionVersion, checkRules: RuleChecker | undefined): Kind {
+function kindOf({ spec, status }: CustomResourceDefinition, version: DefinitionVersion): Kind {
   const { group } = spec;
   const names = status.acceptedNames;
   const apiVersion = `${group}/${version.name}`;
@@ -59,7 +57,7 @@ function kindOf({ spec, status }: CustomResourceDefinition, version: DefinitionV
   const custom: CustomType = { schema, listKind: names.listKind ?? '', decode: (value) => decodeCustom(value, { schema, apiVersion, kind: names.kind }) };
   const hasStatus = version.subresources?.status !== undefined;
   const scale = version.subresources?.scale;
-  const checks = new Checks({ schema, scale, checkRules });
+  const checks = new Checks({ schema, scale });
   return {
     group,
     version: version.name,
@@ -110,19 +108,17 @@ function keepMetadata(object: KubeObject, old: KubeObject): void {
 class Checks {
   readonly #schema: JsonSchema;
   readonly #scale: ScaleSubresource | undefined;
-  readonly #checkRules: RuleChecker | undefined;
 
-  constructor(options: { schema: JsonSchema; scale: ScaleSubresource | undefined; checkRules: RuleChecker | undefined }) {
+  constructor(options: { schema: JsonSchema; scale: ScaleSubresource | undefined }) {
     this.#schema = options.schema;
     this.#scale = options.scale;
-    this.#checkRules = options.checkRules;
   }
 
   object(object: KubeObject, old: KubeObject | undefined): FieldError[] {
     const errors = [...validateValue(object, this.#schema, { old }), ...this.#scaleErrors(object, ['specReplicasPath', 'statusReplicasPath'])];
     errors.push(...validateListTypes(object, this.#schema, ''));
     // Rules rely on values being what the schema says.
-    return errors.length > 0 ? errors : (this.#checkRules?.(object, old, { schema: this.#schema, field: '' }) ?? []);
+    return errors.length > 0 ? errors : checkRules(object, this.#schema, { field: '', old });
   }
 
   status(object: KubeObject, old: KubeObject): FieldError[] {
@@ -130,7 +126,7 @@ class Checks {
     const value = fieldOf(object, 'status');
     const errors = schema === undefined || value === undefined ? [] : validateValue(value, schema, { old: fieldOf(old, 'status'), base: 'status' });
     errors.push(...this.#scaleErrors(object, ['statusReplicasPath']), ...(value === undefined ? [] : validateListTypes(value, schema, 'status')));
-    return errors.length > 0 ? errors : (this.#checkRules?.(object, old, { schema: this.#schema, field: '' }) ?? []);
+    return errors.length > 0 ? errors : checkRules(object, this.#schema, { field: '', old });
   }
 
   #scaleErrors(object: KubeObject, names: readonly ('specReplicasPath' | 'statusReplicasPath')[]): FieldError[] {

@@ -3,6 +3,7 @@ import { type FieldError, forbidden, invalid, notOneOf, notSupported, required }
 import { deepEqual } from '../schema/plain-object.ts';
 import { cloneObject } from '../schema/plain-object.ts';
 import { additionalOf, type JsonSchema, propertyOf, type ValidationRule } from './definition.ts';
+import { compileRules } from './rules.ts';
 import { prune } from './prune.ts';
 import { parseJsonPath } from './json-path.ts';
 import { validateStructural } from './structural-rules.ts';
@@ -50,7 +51,7 @@ function schemaRules(schema: JsonSchema, field: string, around: Surroundings): F
   if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
     errors.push(invalid(`${field}.x-kubernetes-preserve-unknown-fields`, false, 'must be true or undefined'));
   }
-  return [...errors, ...mapType(schema, field), ...listType(schema, field), ...ruleTexts(schema, field)];
+  return [...errors, ...mapType(schema, field), ...listType(schema, field), ...ruleTexts(schema, field), ...compileRules(schema, field)];
 }
 
 function unsupported(schema: JsonSchema, field: string, { noDefaults, insideMeta }: Surroundings): FieldError[] {

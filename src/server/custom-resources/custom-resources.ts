@@ -1,3 +1,4 @@
+import { loadCel } from '../../api/cel/environment.ts';
 import { type CustomKinds, customKinds } from '../../api/custom/custom-kind.ts';
 import { conditionOf, type CustomResourceDefinition, isTrue, withCondition } from '../../api/custom/definition.ts';
 import type { Kind } from '../../api/kind.ts';
@@ -77,6 +78,8 @@ export class CustomResources {
     const revision = store.revision();
     for (let from = prefix; ; ) {
       const { entries, remaining } = await store.range({ from, to: prefixEnd(prefix), revision, limit: PAGE });
+      // Rules of definitions are checked as soon as they are served.
+      if (entries.length > 0) await loadCel();
       for (const entry of entries) this.#know(storedOf(this.#resource, entry).object as CustomResourceDefinition);
       const last = entries.at(-1);
       if (remaining === 0 || last === undefined) break;
@@ -101,7 +104,7 @@ export class CustomResources {
   }
 
   #serve(name: string, definition: CustomResourceDefinition): void {
-    const { base, served } = customKinds(definition, undefined);
+    const { base, served } = customKinds(definition);
     const terminating = isTrue(definition, 'Terminating');
     // What is being removed takes nothing new.
     const kinds = { base, served: terminating ? served.map((kind) => ({ ...kind, verbs: kind.verbs.filter((verb) => verb !== 'create') })) : served };

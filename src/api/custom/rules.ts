@@ -1,0 +1,153 @@
+/** Rules of a schema (x-kubernetes-validations), on an object and, where they speak of it, on what it was before. */
+import { loadedCel } from '../cel/environment.ts';
+import { duplicate, type FieldError, forbidden, invalid, omittedValue, required } from '../field-error.ts';
+import { isJsonObject } from '../json.ts';
+import { deepEqual } from '../schema/plain-object.ts';
+import { additionalOf, type JsonSchema, propertyOf, type ValidationRule } from './definition.ts';
+import { schemasWithin } from './schemas-within.ts';
+import { correspondingItems } from './validate-value.ts';
+
+interface Visit {
+  readonly field: string;
+  readonly old: unknown;
+}
+
+const withRules = new WeakMap<JsonSchema, boolean>();
+
+/** Whether there is anything to check: most schemas have no rules. */
+export function hasRules(schema: JsonSchema): boolean {
+  let known = withRules.get(schema);
+  if (known === undefined) {
+    known = [...schemasWithin(schema)].some((one) => (one['x-kubernetes-validations'] ?? []).length > 0);
+    withRules.set(schema, known);
+  }
+  return known;
+}
+
+/** `old`: undefined if the object is new. */
+export function checkRules(value: unknown, schema: JsonSchema, visit: Visit): FieldError[] {
+  if (value === undefined || value === null || !hasRules(schema)) return [];
+  const own = (schema['x-kubernetes-validations'] ?? []).flatMap((rule) => checkRule(value, { rule, schema }, visit));
+  return [...own, ...checkInside(value, schema, visit)];
+}
+
+function checkInside(value: unknown, schema: JsonSchema, { field, old }: Visit): FieldError[] {
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    if (items === undefined) return [];
+    const oldOf = correspondingItems(schema, old);
+    return value.flatMap((item, i) => checkRules(item, items, { field: `${field}[${i}]`, old: oldOf(item) }));
+  }
+  if (!isJsonObject(value)) return [];
+  const additional = additionalOf(schema);
+  const oldFields = isJsonObject(old) && schema['x-kubernetes-map-type'] !== 'atomic' ? old : {};
+  return Object.keys(value).flatMap((key) => {
+    const property = propertyOf(schema, key);
+    const before = Object.hasOwn(oldFields, key) ? oldFields[key] : undefined;
+    if (property !== undefined) return checkRules(value[key], property, { field: field === '' ? key : `${field}.${key}`, old: before });
+    return additional === undefined ? [] : checkRules(value[key], additional, { field: `${field}[${key}]`, old: before });
+  });
+}
+
+const usesOld = (text: string): boolean => /\boldSelf\b/.test(text);
+
+function checkRule(value: unknown, { rule, schema }: { rule: ValidationRule; schema: JsonSchema }, visit: Visit): FieldError[] {
+  const { field, old } = visit;
+  const transition = usesOld(rule.rule);
+  // A rule about a change says nothing about what is new; any other nothing about what stays as it is.
+  if (transition && old === undefined && rule.optionalOldSelf !== true) return [];
+  if (!transition && old !== undefined && deepEqual(value, old)) return [];
+  const shown = field === '' ? '<nil>' : field;
+  const cel = loadedCel();
+  if (cel === undefined) return [{ type: 'InternalError', field: shown, detail: 'rules cannot be checked yet' }];
+  const before = old === undefined ? undefined : celValue(old, schema);
+  const variables = { self: celValue(value, schema), oldSelf: rule.optionalOldSelf === true ? cel.optional(before) : before };
+  const evaluate = (text: string): unknown => cel.compile(text).evaluate(variables);
+  try {
+    if (evaluate(rule.rule) === true) return [];
+  } catch (error) {
+    return [invalid(shown, schema.type ?? '', `${firstLine(error)} evaluating rule: ${(rule.message ?? rule.rule).trim()}`)];
+  }
+  return [
+    refusal(rule, {
+      field: `${field}${rule.fieldPath ?? ''}`.replace(/^\./, '') || '<nil>',
+      value: typeof value === 'object' ? omittedValue : value,
+      detail: detailOf(rule, evaluate),
+    }),
+  ];
+}
+
+const firstLine = (error: unknown): string => (error instanceof Error ? (error.message.split('\n')[0] ?? '').replace(/^No such/, 'no such') : String(error));
+
+function refusal({ reason }: ValidationRule, { field, value, detail }: { field: string; value: unknown; detail: string }): FieldError {
+  switch (reason) {
+    case 'FieldValueForbidden':
+      return forbidden(field, detail);
+    case 'FieldValueRequired':
+      return required(field, detail);
+    case 'FieldValueDuplicate':
+      return duplicate(field, value);
+    default:
+      return invalid(field, value, detail);
+  }
+}
+
+/** Texts that an expression makes; what cannot be shown on one line gives way to the plain message. */
+function detailOf({ rule, message = '', messageExpression = '' }: ValidationRule, evaluate: (text: string) => unknown): string {
+  const plain = message === '' ? `failed rule: ${rule.trim()}` : message.trim();
+  if (messageExpression === '') return plain;
+  try {
+    const made = evaluate(messageExpression);
+    return typeof made === 'string' && made.trim() !== '' && !/[\n\r]/.test(made) && made.length <= MAX_MESSAGE ? made.trim() : plain;
+  } catch {
+    return plain;
+  }
+}
+
+const MAX_MESSAGE = 5_120;
+
+/** A value as expressions see it: whole numbers apart from others, times as times, names that can be written. */
+function celValue(value: unknown, schema: JsonSchema | undefined): unknown {
+  if (Array.isArray(value)) return value.map((item) => celValue(item, schema?.items));
+  if (isJsonObject(value)) return celFields(value, schema ?? {});
+  if (typeof value === 'number') return schema?.type !== 'number' && Number.isInteger(value) ? BigInt(value) : value;
+  if (typeof value === 'string' && schema?.format === 'date-time' && !Number.isNaN(Date.parse(value))) return new Date(value);
+  return value;
+}
+
+function celFields(object: Record<string, unknown>, schema: JsonSchema): Record<string, unknown> {
+  const fields: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  for (const [key, member] of Object.entries(object)) {
+    const property = propertyOf(schema, key);
+    fields[property === undefined ? key : escaped(key)] = celValue(member, property ?? additionalOf(schema));
+  }
+  return fields;
+}
+
+const reserved: ReadonlySet<string> = new Set(
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(' '),
+);
+
+/** 'x-y' is written self.x__dash__y. */
+function escaped(name: string): string {
+  if (reserved.has(name)) return `__${name}__`;
+  return name.replaceAll('__', '__underscores__').replaceAll('.', '__dot__').replaceAll('-', '__dash__').replaceAll('/', '__slash__');
+}
+
+/** Rules that cannot be read are refused with the definition that has them. */
+export function compileRules(schema: JsonSchema, field: string): FieldError[] {
+  const cel = loadedCel();
+  if (cel === undefined) return [];
+  return (schema['x-kubernetes-validations'] ?? []).flatMap((rule, i) => {
+    const at = `${field}.x-kubernetes-validations[${i}]`;
+    const attempt = (text: string, name: string): FieldError[] => {
+      try {
+        cel.compile(text);
+        return [];
+      } catch (error) {
+        return [invalid(`${at}.${name}`, rule, `compilation failed: ${firstLine(error)}`)];
+      }
+    };
+    return [...attempt(rule.rule, 'rule'), ...(rule.messageExpression === undefined ? [] : attempt(rule.messageExpression, 'messageExpression'))];
+  });
+}
