@@ -20,7 +20,7 @@ import { apiVersionOf } from '../../../api/kind.ts';
 import { type ReviewKind, reviewKinds } from '../../../api/kinds/reviews.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { statusErrors } from '../../../api/status.ts';
-import type { World } from '../../../world/world.ts';
+import type { Clock } from '../../../world/world.ts';
 import type { AccessRules } from '../../admission/role-escalation.ts';
 import type { ApiRequest, ApiResponse, User } from '../../api.ts';
 import { aggregate } from '../../auth/rbac/authorizer.ts';
@@ -35,7 +35,7 @@ export interface ReviewOptions {
   readonly access: AccessRules;
   /** Absent: no token is known. */
   readonly tokens: Partial<Pick<TokenIssuer, 'review'>> | undefined;
-  readonly world: World;
+  readonly world: { readonly clock: Pick<Clock, 'now'> };
 }
 
 interface Asked {
@@ -126,7 +126,8 @@ const userInfoOf = ({ name, uid, groups, extra = {} }: User): UserInfo => ({
 });
 
 function rulesStatus(rules: readonly PolicyRule[], errors: readonly string[]): SubjectRulesReviewStatus {
-  const resourceRules = rules.flatMap(({ nonResourceURLs: _, ...rule }): ResourceRule[] => ((rule.resources ?? []).length > 0 ? [rule] : []));
+  // A rule for resources names no paths.
+  const resourceRules: ResourceRule[] = rules.filter(({ resources = [] }) => resources.length > 0);
   const nonResourceRules = rules.flatMap(({ verbs, nonResourceURLs = [] }): NonResourceRule[] =>
     nonResourceURLs.length > 0 ? [{ verbs, nonResourceURLs }] : [],
   );
