@@ -4,9 +4,11 @@
  */
 import type { Node, Pod } from '../api/generated/types.ts';
 import type { KubeObject } from '../api/object.ts';
+import { isSameTaint } from '../domain/taints.ts';
 import { Cluster } from '../scheduler/cluster.ts';
 import { type ClusterChange, isFailure, type NodeInfo, type Plugin, type Rejection, type ResourceName, type Snapshot } from '../scheduler/framework.ts';
 import { defaultPlugins } from '../scheduler/plugins/index.ts';
+import { cordon } from '../scheduler/plugins/node-unschedulable.ts';
 import { readPod } from '../scheduler/pod-info.ts';
 import { volumePlugins } from '../scheduler/volumes/plugins.ts';
 import type { Sight } from './sight.ts';
@@ -62,7 +64,7 @@ function clusterSeen(sight: Sight, plugins: readonly Plugin[]): Cluster {
 
 /** Pods come last, when all that they need is known. */
 const listsOf = (sight: Sight): Readonly<Record<ResourceName, readonly KubeObject[]>> => ({
-  node: sight.nodes,
+  node: sight.nodes.map(withoutCordonTaint),
   namespace: sight.namespaces,
   claim: sight.claims.map(({ object }) => object),
   volume: sight.volumes.map(({ object }) => object),
@@ -78,6 +80,14 @@ const listsOf = (sight: Sight): Readonly<Record<ResourceName, readonly KubeObjec
   statefulSet: [],
   pod: sight.placed,
 });
+
+/** A cordoned node is tainted for it, too, and loses that taint with the cordon: the same thing is told once, and has one remedy. */
+function withoutCordonTaint(node: Node): Node {
+  const { unschedulable, taints } = node.spec;
+  return unschedulable === true && taints !== undefined
+    ? { ...node, spec: { ...node.spec, taints: taints.filter((taint) => !isSameTaint(taint, cordon)) } }
+    : node;
+}
 
 class ListView<T extends KubeObject> {
   readonly #byKey: ReadonlyMap<string, T>;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Taint } from '../../src/api/generated/types.ts';
 import { pod, pv, pvc, storageClass } from '../storage/objects.ts';
 import { answer, attachment, bound, boundTo, csiNode, disk, explanation, inZone, node, notReady, onlyInZone, onNode } from './answers.ts';
 
@@ -92,6 +93,18 @@ describe('a pod without a node', () => {
       Next: an administrator makes a node fit; the scheduler looks again at once.
       "
     `);
+  });
+
+  test('because its node is cordoned, and tainted for that: it is told once, and to uncordon it is enough', () => {
+    const taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+    const other = { key: 'example.com/mine', effect: 'NoSchedule' };
+    const refusals = (taints: Taint[], unschedulable = true) => explanation('pod/web', [pod('web', []), node('n1', { spec: { unschedulable, taints } })]);
+    const { candidates, fixes } = refusals([taint]);
+    expect(candidates.map((each) => each.refusals.map(({ rule }) => rule))).toEqual([['cordoned']]);
+    expect(fixes.flatMap(({ commands }) => commands)).toEqual(['kubectl uncordon n1']);
+    expect(refusals([taint, other]).candidates[0]?.refusals.map(({ rule }) => rule)).toEqual(['cordoned', 'taint']);
+    // Nobody cordoned it: then to uncordon it would not help.
+    expect(refusals([taint], false).candidates[0]?.refusals.map(({ rule }) => rule)).toEqual(['taint']);
   });
 
   test('because its volume is labelled with another zone, as old volumes are', () => {

@@ -10,7 +10,8 @@ const cordoned = rejection('unresolvable', name, {
   detail: () => ({ found: 'is cordoned', wanted: 'to be uncordoned' }),
 });
 
-const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+/** What the taint says that comes with cordoning. */
+export const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
 const toleratesCordon = ({ spec }: Pod): boolean => (spec.tolerations ?? []).some((toleration) => toleratesTaint(toleration, cordon));
 
