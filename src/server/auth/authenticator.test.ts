@@ -3,7 +3,7 @@ import { type ClientCertificate, createAuthenticator, staticToken } from './auth
 
 const none: ClientCertificate = { type: 'none' };
 const invalid: ClientCertificate = { type: 'invalid' };
-const jane: ClientCertificate = { type: 'valid', commonName: 'jane', organizations: ['dev'] };
+const jane: ClientCertificate = { type: 'valid', commonName: 'jane', organizations: ['dev'], fingerprint: '0a1b' };
 
 describe('authentication', () => {
   const authenticator = createAuthenticator([staticToken('secret', { name: 'admin', groups: ['system:masters'] })]);
@@ -20,11 +20,16 @@ describe('authentication', () => {
     expect(await authenticator.authenticate({ certificate, authorization })).toMatchObject({ name, groups });
   });
 
+  test('a certificate tells which one it was', async () => {
+    const user = await authenticator.authenticate({ certificate: jane, authorization: undefined });
+    expect(user.extra).toEqual({ 'authentication.kubernetes.io/credential-id': ['X509SHA256=0a1b'] });
+  });
+
   test.each<[string, ClientCertificate, string | undefined]>([
     ['an unknown token', none, 'Bearer other'],
     ['a token that begins like the right one', none, 'Bearer secre'],
     ['a certificate that nobody we know signed', invalid, undefined],
-    ['a certificate without a name', { type: 'valid', commonName: '', organizations: [] }, undefined],
+    ['a certificate without a name', { type: 'valid', commonName: '', organizations: [], fingerprint: '' }, undefined],
   ])('%s is 401', async (_case, certificate, authorization) => {
     await expect(authenticator.authenticate({ certificate, authorization })).rejects.toMatchObject({ code: 401, message: 'Unauthorized' });
   });

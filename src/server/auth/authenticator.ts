@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { statusErrors } from '../../api/status.ts';
 import type { User } from '../api.ts';
-import { anonymous, authenticated } from './user.ts';
+import { anonymous, authenticated, credentialId } from './user.ts';
 
 /** What a client shows of itself. */
 export interface Credentials {
@@ -11,10 +11,15 @@ export interface Credentials {
 }
 
 /** A certificate that the TLS handshake presented, and whether our authority signed it and it is valid today. */
-export type ClientCertificate =
-  | { readonly type: 'none' }
-  | { readonly type: 'invalid' }
-  | { readonly type: 'valid'; readonly commonName: string; readonly organizations: readonly string[] };
+export type ClientCertificate = { readonly type: 'none' } | { readonly type: 'invalid' } | ValidCertificate;
+
+export interface ValidCertificate {
+  readonly type: 'valid';
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  /** SHA-256 of the certificate, in hexadecimal. */
+  readonly fingerprint: string;
+}
 
 export interface Authenticator {
   /** @throws ApiError 401 if there are credentials and none of them is valid. Without any: `system:anonymous`. */
@@ -27,7 +32,7 @@ export type TokenVerifier = (token: string) => Promise<User | undefined>;
 export function createAuthenticator(verifiers: readonly TokenVerifier[]): Authenticator {
   return {
     async authenticate({ certificate, authorization }) {
-      if (certificate.type === 'valid') return userOfCertificate(certificate.commonName, certificate.organizations);
+      if (certificate.type === 'valid') return userOfCertificate(certificate);
       const token = bearerToken(authorization);
       if (token !== undefined) {
         for (const verify of verifiers) {
@@ -42,10 +47,18 @@ export function createAuthenticator(verifiers: readonly TokenVerifier[]): Authen
   };
 }
 
-const userOfCertificate = (name: string, groups: readonly string[]): User => {
+/** A connection shows the same certificate with every request. */
+const usersOfCertificates = new WeakMap<ValidCertificate, User>();
+
+function userOfCertificate(certificate: ValidCertificate): User {
+  const before = usersOfCertificates.get(certificate);
+  if (before !== undefined) return before;
+  const { commonName: name, organizations: groups, fingerprint } = certificate;
   if (name === '') throw statusErrors.unauthorized();
-  return authenticated({ name, groups });
-};
+  const user = authenticated({ name, groups, extra: { [credentialId]: [`X509SHA256=${fingerprint}`] } });
+  usersOfCertificates.set(certificate, user);
+  return user;
+}
 
 /** Anything but a bearer token is no credential of ours, and is ignored as Kubernetes ignores it. */
 function bearerToken(header: string | undefined): string | undefined {

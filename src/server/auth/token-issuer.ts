@@ -1,6 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Clock, Random } from '../../world/world.ts';
 import type { User } from '../api.ts';
+import { credentialId } from './user.ts';
 import type { SecretFiles } from './certificate-files.ts';
 
 /** Something that a token speaks for, or that it ends with. */
@@ -217,7 +218,7 @@ function privateClaims(spec: TokenSpec, warnAfter: number | undefined): PrivateC
 /** Who a token speaks for, and what of it admission and authorization may want to know. */
 function userOf({ sub, jti, 'kubernetes.io': { namespace, serviceaccount, pod, node } }: Claims): User {
   const extra = {
-    'authentication.kubernetes.io/credential-id': [`JTI=${jti}`],
+    [credentialId]: [`JTI=${jti}`],
     ...(pod === undefined ? {} : { 'authentication.kubernetes.io/pod-name': [pod.name], 'authentication.kubernetes.io/pod-uid': [pod.uid] }),
     ...(node === undefined ? {} : { 'authentication.kubernetes.io/node-name': [node.name], 'authentication.kubernetes.io/node-uid': [node.uid] }),
   };

@@ -6,6 +6,9 @@ export const unauthenticatedGroup = 'system:unauthenticated';
 /** Who is in this group may do everything, whatever the roles say: nobody can lock the administrator out. */
 export const superusers = 'system:masters';
 
+/** Which of the user's credentials was shown. */
+export const credentialId = 'authentication.kubernetes.io/credential-id';
+
 export const anonymous: User = { name: 'system:anonymous', groups: [unauthenticatedGroup] };
 
 /** The user with the group that everybody has who proved who they are. */

@@ -18,7 +18,8 @@ function readCertificate(socket: TLSSocket): ClientCertificate {
   if (peer === null || Object.keys(peer).length === 0) return { type: 'none' };
   if (!socket.authorized) return { type: 'invalid' };
   const { CN, O } = peer.subject as { CN?: string | string[]; O?: string | string[] };
-  return { type: 'valid', commonName: textOf(CN), organizations: O === undefined ? [] : [O].flat() };
+  const fingerprint = peer.fingerprint256.replaceAll(':', '').toLowerCase();
+  return { type: 'valid', commonName: textOf(CN), organizations: O === undefined ? [] : [O].flat(), fingerprint };
 }
 
 const textOf = (value: string | string[] | undefined): string => (Array.isArray(value) ? (value.at(-1) ?? '') : (value ?? ''));
