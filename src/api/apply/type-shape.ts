@@ -31,9 +31,9 @@ function fieldShape(field: FieldSchema): FieldShape {
   return { shape: shapeOf(field.type, field), default: field.default ?? zeroOf(field) };
 }
 
-/** What must be there and is not is its zero: Kubernetes says so in its own schema, and so such items can be told apart. */
-function zeroOf({ optional, type }: FieldSchema): unknown {
-  if (optional || type.pointer) return undefined;
+/** What Kubernetes always prints and is not there is its zero: Kubernetes says so in its own schema, and so such items can be told apart. */
+function zeroOf({ omitEmpty, type }: FieldSchema): unknown {
+  if (omitEmpty || type.pointer) return undefined;
   switch (type.type) {
     case 'string':
       return '';

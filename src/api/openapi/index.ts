@@ -16,7 +16,7 @@ export type { ServedResource, ServedVersion } from './served.ts';
 const infoOf = (version: string): Schema => ({ title: 'Kubernetes', version });
 const mediaTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
 const streamTypes = ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];
-const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json'];
+const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json', 'application/apply-patch+yaml'];
 
 /** OpenAPI 3 of one version of one group. `custom`: those of its kinds that were defined at run time. */
 export function openApiV3(served: ServedVersion, version: string, custom: readonly Kind[] = []): object {

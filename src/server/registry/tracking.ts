@@ -14,9 +14,11 @@ import {
   withoutManagedFields,
 } from '../../api/apply/index.ts';
 import type { ManagedFieldsEntry } from '../../api/generated/types.ts';
+import { isJsonObject } from '../../api/json.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { decode, deepEqual } from '../../api/schema/index.ts';
 import { hasType } from '../../api/schema/type-schema.ts';
+import type { RequestBody } from '../api.ts';
 import { timestamp } from './metadata.ts';
 import type { WriteOptions } from './options.ts';
 import type { Call, Registry } from './registry.ts';
@@ -94,7 +96,7 @@ export interface Write {
 export function track(registry: Registry, call: Call, { object, old, subresource, options }: Write): void {
   const { metadata } = object;
   const liveEntries = old?.metadata.managedFields;
-  const givenEntries = metadata.managedFields;
+  const givenEntries = metadata.managedFields ?? (liveEntries !== undefined && asksForReset(call.request.body) ? [] : undefined);
   const explicit = options.fieldManager !== '';
   if (liveEntries === undefined && givenEntries === undefined && !explicit) return;
   delete metadata.managedFields;
@@ -119,6 +121,30 @@ export function trackIn(scene: ApplyScene, call: Call, { object, old, options, l
     explicit,
     manager: explicit ? options.fieldManager : managerOf(call.request.userAgent),
   });
+}
+
+const nameInBody = Buffer.from('managedFields');
+
+/** An empty list is as good as none once an object was decoded; here it says that nobody is to own anything. */
+function asksForReset(body: RequestBody): boolean {
+  if (body.type === 'none') return false;
+  if (body.type === 'object') return isReset(body.object);
+  const bytes = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, body.bytes.byteLength);
+  if (!bytes.includes(nameInBody)) return false;
+  try {
+    return isReset(JSON.parse(bytes.toString('utf8')));
+  } catch {
+    return false;
+  }
+}
+
+/** `body`: an object, a patch that looks like one, or the operations of a JSON patch. */
+function isReset(body: unknown): boolean {
+  const empty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+  if (Array.isArray(body))
+    return body.some((operation) => isJsonObject(operation) && operation['path'] === '/metadata/managedFields' && empty(operation['value']));
+  const metadata = isJsonObject(body) ? body['metadata'] : undefined;
+  return isJsonObject(metadata) && empty(metadata['managedFields']);
 }
 
 const maxManagerLength = 128;
