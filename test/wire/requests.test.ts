@@ -67,9 +67,8 @@ describe.each<[string, (wire: WireServer, path: string, options?: Send) => Promi
   });
 
   test.each<[string, string, Send, number, string]>([
-    ['a path that is none', '/nowhere', {}, 404, 'the server could not find the requested resource'],
     ['a resource that is none', '/api/v1/chairs', {}, 404, 'the server could not find the requested resource'],
-    ['a version that is none', '/apis/apps/v7', {}, 404, 'the server could not find the requested resource'],
+    ['a version that is none', '/api/v7', {}, 404, 'the server could not find the requested resource'],
     ['OPTIONS', collection, { method: 'OPTIONS' }, 405, 'the server does not allow this method on the requested resource'],
     ['a method that nobody knows', collection, { method: 'PURGE' }, 405, 'the server does not allow this method on the requested resource'],
     ['POST to a path', '/version', { method: 'POST' }, 405, 'the server does not allow this method on the requested resource'],
@@ -120,6 +119,13 @@ describe.each<[string, (wire: WireServer, path: string, options?: Send) => Promi
     expect(reply.headers['audit-id']).toBeDefined();
   });
 
+  test('a path that is none is no page', async () => {
+    const reply = await request(wire, '/nowhere');
+    expect(reply).toMatchObject({ code: 404, text: '404 page not found\n', headers: { 'content-type': 'text/plain; charset=utf-8' } });
+    expect(reply.headers['audit-id']).toBeDefined();
+    expect(await request(wire, '/nowhere', { as: 'anonymous' })).toMatchObject({ code: 403 });
+  });
+
   test('HEAD has no body', async () => {
     expect(await request(wire, '/healthz', { method: 'HEAD' })).toMatchObject({ code: 200, text: '' });
     expect(await request(wire, collection, { method: 'HEAD' })).toMatchObject({ code: 405, text: '' });
@@ -146,7 +152,7 @@ describe.each<[string, (wire: WireServer, path: string, options?: Send) => Promi
     const headers = { 'user-agent': 'curl/8' };
     expect((await request(wire, collection, { headers })).text).toMatch(/^\{\n {2}"kind": "ConfigMapList",\n/);
     expect((await request(wire, `${collection}?pretty=false`, { headers })).text).toMatch(/^\{"kind":/);
-    expect((await request(wire, '/nowhere', { headers })).text).toMatch(/^\{\n {2}"kind": "Status",\n/);
+    expect((await request(wire, '/api/v1/chairs', { headers })).text).toMatch(/^\{\n {2}"kind": "Status",\n/);
   });
 
   test('a failure of our own is told to the log, not to the client', async () => {

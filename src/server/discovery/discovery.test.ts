@@ -129,20 +129,21 @@ describe('plain discovery', () => {
     expect(await read('/apis/events.k8s.io/v1')).toMatchObject({ resources: [{ storageVersionHash: 'r2yiGXH7wu8=' }] });
   });
 
-  test.each([
-    '/api/v2',
-    '/api/v1/x',
-    '/apis/nope',
-    '/apis/apps/v2',
-    '/apis/apps/v1/x/y',
-    '/healthzz',
-    '/openapi/v4',
-    '/openapi/v3/apis/nope/v1',
-    '/__proto__',
-    '/constructor',
-  ])('there is no %s', async (path) => {
+  test.each(['/api/v2', '/api/v1/x', '/apis/apps/v2', '/apis/apps/v1/x/y'])('the API has no %s', async (path) => {
     expect(await ask(path)).toBe(undefined);
   });
+
+  // kube-apiserver v1.36.4: what no group serves ends at http.NotFound.
+  test.each(['/nowhere', '/apis/nope', '/apis/nope/v1', '/healthzz', '/openapi/v4', '/openapi/v3/apis/nope/v1', '/__proto__', '/constructor'])(
+    'there is no page %s',
+    async (path) => {
+      const answer = await ask(path);
+      expect(answer).toMatchObject({ code: 404 });
+      expect(textOf(answer)).toBe('404 page not found\n');
+      expect(header(answer, 'content-type')).toBe('text/plain; charset=utf-8');
+      expect(header(answer, 'x-content-type-options')).toBe('nosniff');
+    },
+  );
 
   test.each(['/api', '/apis', '/apis/apps', '/api/v1', '/apis/apps/v1'])('%s says the same in protobuf as in JSON', async (path) => {
     const answer = await ask(path, { accept: 'application/vnd.kubernetes.protobuf, */*' });

@@ -52,7 +52,7 @@ export interface TokenDocuments {
 
 type Answer = PathAnswer | undefined | Promise<PathAnswer | undefined>;
 
-/** Answers everything that is no resource. undefined: no such path. */
+/** Answers everything that is no resource. undefined: the API has no such path, and says so in its own way. */
 export function createPaths(options: PathOptions): (request: PathRequest) => Answer {
   const openApi = options.openApi === undefined ? undefined : new OpenApiPaths(options.openApi, sha512);
   const custom = options.customKinds ?? (() => noKinds);
@@ -84,12 +84,27 @@ function describedPaths(options: PathOptions, openApi: OpenApiPaths | undefined,
     '/.well-known/openid-configuration': () => (options.tokens === undefined ? undefined : openIdConfiguration(options.tokens)),
     '/openid/v1/jwks': async () => (options.tokens === undefined ? undefined : keySet(await options.tokens.keys())),
   };
-  return (request) => {
-    const path = request.path === '/' ? '/' : request.path.replace(/\/$/, '');
+  const answerOf = (request: PathRequest, path: string): Answer => {
     if (Object.hasOwn(fixed, path)) return fixed[path]?.(request);
     return answerHealth(request, options.health) ?? answerDiscovery(request, path, versions) ?? openApi?.answer(request);
   };
+  return async (request) => {
+    const path = request.path === '/' ? '/' : request.path.replace(/\/$/, '');
+    return (await answerOf(request, path)) ?? (isWithinApi(path, versions) ? undefined : pageNotFound);
+  };
 }
+
+/** Beneath a group that is served: what is missing there is missing from the API. */
+function isWithinApi(path: string, versions: readonly DiscoveredVersion[]): boolean {
+  const [root, group] = path.slice(1).split('/');
+  return root === 'api' || (root === 'apis' && versions.some((each) => each.group === group));
+}
+
+const pageNotFound: PathAnswer = {
+  code: 404,
+  headers: ['content-type', 'text/plain; charset=utf-8', 'x-content-type-options', 'nosniff'],
+  body: textBody('404 page not found\n'),
+};
 
 /** /apis/GROUP and /…/GROUP/VERSION */
 function answerDiscovery(request: PathRequest, path: string, versions: readonly DiscoveredVersion[]): Answer {
