@@ -68,7 +68,7 @@ type Binding = Pick<TokenSpec, 'boundObject' | 'node'>;
 async function bindingOf(registry: Registry, call: Call, reference: BoundObjectReference | null): Promise<Binding> {
   if (reference === null) return {};
   const { apiVersion = '', kind = '', name = '' } = reference;
-  if (apiVersion !== 'v1' || (kind !== 'Pod' && kind !== 'Secret' && kind !== 'Node')) {
+  if (apiVersion.includes('/') || (kind !== 'Pod' && kind !== 'Secret' && kind !== 'Node')) {
     throw statusErrors.badRequest(`cannot bind token to object of type ${describe(apiVersion, kind)}`);
   }
   const namespace = kind === 'Node' ? '' : call.route.namespace;
