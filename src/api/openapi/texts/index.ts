@@ -6,7 +6,7 @@ import { objectTexts } from './objects.ts';
 import { storageTexts } from './storage.ts';
 import { volumeTexts } from './volumes.ts';
 
-export interface TypeTexts {
+interface TypeTexts {
   readonly type: string | undefined;
   /** By the field's name. */
   readonly fields: ReadonlyMap<string, string>;

@@ -149,6 +149,21 @@ value The priority. The higher one goes first.
 globalDefault Whether pods that name no class get this one.
 description When to use this class.
 preemptionPolicy Whether such pods push others aside: PreemptLowerPriority (the default) or Never.`,
+  CustomResourceDefinition: `A kind of object that the server does not know by itself. Its name is plural.group.
+spec What the kind is called and what its objects look like.
+status Whether the kind is served.`,
+  CustomResourceDefinitionSpec: `What a kind is called and what its objects look like.
+group The API group of the kind.
+names What the kind is called.
+scope Whether its objects are in namespaces: Namespaced or Cluster.
+versions The versions of the kind. Exactly one of them is stored.`,
+  CustomResourceDefinitionVersion: `A version of a kind.
+name The version, such as v1 or v1beta1.
+served Whether clients can use it.
+storage Whether objects are stored in it.
+schema What objects look like, and what is refused.
+subresources Whether objects have a status and a scale of their own.
+additionalPrinterColumns The columns that kubectl get prints.`,
   Lease: `Says who is in charge, and until when.
 spec The holder and the times.`,
   Role: `Rights within a namespace.
