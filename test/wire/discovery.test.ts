@@ -45,6 +45,7 @@ describe('the kinds served', () => {
       ...['csidrivers', 'csinodes', 'csistoragecapacities', 'storageclasses', 'volumeattachments', 'volumeattributesclasses'].map(
         (name) => `storage.k8s.io/v1/${name}`,
       ),
+      'apiextensions.k8s.io/v1/customresourcedefinitions',
       'scheduling.k8s.io/v1/priorityclasses',
       'coordination.k8s.io/v1/leases',
       'discovery.k8s.io/v1/endpointslices',
