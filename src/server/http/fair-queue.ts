@@ -78,7 +78,7 @@ export class FairQueue {
   /** It is over, whether it ever had a seat or not. */
   depart(flow: Flow): void {
     flow.present -= 1;
-    if (flow.present === 0) this.#flows.delete(flow.name);
+    this.#forgetIfIdle(flow);
   }
 
   /**
@@ -106,7 +106,12 @@ export class FairQueue {
   leave(flow: Flow, width: number): void {
     flow.held -= width;
     this.#used -= width;
+    this.#forgetIfIdle(flow);
     if (this.#turns.size > 0) this.#schedule();
+  }
+
+  #forgetIfIdle(flow: Flow): void {
+    if (flow.present === 0 && flow.held === 0 && flow.waiting.length === 0) this.#flows.delete(flow.name);
   }
 
   #hasRoom(flow: Flow, width: number): boolean {
@@ -143,6 +148,7 @@ export class FairQueue {
     if (at < 0) return false;
     flow.waiting.splice(at, 1);
     if (flow.waiting.length === 0) this.#turns.delete(flow);
+    this.#forgetIfIdle(flow);
     this.#waiting -= 1;
     waiting.refuse(this.#overload(limit));
     return true;

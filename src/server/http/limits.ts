@@ -32,8 +32,8 @@ export interface Limits {
   /** Megabytes that one HTTP/2 connection may hold in frames not yet sent; then it takes no new stream. */
   readonly sessionMegabytes: number;
   /**
-   * Requests worked on at once by each priority, watches that are open not counted; further ones wait, and users take turns. A list counts
-   * for a quarter of them, and one user gets three quarters. Kubernetes: 400 reading and 200 writing. Here all run on one processor:
+   * Requests worked on at once by each priority, watches that are open not counted; further ones wait, and users take turns. Lists
+   * and large bodies have a fiftieth as many of their own, and one user gets three quarters. Kubernetes: 400 reading and 200 writing. Here all run on one processor:
    * more would only let one user's requests get in front of another's.
    */
   readonly seats: number;

@@ -39,31 +39,33 @@ const wideBodyBytes = 256 * 1024;
  */
 export class Room {
   readonly #options: RoomOptions;
-  readonly #queues: Readonly<Record<Priority, FairQueue>>;
+  readonly #lanes: Readonly<Record<Priority, Lane>>;
   /** Of all large bodies that are here or announced. */
   #bodyBytes = 0;
 
   constructor(options: RoomOptions) {
     this.#options = options;
     const { limits, world, metrics } = options;
-    const queue = (): FairQueue =>
+    const queue = (seats: number): FairQueue =>
       new FairQueue({
-        seats: limits.seats,
+        seats,
         waiting: limits.requestsWaiting,
         perFlow: limits.requestsPerUser,
         soon: (callback) => world.timers.soon(callback),
         refused: (limit) => metrics.refused.add(1, limit),
       });
-    this.#queues = { vital: queue(), system: queue(), bulk: queue() };
-    metrics.waiting = () => priorities.reduce((sum, priority) => sum + this.#queues[priority].waiting, 0);
+    const lane = (): Lane => ({ narrow: queue(limits.seats), wide: queue(Math.ceil(limits.seats / 50)) });
+    this.#lanes = { vital: lane(), system: lane(), bulk: lane() };
+    const waitingIn = ({ narrow, wide }: Lane): number => narrow.waiting + wide.waiting;
+    metrics.waiting = () => priorities.reduce((sum, priority) => sum + waitingIn(this.#lanes[priority]), 0);
   }
 
   /** @throws ApiError 429 at once if there is no room at all; rejects with 429 or 504 */
   run<T>(asking: Asking, work: Work<T>): Promise<T> {
     const { metrics, world } = this.#options;
-    const queue = this.#queues[priorityOf(asking.user, asking.attributes)];
-    const flow = queue.arrive(asking.user.name);
-    const visit = new Visit(queue, flow);
+    const lane = this.#lanes[priorityOf(asking.user, asking.attributes)];
+    const flow = lane.narrow.arrive(asking.user.name);
+    const visit = new Visit(lane, flow);
     metrics.inFlight += 1;
     return new Promise((resolve, reject) => {
       const cancel = world.timers.after(work.ms, () => {
@@ -76,7 +78,7 @@ export class Room {
         .finally(() => {
           metrics.inFlight -= 1;
           cancel();
-          queue.depart(flow);
+          lane.narrow.depart(flow);
         });
     });
   }
@@ -85,8 +87,7 @@ export class Room {
     const reserved = this.#reserve(visit.flow, asking.exchange);
     try {
       const received = await receive();
-      const width = isWide(asking.attributes, received) ? visit.queue.wide : 1;
-      const waits = visit.enter(width);
+      const waits = visit.enter(isWide(asking.attributes, received));
       if (waits !== undefined) {
         asking.exchange.onClose(() => void visit.giveUp());
         await waits;
@@ -94,7 +95,7 @@ export class Room {
       try {
         return await perform(received);
       } finally {
-        visit.queue.leave(visit.flow, width);
+        visit.leave();
       }
     } finally {
       visit.flow.bodyBytes -= reserved;
@@ -119,21 +120,49 @@ export class Room {
   }
 }
 
-/** One request in its queue. */
+/**
+ * The requests of one priority. What takes long has few seats of its own and begins one at a time: on one processor nobody is served
+ * sooner by more, and what is done in no time does not wait for it.
+ */
+interface Lane {
+  readonly narrow: FairQueue;
+  readonly wide: FairQueue;
+}
+
+/** One request in its lane. */
 class Visit {
-  readonly queue: FairQueue;
+  /** As one of all requests of its user. */
   readonly flow: Flow;
+  readonly #lane: Lane;
+  #seat: { readonly queue: FairQueue; readonly flow: Flow } | undefined;
   #giveUp: (() => boolean) | undefined;
 
-  constructor(queue: FairQueue, flow: Flow) {
-    this.queue = queue;
+  constructor(lane: Lane, flow: Flow) {
+    this.#lane = lane;
     this.flow = flow;
   }
 
-  enter(width: number): Promise<void> | undefined {
-    const place = this.queue.enter(this.flow, width);
+  /** @throws ApiError 429 */
+  enter(wide: boolean): Promise<void> | undefined {
+    if (!wide) return this.#enter({ queue: this.#lane.narrow, flow: this.flow });
+    const flow = this.#lane.wide.arrive(this.flow.name);
+    try {
+      return this.#enter({ queue: this.#lane.wide, flow });
+    } finally {
+      // Its user's requests are counted already; the flow stays as long as it waits or holds a seat.
+      this.#lane.wide.depart(flow);
+    }
+  }
+
+  #enter(seat: { readonly queue: FairQueue; readonly flow: Flow }): Promise<void> | undefined {
+    const place = seat.queue.enter(seat.flow, 1);
+    this.#seat = seat;
     this.#giveUp = place?.giveUp;
     return place?.seated;
+  }
+
+  leave(): void {
+    this.#seat?.queue.leave(this.#seat.flow, 1);
   }
 
   /** Whether it was still waiting; then it is refused. */
