@@ -23,6 +23,12 @@ export type FieldErrorType =
   | 'TypeInvalid'
   | 'InternalError';
 
+/**
+ * So many errors are reported of one object, and of one map or list no more are looked for: three megabytes of nonsense would keep the
+ * server busy for seconds to say what nobody reads. Kubernetes names all of them.
+ */
+export const maxReportedErrors = 1_000;
+
 const reasons: Readonly<Record<FieldErrorType, string>> = {
   Required: 'FieldValueRequired',
   Invalid: 'FieldValueInvalid',

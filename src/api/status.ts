@@ -1,4 +1,4 @@
-import { causeMessage, causeReason, type FieldError } from './field-error.ts';
+import { causeMessage, causeReason, type FieldError, maxReportedErrors } from './field-error.ts';
 import { type Kind, qualifiedResource } from './kind.ts';
 
 /** The answer to a request that failed, and to a few that did not (delete). */
@@ -107,7 +107,8 @@ export const statusErrors = {
   tooLarge: (limit: number) => new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`),
   unsupportedMediaType: (accepted: readonly string[]) =>
     new ApiError(415, 'UnsupportedMediaType', `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`),
-  invalid: (kind: Pick<Kind, 'group' | 'kind'>, name: string, errors: readonly FieldError[]) => {
+  invalid: (kind: Pick<Kind, 'group' | 'kind'>, name: string, all: readonly FieldError[]) => {
+    const errors = all.length > maxReportedErrors ? all.slice(0, maxReportedErrors) : all;
     // A check that ran twice shows as two causes, but is said once.
     const texts = [...new Set(errors.map((e) => `${e.field}: ${causeMessage(e)}`))];
     const list = texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;

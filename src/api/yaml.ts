@@ -56,6 +56,10 @@ class Converter {
   readonly #document: Document.Parsed | Document;
   readonly #lineOf: (node: Node) => number;
   readonly #duplicates: string[] = [];
+  /** By anchor, the node that has it; a later one takes the name over. */
+  readonly #anchored = new Map<string, Node>();
+  /** What an alias means where it stands; it means the same wherever it is repeated. */
+  readonly #targets = new Map<Alias, Node>();
   #aliased = 0;
   #aliasDepth = 0;
 
@@ -75,14 +79,17 @@ class Converter {
     if (depth > maxDepth) throw new YamlError('yaml: exceeded max depth');
     if (this.#aliasDepth > 0 && ++this.#aliased > maxAliasedValues) throw new YamlError('yaml: document contains excessive aliasing');
     if (this.#yaml.isAlias(node)) return this.#alias(node, depth);
+    if (this.#aliasDepth === 0 && this.#yaml.isNode(node) && node.anchor !== undefined) this.#anchored.set(node.anchor, node);
     if (this.#yaml.isMap(node)) return this.#map(node, depth);
     if (this.#yaml.isSeq(node)) return node.items.map((item) => this.#value(item, depth + 1));
     return this.#yaml.isScalar(node) ? scalarValue(node) : null;
   }
 
   #alias(node: Alias, depth: number): unknown {
-    const target = node.resolve(this.#document);
+    // The library's own search goes through the whole document for each alias.
+    const target = this.#targets.get(node) ?? this.#anchored.get(node.source);
     if (target === undefined) throw new YamlError(`yaml: unknown anchor '${node.source}' referenced`);
+    this.#targets.set(node, target);
     this.#aliasDepth++;
     const value = this.#value(target, depth + 1);
     this.#aliasDepth--;
@@ -160,7 +167,8 @@ function readNumber(text: string): number | JsonNumber | undefined {
 function readInteger(text: string): bigint | undefined {
   const parts = /^([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)$/.exec(text);
   const digits = parts?.[2];
-  if (digits === undefined) return undefined;
+  // No number of 64 bits is longer, in any notation.
+  if (digits === undefined || digits.length > 66) return undefined;
   const value = BigInt(/^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : digits);
   const integer = parts?.[1] === '-' ? -value : value;
   return integer >= -(2n ** 63n) && integer < 2n ** 64n ? integer : undefined;

@@ -127,10 +127,37 @@ describe('much of everything', () => {
     expect(wire.errors).toEqual([]);
   });
 
-  test('labels that are no labels: every one is named, none crashes', async () => {
-    const labels = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`-bad-${i}!`, 'not a value!']));
-    const reply = await post(maps, JSON.stringify({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'labels', labels } }));
-    expectRefused(reply, 422, /metadata\.labels/);
+  const causesOf = (reply: Reply): unknown[] => (json(reply) as { details: { causes: unknown[] } }).details.causes;
+
+  test.each<[string, object, RegExp]>([
+    ['labels', { labels: Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`-bad-${i}!`, 'not a value!'])) }, /metadata\.labels/],
+    ['annotations', { annotations: Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`-bad-${i}!`, ''])) }, /metadata\.annotations/],
+    ['finalizers', { finalizers: Array.from({ length: 50_000 }, () => '!') }, /metadata\.finalizers/],
+    ['owners', { ownerReferences: Array.from({ length: 50_000 }, () => ({})) }, /metadata\.ownerReferences/],
+  ])('%s that are none: as many are named as anybody reads', async (_case, metadata, message) => {
+    const reply = await post(maps, JSON.stringify({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'much', ...metadata } }));
+    expectRefused(reply, 422, message);
+    expect(causesOf(reply).length).toBeLessThanOrEqual(1_000);
+  });
+
+  test.each(['volumes', 'containers', 'tolerations'])('a pod of 400,000 %s without anything', async (list) => {
+    const spec = { containers: [{ name: 'a', image: 'x' }], [list]: Array.from({ length: 400_000 }, () => ({})) };
+    const reply = await post('/api/v1/namespaces/default/pods', JSON.stringify({ metadata: { name: 'much' }, spec }));
+    expectRefused(reply, 400, /a list of 400000 elements is longer than/);
+  });
+
+  test('a template with 50,000 volumes, all of them wrong', async () => {
+    const template = {
+      metadata: { labels: { a: 'b' } },
+      spec: { containers: [{ name: 'a', image: 'x' }], volumes: Array.from({ length: 50_000 }, () => ({})) },
+    };
+    const body = JSON.stringify({ metadata: { name: 'much' }, spec: { selector: { matchLabels: { a: 'b' } }, template } });
+    expectRefused(await post('/apis/apps/v1/namespaces/default/deployments', body), 422, /./);
+  });
+
+  test('YAML with 20,000 aliases, each of them known', async () => {
+    const bulk = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: aliases}\nx: &x v\ny: [${'*x ,'.repeat(20_000)}]\n`;
+    expect(await post(maps, bulk, { headers: { 'content-type': 'application/yaml' } })).toMatchObject({ code: 201 });
   });
 
   test('a name of a megabyte', async () => {

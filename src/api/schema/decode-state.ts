@@ -50,6 +50,11 @@ export class DecodeState {
     this.error ??= this.describe(value, type);
   }
 
+  /** For what no type says. */
+  refuse(why: string): void {
+    this.error ??= why;
+  }
+
   describe(value: unknown, type: GoType): string {
     if (this.mode.words === 'converter') return converterText(value, type);
     const number = isInteger(type) && (typeof value === 'number' || value instanceof JsonNumber) ? ` ${numberText(value)}` : '';

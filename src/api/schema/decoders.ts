@@ -155,6 +155,9 @@ export function zeroOf(type: TypeExpression): () => unknown {
   }
 }
 
+/** Elements that say nothing take three bytes each, and all are checked: a million of them would keep the server busy for seconds. */
+const maxListElements = 50_000;
+
 function listDecoder(go: string, of: TypeExpression): Decoder {
   const decodeItem = decoderOf(of);
   const zero = zeroOf(of);
@@ -164,6 +167,10 @@ function listDecoder(go: string, of: TypeExpression): Decoder {
       return undefined;
     }
     if (value.length === 0) return undefined;
+    if (value.length > maxListElements) {
+      state.refuse(`a list of ${value.length} elements is longer than the ${maxListElements} that are read`);
+      return undefined;
+    }
     const result: unknown[] = [];
     for (let index = 0; index < value.length; index++) {
       const item: unknown = value[index];

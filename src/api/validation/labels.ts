@@ -1,4 +1,4 @@
-import { type FieldError, forbidden, invalid, required } from '../field-error.ts';
+import { type FieldError, forbidden, invalid, maxReportedErrors, required } from '../field-error.ts';
 import type { LabelSelector, LabelSelectorRequirement } from '../generated/types.ts';
 import { labelValueProblems, labelKeyProblems } from './names.ts';
 
@@ -10,6 +10,7 @@ export function validateLabels(labels: Readonly<Record<string, string>> | undefi
   const errors: FieldError[] = [];
   if (labels === undefined) return errors;
   for (const key of Object.keys(labels)) {
+    if (errors.length >= maxReportedErrors) break;
     const value = labels[key] ?? '';
     for (const wrong of labelKeyProblems(key)) errors.push(invalid(field, key, wrong));
     for (const wrong of labelValueProblems(value)) errors.push(invalid(field, value, wrong));

@@ -1,4 +1,4 @@
-import { type FieldError, forbidden, invalid, required, tooLong } from '../field-error.ts';
+import { type FieldError, forbidden, invalid, maxReportedErrors, required, tooLong } from '../field-error.ts';
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../generated/types.ts';
 import { semanticallyEqual } from './equality.ts';
 import { validateLabels } from './labels.ts';
@@ -85,7 +85,7 @@ export function validateAnnotations(annotations: Readonly<Record<string, string>
   let size = 0;
   for (const key of Object.keys(annotations)) {
     // Keys are qualified names but for their case.
-    for (const wrong of labelKeyProblems(key.toLowerCase())) errors.push(invalid(field, key, wrong));
+    if (errors.length < maxReportedErrors) for (const wrong of labelKeyProblems(key.toLowerCase())) errors.push(invalid(field, key, wrong));
     size += byteLength(key) + byteLength(annotations[key] ?? '');
   }
   if (size > TOTAL_ANNOTATION_SIZE_LIMIT) errors.push(tooLong(field, TOTAL_ANNOTATION_SIZE_LIMIT));
@@ -96,6 +96,7 @@ function validateOwnerReferences(references: readonly OwnerReference[], field: s
   const errors: FieldError[] = [];
   let controller = '';
   for (const reference of references) {
+    if (errors.length >= maxReportedErrors) break;
     errors.push(...validateOwnerReference(reference, field));
     if (reference.controller !== true) continue;
     const name = `${reference.kind}/${reference.name}`;
@@ -124,7 +125,7 @@ function versionOf(apiVersion: string): string {
 }
 
 function validateFinalizers(finalizers: readonly string[], field: string): FieldError[] {
-  const errors = finalizers.flatMap((finalizer) => validateFinalizerName(finalizer, field));
+  const errors = errorsOfEach(finalizers, (finalizer) => validateFinalizerName(finalizer, field));
   if (finalizers.includes(ORPHAN_DEPENDENTS) && finalizers.includes(DELETE_DEPENDENTS)) {
     errors.push(invalid(field, finalizers, `finalizer ${ORPHAN_DEPENDENTS} and ${DELETE_DEPENDENTS} cannot be both set`));
   }
@@ -140,17 +141,28 @@ export function validateQualifiedFinalizerName(finalizer: string, field: string)
 }
 
 const validateQualifiedFinalizers = (metadata: ObjectMeta, field: string): FieldError[] =>
-  (metadata.finalizers ?? []).flatMap((finalizer, i) => validateQualifiedFinalizerName(finalizer, `${field}.finalizers[${i}]`));
+  errorsOfEach(metadata.finalizers ?? [], (finalizer, i) => validateQualifiedFinalizerName(finalizer, `${field}.finalizers[${i}]`));
 
 function validateNoNewFinalizers(metadata: ObjectMeta, old: ObjectMeta, field: string): FieldError[] {
-  const added = [...new Set(metadata.finalizers)].filter((finalizer) => !(old.finalizers ?? []).includes(finalizer)).sort();
+  const before = new Set(old.finalizers);
+  const added = [...new Set(metadata.finalizers)].filter((finalizer) => !before.has(finalizer)).sort();
   if (added.length === 0) return [];
   const list = added.map((finalizer) => JSON.stringify(finalizer)).join(', ');
   return [forbidden(field, `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`)];
 }
 
+/** What is wrong with the elements of a list, up to what is reported at all. */
+function errorsOfEach<T>(elements: readonly T[], check: (element: T, index: number) => FieldError[]): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [i, element] of elements.entries()) {
+    if (errors.length >= maxReportedErrors) break;
+    errors.push(...check(element, i));
+  }
+  return errors;
+}
+
 function validateManagedFields(entries: readonly ManagedFieldsEntry[], field: string): FieldError[] {
-  return entries.flatMap((entry, i) => {
+  return errorsOfEach(entries, (entry, i) => {
     const at = `${field}[${i}]`;
     const errors: FieldError[] = [];
     const { operation = '', fieldsType = '', manager = '', subresource = '' } = entry;
@@ -167,7 +179,8 @@ export function validateFieldManager(manager: string, field: string): FieldError
   const errors = byteLength(manager) > FIELD_MANAGER_MAX_LENGTH ? [tooLong(field, FIELD_MANAGER_MAX_LENGTH)] : [];
   let position = 0;
   for (const character of manager) {
-    if (!isPrintable(character)) errors.push(invalid(field, manager, `invalid character ${codePoint(character)} (at position ${position})`));
+    if (!isPrintable(character) && errors.length < maxReportedErrors)
+      errors.push(invalid(field, manager, `invalid character ${codePoint(character)} (at position ${position})`));
     position += byteLength(character);
   }
   return errors;

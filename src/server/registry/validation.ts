@@ -19,12 +19,22 @@ export interface Validation {
 export function validate(validation: Validation): void {
   const { resource, object, write } = validation;
   const { kind } = resource;
-  const errors: FieldError[] = [];
-  if (write === 'finalize') errors.push(...finalizeErrors(validation));
-  else for (const check of kind.checks?.[write] ?? usualChecks[write]) errors.push(...run(check, validation));
+  let errors = findErrors(validation);
   // A kind may allow names that cannot be a part of a path.
-  if (errors.length === 0 && write === 'create') errors.push(...pathErrors(object));
+  if (errors.length === 0 && write === 'create') errors = pathErrors(object);
   if (errors.length > 0) throw statusErrors.invalid(kind, object.metadata.name ?? '', errors);
+}
+
+function findErrors(validation: Validation): readonly FieldError[] {
+  const { resource, write } = validation;
+  try {
+    if (write === 'finalize') return finalizeErrors(validation);
+    return (resource.kind.checks?.[write] ?? usualChecks[write]).flatMap((check) => run(check, validation));
+  } catch (error) {
+    // More errors than a call can pass on at once: a list of a hundred thousand elements, each of them wrong.
+    if (!(error instanceof RangeError)) throw error;
+    return [{ type: 'TooMany', field: 'metadata', detail: 'the object has more errors than can be reported' }];
+  }
 }
 
 function run(check: Check, { resource, object, old, write }: Validation): readonly FieldError[] {
