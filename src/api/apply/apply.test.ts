@@ -76,7 +76,7 @@ function withoutNulls(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([, member]) => member !== null)
+      .filter(([, member]) => member !== null && !(Array.isArray(member) && member.length === 0))
       .map(([key, member]) => [key, withoutNulls(member)]),
   );
 }

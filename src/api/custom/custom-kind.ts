@@ -11,7 +11,7 @@ import { columnsOf } from './columns.ts';
 import { decodeCustom } from './decode-custom.ts';
 import { fillDefaults } from './defaulting.ts';
 import type { CustomResourceDefinition, DefinitionVersion, JsonSchema, ScaleSubresource } from './definition.ts';
-import { findFirst, parseJsonPath } from './json-path.ts';
+import { findFirst, type JsonPath, parseJsonPath } from './json-path.ts';
 import { validateListTypes } from './list-types.ts';
 import { checkRules } from './rules.ts';
 import { validateValue } from './validate-value.ts';
@@ -157,6 +157,7 @@ function scalePaths({ specReplicasPath, statusReplicasPath, labelSelectorPath = 
       return typeof found === 'string' ? found : '';
     },
     setReplicas: (object, replicas) => setAt(object, specReplicasPath.slice(1).split('.'), replicas),
+    replicasPath: specReplicasPath.slice(1).split('.'),
   };
 }
 
@@ -168,11 +169,16 @@ function setAt(object: unknown, path: readonly string[], value: unknown): void {
   setAt(object[name], rest, value);
 }
 
+function textAt(object: KubeObject, path: JsonPath): string {
+  const found = findFirst(object, path);
+  return typeof found === 'string' ? found : typeof found === 'number' || typeof found === 'boolean' ? String(found) : '';
+}
+
 function selectableOf({ selectableFields = [] }: DefinitionVersion): Kind['selectableFields'] {
   return Object.fromEntries(
     selectableFields.map(({ jsonPath }) => {
       const path = parseJsonPath(jsonPath) ?? [];
-      return [jsonPath.replace(/^\./, ''), (object: KubeObject) => String((findFirst(object, path) ?? '') as string | number | boolean)];
+      return [jsonPath.replace(/^\./, ''), (object: KubeObject) => textAt(object, path)];
     }),
   );
 }
