@@ -156,6 +156,7 @@ function runControllers({ api, world, authorizer, certificates, plain, drivers }
     connect: connectInProcess(api, authorizer),
     world,
     kinds: allKinds,
+    customKinds: () => api.customKinds(),
     housekeeping: { rootCa: certificates.authority.certificate },
     drivers,
     bindsTogether: !plain,

@@ -43,6 +43,8 @@ export interface ControllersOptions {
   readonly world: World;
   /** All that the server serves. */
   readonly kinds: readonly Kind[];
+  /** Those that were defined at run time, where somebody knows them. */
+  readonly customKinds?: () => readonly Kind[];
   /** Absent: others keep house (namespaces, service accounts, garbage, workloads). */
   readonly housekeeping?: {
     /** PEM. */
@@ -96,7 +98,7 @@ function startTerm(options: ControllersOptions, { fence, deposed }: Term): reado
     ...claimLoops(options, crew),
     ...(options.housekeeping === undefined
       ? []
-      : [...housekeepingLoops(options.housekeeping.rootCa, kinds, crew), ...workloadLoops(crew), ...nodeLoops(crew), ...serviceLoops(kinds, crew)]),
+      : [...housekeepingLoops(options.housekeeping.rootCa, options, crew), ...workloadLoops(crew), ...nodeLoops(crew), ...serviceLoops(kinds, crew)]),
   ];
   informers.start();
   return [...loops, ...recorders, informers];
@@ -151,12 +153,12 @@ function claimLoops({ world, kinds }: ControllersOptions, { as, recorderFor, run
 }
 
 /** What every cluster needs, storage or not. */
-function housekeepingLoops(rootCa: string, kinds: readonly Kind[], { as, recorderFor, run }: Crew): readonly Loop[] {
+function housekeepingLoops(rootCa: string, { kinds, customKinds }: ControllersOptions, { as, recorderFor, run }: Crew): readonly Loop[] {
   const recorder = recorderFor('generic-garbage-collector', 'garbage-collector-controller');
   return [
     run(serviceAccountController({ ...as('service-account-controller'), kinds: serviceAccountKinds, rootCa })),
     run(clusterRoleAggregation(as('clusterrole-aggregation-controller'))),
-    run(namespaceController({ ...as('namespace-controller'), namespaceKind, kinds })),
+    run(namespaceController({ ...as('namespace-controller'), namespaceKind, kinds, ...(customKinds === undefined ? {} : { customKinds }) })),
     run(garbageCollector({ ...as('generic-garbage-collector'), kinds, recorder })),
   ];
 }

@@ -58,7 +58,7 @@ function registerText(environment: Environment): void {
       limit < 0n ? matchesIn(text, pattern) : matchesIn(text, pattern).slice(0, Number(limit)),
     )
     .registerFunction('string.replace(string, string): string', (text: string, old: string, by: string) => text.replaceAll(old, () => by))
-    .registerFunction('string.charAt(int): string', (text: string, at: bigint) => [...text][Number(at)] ?? '');
+    .registerFunction('string.charAt(int): string', (text: string, at: bigint) => Array.from(text)[Number(at)] ?? '');
 }
 
 function matchesIn(text: string, pattern: string): string[] {

@@ -36,6 +36,6 @@ function cellOf(type: string, value: unknown, now: number): string | number | bo
     case 'date':
       return typeof value === 'string' ? (Number.isNaN(Date.parse(value)) ? '<invalid>' : age(value, now)) : null;
     default:
-      return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
+      return typeof value === 'string' ? value : JSON.stringify(value);
   }
 }

@@ -105,7 +105,7 @@ function deprecationProblems({ deprecated = false, deprecationWarning: warning }
   if (!deprecated) return ['can only be set for deprecated versions'];
   if (warning === '') return ['must not be an empty string'];
   const problems = Buffer.byteLength(warning) > 256 ? ['must be <= 256 characters long'] : [];
-  const at = [...warning].findIndex((character) => !/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character));
+  const at = Array.from(warning).findIndex((character) => !/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character));
   return at < 0 ? problems : [...problems, `must only contain printable UTF-8 characters; non-printable character found at index ${at}`];
 }
 

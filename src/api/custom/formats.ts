@@ -62,23 +62,25 @@ function isAddress(text: string, version: 4 | 6): boolean {
 function isIsbn10(text: string): boolean {
   const digits = text.replaceAll(/[\s-]/g, '');
   if (!/^\d{9}[\dX]$/.test(digits)) return false;
-  const sum = [...digits].reduce((total, digit, i) => total + (i + 1) * (digit === 'X' ? 10 : Number(digit)), 0);
+  const sum = Array.from(digits).reduce((total, digit, i) => total + (i + 1) * (digit === 'X' ? 10 : Number(digit)), 0);
   return sum % 11 === 0;
 }
 
 function isIsbn13(text: string): boolean {
   const digits = text.replaceAll(/[\s-]/g, '');
   if (!/^\d{13}$/.test(digits)) return false;
-  return [...digits].reduce((total, digit, i) => total + (i % 2 === 0 ? 1 : 3) * Number(digit), 0) % 10 === 0;
+  return Array.from(digits).reduce((total, digit, i) => total + (i % 2 === 0 ? 1 : 3) * Number(digit), 0) % 10 === 0;
 }
 
 function isCreditCard(text: string): boolean {
   const digits = text.replaceAll(/\D/g, '');
   if (!/^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11})$/.test(digits)) return false;
-  const sum = [...digits].reverse().reduce((total, digit, i) => {
-    const value = Number(digit) * (i % 2 === 0 ? 1 : 2);
-    return total + (value > 9 ? value - 9 : value);
-  }, 0);
+  const sum = Array.from(digits)
+    .reverse()
+    .reduce((total, digit, i) => {
+      const value = Number(digit) * (i % 2 === 0 ? 1 : 2);
+      return total + (value > 9 ? value - 9 : value);
+    }, 0);
   return sum % 10 === 0;
 }
 

@@ -101,7 +101,7 @@ function checkEnum(value: unknown, schema: JsonSchema, { visit, found }: Checkin
 function checkString(text: string, schema: JsonSchema, { visit, found }: Checking): void {
   const { maxLength, minLength, pattern = '', format = '' } = schema;
   const where = `${visit.path} in body`;
-  const length = maxLength === undefined && minLength === undefined ? 0 : [...text].length;
+  const length = maxLength === undefined && minLength === undefined ? 0 : Array.from(text).length;
   if (maxLength !== undefined && length > maxLength) found.errors.push(tooLong(field(visit), maxLength));
   else if (minLength !== undefined && length < minLength) found.errors.push(invalid(field(visit), text, `${where} should be at least ${minLength} chars long`));
   else if (pattern !== '' && patternOf(pattern)?.test(text) !== true) found.errors.push(invalid(field(visit), text, `${where} should match '${pattern}'`));

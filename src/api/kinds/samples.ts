@@ -33,5 +33,14 @@ export const samples: Readonly<Record<string, Raw>> = {
     reason: 'Attached',
     type: 'Normal',
   },
+  CustomResourceDefinition: {
+    metadata: { name: 'widgets.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'widgets', kind: 'Widget' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    },
+  },
   EndpointSlice: { metadata: { name: 'web-1' }, addressType: 'IPv4', endpoints: [{ addresses: ['10.0.0.1'] }], ports: [{ port: 80 }] },
 };

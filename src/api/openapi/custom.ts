@@ -1,4 +1,3 @@
-import type { JsonSchema } from '../custom/definition.ts';
 import type { Kind } from '../kind.ts';
 import { isJsonObject } from '../json.ts';
 import type { Schema } from './definitions.ts';
@@ -27,7 +26,7 @@ const identity = ({ group, version, kind }: CustomKind, suffix = ''): Schema => 
 
 function objectDefinition(kind: CustomKind): [string, Schema] {
   const { properties = {}, ...schema } = kind.custom?.schema ?? {};
-  const { metadata: _metadata, ...own } = properties as Record<string, JsonSchema>;
+  const { metadata: _metadata, ...own } = properties;
   return [
     nameOf(kind),
     { ...schema, type: 'object', properties: { ...documents, metadata: { allOf: [{ $ref: objectMeta }], default: {} }, ...own }, ...identity(kind) },

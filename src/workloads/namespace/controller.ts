@@ -14,13 +14,24 @@ export interface NamespaceControllerOptions {
   readonly namespaceKind: Kind<Namespace>;
   /** All kinds that are served. */
   readonly kinds: readonly Kind[];
+  /** Those that were defined at run time. */
+  readonly customKinds?: () => readonly Kind[];
 }
 
 /** Empties namespaces that were deleted, and lets them go. Keys are their names. */
 export function namespaceController(options: NamespaceControllerOptions): Controller<string, Snapshot, Action> {
   const { namespaceKind, informers } = options;
   const namespaces = informers.cache(namespaceKind);
-  const sweeper: Sweeper = { ...options, contentKinds: options.kinds.filter((kind) => kind.namespaced && kind.verbs.includes('delete')) };
+  const isContent = (kind: Kind): boolean => kind.namespaced && kind.verbs.includes('delete');
+  const known = options.kinds.filter(isContent);
+  const sweeper: Sweeper = {
+    ...options,
+    get contentKinds() {
+      // Two versions of one kind are the same objects.
+      const custom = new Map((options.customKinds?.() ?? []).filter(isContent).map((kind) => [kind.storage.resource, kind]));
+      return custom.size === 0 ? known : [...known, ...custom.values()];
+    },
+  };
   const sweeps = new Sweeps();
   const swept = new Bell<string>();
 
@@ -42,7 +53,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
         if (after === undefined && before?.metadata.name !== undefined) sweeps.forget(before.metadata.name);
         return after?.metadata.deletionTimestamp === undefined ? [] : [after.metadata.name ?? ''];
       }),
-      ...sweeper.contentKinds.filter(isWaitedFor).map(emptied),
+      ...known.filter(isWaitedFor).map(emptied),
     ],
     snapshot(name) {
       const namespace = namespaces.getKey(name);
