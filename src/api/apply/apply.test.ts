@@ -333,6 +333,26 @@ describe('properties', () => {
     { requiredKeys: [] },
   );
 
+  test('whatever is applied is applied or refused', () => {
+    const names = fc.constantFrom('spec', 'metadata', 'containers', 'name', 'ports', 'labels', '__proto__', 'finalizers', 'x', 'status', 'apiVersion');
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof({ maxDepth: 5 }, fc.constantFrom(null, '', 'a', 1, true), fc.array(tie('tree'), { maxLength: 3 }), fc.dictionary(names, tie('tree'))),
+    }));
+    fc.assert(
+      fc.property(fc.dictionary(names, tree), fc.dictionary(names, tree), (one, two) => {
+        const on = new Applied(pods);
+        for (const given of [one, two]) {
+          try {
+            on.by('me', { ...given, apiVersion: 'v1', kind: 'Pod' });
+          } catch (error) {
+            expect(error).toBeInstanceOf(ApiError);
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test('to apply the same twice changes nothing', () => {
     fc.assert(
       fc.property(spec, spec, (mine, theirs) => {
