@@ -75,7 +75,10 @@ export class Binder {
     const busy = run.parts.filter(({ stages }) => stages.preBind !== undefined && stages.willPreBind?.(node) !== false);
     if (busy.length === 0) return undefined;
     // Told only if it takes a while, as it does when a volume has to be made: all others are bound by then.
-    const cancelNotice = world.timers.after(noticeMs, () => void writeStatus(pod.pod, { nominatedNodeName: node.name }, { client, world }));
+    let told: Promise<unknown> | undefined;
+    const cancelNotice = world.timers.after(noticeMs, () => {
+      told = writeStatus(pod.pod, { nominatedNodeName: node.name }, { client, world });
+    });
     try {
       for (const { plugin, stages } of busy) {
         const failure = await stages.preBind?.(node, { client, world, signal });
@@ -85,6 +88,8 @@ export class Binder {
       return undefined;
     } finally {
       cancelNotice();
+      // Or a pod that has its node would be promised it.
+      await told;
     }
   }
 
