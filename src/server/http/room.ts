@@ -31,7 +31,7 @@ export interface Work<T> {
 /** Bodies up to here are not counted: connections are, and so much fits into the buffers of one. */
 const smallBodyBytes = 64 * 1024;
 /** From here on reading a body keeps the processor busy for long enough that others notice. */
-const wideBodyBytes = 256 * 1024;
+const wideBodyBytes = 32 * 1024;
 
 /**
  * Room for requests: who is worked for now, who waits, who is sent away. A seat is held only while there is work to do: neither a body
