@@ -265,7 +265,7 @@ describe('a connection over HTTP/2', () => {
 
 describe('a client that vanished', () => {
   test('is noticed by its silence over HTTP/2', async () => {
-    await using wire = await startWireServer({ limits: { probeMs: 50, probeAnswerMs: 100 } });
+    await using wire = await startWireServer({ limits: { probeMs: 50, probeAnswerMs: 2_000 } });
     // Between client and server, something that stops passing on what it gets, and closes nothing.
     let blackHole = false;
     const proxy = net.createServer((client) => {
@@ -279,7 +279,9 @@ describe('a client that vanished', () => {
     session.on('error', () => undefined);
     await watchHttp2(session);
     await requestHttp2(session, '/healthz');
-    await new Promise((resolve) => setTimeout(resolve, 300)); // several probes, all answered
+    let probes = 0;
+    session.on('ping', () => (probes += 1));
+    await until('several probes came, which the client answers', () => probes >= 3);
     expect(wire.api.openWatches).toBe(1);
     blackHole = true;
     await until('the watch is gone', () => wire.api.openWatches === 0);
