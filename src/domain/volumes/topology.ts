@@ -25,8 +25,16 @@ const operators: ReadonlyMap<string, SelectorOperator> = new Map([
   ['Lt', '<'],
 ]);
 
+/** Selectors never change; many objects are made of one another and share theirs. */
+const alreadyRead = new WeakMap<NodeSelector, NodeTerms>();
+
 export function nodeTermsOf(selector: NodeSelector): NodeTerms {
-  return (selector.nodeSelectorTerms ?? []).flatMap((term) => (isEmpty(term) || validateNodeSelectorTerm(term, '').length > 0 ? [] : [readTerm(term)]));
+  let terms = alreadyRead.get(selector);
+  if (terms === undefined) {
+    terms = (selector.nodeSelectorTerms ?? []).flatMap((term) => (isEmpty(term) || validateNodeSelectorTerm(term, '').length > 0 ? [] : [readTerm(term)]));
+    alreadyRead.set(selector, terms);
+  }
+  return terms;
 }
 
 const isEmpty = (term: NodeSelectorTerm): boolean => (term.matchExpressions ?? []).length === 0 && (term.matchFields ?? []).length === 0;

@@ -31,7 +31,14 @@ export function whereaboutsOf(alternatives: readonly (readonly Requirement[])[] 
   return { type: 'places', places: distinct(places), exact: alternatives.every(({ length }) => length === 1) };
 }
 
-export const whereaboutsOfTerms = (terms: NodeTerms | undefined): Whereabouts => whereaboutsOf(terms?.map(({ labels }) => labels));
+const known = new WeakMap<NodeTerms, Whereabouts>();
+
+export function whereaboutsOfTerms(terms: NodeTerms | undefined): Whereabouts {
+  if (terms === undefined) return anywhere;
+  let where = known.get(terms);
+  if (where === undefined) known.set(terms, (where = whereaboutsOf(terms.map(({ labels }) => labels))));
+  return where;
+}
 
 function narrowestOf(requirements: readonly Requirement[]): Requirement | undefined {
   let best: Requirement | undefined;

@@ -42,7 +42,7 @@ export async function preBind(plan: Plan, options: PreBindOptions): Promise<stri
 
 /** Objects may change while the pod waits for its turn; if they still fit each other, the same is written to what they are now. */
 const mostTries = 8;
-/** Whatever the server knows already should be known here before. */
+/** How long news may take that the server has told somebody else. */
 const newsMs = 1000;
 
 class PreBind {
@@ -50,24 +50,18 @@ class PreBind {
   readonly #options: PreBindOptions;
   readonly #written = new Map<string, string>();
   readonly #deadline: number;
-  readonly #stopListening: Cancel;
-  #cancelTimer: Cancel | undefined;
+  /** Undoes what was set up for waiting: most have nothing to wait for. */
+  #cleanUp: Cancel | undefined;
   #wake: () => void = () => undefined;
 
   constructor(plan: Plan, options: PreBindOptions) {
     this.#plan = plan;
     this.#options = options;
     this.#deadline = options.hands.world.clock.monotonic() + options.timeoutMs;
-    this.#stopListening = options.bells.listen(bellsOf(plan), () => this.#wake());
   }
 
-  readonly #onAbort = (): void => this.#wake();
-
   end(): void {
-    this.#stopListening();
-    if (this.#cancelTimer === undefined) return;
-    this.#cancelTimer();
-    this.#options.hands.signal.removeEventListener('abort', this.#onAbort);
+    this.#cleanUp?.();
   }
 
   async write(): Promise<string | undefined> {
@@ -87,9 +81,7 @@ class PreBind {
       const progress = this.#whyOver() ?? progressOf(this.#plan, { ...this.#options, written: this.#written });
       if (progress === 'bound') return undefined;
       if (progress !== 'waiting') return `binding volumes: ${progress.failed}`;
-      const changed = this.#change();
-      this.#startWaiting();
-      await changed;
+      await this.#change();
     }
   }
 
@@ -100,41 +92,53 @@ class PreBind {
     return this.#leftMs() <= 0 ? { failed: 'context deadline exceeded' } : undefined;
   }
 
-  /** Most are bound without it, and spare themselves timer and listener. */
-  #startWaiting(): void {
-    const { world, signal } = this.#options.hands;
-    if (this.#cancelTimer !== undefined) return;
-    signal.addEventListener('abort', this.#onAbort);
-    this.#cancelTimer = world.timers.after(this.#leftMs(), () => {
-      this.#cancelTimer = undefined;
-      this.#wake();
-    });
-  }
-
   #leftMs(): number {
     return this.#deadline - this.#options.hands.world.clock.monotonic();
   }
 
-  /** Resolves at the next change of anything that the plan depends on. */
-  #change(): Promise<void> {
-    return new Promise((resolve) => {
+  /** Resolves at the next change of anything that the plan depends on, and when time is up. */
+  async #change(atMostMs = Number.POSITIVE_INFINITY): Promise<void> {
+    this.#cleanUp ??= this.#listen();
+    const changed = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
+    const cancel = this.#options.hands.world.timers.after(Math.min(atMostMs, this.#leftMs()), () => this.#wake());
+    await changed;
+    cancel();
+  }
+
+  #listen(): Cancel {
+    const { bells, hands } = this.#options;
+    const onChange = () => this.#wake();
+    hands.signal.addEventListener('abort', onChange);
+    const stop = bells.listen(bellsOf(this.#plan), onChange);
+    return () => {
+      hands.signal.removeEventListener('abort', onChange);
+      stop();
+    };
   }
 
   async #repeatedly(attempt: () => Promise<Attempt>): Promise<string | undefined> {
     for (let tries = 1; ; tries++) {
       const over = this.#whyOver();
       if (over !== undefined) return `binding volumes: ${over.failed}`;
-      // From here on: a change that comes before the answer to the attempt is not to be missed.
-      const changed = this.#change();
+      const before = this.#objects();
       const outcome = await attempt();
       if (outcome === 'done') return undefined;
       if (!outcome.isConflict || tries === mostTries) return outcome.failed;
-      const cancel = this.#options.hands.world.timers.after(newsMs, () => this.#wake());
-      await changed;
-      cancel();
+      // Whatever the server knows already should be known here before long, if it is not yet.
+      if (this.#objects().every((object, i) => object === before[i])) await this.#change(newsMs);
     }
+  }
+
+  /** What the plan is about, as it is known now. */
+  #objects(): readonly unknown[] {
+    const { book } = this.#options;
+    const { bindings, provisions } = this.#plan;
+    return [
+      ...bindings.flatMap(({ volumeName, claim }) => [book.seenVolume(volumeName), book.seenClaim(claim.key)]),
+      ...provisions.map(({ claim }) => book.seenClaim(claim.key)),
+    ];
   }
 
   async #bind({ volumeName, claim: { key, uid } }: PlannedBinding): Promise<Attempt> {
