@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ObjectMeta, PersistentVolume, PersistentVolumeSpec } from '../api/generated/types.ts';
-import { csiSourceOf, migratedPluginOf } from './csi-translation.ts';
+import { csiSourceOf, csiSourceOfInline, migratedPluginOf } from './csi-translation.ts';
 
 const volume = (spec: PersistentVolumeSpec, metadata: ObjectMeta = {}): PersistentVolume => ({
   apiVersion: 'v1',
@@ -60,5 +60,19 @@ describe('which CSI driver looks after a volume', () => {
     expect(handle({ azureFile, claimRef: { namespace: 'team' } })).toBe('#acc#share#vol#team');
     const annotations = { 'kubernetes.io/azure-file-resource-group': 'group' };
     expect(handle({ azureFile: { ...azureFile, secretName: 'plain', secretNamespace: 'ns' } }, { annotations })).toBe('group#plain#share#vol#ns');
+  });
+});
+
+describe('disks that pods name themselves', () => {
+  it.each([
+    ['EBS', { awsElasticBlockStore: { volumeID: 'aws://zone/vol-1' } }, { driver: 'ebs.csi.aws.com', handle: 'vol-1' }],
+    ['GCE', { gcePersistentDisk: { pdName: 'd' } }, { driver: 'pd.csi.storage.gke.io', handle: 'projects/UNSPECIFIED/zones/UNSPECIFIED/disks/d' }],
+    ['Azure', { azureDisk: { diskName: 'd', diskURI: 'u', kind: 'Managed' } }, { driver: 'disk.csi.azure.com', handle: 'u' }],
+    ['Azure, unmanaged', { azureDisk: { diskName: 'd', diskURI: 'u', kind: 'Dedicated' } }, undefined],
+    ['Cinder', { cinder: { volumeID: 'c', secretRef: { name: 's' } } }, { driver: 'cinder.csi.openstack.org', handle: 'c' }],
+    ['Portworx', { portworxVolume: { volumeID: 'p' } }, { driver: 'pxd.portworx.com', handle: 'p' }],
+    ['no disk', { emptyDir: {} }, undefined],
+  ])('%s', (_, source, expected) => {
+    expect(csiSourceOfInline({ name: 'disk', ...source })).toEqual(expected);
   });
 });
