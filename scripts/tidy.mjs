@@ -40,7 +40,8 @@ const realWorld = ['main', 'sim'];
 const ioFiles = [/^server\/http\//, /^server\/auth\//, /^machinery\/http-transport/, /^cli\//];
 /** Modules of Node.js that compute or load code and touch nothing else. */
 const harmless = ['node:zlib', 'node:module'];
-const impure = /\b(Date\.now\(|new Date\(\)|Math\.random\(|(?<!ocket\.)setTimeout\(|setInterval\(|setImmediate\(|performance\.now\(|process\.(env|hrtime|exit))/;
+const impure =
+  /\b(Date\.now\(|new Date\(\)|Math\.random\(|(?<!ocket\.)setTimeout\(|setInterval\(|setImmediate\(|performance\.now\(|process\.(env|hrtime|exit))/;
 const maxLines = 400;
 
 const problems = [];

@@ -135,7 +135,7 @@ function decodeAs<T>(found: GroupVersionKind, expected: DecodeRequest['expected'
 }
 
 function decodeAsCustom<T>(custom: CustomType, { value, strictErrors, duplicates }: Parsed): Decoded<T> {
-  const decoded = custom.decode((value ?? {}) as object);
+  const decoded = custom.decode(value ?? {});
   const repeated = duplicates.map((path) => `duplicate field ${quoteGo(pathText(path))}`);
   // Whoever made the decoder made it for the kind that is expected here.
   return { object: decoded.object as T, strictErrors: [...strictErrors, ...repeated, ...decoded.strictErrors] };
@@ -148,7 +148,7 @@ function refuseOtherCustom(found: GroupVersionKind, expected: DecodeRequest['exp
     throw statusErrors.badRequest(text);
   }
   if (found.kind === expected.kind) return;
-  const { name } = ((value as { metadata?: { name?: unknown } }).metadata ?? {}) as { name?: unknown };
+  const name = (value as { metadata?: { name?: unknown } }).metadata?.name;
   throw statusErrors.invalid(expected, typeof name === 'string' ? name : '', [invalid('kind', found.kind, `must be ${expected.kind}`)]);
 }
 

@@ -43,9 +43,9 @@ test('however selectors and pods come and go, each selector has the pods that it
             if (each.app !== undefined || before !== undefined) expect([...concerned].sort()).toEqual(expected.map(([owner]) => owner).sort());
           }
           for (const [owner, wanted] of selectors) {
-            const members = selections.members(owner).map(({ metadata }) => metadata.uid);
+            const members = selections.members(owner).map(({ metadata }) => metadata.uid ?? '');
             const right = [...pods.list()].filter(({ metadata }) => owner.startsWith(`${metadata.namespace ?? ''}/`) && metadata.labels?.['app'] === wanted);
-            expect(members.sort()).toEqual(right.map(({ metadata }) => metadata.uid).sort());
+            expect(members.sort()).toEqual(right.map(({ metadata }) => metadata.uid ?? '').sort());
           }
         }
       }),
