@@ -210,10 +210,9 @@ describe('a deployment that may not make its replica set', () => {
 });
 
 /** A pod of the deployment's only set that nobody made: whoever selects it may have it. */
-async function stray(cluster: TestCluster, name: string, nodeName: string): Promise<void> {
+async function stray(cluster: TestCluster, name: string, { nodeName, app }: { readonly nodeName: string; readonly app?: string }): Promise<void> {
   const [set] = ok(await cluster.client.list(replicaSetKind)).items;
-  const { labels } = set?.metadata ?? {};
-  const metadata = { namespace: 'default', name, ...(labels === undefined ? {} : { labels }) };
+  const metadata = { namespace: 'default', name, labels: { ...set?.metadata.labels, ...(app === undefined ? {} : { app }) } };
   ok(await cluster.client.create(podKind, { metadata, spec: { nodeName, containers: [{ name: 'app', image: 'one' }] } }));
 }
 
@@ -225,7 +224,7 @@ describe('a replica set', () => {
       ok(await cluster.client.create(deploymentKind, web('one', { replicas: 0 })));
       await world.sleep(5_000);
       await patch(cluster, { replicas: 1, paused: true });
-      await stray(cluster, 'stray', 'somewhere');
+      await stray(cluster, 'stray', { nodeName: 'somewhere' });
       await world.sleep(10_000);
       const [pod, ...others] = await podsOf(cluster);
       expect(others).toEqual([]);
@@ -242,10 +241,14 @@ describe('a replica set', () => {
     inCluster(async (cluster, world) => {
       ok(await cluster.client.create(deploymentKind, web('one', { replicas: 2 })));
       await world.sleep(600_000);
-      await patch(cluster, { replicas: 3 });
-      await stray(cluster, 'elsewhere', 'elsewhere');
+      await stray(cluster, 'elsewhere', { nodeName: 'elsewhere', app: 'other' });
       await world.sleep(20_000);
-      // Whoever was first, there are two pods somewhere and one elsewhere, or three somewhere and one too many.
+      await patch(cluster, { replicas: 3 });
+      const [set] = ok(await cluster.client.list(replicaSetKind)).items;
+      const labels = { metadata: { labels: { ...set?.metadata.labels } } };
+      ok(await cluster.client.patch(podKind, { namespace: 'default', name: 'elsewhere' }, { type: 'merge', body: labels }));
+      await world.sleep(20_000);
+      // Whoever was first, there are two pods somewhere and one elsewhere now: of three somewhere one was too many.
       await patch(cluster, { replicas: 2 });
       await world.sleep(20_000);
       expect((await podsOf(cluster)).map(({ spec }) => spec.nodeName ?? '').sort()).toEqual(['elsewhere', 'somewhere']);
