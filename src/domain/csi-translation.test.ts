@@ -64,7 +64,7 @@ describe('which CSI driver looks after a volume', () => {
 });
 
 describe('disks that pods name themselves', () => {
-  it.each([
+  test.each([
     ['EBS', { awsElasticBlockStore: { volumeID: 'aws://zone/vol-1' } }, { driver: 'ebs.csi.aws.com', handle: 'vol-1' }],
     ['GCE', { gcePersistentDisk: { pdName: 'd' } }, { driver: 'pd.csi.storage.gke.io', handle: 'projects/UNSPECIFIED/zones/UNSPECIFIED/disks/d' }],
     ['Azure', { azureDisk: { diskName: 'd', diskURI: 'u', kind: 'Managed' } }, { driver: 'disk.csi.azure.com', handle: 'u' }],
