@@ -1,7 +1,5 @@
-import { hostname } from 'node:os';
 import type { Command } from '../cli/command.ts';
-import { accessFlags, accessOf } from './cluster-access.ts';
-import type { LogLevel } from './real-world.ts';
+import { ledFlags, ledOptions } from './led-flags.ts';
 
 /** `moor controllers`: the controllers without the server. */
 export const controllersCommand: Command = {
@@ -16,29 +14,15 @@ the server gives no such tokens, all act as the user of the kubeconfig. It also 
 (and with "moor up --plain"): then volumes and claims are bound in Kubernetes' four writes.
 
 Drivers that keep data on disk keep it on the machine of the process that leads.`,
-  flags: [
-    ...accessFlags,
-    { name: 'identity', value: 'NAME', about: 'who this is among those who would lead', otherwise: "the machine's name" },
-    {
-      name: 'log-level',
-      value: 'LEVEL',
-      about: 'debug, info, warn or error; JSON lines on standard error',
-      oneOf: ['debug', 'info', 'warn', 'error'],
-      otherwise: 'info',
-    },
-  ],
+  flags: ledFlags,
   examples: [
     { line: 'moor up --controllers=false', about: 'a server without controllers …' },
     { line: 'moor controllers --kubeconfig ./kubeconfig', about: '… and the controllers; once more in another terminal for one that stands by' },
   ],
   run: async (flags) => {
-    const access = await accessOf(flags);
+    const options = await ledOptions(flags);
     // Loaded here, so that other commands do not wait for it.
     const { runControllersProcess } = await import('./controllers-process.ts');
-    return runControllersProcess({
-      access,
-      identity: flags.text('identity') ?? hostname(),
-      logLevel: (flags.text('log-level') as LogLevel | undefined) ?? 'info',
-    });
+    return runControllersProcess(options);
   },
 };

@@ -1,7 +1,5 @@
-import { hostname } from 'node:os';
 import type { Command } from '../cli/command.ts';
-import { accessFlags, accessOf } from './cluster-access.ts';
-import type { LogLevel } from './real-world.ts';
+import { ledFlags, ledOptions } from './led-flags.ts';
 
 /** `moor scheduler`: the scheduler without the server. */
 export const schedulerCommand: Command = {
@@ -14,29 +12,15 @@ refuses whatever a process still writes that no longer leads.
 It gives nodes to the pods whose schedulerName is default-scheduler. On Mooring it acts under a service account of its
 own in kube-system; where the server gives no such tokens, as the user of the kubeconfig. It also works with other
 Kubernetes API servers (and with "moor up --plain"); stop their own scheduler first, or the two will get in each other's way.`,
-  flags: [
-    ...accessFlags,
-    { name: 'identity', value: 'NAME', about: 'who this is among those who would lead', otherwise: "the machine's name" },
-    {
-      name: 'log-level',
-      value: 'LEVEL',
-      about: 'debug, info, warn or error; JSON lines on standard error',
-      oneOf: ['debug', 'info', 'warn', 'error'],
-      otherwise: 'info',
-    },
-  ],
+  flags: ledFlags,
   examples: [
     { line: 'moor up --scheduler=false', about: 'a server with its controllers, but without a scheduler …' },
     { line: 'moor scheduler --kubeconfig ./kubeconfig', about: '… and the scheduler; once more in another terminal for one that stands by' },
   ],
   run: async (flags) => {
-    const access = await accessOf(flags);
+    const options = await ledOptions(flags);
     // Loaded here, so that other commands do not wait for it.
     const { runSchedulerProcess } = await import('./scheduler-process.ts');
-    return runSchedulerProcess({
-      access,
-      identity: flags.text('identity') ?? hostname(),
-      logLevel: (flags.text('log-level') as LogLevel | undefined) ?? 'info',
-    });
+    return runSchedulerProcess(options);
   },
 };
