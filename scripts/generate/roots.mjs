@@ -31,6 +31,11 @@ export const roots = {
   'k8s.io/api/rbac/v1': ['Role RoleList RoleBinding RoleBindingList ClusterRole ClusterRoleList ClusterRoleBinding ClusterRoleBindingList'],
   'k8s.io/api/authorization/v1': ['SubjectAccessReview LocalSubjectAccessReview SelfSubjectAccessReview SelfSubjectRulesReview'],
   'k8s.io/api/certificates/v1': ['CertificateSigningRequest CertificateSigningRequestList'],
+  'k8s.io/api/admissionregistration/v1': [
+    'ValidatingWebhookConfiguration ValidatingWebhookConfigurationList MutatingWebhookConfiguration MutatingWebhookConfigurationList',
+    'ValidatingAdmissionPolicy ValidatingAdmissionPolicyList ValidatingAdmissionPolicyBinding ValidatingAdmissionPolicyBindingList',
+    'MutatingAdmissionPolicy MutatingAdmissionPolicyList MutatingAdmissionPolicyBinding MutatingAdmissionPolicyBindingList',
+  ],
 };
 for (const [name, lines] of Object.entries(roots)) roots[name] = lines.flatMap((line) => line.split(' '));
 

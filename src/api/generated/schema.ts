@@ -47,6 +47,8 @@ clusterRoleSelectors []LabelSelector 1 omitempty optional list=atomic`,
   AppArmorProfile: `k8s.io/api/core/v1 AppArmorProfile union
 type AppArmorProfileType 1 discriminator
 localhostProfile *string 2 omitempty optional`,
+  ApplyConfiguration: `k8s.io/api/admissionregistration/v1 ApplyConfiguration
+expression string 1 omitempty`,
   ApplyOptions: `k8s.io/apimachinery/pkg/apis/meta/v1 ApplyOptions
 - TypeMeta 0 inline
 dryRun []string 1 omitempty optional list=atomic
@@ -55,6 +57,9 @@ fieldManager string 3`,
   AttachedVolume: `k8s.io/api/core/v1 AttachedVolume
 name UniqueVolumeName 1
 devicePath string 2`,
+  AuditAnnotation: `k8s.io/api/admissionregistration/v1 AuditAnnotation
+key string 1
+valueExpression string 2`,
   AzureDiskVolumeSource: `k8s.io/api/core/v1 AzureDiskVolumeSource
 diskName string 1
 diskURI string 2
@@ -633,6 +638,9 @@ metadata ObjectMeta 1 omitempty optional
 deleteOptions *DeleteOptions 2 omitempty optional`,
   ExecAction: `k8s.io/api/core/v1 ExecAction
 command []string 1 omitempty optional list=atomic`,
+  ExpressionWarning: `k8s.io/api/admissionregistration/v1 ExpressionWarning
+fieldRef string 2
+warning string 3`,
   FCVolumeSource: `k8s.io/api/core/v1 FCVolumeSource
 targetWWNs []string 1 omitempty optional list=atomic
 lun *int32 2 omitempty optional
@@ -743,6 +751,8 @@ reference string 1 omitempty optional
 pullPolicy PullPolicy 2 omitempty optional`,
   ImageVolumeStatus: `k8s.io/api/core/v1 ImageVolumeStatus
 imageRef string 1 omitempty required`,
+  JSONPatch: `k8s.io/api/admissionregistration/v1 JSONPatch
+expression string 1 omitempty`,
   Job: `k8s.io/api/batch/v1 Job
 - TypeMeta 0 inline
 metadata ObjectMeta 1 omitempty optional
@@ -899,13 +909,78 @@ time *Time 4 omitempty optional
 fieldsType string 6 omitempty
 fieldsV1 *FieldsV1 7 omitempty optional
 subresource string 8 omitempty`,
+  MatchCondition: `k8s.io/api/admissionregistration/v1 MatchCondition
+name string 1
+expression string 2`,
+  MatchResources: `k8s.io/api/admissionregistration/v1 MatchResources atomic
+namespaceSelector *LabelSelector 1 omitempty optional
+objectSelector *LabelSelector 2 omitempty optional
+resourceRules []NamedRuleWithOperations 3 omitempty optional list=atomic
+excludeResourceRules []NamedRuleWithOperations 4 omitempty optional list=atomic
+matchPolicy *MatchPolicyType 7 omitempty optional`,
   ModifyVolumeStatus: `k8s.io/api/core/v1 ModifyVolumeStatus
 targetVolumeAttributesClassName string 1 omitempty
 status PersistentVolumeClaimModifyVolumeStatus 2`,
+  MutatingAdmissionPolicy: `k8s.io/api/admissionregistration/v1 MutatingAdmissionPolicy
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec MutatingAdmissionPolicySpec 2 omitempty`,
+  MutatingAdmissionPolicyBinding: `k8s.io/api/admissionregistration/v1 MutatingAdmissionPolicyBinding
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec MutatingAdmissionPolicyBindingSpec 2 omitempty`,
+  MutatingAdmissionPolicyBindingList: `k8s.io/api/admissionregistration/v1 MutatingAdmissionPolicyBindingList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []MutatingAdmissionPolicyBinding 2`,
+  MutatingAdmissionPolicyBindingSpec: `k8s.io/api/admissionregistration/v1 MutatingAdmissionPolicyBindingSpec
+policyName string 1 omitempty
+paramRef *ParamRef 2 omitempty optional
+matchResources *MatchResources 3 omitempty optional`,
+  MutatingAdmissionPolicyList: `k8s.io/api/admissionregistration/v1 MutatingAdmissionPolicyList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []MutatingAdmissionPolicy 2`,
+  MutatingAdmissionPolicySpec: `k8s.io/api/admissionregistration/v1 MutatingAdmissionPolicySpec
+paramKind *ParamKind 1 omitempty optional
+matchConstraints *MatchResources 2 omitempty
+variables []Variable 3 omitempty optional list=atomic
+mutations []Mutation 4 omitempty optional list=atomic
+failurePolicy *FailurePolicyType 5 omitempty optional
+matchConditions []MatchCondition 6 omitempty optional patch=merge mergeKey=name list=map keys=name
+reinvocationPolicy ReinvocationPolicyType 7 omitempty`,
+  MutatingWebhook: `k8s.io/api/admissionregistration/v1 MutatingWebhook
+name string 1
+clientConfig WebhookClientConfig 2
+rules []RuleWithOperations 3 omitempty list=atomic
+failurePolicy *FailurePolicyType 4 omitempty optional
+matchPolicy *MatchPolicyType 9 omitempty optional
+namespaceSelector *LabelSelector 5 omitempty optional
+objectSelector *LabelSelector 11 omitempty optional
+sideEffects *SideEffectClass 6
+timeoutSeconds *int32 7 omitempty optional
+admissionReviewVersions []string 8 list=atomic
+reinvocationPolicy *ReinvocationPolicyType 10 omitempty optional
+matchConditions []MatchCondition 12 omitempty optional patch=merge mergeKey=name list=map keys=name`,
+  MutatingWebhookConfiguration: `k8s.io/api/admissionregistration/v1 MutatingWebhookConfiguration
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+webhooks []MutatingWebhook 2 omitempty optional patch=merge mergeKey=name list=map keys=name`,
+  MutatingWebhookConfigurationList: `k8s.io/api/admissionregistration/v1 MutatingWebhookConfigurationList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []MutatingWebhookConfiguration 2`,
+  Mutation: `k8s.io/api/admissionregistration/v1 Mutation
+patchType PatchType 2 discriminator
+applyConfiguration *ApplyConfiguration 3 omitempty
+jsonPatch *JSONPatch 4 omitempty`,
   NFSVolumeSource: `k8s.io/api/core/v1 NFSVolumeSource
 server string 1
 path string 2
 readOnly bool 3 omitempty optional`,
+  NamedRuleWithOperations: `k8s.io/api/admissionregistration/v1 NamedRuleWithOperations atomic
+resourceNames []string 1 omitempty optional list=atomic
+- RuleWithOperations 2 inline`,
   Namespace: `k8s.io/api/core/v1 Namespace
 - TypeMeta 0 inline
 metadata ObjectMeta 1 omitempty optional
@@ -1058,6 +1133,14 @@ name string 3
 uid UID 4
 controller *bool 6 omitempty optional
 blockOwnerDeletion *bool 7 omitempty optional`,
+  ParamKind: `k8s.io/api/admissionregistration/v1 ParamKind atomic
+apiVersion string 1 omitempty
+kind string 2 omitempty`,
+  ParamRef: `k8s.io/api/admissionregistration/v1 ParamRef atomic
+name string 1 omitempty
+namespace string 2 omitempty optional
+selector *LabelSelector 3 omitempty optional
+parameterNotFoundAction *ParameterNotFoundActionType 4 omitempty`,
   PartialObjectMetadata: `k8s.io/apimachinery/pkg/apis/meta/v1 PartialObjectMetadata
 - TypeMeta 0 inline
 metadata ObjectMeta 1 omitempty optional`,
@@ -1565,6 +1648,14 @@ maxSurge *IntOrString 2 omitempty optional`,
   RollingUpdateStatefulSetStrategy: `k8s.io/api/apps/v1 RollingUpdateStatefulSetStrategy
 partition *int32 1 omitempty optional
 maxUnavailable *IntOrString 2 omitempty optional`,
+  Rule: `k8s.io/api/admissionregistration/v1 Rule
+apiGroups []string 1 omitempty list=atomic
+apiVersions []string 2 omitempty list=atomic
+resources []string 3 omitempty list=atomic
+scope *ScopeType 4 omitempty optional`,
+  RuleWithOperations: `k8s.io/api/admissionregistration/v1 RuleWithOperations
+operations []OperationType 1 omitempty list=atomic
+- Rule 2 inline`,
   SELinuxOptions: `k8s.io/api/core/v1 SELinuxOptions
 user string 1 omitempty optional
 role string 2 omitempty optional
@@ -1711,6 +1802,11 @@ nodePort int32 5 omitempty optional`,
   ServiceProxyOptions: `k8s.io/api/core/v1 ServiceProxyOptions
 - TypeMeta 0 inline
 path string 1 omitempty optional`,
+  ServiceReference: `k8s.io/api/admissionregistration/v1 ServiceReference
+namespace string 1
+name string 2
+path *string 3 omitempty optional
+port *int32 4 omitempty optional`,
   ServiceSpec: `k8s.io/api/core/v1 ServiceSpec
 ports []ServicePort 1 omitempty patch=merge mergeKey=port list=map keys=port,protocol
 selector map[string]string 2 omitempty optional map=atomic
@@ -1946,6 +2042,8 @@ minDomains *int32 5 omitempty optional
 nodeAffinityPolicy *NodeInclusionPolicy 6 omitempty optional
 nodeTaintsPolicy *NodeInclusionPolicy 7 omitempty optional
 matchLabelKeys []string 8 omitempty optional list=atomic`,
+  TypeChecking: `k8s.io/api/admissionregistration/v1 TypeChecking
+expressionWarnings []ExpressionWarning 1 omitempty optional list=atomic`,
   TypeMeta: `k8s.io/apimachinery/pkg/apis/meta/v1 TypeMeta
 kind string 1 omitempty optional
 apiVersion string 2 omitempty optional`,
@@ -1971,6 +2069,68 @@ username string 1 omitempty optional
 uid string 2 omitempty optional
 groups []string 3 omitempty optional list=atomic
 extra map[string]ExtraValue 4 omitempty optional`,
+  ValidatingAdmissionPolicy: `k8s.io/api/admissionregistration/v1 ValidatingAdmissionPolicy
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec ValidatingAdmissionPolicySpec 2 omitempty
+status ValidatingAdmissionPolicyStatus 3 omitempty optional`,
+  ValidatingAdmissionPolicyBinding: `k8s.io/api/admissionregistration/v1 ValidatingAdmissionPolicyBinding
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec ValidatingAdmissionPolicyBindingSpec 2 omitempty required`,
+  ValidatingAdmissionPolicyBindingList: `k8s.io/api/admissionregistration/v1 ValidatingAdmissionPolicyBindingList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []ValidatingAdmissionPolicyBinding 2`,
+  ValidatingAdmissionPolicyBindingSpec: `k8s.io/api/admissionregistration/v1 ValidatingAdmissionPolicyBindingSpec
+policyName string 1 omitempty required
+paramRef *ParamRef 2 omitempty optional
+matchResources *MatchResources 3 omitempty optional
+validationActions []ValidationAction 4 omitempty required list=set`,
+  ValidatingAdmissionPolicyList: `k8s.io/api/admissionregistration/v1 ValidatingAdmissionPolicyList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []ValidatingAdmissionPolicy 2`,
+  ValidatingAdmissionPolicySpec: `k8s.io/api/admissionregistration/v1 ValidatingAdmissionPolicySpec
+paramKind *ParamKind 1 omitempty optional
+matchConstraints *MatchResources 2 omitempty
+validations []Validation 3 omitempty optional list=atomic
+failurePolicy *FailurePolicyType 4 omitempty optional
+auditAnnotations []AuditAnnotation 5 omitempty optional list=atomic
+matchConditions []MatchCondition 6 omitempty optional patch=merge mergeKey=name list=map keys=name
+variables []Variable 7 omitempty optional patch=merge mergeKey=name list=map keys=name`,
+  ValidatingAdmissionPolicyStatus: `k8s.io/api/admissionregistration/v1 ValidatingAdmissionPolicyStatus
+observedGeneration int64 1 omitempty optional
+typeChecking *TypeChecking 2 omitempty optional
+conditions []Condition 3 omitempty optional list=map keys=type`,
+  ValidatingWebhook: `k8s.io/api/admissionregistration/v1 ValidatingWebhook
+name string 1
+clientConfig WebhookClientConfig 2
+rules []RuleWithOperations 3 omitempty list=atomic
+failurePolicy *FailurePolicyType 4 omitempty optional
+matchPolicy *MatchPolicyType 9 omitempty optional
+namespaceSelector *LabelSelector 5 omitempty optional
+objectSelector *LabelSelector 10 omitempty optional
+sideEffects *SideEffectClass 6
+timeoutSeconds *int32 7 omitempty optional
+admissionReviewVersions []string 8 list=atomic
+matchConditions []MatchCondition 11 omitempty optional patch=merge mergeKey=name list=map keys=name`,
+  ValidatingWebhookConfiguration: `k8s.io/api/admissionregistration/v1 ValidatingWebhookConfiguration
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+webhooks []ValidatingWebhook 2 omitempty optional patch=merge mergeKey=name list=map keys=name`,
+  ValidatingWebhookConfigurationList: `k8s.io/api/admissionregistration/v1 ValidatingWebhookConfigurationList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []ValidatingWebhookConfiguration 2`,
+  Validation: `k8s.io/api/admissionregistration/v1 Validation
+expression string 1
+message string 2 omitempty optional
+reason *StatusReason 3 omitempty optional
+messageExpression string 4 omitempty optional`,
+  Variable: `k8s.io/api/admissionregistration/v1 Variable atomic
+name string 1
+expression string 2`,
   Volume: `k8s.io/api/core/v1 Volume
 name string 1
 - VolumeSource 2 inline`,
@@ -2080,6 +2240,10 @@ storagePolicyID string 4 omitempty optional`,
   WatchEvent: `k8s.io/apimachinery/pkg/apis/meta/v1 WatchEvent
 type string 1
 object RawExtension 2`,
+  WebhookClientConfig: `k8s.io/api/admissionregistration/v1 WebhookClientConfig
+url *string 3 omitempty optional
+service *ServiceReference 1 omitempty optional
+caBundle []byte 2 omitempty optional`,
   WeightedPodAffinityTerm: `k8s.io/api/core/v1 WeightedPodAffinityTerm
 weight int32 1
 podAffinityTerm PodAffinityTerm 2`,
@@ -2116,6 +2280,7 @@ export const namedTypes: Readonly<Record<string, { readonly go: string; readonly
   DeploymentStrategyType: { go: 'v1.DeploymentStrategyType', type: 'string', values: ['Recreate', 'RollingUpdate'] },
   ExtraValue: { go: 'v1.ExtraValue', type: '[]string' },
   FSGroupPolicy: { go: 'v1.FSGroupPolicy', type: 'string' },
+  FailurePolicyType: { go: 'v1.FailurePolicyType', type: 'string', values: ['Fail', 'Ignore'] },
   FieldSelectorOperator: { go: 'v1.FieldSelectorOperator', type: 'string' },
   FinalizerName: { go: 'v1.FinalizerName', type: 'string' },
   HostPathType: { go: 'v1.HostPathType', type: 'string', values: ['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket'] },
@@ -2128,6 +2293,7 @@ export const namedTypes: Readonly<Record<string, { readonly go: string; readonly
   LimitType: { go: 'v1.LimitType', type: 'string' },
   LoadBalancerIPMode: { go: 'v1.LoadBalancerIPMode', type: 'string' },
   ManagedFieldsOperationType: { go: 'v1.ManagedFieldsOperationType', type: 'string' },
+  MatchPolicyType: { go: 'v1.MatchPolicyType', type: 'string', values: ['Equivalent', 'Exact'] },
   MetaConditionStatus: { go: 'v1.ConditionStatus', type: 'string' },
   MountPropagationMode: { go: 'v1.MountPropagationMode', type: 'string', values: ['Bidirectional', 'HostToContainer', 'None'] },
   NamespaceConditionType: { go: 'v1.NamespaceConditionType', type: 'string' },
@@ -2138,6 +2304,9 @@ export const namedTypes: Readonly<Record<string, { readonly go: string; readonly
   NodePhase: { go: 'v1.NodePhase', type: 'string', values: ['Pending', 'Running', 'Terminated'] },
   NodeSelectorOperator: { go: 'v1.NodeSelectorOperator', type: 'string', values: ['DoesNotExist', 'Exists', 'Gt', 'In', 'Lt', 'NotIn'] },
   OSName: { go: 'v1.OSName', type: 'string' },
+  OperationType: { go: 'v1.OperationType', type: 'string', values: ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'] },
+  ParameterNotFoundActionType: { go: 'v1.ParameterNotFoundActionType', type: 'string' },
+  PatchType: { go: 'v1.PatchType', type: 'string', values: ['ApplyConfiguration', 'JSONPatch'] },
   PersistentVolumeAccessMode: { go: 'v1.PersistentVolumeAccessMode', type: 'string', values: ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'] },
   PersistentVolumeClaimConditionType: { go: 'v1.PersistentVolumeClaimConditionType', type: 'string' },
   PersistentVolumeClaimModifyVolumeStatus: { go: 'v1.PersistentVolumeClaimModifyVolumeStatus', type: 'string', values: ['InProgress', 'Infeasible', 'Pending'] },
@@ -2161,6 +2330,7 @@ export const namedTypes: Readonly<Record<string, { readonly go: string; readonly
   Protocol: { go: 'v1.Protocol', type: 'string', values: ['SCTP', 'TCP', 'UDP'] },
   PullPolicy: { go: 'v1.PullPolicy', type: 'string', values: ['Always', 'IfNotPresent', 'Never'] },
   RecursiveReadOnlyMode: { go: 'v1.RecursiveReadOnlyMode', type: 'string' },
+  ReinvocationPolicyType: { go: 'v1.ReinvocationPolicyType', type: 'string', values: ['IfNeeded', 'Never'] },
   ReplicaSetConditionType: { go: 'v1.ReplicaSetConditionType', type: 'string' },
   RequestConditionType: { go: 'v1.RequestConditionType', type: 'string' },
   ResourceHealthStatus: { go: 'v1.ResourceHealthStatus', type: 'string' },
@@ -2173,12 +2343,14 @@ export const namedTypes: Readonly<Record<string, { readonly go: string; readonly
   RestartPolicy: { go: 'v1.RestartPolicy', type: 'string', values: ['Always', 'Never', 'OnFailure'] },
   RowConditionType: { go: 'v1.RowConditionType', type: 'string' },
   ScopeSelectorOperator: { go: 'v1.ScopeSelectorOperator', type: 'string', values: ['DoesNotExist', 'Exists', 'In', 'NotIn'] },
+  ScopeType: { go: 'v1.ScopeType', type: 'string', values: ['*', 'Cluster', 'Namespaced'] },
   SeccompProfileType: { go: 'v1.SeccompProfileType', type: 'string', values: ['Localhost', 'RuntimeDefault', 'Unconfined'] },
   SecretType: { go: 'v1.SecretType', type: 'string' },
   ServiceAffinity: { go: 'v1.ServiceAffinity', type: 'string', values: ['ClientIP', 'None'] },
   ServiceExternalTrafficPolicy: { go: 'v1.ServiceExternalTrafficPolicy', type: 'string', values: ['Cluster', 'Local'] },
   ServiceInternalTrafficPolicy: { go: 'v1.ServiceInternalTrafficPolicy', type: 'string', values: ['Cluster', 'Local'] },
   ServiceType: { go: 'v1.ServiceType', type: 'string', values: ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'] },
+  SideEffectClass: { go: 'v1.SideEffectClass', type: 'string', values: ['None', 'NoneOnDryRun', 'Some', 'Unknown'] },
   Signal: { go: 'v1.Signal', type: 'string', values: ['SIGABRT', 'SIGALRM', 'SIGBUS', 'SIGCHLD', 'SIGCLD', 'SIGCONT', 'SIGFPE', 'SIGHUP', 'SIGILL', 'SIGINT', 'SIGIO', 'SIGIOT', 'SIGKILL', 'SIGPIPE', 'SIGPOLL', 'SIGPROF', 'SIGPWR', 'SIGQUIT', 'SIGRTMAX', 'SIGRTMAX-1', 'SIGRTMAX-10', 'SIGRTMAX-11', 'SIGRTMAX-12', 'SIGRTMAX-13', 'SIGRTMAX-14', 'SIGRTMAX-2', 'SIGRTMAX-3', 'SIGRTMAX-4', 'SIGRTMAX-5', 'SIGRTMAX-6', 'SIGRTMAX-7', 'SIGRTMAX-8', 'SIGRTMAX-9', 'SIGRTMIN', 'SIGRTMIN+1', 'SIGRTMIN+10', 'SIGRTMIN+11', 'SIGRTMIN+12', 'SIGRTMIN+13', 'SIGRTMIN+14', 'SIGRTMIN+15', 'SIGRTMIN+2', 'SIGRTMIN+3', 'SIGRTMIN+4', 'SIGRTMIN+5', 'SIGRTMIN+6', 'SIGRTMIN+7', 'SIGRTMIN+8', 'SIGRTMIN+9', 'SIGSEGV', 'SIGSTKFLT', 'SIGSTOP', 'SIGSYS', 'SIGTERM', 'SIGTRAP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU', 'SIGURG', 'SIGUSR1', 'SIGUSR2', 'SIGVTALRM', 'SIGWINCH', 'SIGXCPU', 'SIGXFSZ'] },
   StatefulSetConditionType: { go: 'v1.StatefulSetConditionType', type: 'string' },
   StatefulSetUpdateStrategyType: { go: 'v1.StatefulSetUpdateStrategyType', type: 'string', values: ['OnDelete', 'RollingUpdate'] },
@@ -2192,6 +2364,7 @@ export const namedTypes: Readonly<Record<string, { readonly go: string; readonly
   UnhealthyPodEvictionPolicyType: { go: 'v1.UnhealthyPodEvictionPolicyType', type: 'string', values: ['AlwaysAllow', 'IfHealthyBudget'] },
   UniqueVolumeName: { go: 'v1.UniqueVolumeName', type: 'string' },
   UnsatisfiableConstraintAction: { go: 'v1.UnsatisfiableConstraintAction', type: 'string', values: ['DoNotSchedule', 'ScheduleAnyway'] },
+  ValidationAction: { go: 'v1.ValidationAction', type: 'string', values: ['Audit', 'Deny', 'Warn'] },
   Verbs: { go: 'v1.Verbs', type: '[]string' },
   VolumeBindingMode: { go: 'v1.VolumeBindingMode', type: 'string', values: ['Immediate', 'WaitForFirstConsumer'] },
   VolumeLifecycleMode: { go: 'v1.VolumeLifecycleMode', type: 'string' },

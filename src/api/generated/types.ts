@@ -61,6 +61,10 @@ export interface AppArmorProfile {
   localhostProfile?: string;
 }
 
+export interface ApplyConfiguration {
+  expression?: string;
+}
+
 export interface ApplyOptions extends TypeMeta {
   dryRun?: string[];
   force: boolean;
@@ -70,6 +74,11 @@ export interface ApplyOptions extends TypeMeta {
 export interface AttachedVolume {
   name: string;
   devicePath: string;
+}
+
+export interface AuditAnnotation {
+  key: string;
+  valueExpression: string;
 }
 
 export interface AzureDiskVolumeSource {
@@ -819,6 +828,11 @@ export interface ExecAction {
   command?: string[];
 }
 
+export interface ExpressionWarning {
+  fieldRef: string;
+  warning: string;
+}
+
 export interface FCVolumeSource {
   targetWWNs?: string[];
   lun?: number;
@@ -976,6 +990,10 @@ export interface ImageVolumeSource {
 
 export interface ImageVolumeStatus {
   imageRef?: string;
+}
+
+export interface JSONPatch {
+  expression?: string;
 }
 
 export interface Job extends TypeMeta {
@@ -1183,15 +1201,99 @@ export interface ManagedFieldsEntry {
   subresource?: string;
 }
 
+export interface MatchCondition {
+  name: string;
+  expression: string;
+}
+
+export interface MatchResources {
+  namespaceSelector?: LabelSelector;
+  objectSelector?: LabelSelector;
+  resourceRules?: NamedRuleWithOperations[];
+  excludeResourceRules?: NamedRuleWithOperations[];
+  matchPolicy?: string;
+}
+
 export interface ModifyVolumeStatus {
   targetVolumeAttributesClassName?: string;
   status: string;
+}
+
+export interface MutatingAdmissionPolicy extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: MutatingAdmissionPolicySpec;
+}
+
+export interface MutatingAdmissionPolicyBinding extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: MutatingAdmissionPolicyBindingSpec;
+}
+
+export interface MutatingAdmissionPolicyBindingList extends TypeMeta {
+  metadata: ListMeta;
+  items: MutatingAdmissionPolicyBinding[];
+}
+
+export interface MutatingAdmissionPolicyBindingSpec {
+  policyName?: string;
+  paramRef?: ParamRef;
+  matchResources?: MatchResources;
+}
+
+export interface MutatingAdmissionPolicyList extends TypeMeta {
+  metadata: ListMeta;
+  items: MutatingAdmissionPolicy[];
+}
+
+export interface MutatingAdmissionPolicySpec {
+  paramKind?: ParamKind;
+  matchConstraints?: MatchResources;
+  variables?: Variable[];
+  mutations?: Mutation[];
+  failurePolicy?: string;
+  matchConditions?: MatchCondition[];
+  reinvocationPolicy?: string;
+}
+
+export interface MutatingWebhook {
+  name: string;
+  clientConfig: WebhookClientConfig;
+  rules?: RuleWithOperations[];
+  failurePolicy?: string;
+  matchPolicy?: string;
+  namespaceSelector?: LabelSelector;
+  objectSelector?: LabelSelector;
+  sideEffects: string | null;
+  timeoutSeconds?: number;
+  admissionReviewVersions: string[] | null;
+  reinvocationPolicy?: string;
+  matchConditions?: MatchCondition[];
+}
+
+export interface MutatingWebhookConfiguration extends TypeMeta {
+  metadata: ObjectMeta;
+  webhooks?: MutatingWebhook[];
+}
+
+export interface MutatingWebhookConfigurationList extends TypeMeta {
+  metadata: ListMeta;
+  items: MutatingWebhookConfiguration[];
+}
+
+export interface Mutation {
+  patchType: string;
+  applyConfiguration?: ApplyConfiguration;
+  jsonPatch?: JSONPatch;
 }
 
 export interface NFSVolumeSource {
   server: string;
   path: string;
   readOnly?: boolean;
+}
+
+export interface NamedRuleWithOperations extends RuleWithOperations {
+  resourceNames?: string[];
 }
 
 export interface Namespace extends TypeMeta {
@@ -1401,6 +1503,18 @@ export interface OwnerReference {
   uid: string;
   controller?: boolean;
   blockOwnerDeletion?: boolean;
+}
+
+export interface ParamKind {
+  apiVersion?: string;
+  kind?: string;
+}
+
+export interface ParamRef {
+  name?: string;
+  namespace?: string;
+  selector?: LabelSelector;
+  parameterNotFoundAction?: string;
 }
 
 export interface PartialObjectMetadata extends TypeMeta {
@@ -2058,6 +2172,17 @@ export interface RollingUpdateStatefulSetStrategy {
   maxUnavailable?: number | string;
 }
 
+export interface Rule {
+  apiGroups?: string[];
+  apiVersions?: string[];
+  resources?: string[];
+  scope?: string;
+}
+
+export interface RuleWithOperations extends Rule {
+  operations?: string[];
+}
+
 export interface SELinuxOptions {
   user?: string;
   role?: string;
@@ -2250,6 +2375,13 @@ export interface ServicePort {
 
 export interface ServiceProxyOptions extends TypeMeta {
   path?: string;
+}
+
+export interface ServiceReference {
+  namespace: string;
+  name: string;
+  path?: string;
+  port?: number;
 }
 
 export interface ServiceSpec {
@@ -2569,6 +2701,10 @@ export interface TopologySpreadConstraint {
   matchLabelKeys?: string[];
 }
 
+export interface TypeChecking {
+  expressionWarnings?: ExpressionWarning[];
+}
+
 export interface TypeMeta {
   kind: string;
   apiVersion: string;
@@ -2603,6 +2739,86 @@ export interface UserInfo {
   uid?: string;
   groups?: string[];
   extra?: Record<string, string[]>;
+}
+
+export interface ValidatingAdmissionPolicy extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: ValidatingAdmissionPolicySpec;
+  status: ValidatingAdmissionPolicyStatus;
+}
+
+export interface ValidatingAdmissionPolicyBinding extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: ValidatingAdmissionPolicyBindingSpec;
+}
+
+export interface ValidatingAdmissionPolicyBindingList extends TypeMeta {
+  metadata: ListMeta;
+  items: ValidatingAdmissionPolicyBinding[];
+}
+
+export interface ValidatingAdmissionPolicyBindingSpec {
+  policyName?: string;
+  paramRef?: ParamRef;
+  matchResources?: MatchResources;
+  validationActions?: string[];
+}
+
+export interface ValidatingAdmissionPolicyList extends TypeMeta {
+  metadata: ListMeta;
+  items: ValidatingAdmissionPolicy[];
+}
+
+export interface ValidatingAdmissionPolicySpec {
+  paramKind?: ParamKind;
+  matchConstraints?: MatchResources;
+  validations?: Validation[];
+  failurePolicy?: string;
+  auditAnnotations?: AuditAnnotation[];
+  matchConditions?: MatchCondition[];
+  variables?: Variable[];
+}
+
+export interface ValidatingAdmissionPolicyStatus {
+  observedGeneration?: number;
+  typeChecking?: TypeChecking;
+  conditions?: Condition[];
+}
+
+export interface ValidatingWebhook {
+  name: string;
+  clientConfig: WebhookClientConfig;
+  rules?: RuleWithOperations[];
+  failurePolicy?: string;
+  matchPolicy?: string;
+  namespaceSelector?: LabelSelector;
+  objectSelector?: LabelSelector;
+  sideEffects: string | null;
+  timeoutSeconds?: number;
+  admissionReviewVersions: string[] | null;
+  matchConditions?: MatchCondition[];
+}
+
+export interface ValidatingWebhookConfiguration extends TypeMeta {
+  metadata: ObjectMeta;
+  webhooks?: ValidatingWebhook[];
+}
+
+export interface ValidatingWebhookConfigurationList extends TypeMeta {
+  metadata: ListMeta;
+  items: ValidatingWebhookConfiguration[];
+}
+
+export interface Validation {
+  expression: string;
+  message?: string;
+  reason?: string;
+  messageExpression?: string;
+}
+
+export interface Variable {
+  name: string;
+  expression: string;
 }
 
 export interface Volume extends VolumeSource {
@@ -2747,6 +2963,12 @@ export interface VsphereVirtualDiskVolumeSource {
 export interface WatchEvent {
   type: string;
   object: unknown | null;
+}
+
+export interface WebhookClientConfig {
+  url?: string;
+  service?: ServiceReference;
+  caBundle?: string;
 }
 
 export interface WeightedPodAffinityTerm {
