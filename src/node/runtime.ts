@@ -1,0 +1,203 @@
+/**
+ * What runs containers, as the agent of a node sees it: `sandbox` here, a client of CRI later. Its calls are CRI's, with streams
+ * instead of addresses to stream from. Containers go on when the agent ends, however it ends; the next one finds them by `recover`.
+ * Times are milliseconds since 1970.
+ */
+import type { Duplex, Readable, Writable } from 'node:stream';
+
+export interface Runtime {
+  /** 'sandbox': ids of containers begin with it ('sandbox://…'). */
+  readonly name: string;
+  readonly version: string;
+
+  /** Once, before anything else: everything that an earlier agent left, running or not. */
+  recover(): Promise<readonly PodState[]>;
+  /** What is known of the pod at this moment; undefined: it has no sandbox and no containers. */
+  pod(uid: string): PodState | undefined;
+  /** Calls back with the uid of a pod whenever its state has changed. */
+  observe(listener: (uid: string) => void): void;
+
+  /** A place with a network (and hostname, IPC) for the pod's containers. Done already: nothing happens. */
+  startPod(spec: PodSandboxSpec): Promise<Result<PodSandbox>>;
+  /** Kills whatever runs and takes the place away; `pod` then still knows how containers ended. */
+  stopPod(uid: string): Promise<void>;
+  /** Forgets the pod, its containers and their logs. Only after `stopPod`. */
+  removePod(uid: string): Promise<void>;
+
+  /** Resolves once the container's own program has been started; its end is observed. */
+  startContainer(spec: ContainerSpec): Promise<Result<ContainerRun>>;
+  /** Asks with its stop signal, and kills every process of the container if it still runs after `graceMs`. Resolves once it has ended. */
+  stopContainer(id: string, graceMs: number): Promise<void>;
+  /** Forgets a container that has ended, and its log. */
+  removeContainer(id: string): Promise<void>;
+
+  /** Another program inside of a running container. */
+  exec(id: string, options: ExecOptions): Promise<Result<Session>>;
+  /** The standard streams of the container's own program. Its session's end is the program's. */
+  attach(id: string, options: AttachOptions): Promise<Result<Session>>;
+  /** A connection to a port of the pod's loopback. */
+  connect(uid: string, port: number): Promise<Result<Duplex>>;
+
+  /** Files that hold what the container wrote, in the format of CRI, oldest first; the last is the one that grows. */
+  logFiles(id: string): Promise<readonly string[]>;
+  /** Lets go of everything; containers go on. */
+  close(): Promise<void>;
+}
+
+export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: RuntimeFailure };
+
+export interface RuntimeFailure {
+  /** `not-found`: no such container, or it does not run. `start`: its program cannot be started, which no retry changes. */
+  readonly reason: 'not-found' | 'start' | 'unsupported' | 'failed';
+  readonly message: string;
+}
+
+export interface PodSandboxSpec {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly hostname: string;
+  /** The pod's own; undefined: it shares the host's network. */
+  readonly address: string | undefined;
+  readonly hostIpc: boolean;
+  /** All lines of /etc/resolv.conf; undefined: the host's. */
+  readonly resolvConf: string | undefined;
+  /** All lines of /etc/hosts. */
+  readonly hosts: string;
+}
+
+export interface PodSandbox {
+  /** Empty: it shares the host's. */
+  readonly ips: readonly string[];
+}
+
+export interface PodState {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Undefined: there is none, or it was stopped. */
+  readonly sandbox: PodSandbox | undefined;
+  /** In the order in which they were started; of each container at least the latest two runs. */
+  readonly runs: readonly ContainerRun[];
+}
+
+/** One time that a container ran. */
+export interface ContainerRun {
+  /** Without the runtime's name. */
+  readonly id: string;
+  /** Of the container. */
+  readonly name: string;
+  /** 0: for the first time in this pod. */
+  readonly attempt: number;
+  readonly image: string;
+  readonly state: ContainerRunState;
+}
+
+export type ContainerRunState = { readonly type: 'running'; readonly startedAt: number } | ({ readonly type: 'exited' } & ContainerEnd);
+
+export interface ContainerEnd {
+  readonly startedAt: number;
+  readonly finishedAt: number;
+  /** 128 + signal if a signal ended it. */
+  readonly exitCode: number;
+  /** 0: none. */
+  readonly signal: number;
+  readonly reason: 'Completed' | 'Error' | 'OOMKilled' | 'StartError' | 'ContainerStatusUnknown';
+  /** What it left in its termination message file, or what kept it from starting. */
+  readonly message: string;
+}
+
+/** All that was variable is resolved: secrets, field references, `$(NAME)`, sub-paths. */
+export interface ContainerSpec {
+  readonly podUid: string;
+  readonly name: string;
+  readonly attempt: number;
+  readonly image: string;
+  /** Empty: the image's own, if the runtime knows it. */
+  readonly command: readonly string[];
+  readonly args: readonly string[];
+  /** In order; what comes last holds. */
+  readonly env: readonly EnvVariable[];
+  /** Empty: the image's own, or `/`. */
+  readonly workingDir: string;
+  readonly user: ContainerUser;
+  readonly mounts: readonly ContainerMount[];
+  readonly devices: readonly ContainerDevice[];
+  readonly resources: ContainerLimits;
+  readonly readOnlyRoot: boolean;
+  readonly privileged: boolean;
+  readonly noNewPrivileges: boolean;
+  readonly hostPid: boolean;
+  /** Whether its standard input stays open for who attaches, and whether the first of them to leave closes it. */
+  readonly stdin: boolean;
+  readonly stdinOnce: boolean;
+  readonly tty: boolean;
+  readonly terminationMessage: { readonly path: string; readonly orLastLog: boolean };
+}
+
+export interface EnvVariable {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface ContainerUser {
+  /** Undefined: the image's own, or root. */
+  readonly uid: number | undefined;
+  readonly gid: number | undefined;
+  /** Supplemental groups, with fsGroup and those of volumes. */
+  readonly groups: readonly number[];
+}
+
+export interface ContainerMount {
+  /** A directory or file without symbolic links in its path; of a sub-path: the sub-path itself. */
+  readonly hostPath: string;
+  /** Inside of the container. */
+  readonly mountPath: string;
+  readonly readOnly: boolean;
+  readonly recursiveReadOnly: boolean;
+  readonly propagation: 'None' | 'HostToContainer' | 'Bidirectional';
+}
+
+/** A block volume. */
+export interface ContainerDevice {
+  readonly hostPath: string;
+  readonly devicePath: string;
+  readonly readOnly: boolean;
+}
+
+/** Undefined: no limit. */
+export interface ContainerLimits {
+  readonly cpuMilli: number | undefined;
+  readonly cpuRequestMilli: number | undefined;
+  readonly memoryBytes: number | undefined;
+}
+
+export interface ExecOptions {
+  readonly command: readonly string[];
+  readonly stdin: boolean;
+  readonly tty: boolean;
+}
+
+export interface AttachOptions {
+  readonly stdin: boolean;
+  readonly stdout: boolean;
+  readonly stderr: boolean;
+}
+
+/** A program's streams. Whoever opened it reads them to their end, or ends it with `close`. */
+export interface Session {
+  readonly stdin: Writable | undefined;
+  readonly stdout: Readable | undefined;
+  /** Undefined: there is none, or a terminal makes one of both. */
+  readonly stderr: Readable | undefined;
+  resize(size: TerminalSize): void;
+  /** Its exit code; 128 + signal if a signal ended it. */
+  readonly done: Promise<number>;
+  /** Hangs up: a program of `exec` is killed, a container goes on. */
+  close(): void;
+}
+
+export interface TerminalSize {
+  readonly width: number;
+  readonly height: number;
+}
