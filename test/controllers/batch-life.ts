@@ -4,13 +4,13 @@ import { cronJobKind } from '../../src/api/kinds/workloads/cron-job.ts';
 import { daemonSetKind } from '../../src/api/kinds/workloads/daemon-set.ts';
 import { jobKind } from '../../src/api/kinds/workloads/job.ts';
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
-import { ok, type WholeCluster } from './whole-cluster.ts';
+import { ok, type SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
 const containers = [{ name: 'app', image: 'image' }];
 const once = { spec: { containers, restartPolicy: 'Never' } };
 
-async function finishPods(cluster: WholeCluster, phase: string): Promise<void> {
+async function finishPods(cluster: SimulatedCluster, phase: string): Promise<void> {
   for (const { metadata } of ok(await cluster.client.list(podKind, { namespace: 'default' })).items) {
     await cluster.changeStatus(podKind, inDefault(metadata.name ?? ''), (pod) => ({ ...pod, status: { ...pod.status, phase } }));
   }
@@ -18,7 +18,7 @@ async function finishPods(cluster: WholeCluster, phase: string): Promise<void> {
 }
 
 /** A job adopts a pod, is suspended again and again, runs to its end, and goes when its time is up. */
-export const batch = async (cluster: WholeCluster): Promise<void> => {
+export const batch = async (cluster: SimulatedCluster): Promise<void> => {
   const labels = { run: 'backup' };
   await cluster.create(podKind, { metadata: { ...inDefault('found'), labels }, spec: { ...once.spec, terminationGracePeriodSeconds: 0 } });
   await cluster.create(jobKind, {
@@ -36,7 +36,7 @@ export const batch = async (cluster: WholeCluster): Promise<void> => {
 };
 
 /** A cron job that runs every minute: one job vanishes, one lasts for several minutes, and none is kept. */
-export const schedule = async (cluster: WholeCluster): Promise<void> => {
+export const schedule = async (cluster: SimulatedCluster): Promise<void> => {
   await cluster.create(cronJobKind, {
     metadata: inDefault('minutely'),
     spec: { schedule: '* * * * *', concurrencyPolicy: 'Forbid', successfulJobsHistoryLimit: 0, jobTemplate: { spec: { template: once } } },
@@ -49,7 +49,7 @@ export const schedule = async (cluster: WholeCluster): Promise<void> => {
 };
 
 /** A DaemonSet adopts what another one left behind, is changed twice and changed back, and keeps little of its history. */
-export const daemons = async (cluster: WholeCluster): Promise<void> => {
+export const daemons = async (cluster: SimulatedCluster): Promise<void> => {
   const nodes = Array.from({ length: 12 }, (_, i) => `node-${i}`);
   for (const name of nodes) await cluster.create(nodeKind, { metadata: { name } });
   const labels = { app: 'driver' };

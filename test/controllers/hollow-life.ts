@@ -2,15 +2,15 @@
 import { csiNodeKind } from '../../src/api/kinds/csi-node.ts';
 import { nodeKind } from '../../src/api/kinds/node.ts';
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
-import type { WholeCluster } from './whole-cluster.ts';
+import type { SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
 
-type Story = (cluster: WholeCluster) => Promise<void>;
+type Story = (cluster: SimulatedCluster) => Promise<void>;
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
 
 /** A pod whose claim is missing is told so, again and again. */
 export const hollowNodes: Story = async (cluster) => {
-  const nodes = cluster.runNodes({ count: 1 });
+  const nodes = cluster.runNodes({ hosts: cluster.hosts({ count: 1 }) });
   await nodes.ready;
   await cluster.create(podKind, {
     metadata: inDefault('on-node'),
@@ -30,7 +30,7 @@ export const hollowNodes: Story = async (cluster) => {
   await cluster.wait();
   const owner = { apiVersion: 'v1', kind: 'Node', name: 'other', uid: other.metadata.uid ?? '' };
   await cluster.create(csiNodeKind, { metadata: { name: 'node-1', ownerReferences: [owner] }, spec: { drivers: [] } });
-  const again = cluster.runNodes({ count: 1 });
+  const again = cluster.runNodes({ hosts: cluster.hosts({ count: 1 }) });
   await again.ready;
   await cluster.change(csiNodeKind, { name: 'node-1' }, (csiNode) => ({ ...csiNode, spec: { drivers: [] } }));
   await cluster.wait(20_000);

@@ -15,7 +15,7 @@ import { volumeAttributesClassKind } from '../../src/api/kinds/volume-attributes
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
 import type { Draft } from '../../src/machinery/client.ts';
 import type { Pod } from '../../src/api/generated/types.ts';
-import { ok, type WholeCluster } from './whole-cluster.ts';
+import { ok, type SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
 
 export * from './batch-life.ts';
 export * from './hollow-life.ts';
@@ -25,7 +25,7 @@ export * from './service-life.ts';
 export * from './stateful-set-life.ts';
 export * from './workload-life.ts';
 
-type Story = (cluster: WholeCluster) => Promise<void>;
+type Story = (cluster: SimulatedCluster) => Promise<void>;
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
 const claimed = (claimName: string) => [{ name: 'data', persistentVolumeClaim: { claimName } }];

@@ -3,9 +3,9 @@ import type { Taint } from '../../src/api/generated/types.ts';
 import { leaseKind } from '../../src/api/kinds/lease.ts';
 import { nodeKind } from '../../src/api/kinds/node.ts';
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
-import type { WholeCluster } from './whole-cluster.ts';
+import type { SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
 
-type Story = (cluster: WholeCluster) => Promise<void>;
+type Story = (cluster: SimulatedCluster) => Promise<void>;
 
 /** A taint comes and goes, twice, and then to stay; a pod goes with it, and another because its node was never there. */
 export const taints: Story = async (cluster) => {

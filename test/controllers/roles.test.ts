@@ -4,10 +4,10 @@ import { type ControllerName, controllerAccount, controllerNames, controllerRole
 import type { User } from '../../src/server/api.ts';
 import type { Attributes, Authorizer } from '../../src/server/auth/authorizer.ts';
 import { grantsFor, grantsOf, type Rule } from '../../src/server/auth/roles.ts';
-import { othersMayAll } from '../server/authenticated-may-all.ts';
+import { othersMayAll } from '../../src/sim/cluster/access.ts';
 import { simulate } from '../../src/sim/world.ts';
 import * as life from './life.ts';
-import { WholeCluster } from './whole-cluster.ts';
+import { SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
 
 const nameOf = (user: User): ControllerName | undefined => controllerNames.find((name) => controllerAccount(name) === user.name);
 
@@ -53,7 +53,7 @@ describe('the roles of the controllers', () => {
     for (const bindsTogether of [true, false]) {
       for (const [name, story] of Object.entries(life)) {
         await simulate(1, async (world) => {
-          const cluster = await WholeCluster.start(world, { bindsTogether, authorizer: recording });
+          const cluster = await SimulatedCluster.start(world, { bindsTogether, authorizer: recording });
           await story(cluster);
         }).catch((error: unknown) => {
           throw new Error(`${name}: ${String(error)}`, { cause: error });
@@ -76,7 +76,7 @@ describe('the roles of the controllers', () => {
     ['moor-controllers', 'create coordination.k8s.io/leases'],
   ] as const)('without its rule, %s cannot %s, and no claim is bound', (name, grant) =>
     simulate(1, async (world) => {
-      const cluster = await WholeCluster.start(world, { authorizer: without(name, grant) });
+      const cluster = await SimulatedCluster.start(world, { authorizer: without(name, grant) });
       await cluster.volume('volume');
       await cluster.claim('claim');
       expect(await cluster.phaseOfClaim('claim')).toBe('Pending');

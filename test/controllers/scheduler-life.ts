@@ -4,14 +4,14 @@ import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume
 import { priorityClassKind } from '../../src/api/kinds/priority-class.ts';
 import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
-import type { WholeCluster } from './whole-cluster.ts';
+import type { SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
 
-type Story = (cluster: WholeCluster) => Promise<void>;
+type Story = (cluster: SimulatedCluster) => Promise<void>;
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
 const claimed = (claimName: string) => [{ name: 'data', persistentVolumeClaim: { claimName } }];
 
-async function node(cluster: WholeCluster, name: string): Promise<void> {
+async function node(cluster: SimulatedCluster, name: string): Promise<void> {
   const [amount, conditions] = [{ cpu: '1', pods: '1' }, [{ type: 'Ready', status: 'True' }]];
   await cluster.create(nodeKind, {
     metadata: { name, labels: { 'kubernetes.io/hostname': name } },

@@ -5,9 +5,9 @@ import { nodeKind } from '../../src/api/kinds/node.ts';
 import { podDisruptionBudgetKind } from '../../src/api/kinds/pod-disruption-budget.ts';
 import { serviceKind } from '../../src/api/kinds/service.ts';
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
-import type { WholeCluster } from './whole-cluster.ts';
+import type { SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
 
-type Story = (cluster: WholeCluster) => Promise<void>;
+type Story = (cluster: SimulatedCluster) => Promise<void>;
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
 

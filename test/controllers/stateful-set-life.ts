@@ -5,7 +5,7 @@ import { controllerRevisionKind } from '../../src/api/kinds/workloads/controller
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
 import { statefulSetKind } from '../../src/api/kinds/workloads/stateful-set.ts';
 import type { Draft } from '../../src/machinery/client.ts';
-import { ok, type WholeCluster } from './whole-cluster.ts';
+import { ok, type SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
 const labels = { app: 'db' };
@@ -22,11 +22,11 @@ const set: Draft<StatefulSet> = {
     volumeClaimTemplates: [{ metadata: { name: 'data' }, spec }],
   },
 };
-const changed = (cluster: WholeCluster, body: object) =>
+const changed = (cluster: SimulatedCluster, body: object) =>
   cluster.client.patch(statefulSetKind, inDefault('db'), { type: 'merge', body: { spec: body } }).then(ok);
 const withImage = (image: string) => ({ template: { spec: { containers: [{ name: 'app', image }] } } });
 
-export const statefulSets = async (cluster: WholeCluster): Promise<void> => {
+export const statefulSets = async (cluster: SimulatedCluster): Promise<void> => {
   await cluster.create(statefulSetKind, set);
   await cluster.wait();
   await cluster.delete(statefulSetKind, inDefault('db'), 'Orphan');
@@ -46,7 +46,7 @@ export const statefulSets = async (cluster: WholeCluster): Promise<void> => {
 };
 
 /** Back to a state that is still remembered. */
-export const statefulSetUndone = async (cluster: WholeCluster): Promise<void> => {
+export const statefulSetUndone = async (cluster: SimulatedCluster): Promise<void> => {
   await cluster.create(statefulSetKind, { ...set, spec: { ...set.spec, revisionHistoryLimit: 5 } });
   for (const image of ['two', 'one']) {
     await cluster.wait();

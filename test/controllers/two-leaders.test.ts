@@ -5,24 +5,12 @@ import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
 import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
 import { hasCause } from '../../src/machinery/result.ts';
 import type { Transport } from '../../src/machinery/transport.ts';
+import { byWrongClock } from '../../src/sim/clock.ts';
 import { badNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
 import { SimulatedProcess } from '../../src/sim/process.ts';
 import { seeds } from '../../src/sim/seeds.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
-import type { World } from '../../src/world/world.ts';
-import { ok, WholeCluster } from './whole-cluster.ts';
-
-/** The same world, by a clock that runs `rate` times as fast and is wrong by an hour. */
-function byItsOwnClock(world: World, rate: number): World {
-  const begun = world.clock.now();
-  return {
-    ...world,
-    log: world.log,
-    random: world.random,
-    clock: { now: () => begun + 3_600_000 + (world.clock.now() - begun) * rate, monotonic: () => world.clock.monotonic() * rate },
-    timers: { after: (ms, callback) => world.timers.after(ms / rate, callback), soon: (callback) => world.timers.soon(callback) },
-  };
-}
+import { ok, SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
 
 /** Counts the writes that came too late. */
 function countingRefusals(server: Transport, refusals: { count: number }): Transport {
@@ -37,7 +25,7 @@ function countingRefusals(server: Transport, refusals: { count: number }): Trans
 }
 
 /** Bound is mutual and by uid, and nobody shares: at any moment. (In four writes it is not, for a moment: here it is one.) */
-async function checkBindings({ client }: WholeCluster): Promise<void> {
+async function checkBindings({ client }: SimulatedCluster): Promise<void> {
   const [volumes, claims] = [ok(await client.list(persistentVolumeKind)).items, ok(await client.list(persistentVolumeClaimKind)).items];
   const owners = new Map(volumes.map(({ metadata, spec }) => [metadata.name, spec.claimRef?.uid]));
   const bound = claims.filter(({ status }) => status.phase === 'Bound');
@@ -47,7 +35,7 @@ async function checkBindings({ client }: WholeCluster): Promise<void> {
 
 const numbers = Array.from({ length: 12 }, (_, i) => i);
 
-async function live(cluster: WholeCluster, world: SimulatedWorld): Promise<void> {
+async function live(cluster: SimulatedCluster, world: SimulatedWorld): Promise<void> {
   await cluster.create(storageClassKind, { metadata: { name: 'disk' }, provisioner: 'kubernetes.io/host-path', reclaimPolicy: 'Delete' });
   for (const i of numbers) {
     if (world.random.float() < 0.5) await cluster.volume(`volume-${i}`);
@@ -65,12 +53,12 @@ test('clocks that run ten times too slow and too fast, over a bad network: nothi
     await simulate(
       seed,
       async (world) => {
-        const cluster = await WholeCluster.start(world, { controllers: false });
+        const cluster = await SimulatedCluster.start(world, { controllers: false });
         const network = new SimulatedNetwork(world, badNetwork);
         const processes = [0.1, 1, 5].map((rate) => {
           const process = new SimulatedProcess(world, `clock x${rate}`);
           const through = (server: Transport) => process.transport(network.transport(countingRefusals(server, refusals)));
-          cluster.run({ world: byItsOwnClock(process, rate), identity: process.name, through });
+          cluster.run({ world: byWrongClock(process, { rate, aheadMs: 3_600_000 }), identity: process.name, through });
           return process;
         });
         await live(cluster, world);

@@ -4,9 +4,9 @@ import { deploymentKind } from '../../src/api/kinds/workloads/deployment.ts';
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
 import { replicaSetKind } from '../../src/api/kinds/workloads/replica-set.ts';
 import type { Draft } from '../../src/machinery/client.ts';
-import type { WholeCluster } from './whole-cluster.ts';
+import type { SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
 
-type Story = (cluster: WholeCluster) => Promise<void>;
+type Story = (cluster: SimulatedCluster) => Promise<void>;
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
 

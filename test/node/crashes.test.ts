@@ -12,17 +12,17 @@ import { badNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
 import { SimulatedProcess } from '../../src/sim/process.ts';
 import { seeds } from '../../src/sim/seeds.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
-import { ok, WholeCluster } from '../controllers/whole-cluster.ts';
+import { ok, SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
 
 class Scene {
-  readonly cluster: WholeCluster;
+  readonly cluster: SimulatedCluster;
   readonly world: SimulatedWorld;
   readonly violations = new Set<string>();
 
   static async start(world: SimulatedWorld, disks: readonly string[]): Promise<Scene> {
-    const scene = new Scene(await WholeCluster.start(world), world);
+    const scene = new Scene(await SimulatedCluster.start(world), world);
     for (const name of disks) {
       await scene.cluster.volume(name, { hostPath: undefined, csi: { driver: scene.cluster.disks.facts.name, volumeHandle: `disk-${name}` } });
       await scene.cluster.claim(name);
@@ -31,7 +31,7 @@ class Scene {
     return scene;
   }
 
-  private constructor(cluster: WholeCluster, world: SimulatedWorld) {
+  private constructor(cluster: SimulatedCluster, world: SimulatedWorld) {
     this.cluster = cluster;
     this.world = world;
   }
@@ -45,7 +45,10 @@ class Scene {
       process.kill();
       return 'crash';
     };
-    return { process, nodes: this.cluster.runNodes({ count: 2, world: process, through: (server) => process.transport(server), onAction }) };
+    return {
+      process,
+      nodes: this.cluster.runNodes({ hosts: this.cluster.hosts({ count: 2 }), world: process, through: (server) => process.transport(server), onAction }),
+    };
   }
 
   async pod(name: string, node: string, disk: string, annotations: Record<string, string> = {}): Promise<void> {
@@ -126,7 +129,7 @@ test('an agent that dies before any action, and one after it, end as if it had l
         await world.sleep(10_000);
         if (survives === longest) expect(doomed.process.alive, 'the story has more actions than the test tries').toBe(true);
         doomed.process.kill();
-        await scene.cluster.runNodes({ count: 2 }).ready;
+        await scene.cluster.runNodes({ hosts: scene.cluster.hosts({ count: 2 }) }).ready;
         await world.sleep(30_000);
         expect(await scene.look()).toEqual(['disk-vol@node-2', 'node-2 in use: disk-vol', 'two Running on node-2']);
         await scene.deletePod('two');
@@ -193,7 +196,7 @@ test('agents die again and again while pods come and go', async () => {
         })();
         const left = await comeAndGo(scene, 40);
         await dying;
-        await scene.cluster.runNodes({ count: 2 }).ready;
+        await scene.cluster.runNodes({ hosts: scene.cluster.hosts({ count: 2 }) }).ready;
         await world.sleep(120_000);
         await expectServed(scene, left);
       },
@@ -209,7 +212,7 @@ test('a bad network delays, and robs nobody', async () => {
       async (world) => {
         const scene = await Scene.start(world, disks);
         const network = new SimulatedNetwork(world, badNetwork);
-        scene.cluster.runNodes({ count: 2, through: (server) => network.transport(server) });
+        scene.cluster.runNodes({ hosts: scene.cluster.hosts({ count: 2 }), through: (server) => network.transport(server) });
         const left = await comeAndGo(scene, 40);
         await world.sleep(30_000);
         network.heal();
@@ -227,7 +230,7 @@ test('a pod that is deleted while its disk is on its way takes nothing with it',
       seed,
       async (world) => {
         const scene = await Scene.start(world, ['vol']);
-        await scene.cluster.runNodes({ count: 2 }).ready;
+        await scene.cluster.runNodes({ hosts: scene.cluster.hosts({ count: 2 }) }).ready;
         for (let i = 0; i < 10; i++) {
           await scene.pod(`pod-${i}`, `node-${1 + (i % 2)}`, 'vol');
           await world.sleep(world.random.float() * 60);
@@ -248,14 +251,14 @@ test('a node that is deleted and comes back with its agent has its pods as befor
       seed,
       async (world) => {
         const scene = await Scene.start(world, ['vol']);
-        const nodes = scene.cluster.runNodes({ count: 2 });
+        const nodes = scene.cluster.runNodes({ hosts: scene.cluster.hosts({ count: 2 }) });
         await nodes.ready;
         await scene.pod('web', 'node-1', 'vol');
         await world.sleep(5_000);
         await scene.cluster.delete(nodeKind, { name: 'node-1' });
         await world.sleep(world.random.float() * 10_000);
         await nodes.stop();
-        await scene.cluster.runNodes({ count: 2 }).ready;
+        await scene.cluster.runNodes({ hosts: scene.cluster.hosts({ count: 2 }) }).ready;
         await world.sleep(10_000);
         expect(await scene.look()).toEqual(['disk-vol@node-1', 'node-1 in use: disk-vol', 'web Running on node-1']);
         expect([...scene.violations]).toEqual([]);

@@ -7,8 +7,8 @@ import type { Attributes, Authorizer } from '../../src/server/auth/authorizer.ts
 import { grantsFor, grantsOf } from '../../src/server/auth/roles.ts';
 import { simulate } from '../../src/sim/world.ts';
 import { hollowNodes } from '../controllers/hollow-life.ts';
-import { othersMayAll } from '../server/authenticated-may-all.ts';
-import { WholeCluster } from '../controllers/whole-cluster.ts';
+import { othersMayAll } from '../../src/sim/cluster/access.ts';
+import { SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
 
 class Recording implements Authorizer {
   readonly used = new Set<string>();
@@ -24,7 +24,7 @@ class Recording implements Authorizer {
 
 test('a node uses every rule of its role, and needs no other', async () => {
   const authorizer = new Recording();
-  await simulate(1, async (world) => hollowNodes(await WholeCluster.start(world, { authorizer })));
+  await simulate(1, async (world) => hollowNodes(await SimulatedCluster.start(world, { authorizer })));
   expect([...authorizer.refused]).toEqual([]);
   expect([...authorizer.used].sort()).toEqual(grantsOf(nodeRole).toSorted());
 });

@@ -19,7 +19,7 @@ import type { Transport, TransportRequest } from '../../src/machinery/transport.
 import { defaultPlugins } from '../../src/scheduler/plugins/index.ts';
 import { Scheduler } from '../../src/scheduler/scheduler.ts';
 import { volumePlugins } from '../../src/scheduler/volumes/plugins.ts';
-import { authenticatedMayAll } from '../server/authenticated-may-all.ts';
+import { authenticatedMayAll } from '../../src/sim/cluster/access.ts';
 import { createApi } from '../../src/server/create-api.ts';
 import { SimulatedProcess } from '../../src/sim/process.ts';
 import type { SimulatedWorld } from '../../src/sim/world.ts';

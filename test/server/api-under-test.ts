@@ -2,7 +2,7 @@ import { allKinds } from '../../src/api/kinds/index.ts';
 import type { KubeObject } from '../../src/api/object.ts';
 import { ApiError, type Status } from '../../src/api/status.ts';
 import type { ApiRequest, ApiResponse, Fence, OpenWatch, RequestBody, WatchEvent } from '../../src/server/api.ts';
-import { authenticatedMayAll } from './authenticated-may-all.ts';
+import { authenticatedMayAll } from '../../src/sim/cluster/access.ts';
 import type { TokenIssuer } from '../../src/server/auth/token-issuer.ts';
 import { createApi, type RunningApi } from '../../src/server/create-api.ts';
 import type { Store } from '../../src/store/contract.ts';

@@ -21,7 +21,7 @@ import { type Loop, type LoopOptions, runController } from '../../src/machinery/
 import { Recorder } from '../../src/machinery/recorder.ts';
 import { Tellings } from '../../src/machinery/tellings.ts';
 import type { Transport } from '../../src/machinery/transport.ts';
-import { authenticatedMayAll } from '../server/authenticated-may-all.ts';
+import { authenticatedMayAll } from '../../src/sim/cluster/access.ts';
 import { createApi } from '../../src/server/create-api.ts';
 import type { Store } from '../../src/store/contract.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';

@@ -9,13 +9,13 @@ import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
 import { volumeAttachmentKind } from '../../src/api/kinds/volume-attachment.ts';
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
 import { simulate } from '../../src/sim/world.ts';
-import { ok, WholeCluster } from '../controllers/whole-cluster.ts';
+import { ok, SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
 const uses = (claimName: string) => [{ name: 'data', persistentVolumeClaim: { claimName } }];
 
 /** A disk, a claim on it, and two nodes. */
-async function scene(cluster: WholeCluster): Promise<void> {
+async function scene(cluster: SimulatedCluster): Promise<void> {
   const driver = cluster.disks.facts.name;
   const annotations = { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' };
   for (const name of ['n1', 'n2']) {
@@ -26,15 +26,15 @@ async function scene(cluster: WholeCluster): Promise<void> {
   await cluster.claim('data');
 }
 
-const story = (tell: (cluster: WholeCluster) => Promise<void>) => () =>
+const story = (tell: (cluster: SimulatedCluster) => Promise<void>) => () =>
   simulate(1, async (world) => {
-    const cluster = await WholeCluster.start(world, {});
+    const cluster = await SimulatedCluster.start(world, {});
     await scene(cluster);
     await tell(cluster);
   });
 
-const attachments = async ({ client }: WholeCluster): Promise<readonly VolumeAttachment[]> => ok(await client.list(volumeAttachmentKind)).items;
-const attachedOn = ({ disks }: WholeCluster): readonly string[] => [...disks.attached].sort();
+const attachments = async ({ client }: SimulatedCluster): Promise<readonly VolumeAttachment[]> => ok(await client.list(volumeAttachmentKind)).items;
+const attachedOn = ({ disks }: SimulatedCluster): readonly string[] => [...disks.attached].sort();
 
 test(
   'a pod gets its disk, and gives it back',

@@ -2,7 +2,7 @@ import type { Kind } from '../../src/api/kind.ts';
 import { createRealWorld } from '../../src/main/real-world.ts';
 import type { Api, User } from '../../src/server/api.ts';
 import { createAuthenticator } from '../../src/server/auth/authenticator.ts';
-import { authenticatedMayAll } from '../server/authenticated-may-all.ts';
+import { authenticatedMayAll } from '../../src/sim/cluster/access.ts';
 import { type Certificates, ensureCertificates, type SecretFiles } from '../../src/server/auth/certificate-files.ts';
 import { createApi } from '../../src/server/create-api.ts';
 import { createPaths } from '../../src/server/discovery/paths.ts';

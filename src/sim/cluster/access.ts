@@ -1,7 +1,7 @@
-import { controllerAccount, controllerNames } from '../../src/main/controller-roles.ts';
-import { nodeOf } from '../../src/main/node-roles.ts';
-import type { Authorizer } from '../../src/server/auth/authorizer.ts';
-import { anonymous } from '../../src/server/auth/user.ts';
+import { controllerAccount, controllerNames } from '../../main/controller-roles.ts';
+import { nodeOf } from '../../main/node-roles.ts';
+import type { Authorizer } from '../../server/auth/authorizer.ts';
+import { anonymous } from '../../server/auth/user.ts';
 
 const publicPaths: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/']);
 

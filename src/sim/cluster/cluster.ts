@@ -1,35 +1,38 @@
 /** The whole control plane in simulated time: the real registry, every controller under its own name, and a driver without a disk. */
 import { createHash } from 'node:crypto';
-import type { PersistentVolume, Pod } from '../../src/api/generated/types.ts';
-import type { Kind } from '../../src/api/kind.ts';
-import { allKinds } from '../../src/api/kinds/index.ts';
-import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
-import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
-import { podKind } from '../../src/api/kinds/workloads/pod.ts';
-import type { KubeObject } from '../../src/api/object.ts';
-import { DriverSet } from '../../src/drivers/driver-set.ts';
-import { hostPathDriver } from '../../src/drivers/host-path/driver.ts';
-import { bootstrap } from '../../src/main/bootstrap.ts';
-import { controllersByRole } from '../../src/main/controller-roles.ts';
-import { startControllers } from '../../src/main/controllers.ts';
-import { type Connect, type ConnectNode, connectInProcess, connectNodesInProcess, systemClient } from '../../src/main/identities.ts';
-import { nodeSettings } from '../../src/main/node-settings.ts';
-import { startScheduler } from '../../src/main/scheduler.ts';
-import type { Client, Draft, Ref, Result } from '../../src/machinery/client.ts';
-import type { RunningControllers } from '../../src/machinery/controllers.ts';
-import type { LoopOptions } from '../../src/machinery/loop.ts';
-import type { Transport } from '../../src/machinery/transport.ts';
-import { hollowHosts } from '../../src/node/hollow/hosts.ts';
-import { type HollowNodes, runHollowNodes } from '../../src/node/hollow/nodes.ts';
-import type { Authorizer } from '../../src/server/auth/authorizer.ts';
-import { RbacAuthorizer } from '../../src/server/auth/rbac/authorizer.ts';
-import { createApi } from '../../src/server/create-api.ts';
-import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
-import { SimulatedDirectories } from '../../src/sim/directories.ts';
-import { SimulatedDisks } from '../../src/sim/disks.ts';
-import { othersMayAll } from '../server/authenticated-may-all.ts';
-import type { SimulatedWorld } from '../../src/sim/world.ts';
-import type { World } from '../../src/world/world.ts';
+import type { PersistentVolume, Pod } from '../../api/generated/types.ts';
+import type { Kind } from '../../api/kind.ts';
+import { allKinds } from '../../api/kinds/index.ts';
+import { persistentVolumeClaimKind } from '../../api/kinds/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
+import { podKind } from '../../api/kinds/workloads/pod.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { VolumeDriver } from '../../drivers/contract.ts';
+import { DriverSet } from '../../drivers/driver-set.ts';
+import { hostPathDriver } from '../../drivers/host-path/driver.ts';
+import { bootstrap } from '../../main/bootstrap.ts';
+import { controllersByRole } from '../../main/controller-roles.ts';
+import { startControllers } from '../../main/controllers.ts';
+import { type Connect, type ConnectNode, connectInProcess, connectNodesInProcess, systemClient } from '../../main/identities.ts';
+import { type NodeOptions, nodeSettings } from '../../main/node-settings.ts';
+import { startScheduler } from '../../main/scheduler.ts';
+import type { Client, Draft, Ref, Result } from '../../machinery/client.ts';
+import type { RunningControllers } from '../../machinery/controllers.ts';
+import type { LoopOptions } from '../../machinery/loop.ts';
+import type { Transport } from '../../machinery/transport.ts';
+import { hollowHosts } from '../../node/hollow/hosts.ts';
+import type { Host } from '../../node/host.ts';
+import { type HollowNodes, runHollowNodes } from '../../node/hollow/nodes.ts';
+import type { Authorizer } from '../../server/auth/authorizer.ts';
+import { RbacAuthorizer } from '../../server/auth/rbac/authorizer.ts';
+import { createApi } from '../../server/create-api.ts';
+import type { Store } from '../../store/contract.ts';
+import { SimulatedDirectories } from '../directories.ts';
+import { SimulatedDisks } from '../disks.ts';
+import type { SimulatedWorld } from '../world.ts';
+import type { World } from '../../world/world.ts';
+import { othersMayAll } from './access.ts';
+import { type ServedApi, SimulatedServer, type SimulatedServerOptions } from './server.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -49,11 +52,16 @@ class Directories extends SimulatedDirectories {
   }
 }
 
-export interface WholeClusterOptions {
+export interface SimulatedClusterOptions {
   readonly bindsTogether?: boolean;
   readonly authorizer?: Authorizer;
   /** False: whoever wants controllers starts them. */
   readonly controllers?: boolean;
+  /** memory unless said. */
+  readonly store?: SimulatedServerOptions['store'];
+  /** Faults of the store's disk. */
+  readonly disk?: SimulatedServerOptions['disk'];
+  readonly disks?: SimulatedDisks;
 }
 
 export interface ControllerProcess {
@@ -62,10 +70,12 @@ export interface ControllerProcess {
   readonly takeOver?: boolean;
   /** What lies between it and the server. */
   readonly through?: (server: Transport) => Transport;
+  /** What lies between it and a backend. */
+  readonly throughTo?: (driver: VolumeDriver) => VolumeDriver;
 }
 
 export interface NodeProcess {
-  readonly count: number;
+  readonly hosts: ReadonlyMap<string, Host>;
   readonly world?: World;
   /** What lies between it and the server. */
   readonly through?: (server: Transport) => Transport;
@@ -74,33 +84,20 @@ export interface NodeProcess {
 
 const machine = { architecture: 'amd64', kernelVersion: '', osImage: '', containerRuntimeVersion: 'hollow://test', kubeletVersion: 'v1.36.4' };
 
-interface Made {
-  readonly client: Client;
-  readonly connect: Connect;
-  readonly connectNode: ConnectNode;
-  readonly bindsTogether: boolean | undefined;
-}
-
 /** What people, kubelets and CSI sidecars do in it. Everything fails the test if the server refuses it. */
-export class WholeCluster {
+export class SimulatedCluster {
+  readonly server: SimulatedServer;
   readonly client: Client;
   readonly directories = new Directories();
-  readonly disks = new SimulatedDisks();
+  readonly disks: SimulatedDisks;
   readonly #world: SimulatedWorld;
   readonly #connect: Connect;
   readonly #connectNode: ConnectNode;
   readonly #bindsTogether: boolean;
 
-  static async start(world: SimulatedWorld, options: WholeClusterOptions = {}): Promise<WholeCluster> {
-    const { authorizer = controllersByRole(othersMayAll) } = options;
-    const api = createApi({ store: openMemoryStore(), kinds: allKinds, world, extensions: { authorizer }, access: { authorizer, rbac: new RbacAuthorizer() } });
-    const cluster = new WholeCluster(world, {
-      client: systemClient(api, 'test'),
-      connect: connectInProcess(api, authorizer),
-      connectNode: connectNodesInProcess(api, authorizer),
-      bindsTogether: options.bindsTogether,
-    });
-    await bootstrap(cluster.client, 6443);
+  static async start(world: SimulatedWorld, options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
+    const cluster = new SimulatedCluster(world, options);
+    await cluster.server.start();
     if (options.controllers ?? true) {
       cluster.run({ world, identity: 'test', takeOver: true });
       cluster.schedule({ identity: 'test', takeOver: true });
@@ -109,31 +106,38 @@ export class WholeCluster {
     return cluster;
   }
 
-  private constructor(world: SimulatedWorld, made: Made) {
+  private constructor(world: SimulatedWorld, options: SimulatedClusterOptions) {
+    const { authorizer = controllersByRole(othersMayAll), store = 'memory', disk } = options;
     this.#world = world;
-    this.client = made.client;
-    this.#connect = made.connect;
-    this.#connectNode = made.connectNode;
-    this.#bindsTogether = made.bindsTogether ?? true;
+    this.disks = options.disks ?? new SimulatedDisks();
+    this.server = new SimulatedServer({ world, store, serve: (life) => serve(life, authorizer), ...(disk === undefined ? {} : { disk }) });
+    const { api } = this.server;
+    this.client = systemClient(api, 'test');
+    this.#connect = connectInProcess(api, authorizer);
+    this.#connectNode = connectNodesInProcess(api, authorizer);
+    this.#bindsTogether = options.bindsTogether ?? true;
   }
 
   /** A process with all controllers, which lead or stand by. */
-  run({ world, identity, takeOver = false, through = (server) => server }: ControllerProcess): RunningControllers {
+  run({ world, identity, takeOver = false, through = (server) => server, throughTo = (driver) => driver }: ControllerProcess): RunningControllers {
     return startControllers({
       connect: (name) => through(this.#connect(name)),
       world,
       kinds: allKinds,
       housekeeping: { rootCa: 'PEM' },
-      drivers: new DriverSet([hostPathDriver({ directories: this.directories, sha256, cluster: 'test' }), this.disks]),
+      drivers: new DriverSet([hostPathDriver({ directories: this.directories, sha256, cluster: 'test' }), this.disks].map(throughTo)),
       bindsTogether: this.#bindsTogether,
       election: { identity, takeOver },
     });
   }
 
-  /** A process with hollow nodes, which know the cluster's disks. */
-  runNodes({ count, world = this.#world, through = (server) => server, onAction }: NodeProcess): HollowNodes {
-    const settings = nodeSettings({ count, csiDrivers: [this.disks.facts.name] });
-    const hosts = hollowHosts(settings, machine, sha256);
+  /** node-1, node-2 …: machines which know the cluster's disks. */
+  hosts(options: NodeOptions): ReadonlyMap<string, Host> {
+    return hollowHosts(nodeSettings({ csiDrivers: [this.disks.facts.name], ...options }), machine, sha256);
+  }
+
+  /** A process with the agents of hollow nodes. */
+  runNodes({ hosts, world = this.#world, through = (server) => server, onAction }: NodeProcess): HollowNodes {
     const [reader, teller] = [through(this.#connect('moor-informers')), through(this.#connect('hollow-nodes'))];
     const as = (node: string) => through(this.#connectNode(node));
     return runHollowNodes({ world, hosts, reader, teller, as, sha256, ...(onAction === undefined ? {} : { onAction }) });
@@ -203,4 +207,11 @@ export class WholeCluster {
   async phaseOfClaim(name: string): Promise<string | undefined> {
     return ok(await this.client.get(persistentVolumeClaimKind, { namespace: 'default', name })).status.phase;
   }
+}
+
+/** One life of the server: whatever it serves, it reads from the store. */
+async function serve({ world, store }: { readonly world: World; readonly store: Store }, authorizer: Authorizer): Promise<ServedApi> {
+  const api = createApi({ store, kinds: allKinds, world, extensions: { authorizer }, access: { authorizer, rbac: new RbacAuthorizer() } });
+  await bootstrap(systemClient(api, 'apiserver'), 6443);
+  return api;
 }

@@ -1,0 +1,125 @@
+import type { Api, ApiRequest, ApiResponse, OpenWatch, WatchSink } from '../../server/api.ts';
+import type { Store } from '../../store/contract.ts';
+import { openEmbeddedStore } from '../../store/embedded/embedded-store.ts';
+import { openMemoryStore } from '../../store/memory/memory-store.ts';
+import type { World } from '../../world/world.ts';
+import { SimulatedDisk, type SimulatedDiskOptions } from '../disk.ts';
+import { SimulatedProcess } from '../process.ts';
+
+export interface SimulatedServerOptions {
+  readonly world: World;
+  /** `memory`: what was written survives a crash as if by magic. `embedded`: it survives because the real store put it on a simulated disk. */
+  readonly store: 'memory' | 'embedded';
+  /** Faults of that disk. */
+  readonly disk?: SimulatedDiskOptions;
+  /** The API of one life of the server, on what the last one left. */
+  readonly serve: (life: { readonly world: World; readonly store: Store }) => Promise<ServedApi> | ServedApi;
+}
+
+export interface ServedApi extends Api {
+  stop(): Promise<void>;
+}
+
+/**
+ * An API server that can crash and come back. Whoever asks it while it is down, or is waiting when it dies, learns that it cannot
+ * be reached, and every watch is cut. `api` stays the same through all its lives.
+ */
+export class SimulatedServer {
+  readonly api: Api = { handle: (request) => this.#handle(request) };
+  readonly #options: SimulatedServerOptions;
+  readonly #waiting = new Set<(error: Error) => void>();
+  readonly #watches = new Set<() => void>();
+  #life: Life | undefined;
+  #lives = 0;
+  #left: Left;
+
+  constructor(options: SimulatedServerOptions) {
+    this.#options = options;
+    this.#left = options.store === 'memory' ? { type: 'memory', store: openMemoryStore() } : { type: 'embedded', disk: new SimulatedDisk(options.disk) };
+  }
+
+  /** The store of this life. Undefined: the server is down. */
+  get store(): Store | undefined {
+    return this.#life?.store;
+  }
+
+  get up(): boolean {
+    return this.#life !== undefined;
+  }
+
+  /** @throws StoreError if what the last life left cannot be used */
+  async start(): Promise<void> {
+    const process = new SimulatedProcess(this.#options.world, `server ${++this.#lives}`);
+    const left = this.#left;
+    const store = left.type === 'memory' ? left.store : await openEmbeddedStore({ directory: '/data', disk: left.disk, world: process });
+    const api = await this.#options.serve({ world: process, store });
+    this.#life = { process, store, api };
+  }
+
+  /** `power`: also what the disk had not been told to keep may be gone. */
+  crash(how: 'killed' | 'power' = 'killed'): void {
+    const life = this.#life;
+    if (life === undefined) return;
+    this.#life = undefined;
+    life.process.kill();
+    // What watches its store in the background belongs to the process that died.
+    void life.api.stop();
+    if (this.#left.type === 'embedded') {
+      const { disk } = this.#left;
+      this.#left = { type: 'embedded', disk: how === 'power' ? disk.crash(this.#options.world.random, this.#options.disk) : disk.kill(this.#options.disk) };
+    }
+    const [waiting, watches] = [[...this.#waiting], [...this.#watches]];
+    this.#waiting.clear();
+    this.#watches.clear();
+    for (const refuse of waiting) refuse(new Error('the server died'));
+    for (const cut of watches) cut();
+  }
+
+  #handle(request: ApiRequest): Promise<ApiResponse> {
+    const life = this.#life;
+    if (life === undefined) return Promise.reject(new Error('the server is down'));
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      life.api
+        .handle(request)
+        .finally(() => this.#waiting.delete(reject))
+        .then((response) => resolve(response.type === 'watch' ? { ...response, start: (sink) => this.#watch(life, response.start, sink) } : response), reject);
+    });
+  }
+
+  #watch(life: Life, start: (sink: WatchSink) => OpenWatch, sink: WatchSink): OpenWatch {
+    if (this.#life !== life) {
+      sink.end(undefined);
+      return { stop: () => undefined };
+    }
+    // Its first events may come before there is anything to stop.
+    const opened: { watch?: OpenWatch } = {};
+    const cut = () => {
+      opened.watch?.stop();
+      sink.end(undefined);
+    };
+    this.#watches.add(cut);
+    opened.watch = start({
+      ...sink,
+      events: (batch) => sink.events(batch),
+      end: (status) => {
+        if (this.#watches.delete(cut)) sink.end(status);
+      },
+    });
+    return {
+      stop: () => {
+        this.#watches.delete(cut);
+        opened.watch?.stop();
+      },
+    };
+  }
+}
+
+interface Life {
+  readonly process: SimulatedProcess;
+  readonly store: Store;
+  readonly api: ServedApi;
+}
+
+/** What outlives the server. */
+type Left = { readonly type: 'memory'; readonly store: Store } | { readonly type: 'embedded'; readonly disk: SimulatedDisk };
