@@ -50,11 +50,17 @@ let loading: Promise<Cel> | undefined;
 /** What an expression may be at most: it runs at every write. */
 const limits = { maxAstNodes: 10_000, maxDepth: 100, maxListElements: 1_000, maxMapEntries: 1_000, maxCallArguments: 32 };
 
+/** Everything that the language has in Kubernetes, but no variables: who reads rules about other things than custom resources adds theirs. */
+export async function loadLanguage(): Promise<{ readonly environment: Environment; readonly optional: (value: unknown) => unknown }> {
+  const { Environment: Loaded, Optional } = await import('@marcbachmann/cel-js');
+  const environment = registerExtensions(new Loaded({ enableOptionalTypes: true, homogeneousAggregateLiterals: false, limits }));
+  return { environment, optional: (value) => (value === undefined ? Optional.none() : Optional.of(value)) };
+}
+
 export function loadCel(): Promise<Cel> {
-  loading ??= import('@marcbachmann/cel-js').then(({ Environment: Loaded, Optional }) => {
-    const environment = new Loaded({ enableOptionalTypes: true, homogeneousAggregateLiterals: false, limits });
+  loading ??= loadLanguage().then(({ environment, optional }) => {
     environment.registerVariable('self', 'dyn').registerVariable('oldSelf', 'dyn');
-    loaded = new LoadedCel(registerExtensions(environment), (value) => (value === undefined ? Optional.none() : Optional.of(value)));
+    loaded = new LoadedCel(environment, optional);
     return loaded;
   });
   return loading;
