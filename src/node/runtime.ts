@@ -4,6 +4,7 @@
  * Times are milliseconds since 1970.
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
+import type { ContainerDevice, ContainerMount } from './contract.ts';
 
 export interface Runtime {
   /** 'sandbox': ids of containers begin with it ('sandbox://…'). */
@@ -126,6 +127,8 @@ export interface ContainerSpec {
   readonly resources: ContainerLimits;
   readonly readOnlyRoot: boolean;
   readonly privileged: boolean;
+  /** Beyond and below what runtimes give by default: 'NET_ADMIN', 'ALL'. */
+  readonly capabilities: { readonly add: readonly string[]; readonly drop: readonly string[] };
   readonly noNewPrivileges: boolean;
   readonly hostPid: boolean;
   /** Whether its standard input stays open for who attaches, and whether the first of them to leave closes it. */
@@ -146,23 +149,6 @@ export interface ContainerUser {
   readonly gid: number | undefined;
   /** Supplemental groups, with fsGroup and those of volumes. */
   readonly groups: readonly number[];
-}
-
-export interface ContainerMount {
-  /** A directory or file without symbolic links in its path; of a sub-path: the sub-path itself. */
-  readonly hostPath: string;
-  /** Inside of the container. */
-  readonly mountPath: string;
-  readonly readOnly: boolean;
-  readonly recursiveReadOnly: boolean;
-  readonly propagation: 'None' | 'HostToContainer' | 'Bidirectional';
-}
-
-/** A block volume. */
-export interface ContainerDevice {
-  readonly hostPath: string;
-  readonly devicePath: string;
-  readonly readOnly: boolean;
 }
 
 /** Undefined: no limit. */
