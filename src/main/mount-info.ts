@@ -1,0 +1,39 @@
+import type { MountEntry } from '../world/mounts.ts';
+
+/**
+ * Reads /proc/self/mountinfo:
+ *
+ *     36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
+ *     id parent device root target options [optional fields …] - file-system source super-options
+ *
+ * A line that is none is left out: it tells of nothing that could be mounted.
+ */
+export function parseMountInfo(text: string): readonly MountEntry[] {
+  return text.split('\n').flatMap((line) => entryOf(line) ?? []);
+}
+
+function entryOf(line: string): MountEntry | undefined {
+  const fields = line.split(' ');
+  // The optional fields end at a lone hyphen; file systems may have hyphens in their names, but not these six.
+  const separator = fields.indexOf('-', 6);
+  if (separator < 0) return undefined;
+  const [id = '', parent = '', device = '', root = '', target = '', options = ''] = fields;
+  const [fileSystem = '', source = '', superOptions = ''] = fields.slice(separator + 1);
+  if (!/^\d+$/.test(id) || !target.startsWith('/')) return undefined;
+  return {
+    id: Number(id),
+    parent: Number(parent),
+    device,
+    root: unescape(root),
+    target: unescape(target),
+    options: options.split(','),
+    fileSystem: unescape(fileSystem),
+    source: unescape(source),
+    superOptions: unescape(superOptions).split(','),
+  };
+}
+
+/** The kernel writes space, tab, newline and backslash (and #) as three octal digits, byte by byte. */
+function unescape(field: string): string {
+  return field.includes('\\') ? field.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8))) : field;
+}

@@ -1,0 +1,315 @@
+import type { FileFacts, HostFiles, MountEntry, MountRequest, Mounts, OpenPlace, Usage } from '../../world/mounts.ts';
+import { type Directory, type Inode, newDirectory, partsOf, systemError } from './file-tree.ts';
+
+/** A call that a simulated host is about to carry out. */
+export interface HostCall {
+  readonly name: keyof Mounts | keyof HostFiles;
+  readonly path: string;
+}
+
+export interface SimulatedHostOptions {
+  /** Awaited before each call takes effect: delays it, fails it by throwing, or never returns (the process is gone). */
+  readonly before?: (call: HostCall) => Promise<void> | void;
+  /** After it took effect, before the caller hears of it. */
+  readonly after?: (call: HostCall) => Promise<void> | void;
+}
+
+interface Mounted {
+  readonly id: number;
+  /** The mount in which `at` lies. */
+  readonly parent: Mounted | undefined;
+  /** What is hidden by it. */
+  readonly at: Inode;
+  readonly root: Inode;
+  readonly target: string;
+  readonly fileSystem: string;
+  readonly source: string;
+  options: readonly string[];
+}
+
+interface Found {
+  readonly mount: Mounted;
+  readonly inode: Inode;
+  /** Without links. */
+  readonly path: string;
+}
+
+/** What a machine has that its processes do not take with them when they die: files and mounts. */
+export class Machine {
+  readonly root: Mounted;
+  readonly mounts: Mounted[] = [];
+  #ids = 1;
+
+  constructor() {
+    const inode = newDirectory();
+    this.root = { id: this.nextId(), parent: undefined, at: inode, root: inode, target: '/', fileSystem: 'ext4', source: '/dev/root', options: ['rw'] };
+    this.mounts.push(this.root);
+  }
+
+  nextId(): number {
+    return this.#ids++;
+  }
+}
+
+/**
+ * A machine's files and mounts, as one process of it sees them. Mounts hide what is below them, cannot be removed while in use,
+ * and stay when the process is killed: the next one sees the same `Machine`.
+ */
+export class SimulatedHost implements Mounts, HostFiles {
+  readonly machine: Machine;
+  readonly #options: SimulatedHostOptions;
+
+  constructor(machine: Machine = new Machine(), options: SimulatedHostOptions = {}) {
+    this.machine = machine;
+    this.#options = options;
+  }
+
+  table(): Promise<readonly MountEntry[]> {
+    return this.#call('table', '/', () => this.machine.mounts.map(entryOf));
+  }
+
+  mount(request: MountRequest): Promise<void> {
+    return this.#call('mount', request.target, () => {
+      switch (request.type) {
+        case 'bind':
+          return this.#attach(request.target, this.#find(request.source).inode, { fileSystem: 'ext4', source: request.source, options: ['rw'] });
+        case 'file-system':
+          return this.#attach(request.target, newDirectory(0o1777), { ...request, options: request.options.length === 0 ? ['rw'] : request.options });
+        case 'options': {
+          const { mount, inode } = this.#find(request.target);
+          if (mount.root !== inode) throw systemError('EINVAL', `${request.target} is no mount point`);
+          mount.options = request.options.includes('ro') ? request.options : ['rw', ...request.options];
+          return undefined;
+        }
+      }
+    });
+  }
+
+  unmount(target: string, how: 'plain' | 'force' | 'lazy' = 'plain'): Promise<void> {
+    return this.#call('unmount', target, () => {
+      const { mount, inode } = this.#find(target);
+      if (mount.root !== inode || mount.parent === undefined) throw systemError('EINVAL', `${target} is no mount point`);
+      const below = this.machine.mounts.filter(({ parent }) => parent === mount);
+      if (below.length > 0 && how !== 'lazy') throw systemError('EBUSY', `${target} has mounts below it`);
+      for (const gone of [mount, ...below]) this.machine.mounts.splice(this.machine.mounts.indexOf(gone), 1);
+    });
+  }
+
+  makeDirectory(path: string, mode: number): Promise<void> {
+    return this.#call('makeDirectory', path, () => void this.#makeDirectory(path, mode));
+  }
+
+  list(path: string): Promise<readonly string[]> {
+    return this.#call('list', path, () => [...this.#directory(path).entries.keys()].sort());
+  }
+
+  look(path: string, how?: 'follow'): Promise<FileFacts | undefined> {
+    return this.#call('look', path, () => {
+      const found = this.#tryFind(path, how === 'follow');
+      return found === undefined ? undefined : factsOf(found.inode);
+    });
+  }
+
+  read(path: string): Promise<Uint8Array> {
+    return this.#call('read', path, () => {
+      const { inode } = this.#find(path);
+      if (inode.type !== 'file') throw systemError('EISDIR', path);
+      return inode.bytes;
+    });
+  }
+
+  write(path: string, bytes: Uint8Array, mode: number): Promise<void> {
+    return this.#call('write', path, () => {
+      const { directory, name, mount } = this.#place(path);
+      refuseIfReadOnly(mount, path);
+      const there = directory.entries.get(name);
+      if (there !== undefined && there.type !== 'file') throw systemError('EISDIR', path);
+      if (there === undefined) directory.entries.set(name, { type: 'file', bytes, mode, uid: 0, gid: 0 });
+      else Object.assign(there, { bytes, mode });
+    });
+  }
+
+  makeLink(path: string, leadsTo: string): Promise<void> {
+    return this.#call('makeLink', path, () => {
+      const { directory, name } = this.#place(path);
+      if (directory.entries.has(name)) throw systemError('EEXIST', path);
+      directory.entries.set(name, { type: 'link', leadsTo, mode: 0o777, uid: 0, gid: 0 });
+    });
+  }
+
+  readLink(path: string): Promise<string> {
+    return this.#call('readLink', path, () => {
+      const { inode } = this.#find(path, false);
+      if (inode.type !== 'link') throw systemError('EINVAL', path);
+      return inode.leadsTo;
+    });
+  }
+
+  rename(from: string, to: string): Promise<void> {
+    return this.#call('rename', from, () => {
+      const [source, target] = [this.#place(from), this.#place(to)];
+      const moved = source.directory.entries.get(source.name);
+      if (moved === undefined) throw systemError('ENOENT', from);
+      const replaced = target.directory.entries.get(target.name);
+      if (replaced?.type === 'directory' && replaced.entries.size > 0) throw systemError('ENOTEMPTY', to);
+      source.directory.entries.delete(source.name);
+      target.directory.entries.set(target.name, moved);
+    });
+  }
+
+  removeFile(path: string): Promise<void> {
+    return this.#call('removeFile', path, () => {
+      const { directory, name } = this.#place(path);
+      const there = directory.entries.get(name);
+      if (there === undefined) throw systemError('ENOENT', path);
+      if (there.type === 'directory') throw systemError('EISDIR', path);
+      this.#refuseIfMounted(there, path);
+      directory.entries.delete(name);
+    });
+  }
+
+  removeDirectory(path: string): Promise<void> {
+    return this.#call('removeDirectory', path, () => {
+      const { directory, name } = this.#place(path);
+      const there = directory.entries.get(name);
+      if (there === undefined) throw systemError('ENOENT', path);
+      if (there.type !== 'directory') throw systemError('ENOTDIR', path);
+      this.#refuseIfMounted(there, path);
+      if (there.entries.size > 0) throw systemError('ENOTEMPTY', path);
+      directory.entries.delete(name);
+    });
+  }
+
+  removeTree(path: string): Promise<void> {
+    return this.#call('removeTree', path, () => {
+      const found = this.#tryFind(path, false);
+      if (found === undefined) return;
+      const mounted = this.machine.mounts.find(({ target }) => target === found.path || target.startsWith(`${found.path}/`));
+      if (mounted !== undefined) throw systemError('EBUSY', `remove ${path}: ${mounted.target} is mounted`);
+      const { directory, name } = this.#place(path);
+      directory.entries.delete(name);
+    });
+  }
+
+  setOwner(path: string, owner: { readonly uid: number; readonly gid: number }): Promise<void> {
+    return this.#call('setOwner', path, () => void Object.assign(this.#find(path, false).inode, owner));
+  }
+
+  setMode(path: string, mode: number): Promise<void> {
+    return this.#call('setMode', path, () => void Object.assign(this.#find(path).inode, { mode }));
+  }
+
+  usage(path: string): Promise<Usage> {
+    return this.#call('usage', path, () => {
+      this.#find(path);
+      return { capacity: 1 << 30, available: 1 << 29, used: 1 << 29, inodes: 1000, inodesFree: 900 };
+    });
+  }
+
+  openBelow(base: string, relative: string, mode: number): Promise<OpenPlace> {
+    return this.#call('openBelow', base, () => {
+      const root = this.#find(base).path;
+      let found = this.#find(base);
+      for (const part of partsOf(relative)) {
+        const next = `${found.path}/${part}`;
+        found = this.#tryFind(next, true) ?? this.#makeDirectory(next, mode);
+        if (found.path === root || found.path.startsWith(`${root}/`)) continue;
+        throw systemError('EXDEV', `subpath ${JSON.stringify(relative)} not within volume path ${JSON.stringify(base)}`);
+      }
+      return { path: found.path, facts: factsOf(found.inode), close: async () => undefined };
+    });
+  }
+
+  async #call<T>(name: HostCall['name'], path: string, effect: () => T): Promise<T> {
+    await this.#options.before?.({ name, path });
+    const value = effect();
+    await this.#options.after?.({ name, path });
+    return value;
+  }
+
+  #attach(target: string, root: Inode, what: Pick<Mounted, 'fileSystem' | 'source' | 'options'>): void {
+    const { mount, inode, path } = this.#find(target);
+    if ((inode.type === 'directory') !== (root.type === 'directory')) throw systemError('ENOTDIR', target);
+    this.machine.mounts.push({ id: this.machine.nextId(), parent: mount, at: inode, root, target: path, ...what });
+  }
+
+  #refuseIfMounted(inode: Inode, path: string): void {
+    if (this.machine.mounts.some(({ at, parent }) => at === inode && parent !== undefined)) throw systemError('EBUSY', path);
+  }
+
+  #makeDirectory(path: string, mode: number): Found {
+    let here = '';
+    for (const part of partsOf(path)) {
+      const { directory, mount } = this.#place(`${here}/${part}`);
+      here = `${here}/${part}`;
+      if (directory.entries.has(part)) continue;
+      refuseIfReadOnly(mount, here);
+      directory.entries.set(part, newDirectory(mode));
+    }
+    const found = this.#find(path);
+    if (found.inode.type !== 'directory') throw systemError('EEXIST', path);
+    return found;
+  }
+
+  #directory(path: string): Directory {
+    const { inode } = this.#find(path);
+    if (inode.type !== 'directory') throw systemError('ENOTDIR', path);
+    return inode;
+  }
+
+  /** Where a name is or would be. */
+  #place(path: string): { readonly directory: Directory; readonly name: string; readonly mount: Mounted } {
+    const parts = partsOf(path);
+    const above = this.#find(`/${parts.slice(0, -1).join('/')}`);
+    if (above.inode.type !== 'directory') throw systemError('ENOTDIR', path);
+    return { directory: above.inode, name: parts.at(-1) ?? '', mount: above.mount };
+  }
+
+  #find(path: string, follow = true): Found {
+    const found = this.#tryFind(path, follow);
+    if (found === undefined) throw systemError('ENOENT', path);
+    return found;
+  }
+
+  #tryFind(path: string, follow: boolean, depth = 0): Found | undefined {
+    if (depth > 40) throw systemError('ELOOP', path);
+    const trail: Found[] = [this.#above({ mount: this.machine.root, inode: this.machine.root.root, path: '/' })];
+    const parts = partsOf(path);
+    for (const [index, part] of parts.entries()) {
+      const here = trail.at(-1);
+      if (here === undefined || here.inode.type !== 'directory') return undefined;
+      if (part === '..') {
+        if (trail.length > 1) trail.pop();
+        continue;
+      }
+      const inode = here.inode.entries.get(part);
+      if (inode === undefined) return undefined;
+      const isLast = index === parts.length - 1;
+      if (inode.type === 'link' && (follow || !isLast)) {
+        const base = inode.leadsTo.startsWith('/') ? '' : here.path;
+        return this.#tryFind([base, inode.leadsTo, ...parts.slice(index + 1)].join('/'), follow, depth + 1);
+      }
+      trail.push(this.#above({ mount: here.mount, inode, path: here.path === '/' ? `/${part}` : `${here.path}/${part}` }));
+    }
+    return trail.at(-1);
+  }
+
+  /** What is seen there: the topmost mount. */
+  #above(found: Found): Found {
+    const over = this.machine.mounts.findLast(({ at, parent }) => parent === found.mount && at === found.inode);
+    return over === undefined ? found : this.#above({ ...found, mount: over, inode: over.root });
+  }
+}
+
+function refuseIfReadOnly({ options }: Mounted, path: string): void {
+  if (options.includes('ro')) throw systemError('EROFS', path);
+}
+
+function factsOf(inode: Inode): FileFacts {
+  const { type, mode, uid, gid } = inode;
+  return { type, mode, uid, gid, size: inode.type === 'file' ? inode.bytes.byteLength : 0 };
+}
+
+function entryOf({ id, parent, target, fileSystem, source, options }: Mounted): MountEntry {
+  return { id, parent: parent?.id ?? 0, device: `0:${id}`, root: '/', target, options, fileSystem, source, superOptions: ['rw'] };
+}
