@@ -1,3 +1,4 @@
+import { loadExpressions } from '../api/admission/expressions.ts';
 import { loadCel } from '../api/cel/environment.ts';
 import type { Kind } from '../api/kind.ts';
 import { volumeBindingsPath } from '../api/kinds/mooring/volume-binding.ts';
@@ -15,6 +16,7 @@ import { keepHistoryShort } from './registry/compaction.ts';
 import { dispatch } from './registry/dispatch.ts';
 import { expireEvents } from './registry/event-expiry.ts';
 import { Locks } from './registry/locks.ts';
+import { RecentLists } from './registry/recent-lists.ts';
 import type { Registry } from './registry/registry.ts';
 import { createReviews } from './registry/reviews/reviews.ts';
 import { Resources } from './registry/resources.ts';
@@ -45,7 +47,15 @@ export interface RunningApi extends Api {
 export function createApi({ store, kinds, world, tokens, access, extensions, network = defaultServiceNetwork }: ApiOptions): RunningApi {
   const resources = new Resources(kinds);
   const admission = defaultChain(resources, { store, world, network, access });
-  const registry: Registry = { store, resources, world, admission, locks: new Locks(world.timers), authorizer: access?.authorizer };
+  const registry: Registry = {
+    store,
+    resources,
+    world,
+    admission,
+    locks: new Locks(world.timers),
+    recentLists: new RecentLists(world),
+    authorizer: access?.authorizer,
+  };
   const router = new Router(resources);
   const bindings = extensions === undefined ? undefined : volumeBindings(registry, extensions.authorizer);
   const reviews = access === undefined ? undefined : createReviews({ access, tokens, world });
@@ -58,6 +68,7 @@ export function createApi({ store, kinds, world, tokens, access, extensions, net
         if (bindings !== undefined && request.path === volumeBindingsPath) return await bindings.handle(request);
         // The rules of a definition are read with it.
         if (request.method !== 'GET' && request.path.startsWith(definitions)) await loadCel();
+        if (request.method !== 'GET' && request.path.startsWith(admissions)) await loadExpressions();
         if (custom?.loading !== undefined) await custom.loading;
         const route = router.route(request.path);
         const { deprecation } = route.resource.kind;
@@ -78,4 +89,5 @@ export function createApi({ store, kinds, world, tokens, access, extensions, net
 }
 
 const definitions = '/apis/apiextensions.k8s.io/';
+const admissions = '/apis/admissionregistration.k8s.io/';
 const noKinds: readonly Kind[] = [];

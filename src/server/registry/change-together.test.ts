@@ -7,6 +7,7 @@ import { defaultChain } from '../admission/default-chain.ts';
 import { defaultServiceNetwork } from '../admission/service-allocation.ts';
 import { changeTogether, type OneOfSeveral } from './change-together.ts';
 import { Locks } from './locks.ts';
+import { RecentLists } from './recent-lists.ts';
 import type { Registry } from './registry.ts';
 import { Resources } from './resources.ts';
 import { Router } from './route.ts';
@@ -20,6 +21,7 @@ function registryOf({ store, world }: ApiUnderTest): { registry: Registry; route
     world,
     resources,
     locks: new Locks(world.timers),
+    recentLists: new RecentLists(world),
     admission: defaultChain(resources, { store, world, network: defaultServiceNetwork, access: undefined }),
   };
   return { registry, router: new Router(resources) };

@@ -32,7 +32,12 @@ interface Plan {
   readonly selection: Selection;
 }
 
-export async function select(registry: Registry, call: Call, options: ListOptions): Promise<{ items: Stored[]; metadata: ListMeta }> {
+interface Listed {
+  readonly items: readonly Stored[];
+  readonly metadata: ListMeta;
+}
+
+export async function select(registry: Registry, call: Call, options: ListOptions): Promise<Listed> {
   const plan = await planList(registry, call, options);
   return plan.limit === 0 && plan.selection.everything ? readAll(registry, call, plan) : readPage(registry, call, plan);
 }
@@ -80,14 +85,21 @@ async function startRevision(registry: Registry, options: ListOptions): Promise<
   return exact ? revision : undefined;
 }
 
-async function readAll(registry: Registry, call: Call, plan: Plan): Promise<{ items: Stored[]; metadata: ListMeta }> {
+async function readAll(registry: Registry, call: Call, plan: Plan): Promise<Listed> {
+  const { recentLists, store } = registry;
   const { resource } = call.route;
-  const { entries, revision } = await readRange(registry, plan, rangeOf(plan, plan.from, 0));
-  return { items: entries.map((entry) => storedOf(resource, entry)), metadata: { resourceVersion: String(revision) } };
+  const { from: prefix } = plan;
+  const current = plan.revision ?? store.revision();
+  const recent = recentLists.find({ prefix, resource, revision: current });
+  if (recent !== undefined) return { items: recent, metadata: { resourceVersion: String(current) } };
+  const { entries, revision } = await readRange(registry, plan, rangeOf(plan, prefix, 0));
+  const items = entries.map((entry) => storedOf(resource, entry));
+  if (!plan.continued) recentLists.keep({ prefix, resource, revision }, items);
+  return { items, metadata: { resourceVersion: String(revision) } };
 }
 
 /** Reads on, in growing pages, until enough objects match or there are no more; all at the revision of the first page. */
-async function readPage(registry: Registry, call: Call, plan: Plan): Promise<{ items: Stored[]; metadata: ListMeta }> {
+async function readPage(registry: Registry, call: Call, plan: Plan): Promise<Listed> {
   const { resource } = call.route;
   const { limit, selection } = plan;
   const items: Stored[] = [];

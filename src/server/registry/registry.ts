@@ -9,6 +9,7 @@ import type { AdmissionChain } from '../admission/chain.ts';
 import type { ApiRequest, RequestBody } from '../api.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
 import type { Locks } from './locks.ts';
+import type { RecentLists } from './recent-lists.ts';
 import type { Resources } from './resources.ts';
 import type { Route } from './route.ts';
 import type { WriteTarget } from './transaction.ts';
@@ -20,6 +21,7 @@ export interface Registry {
   readonly world: World;
   readonly admission: AdmissionChain;
   readonly locks: Locks;
+  readonly recentLists: RecentLists;
   /** Asked whether a write of an absent object may create it. Absent: everybody may. */
   readonly authorizer?: Authorizer | undefined;
 }

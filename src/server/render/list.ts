@@ -15,6 +15,35 @@ const brace = 0x7b;
  * (`{"kind":"Pod","apiVersion":"v1","metadata":…`), leaving them out is a matter of where copying begins.
  */
 export function listBody(kind: Kind, items: readonly Stored[], metadata: ListMeta): Body {
+  const printed = printings.get(items);
+  if (printed === undefined || printed.revision !== metadata.resourceVersion) {
+    const body = assembledBody(kind, items, metadata);
+    printings.set(items, { revision: metadata.resourceVersion, length: body.length, pieces: undefined });
+    return body;
+  }
+  if (printed.pieces === undefined) {
+    const body = assembledBody(kind, items, metadata);
+    if (body.length > sharedBytes) return body;
+    printed.pieces = [...body.pieces];
+  }
+  return { type: 'pieces', length: printed.length, pieces: printed.pieces };
+}
+
+interface Printing {
+  readonly revision: string;
+  readonly length: number;
+  /** Once somebody asked again. */
+  pieces: readonly Uint8Array[] | undefined;
+}
+
+/** Lists that were printed, for as long as somebody has them (`RecentLists`): who asks for the same array again gets the same bytes. */
+const printings = new WeakMap<readonly Stored[], Printing>();
+/** What is larger is put together for each client while it reads, and never held as a whole. */
+const sharedBytes = 32 * 1024 * 1024;
+
+type Pieces = Extract<Body, { type: 'pieces' }>;
+
+function assembledBody(kind: Kind, items: readonly Stored[], metadata: ListMeta): Pieces {
   const apiVersion = apiVersionOf(kind);
   const head = Buffer.from(
     `{"kind":"${kind.custom?.listKind ?? `${kind.kind}List`}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(listMetadata(metadata))},"items":[`,

@@ -72,6 +72,16 @@ describe('objects and lists', () => {
     expect(page).toContain('"metadata":{"resourceVersion":"9","continue":"abc","remainingItemCount":3}');
   });
 
+  test('the same list again is the same bytes, put together once for all who ask again', async () => {
+    const items = Array.from({ length: 300 }, (_, i) => widget(`w${i}`));
+    let printed = 0;
+    const counted = items.map((item) => ({ ...item, json: () => (printed++, item.json()) }));
+    const first = await text(list(counted));
+    for (let again = 0; again < 5; again++) expect(await text(list(counted))).toBe(first);
+    expect(printed).toBe(600);
+    expect(await text(list(counted, { resourceVersion: '10' }))).toContain('"metadata":{"resourceVersion":"10"}');
+  });
+
   test.each([1, 999, 5000])('%d items of any size come out whole', async (count) => {
     const items = Array.from({ length: count }, (_, i) => ({
       ...widget(`w${i}`),
