@@ -1,4 +1,5 @@
 import { apiVersionOf, erased, type Kind } from '../kind.ts';
+import { admissionKinds } from './admission/index.ts';
 import { storageAndCoreKinds } from './core-and-storage.ts';
 import { volumeIntentKind } from './mooring/volume-intent.ts';
 import { rbacKinds } from './rbac/index.ts';
@@ -7,7 +8,7 @@ import { workloadKinds } from './workloads/index.ts';
 export { storageAndCoreKinds };
 
 /** Every kind of Kubernetes that is served. */
-export const kubernetesKinds: readonly Kind[] = [...storageAndCoreKinds, ...workloadKinds, ...rbacKinds];
+export const kubernetesKinds: readonly Kind[] = [...storageAndCoreKinds, ...workloadKinds, ...rbacKinds, ...admissionKinds];
 
 /** Every kind that is served: Kubernetes' and our own, which `--plain` hides from clients. */
 export const allKinds: readonly Kind[] = [...kubernetesKinds, erased(volumeIntentKind)];

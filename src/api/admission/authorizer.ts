@@ -1,0 +1,126 @@
+/** `authorizer` in expressions: asks, step by step, whether somebody may do something. */
+import type { Environment } from '@marcbachmann/cel-js';
+
+/** What an expression wants to know. */
+export type Question =
+  | {
+      readonly type: 'resource';
+      readonly verb: string;
+      readonly group: string;
+      readonly resource: string;
+      readonly subresource: string;
+      readonly namespace: string;
+      readonly name: string;
+    }
+  | { readonly type: 'path'; readonly verb: string; readonly path: string };
+
+export interface Answer {
+  readonly allowed: boolean;
+  readonly reason: string;
+}
+
+/** `as`: somebody else than the one who makes the request: a service account. */
+export type Ask = (question: Question, as: { readonly namespace: string; readonly name: string } | undefined) => Answer;
+
+type Asking = (question: Question) => Answer;
+type Target = Omit<Extract<Question, { type: 'resource' }>, 'type' | 'verb'>;
+
+class ResourceCheck {
+  readonly ask: Asking;
+  readonly target: Target;
+  constructor(ask: Asking, target: Target) {
+    this.ask = ask;
+    this.target = target;
+  }
+}
+
+class GroupCheck {
+  readonly ask: Asking;
+  readonly group: string;
+  constructor(ask: Asking, group: string) {
+    this.ask = ask;
+    this.group = group;
+  }
+}
+
+class PathCheck {
+  readonly ask: Asking;
+  readonly path: string;
+  constructor(ask: Asking, path: string) {
+    this.ask = ask;
+    this.path = path;
+  }
+}
+
+class AccessDecision {
+  readonly answer: Answer;
+  constructor(answer: Answer) {
+    this.answer = answer;
+  }
+}
+
+export class CelAuthorizer {
+  readonly ask: Ask;
+  readonly requestResource: ResourceCheck;
+  readonly as: { readonly namespace: string; readonly name: string } | undefined;
+
+  /** `requested`: what the request itself is about. */
+  constructor(ask: Ask, requested: Target, as?: { readonly namespace: string; readonly name: string }) {
+    this.ask = ask;
+    this.as = as;
+    this.requestResource = new ResourceCheck((question) => ask(question, as), requested);
+  }
+}
+
+const asking =
+  ({ ask, as }: CelAuthorizer): Asking =>
+  (question) =>
+    ask(question, as);
+
+const narrowed = ({ ask, target }: ResourceCheck, more: Partial<Target>): ResourceCheck => new ResourceCheck(ask, { ...target, ...more });
+
+const types = {
+  authorizer: 'kubernetes.authorization.Authorizer',
+  resource: 'kubernetes.authorization.ResourceCheck',
+  group: 'kubernetes.authorization.GroupCheck',
+  path: 'kubernetes.authorization.PathCheck',
+  decision: 'kubernetes.authorization.Decision',
+} as const;
+
+export function registerAuthorizer(environment: Environment): Environment {
+  const { authorizer, resource, group, path, decision } = types;
+  const anything: Target = { group: '', resource: '', subresource: '', namespace: '', name: '' };
+  return environment
+    .registerType(decision, AccessDecision)
+    .registerType(resource, ResourceCheck)
+    .registerType(group, GroupCheck)
+    .registerType(path, PathCheck)
+    .registerType(authorizer, { ctor: CelAuthorizer, fields: { requestResource: resource } })
+    .registerFunction(`${authorizer}.path(string): ${path}`, (from: CelAuthorizer, at: string) => new PathCheck(asking(from), at))
+    .registerFunction(`${authorizer}.group(string): ${group}`, (from: CelAuthorizer, name: string) => new GroupCheck(asking(from), name))
+    .registerFunction(
+      `${authorizer}.serviceAccount(string, string): ${authorizer}`,
+      (from: CelAuthorizer, namespace: string, name: string) => new CelAuthorizer(from.ask, from.requestResource.target, { namespace, name }),
+    )
+    .registerFunction(
+      `${path}.check(string): ${decision}`,
+      (from: PathCheck, verb: string) => new AccessDecision(from.ask({ type: 'path', verb, path: from.path })),
+    )
+    .registerFunction(
+      `${group}.resource(string): ${resource}`,
+      (from: GroupCheck, name: string) => new ResourceCheck(from.ask, { ...anything, group: from.group, resource: name }),
+    )
+    .registerFunction(`${resource}.subresource(string): ${resource}`, (from: ResourceCheck, subresource: string) => narrowed(from, { subresource }))
+    .registerFunction(`${resource}.namespace(string): ${resource}`, (from: ResourceCheck, namespace: string) => narrowed(from, { namespace }))
+    .registerFunction(`${resource}.name(string): ${resource}`, (from: ResourceCheck, name: string) => narrowed(from, { name }))
+    .registerFunction(
+      `${resource}.check(string): ${decision}`,
+      (from: ResourceCheck, verb: string) => new AccessDecision(from.ask({ type: 'resource', verb, ...from.target })),
+    )
+    .registerFunction(`${decision}.allowed(): bool`, ({ answer }: AccessDecision) => answer.allowed)
+    .registerFunction(`${decision}.reason(): string`, ({ answer }: AccessDecision) => answer.reason)
+    .registerFunction(`${decision}.errored(): bool`, () => false)
+    .registerFunction(`${decision}.error(): string`, () => '');
+}
+
+export const authorizerType = types.authorizer;

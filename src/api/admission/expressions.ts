@@ -1,0 +1,137 @@
+/**
+ * Expressions about a request to write an object: conditions of webhooks, rules of policies. They know `object`, `oldObject`, `request`,
+ * `namespaceObject`, and, where they may, `params`, `authorizer` and `variables`. Loaded with the first configuration that is written.
+ */
+import type { Environment, ParseResult } from '@marcbachmann/cel-js';
+import { loadLanguage } from '../cel/environment.ts';
+import { isJsonObject } from '../json.ts';
+import { authorizerType, registerAuthorizer } from './authorizer.ts';
+import { type ExpressionError, expressionError } from './expression-error.ts';
+import { messagesAsMaps } from './messages.ts';
+
+/** Which variables an expression may use. */
+export interface Known {
+  readonly params: boolean;
+  readonly authorizer: boolean;
+  /** The types of `variables`, by name. */
+  readonly variables?: ReadonlyMap<string, string>;
+  /** It may construct values of types: objects, and operations on them. */
+  readonly patches?: boolean;
+}
+
+export interface Compiled {
+  /** 'bool', 'string', 'dyn' … */
+  readonly type: string;
+  /** @throws ExpressionError */
+  readonly evaluate: (values: Readonly<Record<string, unknown>>) => unknown;
+}
+
+export type Compilation = { readonly ok: true; readonly compiled: Compiled } | { readonly ok: false; readonly error: ExpressionError };
+
+/** Expressions are kept by their text: configurations come and go, and so may these. */
+const MAX_COMPILED = 10_000;
+
+export class Expressions {
+  readonly #environments: readonly Environment[];
+  readonly #compiled = new Map<string, Compilation>();
+
+  constructor(language: Environment) {
+    registerAuthorizer(language);
+    for (const name of ['object', 'oldObject', 'namespaceObject']) language.registerVariable(name, 'dyn');
+    language.registerVariable('request', { schema: requestSchema });
+    registerEscaping(language);
+    this.#environments = [0, 1, 2, 3].map((which) => {
+      const environment = language.clone();
+      if ((which & 1) !== 0) environment.registerVariable('params', 'dyn');
+      if ((which & 2) !== 0) environment.registerVariable('authorizer', authorizerType);
+      return environment;
+    });
+  }
+
+  compile(text: string, known: Known): Compilation {
+    const key = `${known.patches === true ? 'm' : ''}${known.params ? 'p' : ''}${known.authorizer ? 'a' : ''}${known.variables === undefined ? '' : JSON.stringify([...known.variables])}:${text}`;
+    const before = this.#compiled.get(key);
+    if (before !== undefined) return before;
+    const compilation = compileIn(this.#environmentFor(known), known.patches === true ? messagesAsMaps(text) : text);
+    if (this.#compiled.size >= MAX_COMPILED) this.#compiled.clear();
+    this.#compiled.set(key, compilation);
+    return compilation;
+  }
+
+  #environmentFor({ params, authorizer, variables }: Known): Environment {
+    const environment = this.#environments[(params ? 1 : 0) + (authorizer ? 2 : 0)];
+    if (environment === undefined) throw new Error('there are four environments');
+    return variables === undefined ? environment : environment.clone().registerVariable('variables', { schema: Object.fromEntries(variables) });
+  }
+}
+
+class JsonPatchLibrary {}
+
+/** jsonpatch.escapeKey: a key as a part of a path. */
+function registerEscaping(language: Environment): void {
+  language
+    .registerType('kubernetes.JSONPatchLibrary', JsonPatchLibrary)
+    .registerConstant('jsonpatch', 'kubernetes.JSONPatchLibrary', new JsonPatchLibrary())
+    .registerFunction('kubernetes.JSONPatchLibrary.escapeKey(string): string', (_: JsonPatchLibrary, key: string) =>
+      key.replaceAll('~', '~0').replaceAll('/', '~1'),
+    );
+}
+
+function compileIn(environment: Environment, text: string): Compilation {
+  try {
+    const parsed = environment.parse(text);
+    const checked = parsed.check();
+    if (!checked.valid) return { ok: false, error: expressionError(checked.error, text) };
+    return { ok: true, compiled: { type: checked.type ?? 'dyn', evaluate: (values) => run(parsed, values, text) } };
+  } catch (error) {
+    return { ok: false, error: expressionError(error, text) };
+  }
+}
+
+function run(parsed: ParseResult, values: Readonly<Record<string, unknown>>, text: string): unknown {
+  try {
+    return parsed(values as Record<string, unknown>);
+  } catch (error) {
+    throw expressionError(error, text);
+  }
+}
+
+const group = { group: 'string', version: 'string' } as const;
+const requestSchema = {
+  kind: { ...group, kind: 'string' },
+  resource: { ...group, resource: 'string' },
+  subResource: 'string',
+  requestKind: { ...group, kind: 'string' },
+  requestResource: { ...group, resource: 'string' },
+  requestSubResource: 'string',
+  name: 'string',
+  namespace: 'string',
+  operation: 'string',
+  userInfo: { username: 'string', uid: 'string', groups: 'list<string>', extra: 'map<string, list<string>>' },
+  dryRun: 'bool',
+  options: 'dyn',
+} as const;
+
+let loaded: Expressions | undefined;
+let loading: Promise<Expressions> | undefined;
+
+export function loadExpressions(): Promise<Expressions> {
+  loading ??= loadLanguage().then(({ environment }) => {
+    loaded = new Expressions(environment);
+    return loaded;
+  });
+  return loading;
+}
+
+/** undefined: nobody has loaded them yet. */
+export const loadedExpressions = (): Expressions | undefined => loaded;
+
+/** A value as expressions see it: whole numbers apart from others. */
+export function celValue(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
+  if (Array.isArray(value)) return value.map(celValue);
+  if (!isJsonObject(value)) return value ?? null;
+  const fields = Object.create(null) as Record<string, unknown>;
+  for (const key of Object.keys(value)) fields[key] = celValue(value[key]);
+  return fields;
+}
