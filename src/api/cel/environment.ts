@@ -2,13 +2,26 @@
  * The Common Expression Language, in which rules are written. What evaluates it is loaded when the first definition is written:
  * most servers never need it.
  */
-import type { Environment } from '@marcbachmann/cel-js';
+import type { Environment, ParseResult } from '@marcbachmann/cel-js';
 import { registerExtensions } from './extensions.ts';
+import { Meter, meter, rename } from './metered.ts';
 
 export interface Expression {
-  /** @throws Error in CEL's words, e.g. for a field that is not there */
+  /** @throws Error in CEL's words, e.g. for a field that is not there; CostLimitExceeded */
   readonly evaluate: (variables: Readonly<Record<string, unknown>>) => unknown;
+  /** The same, and what it cost: what a rule may cost at most in all is up to whoever asks. */
+  readonly run: (variables: Readonly<Record<string, unknown>>) => Run;
 }
+
+/** Either a value or why there is none. */
+export interface Run {
+  readonly value?: unknown;
+  readonly error?: Error;
+  readonly cost: number;
+}
+
+/** What one evaluation may cost (v1.36.4: PerCallLimit). */
+const MAX_COST = 1_000_000;
 
 export interface Cel {
   /** Compiled once for each text. @throws Error if it is no expression */
@@ -35,13 +48,35 @@ class LoadedCel implements Cel {
     const known = this.#compiled.get(text);
     if (known !== undefined) return known;
     const parsed = this.#environment.parse(text);
+    rename(parsed.ast, { from: 'matches', to: 'matchesPattern' });
     const checked = parsed.check();
     if (!checked.valid) throw checked.error ?? new Error('the expression does not fit its types');
-    const expression: Expression = { evaluate: (variables) => parsed({ ...variables }) };
+    const expression = metered(parsed);
     if (this.#compiled.size >= MAX_COMPILED) this.#compiled.clear();
     this.#compiled.set(text, expression);
     return expression;
   }
+}
+
+function metered(parsed: ParseResult): Expression {
+  // Nothing here waits: one evaluation is over before another begins.
+  let running = new Meter(MAX_COST);
+  meter(parsed.ast, () => running);
+  const run = (variables: Readonly<Record<string, unknown>>): Run => {
+    running = new Meter(MAX_COST);
+    try {
+      const value: unknown = parsed({ ...variables });
+      return { value, cost: running.spent };
+    } catch (error) {
+      return { error: error instanceof Error ? error : new Error(String(error)), cost: running.spent };
+    }
+  };
+  const evaluate = (variables: Readonly<Record<string, unknown>>): unknown => {
+    const { value, error } = run(variables);
+    if (error !== undefined) throw error;
+    return value;
+  };
+  return { evaluate, run };
 }
 
 let loaded: Cel | undefined;

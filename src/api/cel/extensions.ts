@@ -1,6 +1,6 @@
 /** What Kubernetes adds to the language: lists, regular expressions, URLs, addresses, quantities. */
 import type { Environment } from '@marcbachmann/cel-js';
-import { patternOf } from '../custom/pattern.ts';
+import { type Pattern, patternOf } from '../regexp/pattern.ts';
 import { compareQuantities, parseQuantity, type Quantity } from '../quantity.ts';
 import { isIpv4, parseCidr, parseIp } from '../validation/ip.ts';
 
@@ -52,19 +52,22 @@ function extreme(list: readonly Comparable[], isBetter: (a: Comparable, b: Compa
 
 function registerText(environment: Environment): void {
   environment
-    .registerFunction('string.find(string): string', (text: string, pattern: string) => matchesIn(text, pattern)[0] ?? '')
-    .registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) => matchesIn(text, pattern))
+    // `matches` of the language itself would go back and try again: calls of it are led here.
+    .registerFunction('string.matchesPattern(string): bool', (text: string, pattern: string) => regexpOf(pattern).test(text))
+    .registerFunction('matches(string, string): bool', (text: string, pattern: string) => regexpOf(pattern).test(text))
+    .registerFunction('string.find(string): string', (text: string, pattern: string) => regexpOf(pattern).find(text) ?? '')
+    .registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) => regexpOf(pattern).findAll(text))
     .registerFunction('string.findAll(string, int): list<string>', (text: string, pattern: string, limit: bigint) =>
-      limit < 0n ? matchesIn(text, pattern) : matchesIn(text, pattern).slice(0, Number(limit)),
+      regexpOf(pattern).findAll(text, limit < 0n ? undefined : Number(limit)),
     )
     .registerFunction('string.replace(string, string): string', (text: string, old: string, by: string) => text.replaceAll(old, () => by))
     .registerFunction('string.charAt(int): string', (text: string, at: bigint) => Array.from(text)[Number(at)] ?? '');
 }
 
-function matchesIn(text: string, pattern: string): string[] {
-  const compiled = patternOf(pattern);
-  if (compiled === undefined) throw new Error(`Illegal regex: error parsing regexp: ${pattern}`);
-  return Array.from(text.matchAll(new RegExp(compiled.source, `${compiled.flags}g`)), ([match]) => match);
+function regexpOf(source: string): Pattern {
+  const pattern = patternOf(source);
+  if (pattern instanceof Error) throw new Error(`Illegal regex: ${pattern.message}`);
+  return pattern;
 }
 
 function registerAddresses(environment: Environment): void {

@@ -246,6 +246,29 @@ describe('rules in CEL', () => {
   ])('%s', (rule) => {
     expect(check([{ rule }], { a: 1 })).toEqual([]);
   });
+
+  test('what costs too much ends all checking (v1.36.4: a million for a rule, ten millions for an object)', () => {
+    const numbers = { type: 'array', items: { type: 'integer' } } satisfies JsonSchema;
+    const pairs = { rule: 'self.all(x, self.all(y, x + y >= 0))' };
+    const one = object({ a: { ...numbers, 'x-kubernetes-validations': [pairs] }, b: { ...numbers, 'x-kubernetes-validations': [{ rule: 'false' }] } });
+    const many = Array.from({ length: 1_000 }, (_, i) => i);
+    const exceeded = `'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: ${pairs.rule}`;
+    expect(say(checkRules({ a: many, b: [1] }, one, { field: 'spec', old: undefined }))).toEqual([`spec.a: Invalid value: "array": ${exceeded}`]);
+
+    const some = Array.from({ length: 300 }, (_, i) => i);
+    const lists = { type: 'array', items: { ...numbers, 'x-kubernetes-validations': [pairs] } } satisfies JsonSchema;
+    const told = say(
+      checkRules(
+        Array.from({ length: 50 }, () => some),
+        lists,
+        { field: 'spec', old: undefined },
+      ),
+    );
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatch(
+      /^spec\[\d+\]: Invalid value: "array": validation failed due to running out of cost budget, no further validation rules will be run$/,
+    );
+  });
 });
 
 test('paths of columns', () => {

@@ -1,5 +1,6 @@
 /** Rules of a schema (x-kubernetes-validations), on an object and, where they speak of it, on what it was before. */
-import { loadedCel } from '../cel/environment.ts';
+import { loadedCel, type Run } from '../cel/environment.ts';
+import { CostLimitExceeded } from '../cel/metered.ts';
 import { duplicate, type FieldError, forbidden, invalid, omittedValue, required } from '../field-error.ts';
 import { isJsonObject } from '../json.ts';
 import { deepEqual } from '../schema/plain-object.ts';
@@ -11,6 +12,13 @@ interface Visit {
   readonly field: string;
   readonly old: unknown;
 }
+
+/** What all rules of one object may cost together (v1.36.4: RuntimeCELCostBudget). Below zero: no more of them are run. */
+interface Budget {
+  left: number;
+}
+
+const OBJECT_BUDGET = 10_000_000;
 
 const withRules = new WeakMap<JsonSchema, boolean>();
 
@@ -26,17 +34,23 @@ export function hasRules(schema: JsonSchema): boolean {
 
 /** `old`: undefined if the object is new. */
 export function checkRules(value: unknown, schema: JsonSchema, visit: Visit): FieldError[] {
-  if (value === undefined || value === null || !hasRules(schema)) return [];
+  return checkWithin(value, schema, { ...visit, budget: { left: OBJECT_BUDGET } });
+}
+
+type BudgetedVisit = Visit & { readonly budget: Budget };
+
+function checkWithin(value: unknown, schema: JsonSchema, visit: BudgetedVisit): FieldError[] {
+  if (visit.budget.left < 0 || value === undefined || value === null || !hasRules(schema)) return [];
   const own = (schema['x-kubernetes-validations'] ?? []).flatMap((rule) => checkRule(value, { rule, schema }, visit));
   return [...own, ...checkInside(value, schema, visit)];
 }
 
-function checkInside(value: unknown, schema: JsonSchema, { field, old }: Visit): FieldError[] {
+function checkInside(value: unknown, schema: JsonSchema, { field, old, budget }: BudgetedVisit): FieldError[] {
   if (Array.isArray(value)) {
     const { items } = schema;
     if (items === undefined) return [];
     const oldOf = correspondingItems(schema, old);
-    return value.flatMap((item, i) => checkRules(item, items, { field: `${field}[${i}]`, old: oldOf(item) }));
+    return value.flatMap((item, i) => checkWithin(item, items, { field: `${field}[${i}]`, old: oldOf(item), budget }));
   }
   if (!isJsonObject(value)) return [];
   const additional = additionalOf(schema);
@@ -44,15 +58,16 @@ function checkInside(value: unknown, schema: JsonSchema, { field, old }: Visit):
   return Object.keys(value).flatMap((key) => {
     const property = propertyOf(schema, key);
     const before = Object.hasOwn(oldFields, key) ? oldFields[key] : undefined;
-    if (property !== undefined) return checkRules(value[key], property, { field: field === '' ? key : `${field}.${key}`, old: before });
-    return additional === undefined ? [] : checkRules(value[key], additional, { field: `${field}[${key}]`, old: before });
+    if (property !== undefined) return checkWithin(value[key], property, { field: field === '' ? key : `${field}.${key}`, old: before, budget });
+    return additional === undefined ? [] : checkWithin(value[key], additional, { field: `${field}[${key}]`, old: before, budget });
   });
 }
 
 const usesOld = (text: string): boolean => /\boldSelf\b/.test(text);
 
-function checkRule(value: unknown, { rule, schema }: { rule: ValidationRule; schema: JsonSchema }, visit: Visit): FieldError[] {
-  const { field, old } = visit;
+function checkRule(value: unknown, { rule, schema }: { rule: ValidationRule; schema: JsonSchema }, visit: BudgetedVisit): FieldError[] {
+  const { field, old, budget } = visit;
+  if (budget.left < 0) return [];
   const transition = usesOld(rule.rule);
   // A rule about a change says nothing about what is new; any other nothing about what stays as it is.
   if (transition && old === undefined && rule.optionalOldSelf !== true) return [];
@@ -62,19 +77,31 @@ function checkRule(value: unknown, { rule, schema }: { rule: ValidationRule; sch
   if (cel === undefined) return [{ type: 'InternalError', field: shown, detail: 'rules cannot be checked yet' }];
   const before = old === undefined ? undefined : celValue(old, schema);
   const variables = { self: celValue(value, schema), oldSelf: rule.optionalOldSelf === true ? cel.optional(before) : before };
-  const evaluate = (text: string): unknown => cel.compile(text).evaluate(variables);
-  try {
-    if (evaluate(rule.rule) === true) return [];
-  } catch (error) {
-    return [invalid(shown, schema.type ?? '', `${firstLine(error)} evaluating rule: ${(rule.message ?? rule.rule).trim()}`)];
-  }
+  const run = (text: string): Run => charged(cel.compile(text).run(variables), budget);
+  const { value: verdict, error } = run(rule.rule);
+  if (budget.left < 0 || error !== undefined) return [invalid(shown, schema.type ?? '', failure(rule, { error, budget }))];
+  if (verdict === true) return [];
   return [
     refusal(rule, {
       field: `${field}${rule.fieldPath ?? ''}`.replace(/^\./, '') || '<nil>',
       value: typeof value === 'object' ? omittedValue : value,
-      detail: detailOf(rule, evaluate),
+      detail: detailOf(rule, run),
     }),
   ];
+}
+
+function charged(run: Run, budget: Budget): Run {
+  budget.left -= run.cost;
+  return run;
+}
+
+/** Why a rule came to no verdict. What costs too much ends all checking. */
+function failure(rule: ValidationRule, { error, budget }: { error: Error | undefined; budget: Budget }): string {
+  const told = (rule.message ?? rule.rule).trim();
+  if (budget.left < 0) return 'validation failed due to running out of cost budget, no further validation rules will be run';
+  if (!(error instanceof CostLimitExceeded)) return `${firstLine(error)} evaluating rule: ${told}`;
+  budget.left = -1;
+  return `'${error.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${told}`;
 }
 
 const firstLine = (error: unknown): string => (error instanceof Error ? (error.message.split('\n')[0] ?? '').replace(/^No such/, 'no such') : String(error));
@@ -93,15 +120,11 @@ function refusal({ reason }: ValidationRule, { field, value, detail }: { field: 
 }
 
 /** Texts that an expression makes; what cannot be shown on one line gives way to the plain message. */
-function detailOf({ rule, message = '', messageExpression = '' }: ValidationRule, evaluate: (text: string) => unknown): string {
+function detailOf({ rule, message = '', messageExpression = '' }: ValidationRule, run: (text: string) => Run): string {
   const plain = message === '' ? `failed rule: ${rule.trim()}` : message.trim();
   if (messageExpression === '') return plain;
-  try {
-    const made = evaluate(messageExpression);
-    return typeof made === 'string' && made.trim() !== '' && !/[\n\r]/.test(made) && made.length <= MAX_MESSAGE ? made.trim() : plain;
-  } catch {
-    return plain;
-  }
+  const { value: made } = run(messageExpression);
+  return typeof made === 'string' && made.trim() !== '' && !/[\n\r]/.test(made) && made.length <= MAX_MESSAGE ? made.trim() : plain;
 }
 
 const MAX_MESSAGE = 5_120;

@@ -1,8 +1,8 @@
 /** A structural schema says of every field what it is, in one place: what alternatives (anyOf …) add are conditions on values, nothing else. */
 import { causeMessage, type FieldError, forbidden, invalid, required } from '../field-error.ts';
+import { patternOf } from '../regexp/pattern.ts';
 import { deepEqual } from '../schema/plain-object.ts';
 import { additionalOf, type JsonSchema, propertyOf } from './definition.ts';
-import { patternOf } from './pattern.ts';
 
 type Level = 'root' | 'item' | 'field';
 
@@ -111,9 +111,8 @@ function conditions(schema: JsonSchema, field: string, skips: Skips): FieldError
   for (const [i, one] of (schema.oneOf ?? []).entries()) errors.push(...nested(one, `${field}.oneOf[${i}]`, skipNothing));
   if (schema.not !== undefined) errors.push(...nested(schema.not, `${field}.not`, skipNothing));
   const { pattern = '' } = schema;
-  if (pattern !== '' && patternOf(pattern) === undefined) {
-    errors.push(invalid(`${field}.pattern`, pattern, `must be a valid regular expression, but isn't: error parsing regexp: \`${pattern}\``));
-  }
+  const compiled = pattern === '' ? undefined : patternOf(pattern);
+  if (compiled instanceof Error) errors.push(invalid(`${field}.pattern`, pattern, `must be a valid regular expression, but isn't: ${compiled.message}`));
   return errors;
 }
 

@@ -6,8 +6,8 @@ import { type FieldError, forbidden, invalid, notOneOf, required, tooLong, tooMa
 import { isJsonObject } from '../json.ts';
 import { deepEqual } from '../schema/plain-object.ts';
 import { additionalOf, type JsonSchema, propertyOf } from './definition.ts';
+import { Pattern, patternOf } from '../regexp/pattern.ts';
 import { hasFormat, isKnownFormat } from './formats.ts';
-import { patternOf } from './pattern.ts';
 
 /** What is wrong with a value, and how much of it is right: of several alternatives that fail, the nearest one is told. */
 interface Findings {
@@ -104,10 +104,16 @@ function checkString(text: string, schema: JsonSchema, { visit, found }: Checkin
   const length = maxLength === undefined && minLength === undefined ? 0 : Array.from(text).length;
   if (maxLength !== undefined && length > maxLength) found.errors.push(tooLong(field(visit), maxLength));
   else if (minLength !== undefined && length < minLength) found.errors.push(invalid(field(visit), text, `${where} should be at least ${minLength} chars long`));
-  else if (pattern !== '' && patternOf(pattern)?.test(text) !== true) found.errors.push(invalid(field(visit), text, `${where} should match '${pattern}'`));
+  else if (pattern !== '' && !matches(text, pattern)) found.errors.push(invalid(field(visit), text, `${where} should match '${pattern}'`));
   if (format !== '' && isKnownFormat(format, schema.type) && !hasFormat(text, format)) {
     found.errors.push(typeInvalid(visit, { expected: format, actual: text }));
   }
+}
+
+/** A definition whose pattern is none is refused; one that was stored before that was known accepts nothing. */
+function matches(text: string, source: string): boolean {
+  const pattern = patternOf(source);
+  return pattern instanceof Pattern && pattern.test(text);
 }
 
 const ranges: Readonly<Record<string, readonly [number, number]>> = {
