@@ -37,7 +37,7 @@ export interface Kind<T extends KubeObject = KubeObject> {
   /** Fills in what the client left out, in place. Idempotent: applied to what it made, it changes nothing. */
   readonly defaults?: (object: T) => void;
   /** Removes or resets, in place, what a client may not set at creation (status, generation is 1 anyway). `now`: milliseconds since 1970. */
-  readonly prepareForCreate?: (object: T, now: number) => void;
+  readonly prepareForCreate?: (object: T, now: number, requester?: Requester) => void;
   /** Restores, in place, what a client may not change through the main resource; status is restored by `status: true` alone. */
   readonly prepareForUpdate?: (object: T, old: T) => void;
   /** All that is wrong with an object by itself. metadata is checked by the registry for all kinds. */
@@ -61,6 +61,12 @@ export interface Kind<T extends KubeObject = KubeObject> {
     readonly prepareForUpdate?: (object: T, old: T, now: number) => void;
     readonly validateUpdate?: (object: T, old: T) => readonly FieldError[];
   };
+  /** Present: the kind has an /approval subresource, which writes what it leaves of the status. */
+  readonly approval?: {
+    /** Called after the registry took everything but `status` and metadata from the old object. */
+    readonly prepareForUpdate: (object: T, old: T, now: number) => void;
+    readonly validateUpdate: (object: T, old: T) => readonly FieldError[];
+  };
   /** metadata.generation starts at 1 and grows whenever anything but metadata and status changes. */
   readonly hasGeneration: boolean;
   /** Present: it grows as well when this says so (deployments: also when annotations change). */
@@ -83,6 +89,14 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly columns: readonly Column<T>[];
   /** Present: what a row of the Table says beside its cells (pods that finished). */
   readonly rowConditions?: (object: T) => readonly RowCondition[];
+}
+
+/** Who asks: as the server has found out, whatever the object says. */
+export interface Requester {
+  readonly name: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** `metadata`: of the object by itself; `object`: `validate`; `metadataChange`: against the old object; `change`: `validateUpdate`. */

@@ -1,4 +1,5 @@
 import { erased, type Kind } from '../kind.ts';
+import { certificateSigningRequestKind } from './certificates/certificate-signing-request.ts';
 import { configMapKind } from './config-map.ts';
 import { customResourceDefinitionKind } from './custom-resource-definition.ts';
 import { csiDriverKind } from './csi-driver.ts';
@@ -49,4 +50,5 @@ export const storageAndCoreKinds: readonly Kind[] = [
   erased(eventsEventKind),
   erased(endpointSliceKind),
   erased(customResourceDefinitionKind),
+  erased(certificateSigningRequestKind),
 ];

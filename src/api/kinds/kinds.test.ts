@@ -41,6 +41,7 @@ const published: Readonly<Record<string, readonly [shortNames: string, namespace
   'scheduling.k8s.io/v1 priorityclasses': ['pc', false, 'Name Value:integer Global-Default:boolean Age PreemptionPolicy'],
   'events.k8s.io/v1 events': ['ev', true, 'Last_Seen Type Reason Object Subobject* Source* Message First_Seen* Count* Name*'],
   'discovery.k8s.io/v1 endpointslices': ['', true, 'Name AddressType Ports Endpoints Age'],
+  'certificates.k8s.io/v1 certificatesigningrequests': ['csr', false, 'Name Age SignerName Requestor RequestedDuration Condition'],
 };
 
 test('short names, scope and columns are those of Kubernetes', () => {

@@ -1,5 +1,9 @@
 import type { Raw } from './try-kind.ts';
 
+/** Jane of the team asks for a certificate: PKCS #10 in PEM in base64. */
+export const sampleRequest =
+  'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIYU1JR0FBZ0VBTUI0eERUQUxCZ05WQkFvTUJIUmxZVzB4RFRBTEJnTlZCQU1NQkdwaGJtVXdXVEFUQmdjcQpoa2pPUFFJQkJnZ3Foa2pPUFFNQkJ3TkNBQVMzak82bEtlc3ZKOUlGeUlWNGVmR04yeEZBcEQxcjFoK1hxS2ltClVhSjJ3RmExRU1RelVZdGxjOWJsWExNdVpYK3docURvcFM1Tm1PaitSZUZpVWF2b29BQXdDZ1lJS29aSXpqMEUKQXdJRFNRQXdSZ0loQUlDL0NPMDVvMENsTnlCcDZlQWc4VXNJdVViTVNPbWYyVmU3YnlVd2lPeGRBaUVBNHRaawp2Z1dRcnJEWjVPQnZicjNrTkVhRndHR3dTYjZTLzBSdlhPQVBraFE9Ci0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo=';
+
 /** The least that is accepted of each kind, for tests. By type in the schema. */
 export const samples: Readonly<Record<string, Raw>> = {
   Namespace: { metadata: { name: 'team' } },
@@ -43,4 +47,8 @@ export const samples: Readonly<Record<string, Raw>> = {
     },
   },
   EndpointSlice: { metadata: { name: 'web-1' }, addressType: 'IPv4', endpoints: [{ addresses: ['10.0.0.1'] }], ports: [{ port: 80 }] },
+  CertificateSigningRequest: {
+    metadata: { name: 'jane' },
+    spec: { request: sampleRequest, signerName: 'kubernetes.io/kube-apiserver-client', usages: ['client auth'] },
+  },
 };

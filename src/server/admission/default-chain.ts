@@ -2,6 +2,7 @@ import type { Store } from '../../store/contract.ts';
 import type { World } from '../../world/world.ts';
 import type { Resources } from '../registry/resources.ts';
 import { AdmissionChain } from './chain.ts';
+import { certificateAdmission } from './certificates.ts';
 import { ClusterReader } from './cluster-reader.ts';
 import { defaultStorageClass } from './default-storage-class.ts';
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
@@ -35,6 +36,7 @@ export function defaultChain(resources: Resources, deps: Dependencies): Admissio
     defaultStorageClass(resources, reader),
     storageObjectInUseProtection,
     persistentVolumeClaimResize(resources, reader),
+    ...certificateAdmission(deps.access?.authorizer),
     podTopologyLabels(resources, reader),
     serviceAllocation(deps.network, deps),
     resourceQuota(resources, deps),

@@ -16,6 +16,7 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509';
+import { pem } from './pem.ts';
 
 /** PEM. */
 export interface Issued {
@@ -38,7 +39,7 @@ export type IssueRequest = Validity &
 
 cryptoProvider.set(webcrypto);
 
-const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+export const signingAlgorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
 /** Sets of flags: the library's type knows single ones only. */
 const signingUsages = (KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign | KeyUsageFlags.digitalSignature) as KeyUsageFlags;
@@ -46,7 +47,7 @@ const servingUsages = (KeyUsageFlags.digitalSignature | KeyUsageFlags.keyEnciphe
 
 /** A new key and a certificate for it, signed by the authority, or by itself if it is one. */
 export async function issueCertificate(request: IssueRequest): Promise<Issued> {
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const keys = await webcrypto.subtle.generateKey(signingAlgorithm, true, ['sign', 'verify']);
   const subject = subjectOf(request);
   const authority = request.type === 'authority' ? undefined : await readAuthority(request.authority);
   const certificate = await X509CertificateGenerator.create({
@@ -55,7 +56,7 @@ export async function issueCertificate(request: IssueRequest): Promise<Issued> {
     issuer: authority?.certificate.subjectName ?? subject,
     notBefore: new Date(request.notBefore),
     notAfter: new Date(request.notAfter),
-    signingAlgorithm: algorithm,
+    signingAlgorithm,
     publicKey: keys.publicKey,
     signingKey: authority?.key ?? keys.privateKey,
     extensions: await extensionsOf(request, keys.publicKey, authority?.certificate),
@@ -76,31 +77,31 @@ async function extensionsOf(request: IssueRequest, publicKey: webcrypto.CryptoKe
   }
   const use = request.type === 'server' ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth;
   return [
-    new BasicConstraintsExtension(false, undefined, true),
     new KeyUsagesExtension(servingUsages, true),
     new ExtendedKeyUsageExtension([use]),
     keyIdentifier,
-    ...(authority === undefined ? [] : [await AuthorityKeyIdentifierExtension.create(authority)]),
+    ...(authority === undefined ? [] : await issuerExtensions(authority)),
     ...(request.type === 'server' ? [new SubjectAlternativeNameExtension(request.hosts.map(alternativeName))] : []),
   ];
 }
 
+/** That the certificate signs no others, and who signed it. */
+export const issuerExtensions = async (authority: X509Certificate): Promise<Extension[]> => [
+  new BasicConstraintsExtension(false, undefined, true),
+  await AuthorityKeyIdentifierExtension.create(authority),
+];
+
 const alternativeName = (host: string): { type: 'ip' | 'dns'; value: string } => ({ type: isIP(host) === 0 ? 'dns' : 'ip', value: host });
 
-async function readAuthority(authority: Issued): Promise<{ certificate: X509Certificate; key: webcrypto.CryptoKey }> {
+export async function readAuthority(authority: Issued): Promise<{ certificate: X509Certificate; key: webcrypto.CryptoKey }> {
   const der = createPrivateKey(authority.key).export({ type: 'pkcs8', format: 'der' });
-  const key = await webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']);
+  const key = await webcrypto.subtle.importKey('pkcs8', der, signingAlgorithm, false, ['sign']);
   return { certificate: new X509Certificate(authority.certificate), key };
 }
 
 /** Positive, and never the same twice. */
-function serialNumber(): string {
+export function serialNumber(): string {
   const bytes = Buffer.from(webcrypto.getRandomValues(new Uint8Array(16)));
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
   return bytes.toString('hex');
-}
-
-function pem(label: string, base64: string): string {
-  const lines = base64.match(/.{1,64}/g) ?? [];
-  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
 }

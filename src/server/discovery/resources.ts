@@ -158,6 +158,7 @@ const describeReview = ({ kind, plural, namespaced }: ReviewKind): DiscoveredRes
 function subresourcesOf(kind: Kind): readonly DiscoveredSubresource[] {
   const found: DiscoveredSubresource[] = [...(furtherSubresources[`${apiVersionOf(kind)}/${kind.plural}`] ?? [])];
   if (kind.status !== undefined) found.push({ name: 'status', kind: kind.kind, verbs: readAndWrite });
+  if (kind.approval !== undefined) found.push({ name: 'approval', kind: kind.kind, verbs: readAndWrite });
   if (kind.scale !== undefined) found.push({ name: 'scale', kind: 'Scale', group: 'autoscaling', version: 'v1', verbs: readAndWrite });
   return found.sort((a, b) => compare(a.name, b.name));
 }

@@ -105,7 +105,7 @@ async function admitCreation(registry: Registry, call: Call, { object, options, 
     object.metadata.name = generateName(object.metadata.generateName ?? '', registry.world.random);
   }
   if (kind.hasGeneration) object.metadata.generation = 1;
-  kind.prepareForCreate?.(object, registry.world.clock.now());
+  kind.prepareForCreate?.(object, registry.world.clock.now(), call.request.user);
   validate({ resource, object, old: undefined, write: 'create' });
   for (const warning of kind.warnings?.(object, undefined) ?? []) warnings.add(warning);
   await registry.admission.validate(admission);

@@ -86,6 +86,7 @@ async function onSubresource(registry: Registry, call: Call, tokens: Tokens): Pr
   const { resource, subresource } = call.route;
   const { kind } = resource;
   if (subresource === 'status' && kind.status !== undefined) return onPart(registry, call, 'status');
+  if (subresource === 'approval' && kind.approval !== undefined) return onPart(registry, call, 'approval');
   if (subresource === 'scale' && kind.scale !== undefined) return scale(registry, call, kind.scale);
   const core = kind.group === '' ? `${kind.plural}/${subresource}` : '';
   switch (core) {

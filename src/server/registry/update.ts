@@ -18,8 +18,8 @@ import { keepTimes, track } from './tracking.ts';
 import { type Committed, type Draft, type Prepared, write } from './transaction.ts';
 import { validate } from './validation.ts';
 
-/** Which part of an object a request writes: `/status` writes the status, `/finalize` the spec of a namespace, the others all but the status. */
-export type Part = 'object' | 'status' | 'finalize';
+/** Which part of an object a request writes: `/status` writes the status, `/approval` a part of it, `/finalize` the spec of a namespace, the others all but the status. */
+export type Part = 'object' | 'status' | 'approval' | 'finalize';
 
 /** A change of an object, whatever it came as. */
 export interface Change {
@@ -250,10 +250,11 @@ function prepare(part: Part, kind: Kind, { object, old, now }: Preparation): voi
     case 'finalize':
       return take(target, source, 'status');
     case 'status':
+    case 'approval':
       for (const key of new Set([...Object.keys(target), ...Object.keys(source)])) {
         if (key !== 'metadata' && key !== 'status') take(target, source, key);
       }
-      return kind.status?.prepareForUpdate?.(object, old, now);
+      return (part === 'status' ? kind.status : kind.approval)?.prepareForUpdate?.(object, old, now);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { FieldError } from '../../api/field-error.ts';
 import type { Namespace } from '../../api/generated/types.ts';
-import { type Check, usualChecks, type WriteChecks } from '../../api/kind.ts';
+import { type Check, type Kind, usualChecks, type WriteChecks } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { statusErrors } from '../../api/status.ts';
 import { validateFinalizerName, validateObjectMeta, validateObjectMetaUpdate, validateQualifiedFinalizerName } from '../../api/validation/metadata.ts';
@@ -12,7 +12,7 @@ export interface Validation {
   readonly resource: Resource;
   readonly object: KubeObject;
   readonly old: KubeObject | undefined;
-  readonly write: keyof WriteChecks | 'finalize';
+  readonly write: keyof WriteChecks | 'approval' | 'finalize';
 }
 
 /** @throws ApiError 422 with all that is wrong */
@@ -29,7 +29,8 @@ function findErrors(validation: Validation): readonly FieldError[] {
   const { resource, write } = validation;
   try {
     if (write === 'finalize') return finalizeErrors(validation);
-    return (resource.kind.checks?.[write] ?? usualChecks[write]).flatMap((check) => run(check, validation));
+    const checks = write === 'approval' ? 'status' : write;
+    return (resource.kind.checks?.[checks] ?? usualChecks[checks]).flatMap((check) => run(check, validation));
   } catch (error) {
     // More errors than a call can pass on at once: a list of a hundred thousand elements, each of them wrong.
     if (!(error instanceof RangeError)) throw error;
@@ -48,9 +49,12 @@ function run(check: Check, { resource, object, old, write }: Validation): readon
       return old === undefined ? [] : validateObjectMetaUpdate(object.metadata, old.metadata, metadataRules);
     case 'change':
       if (old === undefined) return [];
-      return (write === 'status' ? kind.status?.validateUpdate?.(object, old) : kind.validateUpdate?.(object, old)) ?? [];
+      return changeRules(kind, write)?.validateUpdate?.(object, old) ?? [];
   }
 }
+
+const changeRules = (kind: Kind, write: Validation['write']): Pick<Kind, 'validateUpdate'> | undefined =>
+  write === 'status' ? kind.status : write === 'approval' ? kind.approval : kind;
 
 /** Whoever empties a namespace takes its name from `spec.finalizers`, and changes nothing else. */
 function finalizeErrors(validation: Validation): FieldError[] {
