@@ -3,6 +3,7 @@ import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { allKinds, kubernetesKinds } from '../api/kinds/index.ts';
 import { createPaths } from '../server/discovery/paths.ts';
+import type { Auditor } from '../server/audit/auditor.ts';
 import { createAuthenticator } from '../server/auth/authenticator.ts';
 import type { Authorizer } from '../server/auth/authorizer.ts';
 import { type Certificates, ensureCertificates } from '../server/auth/certificate-files.ts';
@@ -16,6 +17,7 @@ import type { HollowSettings } from '../node/hollow/hosts.ts';
 import type { Host } from '../node/host.ts';
 import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
+import type { AuditOptions } from './audit-options.ts';
 import { bootstrap } from './bootstrap.ts';
 import { controllersByRole } from './controller-roles.ts';
 import { startControllers } from './controllers.ts';
@@ -55,6 +57,8 @@ export interface ClusterOptions {
   readonly scheduler?: boolean;
   /** warn unless said. */
   readonly logLevel?: LogLevel;
+  /** Absent: nothing is written down of who asked for what. */
+  readonly audit?: AuditOptions | undefined;
 }
 
 export interface Cluster {
@@ -96,6 +100,8 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   const world = createRealWorld({ logLevel: options.logLevel ?? 'warn' });
   const dataDir = options.dataDir ?? (await temporaryDirectory(undo));
   const listen = options.listen ?? { host: '127.0.0.1', port: 0 };
+  const metrics = new Metrics();
+  const auditor = await openAuditLog(options.audit, { world, metrics, undo });
   const store = await openStore(options.store ?? 'memory', { directory: path.join(dataDir, 'store'), world });
   undo.later(() => store.close());
   const files = secretFiles(path.join(dataDir, 'pki'));
@@ -118,7 +124,7 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   const lookUp = lookUpThrough(systemClient(api, 'apiserver'));
 
   const readiness = new Readiness();
-  const server = await listenOn(listen, { api, store, world, tokens, authorizer, certificates, readiness, plain });
+  const server = await listenOn(listen, { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor });
   undo.later(() => server.stop());
   await bootstrap(systemClient(api, 'apiserver'), server.port);
   await ensureDefaultPolicy(systemClient(api, 'apiserver'));
@@ -139,9 +145,9 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
     }),
   );
   // Last, so that a client does not wait until the controllers have read everything: they do that in slices, between requests.
-  if (options.controllers ?? true) undo.later(runControllers({ api, world, authorizer, certificates, plain, drivers }));
-  if (options.scheduler ?? options.controllers ?? true) undo.later(runScheduler({ api, world, authorizer, plain }));
-  const nodes = await runNodes(settings, { api, world, authorizer }, undo);
+  if (options.controllers ?? true) undo.later(runControllers({ api, world, authorizer, certificates, plain, drivers, auditor }));
+  if (options.scheduler ?? options.controllers ?? true) undo.later(runScheduler({ api, world, authorizer, plain, auditor }));
+  const nodes = await runNodes(settings, { api, world, authorizer, auditor }, undo);
   world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
   const stop = () => undo.run();
   return { url: server.url, kubeconfig, nodes, storageClasses: await storageClasses(systemClient(api, 'apiserver')), stop, [Symbol.asyncDispose]: stop };
@@ -151,9 +157,9 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
  * The controllers in the server's process. They take the lease at once: whoever holds the store leads, and the store has one
  * holder.
  */
-function runControllers({ api, world, authorizer, certificates, plain, drivers }: Running): () => Promise<void> {
+function runControllers({ api, world, authorizer, auditor, certificates, plain, drivers }: Running): () => Promise<void> {
   const controllers = startControllers({
-    connect: connectInProcess(api, authorizer),
+    connect: connectInProcess(api, authorizer, auditor),
     world,
     kinds: allKinds,
     customKinds: () => api.customKinds(),
@@ -167,22 +173,21 @@ function runControllers({ api, world, authorizer, certificates, plain, drivers }
 }
 
 /** The scheduler in the server's process; it takes its lease for the same reason. */
-function runScheduler({ api, world, authorizer, plain }: Pick<Serving, 'api' | 'world' | 'authorizer' | 'plain'>): () => Promise<void> {
+function runScheduler({ api, world, authorizer, auditor, plain }: Access & Pick<Serving, 'plain'>): () => Promise<void> {
   const election = { identity: hostname(), takeOver: true };
-  const scheduler = startScheduler({ connect: connectInProcess(api, authorizer), world, bindsTogether: !plain, pageSize, election });
+  const scheduler = startScheduler({ connect: connectInProcess(api, authorizer, auditor), world, bindsTogether: !plain, pageSize, election });
   return () => scheduler.stop();
 }
 
 /** The nodes in the server's process. A cluster without them is ready at once; one with them, when they are. */
-async function runNodes(
-  settings: HollowSettings,
-  { api, world, authorizer }: Pick<Serving, 'api' | 'world' | 'authorizer'>,
-  undo: Undo,
-): Promise<ClusterNodes> {
+async function runNodes(settings: HollowSettings, { api, world, authorizer, auditor }: Access, undo: Undo): Promise<ClusterNodes> {
   const abandonedAt = (hosts: ReadonlyMap<string, Host>) => abandonedNodes(systemClient(api, 'apiserver'), hosts);
   if (settings.count === 0) return { running: [], abandoned: await abandonedAt(new Map()) };
-  const connect = connectInProcess(api, authorizer);
-  const nodes = startHollowNodes(settings, { connect, connectNode: connectNodesInProcess(api, authorizer), world });
+  const nodes = startHollowNodes(settings, {
+    connect: connectInProcess(api, authorizer, auditor),
+    connectNode: connectNodesInProcess(api, authorizer, auditor),
+    world,
+  });
   undo.later(() => nodes.stop());
   await Promise.race([nodes.ready, patience(world)]);
   const running = Array.from(nodes.hosts.values(), ({ name, labels }) => ({ name, zone: labels['topology.kubernetes.io/zone'] }));
@@ -192,7 +197,10 @@ async function runNodes(
 /** Nodes that cannot be registered are tried again and again, which the log tells; the rest of the cluster is of use all the same. */
 const patience = (world: World): Promise<void> => new Promise((resolve) => void world.timers.after(60_000, resolve));
 
-interface Running extends Pick<Serving, 'api' | 'world' | 'authorizer' | 'certificates' | 'plain'> {
+/** How whatever runs in this process reaches the API. */
+type Access = Pick<Serving, 'api' | 'world' | 'authorizer' | 'auditor'>;
+
+interface Running extends Access, Pick<Serving, 'certificates' | 'plain'> {
   readonly drivers: DriverSet;
 }
 
@@ -208,6 +216,8 @@ interface Serving {
   readonly certificates: Certificates;
   readonly readiness: Readiness;
   readonly plain: boolean;
+  readonly metrics: Metrics;
+  readonly auditor: Auditor | undefined;
 }
 
 /** What /readyz says. A server that stops still answers for a moment, but should get nothing new. */
@@ -231,8 +241,7 @@ function daily(world: World, task: () => Promise<void>): () => Promise<void> {
 }
 
 async function listenOn(listen: { host: string; port: number }, serving: Serving): Promise<HttpServer> {
-  const { api, store, world, tokens, authorizer, certificates, readiness, plain } = serving;
-  const metrics = new Metrics();
+  const { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor } = serving;
   // Our own kinds are there for our own controllers, also where clients must not see them.
   const kinds = plain ? kubernetesKinds : allKinds;
   countStore(metrics, store);
@@ -247,6 +256,7 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
     listen,
     metrics,
     extensions: !plain,
+    auditor,
     authenticator: createAuthenticator([(token) => tokens.verify(token)]),
     authorizer,
     tls: servingTls(certificates),
@@ -275,6 +285,18 @@ function countStore(metrics: Metrics, store: Store): void {
     mooring_store_watchers: ['Watches on the store', 'watchers'],
   } as const;
   for (const [name, [help, stat]] of Object.entries(gauges)) metrics.gauge(name, help, () => store.stats()[stat]);
+}
+
+/** Loaded only if somebody wants it. It is closed last: what happens until then is written down. */
+async function openAuditLog(
+  options: AuditOptions | undefined,
+  { world, metrics, undo }: { world: World; metrics: Metrics; undo: Undo },
+): Promise<Auditor | undefined> {
+  if (options === undefined) return undefined;
+  const { startAuditor } = await import('./auditor.ts');
+  const auditor = await startAuditor(options, { world, metrics });
+  undo.later(() => auditor.stop());
+  return auditor;
 }
 
 async function openStore(kind: 'memory' | 'embedded', { directory, world }: { directory: string; world: World }): Promise<Store> {

@@ -1,6 +1,8 @@
 import { type Client, createClient } from '../machinery/client.ts';
 import type { Transport } from '../machinery/transport.ts';
 import type { Api, User } from '../server/api.ts';
+import { auditedApi } from '../server/audit/audited-api.ts';
+import type { Auditor } from '../server/audit/auditor.ts';
 import { authorizedApi } from '../server/auth/authorized-api.ts';
 import type { Authorizer } from '../server/auth/authorizer.ts';
 import { controllerAccount, type ControllerName } from './controller-roles.ts';
@@ -14,20 +16,23 @@ export function systemClient(api: Api, agent: string): Client {
   });
 }
 
+const accessible = (api: Api, authorizer: Authorizer, auditor: Auditor | undefined): Api =>
+  auditor === undefined ? authorizedApi(api, authorizer) : auditedApi(api, authorizer, auditor);
+
 /** How each controller reaches the server: under its own name, as in Kubernetes. */
 export type Connect = (name: ControllerName) => Transport;
 
 /** The server of this process, which holds every controller to its role. */
-export function connectInProcess(api: Api, authorizer: Authorizer): Connect {
-  const authorized = authorizedApi(api, authorizer);
+export function connectInProcess(api: Api, authorizer: Authorizer, auditor?: Auditor): Connect {
+  const authorized = accessible(api, authorizer, auditor);
   return (name) => createInProcessTransport(authorized, controllerUser(name), `moor/${name}`);
 }
 
 /** How each node reaches the server: under its own name, in the group that nodes have. */
 export type ConnectNode = (node: string) => Transport;
 
-export function connectNodesInProcess(api: Api, authorizer: Authorizer): ConnectNode {
-  const authorized = authorizedApi(api, authorizer);
+export function connectNodesInProcess(api: Api, authorizer: Authorizer, auditor?: Auditor): ConnectNode {
+  const authorized = accessible(api, authorizer, auditor);
   return (node) => createInProcessTransport(authorized, nodeUser(node), `moor/${node}`);
 }
 

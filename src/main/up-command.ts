@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { type Command, type FlagValues, UsageError } from '../cli/command.ts';
+import { auditFlags, auditOptions } from './audit-options.ts';
 import type { ClusterOptions } from './cluster.ts';
 import { nodeFlags, nodeOptions } from './node-flags.ts';
 
@@ -31,6 +32,7 @@ you delete them or start with more again. A node that you delete comes back with
     ...nodeFlags,
     { name: 'controllers', about: '=false: the server alone; "moor controllers" runs them elsewhere', otherwise: 'true' },
     { name: 'scheduler', about: '=false: no scheduler; "moor scheduler" runs it elsewhere', otherwise: 'as --controllers' },
+    ...auditFlags,
     { name: 'plain', about: 'hide every extension to the Kubernetes API' },
     {
       name: 'log-level',
@@ -68,6 +70,7 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
     plain: flags.on('plain'),
     controllers: flags.text('controllers') !== 'false',
     scheduler: (flags.text('scheduler') ?? flags.text('controllers')) !== 'false',
+    audit: auditOptions(flags),
     logLevel: (flags.text('log-level') as ClusterOptions['logLevel']) ?? 'info',
   };
 }

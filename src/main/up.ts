@@ -1,3 +1,4 @@
+import { ConfigFileError } from '../server/configuration/config-file.ts';
 import { StoreError } from '../store/contract.ts';
 import { type Cluster, type ClusterNodes, type ClusterOptions, startCluster } from './cluster.ts';
 import { firstSignal } from './first-signal.ts';
@@ -62,7 +63,7 @@ function abandonedLine(names: readonly string[]): string {
 
 /** What went wrong, and what would be right; undefined: nobody foresaw it. */
 function explain(error: unknown, options: ClusterOptions): string | undefined {
-  if (error instanceof KubeconfigInUse) return error.message;
+  if (error instanceof KubeconfigInUse || error instanceof ConfigFileError) return error.message;
   if (error instanceof StoreError) return explainStore(error, options);
   const { code } = error as NodeJS.ErrnoException;
   const address = `${options.listen?.host}:${options.listen?.port}`;

@@ -1,6 +1,7 @@
 import type { Kind } from '../../src/api/kind.ts';
 import { createRealWorld } from '../../src/main/real-world.ts';
 import type { Api, User } from '../../src/server/api.ts';
+import type { Auditor } from '../../src/server/audit/auditor.ts';
 import { createAuthenticator } from '../../src/server/auth/authenticator.ts';
 import { authenticatedMayAll } from '../../src/sim/cluster/access.ts';
 import { type Certificates, ensureCertificates, type SecretFiles } from '../../src/server/auth/certificate-files.ts';
@@ -33,6 +34,7 @@ interface WireOptions {
   readonly ready?: () => string | undefined;
   /** Without any extension to the Kubernetes API. */
   readonly plain?: boolean;
+  readonly auditor?: (world: World) => Auditor;
 }
 
 export const startWireServer = (options: WireOptions = {}): Promise<WireServer> => start(() => new SmallApi(), [configMaps], options);
@@ -57,7 +59,7 @@ export async function startRealWireServer(kinds: readonly Kind[], options: WireO
   };
 }
 
-async function start<A extends Api>(makeApi: (world: World) => A, kinds: readonly Kind[], { limits, ready, plain }: WireOptions): Promise<WireServer<A>> {
+async function start<A extends Api>(makeApi: (world: World) => A, kinds: readonly Kind[], { limits, ready, plain, auditor }: WireOptions): Promise<WireServer<A>> {
   const certificates = await testCertificates();
   const errors: string[] = [];
   const real = createRealWorld({ logLevel: 'silent' });
@@ -83,6 +85,7 @@ async function start<A extends Api>(makeApi: (world: World) => A, kinds: readonl
     world,
     metrics,
     extensions: plain !== true,
+    auditor: auditor?.(world),
     ...(limits === undefined ? {} : { limits }),
   };
   const server = await startHttpServer(options);

@@ -3,6 +3,11 @@ import { statusErrors } from '../../api/status.ts';
 import type { World } from '../../world/world.ts';
 import type { Api, ApiResponse, User } from '../api.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
+import { recordFailure } from '../audit/audited-api.ts';
+import type { Auditor } from '../audit/auditor.ts';
+import { responseText } from '../audit/recorded-objects.ts';
+import { sourceIps } from '../audit/source-ips.ts';
+import type { Arrival, Trail } from '../audit/trail.ts';
 import { type Attributes, type Authorizer, forbiddenError } from '../auth/authorizer.ts';
 import { actingUser, impersonationPrefix } from '../auth/impersonation.ts';
 import type { PathAnswer, PathRequest } from '../discovery/paths.ts';
@@ -38,6 +43,8 @@ export interface HandlerOptions {
   readonly serves: (apiVersion: string) => boolean;
   /** Whether Mooring's own request headers are understood. */
   readonly extensions: boolean;
+  /** Writes down who asked for what. Absent: nobody does. */
+  readonly auditor?: Auditor | undefined;
 }
 
 /** A request that may be answered, as the steps below pass it on. */
@@ -47,6 +54,7 @@ interface Request {
   readonly attributes: Attributes;
   readonly user: User;
   readonly auditId: string;
+  readonly trail: Trail | undefined;
 }
 
 /** What became of a request: what was answered, or a watch that goes on. */
@@ -70,19 +78,22 @@ export class RequestHandler {
 
   /** Never rejects. */
   async handle(exchange: Exchange): Promise<void> {
-    const { world, metrics } = this.#options;
+    const { world, metrics, auditor } = this.#options;
     const begun = world.clock.monotonic();
     const auditId = auditIdOf(exchange, world.random);
+    const trail = auditor === undefined ? undefined : auditor.arrived(arrivalOf(exchange, auditId));
     let attributes: Attributes | undefined;
     let outcome: Outcome;
     try {
       const target = parseTarget(exchange.target);
       attributes = requestInfo(exchange.method, target);
-      const user = await this.#admit(exchange, attributes);
-      outcome = await this.#answer({ exchange, target, attributes, user, auditId });
+      const user = await this.#admit(exchange, attributes, trail);
+      outcome = await this.#answer({ exchange, target, attributes, user, auditId, trail });
     } catch (error) {
+      if (trail !== undefined) recordFailure(trail, error);
       outcome = await this.#fail(exchange, auditId, error);
     }
+    if (trail !== undefined && outcome.type === 'answered') trail.completed(outcome.code);
     if (outcome.type === 'watching') metrics.answered(attributes, 200, undefined);
     else metrics.answered(attributes, outcome.code, (world.clock.monotonic() - begun) / 1000);
   }
@@ -93,12 +104,16 @@ export class RequestHandler {
   }
 
   /** @throws ApiError 401 or 403 */
-  async #admit(exchange: Exchange, attributes: Attributes): Promise<User> {
+  async #admit(exchange: Exchange, attributes: Attributes, trail: Trail | undefined): Promise<User> {
     const { authenticator, authorizer } = this.#options;
+    trail?.asksFor(attributes);
     const sender = await authenticator.authenticate({ certificate: clientCertificate(exchange.socket), authorization: exchange.header('authorization') });
+    trail?.received(sender);
     const impersonation = exchange.headersBeginning(impersonationPrefix);
     const user = impersonation.length === 0 ? sender : await actingUser(sender, impersonation, authorizer);
+    if (user !== sender) trail?.actsAs(user);
     const decision = await authorizer.authorize(user, attributes);
+    trail?.decided(decision);
     if (!decision.allowed) throw forbiddenError(user, attributes, decision.reason);
     return user;
   }
@@ -131,15 +146,21 @@ export class RequestHandler {
     return this.#room.run(request, {
       ms: asked > 0 ? Math.min(asked, limits.requestMs) : limits.requestMs,
       receive: () => apiRequest({ exchange, target, user, bodyLimit: limits.bodyBytes, extensions }),
-      perform: async (received) => answer(await api.handle(received)),
+      perform: async (received) => {
+        request.trail?.asked(received);
+        return answer(await api.handle(received));
+      },
     });
   }
 
-  async #reply({ exchange, target, auditId }: Request, response: ApiResponse, rendition: Rendition): Promise<Reply> {
+  async #reply({ exchange, target, auditId, trail }: Request, response: ApiResponse, rendition: Rendition): Promise<Reply> {
     if (response.type === 'watch') throw new Error('the API opened a watch for a request that is none');
     const pretty = rendition.pretty || wantsPretty(target.query, exchange.header('user-agent') ?? '');
     const includeObject = rendition.as?.kind === 'Table' ? includeObjectOf(target.query) : 'None';
-    const rendered = await renderResponse(response, { rendition: { ...rendition, pretty }, includeObject, now: this.#options.world.clock.now() });
+    const options = { rendition: { ...rendition, pretty }, includeObject, now: this.#options.world.clock.now() };
+    const rendered = await renderResponse(response, options);
+    if (trail !== undefined && response.type === 'status') trail.says(response.status);
+    if (trail?.wantsAnswer === true) trail.answers(await responseText(response, options));
     return { code: rendered.code, headers: standardHeaders(auditId, rendered.contentType, response.warnings), body: rendered.body };
   }
 
@@ -152,7 +173,7 @@ export class RequestHandler {
     return this.#send(request.exchange, await this.#reply(request, response satisfies WholeResponse, rendition));
   }
 
-  #openWatch({ exchange, target, auditId }: Request, response: ApiResponse & { type: 'watch' }, rendition: Rendition): Outcome {
+  #openWatch({ exchange, target, auditId, trail }: Request, response: ApiResponse & { type: 'watch' }, rendition: Rendition): Outcome {
     const { limits, metrics, world } = this.#options;
     const includeObject = rendition.as?.kind === 'Table' ? includeObjectOf(target.query) : 'None';
     const encoded = (): void => metrics.encodings.add(1);
@@ -161,7 +182,9 @@ export class RequestHandler {
     const output = exchange.open({ code: 200, headers: standardHeaders(auditId, contentType, response.warnings) });
     const stream = new WatchStream({ output, frames, limits, timers: world.timers, metrics, log: world.log });
     this.#watches.add(stream);
+    trail?.started(200);
     exchange.onClose(() => {
+      trail?.completed(200);
       stream.close();
       this.#watches.remove(stream);
     });
@@ -183,4 +206,9 @@ export class RequestHandler {
       return { type: 'answered', code: reply.code };
     }
   }
+}
+
+function arrivalOf(exchange: Exchange, auditId: string): Arrival {
+  const ips = sourceIps((name) => exchange.header(name), exchange.socket.remoteAddress ?? '');
+  return { auditId, requestUri: exchange.target, userAgent: exchange.header('user-agent') ?? '', sourceIps: ips };
 }

@@ -4,6 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import { apiVersionOf, type Kind } from '../../api/kind.ts';
 import type { Cancel, World } from '../../world/world.ts';
 import type { Api } from '../api.ts';
+import type { Auditor } from '../audit/auditor.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
 import type { PathAnswer, PathRequest } from '../discovery/paths.ts';
@@ -34,6 +35,8 @@ export interface HttpServerOptions {
   readonly limits?: Partial<Limits>;
   /** False: Mooring's own request headers are ignored (`moor up --plain`). */
   readonly extensions?: boolean;
+  /** Writes down who asked for what. */
+  readonly auditor?: Auditor | undefined;
 }
 
 /** PEM. */
