@@ -10,16 +10,25 @@
  *     unpublish   ControllerUnpublishVolume   from one node; what is not there is unpublished
  *     published   ListVolumes, with LIST_VOLUMES_PUBLISHED_NODES
  *
- * Still to come, each with its first caller: snapshot (controller); stage, publish, unstage, unpublish, stats (node); and
- * `scrub`, which CSI does not have: until nodes run pods, a pod does it as in Kubernetes.
+ * What a backend does on a node is a `NodeDriver`:
+ *
+ *     stage       NodeStageVolume             once for each node: the file system is mounted, for nobody yet
+ *     publish     NodePublishVolume           for one pod
+ *     unpublish   NodeUnpublishVolume         what is not there is unpublished
+ *     unstage     NodeUnstageVolume           after the last pod's
+ *     stats       NodeGetVolumeStats
+ *
+ * Still to come, each with its first caller: snapshot (controller); and `scrub`, which CSI does not have: until nodes run
+ * pods, a pod does it as in Kubernetes.
  *
  * Every call that changes something says under which leadership it is made. A leader that was deposed cannot write to the API any
  * more, but what it asked of a backend may be on its way: a driver that can remember the highest epoch refuses all lower ones.
  */
-import type { PersistentVolumeSource } from '../api/generated/types.ts';
+import type { PersistentVolume, PersistentVolumeSource, Pod, Volume } from '../api/generated/types.ts';
 import type { DriverFacts } from '../domain/volumes/driver-facts.ts';
 import type { Asset, CreateRequest } from '../domain/volumes/intent.ts';
 import type { Placement, PublishRequest } from '../domain/volumes/placement.ts';
+import type { Usage } from '../world/mounts.ts';
 
 export interface VolumeDriver {
   readonly facts: DriverFacts;
@@ -68,6 +77,80 @@ export interface GrownVolume {
   readonly capacity: string;
   /** The file system has to grow as well, on a node that mounts it. */
   readonly nodeExpansionRequired: boolean;
+}
+
+/** What a backend does on a node, for the pods that run there. */
+export interface NodeDriver {
+  readonly facts: NodeDriverFacts;
+  /** If `facts.stages`: makes the volume available at `stagingPath`. */
+  stage?(request: StageRequest): Promise<DriverAnswer<undefined>>;
+  unstage?(request: UnstageRequest): Promise<DriverAnswer<undefined>>;
+  /** A volume that is published already stays as it is, unless it is not what was asked for. */
+  publish(request: PublishToPodRequest): Promise<DriverAnswer<PublishedVolume>>;
+  /** Afterwards there is nothing at `target`. Data of volumes that outlive pods is never touched. */
+  unpublish(request: UnpublishFromPodRequest): Promise<DriverAnswer<undefined>>;
+  /** Absent: the file system at the volume's path tells. */
+  stats?(path: string): Promise<DriverAnswer<Usage>>;
+}
+
+export interface NodeDriverFacts {
+  /** As Kubernetes calls the plugin: 'kubernetes.io/empty-dir'. */
+  readonly name: string;
+  /** Mounted once for the whole node, and from there for each pod. */
+  readonly stages: boolean;
+  readonly mountOptions: boolean;
+  readonly block: boolean;
+  /** What is in it follows objects of the API: published again when one of them changes. */
+  readonly follows: boolean;
+}
+
+/** The volume, in whichever words it was described. */
+export interface VolumeOnNode {
+  /** The volume's name in the pod; of a PersistentVolume: its own. */
+  readonly name: string;
+  readonly source: Omit<Volume, 'name'> & PersistentVolumeSource;
+  /** Undefined: the pod describes it itself. */
+  readonly persistentVolume: PersistentVolume | undefined;
+  readonly readOnly: boolean;
+  readonly mountOptions: readonly string[];
+  readonly mode: 'Filesystem' | 'Block';
+  /** What attaching it told: where the device is. */
+  readonly publishContext: Readonly<Record<string, string>>;
+}
+
+export interface StageRequest {
+  readonly volume: VolumeOnNode;
+  readonly stagingPath: string;
+}
+
+export interface UnstageRequest {
+  readonly handle: string;
+  readonly stagingPath: string;
+}
+
+export interface PublishToPodRequest {
+  readonly volume: VolumeOnNode;
+  readonly pod: Pod;
+  /** A place for this volume of this pod alone; the directory that holds it exists. */
+  readonly target: string;
+  /** Undefined: the driver does not stage. */
+  readonly stagingPath: string | undefined;
+  /** Called with what people who wait should know: (reason, message) of an event. */
+  readonly tell: (reason: string, message: string) => void;
+}
+
+export interface PublishedVolume {
+  /** Where it is: `target`, or what already was on the machine. */
+  readonly path: string;
+  /** When it has to be published again; milliseconds since 1970. */
+  readonly again?: number;
+}
+
+export interface UnpublishFromPodRequest {
+  readonly target: string;
+  /** The volume's name, as in `VolumeOnNode`. */
+  readonly name: string;
+  readonly podUid: string;
 }
 
 export type DriverAnswer<T> = { readonly ok: true; readonly value: T } | DriverFailure;

@@ -70,7 +70,7 @@ export class View {
     const { holdings, sha256 } = this.#options;
     const { uid = '' } = pod.metadata;
     const node = this.nodes.getKey(host.name);
-    const around = this.#surroundings(pod, host);
+    const around = this.surroundings(pod, host);
     return {
       pod,
       host,
@@ -95,7 +95,7 @@ export class View {
     return new Set([...said, ...this.#options.holdings.addresses(node)]);
   }
 
-  #surroundings(pod: Pod, host: Host): Surroundings {
+  surroundings(pod: Pod, host: Host): Surroundings {
     const { holdings, sha256 } = this.#options;
     return {
       node: this.nodes.getKey(host.name),

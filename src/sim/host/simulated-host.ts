@@ -24,6 +24,9 @@ interface Mounted {
   readonly target: string;
   readonly fileSystem: string;
   readonly source: string;
+  readonly device: string;
+  /** Where in its file system `root` lies. */
+  readonly within: string;
   options: readonly string[];
 }
 
@@ -42,7 +45,8 @@ export class Machine {
 
   constructor() {
     const inode = newDirectory();
-    this.root = { id: this.nextId(), parent: undefined, at: inode, root: inode, target: '/', fileSystem: 'ext4', source: '/dev/root', options: ['rw'] };
+    const place = { parent: undefined, at: inode, root: inode, target: '/', within: '/', device: '8:1' };
+    this.root = { id: this.nextId(), ...place, fileSystem: 'ext4', source: '/dev/root', options: ['rw'] };
     this.mounts.push(this.root);
   }
 
@@ -71,10 +75,16 @@ export class SimulatedHost implements Mounts, HostFiles {
   mount(request: MountRequest): Promise<void> {
     return this.#call('mount', request.target, () => {
       switch (request.type) {
-        case 'bind':
-          return this.#attach(request.target, this.#find(request.source).inode, { fileSystem: 'ext4', source: request.source, options: ['rw'] });
-        case 'file-system':
-          return this.#attach(request.target, newDirectory(0o1777), { ...request, options: request.options.length === 0 ? ['rw'] : request.options });
+        case 'bind': {
+          const { mount, inode, path } = this.#find(request.source);
+          const { fileSystem, source, device } = mount;
+          const within = `${mount.within}/${path.slice(mount.target.length)}`.replace(/\/+/g, '/');
+          return this.#attach(request.target, inode, { fileSystem, source, device, within, options: ['rw'] });
+        }
+        case 'file-system': {
+          const device = `0:${this.machine.nextId()}`;
+          return this.#attach(request.target, newDirectory(0o1777), { ...request, device, within: '/', options: ['rw', ...request.options] });
+        }
         case 'options': {
           const { mount, inode } = this.#find(request.target);
           if (mount.root !== inode) throw systemError('EINVAL', `${request.target} is no mount point`);
@@ -227,10 +237,11 @@ export class SimulatedHost implements Mounts, HostFiles {
     return value;
   }
 
-  #attach(target: string, root: Inode, what: Pick<Mounted, 'fileSystem' | 'source' | 'options'>): void {
+  #attach(target: string, root: Inode, what: Pick<Mounted, 'fileSystem' | 'source' | 'options' | 'device' | 'within'>): void {
     const { mount, inode, path } = this.#find(target);
     if ((inode.type === 'directory') !== (root.type === 'directory')) throw systemError('ENOTDIR', target);
-    this.machine.mounts.push({ id: this.machine.nextId(), parent: mount, at: inode, root, target: path, ...what });
+    const { fileSystem, source, options, device, within } = what;
+    this.machine.mounts.push({ id: this.machine.nextId(), parent: mount, at: inode, root, target: path, fileSystem, source, options, device, within });
   }
 
   #refuseIfMounted(inode: Inode, path: string): void {
@@ -310,6 +321,6 @@ function factsOf(inode: Inode): FileFacts {
   return { type, mode, uid, gid, size: inode.type === 'file' ? inode.bytes.byteLength : 0 };
 }
 
-function entryOf({ id, parent, target, fileSystem, source, options }: Mounted): MountEntry {
-  return { id, parent: parent?.id ?? 0, device: `0:${id}`, root: '/', target, options, fileSystem, source, superOptions: ['rw'] };
+function entryOf({ id, parent, target, fileSystem, source, options, device, within }: Mounted): MountEntry {
+  return { id, parent: parent?.id ?? 0, device, root: within, target, options, fileSystem, source, superOptions: ['rw'] };
 }

@@ -1,0 +1,68 @@
+import type { HostFiles, MountEntry, Mounts } from '../../world/mounts.ts';
+import { type DriverAnswer, failed } from '../contract.ts';
+
+/** The machine on which a node's drivers do their work. */
+export interface NodeHost {
+  readonly mounts: Mounts;
+  readonly files: HostFiles;
+}
+
+/** What is seen at a place; undefined: nothing is mounted there. */
+export async function mountAt({ mounts }: NodeHost, target: string): Promise<MountEntry | undefined> {
+  return (await mounts.table()).findLast((entry) => entry.target === target);
+}
+
+export interface Binding {
+  readonly source: string;
+  readonly target: string;
+  readonly readOnly: boolean;
+  /** Of mount -o. */
+  readonly options: readonly string[];
+}
+
+/** Binds, unless that was done. A crash between binding and its options leaves too much permitted: the next call finds that. */
+export async function ensureBound(host: NodeHost, { source, target, readOnly, options }: Binding): Promise<void> {
+  const { mounts, files } = host;
+  const wanted = [...new Set([...(readOnly ? ['ro'] : []), ...options.filter((option) => bindOptions.has(option))])];
+  const before = await mountAt(host, target);
+  if (before === undefined) {
+    const facts = await files.look(source, 'follow');
+    if (facts?.type === 'directory' || facts === undefined) await files.makeDirectory(target, 0o750);
+    else await files.write(target, new Uint8Array(), 0o640);
+    await mounts.mount({ type: 'bind', source, target, recursive: false });
+  }
+  const has = before === undefined ? [] : before.options;
+  if (wanted.some((option) => !has.includes(option))) await mounts.mount({ type: 'options', target, options: wanted });
+}
+
+/** Those that a mount can have of its own, apart from its file system. */
+const bindOptions = new Set(['ro', 'nosuid', 'nodev', 'noexec', 'noatime', 'nodiratime', 'relatime']);
+
+/** As often as something is mounted there: a crash may have left two. */
+export async function ensureUnmounted(host: NodeHost, target: string): Promise<void> {
+  for (let left = mostLayers; left > 0; left--) {
+    if ((await mountAt(host, target)) === undefined) return;
+    await host.mounts.unmount(target);
+  }
+  throw new Error(`${target} is still mounted after ${mostLayers} times`);
+}
+
+const mostLayers = 8;
+
+/** Takes away a place at which something was mounted. */
+export async function removePlace(host: NodeHost, target: string): Promise<void> {
+  await ensureUnmounted(host, target);
+  const facts = await host.files.look(target);
+  if (facts === undefined) return;
+  // Never with what is in it: if anything is, it was not ours to put there.
+  await (facts.type === 'directory' ? host.files.removeDirectory(target) : host.files.removeFile(target));
+}
+
+/** What a system call refused is an answer, in the words of that call. */
+export async function attempt<T>(task: () => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
+  try {
+    return await task();
+  } catch (error) {
+    return failed('Internal', error instanceof Error ? error.message : String(error));
+  }
+}

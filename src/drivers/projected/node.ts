@@ -1,0 +1,113 @@
+import type { ConfigMap, Pod, Secret, ServiceAccountTokenProjection, VolumeProjection } from '../../api/generated/types.ts';
+import { type DriverAnswer, failed, type NodeDriver, type PublishToPodRequest } from '../contract.ts';
+import { aggregate, type DownwardApiOptions, downwardApiPayload } from '../downward-api/node.ts';
+import { type FilesNow, filesDriver } from '../files/files-driver.ts';
+import { configMapPayload, type Payload, type ProjectedFile, secretPayload } from '../files/payload.ts';
+
+export interface ProjectedOptions extends DownwardApiOptions {
+  readonly configMap: (key: string) => ConfigMap | undefined;
+  readonly secret: (key: string) => Secret | undefined;
+  /** A token of the pod's service account that is good for this pod alone. */
+  readonly token: (pod: Pod, wanted: ServiceAccountTokenProjection) => Promise<DriverAnswer<IssuedToken>>;
+}
+
+export interface IssuedToken {
+  readonly token: string;
+  /** Milliseconds since 1970. */
+  readonly expires: number;
+}
+
+/** ConfigMaps, Secrets, the pod's own fields and tokens of its service account in one directory: kubernetes.io/projected. */
+export function projectedNode(options: ProjectedOptions): NodeDriver {
+  const tokens = new Tokens(options);
+  return filesDriver({ name: 'kubernetes.io/projected', in: 'memory', payload: (request) => collect(request, options, tokens) }, options);
+}
+
+async function collect(request: PublishToPodRequest, options: ProjectedOptions, tokens: Tokens): Promise<DriverAnswer<FilesNow>> {
+  const { sources, defaultMode = 0o644 } = request.volume.source.projected ?? {};
+  const payload = new Map<string, ProjectedFile>();
+  const errors: string[] = [];
+  let again: number | undefined;
+  for (const source of sources ?? []) {
+    const part = source.serviceAccountToken === undefined ? plainPart(source, request.pod, { ...options, defaultMode }) : undefined;
+    const made = part ?? (await tokens.file(request, source.serviceAccountToken ?? { path: '' }, defaultMode));
+    if (!made.ok) errors.push(made.message);
+    else {
+      for (const [path, file] of made.value.payload) payload.set(path, file);
+      again = Math.min(again ?? Number.POSITIVE_INFINITY, made.value.again ?? Number.POSITIVE_INFINITY);
+    }
+  }
+  if (errors.length > 0) return failed('NotFound', aggregate(errors));
+  return { ok: true, value: { payload, ...(again === undefined || again === Number.POSITIVE_INFINITY ? {} : { again }) } };
+}
+
+function plainPart(source: VolumeProjection, pod: Pod, options: ProjectedOptions & { readonly defaultMode: number }): DriverAnswer<FilesNow> {
+  const made = plainPayload(source, pod, options);
+  return made.ok ? { ok: true, value: { payload: made.value } } : made;
+}
+
+function plainPayload(
+  { configMap, secret, downwardAPI }: VolumeProjection,
+  pod: Pod,
+  options: ProjectedOptions & { readonly defaultMode: number },
+): DriverAnswer<Payload> {
+  const { defaultMode } = options;
+  const key = (name: string) => `${pod.metadata.namespace ?? ''}/${name}`;
+  if (configMap !== undefined) {
+    const { name = '', items = [], optional = false } = configMap;
+    return configMapPayload(name, options.configMap(key(name)), { items, defaultMode, optional });
+  }
+  if (secret !== undefined) {
+    const { name = '', items = [], optional = false } = secret;
+    return secretPayload(name, options.secret(key(name)), { items, defaultMode, optional });
+  }
+  if (downwardAPI !== undefined) return downwardApiPayload(downwardAPI.items ?? [], pod, { defaultMode, allocatable: options.allocatable() });
+  return failed('Unimplemented', 'trust bundles and certificates of pods cannot be projected here');
+}
+
+/** The tokens that volumes hold, so that a change of something else in them asks for no new one. */
+class Tokens {
+  readonly #options: ProjectedOptions;
+  readonly #held = new Map<string, IssuedToken & { readonly renewAt: number }>();
+
+  constructor(options: ProjectedOptions) {
+    this.#options = options;
+  }
+
+  async file({ pod, target }: PublishToPodRequest, wanted: ServiceAccountTokenProjection, defaultMode: number): Promise<DriverAnswer<FilesNow>> {
+    const now = this.#options.clock.now();
+    const key = `${target}/${wanted.path}`;
+    let held = this.#held.get(key);
+    if (held === undefined || now >= held.renewAt) {
+      const issued = await this.#options.token(pod, wanted);
+      if (!issued.ok) return issued;
+      held = { ...issued.value, renewAt: renewAt(issued.value.expires, now) };
+      this.#hold(key, held);
+    }
+    const user = onlyUser(pod);
+    const isOwned = user !== undefined || pod.spec.securityContext?.fsGroup !== undefined;
+    const bytes = new TextEncoder().encode(held.token);
+    const file: ProjectedFile = { bytes, mode: isOwned ? 0o600 : defaultMode, ...(user === undefined ? {} : { uid: user }) };
+    return { ok: true, value: { payload: new Map([[wanted.path, file]]), again: held.renewAt } };
+  }
+
+  #hold(key: string, token: IssuedToken & { readonly renewAt: number }): void {
+    this.#held.set(key, token);
+    for (const oldest of this.#held.keys()) {
+      if (this.#held.size <= mostTokens) return;
+      this.#held.delete(oldest);
+    }
+  }
+}
+
+const mostTokens = 10_000;
+
+/** When four fifths of its time have passed, and after a day at the latest. */
+const renewAt = (expires: number, now: number): number => now + Math.min(0.8 * (expires - now), 24 * 3_600_000);
+
+/** The user as whom all containers run; undefined: they differ, or it is not said. */
+function onlyUser({ spec: { containers, initContainers = [], securityContext } }: Pod): number | undefined {
+  const users = new Set([...initContainers, ...(containers ?? [])].map((container) => container.securityContext?.runAsUser ?? securityContext?.runAsUser));
+  const [user, ...others] = users;
+  return others.length === 0 ? user : undefined;
+}
