@@ -101,8 +101,6 @@ export interface ContainerEnd {
   readonly finishedAt: number;
   /** 128 + signal if a signal ended it. */
   readonly exitCode: number;
-  /** 0: none. */
-  readonly signal: number;
   readonly reason: 'Completed' | 'Error' | 'OOMKilled' | 'StartError' | 'ContainerStatusUnknown';
   /** What it left in its termination message file, or what kept it from starting. */
   readonly message: string;

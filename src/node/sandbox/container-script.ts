@@ -1,0 +1,183 @@
+/** The shell script that makes a container: what runs inside of the new namespaces until the container's own program takes its place. */
+import type { ContainerDevice, ContainerMount } from '../contract.ts';
+import type { ContainerSpec } from '../runtime.ts';
+
+export interface Place {
+  /** An empty directory that the container's root is put together on; others may do so at the same time. */
+  readonly stage: string;
+  /** Files of the pod: /etc/hosts, /etc/resolv.conf, /etc/hostname. Undefined: the host's own. */
+  readonly files: { readonly hosts: string; readonly resolvConf: string; readonly hostname: string };
+  readonly terminationMessage: string;
+  /** Directories of control groups that the container belongs to. */
+  readonly groups: readonly string[];
+  /** What of the host no container is to see. */
+  readonly hidden: readonly string[];
+}
+
+/**
+ * Whatever goes wrong is told on descriptor 3, as is the process's id on the host ('1234\n') and, as the last thing, that all is well ('ok\n').
+ *
+ * The host's root is the lower layer, whatever the container writes goes to memory that ends with it. Volumes are mounted after the root has been
+ * changed, so that symbolic links on the way (/var/run) lead to where they lead inside, and never out.
+ */
+export function containerScript(spec: ContainerSpec, place: Place, program: readonly string[]): string {
+  const { stage } = place;
+  return [
+    'fail() { printf \'error %s\\n\' "$1" >&3; exit 128; }',
+    'read -r pid rest </proc/self/stat; echo "$pid" >&3',
+    ...place.groups.map((group) => `echo 0 >${quote(`${group}/cgroup.procs`)} || fail 'cannot join the control group'`),
+    `mount -t tmpfs -o mode=755 moor ${quote(stage)} && cd ${quote(stage)} && mkdir upper work root || fail 'cannot make the root'`,
+    "mount -t overlay -o lowerdir=/,upperdir=upper,workdir=work overlay root || fail 'cannot make the root'",
+    "cd root && mkdir -p .host proc sys dev etc && pivot_root . .host && cd / || fail 'cannot change the root'",
+    "mount -t proc -o nosuid,nodev,noexec proc /proc || fail 'cannot mount /proc'",
+    `printf '%s\\n' ${usualMounts(place.hidden).map(quote).join(' ')} >/.fstab`,
+    "mount -a -T /.fstab && rm /.fstab || fail 'cannot mount the usual file systems'",
+    ...devices(spec.devices),
+    ...files(spec, place),
+    ...volumes(spec.mounts),
+    "umount -l /.host && rmdir /.host || fail 'cannot leave the host'",
+    ...workingDirectory(spec),
+    ...(spec.readOnlyRoot ? ["mount -o remount,bind,ro / || fail 'cannot make the root read-only'"] : []),
+    ...findProgram(spec, program),
+    'echo ok >&3; exec 3>&-',
+    `exec ${[...identity(spec), '--pdeathsig=KILL', ...environment(spec), ...program].map(quote).join(' ')}`,
+    '',
+  ].join('\n');
+}
+
+export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+const memory = (path: string, mode: string, more = ''): string => `moor ${path} tmpfs mode=${mode},nosuid,X-mount.mkdir${more} 0 0`;
+
+const usualMounts = (hidden: readonly string[]): readonly string[] => [
+  memory('/dev', '755'),
+  'devpts /dev/pts devpts newinstance,ptmxmode=0666,mode=0620,gid=5,nosuid,noexec,X-mount.mkdir 0 0',
+  memory('/dev/shm', '1777', ',nodev,noexec,size=64m'),
+  'mqueue /dev/mqueue mqueue nosuid,nodev,noexec,nofail,X-mount.mkdir 0 0',
+  '/.host/sys /sys none bind,ro 0 0',
+  memory('/tmp', '1777'),
+  memory('/var/tmp', '1777'),
+  memory('/run', '755'),
+  memory('/root', '700'),
+  ...hidden.filter((path) => !emptied.some((one) => path === one || path.startsWith(`${one}/`))).map((path) => memory(escaped(path), '755')),
+];
+
+/** What of the host is none of an image's. */
+const emptied = ['/tmp', '/var/tmp', '/run', '/root', '/dev', '/sys', '/proc'];
+
+const nodes = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
+
+function devices(own: readonly ContainerDevice[]): readonly string[] {
+  return [
+    `cp -a ${nodes.map((name) => `/.host/dev/${name}`).join(' ')} /dev/ && ln -s pts/ptmx /dev/ptmx && ln -s /proc/self/fd /dev/fd || fail 'cannot make /dev'`,
+    'ln -s /proc/self/fd/0 /dev/stdin; ln -s /proc/self/fd/1 /dev/stdout; ln -s /proc/self/fd/2 /dev/stderr',
+    ...own.map(({ hostPath, containerPath }) => {
+      const [from, to] = [quote(`/.host${hostPath}`), quote(containerPath)];
+      return `mkdir -p "$(dirname ${to})" && cp -aL ${from} ${to} || fail ${quote(`cannot make the device ${containerPath}`)}`;
+    }),
+  ];
+}
+
+function files({ terminationMessage }: ContainerSpec, place: Place): readonly string[] {
+  const { hosts, resolvConf, hostname } = place.files;
+  const own = { '/etc/hosts': hosts, '/etc/resolv.conf': resolvConf, '/etc/hostname': hostname };
+  // Links that lead to what is not there inside, such as the host's /etc/resolv.conf, make room.
+  const made = [`rm -f ${Object.keys(own).join(' ')}`];
+  const bound = { ...own, ...(terminationMessage.path === '' ? {} : { [terminationMessage.path]: place.terminationMessage }) };
+  return [...made, ...Object.entries(bound).map(([target, source]) => bindFile({ source, target, options: 'bind' }))];
+}
+
+interface Bind {
+  readonly source: string;
+  readonly target: string;
+  /** Of mount(8). */
+  readonly options: string;
+}
+
+const bindFile = ({ source, target, options }: Bind): string =>
+  `mkdir -p ${quote(parentOf(target))} && { [ -e ${quote(target)} ] || : >${quote(target)}; } && mount -o ${options} ${quote(`/.host${source}`)} ${quote(target)} || fail ${quote(`cannot mount ${target}`)}`;
+
+const parentOf = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf('/')));
+
+/** In the order of their paths, so that one that lies in another comes after it. What is a directory and what a file is known only here. */
+function volumes(mounts: readonly ContainerMount[]): readonly string[] {
+  const sorted = mounts.toSorted((a, b) => depth(a.containerPath) - depth(b.containerPath));
+  return sorted.flatMap(({ hostPath, containerPath, readOnly, propagation }) => {
+    const [source, target] = [quote(`/.host${hostPath}`), quote(containerPath)];
+    const file = bindFile({ source: hostPath, target: containerPath, options: 'bind' });
+    const directory = `mkdir -p ${target} && mount --rbind ${source} ${target} || fail ${quote(`cannot mount ${containerPath}`)}`;
+    return [
+      `if [ -d ${source} ]; then ${directory}; else ${file}; fi`,
+      ...(readOnly ? [`mount -o remount,bind,ro ${target} || fail ${quote(`cannot make ${containerPath} read-only`)}`] : []),
+      ...(propagation === 'private' ? [] : [`mount --make-r${propagation} ${target}`]),
+    ];
+  });
+}
+
+const depth = (path: string): number => path.split('/').filter((part) => part !== '').length;
+
+/** As in fstab(5). */
+const escaped = (path: string): string => path.replaceAll(/[\s\\]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);
+
+function workingDirectory({ workingDir }: ContainerSpec): readonly string[] {
+  if (workingDir === '' || workingDir === '/') return [];
+  const quoted = quote(workingDir);
+  return [`[ -d ${quoted} ] || mkdir -p ${quoted} 2>/dev/null; cd ${quoted} || fail ${quote(`chdir to cwd (${JSON.stringify(workingDir)}) failed`)}`];
+}
+
+/** In the words of runc, which are all that people know. */
+function findProgram(spec: ContainerSpec, [name = '']: readonly string[]): readonly string[] {
+  const path = spec.env.findLast((variable) => variable.name === 'PATH')?.value ?? defaultPath;
+  const quoted = quote(name);
+  if (name.includes('/')) {
+    return [
+      `[ -e ${quoted} ] || fail ${quote(`exec: ${JSON.stringify(name)}: stat ${name}: no such file or directory: unknown`)}`,
+      `[ -x ${quoted} ] && [ ! -d ${quoted} ] || fail ${quote(`exec: ${JSON.stringify(name)}: permission denied: unknown`)}`,
+    ];
+  }
+  return [
+    `(PATH=${quote(path)}; command -v ${quoted}) >/dev/null 2>&1 || fail ${quote(`exec: ${JSON.stringify(name)}: executable file not found in $PATH: unknown`)}`,
+  ];
+}
+
+export const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** What runtimes give to every container that asks for nothing else. */
+const usualCapabilities = [
+  'audit_write',
+  'chown',
+  'dac_override',
+  'fowner',
+  'fsetid',
+  'kill',
+  'mknod',
+  'net_bind_service',
+  'net_raw',
+  'setfcap',
+  'setgid',
+  'setpcap',
+  'setuid',
+  'sys_chroot',
+];
+
+/** The command that takes on the container's user, groups and capabilities. */
+export function identity({ user, privileged, capabilities, noNewPrivileges }: ContainerSpec): readonly string[] {
+  const { uid = 0, gid = 0, groups } = user;
+  const ids = [`--reuid=${uid}`, `--regid=${gid}`, groups.length === 0 ? '--clear-groups' : `--groups=${[...new Set(groups)].join(',')}`];
+  return ['setpriv', ...ids, ...(noNewPrivileges ? ['--no-new-privs'] : []), ...(privileged ? [] : bounds(capabilities))];
+}
+
+function bounds({ add, drop }: ContainerSpec['capabilities']): readonly string[] {
+  const plain = (names: readonly string[]) => names.map((name) => name.toLowerCase().replace(/^cap_/, ''));
+  const [added, dropped] = [plain(add), plain(drop)];
+  if (added.includes('all')) return dropped.filter((name) => name !== 'all').map((name) => `--bounding-set=-${name}`);
+  const kept = dropped.includes('all') ? [] : usualCapabilities.filter((name) => !dropped.includes(name));
+  return ['--inh-caps=-all', `--bounding-set=${['-all', ...new Set([...kept, ...added])].join(',+')}`];
+}
+
+/** The command that sets the container's variables, and no others. */
+export function environment({ env, user, tty }: ContainerSpec): readonly string[] {
+  const usual = { PATH: defaultPath, HOME: (user.uid ?? 0) === 0 ? '/root' : '/', ...(tty ? { TERM: 'xterm' } : {}) };
+  const all = new Map([...Object.entries(usual), ...env.map(({ name, value }) => [name, value] as const)]);
+  return ['env', '-i', ...[...all].map(([name, value]) => `${name}=${value}`)];
+}

@@ -1,0 +1,256 @@
+import type { ChildProcess } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import type { Cancel, World } from '../../../world/world.ts';
+import type { ContainerEnd, ContainerRun, ContainerRunState, ContainerSpec, Result } from '../../runtime.ts';
+import { containerScript, type Place } from '../container-script.ts';
+import { programOf } from '../images.ts';
+import { exitCodeOf } from '../protocol.ts';
+import { inTerminal } from '../terminal.ts';
+import { type Limited, limit } from './control-groups.ts';
+import type { Layout } from './layout.ts';
+import { LogFile, type LogBounds, oldFiles } from './log-file.ts';
+import { launch, signal, signalNumber } from './processes.ts';
+import { writeState } from './state-files.ts';
+
+export interface Surroundings {
+  readonly world: World;
+  readonly layout: Layout;
+  readonly logBounds: LogBounds;
+  /** The process that holds the pod's namespaces; undefined: there are none. */
+  readonly pause: number | undefined;
+  /** Whose state has changed. */
+  readonly onChange: () => void;
+}
+
+/** What is written down of a container. */
+export interface ContainerNotes {
+  readonly spec: ContainerSpec;
+  readonly run: ContainerRun;
+  readonly logDirectory: string;
+}
+
+/** Receives what a container writes; false: it cannot keep up. */
+export type Listener = (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
+
+/** One time that a container runs, from its start to its end. */
+export class KeptContainer {
+  readonly spec: ContainerSpec;
+  readonly #around: Surroundings;
+  readonly #logDirectory: string;
+  #run: ContainerRun;
+  #child: ChildProcess | undefined;
+  /** The container's first process, as the host counts. */
+  #pid: number | undefined;
+  #limited: Limited | undefined;
+  readonly #listeners = new Set<Listener>();
+  #begun: boolean;
+  readonly #ended: Promise<void>;
+  #tellEnd: () => void = () => undefined;
+
+  constructor(notes: ContainerNotes, around: Surroundings) {
+    this.spec = notes.spec;
+    this.#run = notes.run;
+    this.#begun = notes.run.state.startedAt > 0 || notes.run.state.type === 'exited';
+    this.#logDirectory = notes.logDirectory;
+    this.#around = around;
+    this.#ended = new Promise((resolve) => {
+      this.#tellEnd = resolve;
+    });
+    if (notes.run.state.type === 'exited') this.#tellEnd();
+  }
+
+  get run(): ContainerRun {
+    return this.#run;
+  }
+
+  /** Before that nobody gets to see it. */
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  get pid(): number | undefined {
+    return this.#pid;
+  }
+
+  get stdin(): Writable | undefined {
+    return this.#child?.stdin ?? undefined;
+  }
+
+  /** Directories of control groups that whoever enters the container joins. */
+  get groups(): readonly string[] {
+    return this.#limited?.directories ?? [];
+  }
+
+  get ended(): Promise<void> {
+    return this.#ended;
+  }
+
+  /** Resolves once its program has been started, or cannot be. */
+  start(): Promise<Result<ContainerRun>> {
+    const { world, layout, logBounds } = this.#around;
+    mkdirSync(this.#logDirectory, { recursive: true, mode: 0o755 });
+    const log = new LogFile(this.logFile, world.clock, logBounds);
+    writeFileSync(this.#terminationFile, '', { mode: 0o666 });
+    this.#limited = limit(layout.group, this.run.id.slice(0, 32), this.spec.resources);
+    const child = launch(this.#command(), {
+      stdio: [this.spec.stdin || this.spec.tty ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe'],
+      mark: layout.mark(this.run.id),
+    });
+    this.#child = child;
+    child.stdin?.on('error', () => undefined);
+    for (const stream of ['stdout', 'stderr'] as const) {
+      child[stream]?.on('data', (chunk: Buffer) => {
+        log.write(stream, chunk);
+        for (const listener of this.#listeners) listener(stream, chunk);
+      });
+    }
+    return this.#follow(child, log);
+  }
+
+  listen(listener: Listener): Cancel {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    if (this.#run.state.type === 'exited') return;
+    if (graceMs > 0 && this.#pid !== undefined) signal(this.#pid, 'SIGTERM');
+    const cancel = this.#around.world.timers.after(graceMs, () => this.#kill());
+    await this.#ended;
+    cancel();
+  }
+
+  /** Takes away what it left besides its state. */
+  remove(): void {
+    rmSync(this.#terminationFile, { force: true });
+    rmSync(this.#around.layout.notes(this.spec.podUid, this.run.id), { force: true });
+    for (const file of this.logFiles()) rmSync(file, { force: true });
+  }
+
+  /** Nobody knows how it ended: whoever would have, has ended too. */
+  lose(): void {
+    const { state } = this.#run;
+    if (state.type !== 'running') return;
+    const now = this.#around.world.clock.now();
+    const message = 'The container could not be located when the pod was terminated';
+    this.#end({ startedAt: state.startedAt, finishedAt: now, exitCode: 137, reason: 'ContainerStatusUnknown', message });
+  }
+
+  get logFile(): string {
+    return path.join(this.#logDirectory, `${this.spec.attempt}.log`);
+  }
+
+  logFiles(): readonly string[] {
+    try {
+      return [...oldFiles(this.logFile), this.logFile];
+    } catch {
+      return [];
+    }
+  }
+
+  get #terminationFile(): string {
+    return this.#around.layout.terminationMessage(this.spec.podUid, this.run.id);
+  }
+
+  #command(): readonly string[] {
+    const { layout, pause } = this.#around;
+    const place: Place = {
+      stage: layout.stage,
+      files: layout.files(this.spec.podUid),
+      terminationMessage: this.#terminationFile,
+      groups: this.groups,
+      hidden: layout.hidden,
+    };
+    const program = programOf(this.spec);
+    const script = containerScript(this.spec, place, this.spec.tty ? inTerminal(program) : program);
+    const join = pause === undefined ? [] : ['nsenter', '-t', String(pause), ...layout.podNamespaces(this.spec.podUid)];
+    const pids = this.spec.hostPid ? [] : ['--pid'];
+    // The first child of who unshares the process ids is the container's first process. This shell tells what became of it, which unshare --fork does not
+    // if SIGKILL ended it.
+    return [...join, 'unshare', '--mount', '--propagation', 'slave', ...pids, 'sh', '-c', 'sh -c "$0"; exit $?', script];
+  }
+
+  #follow(child: ChildProcess, log: LogFile): Promise<Result<ContainerRun>> {
+    const { clock } = this.#around.world;
+    return new Promise((resolve) => {
+      const failed = (message: string, exitCode: number): void => {
+        this.#end({ startedAt: 0, finishedAt: clock.now(), exitCode, reason: 'StartError', message: startErrorPrefix + message });
+        resolve({ ok: false, error: { reason: 'start', message: startErrorPrefix + message } });
+      };
+      let report = '';
+      (child.stdio[3] as Readable | null)?.on('data', (chunk: Buffer) => {
+        report += chunk.toString();
+        this.#pid ??= /^(\d+)\n/.test(report) ? Number.parseInt(report, 10) : undefined;
+        if (!report.endsWith('\nok\n')) return;
+        this.#change({ type: 'running', startedAt: clock.now() });
+        resolve({ ok: true, value: this.#run });
+      });
+      child.on('error', (error) => failed(error.message, 128));
+      child.on('close', (code, name) => {
+        log.close();
+        if (report.endsWith('\nok\n')) this.#end(this.#ending(exitCodeOf(code, signalNumber(name))));
+        else if (this.#run.state.type !== 'exited') failed(/error (.*)/.exec(report)?.[1] ?? `it ended with ${exitCodeOf(code, signalNumber(name))}`, 128);
+        this.#limited?.remove();
+      });
+    });
+  }
+
+  #ending(exitCode: number): ContainerEnd {
+    const { state } = this.#run;
+    const isOutOfMemory = exitCode === 137 && this.#limited?.ranOutOfMemory() === true;
+    return {
+      startedAt: state.startedAt,
+      finishedAt: this.#around.world.clock.now(),
+      exitCode,
+      reason: isOutOfMemory ? 'OOMKilled' : exitCode === 0 ? 'Completed' : 'Error',
+      message: this.#terminationMessage(exitCode),
+    };
+  }
+
+  /** What it left in its file; if it failed and left nothing, perhaps the last that it wrote. */
+  #terminationMessage(exitCode: number): string {
+    const said = readEnd(this.#terminationFile, 4096);
+    if (said !== '' || exitCode === 0 || !this.spec.terminationMessage.orLastLog) return said;
+    const lines = readEnd(this.logFile, 64 * 1024)
+      .split('\n')
+      .slice(-81);
+    return Buffer.from(lines.map((line) => line.split(' ').slice(3).join(' ')).join('\n'))
+      .subarray(-2048)
+      .toString();
+  }
+
+  #end(end: ContainerEnd): void {
+    this.#child = undefined;
+    this.#pid = undefined;
+    this.#change({ type: 'exited', ...end });
+    this.#tellEnd();
+  }
+
+  #change(state: ContainerRunState): void {
+    this.#run = { ...this.#run, state };
+    this.#begun = true;
+    const notes: ContainerNotes = { spec: this.spec, run: this.#run, logDirectory: this.#logDirectory };
+    writeState(this.#around.layout.notes(this.spec.podUid, this.run.id), notes);
+    this.#around.onChange();
+  }
+
+  /** With its first process every other one of the container ends; before there is one, whoever makes it. */
+  #kill(): void {
+    const pid = this.#pid ?? this.#child?.pid;
+    if (pid !== undefined) signal(pid, 'SIGKILL');
+  }
+}
+
+const startErrorPrefix =
+  'failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: ';
+
+function readEnd(file: string, bytes: number): string {
+  try {
+    const whole = readFileSync(file);
+    return whole.subarray(Math.max(0, statSync(file).size - bytes)).toString();
+  } catch {
+    return '';
+  }
+}

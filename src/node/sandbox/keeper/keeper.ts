@@ -1,0 +1,210 @@
+/** The process that keeps containers: it makes them, writes down what they say, and sees how they end. Agents come and go. */
+import { mkdirSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import path from 'node:path';
+import type { Cancel, World } from '../../../world/world.ts';
+import type { Result } from '../../runtime.ts';
+import { type Call, lineReader, type Opening, type Request, type Told } from '../protocol.ts';
+import { type Layout, layoutOf, socketOf } from './layout.ts';
+import type { LogBounds } from './log-file.ts';
+import { Network } from './network.ts';
+import { KeptPod, type PodNotes } from './pod.ts';
+import { marked, signal } from './processes.ts';
+import { type Incoming, refuse, serveAttach, serveConnect, serveExec } from './sessions.ts';
+import { namesIn, readState } from './state-files.ts';
+
+export interface KeeperOptions {
+  readonly world: World;
+  /** Where all state lies. */
+  readonly root: string;
+  /** The block of addresses that pods have theirs from. */
+  readonly podCidr: string;
+  /** What of the host no container is to see, besides the root above. */
+  readonly hidden: readonly string[];
+  readonly logBounds?: LogBounds;
+  /** How long it goes on without an agent when nothing runs. */
+  readonly idleMs?: number;
+}
+
+const usualLogBounds: LogBounds = { bytes: 10 * 1024 * 1024, files: 5 };
+const usualIdleMs = 10_000;
+
+/** Resolves when the keeper has nothing left to keep. */
+export async function runKeeper(options: KeeperOptions): Promise<void> {
+  const keeper = new Keeper(options);
+  keeper.recover();
+  await keeper.serve();
+}
+
+class Keeper {
+  readonly #options: KeeperOptions;
+  readonly #layout: Layout;
+  readonly #network: Network;
+  readonly #pods = new Map<string, KeptPod>();
+  readonly #agents = new Set<Socket>();
+  readonly #server: Server;
+  #cancelIdle: Cancel = () => undefined;
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+    this.#layout = layoutOf(options.root, { hidden: options.hidden, namespaces: (uid) => this.#pods.get(uid)?.namespaces ?? [] });
+    this.#network = new Network({ cidr: options.podCidr, bridge: this.#layout.bridge });
+    this.#server = createServer((socket) => this.#accept(socket));
+    mkdirSync(this.#layout.stage, { recursive: true });
+  }
+
+  /** Containers of a keeper that died have lost whom they write to: they end, and what is known of them is kept. */
+  recover(): void {
+    for (const pid of marked(this.#layout.mark('')).values()) if (pid !== process.pid) signal(pid, 'SIGKILL');
+    for (const uid of namesIn(this.#layout.pods)) {
+      const notes = readState(this.#layout.podNotes(uid)) as PodNotes | undefined;
+      if (notes === undefined) rmSync(path.join(this.#layout.pods, uid), { recursive: true, force: true });
+      else this.#keep(notes).recover();
+    }
+  }
+
+  /** Whoever listens there already is the keeper: then this one ends. */
+  async serve(): Promise<void> {
+    const socket = socketOf(this.#options.root);
+    mkdirSync(path.dirname(socket), { recursive: true, mode: 0o700 });
+    rmSync(socket, { force: true });
+    await new Promise<void>((resolve, reject) => {
+      this.#server.on('close', resolve);
+      this.#server.on('error', reject);
+      this.#server.listen(socket, () => this.#watchIdle());
+    });
+    await this.#network.remove();
+    rmSync(socket, { force: true });
+  }
+
+  #keep(notes: PodNotes): KeptPod {
+    const { world, logBounds = usualLogBounds } = this.#options;
+    const pod = new KeptPod(notes, { world, layout: this.#layout, network: this.#network, logBounds, onChange: (uid) => this.#changed(uid) });
+    this.#pods.set(pod.uid, pod);
+    return pod;
+  }
+
+  #changed(uid: string): void {
+    const pod = this.#pods.get(uid);
+    const told: Told = pod === undefined ? { tell: 'gone', uid } : { tell: 'pod', pod: pod.state };
+    for (const agent of this.#agents) tell(agent, told);
+    this.#watchIdle();
+  }
+
+  /** Nobody asks and nothing runs: after a while there is no point in going on. */
+  #watchIdle(): void {
+    this.#cancelIdle();
+    const { world, idleMs = usualIdleMs } = this.#options;
+    const isIdle = this.#agents.size === 0 && [...this.#pods.values()].every(({ pause }) => pause === undefined);
+    this.#cancelIdle = isIdle ? world.timers.after(idleMs, () => this.#server.close()) : () => undefined;
+  }
+
+  #accept(socket: Socket): void {
+    socket.on('error', () => socket.destroy());
+    let waiting: Buffer[] = [];
+    let onChunk = (chunk: Buffer): void => void waiting.push(chunk);
+    const incoming: Incoming = (next) => {
+      onChunk = next;
+      for (const chunk of waiting) next(chunk);
+      waiting = [];
+    };
+    let head = Buffer.alloc(0);
+    const begin = (chunk: Buffer): void => {
+      head = Buffer.concat([head, chunk]);
+      const end = head.indexOf(10);
+      if (end < 0) return;
+      socket.off('data', begin);
+      socket.on('data', (later: Buffer) => onChunk(later));
+      if (head.length > end + 1) waiting.push(head.subarray(end + 1));
+      try {
+        this.#open(socket, JSON.parse(head.subarray(0, end).toString()) as Opening, incoming);
+      } catch (error) {
+        refuse(socket, { reason: 'failed', message: String(error) });
+      }
+    };
+    socket.on('data', begin);
+  }
+
+  #open(socket: Socket, opening: Opening, incoming: Incoming): void {
+    if (opening.open === 'control') return this.#serveAgent(socket, incoming);
+    const { world } = this.#options;
+    const line = { socket, incoming };
+    if (opening.open === 'connect') {
+      const pod = this.#pods.get(opening.uid);
+      if (pod === undefined) return refuse(socket, { reason: 'not-found', message: 'no such pod' });
+      return serveConnect(line, opening.port, { world, pod, mark: this.#layout.mark('session') });
+    }
+    const pod = [...this.#pods.values()].find((each) => each.container(opening.id) !== undefined);
+    const container = pod?.container(opening.id);
+    if (pod === undefined || container === undefined) return refuse(socket, { reason: 'not-found', message: 'no such container' });
+    const place = { world, pod, mark: this.#layout.mark('session') };
+    if (opening.open === 'exec') serveExec(line, container, { place, options: opening });
+    else serveAttach(line, container, { place, options: opening });
+  }
+
+  #serveAgent(socket: Socket, incoming: Incoming): void {
+    this.#agents.add(socket);
+    this.#watchIdle();
+    socket.on('close', () => {
+      this.#agents.delete(socket);
+      this.#watchIdle();
+    });
+    for (const pod of this.#pods.values()) tell(socket, { tell: 'pod', pod: pod.state });
+    tell(socket, { tell: 'all' });
+    incoming(lineReader((line) => void this.#answer(socket, JSON.parse(line) as Request)));
+  }
+
+  async #answer(socket: Socket, request: Request): Promise<void> {
+    const { number } = request;
+    try {
+      const result = await this.#perform(request);
+      tell(socket, result.ok ? { tell: 'answer', number, value: result.value } : { tell: 'failure', number, error: result.error });
+    } catch (error) {
+      tell(socket, { tell: 'failure', number, error: { reason: 'failed', message: String(error) } });
+    }
+  }
+
+  async #perform(call: Call): Promise<Result<unknown>> {
+    const done = { ok: true, value: undefined } as const;
+    switch (call.call) {
+      case 'start-pod':
+        return (this.#pods.get(call.spec.uid) ?? this.#keep({ spec: call.spec, pause: undefined, ips: [] })).start();
+      case 'stop-pod':
+        await this.#pods.get(call.uid)?.stop();
+        return done;
+      case 'remove-pod':
+        return this.#remove(call.uid);
+      case 'start-container': {
+        const pod = this.#pods.get(call.spec.podUid);
+        return pod === undefined ? { ok: false, error: { reason: 'not-found', message: 'no such pod' } } : pod.startContainer(call.spec);
+      }
+      case 'stop-container':
+        await this.#container(call.id)?.stop(call.graceMs);
+        return done;
+      case 'remove-container':
+        for (const pod of this.#pods.values()) pod.removeContainer(call.id);
+        return done;
+    }
+  }
+
+  #container(id: string) {
+    for (const pod of this.#pods.values()) {
+      const found = pod.container(id);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  async #remove(uid: string): Promise<Result<undefined>> {
+    const pod = this.#pods.get(uid);
+    if (pod !== undefined) {
+      await pod.stop();
+      pod.remove();
+      this.#pods.delete(uid);
+      this.#changed(uid);
+    }
+    return { ok: true, value: undefined };
+  }
+}
+
+const tell = (socket: Socket, told: Told): boolean => socket.write(`${JSON.stringify(told)}\n`);

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { defaultPath } from '../container-script.ts';
+
+/** By which a process of this keeper is known to the next one: a variable that what runs in containers does not get to see. */
+const marker = 'MOOR_KEPT';
+
+export const marking = (mark: string): Readonly<Record<string, string>> => ({ [marker]: mark });
+
+/** A program of the host, in a session of its own. */
+export function launch(command: readonly string[], { stdio, mark }: { readonly stdio: StdioOptions; readonly mark: string }): ChildProcess {
+  const [program = '', ...args] = command;
+  return spawn(program, args, { stdio, detached: true, cwd: '/', env: { PATH: defaultPath, ...marking(mark) } });
+}
+
+/** Runs a short program of the host to its end, with some input. Resolves with what it complained about; '': nothing. */
+export function run(command: readonly string[], input = ''): Promise<string> {
+  const [program = '', ...args] = command;
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'pipe'], cwd: '/', env: { PATH: defaultPath } });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      if (said.length < 4096) said += chunk.toString();
+    });
+    child.on('error', (error) => resolve(error.message));
+    child.on('close', (code) => resolve(code === 0 ? '' : said.trim() || `${program} ended with ${code}`));
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+  });
+}
+
+/** Processes whose mark begins so, by that mark. */
+export function marked(prefix: string): ReadonlyMap<string, number> {
+  const wanted = `${marker}=${prefix}`;
+  const found = new Map<string, number>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const variable = variablesOf(name).find((each) => each.startsWith(wanted));
+    if (variable !== undefined) found.set(`${variable.slice(marker.length + 1)} ${name}`, Number(name));
+  }
+  return found;
+}
+
+function variablesOf(pid: string): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+  } catch {
+    return []; // it has ended meanwhile
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A process that has ended already is no error. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // gone
+  }
+}
+
+export const signalNumber = (name: NodeJS.Signals | null): number => (name === null ? 0 : (constants.signals[name] ?? 0));

@@ -1,0 +1,196 @@
+/** Streams between whoever asked for them and a program: one that was started for this, or a container's own. */
+import type { ChildProcess } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import type { World } from '../../../world/world.ts';
+import type { AttachOptions, ExecOptions, RuntimeFailure, TerminalSize } from '../../runtime.ts';
+import { environment, identity, quote } from '../container-script.ts';
+import { exitCodeOf, frame, frameReader, frames, type SessionAnswer } from '../protocol.ts';
+import { inTerminal } from '../terminal.ts';
+import type { KeptContainer } from './container.ts';
+import type { KeptPod } from './pod.ts';
+import { launch, run, signal, signalNumber } from './processes.ts';
+
+export interface Place {
+  readonly world: World;
+  readonly pod: KeptPod;
+  readonly mark: string;
+}
+
+/** What of a container's output waits for somebody who attached and does not read, before the connection is given up. */
+const mostWaiting = 4 * 1024 * 1024;
+
+/** Whatever the client sends before the answer is kept and comes first. */
+export type Incoming = (onChunk: (chunk: Buffer) => void) => void;
+
+export function refuse(socket: Socket, error: RuntimeFailure): void {
+  socket.end(`${JSON.stringify({ ok: false, error } satisfies SessionAnswer)}\n`);
+}
+
+const accept = (socket: Socket, answer: { readonly stdin: boolean; readonly tty: boolean }): boolean =>
+  socket.write(`${JSON.stringify({ ok: true, ...answer } satisfies SessionAnswer)}\n`);
+
+const exitFrame = (code: number): Buffer => frame(frames.exit, Buffer.from(JSON.stringify({ code })));
+
+/** A program beside the container's own. */
+export function serveExec(
+  { socket, incoming }: Line,
+  container: KeptContainer,
+  { place, options }: { readonly place: Place; readonly options: ExecOptions },
+): void {
+  const { pid } = container;
+  if (pid === undefined) return refuse(socket, notRunning(container));
+  const { spec, groups } = container;
+  const program = options.tty ? inTerminal(options.command) : options.command;
+  const workingDir = spec.workingDir === '' ? '/' : spec.workingDir;
+  const inside = ['sh', '-c', 'cd "$0" 2>/dev/null; exec "$@"', workingDir, ...identity(spec), ...environment({ ...spec, tty: options.tty }), ...program];
+  const enter = ['nsenter', '-t', String(pid), '-m', ...(spec.hostPid ? [] : ['-p']), ...place.pod.namespaces, '--', ...inside];
+  const join = groups.map((group) => `echo 0 >${quote(`${group}/cgroup.procs`)};`).join(' ');
+  const command = groups.length === 0 ? enter : ['sh', '-c', `${join} exec "$@"`, 'sh', ...enter];
+  const child = launch(command, { stdio: [options.stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'], mark: place.mark });
+  accept(socket, { stdin: options.stdin, tty: options.tty });
+  pipe(socket, incoming, { child, world: place.world });
+}
+
+/** A connection to a port inside of the pod, where only its own loopback leads. */
+export function serveConnect({ socket, incoming }: Line, port: number, place: Place): void {
+  const { pause } = place.pod;
+  if (pause === undefined) return refuse(socket, { reason: 'not-found', message: 'the pod does not run' });
+  const dial = `const s=require('net').connect(${Math.trunc(port)},'localhost',()=>{process.stdin.pipe(s);s.pipe(process.stdout)})`;
+  const enter = place.pod.namespaces.includes('-n') ? ['nsenter', '-t', String(pause), '-n', '--'] : [];
+  const child = launch([...enter, process.execPath, '-e', dial], { stdio: ['pipe', 'pipe', 'pipe'], mark: place.mark });
+  accept(socket, { stdin: true, tty: false });
+  pipe(socket, incoming, { child, world: place.world });
+}
+
+interface Line {
+  readonly socket: Socket;
+  readonly incoming: Incoming;
+}
+
+function pipe(socket: Socket, incoming: Incoming, { child, world }: { readonly child: ChildProcess; readonly world: World }): void {
+  for (const stream of ['stdout', 'stderr'] as const) {
+    const source = child[stream];
+    source?.on('data', (chunk: Buffer) => {
+      // What nobody takes stays in the program's pipe, and the program waits.
+      if (!socket.write(frame(frames[stream], chunk))) {
+        source.pause();
+        socket.once('drain', () => source.resume());
+      }
+    });
+  }
+  child.stdin?.on('error', () => undefined);
+  child.on('error', (error) => socket.end(Buffer.concat([frame(frames.stderr, Buffer.from(`${error.message}\n`)), exitFrame(126)])));
+  child.on('close', (code, name) => socket.end(exitFrame(exitCodeOf(code, signalNumber(name)))));
+  socket.on('close', () => killAll(child.pid));
+  incoming(
+    reader(socket, (kind, bytes) => {
+      if (kind === frames.stdin && child.stdin?.write(bytes) === false) {
+        socket.pause();
+        child.stdin.once('drain', () => socket.resume());
+      } else if (kind === frames.stdinEnd) child.stdin?.end();
+      else if (kind === frames.resize) resize(() => child.pid, sizeOf(bytes), world);
+    }),
+  );
+}
+
+/** The standard streams of the container's own program. */
+export function serveAttach(
+  { socket, incoming }: Line,
+  container: KeptContainer,
+  { place, options }: { readonly place: Place; readonly options: AttachOptions },
+): void {
+  if (container.pid === undefined) return refuse(socket, notRunning(container));
+  const { spec } = container;
+  accept(socket, { stdin: options.stdin && (spec.stdin || spec.tty), tty: spec.tty });
+  const silence = container.listen((stream, chunk) => {
+    if (!options[stream] && !(spec.tty && options.stdout)) return;
+    socket.write(frame(frames[stream], chunk));
+    if (socket.writableLength > mostWaiting) socket.destroy();
+  });
+  void container.ended.then(() => {
+    const { state } = container.run;
+    socket.end(exitFrame(state.type === 'exited' ? state.exitCode : 0));
+  });
+  socket.on('close', () => {
+    silence();
+    if (options.stdin && spec.stdinOnce) container.stdin?.end();
+  });
+  incoming(
+    reader(socket, (kind, bytes) => {
+      if (kind === frames.stdin && options.stdin) container.stdin?.write(bytes);
+      else if (kind === frames.stdinEnd && options.stdin && spec.stdinOnce) container.stdin?.end();
+      else if (kind === frames.resize) resize(() => container.pid, sizeOf(bytes), place.world);
+    }),
+  );
+}
+
+const notRunning = ({ spec }: KeptContainer): RuntimeFailure => ({ reason: 'not-found', message: `container ${spec.name} does not run` });
+
+/** Whoever sends what is no frame is not our agent. */
+function reader(socket: Socket, onFrame: (kind: number, bytes: Buffer) => void): (chunk: Buffer) => void {
+  const read = frameReader(onFrame);
+  return (chunk) => {
+    try {
+      read(chunk);
+    } catch {
+      socket.destroy();
+    }
+  };
+}
+
+function sizeOf(bytes: Buffer): TerminalSize {
+  const { width, height } = JSON.parse(bytes.toString()) as TerminalSize;
+  return { width: Math.trunc(width) || 80, height: Math.trunc(height) || 24 };
+}
+
+/** How often one looks for a terminal that is being made, and how long one waits between. */
+const looks = 50;
+const betweenLooksMs = 20;
+
+function resize(pidOf: () => number | undefined, size: TerminalSize, world: World, look = 0): void {
+  const pid = pidOf();
+  const terminal = pid === undefined ? undefined : terminalBelow(pid);
+  if (terminal !== undefined) void run(['stty', '-F', terminal, 'cols', String(size.width), 'rows', String(size.height)]);
+  else if (look < looks) world.timers.after(betweenLooksMs, () => resize(pidOf, size, world, look + 1));
+}
+
+/** The terminal of the first process at or below this one that has one. */
+function terminalBelow(pid: number): string | undefined {
+  const file = `/proc/${pid}/fd/0`;
+  for (const child of childrenOf(pid)) {
+    const found = terminalBelow(child);
+    if (found !== undefined) return found;
+  }
+  try {
+    return readTerminal(pid) ? file : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The seventh field of stat(5): its terminal; none: 0. */
+function readTerminal(pid: number): boolean {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[4]) > 0;
+}
+
+function childrenOf(pid: number): readonly number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+      readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8')
+        .split(' ')
+        .filter((text) => text !== '')
+        .map(Number),
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** The program of a session, with what it started: nsenter(1) waits outside for what is inside. */
+function killAll(pid: number | undefined): void {
+  if (pid === undefined) return;
+  for (const child of childrenOf(pid)) killAll(child);
+  signal(pid, 'SIGKILL');
+}

@@ -1,0 +1,159 @@
+import { connect } from 'node:net';
+import path from 'node:path';
+import type { Duplex } from 'node:stream';
+import type { World } from '../../world/world.ts';
+import type { AttachOptions, ContainerRun, ContainerSpec, ExecOptions, PodSandbox, PodSandboxSpec, PodState, Result, Runtime, Session } from '../runtime.ts';
+import { layoutOf } from './keeper/layout.ts';
+import { oldFiles } from './keeper/log-file.ts';
+import { KeeperLink } from './keeper-link.ts';
+import type { Call } from './protocol.ts';
+import { duplexOf, sessionOver } from './session.ts';
+
+export interface SandboxOptions {
+  readonly world: World;
+  /** Where the runtime keeps its state: `runKeeper` of the command below has the same. */
+  readonly root: string;
+  /** The command that starts a keeper. */
+  readonly keeper: readonly string[];
+  readonly version: string;
+}
+
+/** Containers as processes of this host, over its own files. All of it is done by the keeper; this is its agent's end. */
+export function sandboxRuntime(options: SandboxOptions): Runtime {
+  return new Sandbox(options);
+}
+
+class Sandbox implements Runtime {
+  readonly name = 'sandbox';
+  readonly version: string;
+  readonly #options: SandboxOptions;
+  readonly #link: KeeperLink;
+  readonly #pods = new Map<string, PodState>();
+  #listener: (uid: string) => void = () => undefined;
+  #closed = false;
+
+  constructor(options: SandboxOptions) {
+    this.version = options.version;
+    this.#options = options;
+    this.#link = new KeeperLink({
+      ...options,
+      onPod: (pod) => this.#learn(pod),
+      onGone: (uid) => {
+        this.#pods.delete(uid);
+        this.#listener(uid);
+      },
+      onLost: () => this.#reopen(),
+    });
+  }
+
+  async recover(): Promise<readonly PodState[]> {
+    await this.#link.open();
+    return [...this.#pods.values()];
+  }
+
+  pod(uid: string): PodState | undefined {
+    return this.#pods.get(uid);
+  }
+
+  observe(listener: (uid: string) => void): void {
+    this.#listener = listener;
+  }
+
+  async startPod(spec: PodSandboxSpec): Promise<Result<PodSandbox>> {
+    return this.#call<PodSandbox>({ call: 'start-pod', spec });
+  }
+
+  async stopPod(uid: string): Promise<void> {
+    await this.#call({ call: 'stop-pod', uid });
+  }
+
+  async removePod(uid: string): Promise<void> {
+    await this.#call({ call: 'remove-pod', uid });
+  }
+
+  async startContainer(spec: ContainerSpec): Promise<Result<ContainerRun>> {
+    return this.#call<ContainerRun>({ call: 'start-container', spec });
+  }
+
+  async stopContainer(id: string, graceMs: number): Promise<void> {
+    await this.#call({ call: 'stop-container', id, graceMs });
+  }
+
+  async removeContainer(id: string): Promise<void> {
+    await this.#call({ call: 'remove-container', id });
+  }
+
+  async exec(id: string, options: ExecOptions): Promise<Result<Session>> {
+    const opened = await this.#link.session({ open: 'exec', id, ...options });
+    if (!opened.ok) return opened;
+    return { ok: true, value: sessionOver(opened.value.socket, { stdin: options.stdin, stdout: true, stderr: !options.tty }) };
+  }
+
+  async attach(id: string, options: AttachOptions): Promise<Result<Session>> {
+    const opened = await this.#link.session({ open: 'attach', id, ...options });
+    if (!opened.ok) return opened;
+    const { socket, answer } = opened.value;
+    return { ok: true, value: sessionOver(socket, { stdin: answer.stdin, stdout: options.stdout, stderr: options.stderr && !answer.tty }) };
+  }
+
+  /** By the pod's address if something listens there; else from inside, where its loopback is. */
+  async connect(uid: string, port: number): Promise<Result<Duplex>> {
+    const sandbox = this.#pods.get(uid)?.sandbox;
+    if (sandbox === undefined) return { ok: false, error: { reason: 'not-found', message: 'the pod does not run' } };
+    const direct = await dial(sandbox.ips[0] ?? '127.0.0.1', port);
+    if (direct !== undefined) return { ok: true, value: direct };
+    const opened = await this.#link.session({ open: 'connect', uid, port });
+    if (!opened.ok) return opened;
+    return { ok: true, value: duplexOf(sessionOver(opened.value.socket, { stdin: true, stdout: true, stderr: false })) };
+  }
+
+  async logFiles(id: string): Promise<readonly string[]> {
+    for (const pod of this.#pods.values()) {
+      const run = pod.runs.find((each) => each.id === id);
+      if (run === undefined) continue;
+      const layout = layoutOf(this.#options.root, { hidden: [], namespaces: () => [] });
+      const current = path.join(layout.logs(pod, run.name), `${run.attempt}.log`);
+      return [...oldFiles(current), current];
+    }
+    return [];
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#link.close();
+  }
+
+  /** An answer may overtake what is told of the pod: then it is learnt from the answer. */
+  async #call<T>(call: Call): Promise<Result<T>> {
+    return (await this.#link.call(call)) as Result<T>;
+  }
+
+  #learn(pod: PodState): void {
+    this.#pods.set(pod.uid, pod);
+    this.#listener(pod.uid);
+  }
+
+  /** What the lost keeper kept, its successor tells as ended. */
+  #reopen(): void {
+    const { world } = this.#options;
+    const attempt = (): void => {
+      if (this.#closed) return;
+      this.#link.open().catch((error: unknown) => {
+        world.log.error('containers are without a keeper', { error: String(error) });
+        world.timers.after(reopenMs, attempt);
+      });
+    };
+    attempt();
+  }
+}
+
+const reopenMs = 1000;
+
+/** Undefined: nobody listens there. */
+function dial(host: string, port: number): Promise<Duplex | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    socket.once('error', () => resolve(undefined));
+    socket.once('connect', () => resolve(socket));
+  });
+}

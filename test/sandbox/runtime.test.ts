@@ -1,0 +1,208 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ContainerRun, ContainerSpec, PodSandboxSpec, PodState, Runtime } from '../../src/node/runtime.ts';
+import { canSandbox } from '../../src/node/sandbox/detect.ts';
+import { layoutOf } from '../../src/node/sandbox/keeper/layout.ts';
+import { marked } from '../../src/node/sandbox/keeper/processes.ts';
+import { containerSpec, type Machine, podSpec, sandboxMachine } from './sandboxes.ts';
+
+// Real processes in real namespaces, where the machine lets us: elsewhere nodes are hollow, and `canSandbox` says why.
+const ability = canSandbox();
+
+describe.runIf(ability.can)('containers of the sandbox runtime', () => {
+  let machine: Machine;
+  let runtime: Runtime;
+  beforeAll(async () => {
+    machine = await sandboxMachine();
+    runtime = machine.agent();
+    await runtime.recover();
+  });
+  afterAll(() => machine.dispose());
+
+  const started = async (over: Partial<ContainerSpec> = {}, pod: Partial<PodSandboxSpec> = {}): Promise<{ uid: string; run: ContainerRun }> => {
+    const spec = podSpec(pod);
+    expect(await runtime.startPod(spec)).toMatchObject({ ok: true });
+    const result = await runtime.startContainer(containerSpec(spec.uid, over));
+    if (!result.ok) throw new Error(result.error.message);
+    return { uid: spec.uid, run: result.value };
+  };
+  const hasEnded = (pod: PodState | undefined) => pod?.runs.every(({ state }) => state.type === 'exited') === true;
+  const endOf = async (uid: string) => (await machine.until(runtime, uid, hasEnded))?.runs.at(-1);
+  const logOf = async (id: string) => {
+    const files = await runtime.logFiles(id);
+    return files.map((file) => readFileSync(file, 'utf8')).join('');
+  };
+  const shell = (script: string): Partial<ContainerSpec> => ({ args: [script] });
+
+  test('run what they are told, with their variables, user, groups and directory', async () => {
+    const { uid, run } = await started({
+      ...shell('echo "$GREETING from $(pwd) as $(id -u):$(id -g) in $(id -G)"; echo oops >&2; echo "pid $$"; cat /etc/hosts; exit 3'),
+      env: [{ name: 'GREETING', value: "it's me" }],
+      workingDir: '/made/for/it',
+      user: { uid: 1234, gid: 2345, groups: [7, 8] },
+    });
+    expect((await endOf(uid))?.state).toMatchObject({ type: 'exited', exitCode: 3, reason: 'Error', message: '' });
+    const lines = (await logOf(run.id)).trim().split('\n');
+    for (const line of lines) expect(line).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z (stdout|stderr) F /);
+    const said = (stream: string) => lines.filter((line) => line.includes(` ${stream} F `)).map((line) => line.split(' ').slice(3).join(' '));
+    expect(said('stdout')).toEqual(["it's me from /made/for/it as 1234:2345 in 2345 7 8", 'pid 1', '127.0.0.1\tlocalhost']);
+    expect(said('stderr')).toEqual(['oops']);
+  });
+
+  test('see volumes where they are mounted, and leave the host as it was', async () => {
+    const volume = path.join(machine.root, 'volume');
+    mkdirSync(volume, { recursive: true });
+    writeFileSync(path.join(volume, 'file'), 'from the host\n');
+    const mount = { volume: 'v', recursiveReadOnly: false, propagation: 'private' } as const;
+    const { uid, run } = await started({
+      ...shell(
+        'cat /var/run/data/file /etc/only/this; echo from inside >/var/run/data/new; echo x >/etc/only/this; echo x >/usr/of-the-container; ls /usr/of-the-container /tmp | wc -l',
+      ),
+      mounts: [
+        { ...mount, hostPath: path.join(volume, 'file'), containerPath: '/etc/only/this', readOnly: true },
+        { ...mount, hostPath: volume, containerPath: '/var/run/data', readOnly: false },
+      ],
+    });
+    await endOf(uid);
+    expect(readFileSync(path.join(volume, 'new'), 'utf8')).toBe('from inside\n');
+    expect(readFileSync(path.join(volume, 'file'), 'utf8')).toBe('from the host\n');
+    expect(() => readFileSync('/usr/of-the-container')).toThrow();
+    expect(await logOf(run.id)).toMatch(/from the host\n.*from the host\n.*cannot create \/etc\/only\/this: Read-only file system/s);
+  });
+
+  test('have a root that nobody can write, if so asked', async () => {
+    const { uid, run } = await started({ ...shell('touch /x || echo refused; touch /tmp/x && echo fine'), readOnlyRoot: true });
+    await endOf(uid);
+    expect(await logOf(run.id)).toMatch(/refused\n.*fine/s);
+  });
+
+  test('leave a message when they end; if asked and they failed, the last that they wrote', async () => {
+    const own = await started(shell('echo -n "out of luck" >/dev/termination-log; exit 1'));
+    expect((await endOf(own.uid))?.state).toMatchObject({ message: 'out of luck' });
+    const log = await started({ ...shell('echo first; echo last; exit 1'), terminationMessage: { path: '/dev/termination-log', orLastLog: true } });
+    expect((await endOf(log.uid))?.state).toMatchObject({ message: 'first\nlast\n' });
+  });
+
+  test('whose program is not there do not start, and say so as runtimes do', async () => {
+    const spec = podSpec();
+    await runtime.startPod(spec);
+    const result = await runtime.startContainer(containerSpec(spec.uid, { command: ['no-such-program'], args: [] }));
+    expect(result).toMatchObject({
+      ok: false,
+      error: { reason: 'start', message: expect.stringContaining('exec: "no-such-program": executable file not found in $PATH: unknown') },
+    });
+    expect(runtime.pod(spec.uid)?.runs[0]?.state).toMatchObject({ type: 'exited', exitCode: 128, reason: 'StartError' });
+  });
+
+  test('are asked to stop, and killed with all their processes when they do not', async () => {
+    const polite = await started(shell("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.05; done"));
+    const rude = await started(shell("trap '' TERM; echo up; sleep infinity & while :; do sleep 0.05; done"));
+    await awaitLog(polite.run.id, 'up');
+    await awaitLog(rude.run.id, 'up');
+    await Promise.all([runtime.stopContainer(polite.run.id, 20_000), runtime.stopContainer(rude.run.id, 100)]);
+    expect((await endOf(polite.uid))?.state).toMatchObject({ exitCode: 0, reason: 'Completed' });
+    expect((await endOf(rude.uid))?.state).toMatchObject({ exitCode: 137, reason: 'Error' });
+  });
+
+  const awaitLog = async (id: string, what: string): Promise<void> => expect.poll(() => logOf(id), { timeout: 10_000, interval: 10 }).toContain(what);
+
+  test('of one pod share its network and name, and reach those of another pod', async () => {
+    const host = { address: addressOf(machine, 5), hostname: 'first' };
+    const server = await started(
+      {
+        ...shell(
+          'hostname; exec perl -MIO::Socket::INET -e \'$s=IO::Socket::INET->new(LocalPort=>8080,Listen=>5,ReuseAddr=>1) or die; $|=1; print "up\\n"; while($c=$s->accept){print $c "hello\\n";close $c}\'',
+        ),
+      },
+      host,
+    );
+    await awaitLog(server.run.id, 'up');
+    expect(await logOf(server.run.id)).toContain(' first\n');
+    const dial = `exec perl -MIO::Socket::INET -e '$s=IO::Socket::INET->new("${host.address}:8080") or die $!; print <$s>'`;
+    const other = await started(shell(dial), { address: addressOf(machine, 6) });
+    expect((await endOf(other.uid))?.state).toMatchObject({ exitCode: 0 });
+    expect(await logOf(other.run.id)).toContain('hello');
+    const connection = await runtime.connect(server.uid, 8080);
+    if (!connection.ok) throw new Error(connection.error.message);
+    expect(await text(connection.value)).toBe('hello\n');
+  });
+
+  test('run other programs beside their own, with input, output and exit code', async () => {
+    const { run } = await started({ user: { uid: 1234, gid: 1234, groups: [] }, env: [{ name: 'A', value: 'b' }] });
+    const session = await runtime.exec(run.id, { command: ['sh', '-c', 'cat; echo "$A $(id -u)" >&2; exit 7'], stdin: true, tty: false });
+    if (!session.ok) throw new Error(session.error.message);
+    const { stdin, stdout, stderr, done } = session.value;
+    stdin?.end('through the pipe');
+    const [out, err] = await Promise.all([read(stdout), read(stderr)]);
+    expect([out, err, await done]).toEqual(['through the pipe', 'b 1234\n', 7]);
+  });
+
+  test('give a terminal to who asks for one, of the size that it has', async () => {
+    const { run } = await started();
+    const session = await runtime.exec(run.id, { command: ['sh'], stdin: true, tty: true });
+    if (!session.ok) throw new Error(session.error.message);
+    const { stdin, stdout, done } = session.value;
+    let seen = '';
+    stdout?.on('data', (chunk: Buffer) => {
+      seen += chunk.toString();
+    });
+    session.value.resize({ width: 123, height: 45 });
+    stdin?.write('test -t 0 && until [ "$(stty size)" = "45 123" ]; do sleep 0.02; done; echo si"ze" fits; exit 4\n');
+    expect(await done).toBe(4);
+    expect(seen).toContain('size fits');
+  });
+
+  test('pass on what is written to who attaches, and take their input', async () => {
+    const { uid, run } = await started({ ...shell('read line; echo "got $line"'), stdin: true, stdinOnce: true });
+    const session = await runtime.attach(run.id, { stdin: true, stdout: true, stderr: true });
+    if (!session.ok) throw new Error(session.error.message);
+    session.value.stdin?.write('a line\n');
+    expect(await read(session.value.stdout)).toBe('got a line\n');
+    expect(await session.value.done).toBe(0);
+    await endOf(uid);
+  });
+
+  test('that take more memory than they may are ended for it', async () => {
+    const { uid } = await started({
+      ...shell('exec perl -e \'$x = "a" x (200*1024*1024); sleep 5\''),
+      resources: { cpuMilli: 500, cpuRequestMilli: 100, memoryBytes: 32 * 1024 * 1024 },
+    });
+    expect((await endOf(uid))?.state).toMatchObject({ exitCode: 137, reason: 'OOMKilled' });
+  });
+
+  test('go on when the agent ends, and are found by the next one; so is how they ended', async () => {
+    const { uid, run } = await started(shell("trap 'exit 5' TERM; echo up; while :; do sleep 0.05; done"));
+    await awaitLog(run.id, 'up');
+    const next = machine.agent();
+    const found = await next.recover();
+    expect(found.find((pod) => pod.uid === uid)?.runs).toMatchObject([{ id: run.id, state: { type: 'running' } }]);
+    await next.stopContainer(run.id, 20_000);
+    const last = machine.agent();
+    expect((await last.recover()).find((pod) => pod.uid === uid)?.runs[0]?.state).toMatchObject({ type: 'exited', exitCode: 5 });
+    await last.removePod(uid);
+    await expect.poll(() => runtime.pod(uid)).toBeUndefined();
+  });
+
+  test('end with their keeper, and the next one says so', async () => {
+    const { uid, run } = await started({ ...shell('echo up; exec sleep infinity'), user: { uid: 1234, gid: 1234, groups: [] } });
+    await awaitLog(run.id, 'up');
+    const keeper = marked(`keeper ${machine.root}`);
+    expect(keeper.size).toBe(1);
+    for (const pid of keeper.values()) process.kill(pid, 'SIGKILL');
+    expect((await endOf(uid))?.state).toMatchObject({ exitCode: 137, reason: 'ContainerStatusUnknown' });
+    expect(runtime.pod(uid)?.sandbox).toBeUndefined();
+    // Whether its processes are gone as well.
+    await expect.poll(() => marked(`${layoutOf(machine.root, { hidden: [], namespaces: () => [] }).name}:`).size).toBe(0);
+  });
+});
+
+test('where containers cannot be made, one line says why', () => {
+  expect(ability.can ? '' : ability.why).toMatch(/^(|containers need .*|this machine does not permit it: .*)$/);
+});
+
+const read = (stream: Readable | undefined): Promise<string> => (stream === undefined ? Promise.resolve('') : text(stream));
+
+const addressOf = (machine: Machine, last: number): string => `${machine.podCidr.split('.').slice(0, 3).join('.')}.${last}`;

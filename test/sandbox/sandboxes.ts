@@ -1,0 +1,97 @@
+/** Real containers for tests, on this machine, and everything of them gone afterwards. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { rolldown } from 'rolldown';
+import { createRealWorld } from '../../src/main/real-world.ts';
+import type { ContainerSpec, PodSandboxSpec, PodState, Runtime } from '../../src/node/runtime.ts';
+import type { KeeperOptions } from '../../src/node/sandbox/keeper/keeper.ts';
+import { layoutOf } from '../../src/node/sandbox/keeper/layout.ts';
+import { marked, run, signal } from '../../src/node/sandbox/keeper/processes.ts';
+import { sandboxRuntime } from '../../src/node/sandbox/sandbox.ts';
+
+export interface Machine {
+  readonly root: string;
+  readonly podCidr: string;
+  /** An agent's end; a second one is what an agent that starts anew has. */
+  agent(): Runtime;
+  /** Resolves once the pod is so. */
+  until(runtime: Runtime, uid: string, isSo: (pod: PodState | undefined) => boolean): Promise<PodState | undefined>;
+  dispose(): Promise<void>;
+}
+
+/** The keeper's program is built for the test: it is a process of its own, which runs JavaScript. */
+export async function sandboxMachine(options: Partial<KeeperOptions> = {}): Promise<Machine> {
+  const root = mkdtempSync(path.join(tmpdir(), 'moor-sandbox-'));
+  const program = path.join(root, 'keeper.mjs');
+  const bundle = await rolldown({ input: 'src/main/sandbox-keeper.ts', platform: 'node', external: /^[^./]/ });
+  await bundle.write({ file: program });
+  const world = createRealWorld({ logLevel: 'silent' });
+  // A block that another test does not have at the same time.
+  const podCidr = `10.${200 + ((randomBytes(1)[0] ?? 0) % 50)}.${randomBytes(1)[0] ?? 0}.0/24`;
+  const state = path.join(root, 'state');
+  const settings = { root: state, podCidr, hidden: [], idleMs: 200, ...options };
+  const runtimes: Runtime[] = [];
+  return {
+    root: state,
+    podCidr,
+    agent() {
+      const runtime = sandboxRuntime({ world, root: state, version: 'test', keeper: [process.execPath, program, JSON.stringify(settings)] });
+      runtimes.push(runtime);
+      return runtime;
+    },
+    until: (runtime, uid, isSo) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (isSo(runtime.pod(uid))) resolve(runtime.pod(uid));
+        };
+        runtime.observe(look);
+        look();
+      }),
+    async dispose() {
+      const layout = layoutOf(state, { hidden: [], namespaces: () => [] });
+      await Promise.all(runtimes.map((runtime) => runtime.close()));
+      for (const pid of marked(layout.mark('')).values()) signal(pid, 'SIGKILL');
+      await run(['ip', 'link', 'del', layout.bridge]);
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+export const podSpec = (over: Partial<PodSandboxSpec> = {}): PodSandboxSpec => ({
+  uid: randomUUID(),
+  namespace: 'default',
+  name: 'web',
+  hostname: 'web',
+  address: undefined,
+  hostIpc: false,
+  resolvConf: 'nameserver 10.0.0.10\n',
+  hosts: '127.0.0.1\tlocalhost\n',
+  ...over,
+});
+
+export const containerSpec = (podUid: string, over: Partial<ContainerSpec> = {}): ContainerSpec => ({
+  podUid,
+  name: 'app',
+  attempt: 0,
+  image: 'busybox',
+  command: ['sh', '-c'],
+  args: ['sleep infinity'],
+  env: [],
+  workingDir: '',
+  user: { uid: undefined, gid: undefined, groups: [] },
+  mounts: [],
+  devices: [],
+  resources: { cpuMilli: undefined, cpuRequestMilli: undefined, memoryBytes: undefined },
+  readOnlyRoot: false,
+  privileged: false,
+  capabilities: { add: [], drop: [] },
+  noNewPrivileges: false,
+  hostPid: false,
+  stdin: false,
+  stdinOnce: false,
+  tty: false,
+  terminationMessage: { path: '/dev/termination-log', orLastLog: false },
+  ...over,
+});
