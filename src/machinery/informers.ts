@@ -37,6 +37,14 @@ export class Informers {
     await Promise.all([...this.#informers.values()].map((informer) => informer.synced()));
   }
 
+  /** Of a kind that is no longer served: its objects are told to be gone, and whoever asks for it again gets a new cache. */
+  drop(kind: Kind): void {
+    const informer = this.#informers.get(qualifiedResource(kind));
+    this.#informers.delete(qualifiedResource(kind));
+    informer?.stop();
+    informer?.cache.clear();
+  }
+
   stop(): void {
     for (const informer of this.#informers.values()) informer.stop();
   }

@@ -19,12 +19,14 @@ import { volumeAttacher } from '../controllers/volume-attacher/controller.ts';
 import { eventSource } from '../domain/volumes/decision.ts';
 import type { DriverSet, LedDrivers } from '../drivers/driver-set.ts';
 import { type Client, createClient } from '../machinery/client.ts';
+import { DefinedKinds } from '../machinery/defined-kinds.ts';
 import { type RunningControllers, runLedControllers, type Stoppable, type Term } from '../machinery/controllers.ts';
 import { Informers } from '../machinery/informers.ts';
 import type { LeaderOptions } from '../machinery/leader.ts';
 import { type Controller, type Loop, runController } from '../machinery/loop.ts';
 import { Recorder } from '../machinery/recorder.ts';
 import { Tellings } from '../machinery/tellings.ts';
+import type { Sign } from '../workloads/certificates/actions.ts';
 import { clusterRoleAggregation } from '../workloads/cluster-role-aggregation/controller.ts';
 import { garbageCollector } from '../workloads/garbage-collector/controller.ts';
 import { namespaceController } from '../workloads/namespace/controller.ts';
@@ -49,6 +51,8 @@ export interface ControllersOptions {
   readonly housekeeping?: {
     /** PEM. */
     readonly rootCa: string;
+    /** Absent: who has the authority's key signs certificates elsewhere. */
+    readonly sign?: Sign;
   };
   readonly drivers: DriverSet;
   /** Volume and claim are bound in one transaction; else in Kubernetes' four writes. */
@@ -78,6 +82,7 @@ function startTerm(options: ControllersOptions, { fence, deposed }: Term): reado
   const { connect, world, kinds, pageSize } = options;
   const client = createClient({ transport: connect('moor-informers') });
   const informers: Informers = new Informers({ world, client, ...(pageSize === undefined ? {} : { pageSize }) });
+  const definedKinds = new DefinedKinds(informers);
   const recorders: Recorder[] = [];
 
   /** What a controller works with: the caches they all share, and a client of its own name. */
@@ -92,13 +97,18 @@ function startTerm(options: ControllersOptions, { fence, deposed }: Term): reado
     return recorder;
   };
   const run: Run = (controller) => runController(controller, { world, informers, onDeposed: deposed });
-  const crew: Crew = { as, recorderFor, run, drivers: options.drivers.ledBy(fence) };
+  const crew: Crew = { as, recorderFor, run, definedKinds, drivers: options.drivers.ledBy(fence) };
   const loops = [
     ...storageLoops(options, crew),
     ...claimLoops(options, crew),
     ...(options.housekeeping === undefined
       ? []
-      : [...housekeepingLoops(options.housekeeping.rootCa, options, crew), ...workloadLoops(crew), ...nodeLoops(crew), ...serviceLoops(kinds, crew)]),
+      : [
+          ...housekeepingLoops(options.housekeeping.rootCa, options, crew),
+          ...workloadLoops(crew),
+          ...nodeLoops(options.housekeeping, crew),
+          ...serviceLoops(kinds, crew),
+        ]),
   ];
   informers.start();
   return [...loops, ...recorders, informers];
@@ -111,6 +121,7 @@ export interface Crew {
   readonly as: (name: ControllerName) => { readonly client: Client; readonly informers: Informers; readonly clock: Clock };
   readonly recorderFor: (name: ControllerName, component: string) => Recorder;
   readonly run: Run;
+  readonly definedKinds: DefinedKinds;
   readonly drivers: LedDrivers;
 }
 
@@ -141,25 +152,25 @@ function storageLoops({ world, bindsTogether }: ControllersOptions, { as, record
 }
 
 /** Who may have and keep a claim. */
-function claimLoops({ world, kinds }: ControllersOptions, { as, recorderFor, run }: Crew): readonly Loop[] {
+function claimLoops({ world, kinds }: ControllersOptions, { as, recorderFor, run, definedKinds }: Crew): readonly Loop[] {
   const tellings = new Tellings(recorderFor('ephemeral-volume-controller', ephemeralEventSource), world.clock);
   return [
     run(claimProtection({ ...as('pvc-protection-controller'), kinds: storageKinds })),
     run(volumeProtection({ ...as('pv-protection-controller'), kinds: storageKinds })),
     run(attributesClassProtection({ ...as('volumeattributesclass-protection-controller'), kinds: storageKinds })),
-    run(quotaController({ ...as('resourcequota-controller'), kinds })),
+    run(quotaController({ ...as('resourcequota-controller'), kinds, definedKinds })),
     run(ephemeralClaims({ ...as('ephemeral-volume-controller'), tellings })),
   ];
 }
 
 /** What every cluster needs, storage or not. */
-function housekeepingLoops(rootCa: string, { kinds, customKinds }: ControllersOptions, { as, recorderFor, run }: Crew): readonly Loop[] {
+function housekeepingLoops(rootCa: string, { kinds, customKinds }: ControllersOptions, { as, recorderFor, run, definedKinds }: Crew): readonly Loop[] {
   const recorder = recorderFor('generic-garbage-collector', 'garbage-collector-controller');
   return [
     run(serviceAccountController({ ...as('service-account-controller'), kinds: serviceAccountKinds, rootCa })),
     run(clusterRoleAggregation(as('clusterrole-aggregation-controller'))),
-    run(namespaceController({ ...as('namespace-controller'), namespaceKind, kinds, ...(customKinds === undefined ? {} : { customKinds }) })),
-    run(garbageCollector({ ...as('generic-garbage-collector'), kinds, recorder })),
+    run(namespaceController({ ...as('namespace-controller'), namespaceKind, kinds, definedKinds, ...(customKinds === undefined ? {} : { customKinds }) })),
+    run(garbageCollector({ ...as('generic-garbage-collector'), kinds, definedKinds, recorder })),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { apiVersionOf, type Kind } from '../api/kind.ts';
+import type { CustomResourceDefinition } from '../api/custom/definition.ts';
 import { allKinds } from '../api/kinds/index.ts';
 import type { KubeObject } from '../api/object.ts';
 import type { Transport } from '../machinery/transport.ts';
@@ -22,6 +23,10 @@ interface ResourceList extends KubeObject {
   readonly resources?: readonly { readonly name: string; readonly verbs: readonly string[] }[];
 }
 
+interface DefinitionList extends KubeObject {
+  readonly items?: readonly Pick<CustomResourceDefinition, 'spec'>[];
+}
+
 /** @throws if the server gives no answer, or none that makes sense */
 export async function discover(transport: Transport): Promise<Discovered> {
   const { groups = [] } = await ask<GroupList>(transport, '/apis');
@@ -29,17 +34,27 @@ export async function discover(transport: Transport): Promise<Discovered> {
   const preferred = new Set(['v1', ...groups.map((group) => group.preferredVersion?.groupVersion)]);
   const known = new Set(allKinds.map(({ group, plural }) => `${group}/${plural}`));
   const served = new Set<string>();
-  let complete = true;
+  const unknown = new Set<string>();
   for (const version of versions) {
     const { resources = [] } = await ask<ResourceList>(transport, version === 'v1' ? '/api/v1' : `/apis/${version}`);
     for (const { name, verbs } of resources) {
       served.add(`${version}/${name}`);
       const group = version.includes('/') ? (version.split('/')[0] ?? '') : '';
       const isKept = verbs.includes('list') && verbs.includes('delete');
-      if (isKept && preferred.has(version) && !known.has(`${group}/${name}`)) complete = false;
+      if (isKept && preferred.has(version) && !known.has(`${group}/${name}`)) unknown.add(`${group}/${name}`);
     }
   }
-  return { kinds: allKinds.filter((kind) => served.has(`${apiVersionOf(kind)}/${kind.plural}`)), complete };
+  const defined = unknown.size > 0 && served.has(definitions) ? await definedNames(transport) : [];
+  for (const name of defined) unknown.delete(name);
+  return { kinds: allKinds.filter((kind) => served.has(`${apiVersionOf(kind)}/${kind.plural}`)), complete: unknown.size === 0 };
+}
+
+const definitions = 'apiextensions.k8s.io/v1/customresourcedefinitions';
+
+/** Kinds that were defined there: controllers learn what they are from their definitions. */
+async function definedNames(transport: Transport): Promise<readonly string[]> {
+  const { items = [] } = await ask<DefinitionList>(transport, `/apis/${definitions}`);
+  return items.map(({ spec }) => `${spec.group}/${spec.names.plural}`);
 }
 
 async function ask<T extends KubeObject>(transport: Transport, path: string): Promise<T> {

@@ -8,6 +8,7 @@ import { deploymentKind } from '../../src/api/kinds/workloads/deployment.ts';
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
 import { replicaSetKind } from '../../src/api/kinds/workloads/replica-set.ts';
 import { type Client, createClient, type Draft, refOf, type Result } from '../../src/machinery/client.ts';
+import { DefinedKinds } from '../../src/machinery/defined-kinds.ts';
 import { Informers } from '../../src/machinery/informers.ts';
 import { type Loop, type LoopOptions, runController } from '../../src/machinery/loop.ts';
 import { Recorder } from '../../src/machinery/recorder.ts';
@@ -40,7 +41,10 @@ export function runWorkloads(transport: Transport, world: World, more: Partial<L
   const loops = [
     runController(replicaSetController({ ...common, recorder: recorder('replicaset-controller') }), options),
     runController(deploymentController({ ...common, recorder: recorder('deployment-controller') }), options),
-    runController(garbageCollector({ ...common, kinds: allKinds, recorder: recorder('garbage-collector-controller') }), options),
+    runController(
+      garbageCollector({ ...common, kinds: allKinds, definedKinds: new DefinedKinds(informers), recorder: recorder('garbage-collector-controller') }),
+      options,
+    ),
   ];
   informers.start();
   return loops;

@@ -4,6 +4,7 @@ import { eventKind } from '../../src/api/kinds/event.ts';
 import { namespaceKind } from '../../src/api/kinds/namespace.ts';
 import { serviceAccountKind } from '../../src/api/kinds/service-account.ts';
 import { createClient } from '../../src/machinery/client.ts';
+import { DefinedKinds } from '../../src/machinery/defined-kinds.ts';
 import { Informers } from '../../src/machinery/informers.ts';
 import { type Loop, type LoopOptions, runController } from '../../src/machinery/loop.ts';
 import { Recorder } from '../../src/machinery/recorder.ts';
@@ -24,9 +25,10 @@ export function startHousekeeping(transport: Transport, world: World, onAction?:
   const recorder = new Recorder({ world, client, eventKind, component: 'garbage-collector-controller' });
   const options: LoopOptions = { world, informers, ...(onAction === undefined ? {} : { onAction }) };
   const { clock } = world;
+  const definedKinds = new DefinedKinds(informers);
   const loops = [
-    runController(garbageCollector({ clock, client, kinds: allKinds, recorder }), options),
-    runController(namespaceController({ clock, client, informers, namespaceKind, kinds: allKinds }), options),
+    runController(garbageCollector({ clock, client, kinds: allKinds, definedKinds, recorder }), options),
+    runController(namespaceController({ clock, client, informers, namespaceKind, kinds: allKinds, definedKinds }), options),
     runController(
       serviceAccountController({
         client,

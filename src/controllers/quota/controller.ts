@@ -1,11 +1,13 @@
 import type { ResourceQuota } from '../../api/generated/types.ts';
 import type { Kind } from '../../api/kind.ts';
 import { resourceQuotaKind } from '../../api/kinds/resource-quota.ts';
+import type { Evaluator } from '../../domain/quota/evaluator.ts';
 import { evaluatorOf } from '../../domain/quota/evaluators.ts';
 import { type Cache, keyOf } from '../../machinery/cache.ts';
 import type { Client } from '../../machinery/client.ts';
+import type { DefinedKinds } from '../../machinery/defined-kinds.ts';
 import type { Informers } from '../../machinery/informers.ts';
-import { type Controller, type Outcome, outcomeOf, source } from '../../machinery/loop.ts';
+import { type Controller, type Outcome, outcomeOf, type Source, source } from '../../machinery/loop.ts';
 import { isNewer } from '../../machinery/revision.ts';
 import type { Clock } from '../../world/world.ts';
 import { type Action, confirmUsage } from './actions.ts';
@@ -18,6 +20,8 @@ export interface QuotaControllerOptions {
   readonly clock: Clock;
   /** All kinds that are served. */
   readonly kinds: readonly Kind[];
+  /** And those that come and go. */
+  readonly definedKinds: DefinedKinds;
 }
 
 /** Keeps what quotas say is used true when objects go, shrink or stop counting. Keys are 'namespace/name'. */
@@ -28,6 +32,7 @@ export function quotaController(options: QuotaControllerOptions): Controller<str
     sources: [
       source(resourceQuotaKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
       ...keeper.countedKinds.map((kind) => source(kind, (change) => keeper.ledger.changed(kind, change))),
+      options.definedKinds.each((kind) => keeper.follow(kind)),
     ],
     snapshot: (key) => keeper.snapshot(key),
     decide(snapshot, now) {
@@ -52,6 +57,7 @@ class UsageKeeper {
   readonly ledger: Ledger;
   readonly countedKinds: readonly Kind[];
   readonly #options: QuotaControllerOptions;
+  readonly #evaluators: Map<Kind, Evaluator>;
   readonly #quotas: Cache<ResourceQuota>;
   readonly #memories = new Map<string, Memory>();
 
@@ -64,9 +70,32 @@ class UsageKeeper {
       }),
     );
     this.#options = options;
+    this.#evaluators = evaluators;
     this.countedKinds = [...evaluators.keys()];
     this.ledger = new Ledger({ informers, clock, evaluators });
     this.#quotas = informers.cache(resourceQuotaKind);
+  }
+
+  /** A kind that came later: its objects count as long as it is there. */
+  follow(kind: Kind): Source<string> {
+    const evaluator = evaluatorOf(kind);
+    return {
+      subscribe: (informers, add) => {
+        if (evaluator === undefined) return () => undefined;
+        const wakeAll = (): void => {
+          for (const { metadata } of this.#quotas.list()) add(keyOf(metadata));
+        };
+        const evaluators = this.#evaluators.set(kind, evaluator);
+        const cancel = source(kind, (change) => this.ledger.changed(kind, change)).subscribe(informers, add);
+        // What was counted before is found in its cache: until that is full, nothing can be said.
+        void informers.synced().then(wakeAll);
+        return () => {
+          cancel();
+          evaluators.delete(kind);
+          wakeAll();
+        };
+      },
+    };
   }
 
   snapshot(key: string): Snapshot | undefined {

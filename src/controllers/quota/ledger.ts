@@ -11,7 +11,7 @@ import { Tally } from './tally.ts';
 export interface LedgerOptions {
   readonly informers: Informers;
   readonly clock: Clock;
-  /** Of every kind whose objects count. */
+  /** Of every kind whose objects count: more may come, and go. */
   readonly evaluators: ReadonlyMap<Kind, Evaluator>;
 }
 
@@ -19,7 +19,7 @@ export interface LedgerOptions {
 interface Account {
   /** Of the quota whose account this is; another one of the same name gets another. */
   readonly uid: string;
-  /** What it is about, as text: names and scopes. */
+  /** What it is about, as text: kinds, names and scopes. */
   readonly about: string;
   readonly meters: ReadonlyMap<Kind, Meter>;
   readonly tally: Tally;
@@ -59,7 +59,12 @@ export class Ledger {
   accountOf(quota: ResourceQuota): Pick<Account, 'meters' | 'tally'> {
     const { namespace = '', uid = '' } = quota.metadata;
     const key = keyOf(quota.metadata);
-    const about = JSON.stringify([Object.keys(quota.spec.hard ?? {}).sort(), quota.spec.scopes, quota.spec.scopeSelector]);
+    const about = JSON.stringify([
+      [...this.#options.evaluators.keys()].map(({ storage }) => storage.resource),
+      Object.keys(quota.spec.hard ?? {}).sort(),
+      quota.spec.scopes,
+      quota.spec.scopeSelector,
+    ]);
     let accounts = this.#accounts.get(namespace);
     if (accounts === undefined) this.#accounts.set(namespace, (accounts = new Map<string, Account>()));
     let account = accounts.get(key);

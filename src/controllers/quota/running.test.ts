@@ -21,6 +21,7 @@ import { SimulatedProcess } from '../../sim/process.ts';
 import { seeds } from '../../sim/seeds.ts';
 import { type SimulatedWorld, simulate } from '../../sim/world.ts';
 import type { World } from '../../world/world.ts';
+import { DefinedKinds } from '../../machinery/defined-kinds.ts';
 import { quotaController } from './controller.ts';
 
 interface Starting {
@@ -31,7 +32,11 @@ interface Starting {
 function startController(transport: Transport, world: World, { kinds = allKinds, ...options }: Starting = {}): Loop {
   const informers: Informers = new Informers({ client: createClient({ transport }), world });
   const client = createClient({ transport, observer: informers.observer });
-  const loop = runController(quotaController({ client, informers, clock: world.clock, kinds }), { world, informers, ...options });
+  const loop = runController(quotaController({ client, informers, clock: world.clock, kinds, definedKinds: new DefinedKinds(informers) }), {
+    world,
+    informers,
+    ...options,
+  });
   informers.start();
   return loop;
 }

@@ -5,6 +5,7 @@
  */
 import type { KubeObject } from '../../api/object.ts';
 import type { User } from '../api.ts';
+import type { DeleteOptions, WriteOptions } from '../registry/options.ts';
 import type { Resource } from '../registry/resources.ts';
 import type { Draft } from '../registry/transaction.ts';
 
@@ -25,7 +26,14 @@ export interface AdmissionRequest {
   readonly dryRun: boolean;
   readonly draft: Draft;
   readonly warnings: Set<string>;
+  /** Those of the request, as far as it gave any. */
+  readonly options?: RequestOptions;
+  /** What the audit log is to say of the request. */
+  readonly annotate?: (key: string, value: string) => void;
 }
+
+/** Of a write, or of a deletion. */
+export type RequestOptions = Partial<Pick<WriteOptions, 'fieldManager' | 'fieldValidation'> & Omit<DeleteOptions, 'dryRun'>>;
 
 export interface AdmissionPlugin {
   readonly name: string;
@@ -45,18 +53,26 @@ interface Concerned {
 
 export class AdmissionChain {
   readonly #plugins: readonly AdmissionPlugin[];
-  readonly #concerned = new Map<Resource, Map<string, Concerned>>();
+  /** Custom resources come and go, and this with them. */
+  readonly #concerned = new WeakMap<Resource, Map<string, Concerned>>();
 
   constructor(plugins: readonly AdmissionPlugin[]) {
     this.#plugins = plugins;
   }
 
   async mutate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.#for(request).mutating) await plugin.mutate?.(request);
+    for (const plugin of this.#for(request).mutating) {
+      const done = plugin.mutate?.(request);
+      // Most have nothing to wait for.
+      if (done !== undefined) await done;
+    }
   }
 
   async validate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.#for(request).validating) await plugin.validate?.(request);
+    for (const plugin of this.#for(request).validating) {
+      const done = plugin.validate?.(request);
+      if (done !== undefined) await done;
+    }
   }
 
   #for({ operation, resource, subresource }: AdmissionRequest): Concerned {

@@ -2,10 +2,11 @@ import type { OwnerReference } from '../../api/generated/types.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Client } from '../../machinery/client.ts';
+import type { DefinedKinds } from '../../machinery/defined-kinds.ts';
 import { Bell, type Controller, type Source, source } from '../../machinery/loop.ts';
 import type { Recorder } from '../../machinery/recorder.ts';
 import type { Clock } from '../../world/world.ts';
-import { type Action, kindsByName, perform } from './actions.ts';
+import { type Action, type Facts, kindsByName, perform } from './actions.ts';
 import { decideItem, type Item } from './decide.ts';
 import { Graph } from './graph.ts';
 
@@ -14,12 +15,15 @@ export interface GarbageCollectorOptions {
   readonly client: Client;
   /** All kinds that are served. */
   readonly kinds: readonly Kind[];
+  /** And those that come and go. */
+  readonly definedKinds: DefinedKinds;
   readonly recorder: Pick<Recorder, 'record'>;
 }
 
 /** Deletes what nobody owns any more, and finishes deletions that wait for dependents. Keys are uids. */
-export function garbageCollector({ clock, client, kinds, recorder }: GarbageCollectorOptions): Controller<string, Item, Action> {
-  const kindOf = kindsByName(kinds);
+export function garbageCollector({ clock, client, kinds, definedKinds, recorder }: GarbageCollectorOptions): Controller<string, Item, Action> {
+  const described = kindsByName(kinds);
+  const kindOf: Facts['kindOf'] = (of) => described(of) ?? definedKinds.find(of);
   const graph = new Graph(kindOf);
   const answered = new Bell<string>();
 
@@ -30,9 +34,17 @@ export function garbageCollector({ clock, client, kinds, recorder }: GarbageColl
       return toLookAt;
     });
 
+  /** What says that it is owned by objects of a kind that has just come to be served can be decided upon now. */
+  const ownedBy = (kind: Kind): Source<string> => ({
+    subscribe(_, add) {
+      for (const uid of graph.ownedBy(kind)) add(uid);
+      return () => undefined;
+    },
+  });
+
   return {
     name: 'garbage-collector',
-    sources: [answered, ...kinds.filter(isCollected).map(follow)],
+    sources: [answered, ...kinds.filter(isCollected).map(follow), definedKinds.each((kind) => both(follow(kind), ownedBy(kind)))],
     snapshot: (uid) => graph.item(uid),
     decide: decideItem,
     perform: (action, uid) =>
@@ -46,6 +58,16 @@ export function garbageCollector({ clock, client, kinds, recorder }: GarbageColl
     parallelism: 20,
   };
 }
+
+const both = (a: Source<string>, b: Source<string>): Source<string> => ({
+  subscribe(informers, add) {
+    const [endA, endB] = [a.subscribe(informers, add), b.subscribe(informers, add)];
+    return () => {
+      endA();
+      endB();
+    };
+  },
+});
 
 /** As Kubernetes: what can be deleted, listed and watched, but not events, which are too many and own nothing. */
 function isCollected(kind: Kind): boolean {

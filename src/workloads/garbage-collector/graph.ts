@@ -1,4 +1,5 @@
 import type { OwnerReference } from '../../api/generated/types.ts';
+import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Change } from '../../machinery/cache.ts';
 import { type Coordinates, type Facts, sameOwners } from './actions.ts';
@@ -52,6 +53,12 @@ export class Graph {
       isBlocked: (node?.blocking.size ?? 0) > 0,
       dependentWaits: owners.some(({ state }) => state.type === 'waiting') && this.#dependentWaits(node),
     };
+  }
+
+  /** uids of all that say they are owned by objects of a kind: by looking at everything, so only when a kind comes to be served. */
+  *ownedBy({ group, kind }: Pick<Kind, 'group' | 'kind'>): Iterable<string> {
+    const isOf = (owner: OwnerReference): boolean => owner.kind === kind && owner.apiVersion.startsWith(`${group}/`);
+    for (const [uid, { metadata }] of this.#objects) if (metadata.ownerReferences?.some(isOf) === true) yield uid;
   }
 
   /** How many objects and how many owners it knows: for tests of what it forgets. */
@@ -130,10 +137,11 @@ export class Graph {
     const phase = object === undefined ? 'none' : deletionPhase(object);
     // By uid alone: it goes on once nobody names it any more, in whatever words.
     if (phase === 'orphaning') return { type: 'orphaning' };
-    if (kind === undefined) return { type: 'unserved' };
+    const node = this.#owners.get(coordinates.uid);
+    // It may have gone with its kind: then its deletion was told first.
+    if (kind === undefined) return { type: node?.gone === true ? 'absent' : 'unserved' };
     if (kind.namespaced && coordinates.namespace === undefined) return { type: 'unreachable' };
     if (object !== undefined && coordinateKey(coordinatesOf(object)) === coordinateKey(coordinates)) return { type: phase === 'waiting' ? 'waiting' : 'solid' };
-    const node = this.#owners.get(coordinates.uid);
     if (node?.gone === true) return { type: 'absent' };
     const check = node?.checks.get(coordinateKey(coordinates));
     if (check === undefined) return { type: 'unknown' };

@@ -1,6 +1,7 @@
 import type { Namespace } from '../../api/generated/types.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { Client } from '../../machinery/client.ts';
+import type { DefinedKinds } from '../../machinery/defined-kinds.ts';
 import type { Informers } from '../../machinery/informers.ts';
 import { Bell, type Controller, type Source, source } from '../../machinery/loop.ts';
 import type { Clock } from '../../world/world.ts';
@@ -14,13 +15,15 @@ export interface NamespaceControllerOptions {
   readonly namespaceKind: Kind<Namespace>;
   /** All kinds that are served. */
   readonly kinds: readonly Kind[];
-  /** Those that were defined at run time. */
+  /** And those that come and go. */
+  readonly definedKinds: DefinedKinds;
+  /** The same as the server knows them at this very moment, where it can be asked. */
   readonly customKinds?: () => readonly Kind[];
 }
 
 /** Empties namespaces that were deleted, and lets them go. Keys are their names. */
 export function namespaceController(options: NamespaceControllerOptions): Controller<string, Snapshot, Action> {
-  const { namespaceKind, informers } = options;
+  const { namespaceKind, informers, definedKinds } = options;
   const namespaces = informers.cache(namespaceKind);
   const isContent = (kind: Kind): boolean => kind.namespaced && kind.verbs.includes('delete');
   const known = options.kinds.filter(isContent);
@@ -28,7 +31,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
     ...options,
     get contentKinds() {
       // Two versions of one kind are the same objects.
-      const custom = new Map((options.customKinds?.() ?? []).filter(isContent).map((kind) => [kind.storage.resource, kind]));
+      const custom = new Map((options.customKinds?.() ?? definedKinds.list()).filter(isContent).map((kind) => [kind.storage.resource, kind]));
       return custom.size === 0 ? known : [...known, ...custom.values()];
     },
   };
@@ -54,6 +57,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
         return after?.metadata.deletionTimestamp === undefined ? [] : [after.metadata.name ?? ''];
       }),
       ...known.filter(isWaitedFor).map(emptied),
+      definedKinds.each(emptied),
     ],
     snapshot(name) {
       const namespace = namespaces.getKey(name);

@@ -46,18 +46,26 @@ interface Found {
 }
 
 class QuotaKeeper {
-  readonly evaluators: ReadonlyMap<Resource, Evaluator>;
+  readonly #resources: Resources;
+  #known: { readonly generation: number; readonly evaluators: ReadonlyMap<Resource, Evaluator> } | undefined;
   readonly #quotas: Resource;
   readonly #reader: ClusterReader;
   readonly #store: Store;
   readonly #clock: Clock;
 
   constructor(resources: Resources, { store, world }: { readonly store: Store; readonly world: World }) {
-    this.evaluators = evaluatorsOf(resources);
+    this.#resources = resources;
     this.#quotas = resources.require('v1', 'resourcequotas');
     this.#reader = new ClusterReader(store);
     this.#store = store;
     this.#clock = world.clock;
+  }
+
+  /** Of all resources that count, as long as the same are served. */
+  get evaluators(): ReadonlyMap<Resource, Evaluator> {
+    const { generation } = this.#resources;
+    if (this.#known?.generation !== generation) this.#known = { generation, evaluators: evaluatorsOf(this.#resources) };
+    return this.#known.evaluators;
   }
 
   /** Takes what a request needs from every quota that it counts against. @throws ApiError 403 */
@@ -121,9 +129,12 @@ class QuotaKeeper {
   /** What a namespace really uses of what a quota limits. */
   async #measure(quota: ResourceQuota): Promise<Usage> {
     let measured: Usage = nothingUsed;
+    const counted = new Set<string>();
     for (const [resource, evaluator] of this.evaluators) {
       const meter = meterOf(quota, evaluator);
-      if (meter === undefined) continue;
+      // Objects that are served in several versions are the same objects.
+      if (meter === undefined || counted.has(resource.prefix)) continue;
+      counted.add(resource.prefix);
       const objects = await this.#reader.list(resource, quota.metadata.namespace ?? '');
       measured = addUsage(measured, readAll(meter, objects, this.#clock.now()));
     }
