@@ -158,6 +158,12 @@ export class Client {
     return failureOf(answer) ?? { ok: true, value: undefined };
   }
 
+  /** A question that is asked by creating it, and not kept: a SubjectAccessReview. */
+  async ask<Q extends KubeObject>(kind: Resource, question: Draft<Q>): Promise<Result<Q>> {
+    const body = json({ ...question, ...typeOf(kind) });
+    return expectObject(await this.#transport.send({ method: 'POST', path: collectionPath(kind, undefined), query: queryOf({}), body }));
+  }
+
   /** With metadata.resourceVersion: only if nobody else wrote meanwhile. */
   update<T extends KubeObject>(kind: Kind<T>, object: T, options: UpdateOptions = {}): Promise<Result<T>> {
     const path = subpath(kind, refOf(object), options.subresource);

@@ -25,13 +25,14 @@ import { ensureDefaultClasses, storageClasses } from './default-classes.ts';
 import { ensureDefaultPolicy } from './default-policy.ts';
 import { abandonedNodes, hollowDrivers, startHollowNodes } from './hollow-nodes.ts';
 import { connectInProcess, connectNodesInProcess, systemClient } from './identities.ts';
-import { saveKubeconfig } from './kubeconfig-file.ts';
+import { saveBootstrapKubeconfig, saveKubeconfig } from './kubeconfig-file.ts';
 import { type NodeOptions, nodeSettings } from './node-settings.ts';
 import { openApiDocuments } from './openapi.ts';
 import { realDrivers } from './real-drivers.ts';
 import { createRealWorld, type LogLevel } from './real-world.ts';
 import { startScheduler } from './scheduler.ts';
 import { secretFiles } from './secret-files.ts';
+import { signWith } from './sign-certificates.ts';
 import { lookUpThrough } from './token-look-up.ts';
 import { version } from './version.ts';
 
@@ -44,6 +45,8 @@ export interface ClusterOptions {
   readonly kubeconfig?: string;
   /** Add to a kubeconfig that exists, instead of refusing to replace somebody else's. */
   readonly mergeKubeconfig?: boolean;
+  /** Another one, for machines that are to become nodes: all it is good for is to ask for a node's certificate. Absent: none is written. */
+  readonly bootstrapKubeconfig?: string;
   /** memory unless said. */
   readonly store?: 'memory' | 'embedded';
   /** The control plane alone: no storage classes, and no nodes but those that `nodes` asks for. */
@@ -137,11 +140,14 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   const kubeconfig = options.kubeconfig ?? path.join(dataDir, 'kubeconfig');
   const save = (fresh: Certificates) => saveKubeconfig(kubeconfig, { server: server.url, certificates: fresh, merge: options.mergeKubeconfig ?? false });
   await save(certificates);
+  const saveBootstrap = (fresh: Certificates) => saveBootstrapKubeconfig(options.bootstrapKubeconfig, { server: server.url, certificates: fresh });
+  await saveBootstrap(certificates);
   undo.later(
     daily(world, async () => {
       const fresh = await certify();
       if (fresh.serving.certificate !== certificates.serving.certificate) server.replaceCertificate(servingTls(fresh));
       if (fresh.admin.certificate !== certificates.admin.certificate) await save(fresh);
+      await saveBootstrap(fresh);
     }),
   );
   // Last, so that a client does not wait until the controllers have read everything: they do that in slices, between requests.
@@ -163,7 +169,7 @@ function runControllers({ api, world, authorizer, auditor, certificates, plain, 
     world,
     kinds: allKinds,
     customKinds: () => api.customKinds(),
-    housekeeping: { rootCa: certificates.authority.certificate },
+    housekeeping: { rootCa: certificates.authority.certificate, sign: signWith(certificates.authority, world.clock) },
     drivers,
     bindsTogether: !plain,
     pageSize,

@@ -1,9 +1,16 @@
+import { signers } from '../api/kinds/certificates/signer-name.ts';
 import type { Authorizer } from '../server/auth/authorizer.ts';
 import type { ControllerPolicy } from '../server/auth/rbac/default-policy.ts';
 import { byRole, policyRulesOf, type Role, type Rule } from '../server/auth/roles.ts';
 import { nodesByRole } from './node-roles.ts';
 
 const rule = (verbs: string, group: string, ...resources: readonly string[]): Rule => ({ verbs: verbs.split(' '), group, resources });
+const onNames = (verbs: string, group: string, { resource, names }: { readonly resource: string; readonly names: readonly string[] }): Rule => ({
+  verbs: verbs.split(' '),
+  group,
+  resources: [resource],
+  names,
+});
 const onAll = (verbs: string): Rule => ({ verbs: verbs.split(' '), resources: 'all' });
 const events = rule('create patch', '', 'events');
 
@@ -21,6 +28,14 @@ export const controllerRoles = {
   'namespace-controller': [onAll('list deletecollection'), rule('update', '', 'namespaces/status', 'namespaces/finalize')],
   'generic-garbage-collector': [onAll('get patch delete'), rule('create', '', 'events')],
   'clusterrole-aggregation-controller': [rule('update escalate', 'rbac.authorization.k8s.io', 'clusterroles')],
+  /** Approves what nodes may ask for, and signs for the signers that every cluster has. */
+  'certificate-controller': [
+    rule('delete', 'certificates.k8s.io', 'certificatesigningrequests'),
+    rule('update', 'certificates.k8s.io', 'certificatesigningrequests/status', 'certificatesigningrequests/approval'),
+    onNames('approve', 'certificates.k8s.io', { resource: 'signers', names: [signers.nodeClient] }),
+    onNames('sign', 'certificates.k8s.io', { resource: 'signers', names: [signers.client, signers.nodeClient, signers.nodeServing] }),
+    rule('create', 'authorization.k8s.io', 'subjectaccessreviews'),
+  ],
   'pvc-protection-controller': [rule('update', '', 'persistentvolumeclaims'), rule('list', '', 'pods')],
   'pv-protection-controller': [rule('update', '', 'persistentvolumes')],
   'volumeattributesclass-protection-controller': [

@@ -2,6 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Certificates } from '../server/auth/certificate-files.ts';
 import { kubeconfig, renderKubeconfig } from '../server/auth/kubeconfig.ts';
+import { bootstrappers } from '../server/auth/user.ts';
 import { writeSecret } from './secret-files.ts';
 
 /** The file belongs to other clusters as well, and nobody said that it may be changed. */
@@ -25,6 +26,16 @@ export async function saveKubeconfig(file: string, { server, certificates, merge
   // Loaded only here: reading other people's YAML takes a library.
   const { mergeKubeconfig } = await import('../server/auth/kubeconfig-merge.ts');
   await writeSecret(file, mergeKubeconfig(existing, config));
+}
+
+/** A day for it to be written anew, and a day to spare. */
+const BOOTSTRAP_DAYS = 2;
+
+/** Writes a kubeconfig that is good for one thing: to ask for the certificate of a node. Undefined: nobody wants one. */
+export async function saveBootstrapKubeconfig(file: string | undefined, options: Omit<SaveOptions, 'merge'>): Promise<void> {
+  if (file === undefined) return;
+  const bootstrapper = await options.certificates.issueClient({ name: 'system:bootstrap:mooring', groups: [bootstrappers] }, BOOTSTRAP_DAYS);
+  await saveKubeconfig(file, { ...options, certificates: { ...options.certificates, admin: bootstrapper }, merge: false });
 }
 
 /** Ours: as an earlier start wrote it, that is, with no entry of another name. */

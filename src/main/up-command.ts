@@ -27,6 +27,7 @@ you delete them or start with more again. A node that you delete comes back with
       name: 'merge-kubeconfig',
       about: 'add to an existing kubeconfig and make "mooring" its current context; without it a file that others share is left alone',
     },
+    { name: 'bootstrap-kubeconfig', value: 'FILE', about: 'also write one for machines that are to become nodes, good for two days' },
     { name: 'store', value: 'KIND', about: 'memory (gone at the end) or embedded (durable)', oneOf: ['memory', 'embedded'], otherwise: 'embedded' },
     { name: 'bare', about: 'the control plane alone: no nodes unless --nodes asks for some, no storage classes; for test suites' },
     ...nodeFlags,
@@ -59,11 +60,13 @@ you delete them or start with more again. A node that you delete comes back with
 
 export function clusterOptions(flags: FlagValues): ClusterOptions {
   const dataDir = path.resolve(flags.text('data-dir') ?? defaultDataDir(homedir()));
+  const bootstrapKubeconfig = flags.text('bootstrap-kubeconfig');
   return {
     dataDir,
     listen: parseListen(flags.text('listen') ?? '127.0.0.1:6443'),
     kubeconfig: path.resolve(flags.text('kubeconfig') ?? path.join(dataDir, 'kubeconfig')),
     mergeKubeconfig: flags.on('merge-kubeconfig'),
+    ...(bootstrapKubeconfig === undefined ? {} : { bootstrapKubeconfig: path.resolve(bootstrapKubeconfig) }),
     store: flags.text('store') === 'memory' ? 'memory' : 'embedded',
     bare: flags.on('bare'),
     nodes: nodeOptions(flags),

@@ -126,7 +126,7 @@ test.each(Object.keys(controllerPolicy))('the role of %s does not let it give ro
   expect(dangerous).toEqual([]);
 });
 
-test('nobody is bound to anything but what everybody may ask, and the administrators', () => {
+test('nobody is bound to anything but what everybody may ask, the administrators, and who becomes or is a node', () => {
   const bound = policy.clusterRoleBindings.filter(({ subjects = [] }) => subjects.some(({ kind }) => kind === 'Group'));
   expect(bound.map(({ roleRef, subjects }) => `${roleRef.name}: ${subjects?.map(({ name }) => name).join(' ')}`)).toEqual([
     'cluster-admin: system:masters',
@@ -135,5 +135,8 @@ test('nobody is bound to anything but what everybody may ask, and the administra
     'system:basic-user: system:authenticated',
     'system:public-info-viewer: system:authenticated system:unauthenticated',
     'system:service-account-issuer-discovery: system:serviceaccounts',
+    'system:node-bootstrapper: system:bootstrappers',
+    'system:certificates.k8s.io:certificatesigningrequests:nodeclient: system:bootstrappers',
+    'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient: system:nodes',
   ]);
 });

@@ -18,6 +18,7 @@ import type { Pod } from '../../src/api/generated/types.ts';
 import { ok, type SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
 
 export * from './batch-life.ts';
+export { certificates } from './certificate-life.ts';
 export * from './hollow-life.ts';
 export * from './node-life.ts';
 export * from './scheduler-life.ts';

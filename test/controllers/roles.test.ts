@@ -24,8 +24,8 @@ class Recording implements Authorizer {
     const name = nameOf(user);
     if (name === undefined || attributes.type === 'path') return decision;
     const granted = new Set(grantsOf(controllerRoles[name]));
-    const [exact, any] = grantsFor(attributes);
-    const key = `${name} ${granted.has(exact) ? exact : any}`;
+    const [exact, any, named] = grantsFor(attributes);
+    const key = `${name} ${[exact, named].find((grant) => granted.has(grant)) ?? any}`;
     if (decision.allowed) this.used.add(key);
     if (decision.allowed && !this.requests.has(key)) this.requests.set(key, { user, attributes });
     if (!decision.allowed) this.refused.add(`${name} ${exact}`);
@@ -42,8 +42,10 @@ function without(name: ControllerName, grant: string): Authorizer {
 /** One verb on one resource each. */
 const split = (rule: Rule): readonly Rule[] =>
   rule.verbs.flatMap((verb): readonly Rule[] =>
-    'group' in rule ? rule.resources.map((resource) => ({ ...rule, verbs: [verb], resources: [resource] })) : [{ ...rule, verbs: [verb] }],
+    'group' in rule ? rule.resources.flatMap((resource) => splitNames({ ...rule, verbs: [verb], resources: [resource] })) : [{ ...rule, verbs: [verb] }],
   );
+
+const splitNames = (rule: Extract<Rule, { group: string }>): readonly Rule[] => rule.names?.map((name) => ({ ...rule, names: [name] })) ?? [rule];
 
 const granted = controllerNames.flatMap((name) => grantsOf(controllerRoles[name]).map((grant) => `${name} ${grant}`));
 

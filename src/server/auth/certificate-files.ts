@@ -22,7 +22,7 @@ export interface Certificates {
   /** For the kubeconfig: the user that may do everything. */
   readonly admin: KeyPair;
   /** A client certificate for anybody else. */
-  issueClient(client: ClientName): Promise<KeyPair>;
+  issueClient(client: ClientName, days?: number): Promise<KeyPair>;
 }
 
 export interface ClientName {
@@ -79,7 +79,7 @@ export async function ensureCertificates(options: CertificateOptions): Promise<C
     authority,
     serving: await leaf('server', { type: 'server', commonName: 'mooring', hosts }, hosts),
     admin: await leaf('admin', { type: 'client', ...adminName }),
-    issueClient: (client) => issue({ type: 'client', ...client, ...validity(now, leafDays), authority }),
+    issueClient: (client, days = leafDays) => issue({ type: 'client', ...client, ...validity(now, days), authority }),
   };
 }
 

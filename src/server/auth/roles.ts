@@ -14,6 +14,8 @@ interface Named {
   readonly group: string;
   /** 'pods', or 'pods/status' for a part. */
   readonly resources: readonly string[];
+  /** Present: on objects of these names alone. */
+  readonly names?: readonly string[];
 }
 
 /** What somebody may do, wherever it is. */
@@ -35,17 +37,23 @@ export function byRole(roles: ReadonlyMap<string, Role>, others: Authorizer): Au
     authorize(user, attributes) {
       const grants = granted.get(user.name);
       if (grants === undefined || attributes.type === 'path') return others.authorize(user, attributes);
-      return grants.has(exactGrant(attributes)) || grants.has(anyGrant(attributes)) ? allowed : others.authorize(user, attributes);
+      const exact = exactGrant(attributes);
+      if (grants.has(exact) || grants.has(anyGrant(attributes)) || grants.has(`${exact} ${attributes.name}`)) return allowed;
+      return others.authorize(user, attributes);
     },
   };
 }
 
-/** 'update storage.k8s.io/volumeattachments/status', 'list *': every single thing that a role allows. */
+/** 'update storage.k8s.io/volumeattachments/status', 'list *', 'sign certificates.k8s.io/signers example.com/mine': every single thing that a role allows. */
 export function grantsOf(role: Role): readonly string[] {
   return role.flatMap((rule) => rule.verbs.flatMap((verb) => targetsOf(rule).map((target) => `${verb} ${target}`)));
 }
 
-const targetsOf = (rule: Rule): readonly string[] => ('group' in rule ? rule.resources.map((resource) => `${rule.group}/${resource}`) : ['*']);
+function targetsOf(rule: Rule): readonly string[] {
+  if (!('group' in rule)) return ['*'];
+  const targets = rule.resources.map((resource) => `${rule.group}/${resource}`);
+  return rule.names === undefined ? targets : rule.names.flatMap((name) => targets.map((target) => `${target} ${name}`));
+}
 
 /** The role in the words of a ClusterRole. */
 export const policyRulesOf = (role: Role): readonly PolicyRule[] =>
@@ -53,11 +61,13 @@ export const policyRulesOf = (role: Role): readonly PolicyRule[] =>
     verbs: [...rule.verbs],
     apiGroups: ['group' in rule ? rule.group : '*'],
     resources: 'group' in rule ? [...rule.resources] : ['*'],
+    ...('names' in rule && rule.names !== undefined ? { resourceNames: [...rule.names] } : {}),
   }));
 
-/** The grants that would allow it: either is enough. */
-export function grantsFor(attributes: ResourceAttributes): readonly [string, string] {
-  return [exactGrant(attributes), anyGrant(attributes)];
+/** The grants that would allow it: any of them is enough. */
+export function grantsFor(attributes: ResourceAttributes): readonly [exact: string, any: string, named: string] {
+  const exact = exactGrant(attributes);
+  return [exact, anyGrant(attributes), `${exact} ${attributes.name}`];
 }
 
 const exactGrant = ({ verb, group, resource, subresource }: ResourceAttributes) => `${verb} ${group}/${resource}${subresource === '' ? '' : `/${subresource}`}`;

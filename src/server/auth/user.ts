@@ -6,6 +6,19 @@ export const unauthenticatedGroup = 'system:unauthenticated';
 /** Who is in this group may do everything, whatever the roles say: nobody can lock the administrator out. */
 export const superusers = 'system:masters';
 
+/** Who holds a credential that is good for nothing but to become a node. */
+export const bootstrappers = 'system:bootstrappers';
+
+export const nodesGroup = 'system:nodes';
+const nodePrefix = 'system:node:';
+
+/** 'system:node:n1', in the group that nodes have. */
+export const nodeUser = (node: string): User => ({ name: `${nodePrefix}${node}`, groups: [nodesGroup, authenticatedGroup] });
+
+/** Undefined: the user is no node. '': it says that it is one, but not which. */
+export const nodeOf = ({ name, groups }: User): string | undefined =>
+  groups.includes(nodesGroup) && name.startsWith(nodePrefix) ? name.slice(nodePrefix.length) : undefined;
+
 /** Which of the user's credentials was shown. */
 export const credentialId = 'authentication.kubernetes.io/credential-id';
 

@@ -32,6 +32,7 @@ import { SimulatedDisks } from '../disks.ts';
 import type { SimulatedWorld } from '../world.ts';
 import type { World } from '../../world/world.ts';
 import { othersMayAll } from './access.ts';
+import { simulatedCertificate } from './certificate.ts';
 import { type ServedApi, SimulatedServer, type SimulatedServerOptions } from './server.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -124,7 +125,7 @@ export class SimulatedCluster {
       connect: (name) => through(this.#connect(name)),
       world,
       kinds: allKinds,
-      housekeeping: { rootCa: 'PEM' },
+      housekeeping: { rootCa: 'PEM', sign: async () => simulatedCertificate },
       drivers: new DriverSet([hostPathDriver({ directories: this.directories, sha256, cluster: 'test' }), this.disks].map(throughTo)),
       bindsTogether: this.#bindsTogether,
       election: { identity, takeOver },

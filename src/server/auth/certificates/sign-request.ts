@@ -89,10 +89,7 @@ export async function signRequest(request: CertificateRequest, terms: Terms, aut
 function usageExtensions(usages: readonly string[]): Extension[] {
   const flags = usages.reduce((sum, usage) => sum | (keyUsages[usage] ?? 0), 0);
   const extended = new Set(Object.entries(extendedKeyUsages).flatMap(([usage, id]) => (usages.includes(usage) ? [id] : [])));
-  return [
-    ...(flags === 0 ? [] : [new KeyUsagesExtension(flags, true)]),
-    ...(extended.size === 0 ? [] : [new ExtendedKeyUsageExtension([...extended])]),
-  ];
+  return [...(flags === 0 ? [] : [new KeyUsagesExtension(flags, true)]), ...(extended.size === 0 ? [] : [new ExtendedKeyUsageExtension([...extended])])];
 }
 
 /** Of a certificate that has no other name they are critical. */

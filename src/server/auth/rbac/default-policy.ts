@@ -1,5 +1,6 @@
 import type { ClusterRole, ClusterRoleBinding, ObjectMeta, PolicyRule, Role, RoleBinding, Subject } from '../../../api/generated/types.ts';
 import { rbacGroup } from '../../../api/kinds/rbac/policy-rules.ts';
+import { bootstrappers, nodesGroup } from '../user.ts';
 import { read, rule } from './rule-text.ts';
 import { systemRoles } from './system-roles.ts';
 import { userRoles } from './user-roles.ts';
@@ -59,12 +60,22 @@ const bound: Readonly<Record<string, readonly Subject[]>> = {
   'system:node': [],
 };
 
-const clusterRoleBinding = (name: string, subjects: readonly Subject[]): ClusterRoleBinding => ({
+/**
+ * How machines come to be nodes, as kubeadm has it: who holds a bootstrap credential may ask for a node's certificate and gets it,
+ * and a node gets a new one for itself. Kubernetes' own policy has the roles, and leaves binding them to whoever sets up the cluster.
+ */
+const bootstrapping: readonly (readonly [binding: string, role: string, group: string])[] = [
+  ['mooring:kubelet-bootstrap', 'system:node-bootstrapper', bootstrappers],
+  ['mooring:node-autoapprove-bootstrap', 'system:certificates.k8s.io:certificatesigningrequests:nodeclient', bootstrappers],
+  ['mooring:node-autoapprove-certificate-rotation', 'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient', nodesGroup],
+];
+
+const clusterRoleBinding = (name: string, subjects: readonly Subject[], role = name): ClusterRoleBinding => ({
   kind: 'ClusterRoleBinding',
   apiVersion,
   metadata: defaults(name),
   ...(subjects.length === 0 ? {} : { subjects: [...subjects] }),
-  roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name },
+  roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: role },
 });
 
 const leaderLocking = ['leases', 'leasecandidates'].map((resource) => rule('create get list update watch', 'coordination.k8s.io', resource));
@@ -117,6 +128,7 @@ export function defaultPolicy(controllers: ControllerPolicy): DefaultPolicy {
     ],
     clusterRoleBindings: [
       ...Object.entries(bound).map(([name, subjects]) => clusterRoleBinding(name, subjects)),
+      ...bootstrapping.map(([name, role, to]) => clusterRoleBinding(name, [group(to)], role)),
       ...ofControllers.map(({ role, name }) => clusterRoleBinding(role, [account(name)])),
     ],
     roles: Object.entries(namespaced).map(([name, { namespace, rules }]) => ({

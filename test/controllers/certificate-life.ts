@@ -1,0 +1,26 @@
+import { certificateSigningRequestKind as requestKind } from '../../src/api/kinds/certificates/certificate-signing-request.ts';
+import { signers } from '../../src/api/kinds/certificates/signer-name.ts';
+import { nodeRequest, sampleRequest, servingRequest } from '../../src/api/kinds/samples.ts';
+import type { SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
+import { ok } from '../../src/sim/cluster/cluster.ts';
+
+/** Who approves may say since when; what was approved an hour ago is done with. */
+const longAgo = '2025-01-01T00:00:00Z';
+
+/** Certificates are asked for, approved, signed or not, and requests are forgotten. */
+export const certificates = async (cluster: SimulatedCluster): Promise<void> => {
+  const ask = (name: string, spec: object) => cluster.create(requestKind, { metadata: { name }, spec });
+  await ask('node', { request: nodeRequest, signerName: signers.nodeClient, usages: ['client auth', 'digital signature'] });
+  await ask('serving', { request: servingRequest, signerName: signers.nodeServing, usages: ['server auth', 'digital signature'] });
+  await ask('person', { request: sampleRequest, signerName: signers.client, usages: ['client auth'] });
+  await ask('wrong', { request: sampleRequest, signerName: signers.client, usages: ['server auth'] });
+  await ask('nobody', { request: sampleRequest, signerName: 'example.com/other', usages: ['any'] });
+  await cluster.wait();
+  for (const name of ['serving', 'person', 'wrong', 'nobody']) {
+    const request = ok(await cluster.client.get(requestKind, { name }));
+    const conditions = [{ type: 'Approved', status: 'True', reason: 'Test', lastUpdateTime: name === 'person' ? longAgo : null, lastTransitionTime: null }];
+    ok(await cluster.client.update(requestKind, { ...request, status: { conditions } }, { subresource: 'approval' }));
+  }
+  await cluster.wait();
+  if (!(await cluster.isGone(requestKind, { name: 'person' }))) throw new Error('it is kept too long');
+};
