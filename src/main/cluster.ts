@@ -19,6 +19,7 @@ import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
 import type { AuditOptions } from './audit-options.ts';
 import { bootstrap } from './bootstrap.ts';
+import { encryptedMarker } from './encrypted-marker.ts';
 import { controllersByRole } from './controller-roles.ts';
 import { startControllers } from './controllers.ts';
 import { ensureDefaultClasses, storageClasses } from './default-classes.ts';
@@ -62,6 +63,8 @@ export interface ClusterOptions {
   readonly logLevel?: LogLevel;
   /** Absent: nothing is written down of who asked for what. */
   readonly audit?: AuditOptions | undefined;
+  /** A file that says which resources are encrypted in the store, and how. Absent: none are. */
+  readonly encryptionConfig?: string | undefined;
 }
 
 export interface Cluster {
@@ -105,8 +108,9 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   const listen = options.listen ?? { host: '127.0.0.1', port: 0 };
   const metrics = new Metrics();
   const auditor = await openAuditLog(options.audit, { world, metrics, undo });
-  const store = await openStore(options.store ?? 'memory', { directory: path.join(dataDir, 'store'), world });
-  undo.later(() => store.close());
+  const behind = await openStore(options.store ?? 'memory', { directory: path.join(dataDir, 'store'), world });
+  undo.later(() => behind.close());
+  const store = await withEncryption(behind, options.encryptionConfig, world);
   const files = secretFiles(path.join(dataDir, 'pki'));
   const certify = () => ensureCertificates({ files, hosts: [listen.host, hostname()], now: world.clock.now() });
   const certificates = await certify();
@@ -310,6 +314,13 @@ async function openStore(kind: 'memory' | 'embedded', { directory, world }: { di
   const { openEmbeddedStore } = await import('../store/embedded/embedded-store.ts');
   const { realDisk } = await import('./real-disk.ts');
   return openEmbeddedStore({ directory, disk: realDisk, world });
+}
+
+/** Loaded only where something is, or ever was, encrypted. */
+async function withEncryption(store: Store, configFile: string | undefined, { log }: World): Promise<Store> {
+  if (configFile === undefined && (await store.get(encryptedMarker)) === undefined) return store;
+  const { encryptedStore } = await import('./encryption.ts');
+  return encryptedStore(store, { configFile, kinds: allKinds, log });
 }
 
 async function temporaryDirectory(undo: Undo): Promise<string> {

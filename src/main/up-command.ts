@@ -34,6 +34,12 @@ you delete them or start with more again. A node that you delete comes back with
     { name: 'controllers', about: '=false: the server alone; "moor controllers" runs them elsewhere', otherwise: 'true' },
     { name: 'scheduler', about: '=false: no scheduler; "moor scheduler" runs it elsewhere', otherwise: 'as --controllers' },
     ...auditFlags,
+    {
+      name: 'encryption-provider-config',
+      value: 'FILE',
+      about: 'an EncryptionConfiguration of apiserver.config.k8s.io/v1: what is encrypted in the store',
+      otherwise: 'nothing is',
+    },
     { name: 'plain', about: 'hide every extension to the Kubernetes API' },
     {
       name: 'log-level',
@@ -74,9 +80,12 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
     controllers: flags.text('controllers') !== 'false',
     scheduler: (flags.text('scheduler') ?? flags.text('controllers')) !== 'false',
     audit: auditOptions(flags),
+    encryptionConfig: resolved(flags.text('encryption-provider-config')),
     logLevel: (flags.text('log-level') as ClusterOptions['logLevel']) ?? 'info',
   };
 }
+
+const resolved = (file: string | undefined): string | undefined => (file === undefined ? undefined : path.resolve(file));
 
 /** 'HOST:PORT', '[::1]:PORT', ':PORT' (loopback) or 'PORT'. */
 export function parseListen(text: string): { host: string; port: number } {

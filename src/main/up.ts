@@ -1,3 +1,4 @@
+import { UnreadableValue } from '../server/at-rest/encrypted-store.ts';
 import { ConfigFileError } from '../server/configuration/config-file.ts';
 import { StoreError } from '../store/contract.ts';
 import { type Cluster, type ClusterNodes, type ClusterOptions, startCluster } from './cluster.ts';
@@ -64,6 +65,7 @@ function abandonedLine(names: readonly string[]): string {
 /** What went wrong, and what would be right; undefined: nobody foresaw it. */
 function explain(error: unknown, options: ClusterOptions): string | undefined {
   if (error instanceof KubeconfigInUse || error instanceof ConfigFileError) return error.message;
+  if (error instanceof UnreadableValue) return `${error.message}. Start with an --encryption-provider-config that has that key.`;
   if (error instanceof StoreError) return explainStore(error, options);
   const { code } = error as NodeJS.ErrnoException;
   const address = `${options.listen?.host}:${options.listen?.port}`;
@@ -80,6 +82,8 @@ function explain(error: unknown, options: ClusterOptions): string | undefined {
     case 'ENOSPC':
     case 'EDQUOT':
       return `the disk that holds ${options.dataDir} is full. Make room, or choose another directory with --data-dir.`;
+    case 'ENOENT':
+      return `${(error as Error).message}.`;
     case 'ENOTDIR':
     case 'EEXIST':
       return `${options.dataDir} cannot be used as a directory. Choose another one with --data-dir.`;

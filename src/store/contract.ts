@@ -35,6 +35,8 @@ export interface Entry {
    * No store reads it; a store drops it together with the entry.
    */
   memo: unknown;
+  /** Whoever stands in front of a store would write it differently today (with another key): then a write that changes nothing is made all the same. No store sets it. */
+  readonly stale?: boolean;
 }
 
 /** The key must be at exactly this revision; 0: it must not exist. */

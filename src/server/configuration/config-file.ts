@@ -74,6 +74,11 @@ export class ConfigFields {
     this.#findings = findings;
   }
 
+  /** 'rules[0]' */
+  get path(): string {
+    return this.#path;
+  }
+
   /** 'rules[0].level' */
   pathOf(name: string): string {
     return this.#path === '' ? name : `${this.#path}.${name}`;

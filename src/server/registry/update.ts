@@ -272,7 +272,7 @@ function isFinished(kind: Kind, object: KubeObject, old: KubeObject): boolean {
 
 /** A write that changes nothing is none: the object keeps its resourceVersion, and no watcher hears of it. */
 export function changesNothing(resource: Resource, encoded: Encoded, entry: Entry): boolean {
-  if (encoded.bytes.length !== entry.value.length) return false;
+  if (encoded.bytes.length !== entry.value.length || entry.stale === true) return false;
   // Equally long but different: perhaps only in the order of keys.
   return Buffer.compare(encoded.bytes, entry.value) === 0 || saysTheSame(encoded, storedOf(resource.base, entry));
 }
