@@ -4,6 +4,10 @@ import { compareQuantities } from '../api/quantity.ts';
 import type { DriverFacts } from '../domain/volumes/driver-facts.ts';
 import { type Attaching, type DriverAnswer, type DriverFailure, deposed, type Leader, type VolumeDriver } from '../drivers/contract.ts';
 
+export type DiskChange =
+  | { readonly type: 'created' | 'deleted' | 'grown'; readonly handle: string }
+  | { readonly type: 'attached' | 'detached'; readonly handle: string; readonly node: string };
+
 /** Disks that are only remembered: made, grown, attached to nodes, and deleted. They outlive every process. */
 export class SimulatedDisks implements VolumeDriver {
   readonly facts: DriverFacts;
@@ -15,10 +19,19 @@ export class SimulatedDisks implements VolumeDriver {
   readonly failures: DriverFailure[] = [];
   /** Every call that changes something: 'publish node-1 disk-a'. */
   readonly calls: string[] = [];
+  /** Hears of everything that really changed, at the moment it does. */
+  onChange: (change: DiskChange) => void = () => undefined;
   #highest = 0;
 
   constructor(name = 'disks.example.com') {
     this.facts = { name, provisions: true, deletes: true, mountOptions: true, block: true, expands: 'always', attaches: true };
+  }
+
+  /** A disk that somebody has, whoever made it. */
+  provide(handle: string, capacity: string): void {
+    if (this.sizes.has(handle)) return;
+    this.sizes.set(handle, capacity);
+    this.onChange({ type: 'created', handle });
   }
 
   handleFor(name: string): string {
@@ -32,14 +45,17 @@ export class SimulatedDisks implements VolumeDriver {
   create({ name, capacity }: { readonly name: string; readonly capacity: string }, leader: Leader) {
     const handle = this.handleFor(name);
     return this.#do(leader, `create ${handle}`, () => {
-      if (!this.sizes.has(handle)) this.sizes.set(handle, capacity);
+      if (!this.sizes.has(handle)) {
+        this.sizes.set(handle, capacity);
+        this.onChange({ type: 'created', handle });
+      }
       return { handle, capacity: this.sizes.get(handle) ?? capacity, source: { csi: { driver: this.facts.name, volumeHandle: handle } } };
     });
   }
 
   delete(handle: string, leader: Leader) {
     return this.#do(leader, `delete ${handle}`, () => {
-      this.sizes.delete(handle);
+      if (this.sizes.delete(handle)) this.onChange({ type: 'deleted', handle });
       return undefined;
     });
   }
@@ -51,7 +67,10 @@ export class SimulatedDisks implements VolumeDriver {
   expand({ handle, capacity }: { readonly handle: string; readonly capacity: string }, leader: Leader) {
     return this.#do(leader, `expand ${handle} ${capacity}`, () => {
       const before = this.sizes.get(handle) ?? capacity;
-      this.sizes.set(handle, compareQuantities(before, capacity) > 0 ? before : capacity);
+      if (compareQuantities(before, capacity) < 0) {
+        this.sizes.set(handle, capacity);
+        this.onChange({ type: 'grown', handle });
+      }
       return { capacity: this.sizes.get(handle) ?? capacity, nodeExpansionRequired: false };
     });
   }
@@ -59,12 +78,15 @@ export class SimulatedDisks implements VolumeDriver {
   readonly attaching: Attaching = {
     publish: ({ handle, nodeId }, leader) =>
       this.#do(leader, `publish ${nodeId} ${handle}`, () => {
-        this.attached.add(`${nodeId} ${handle}`);
+        const place = `${nodeId} ${handle}`;
+        const isNew = !this.attached.has(place);
+        this.attached.add(place);
+        if (isNew) this.onChange({ type: 'attached', handle, node: nodeId });
         return { device: `/dev/${handle}` };
       }),
     unpublish: ({ handle, nodeId }, leader) =>
       this.#do(leader, `unpublish ${nodeId} ${handle}`, () => {
-        this.attached.delete(`${nodeId} ${handle}`);
+        if (this.attached.delete(`${nodeId} ${handle}`)) this.onChange({ type: 'detached', handle, node: nodeId });
         return undefined;
       }),
     published: async () => ({ ok: true, value: Array.from(this.attached, placementOf) }),

@@ -1,5 +1,5 @@
 import type { Answer, Stream, StreamEvent, StreamSink, Transport, TransportRequest } from '../machinery/transport.ts';
-import type { ApiError } from '../api/status.ts';
+import { ApiError } from '../api/status.ts';
 import type { Prng } from './prng.ts';
 import type { SimulatedWorld } from './world.ts';
 
@@ -16,10 +16,14 @@ export interface NetworkFaults {
   /** A stream stands still for `stallMs`: what its reader knows gets old. */
   readonly stall: number;
   readonly stallMs: number;
+  /** A batch of a stream is delivered twice, as after a watch that began too early. */
+  readonly twice: number;
+  /** A write is answered with a conflict, and has no effect: somebody else was faster, and wrote the same. */
+  readonly conflict: number;
 }
 
-export const perfectNetwork: NetworkFaults = { delayMs: 0, lostBefore: 0, lostAfter: 0, cut: 0, stall: 0, stallMs: 0 };
-export const badNetwork: NetworkFaults = { delayMs: 50, lostBefore: 0.05, lostAfter: 0.05, cut: 0.1, stall: 0.05, stallMs: 5_000 };
+export const perfectNetwork: NetworkFaults = { delayMs: 0, lostBefore: 0, lostAfter: 0, cut: 0, stall: 0, stallMs: 0, twice: 0, conflict: 0 };
+export const badNetwork: NetworkFaults = { ...perfectNetwork, delayMs: 50, lostBefore: 0.05, lostAfter: 0.05, cut: 0.1, stall: 0.05, stallMs: 5_000 };
 
 /**
  * A network between clients and a server, which delays, loses and cuts by the world's seed. It never reorders the events
@@ -37,7 +41,12 @@ export class SimulatedNetwork {
   }
 
   heal(): void {
-    this.#faults = perfectNetwork;
+    this.become(perfectNetwork);
+  }
+
+  /** From now on it is as bad as this. */
+  become(faults: NetworkFaults): void {
+    this.#faults = faults;
   }
 
   /** The server behind this transport, as seen through the network. */
@@ -51,6 +60,7 @@ export class SimulatedNetwork {
   async #send(server: Transport, request: TransportRequest): Promise<Answer> {
     await this.#world.sleep(this.delay());
     if (this.#random.chance(this.#faults.lostBefore)) return lost('the request was lost');
+    if (request.method === 'PUT' && this.#random.chance(this.#faults.conflict)) return conflict;
     const answer = await server.send(request);
     await this.#world.sleep(this.delay());
     return this.#random.chance(this.#faults.lostAfter) ? lost('the answer was lost') : answer;
@@ -64,6 +74,10 @@ export class SimulatedNetwork {
     return this.#random.chance(this.#faults.stall) ? this.#faults.stallMs : this.delay();
   }
 
+  twice(): boolean {
+    return this.#random.chance(this.#faults.twice);
+  }
+
   cuts(): boolean {
     return this.#random.chance(this.#faults.cut);
   }
@@ -73,6 +87,10 @@ export class SimulatedNetwork {
   }
 }
 
+const conflict: Answer = {
+  type: 'failed',
+  error: new ApiError(409, 'Conflict', 'the object has been modified; please apply your changes to the latest version and try again'),
+};
 const lost = (message: string): Answer => ({ type: 'unreachable', error: new Error(message) });
 
 type Delivery = { readonly events: readonly StreamEvent[] } | { readonly end: ApiError | undefined };
@@ -137,5 +155,6 @@ class DelayedStream {
       return this.#sink.end(undefined);
     }
     this.#sink.events(events);
+    if (this.#network.twice() && !this.#closed) this.#sink.events(events);
   }
 }

@@ -18,6 +18,7 @@ import { type NodeOptions, nodeSettings } from '../../main/node-settings.ts';
 import { startScheduler } from '../../main/scheduler.ts';
 import type { Client, Draft, Ref, Result } from '../../machinery/client.ts';
 import type { RunningControllers } from '../../machinery/controllers.ts';
+import { type LeaderTiming, usualTiming } from '../../machinery/leader.ts';
 import type { LoopOptions } from '../../machinery/loop.ts';
 import type { Transport } from '../../machinery/transport.ts';
 import { hollowHosts } from '../../node/hollow/hosts.ts';
@@ -63,6 +64,9 @@ export interface SimulatedClusterOptions {
   /** Faults of the store's disk. */
   readonly disk?: SimulatedServerOptions['disk'];
   readonly disks?: SimulatedDisks;
+  readonly onRequest?: SimulatedServerOptions['onRequest'];
+  /** How leaders are elected; as in production unless said. */
+  readonly timing?: LeaderTiming;
 }
 
 export interface ControllerProcess {
@@ -95,9 +99,10 @@ export class SimulatedCluster {
   readonly #connect: Connect;
   readonly #connectNode: ConnectNode;
   readonly #bindsTogether: boolean;
+  readonly #timing: LeaderTiming;
 
   static async start(world: SimulatedWorld, options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
-    const cluster = new SimulatedCluster(world, options);
+    const cluster = SimulatedCluster.prepare(world, options);
     await cluster.server.start();
     if (options.controllers ?? true) {
       cluster.run({ world, identity: 'test', takeOver: true });
@@ -107,16 +112,28 @@ export class SimulatedCluster {
     return cluster;
   }
 
+  /** A cluster in which nothing runs yet, not even the server. */
+  static prepare(world: SimulatedWorld, options: SimulatedClusterOptions = {}): SimulatedCluster {
+    return new SimulatedCluster(world, options);
+  }
+
   private constructor(world: SimulatedWorld, options: SimulatedClusterOptions) {
     const { authorizer = controllersByRole(othersMayAll), store = 'memory', disk } = options;
     this.#world = world;
     this.disks = options.disks ?? new SimulatedDisks();
-    this.server = new SimulatedServer({ world, store, serve: (life) => serve(life, authorizer), ...(disk === undefined ? {} : { disk }) });
+    this.server = new SimulatedServer({
+      world,
+      store,
+      onRequest: options.onRequest,
+      serve: (life) => serve(life, authorizer),
+      ...(disk === undefined ? {} : { disk }),
+    });
     const { api } = this.server;
     this.client = systemClient(api, 'test');
     this.#connect = connectInProcess(api, authorizer);
     this.#connectNode = connectNodesInProcess(api, authorizer);
     this.#bindsTogether = options.bindsTogether ?? true;
+    this.#timing = options.timing ?? usualTiming;
   }
 
   /** A process with all controllers, which lead or stand by. */
@@ -128,7 +145,7 @@ export class SimulatedCluster {
       housekeeping: { rootCa: 'PEM', sign: async () => simulatedCertificate },
       drivers: new DriverSet([hostPathDriver({ directories: this.directories, sha256, cluster: 'test' }), this.disks].map(throughTo)),
       bindsTogether: this.#bindsTogether,
-      election: { identity, takeOver },
+      election: { identity, takeOver, timing: this.#timing },
     });
   }
 
@@ -152,7 +169,7 @@ export class SimulatedCluster {
     through = (server) => server,
   }: Partial<Pick<ControllerProcess, 'world'>> & Omit<ControllerProcess, 'world'>): RunningControllers {
     const connect: Connect = (name) => through(this.#connect(name));
-    return startScheduler({ connect, world, bindsTogether: this.#bindsTogether, election: { identity, takeOver } });
+    return startScheduler({ connect, world, bindsTogether: this.#bindsTogether, election: { identity, takeOver, timing: this.#timing } });
   }
 
   /** Long enough for whatever follows from what was done, short enough for nothing to be given up. */

@@ -30,11 +30,20 @@ export class Part {
   readonly name: string;
   readonly #options: PartOptions;
   #process: SimulatedProcess | undefined;
+  #clock: ClockError | undefined;
   #lives = 0;
 
   constructor(options: PartOptions) {
     this.name = options.name;
     this.#options = options;
+    this.#clock = options.clock;
+  }
+
+  /** From the next start on. Whether it was wrong. */
+  correctClock(): boolean {
+    const wasWrong = this.#clock !== undefined;
+    this.#clock = undefined;
+    return wasWrong;
   }
 
   get up(): boolean {
@@ -43,7 +52,8 @@ export class Part {
 
   start(): void {
     if (this.up) return;
-    const { world, network, clock, run } = this.#options;
+    const { world, network, run } = this.#options;
+    const clock = this.#clock;
     const number = ++this.#lives;
     const process = new SimulatedProcess(world, this.name);
     this.#process = process;

@@ -12,6 +12,8 @@ export interface SimulatedServerOptions {
   readonly store: 'memory' | 'embedded';
   /** Faults of that disk. */
   readonly disk?: SimulatedDiskOptions;
+  /** Sees every request that arrives, and its answer, if it comes to one. */
+  readonly onRequest?: ((request: ApiRequest) => (response: ApiResponse | undefined) => void) | undefined;
   /** The API of one life of the server, on what the last one left. */
   readonly serve: (life: { readonly world: World; readonly store: Store }) => Promise<ServedApi> | ServedApi;
 }
@@ -27,7 +29,7 @@ export interface ServedApi extends Api {
 export class SimulatedServer {
   readonly api: Api = { handle: (request) => this.#handle(request) };
   readonly #options: SimulatedServerOptions;
-  readonly #waiting = new Set<(error: Error) => void>();
+  readonly #waiting = new Set<(error: unknown) => void>();
   readonly #watches = new Set<() => void>();
   #life: Life | undefined;
   #lives = 0;
@@ -36,6 +38,11 @@ export class SimulatedServer {
   constructor(options: SimulatedServerOptions) {
     this.#options = options;
     this.#left = options.store === 'memory' ? { type: 'memory', store: openMemoryStore() } : { type: 'embedded', disk: new SimulatedDisk(options.disk) };
+  }
+
+  /** The disk of the store, if it has one. */
+  get disk(): SimulatedDisk | undefined {
+    return this.#left.type === 'embedded' ? this.#left.disk : undefined;
   }
 
   /** The store of this life. Undefined: the server is down. */
@@ -68,22 +75,29 @@ export class SimulatedServer {
       const { disk } = this.#left;
       this.#left = { type: 'embedded', disk: how === 'power' ? disk.crash(this.#options.world.random, this.#options.disk) : disk.kill(this.#options.disk) };
     }
-    const [waiting, watches] = [[...this.#waiting], [...this.#watches]];
-    this.#waiting.clear();
+    const watches = [...this.#watches];
     this.#watches.clear();
-    for (const refuse of waiting) refuse(new Error('the server died'));
+    for (const refuse of [...this.#waiting]) refuse(new Error('the server died'));
     for (const cut of watches) cut();
   }
 
   #handle(request: ApiRequest): Promise<ApiResponse> {
     const life = this.#life;
     if (life === undefined) return Promise.reject(new Error('the server is down'));
+    const answered = this.#options.onRequest?.(request);
     return new Promise((resolve, reject) => {
-      this.#waiting.add(reject);
-      life.api
-        .handle(request)
-        .finally(() => this.#waiting.delete(reject))
-        .then((response) => resolve(response.type === 'watch' ? { ...response, start: (sink) => this.#watch(life, response.start, sink) } : response), reject);
+      const refuse = (error: unknown) => {
+        if (!this.#waiting.delete(refuse)) return;
+        answered?.(undefined);
+        reject(error);
+      };
+      this.#waiting.add(refuse);
+      life.api.handle(request).then((response) => {
+        // It died meanwhile, and whoever asked has been told so.
+        if (!this.#waiting.delete(refuse)) return;
+        answered?.(response);
+        resolve(response.type === 'watch' ? { ...response, start: (sink) => this.#watch(life, response.start, sink) } : response);
+      }, refuse);
     });
   }
 

@@ -1,0 +1,69 @@
+import type { Prng } from '../prng.ts';
+import { nodeName, partNames, type Settings } from '../worlds/plan.ts';
+import { happeningsEndMs } from '../workloads/draw.ts';
+import type { Fault, Moment, NetworkTrouble } from './faults.ts';
+
+/** Each seed has a few kinds of trouble, rather than a little of everything: bugs are found by concentration. */
+export function drawFaults(random: Prng, settings: Settings): readonly Fault[] {
+  const parts = partNames(settings);
+  const draw: Draw = {
+    random,
+    settings,
+    part: () => parts[random.below(parts.length)] ?? '',
+    at: () => random.below(happeningsEndMs),
+    moment: () => (random.chance(0.5) ? 'before' : 'after'),
+  };
+  const kinds = Array.from({ length: 1 + random.below(4) }, () => drawers[random.below(drawers.length)]);
+  const faults = kinds.flatMap((drawer) => Array.from({ length: 1 + random.below(4) }, () => drawer?.(draw) ?? []).flat());
+  return faults.sort((a, b) => a.at - b.at);
+}
+
+interface Draw {
+  readonly random: Prng;
+  readonly settings: Settings;
+  readonly part: () => string;
+  readonly at: () => number;
+  readonly moment: () => Moment;
+}
+
+type Drawer = (draw: Draw) => Fault | readonly Fault[];
+
+const trouble =
+  (kind: NetworkTrouble): Drawer =>
+  ({ random, part, at }) => ({ kind, at: at(), part: part(), forMs: 5_000 + random.below(60_000) });
+
+const crash: Drawer = ({ random, part, at, moment }) => ({
+  kind: 'crash',
+  at: at(),
+  part: part(),
+  writes: random.below(8),
+  moment: moment(),
+  backMs: random.below(25_000),
+});
+
+const drawers: readonly Drawer[] = [
+  crash,
+  crash,
+  crash,
+  ({ random, at, moment }) => ({ kind: 'crash-in-driver', at: at(), calls: random.below(3), moment: moment(), backMs: random.below(25_000) }),
+  ({ random, at, moment }) => ({ kind: 'crash-in-driver', at: at(), calls: random.below(3), moment: moment(), backMs: random.below(25_000) }),
+  ({ random, at }) => ({ kind: 'server-crash', at: at(), how: random.chance(0.5) ? 'power' : 'killed', backMs: random.below(20_000) }),
+  ({ random, at, settings }) => (settings.store === 'embedded' ? { kind: 'disk-full', at: at(), forMs: random.below(20_000) } : []),
+  trouble('slow'),
+  trouble('lossy'),
+  trouble('cuts'),
+  trouble('stale'),
+  trouble('twice'),
+  trouble('conflicts'),
+  trouble('bad'),
+  trouble('silence'),
+  ({ random, at, moment }) => ({ kind: 'backend-fails', at: at(), calls: 1 + random.below(4), moment: moment() }),
+  ({ random, at }) => ({ kind: 'backend-slow', at: at(), forMs: 5_000 + random.below(60_000), delayMs: 1_000 + random.below(10_000) }),
+  ({ random, part }) => ({ kind: 'clock', at: 0, part: part(), rate: [0.2, 0.5, 1, 2, 4][random.below(5)] ?? 1, aheadMs: random.below(7_200_000) - 3_600_000 }),
+  ({ random, at, settings }) => ({
+    kind: 'node-loss',
+    at: at(),
+    part: nodeName(1 + random.below(settings.nodes)),
+    ...(random.chance(0.3) ? {} : { backMs: random.below(120_000) }),
+  }),
+];

@@ -1,0 +1,74 @@
+import type { PersistentVolume } from '../../api/generated/types.ts';
+import { type Facts, isRunning } from './facts.ts';
+import type { Invariant } from './invariant.ts';
+
+/** What others know of a node may be so old; a node that has been ready for longer is one that everybody knows to live. */
+const knownToLiveMs = 120_000;
+
+const isForOneNode = ({ spec }: PersistentVolume): boolean => (spec.accessModes ?? []).every((mode) => mode === 'ReadWriteOnce' || mode === 'ReadWriteOncePod');
+
+export const oneWriter: Invariant = {
+  name: 'at most one node writes a ReadWriteOnce volume',
+  check: (change, facts) => {
+    if (change.type !== 'disk' || change.change.type !== 'attached') return undefined;
+    const { handle } = change.change;
+    const nodes = facts.nodesOf(handle);
+    if (nodes.size < 2 || !facts.volumesOf(handle).some(isForOneNode)) return undefined;
+    return `disk ${handle} is attached to ${[...nodes].sort().join(' and ')}`;
+  },
+};
+
+export const onePod: Invariant = {
+  name: 'at most one pod uses a ReadWriteOncePod volume',
+  check: (change, facts) => {
+    if (change.type !== 'pod' || change.after === undefined || !isRunning(change.after)) return undefined;
+    for (const { claim } of facts.disksOf(change.after)) {
+      if (claim.spec.accessModes?.[0] !== 'ReadWriteOncePod') continue;
+      const users = Array.from(facts.pods).filter(([, pod]) => isRunning(pod) && facts.disksOf(pod).some((disk) => disk.claim === claim));
+      if (users.length > 1) return `claim ${claim.metadata.name} is used by ${users.map(([key]) => key).join(' and ')}`;
+    }
+    return undefined;
+  },
+};
+
+/** The node is no more trusted to have it: it is marked, gone, or nobody has heard of it for a while. */
+function isLive(facts: Facts, node: string, now: number): boolean {
+  const object = facts.nodes.get(node);
+  if (object === undefined || object.spec.taints?.some(({ key }) => key === 'node.kubernetes.io/out-of-service') === true) return false;
+  const since = facts.readySince.get(node);
+  return since !== undefined && now - since >= knownToLiveMs;
+}
+
+export const mountedStays: Invariant = {
+  name: 'no volume is detached while a live node has it mounted',
+  check: (change, facts, now) => {
+    if (change.type !== 'disk' || change.change.type !== 'detached') return undefined;
+    const { node, handle } = change.change;
+    if (!isLive(facts, node, now)) return undefined;
+    const [user] = facts.runningOn(node, handle);
+    return user === undefined ? undefined : `disk ${handle} was taken from node ${node}, where pod ${user.metadata.name} runs with it`;
+  },
+};
+
+export const runsWithDisk: Invariant = {
+  name: 'whoever runs has its disks',
+  check: (change, facts) => {
+    if (change.type !== 'pod' || change.after === undefined) return undefined;
+    const { before, after } = change;
+    const node = after.spec.nodeName ?? '';
+    if (!isRunning(after) || (before !== undefined && isRunning(before))) return undefined;
+    const missing = facts.disksOf(after).find(({ handle }) => !facts.nodesOf(handle).has(node));
+    return missing === undefined ? undefined : `pod ${change.key} runs on ${node} without its disk ${missing.handle}`;
+  },
+};
+
+/** What a driver can attach to a node, as its CSINode says. */
+export const withinLimit = (limit: number | undefined): Invariant => ({
+  name: "no attach count exceeds the node's limit",
+  check: (change, facts) => {
+    if (limit === undefined || change.type !== 'disk' || change.change.type !== 'attached') return undefined;
+    const { node } = change.change;
+    const count = Array.from(facts.attached.values()).filter((nodes) => nodes.has(node)).length;
+    return count <= limit ? undefined : `${count} disks are attached to node ${node}, which takes ${limit}`;
+  },
+});

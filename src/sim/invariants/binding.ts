@@ -1,0 +1,40 @@
+import { claimKeyOf } from './facts.ts';
+import type { Invariant } from './invariant.ts';
+
+/** People may clear a claimRef or write any volumeName; controllers may not, and must not believe them. */
+export const boundMutually: Invariant = {
+  name: 'Bound is mutual and by UID',
+  check: (change, facts) => {
+    if (change.type !== 'claim' || change.after?.status.phase !== 'Bound') return undefined;
+    const { after, before } = change;
+    if (before?.status.phase === 'Bound' && before.spec.volumeName === after.spec.volumeName) return undefined;
+    const volume = facts.volumes.get(after.spec.volumeName ?? '');
+    if (volume === undefined) return `claim ${change.key} became Bound to volume ${after.spec.volumeName}, which does not exist`;
+    if (volume.spec.claimRef?.uid === after.metadata.uid) return undefined;
+    return `claim ${change.key} became Bound to volume ${after.spec.volumeName}, which belongs to ${claimKeyOf(volume)} ${volume.spec.claimRef?.uid ?? '(no uid)'}`;
+  },
+};
+
+export const boundOnce: Invariant = {
+  name: 'a volume is bound to at most one claim, and a claim to at most one volume',
+  check: (change, facts) => {
+    if (change.type === 'volume') {
+      const [was, is] = [change.before?.spec.claimRef?.uid, change.after?.spec.claimRef?.uid];
+      if (was === undefined || is === undefined || was === is) return undefined;
+      return `volume ${change.key} went from claim ${was} to claim ${is} without being given back`;
+    }
+    if (change.type !== 'claim' || change.after?.status.phase !== 'Bound') return undefined;
+    const { after, before } = change;
+    if (before?.status.phase === 'Bound' && before.spec.volumeName !== after.spec.volumeName)
+      return `claim ${change.key} went from volume ${before.spec.volumeName} to volume ${after.spec.volumeName}`;
+    if (before?.status.phase === 'Bound') return undefined;
+    const others = Array.from(facts.claims).filter(
+      ([key, claim]) =>
+        key !== change.key &&
+        claim.status.phase === 'Bound' &&
+        claim.spec.volumeName === after.spec.volumeName &&
+        facts.volumes.get(claim.spec.volumeName ?? '')?.spec.claimRef?.uid === claim.metadata.uid,
+    );
+    return others.length === 0 ? undefined : `volume ${after.spec.volumeName} is bound to ${[change.key, ...others.map(([key]) => key)].join(' and ')}`;
+  },
+};

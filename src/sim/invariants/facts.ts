@@ -1,0 +1,147 @@
+import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, VolumeAttachment } from '../../api/generated/types.ts';
+import type { VolumeIntent } from '../../api/kinds/mooring/volume-intent.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { DiskChange } from '../disks.ts';
+
+/** What the invariants look at, by the prefix of its keys in the store. */
+export const watchedKinds = {
+  volume: '/registry/persistentvolumes/',
+  claim: '/registry/persistentvolumeclaims/',
+  pod: '/registry/pods/',
+  node: '/registry/nodes/',
+  attachment: '/registry/storage.k8s.io/volumeattachments/',
+  intent: '/registry/mooring.dev/volumeintents/',
+} as const;
+
+export type WatchedKind = keyof typeof watchedKinds;
+
+export interface Watched {
+  volume: PersistentVolume;
+  claim: PersistentVolumeClaim;
+  pod: Pod;
+  node: Node;
+  attachment: VolumeAttachment;
+  intent: VolumeIntent;
+}
+
+/** One object of a transaction, as it was before and as it is now. */
+export type ObjectChange = {
+  [K in WatchedKind]: {
+    readonly type: K;
+    readonly key: string;
+    readonly revision: number;
+    readonly before: Watched[K] | undefined;
+    readonly after: Watched[K] | undefined;
+  };
+}[WatchedKind];
+
+/** What somebody may object to: a change in the store, one at the backend, or an answer of the server. */
+export type Change =
+  | ObjectChange
+  | { readonly type: 'disk'; readonly change: DiskChange }
+  | { readonly type: 'fenced-write'; readonly lease: string; readonly epoch: number; readonly revision: number };
+
+/** The cluster as it really is at this moment, whatever its parts believe: kept up with every change. */
+export class Facts {
+  readonly volumes = new Map<string, PersistentVolume>();
+  /** By 'namespace/name', as pods. */
+  readonly claims = new Map<string, PersistentVolumeClaim>();
+  readonly pods = new Map<string, Pod>();
+  readonly nodes = new Map<string, Node>();
+  readonly attachments = new Map<string, VolumeAttachment>();
+  readonly intents = new Map<string, VolumeIntent>();
+  /** The names of volumes, by the handles of their disks. */
+  readonly #volumesOfDisk = new Map<string, Set<string>>();
+  readonly disks = new Set<string>();
+  /** Where each disk is attached. */
+  readonly attached = new Map<string, Set<string>>();
+  /** When each node became ready, if it is. */
+  readonly readySince = new Map<string, number>();
+  /** Revisions at which a lease changed hands: its present epoch. */
+  readonly epochs = new Map<string, number>();
+
+  change(change: ObjectChange, now: number): void {
+    const map = this.#mapOf(change.type) as Map<string, KubeObject>;
+    if (change.after === undefined) map.delete(change.key);
+    else map.set(change.key, change.after);
+    if (change.type === 'volume') this.#indexVolume(change.before, change.after);
+    if (change.type === 'node') this.#followNode(change.key, change.after, now);
+  }
+
+  changeDisk(change: DiskChange): void {
+    if (change.type === 'created') this.disks.add(change.handle);
+    if (change.type === 'deleted') this.disks.delete(change.handle);
+    if (change.type === 'attached') this.nodesOf(change.handle).add(change.node);
+    if (change.type === 'detached') this.nodesOf(change.handle).delete(change.node);
+  }
+
+  nodesOf(handle: string): Set<string> {
+    return entryOf(this.attached, handle);
+  }
+
+  volumesOf(handle: string): readonly PersistentVolume[] {
+    return Array.from(this.#volumesOfDisk.get(handle) ?? []).flatMap((name) => this.volumes.get(name) ?? []);
+  }
+
+  claimByUid(uid: string | undefined, key: string): PersistentVolumeClaim | undefined {
+    const claim = this.claims.get(key);
+    return claim?.metadata.uid === uid ? claim : undefined;
+  }
+
+  /** The disks that a pod's volumes are, as far as its claims are bound. */
+  disksOf(pod: Pod): readonly { readonly handle: string; readonly volume: PersistentVolume; readonly claim: PersistentVolumeClaim }[] {
+    return (pod.spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) => {
+      const claim = this.claims.get(`${pod.metadata.namespace}/${persistentVolumeClaim?.claimName}`);
+      const volume = claim === undefined ? undefined : this.volumes.get(claim.spec.volumeName ?? '');
+      const handle = volume?.spec.csi?.volumeHandle;
+      return claim === undefined || volume === undefined || handle === undefined || volume.spec.claimRef?.uid !== claim.metadata.uid
+        ? []
+        : [{ handle, volume, claim }];
+    });
+  }
+
+  /** Pods with containers that run, on a node and with a disk mounted. */
+  *runningOn(node: string, handle: string): Generator<Pod> {
+    for (const pod of this.pods.values())
+      if (pod.spec.nodeName === node && isRunning(pod) && this.disksOf(pod).some((disk) => disk.handle === handle)) yield pod;
+  }
+
+  #mapOf(type: WatchedKind) {
+    switch (type) {
+      case 'volume':
+        return this.volumes;
+      case 'claim':
+        return this.claims;
+      case 'pod':
+        return this.pods;
+      case 'node':
+        return this.nodes;
+      case 'attachment':
+        return this.attachments;
+      case 'intent':
+        return this.intents;
+    }
+  }
+
+  #indexVolume(before: PersistentVolume | undefined, after: PersistentVolume | undefined): void {
+    const [was, is] = [before?.spec.csi?.volumeHandle, after?.spec.csi?.volumeHandle];
+    if (was !== undefined) this.#volumesOfDisk.get(was)?.delete(before?.metadata.name ?? '');
+    if (is !== undefined) entryOf(this.#volumesOfDisk, is).add(after?.metadata.name ?? '');
+  }
+
+  #followNode(name: string, node: Node | undefined, now: number): void {
+    const isReady = node?.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+    if (!isReady) this.readySince.delete(name);
+    else if (!this.readySince.has(name)) this.readySince.set(name, now);
+  }
+}
+
+function entryOf<K>(map: Map<K, Set<string>>, key: K): Set<string> {
+  let found = map.get(key);
+  if (found === undefined) map.set(key, (found = new Set()));
+  return found;
+}
+
+export const isRunning = ({ status }: Pod): boolean => status.containerStatuses?.some(({ state }) => state?.running !== undefined) ?? false;
+
+export const claimKeyOf = ({ spec }: PersistentVolume): string => `${spec.claimRef?.namespace}/${spec.claimRef?.name}`;

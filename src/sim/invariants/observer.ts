@@ -1,0 +1,126 @@
+import type { Change as StoreChange, Entry, Store, Watch } from '../../store/contract.ts';
+import type { DiskChange } from '../disks.ts';
+import { type Change, Facts, type ObjectChange, watchedKinds, type WatchedKind } from './facts.ts';
+import type { Invariant } from './invariant.ts';
+
+export interface Violation {
+  readonly invariant: string;
+  readonly what: string;
+}
+
+export interface ObserverOptions {
+  readonly invariants: readonly Invariant[];
+  readonly now: () => number;
+  /** Everything that really happened, in order. */
+  readonly onChange: (change: Change, facts: Facts) => void;
+  readonly onViolation: (violation: Violation) => void;
+}
+
+/** Follows the store and the backend, behind the back of the API: what it sees is what is. */
+export class Observer {
+  readonly facts = new Facts();
+  readonly #options: ObserverOptions;
+  #revision = 0;
+  #watch: Watch | undefined;
+  #changes = 0;
+
+  constructor(options: ObserverOptions) {
+    this.#options = options;
+  }
+
+  /** How often something changed that is more than a sign of life. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** The store of a new life of the server. What changed while nobody looked is seen now, all at once. */
+  async follow(store: Store): Promise<void> {
+    this.#watch?.stop();
+    const { entries, revision } = await store.range({ from: '/', to: '0' });
+    this.#catchUp(entries, revision);
+    this.#watch = store.watch({ prefix: '/', after: revision }, { changes: (at, changes) => this.#see(at, changes), end: () => undefined });
+  }
+
+  disk(change: DiskChange): void {
+    this.facts.changeDisk(change);
+    this.#changes++;
+    this.#judge({ type: 'disk', change });
+  }
+
+  fencedWrite(write: { readonly lease: string; readonly epoch: number; readonly revision: number }): void {
+    this.#judge({ type: 'fenced-write', ...write });
+  }
+
+  #catchUp(entries: readonly Entry[], revision: number): void {
+    const present = new Set(entries.map(({ key }) => key));
+    const changes = entries.flatMap((entry) =>
+      entry.modRevision > this.#revision ? this.#changeOf({ key: entry.key, entry, revision: entry.modRevision }) : [],
+    );
+    const gone = Object.entries(watchedKinds).flatMap(([, prefix]) =>
+      this.#keys(prefix).flatMap((key) => (present.has(key) ? [] : this.#changeOf({ key, entry: undefined, revision }))),
+    );
+    this.#apply([...changes, ...gone], revision);
+  }
+
+  #keys(prefix: string): readonly string[] {
+    const type = typeOf(prefix);
+    return type === undefined ? [] : Array.from(this.#known(type).keys(), (key) => prefix + key);
+  }
+
+  #see(revision: number, changes: readonly StoreChange[]): void {
+    this.#apply(
+      changes.flatMap((change) => this.#changeOf(change)),
+      revision,
+    );
+  }
+
+  #apply(changes: readonly ObjectChange[], revision: number): void {
+    this.#revision = Math.max(this.#revision, revision);
+    const now = this.#options.now();
+    // A transaction is whole, or it is not: nobody judges half of it.
+    for (const change of changes) this.facts.change(change, now);
+    for (const change of changes) {
+      if (!isSignOfLife(change)) this.#changes++;
+      this.#judge(change);
+    }
+  }
+
+  #changeOf({ key, entry, revision }: Pick<StoreChange, 'key' | 'entry' | 'revision'>): readonly ObjectChange[] {
+    if (key.startsWith(epochs)) this.facts.epochs.set(key.slice(epochs.length), revision);
+    const type = typeOf(key);
+    if (type === undefined) return [];
+    const name = key.slice(watchedKinds[type].length);
+    const after: unknown = entry === undefined ? undefined : JSON.parse(Buffer.from(entry.value).toString());
+    // The types of both sides follow from the key.
+    return [{ type, key: name, revision, before: this.#known(type).get(name), after } as ObjectChange];
+  }
+
+  #known(type: WatchedKind): ReadonlyMap<string, unknown> {
+    const { facts } = this;
+    return { volume: facts.volumes, claim: facts.claims, pod: facts.pods, node: facts.nodes, attachment: facts.attachments, intent: facts.intents }[type];
+  }
+
+  #judge(change: Change): void {
+    this.#options.onChange(change, this.facts);
+    for (const invariant of this.#options.invariants) {
+      const what = invariant.check(change, this.facts, this.#options.now());
+      if (what !== undefined) this.#options.onViolation({ invariant: invariant.name, what });
+    }
+  }
+}
+
+const epochs = '/mooring/epochs/';
+
+function typeOf(key: string): WatchedKind | undefined {
+  for (const [type, prefix] of Object.entries(watchedKinds)) if (key.startsWith(prefix)) return type as WatchedKind;
+  return undefined;
+}
+
+/** A node that says once more how it is. */
+function isSignOfLife({ type, before, after }: ObjectChange): boolean {
+  if (type !== 'node' || before === undefined || after === undefined) return false;
+  return withoutTimes(before) === withoutTimes(after);
+}
+
+const withoutTimes = (node: object): string =>
+  JSON.stringify(node, (key, value: unknown) => (key === 'lastHeartbeatTime' || key === 'managedFields' ? undefined : value));

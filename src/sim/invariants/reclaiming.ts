@@ -1,0 +1,81 @@
+import { claimKeyOf, type Facts } from './facts.ts';
+import type { Invariant } from './invariant.ts';
+
+/** Whether a claim that lives has the volume. */
+function owner(facts: Facts, handle: string): string | undefined {
+  for (const volume of facts.volumesOf(handle)) {
+    const key = claimKeyOf(volume);
+    if (facts.claimByUid(volume.spec.claimRef?.uid, key) !== undefined) return key;
+  }
+  return undefined;
+}
+
+export const retained: Invariant = {
+  name: 'Retain: no backend data is ever deleted',
+  check: (change, facts) => {
+    if (change.type !== 'disk' || change.change.type !== 'deleted') return undefined;
+    const kept = facts.volumesOf(change.change.handle).find(({ spec }) => spec.persistentVolumeReclaimPolicy === 'Retain');
+    return kept === undefined ? undefined : `disk ${change.change.handle} of volume ${kept.metadata.name} was deleted, and its policy is Retain`;
+  },
+};
+
+export const deletedAfterClaim: Invariant = {
+  name: 'Delete: only after the claim is gone',
+  check: (change, facts) => {
+    if (change.type !== 'disk' || change.change.type !== 'deleted') return undefined;
+    const { handle } = change.change;
+    const claim = owner(facts, handle);
+    if (claim !== undefined) return `disk ${handle} was deleted while claim ${claim} has it`;
+    const nodes = facts.nodesOf(handle);
+    return nodes.size === 0 ? undefined : `disk ${handle} was deleted while it is attached to ${[...nodes].join(', ')}`;
+  },
+};
+
+/** A handle comes from the uid of a claim: what was deleted never comes back. */
+export function deletedOnce(): Invariant {
+  const deleted = new Set<string>();
+  return {
+    name: 'Delete: exactly once',
+    check: (change) => {
+      if (change.type !== 'disk') return undefined;
+      const { handle, type } = change.change;
+      if (type === 'created' && deleted.has(handle)) return `disk ${handle} was made again after it had been deleted`;
+      if (type === 'deleted') deleted.add(handle);
+      return undefined;
+    },
+  };
+}
+
+/** A claim that loses its volume to somebody else's error has lost its data. People may delete volumes; nobody else. */
+export const notOfferedUnscrubbed: Invariant = {
+  name: 'Recycle: never offered to another claim before the scrub is complete',
+  check: (change, facts) => {
+    if (change.type !== 'volume' || change.before === undefined || change.after === undefined) return undefined;
+    const { before, after } = change;
+    const isGivenBack = before.spec.claimRef !== undefined && after.spec.claimRef === undefined && before.status.phase === 'Released';
+    if (!isGivenBack || after.spec.persistentVolumeReclaimPolicy !== 'Recycle') return undefined;
+    const scrubber = Array.from(facts.pods.values()).find(({ metadata }) => metadata.name === `recycler-for-${change.key}`);
+    return scrubber === undefined || scrubber.status.phase === 'Succeeded'
+      ? undefined
+      : `volume ${change.key} is offered again while its scrubber is ${scrubber.status.phase}`;
+  },
+};
+
+export const intentBeforeEffect: Invariant = {
+  name: 'every backend volume is reachable from an intent or a PersistentVolume',
+  check: (change, facts) => {
+    if (change.type === 'disk') return change.change.type === 'created' ? orphan(facts, change.change.handle) : undefined;
+    if (change.type !== 'intent' && change.type !== 'volume') return undefined;
+    if (change.after !== undefined || change.before === undefined) return undefined;
+    // Who deletes a volume that is to be retained keeps the disk, and knows it.
+    if (change.type === 'volume' && change.before.spec.persistentVolumeReclaimPolicy !== 'Delete') return undefined;
+    const handle = change.type === 'volume' ? change.before.spec.csi?.volumeHandle : `disk-${change.key}`;
+    return handle === undefined ? undefined : orphan(facts, handle);
+  },
+};
+
+function orphan(facts: Facts, handle: string): string | undefined {
+  if (!facts.disks.has(handle) || facts.volumesOf(handle).length > 0) return undefined;
+  const intent = facts.intents.get(handle.replace(/^disk-/, ''));
+  return intent === undefined ? `disk ${handle} exists, and neither an intent nor a volume names it` : undefined;
+}

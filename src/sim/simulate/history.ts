@@ -1,0 +1,65 @@
+/** Everything that the cluster's objects have been through, as the store has it: in order, each change with what was before. */
+import type { KubeObject } from '../../api/object.ts';
+import type { Change as StoreChange, Entry, Store } from '../../store/contract.ts';
+
+export interface Change {
+  readonly revision: number;
+  readonly before: KubeObject | undefined;
+  readonly after: KubeObject | undefined;
+}
+
+/** Renewed every few seconds by everybody, and nobody's business here. */
+const leases = '/registry/leases/';
+
+export class History {
+  /** By the store's key. */
+  readonly #byKey = new Map<string, KubeObject>();
+  /** By kind, then by namespace and name. */
+  readonly #objects = new Map<string, Map<string, KubeObject>>();
+  readonly #listeners: ((changes: readonly Change[]) => void)[] = [];
+
+  constructor(store: Store) {
+    const take = (revision: number, changes: readonly StoreChange[]) => {
+      const read = changes.filter(({ key }) => !key.startsWith(leases)).map((change) => this.#read(revision, change));
+      if (read.length > 0) for (const listener of this.#listeners) listener(read);
+    };
+    store.watch({ prefix: '/registry/', after: 0 }, { changes: take, end: () => undefined });
+  }
+
+  onChange(listener: (changes: readonly Change[]) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Of a kind, in all namespaces, by name. */
+  all<T extends KubeObject = KubeObject>(kind: string): readonly T[] {
+    const found = [...(this.#objects.get(kind) ?? [])] as [string, T][];
+    return found.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
+  }
+
+  get<T extends KubeObject = KubeObject>(kind: string, namespace: string, name: string): T | undefined {
+    return this.#objects.get(kind)?.get(`${namespace}/${name}`) as T | undefined;
+  }
+
+  #read(revision: number, { key, entry }: StoreChange): Change {
+    const [before, after] = [this.#byKey.get(key), decode(entry)];
+    if (after === undefined) this.#byKey.delete(key);
+    else this.#byKey.set(key, after);
+    if (after !== undefined) this.#of(after.kind).set(keyOf(after), after);
+    else if (before !== undefined) this.#of(before.kind).delete(keyOf(before));
+    return { revision, before, after };
+  }
+
+  #of(kind: string): Map<string, KubeObject> {
+    let objects = this.#objects.get(kind);
+    if (objects === undefined) this.#objects.set(kind, (objects = new Map()));
+    return objects;
+  }
+}
+
+const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
+
+function decode(entry: Entry | undefined): KubeObject | undefined {
+  if (entry === undefined) return undefined;
+  const object = JSON.parse(Buffer.from(entry.value).toString()) as KubeObject;
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(entry.modRevision) } };
+}

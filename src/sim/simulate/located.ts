@@ -1,0 +1,166 @@
+/** YAML with the places where its values stand, so that whatever is wrong can be pointed at. */
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml';
+import { nearestName } from '../../domain/nearest-name.ts';
+
+/** Something in the file is wrong: 'incident.yaml:12:5: …' */
+export class FileError extends Error {
+  constructor(place: Place, message: string) {
+    super(`${place.file}:${place.line}:${place.column}: ${message}`);
+  }
+}
+
+export interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Larger files are no scenarios. */
+const mostBytes = 16 * 2 ** 20;
+
+/** The documents of a file that are not empty. @throws FileError */
+export function readYaml(file: string, text: string): readonly Located[] {
+  const start: Place = { file, line: 1, column: 1 };
+  if (text.length > mostBytes) throw new FileError(start, `the file has more than ${mostBytes / 2 ** 20} MiB`);
+  const lineCounter = new LineCounter();
+  const documents = parseAllDocuments(text, { lineCounter, prettyErrors: false });
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lineCounter.linePos(offset);
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  return [...documents].flatMap((document) => {
+    const [error] = document.errors;
+    if (error !== undefined) throw new FileError(placeAt(error.pos[0]), `this is no YAML: ${firstLine(error.message)}`);
+    const { contents } = document;
+    if (contents === null || (isScalar(contents) && contents.value === null)) return [];
+    const value: unknown = document.toJS({ maxAliasCount: 100 });
+    return [new Located(contents as Node, { value, path: '', placeAt, resolve: (node) => (isAlias(node) ? node.resolve(document) : node) })];
+  });
+}
+
+const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
+
+interface Found {
+  readonly value: unknown;
+  /** 'cluster.drivers[0].name' */
+  readonly path: string;
+  readonly placeAt: (offset: number) => Place;
+  readonly resolve: (node: Node) => Node | undefined;
+}
+
+/** A value and where it is. */
+export class Located {
+  readonly #node: Node | undefined;
+  readonly #found: Found;
+
+  constructor(node: Node | undefined, found: Found) {
+    this.#node = node === undefined ? undefined : found.resolve(node);
+    this.#found = found;
+  }
+
+  get value(): unknown {
+    return this.#found.value;
+  }
+
+  get path(): string {
+    return this.#found.path;
+  }
+
+  get place(): Place {
+    return this.#found.placeAt(this.#node?.range?.[0] ?? 0);
+  }
+
+  error(message: string): FileError {
+    return new FileError(this.place, this.path === '' ? message : `${this.path}: ${message}`);
+  }
+
+  /** @throws FileError unless it is a mapping with no other fields than these */
+  fields<K extends string>(known: readonly K[]): { readonly [F in K]?: Located } {
+    const found: Partial<Record<string, Located>> = {};
+    for (const [key, value] of this.entries()) {
+      if (!known.some((each) => each === key)) {
+        const near = nearestName(key, known);
+        throw new FileError(
+          value.keyPlace ?? value.place,
+          `${join(this.path, key)}: there is no such field${near === undefined ? `; there are ${known.join(', ')}` : `; did you mean "${near}"?`}`,
+        );
+      }
+      if (value.value !== null && value.value !== undefined) found[key] = value;
+    }
+    return found as { readonly [F in K]?: Located };
+  }
+
+  /** Of its key, if it is a field. */
+  keyPlace: Place | undefined;
+
+  /** @throws FileError unless it is a mapping */
+  entries(): readonly (readonly [string, Located])[] {
+    if (!isMap(this.#node)) throw this.error(`fields are expected here, not ${kindOfValue(this.value)}`);
+    const values = this.value as Readonly<Record<string, unknown>>;
+    return this.#node.items.map((pair) => {
+      const key = String(isScalar(pair.key) ? pair.key.value : pair.key);
+      const located = new Located(asNode(pair.value) ?? asNode(pair.key), { ...this.#found, value: values[key], path: join(this.path, key) });
+      const range = asNode(pair.key)?.range;
+      if (range !== null && range !== undefined) located.keyPlace = this.#found.placeAt(range[0]);
+      return [key, located];
+    });
+  }
+
+  get isMap(): boolean {
+    return isMap(this.#node);
+  }
+
+  get isList(): boolean {
+    return isSeq(this.#node);
+  }
+
+  /** @throws FileError unless it is a list */
+  items(): readonly Located[] {
+    if (!isSeq(this.#node)) throw this.error(`a list is expected here, not ${kindOfValue(this.value)}`);
+    const values = this.value as readonly unknown[];
+    return this.#node.items.map((item, i) => new Located(asNode(item), { ...this.#found, value: values[i], path: `${this.path}[${i}]` }));
+  }
+
+  /** Numbers and booleans too, as they were meant. @throws FileError */
+  text(): string {
+    if (typeof this.value === 'string' && this.value.trim() !== '') return this.value;
+    if (typeof this.value === 'number' || typeof this.value === 'boolean') return String(this.value);
+    throw this.error(`a text is expected here, not ${kindOfValue(this.value)}`);
+  }
+
+  /** @throws FileError */
+  whole(least: number, most: number): number {
+    const { value } = this;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
+    throw this.error(`a whole number from ${least} to ${most} is expected here, not ${typeof value === 'number' ? value : kindOfValue(value)}`);
+  }
+
+  /** @throws FileError */
+  yes(): boolean {
+    if (typeof this.value === 'boolean') return this.value;
+    throw this.error(`true or false is expected here, not ${kindOfValue(this.value)}`);
+  }
+
+  /** What stands at a path such as 'spec.resources.requests[storage]', or as near to it as there is something. */
+  nearest(path: string): Located {
+    let at: Located = this;
+    for (const [, name, index] of path.matchAll(/([^.[\]]+)|\[([^\]]*)\]/g)) {
+      const key = name ?? index ?? '';
+      const next = at.isMap ? at.entries().find(([each]) => each === key)?.[1] : at.isList ? at.items()[Number(key)] : undefined;
+      if (next === undefined) return at;
+      at = next;
+    }
+    return at;
+  }
+}
+
+const asNode = (value: unknown): Node | undefined => (value !== null && typeof value === 'object' && 'range' in value ? (value as Node) : undefined);
+
+const join = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`);
+
+function kindOfValue(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a mapping';
+  return `"${String(value)}"`;
+}

@@ -1,0 +1,166 @@
+/** A file for `moor simulate`, read and checked; docs/SIMULATE.md describes it. */
+import type { Kind } from '../../api/kind.ts';
+import { kindByName, kubernetesKinds } from '../../api/kinds/index.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { nearestName } from '../../domain/nearest-name.ts';
+import { type Expectation, readExpectation } from './expectation.ts';
+import { durationOf, type Happening, happenings } from './happening.ts';
+import { formatDuration } from './duration.ts';
+import { FileError, type Located, readYaml } from './located.ts';
+import { phrased, readCluster } from './read-cluster.ts';
+import { nameOf, parseReference } from './reference.ts';
+import type { Manifest, Scenario, ScriptEntry } from './scenario.ts';
+
+export interface ReadOptions {
+  /** The file's name, for messages. */
+  readonly file: string;
+  readonly text: string;
+  /** The text of a file that this one names. @throws an Error that says why not */
+  readonly open: (name: string) => string;
+}
+
+/** What there is behind the last thing that happens. */
+const afterwardsMs = 120_000;
+const longestMs = 30 * 86_400_000;
+
+/** @throws FileError */
+export function readScenario(options: ReadOptions): Scenario {
+  const documents = readYaml(options.file, options.text);
+  const [scenario, another] = documents.filter((document) => !isManifest(document));
+  if (another !== undefined) throw another.error('a file has one document with sections; the others are objects, with apiVersion and kind');
+  if (documents.length === 0) throw new FileError({ file: options.file, line: 1, column: 1 }, 'the file is empty');
+  const fields = scenario?.fields(['cluster', 'files', 'objects', 'script', 'expect', 'for', 'seed']) ?? {};
+  const { plan, classes } = readCluster(fields.cluster);
+  const script = fields.script?.items().map((entry) => readEntry(entry, options)) ?? [];
+  const expectations = fields.expect?.items().map(readExpected) ?? [];
+  const objects = [
+    ...classes,
+    ...(fields.files?.items().flatMap((file) => manifestsIn(file, options)) ?? []),
+    ...(fields.objects?.items().map(readManifest) ?? []),
+    ...documents.filter(isManifest).map(readManifest),
+  ];
+  const lastsMs = fields.for === undefined ? usualEnd(script, expectations) : timeIn(fields.for);
+  if (lastsMs > longestMs) throw (fields.for ?? scenario)?.error('a simulation lasts at most 30d') ?? new Error('too long');
+  checkTimes({ lastsMs, script, expectations });
+  return {
+    cluster: plan,
+    objects,
+    script: script.sort((a, b) => a.atMs - b.atMs),
+    expectations,
+    lastsMs,
+    seed: fields.seed?.whole(0, 2 ** 32 - 1) ?? 1,
+  };
+}
+
+const isManifest = (document: Located): boolean => {
+  const { value } = document;
+  return value !== null && typeof value === 'object' && 'apiVersion' in value && 'kind' in value;
+};
+
+const timeIn = (written: Located): number => phrased(written, () => durationOf(written.text()));
+
+function usualEnd(script: readonly ScriptEntry[], expected: readonly Expectation[]): number {
+  const ends = script.map(({ atMs, happening }) => atMs + ('forMs' in happening ? (happening.forMs ?? 0) : 0));
+  return Math.max(0, ...ends, ...expected.map(({ when }) => latest(when))) + afterwardsMs;
+}
+
+function latest(when: Expectation['when']): number {
+  switch (when.type) {
+    case 'at':
+    case 'by':
+      return when.ms;
+    case 'always':
+    case 'never':
+      return Math.max(when.fromMs, when.toMs ?? 0);
+    case 'end':
+      return 0;
+  }
+}
+
+/** What is said about a time that never comes would hold or fail by accident. */
+function checkTimes({ lastsMs, script, expectations }: Pick<Scenario, 'lastsMs' | 'script' | 'expectations'>): void {
+  const late = script.find(({ atMs }) => atMs > lastsMs) ?? expectations.find(({ when }) => latest(when) > lastsMs);
+  if (late !== undefined) throw late.written.error(`that is after the end, which is at ${formatDuration(lastsMs)} ("for")`);
+}
+
+function readExpected(written: Located): Expectation {
+  if (!written.isMap) return { ...phrased(written, () => readExpectation(written.text())), written };
+  const { at, by, that } = written.fields(['at', 'by', 'that']);
+  const when = at ?? by;
+  if (that === undefined || when === undefined) throw written.error('it says when (at or by) and what (that): {at: 8m, that: pvc/data is Bound}');
+  return { ...phrased(that, () => readExpectation(`${at === undefined ? 'by' : 'at'} ${when.text()} ${that.text()}`)), written };
+}
+
+/** 'at 2m node-1 dies', {at: 2m, do: node-1 dies}, {at: 2m, apply: …} or {at: 2m, patch: pvc/data, with: …} */
+function readEntry(written: Located, options: ReadOptions): ScriptEntry {
+  if (!written.isMap) return sentence(written, options);
+  const { at, do: what, apply, patch, with: change } = written.fields(['at', 'do', 'apply', 'patch', 'with']);
+  if (at === undefined) throw written.error('it does not say when: {at: 2m, do: node-1 dies}');
+  const base = { atMs: timeIn(at), place: written.place, written };
+  if (what !== undefined) return { ...base, happening: whatHappens(what, what.text(), options), text: what.text() };
+  if (apply !== undefined) {
+    const objects = (apply.isList ? apply.items() : [apply]).map(readManifest);
+    const text = `apply ${objects.map(({ object }) => nameOf(object)).join(', ')}`;
+    return {
+      ...base,
+      written: apply.isList ? (apply.items()[0] ?? apply) : apply,
+      happening: { type: 'apply', objects: objects.map(({ object }) => object) },
+      text,
+    };
+  }
+  if (patch === undefined || change === undefined || !change.isMap) throw written.error('it does not say what happens: do, apply, or patch and with');
+  const object = phrased(patch, () => parseReference(patch.text()));
+  return { ...base, happening: { type: 'patch', object, patch: change.value as object }, text: `patch ${patch.text()} with ${JSON.stringify(change.value)}` };
+}
+
+function sentence(written: Located, options: ReadOptions): ScriptEntry {
+  const [, time, what] = /^\s*at\s+(\S+?),?\s+(\S[\s\S]*)$/.exec(written.text()) ?? [];
+  if (time === undefined || what === undefined) throw written.error('it does not say when: "at 2m node-1 dies"');
+  const atMs = phrased(written, () => durationOf(time));
+  return { atMs, happening: whatHappens(written, what, options), text: what.trim(), place: written.place, written };
+}
+
+/** Files are read here: the other sentences mean themselves. */
+function whatHappens(written: Located, what: string, options: ReadOptions): Happening {
+  const [, file] = /^apply\s+(\S+)\s*$/.exec(what) ?? [];
+  if (file === undefined) return phrased(written, () => happenings.read(what));
+  return { type: 'apply', objects: manifestsNamed(file, { ...options, written }).map(({ object }) => object) };
+}
+
+const manifestsIn = (written: Located, options: ReadOptions): readonly Manifest[] => manifestsNamed(written.text(), { ...options, written });
+
+function manifestsNamed(name: string, { open, written }: Pick<ReadOptions, 'open'> & { readonly written: Located }): readonly Manifest[] {
+  let text: string;
+  try {
+    text = open(name);
+  } catch (error) {
+    throw written.error(`cannot read ${name}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return readYaml(name, text).map(readManifest);
+}
+
+/** @throws FileError unless it is an object of a kind that there is */
+function readManifest(written: Located): Manifest {
+  const value = written.value as Partial<KubeObject> | null;
+  if (!written.isMap || typeof value?.apiVersion !== 'string' || typeof value.kind !== 'string') {
+    throw written.error('an object is expected here, with apiVersion, kind and metadata');
+  }
+  const kind = kindByName(value.apiVersion, value.kind);
+  if (kind === undefined) throw unknownKind(written, value.apiVersion, value.kind);
+  const metadata = typeof value.metadata === 'object' ? value.metadata : {};
+  if ((metadata.name ?? '') === '' && (metadata.generateName ?? '') === '') throw written.nearest('metadata').error(`the ${value.kind} has no name`);
+  const namespace = kind.namespaced ? { namespace: metadata.namespace ?? 'default' } : {};
+  return { object: { ...value, metadata: { ...metadata, ...namespace } } as KubeObject, written };
+}
+
+function unknownKind(written: Located, apiVersion: string, name: string): FileError {
+  const sameName = kubernetesKinds.find(({ kind }) => kind === name);
+  if (sameName !== undefined) return written.nearest('apiVersion').error(`${name} is of ${groupVersion(sameName)}, not ${apiVersion}`);
+  const near = nearestName(
+    name,
+    kubernetesKinds.map(({ kind }) => kind),
+  );
+  return written.nearest('kind').error(`there is no kind "${name}"${near === undefined ? '' : `; did you mean "${near}"?`}`);
+}
+
+const groupVersion = ({ group, version }: Kind): string => (group === '' ? version : `${group}/${version}`);

@@ -1,0 +1,137 @@
+/** What waits, and for what: asked of the machinery of `moor why`, as soon as something has waited for a while. */
+import type {
+  CSIDriver,
+  CSINode,
+  CSIStorageCapacity,
+  Namespace,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  StorageClass,
+  VolumeAttachment,
+} from '../../api/generated/types.ts';
+import type { VolumeIntent } from '../../domain/volumes/intent.ts';
+import { hasEnded } from '../../domain/volumes/pods.ts';
+import { explain } from '../../why/explain.ts';
+import type { Account } from '../../why/explanation.ts';
+import type { Objects } from '../../why/objects.ts';
+import type { Target } from '../../why/target.ts';
+import type { History } from './history.ts';
+import { nameOf } from './reference.ts';
+import type { Stage } from './stage.ts';
+import type { Timeline } from './timeline.ts';
+
+/** Nobody wonders earlier. */
+const patienceMs = 5_000;
+/** At one moment. */
+const mostReasons = 20;
+
+export class Reasons {
+  readonly #stage: Stage;
+  readonly #timeline: Timeline;
+  readonly #begin: number;
+  /** Since when each waits, and what was said about it last. */
+  readonly #waiting = new Map<string, { readonly since: number; told: string }>();
+  #planned = false;
+
+  constructor(stage: Stage, timeline: Timeline, begin: number) {
+    this.#stage = stage;
+    this.#timeline = timeline;
+    this.#begin = begin;
+  }
+
+  /** Something changed: what waits now may have another reason soon. */
+  changed(): void {
+    const now = this.#stage.world.clock.monotonic();
+    const waiting = new Set(targetsOf(this.#stage.history).map(({ id }) => id));
+    for (const id of this.#waiting.keys()) if (!waiting.has(id)) this.#waiting.delete(id);
+    for (const id of waiting) if (!this.#waiting.has(id)) this.#waiting.set(id, { since: now, told: '' });
+    if (this.#planned || waiting.size === 0) return;
+    this.#planned = true;
+    this.#stage.world.timers.after(patienceMs, () => {
+      this.#planned = false;
+      this.#look();
+    });
+  }
+
+  #look(): void {
+    const { world, history } = this.#stage;
+    const now = world.clock.monotonic();
+    const due = targetsOf(history).filter(({ id }) => now - (this.#waiting.get(id)?.since ?? now) >= patienceMs);
+    if (due.length === 0) return this.#lookAgain();
+    const objects = objectsOf(history);
+    for (const { id, target, about } of due.slice(0, mostReasons)) {
+      const account = explain(target, objects, world.clock.now());
+      const waiting = this.#waiting.get(id);
+      if (account.verdict === 'fine' || account.verdict === 'absent' || waiting === undefined) continue;
+      const what = reasonOf(account);
+      // Times and counts in it change all the time; that alone is no news.
+      const told = what.replace(/\d+/g, '#');
+      if (waiting.told === told) continue;
+      waiting.told = told;
+      this.#timeline.add({ at: now - this.#begin, type: 'why', who: account.verdict === 'stuck' ? 'stuck' : 'waits', about, what });
+    }
+    this.#lookAgain();
+  }
+
+  /** Those that began to wait since the look was planned. */
+  #lookAgain(): void {
+    const now = this.#stage.world.clock.monotonic();
+    if ([...this.#waiting.values()].some(({ since }) => now - since < patienceMs)) this.changed();
+  }
+}
+
+/** What is the case, what came nearest, and whose move it is or what would help. */
+function reasonOf({ summary, next, verdict, candidates, fixes }: Account): string {
+  const [nearest] = candidates;
+  const miss =
+    nearest === undefined || nearest.refusals.length === 0 ? '' : ` Nearest: ${nearest.name}: ${nearest.refusals.map(({ text }) => text).join('; ')}.`;
+  const [fix] = fixes;
+  const help = verdict === 'stuck' && fix !== undefined ? ` It would help to ${fix.text}.` : '';
+  const move = verdict === 'waiting' && next.who !== 'nobody' ? ` Next: ${next.who}: ${next.does}.` : '';
+  return `${summary}${miss}${help}${move}`.replace(/\.{2,}/g, '.');
+}
+
+interface Waiting {
+  readonly id: string;
+  readonly target: Target;
+  readonly about: string;
+}
+
+function targetsOf(history: History): readonly Waiting[] {
+  const claims = history
+    .all<PersistentVolumeClaim>('PersistentVolumeClaim')
+    .filter(({ metadata, status }) => status.phase !== 'Bound' || metadata.deletionTimestamp !== undefined);
+  const volumes = history
+    .all<PersistentVolume>('PersistentVolume')
+    .filter(({ metadata, status }) => isLeftOver(status.phase) || metadata.deletionTimestamp !== undefined);
+  const pods = history.all<Pod>('Pod').filter((pod) => pod.status.phase === 'Pending' || (pod.metadata.deletionTimestamp !== undefined && !hasEnded(pod)));
+  return [...claims, ...volumes, ...pods].map((object) => {
+    const { name = '', namespace = '', uid = '', deletionTimestamp } = object.metadata;
+    const kind = object.kind === 'Pod' ? 'pod' : object.kind === 'PersistentVolume' ? 'pv' : 'pvc';
+    const state = deletionTimestamp === undefined ? (object.status.phase ?? '') : 'Terminating';
+    return { id: `${uid} ${state}`, target: { kind, name, ...(kind === 'pv' ? {} : { namespace }) }, about: nameOf(object) };
+  });
+}
+
+const isLeftOver = (phase: string | undefined): boolean => phase === 'Released' || phase === 'Failed';
+
+export function objectsOf(history: History): Objects {
+  const pods = history.all<Pod>('Pod');
+  return {
+    claims: history.all<PersistentVolumeClaim>('PersistentVolumeClaim'),
+    volumes: history.all<PersistentVolume>('PersistentVolume'),
+    classes: history.all<StorageClass>('StorageClass'),
+    pods,
+    nodes: history.all<Node>('Node'),
+    attachments: history.all<VolumeAttachment>('VolumeAttachment'),
+    drivers: history.all<CSIDriver>('CSIDriver'),
+    csiNodes: history.all<CSINode>('CSINode'),
+    placed: pods.filter((pod) => (pod.spec.nodeName ?? '') !== '' && !hasEnded(pod)),
+    namespaces: history.all<Namespace>('Namespace'),
+    capacities: history.all<CSIStorageCapacity>('CSIStorageCapacity'),
+    intents: history.all<VolumeIntent>('VolumeIntent'),
+    unseen: [],
+  };
+}

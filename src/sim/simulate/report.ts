@@ -1,0 +1,52 @@
+import type { Kind } from '../../api/kind.ts';
+import { kubernetesKinds } from '../../api/kinds/index.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { History } from './history.ts';
+import type { Verdict } from './judge.ts';
+import type { TimelineEntry } from './timeline.ts';
+
+/** What came of a scenario. */
+export interface Report {
+  readonly seed: number;
+  readonly lastsMs: number;
+  readonly timeline: readonly TimelineEntry[];
+  /** Entries that there was no room for. */
+  readonly dropped: number;
+  readonly end: readonly EndTable[];
+  readonly verdicts: readonly Verdict[];
+}
+
+/** What `kubectl get` would print at the end. */
+export interface EndTable {
+  /** 'pods' */
+  readonly resource: string;
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly objects: readonly KubeObject[];
+}
+
+const shown = ['Node', 'StatefulSet', 'Deployment', 'DaemonSet', 'Job', 'Pod', 'PersistentVolumeClaim', 'PersistentVolume', 'VolumeAttachment'];
+/** Of -o wide, what tells where. */
+const shownWide = new Set(['Pod Node']);
+
+/** `now`: milliseconds since 1970. */
+export function endTables(history: History, now: number): readonly EndTable[] {
+  return shown.flatMap((name) => {
+    const kind = kubernetesKinds.find((each) => each.kind === name);
+    const objects = history.all(name);
+    return kind === undefined || objects.length === 0 ? [] : [tableOf(kind, objects, now)];
+  });
+}
+
+function tableOf(kind: Kind, objects: readonly KubeObject[], now: number): EndTable {
+  const columns = kind.columns.filter(({ priority, name }) => priority === 0 || shownWide.has(`${kind.kind} ${name}`));
+  const spread = kind.namespaced && objects.some(({ metadata }) => metadata.namespace !== 'default');
+  return {
+    resource: kind.plural,
+    header: [...(spread ? ['Namespace'] : []), ...columns.map(({ name }) => name)].map((name) => name.toUpperCase()),
+    rows: objects.map((object) => [...(spread ? [object.metadata.namespace ?? ''] : []), ...columns.map(({ cell }) => shownCell(cell(object, now)))]),
+    objects,
+  };
+}
+
+const shownCell = (cell: string | number | boolean | null): string => (cell === null ? '<none>' : String(cell));

@@ -1,0 +1,199 @@
+/** The cluster of a scenario: the real server, every controller, the scheduler and hollow nodes, all on virtual time. */
+import { createHash } from 'node:crypto';
+import type { Kind } from '../../api/kind.ts';
+import { allKinds } from '../../api/kinds/index.ts';
+import { nodeKind } from '../../api/kinds/node.ts';
+import { DriverSet } from '../../drivers/driver-set.ts';
+import { hostPathDriver } from '../../drivers/host-path/driver.ts';
+import { createClient, type Client } from '../../machinery/client.ts';
+import type { Transport } from '../../machinery/transport.ts';
+import { bootstrap } from '../../main/bootstrap.ts';
+import { controllersByRole, type ControllerName } from '../../main/controller-roles.ts';
+import { startControllers } from '../../main/controllers.ts';
+import { connectInProcess, connectNodesInProcess, systemClient } from '../../main/identities.ts';
+import { createInProcessTransport } from '../../main/in-process-transport.ts';
+import { startScheduler } from '../../main/scheduler.ts';
+import { runHollowNodes } from '../../node/hollow/nodes.ts';
+import type { Host } from '../../node/host.ts';
+import { RbacAuthorizer } from '../../server/auth/rbac/authorizer.ts';
+import { createApi } from '../../server/create-api.ts';
+import type { Store } from '../../store/contract.ts';
+import { SimulatedDirectories } from '../directories.ts';
+import { othersMayAll } from '../cluster/access.ts';
+import { Part } from '../cluster/part.ts';
+import { SimulatedServer } from '../cluster/server.ts';
+import type { SimulatedWorld } from '../world.ts';
+import { Backend, type BackendWord } from './backend.ts';
+import type { ProcessName } from './happening.ts';
+import { History } from './history.ts';
+import type { DriverPlan } from './scenario.ts';
+import { shortActor, Writers } from './writers.ts';
+
+export interface StageOptions {
+  readonly hosts: readonly Host[];
+  readonly drivers: readonly DriverPlan[];
+  readonly onBackendCall: (word: BackendWord) => void;
+  /** Fills the store before anybody looks at it. */
+  readonly fill?: (store: Store) => Promise<void>;
+}
+
+const authorizer = controllersByRole(othersMayAll);
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const zoneLabel = 'topology.kubernetes.io/zone';
+
+/** How kubectl users call themselves here. */
+export const you = 'you';
+
+export class Stage {
+  readonly world: SimulatedWorld;
+  readonly client: Client;
+  /** For requests as kubectl makes them. */
+  readonly transport: Transport;
+  readonly history: History;
+  readonly writers = new Writers();
+  readonly backends: ReadonlyMap<string, Backend>;
+  readonly hosts = new Map<string, Host>();
+  readonly #server: SimulatedServer;
+  readonly #parts: Readonly<Record<ProcessName, Part>>;
+  readonly #dead = new Set<string>();
+
+  static async build(world: SimulatedWorld, options: StageOptions): Promise<Stage> {
+    const server = new SimulatedServer({ world, store: 'memory', serve: (life) => serve(life.store, life.world, options) });
+    await server.start();
+    const { store } = server;
+    if (store === undefined) throw new Error('the server did not start');
+    const stage = new Stage(world, { server, store, options });
+    await stage.#begin(options);
+    return stage;
+  }
+
+  private constructor(
+    world: SimulatedWorld,
+    { server, store, options }: { readonly server: SimulatedServer; readonly store: Store; readonly options: StageOptions },
+  ) {
+    this.world = world;
+    this.#server = server;
+    this.history = new History(store);
+    this.transport = this.writers.signed(you, createInProcessTransport(server.api, { name: 'kubernetes-admin', groups: ['system:masters'] }, 'kubectl'));
+    this.client = createClient({ transport: this.transport });
+    const zones = [...new Set(options.hosts.flatMap(({ labels }) => labels[zoneLabel] ?? []))];
+    const zoneOf = (node: string) => this.zoneOf(node);
+    this.backends = new Map(options.drivers.map((plan) => [plan.name, new Backend({ plan, world, zones, zoneOf, tell: options.onBackendCall })]));
+    this.#parts = { controllers: this.#controllers(), scheduler: this.#scheduler() };
+  }
+
+  async #begin({ hosts }: StageOptions): Promise<void> {
+    for (const part of Object.values(this.#parts)) part.start();
+    await this.addNodes(hosts);
+  }
+
+  /** Resolves once they are ready. */
+  async addNodes(hosts: readonly Host[]): Promise<void> {
+    for (const host of hosts) this.hosts.set(host.name, host);
+    if (hosts.length === 0) return;
+    const connect = connectInProcess(this.#server.api, authorizer);
+    const connectNode = connectNodesInProcess(this.#server.api, authorizer);
+    const nodes = runHollowNodes({
+      world: this.world,
+      hosts: new Map(hosts.map((host) => [host.name, host])),
+      reader: connect('moor-informers'),
+      teller: this.#withoutDead(connect('hollow-nodes')),
+      as: (node) => this.#unlessDead(node, this.writers.signed(node, connectNode(node))),
+      sha256,
+    });
+    const alive = hosts.filter(({ name }) => !this.#dead.has(name));
+    await (alive.length === hosts.length ? nodes.ready : this.world.sleep(5_000));
+  }
+
+  zoneOf(node: string): string | undefined {
+    return this.hosts.get(node)?.labels[zoneLabel];
+  }
+
+  nodesIn(zone: string): readonly string[] {
+    return [...this.hosts.keys()].filter((node) => this.zoneOf(node) === zone);
+  }
+
+  /** Nothing that it says is heard. */
+  silence(node: string): void {
+    this.#dead.add(node);
+  }
+
+  revive(node: string): void {
+    this.#dead.delete(node);
+  }
+
+  crash(process: ProcessName): void {
+    this.#parts[process].crash();
+  }
+
+  restart(process: ProcessName): void {
+    this.#parts[process].start();
+  }
+
+  async nodeIsGone(node: string): Promise<void> {
+    this.silence(node);
+    await this.client.delete(nodeKind, { name: node });
+  }
+
+  #controllers(): Part {
+    const directories = new SimulatedDirectories();
+    return new Part({
+      world: this.world,
+      name: 'controllers',
+      run: ({ world, through, number }) =>
+        void startControllers({
+          connect: this.#connect(through),
+          world,
+          kinds: allKinds,
+          housekeeping: { rootCa: 'PEM' },
+          drivers: new DriverSet([hostPathDriver({ directories, sha256, cluster: 'simulation' }), ...this.backends.values()]),
+          bindsTogether: true,
+          election: { identity: `controllers ${number}`, takeOver: true },
+        }),
+    });
+  }
+
+  #scheduler(): Part {
+    return new Part({
+      world: this.world,
+      name: 'scheduler',
+      run: ({ world, through, number }) =>
+        void startScheduler({ connect: this.#connect(through), world, bindsTogether: true, election: { identity: `scheduler ${number}`, takeOver: true } }),
+    });
+  }
+
+  #connect(through: (server: Transport) => Transport): (name: ControllerName) => Transport {
+    const connect = connectInProcess(this.#server.api, authorizer);
+    return (name) => through(this.writers.signed(shortActor(name), connect(name)));
+  }
+
+  #unlessDead(node: string, transport: Transport): Transport {
+    return {
+      send: (request) => (this.#dead.has(node) ? Promise.resolve(silence) : transport.send(request)),
+      watch: (request, sink) => transport.watch(request, sink),
+    };
+  }
+
+  /** Nodes share the one who tells their events. */
+  #withoutDead(transport: Transport): Transport {
+    return {
+      send: (request) => {
+        const { source } = (request.body?.object ?? {}) as { readonly source?: { readonly host?: string } };
+        return this.#dead.has(source?.host ?? '') ? Promise.resolve(silence) : transport.send(request);
+      },
+      watch: (request, sink) => transport.watch(request, sink),
+    };
+  }
+}
+
+const silence = { type: 'unreachable', error: new Error('the node has no connection') } as const;
+
+async function serve(store: Store, world: SimulatedWorld | Parameters<typeof createApi>[0]['world'], { fill }: StageOptions) {
+  await fill?.(store);
+  const api = createApi({ store, kinds: allKinds, world, extensions: { authorizer }, access: { authorizer, rbac: new RbacAuthorizer() } });
+  await bootstrap(systemClient(api, 'apiserver'), 6443);
+  return api;
+}
+
+export const pluralOf = (object: { readonly apiVersion: string; readonly kind: string }): string => kindsByName.get(object.kind)?.plural ?? '';
+const kindsByName = new Map<string, Kind>(allKinds.map((kind) => [kind.kind, kind]));

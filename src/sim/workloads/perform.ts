@@ -1,0 +1,246 @@
+import type { Deployment, PersistentVolume, PersistentVolumeClaim, Pod, StatefulSet } from '../../api/generated/types.ts';
+import type { Kind } from '../../api/kind.ts';
+import { nodeKind } from '../../api/kinds/node.ts';
+import { persistentVolumeClaimKind } from '../../api/kinds/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
+import { storageClassKind } from '../../api/kinds/storage-class.ts';
+import { deploymentKind } from '../../api/kinds/workloads/deployment.ts';
+import { podKind } from '../../api/kinds/workloads/pod.ts';
+import { statefulSetKind } from '../../api/kinds/workloads/stateful-set.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { Client, Draft, Ref, Result } from '../../machinery/client.ts';
+import type { SimulatedDisks } from '../disks.ts';
+import type { SimulatedWorld } from '../world.ts';
+import type { AccessMode, Action, VolumeChoice } from './actions.ts';
+
+export interface Surroundings {
+  readonly world: SimulatedWorld;
+  /** As the one who acts reaches the server. */
+  readonly client: Client;
+  readonly disks: SimulatedDisks;
+  /** Switches machines on and off. */
+  readonly machines: { off(node: string): void; on(node: string): void };
+}
+
+/** One thing that somebody does, as kubectl would: what is in the way is said, and whoever cannot reach the server tries again. Answers how it ended. */
+export class Performer {
+  readonly #seen: Surroundings;
+
+  constructor(seen: Surroundings) {
+    this.#seen = seen;
+  }
+
+  perform(action: Action): Promise<string> {
+    switch (action.do) {
+      case 'create-class':
+        return this.#create(storageClassKind, {
+          metadata: { name: action.name },
+          provisioner: this.#seen.disks.facts.name,
+          reclaimPolicy: action.reclaim,
+          volumeBindingMode: action.waits ? 'WaitForFirstConsumer' : 'Immediate',
+          allowVolumeExpansion: true,
+        });
+      case 'delete-class':
+        return this.#delete(storageClassKind, { name: action.name });
+      case 'create-volume':
+        return this.#createVolume(action);
+      case 'delete-volume':
+        return this.#withVolume(action.of, (name) => this.#delete(persistentVolumeKind, { name }));
+      case 'clear-claim-ref':
+        return this.#withVolume(action.of, (name) =>
+          this.#change(persistentVolumeKind, { name }, ({ spec: { claimRef: _, ...spec }, ...volume }) => ({ ...volume, spec })),
+        );
+      case 'set-policy':
+        return this.#withVolume(action.of, (name) =>
+          this.#change(persistentVolumeKind, { name }, (volume) => ({ ...volume, spec: { ...volume.spec, persistentVolumeReclaimPolicy: action.reclaim } })),
+        );
+      case 'create-claim':
+        return this.#create(persistentVolumeClaimKind, { metadata: inDefault(action.name), spec: claimSpec(action) });
+      case 'resize-claim':
+        return this.#change(persistentVolumeClaimKind, inDefault(action.name), (claim) => resized(claim, action.sizeGi));
+      case 'label-claim':
+        return this.#change(persistentVolumeClaimKind, inDefault(action.name), (claim) => ({
+          ...claim,
+          metadata: { ...claim.metadata, labels: { ...claim.metadata.labels, touched: action.value } },
+        }));
+      case 'delete-claim':
+        return this.#delete(persistentVolumeClaimKind, inDefault(action.name));
+      case 'create-pod':
+        return this.#create(podKind, { metadata: inDefault(action.name), spec: podSpec(action.claims) });
+      case 'delete-pod':
+        return this.#delete(podKind, inDefault(action.name), action.atOnce ? 0 : undefined);
+      case 'cordon':
+      case 'uncordon':
+        return this.#cordon(action.node, action.do === 'cordon');
+      case 'drain':
+        return this.#drain(action.node);
+      case 'remove-node':
+        return this.#removeNode(action.node, action.backMs);
+      default:
+        return this.#performOnSets(action);
+    }
+  }
+
+  #performOnSets(action: Extract<Action, { do: `${string}-stateful-set` | `${string}-deployment` }>): Promise<string> {
+    switch (action.do) {
+      case 'create-stateful-set':
+        return this.#create(statefulSetKind, statefulSet(action));
+      case 'scale-stateful-set':
+        return this.#change(statefulSetKind, inDefault(action.name), (set) => ({ ...set, spec: { ...set.spec, replicas: action.replicas } }));
+      case 'delete-stateful-set':
+        return this.#delete(statefulSetKind, inDefault(action.name));
+      case 'create-deployment':
+        return this.#create(deploymentKind, deployment(action));
+      case 'scale-deployment':
+        return this.#change(deploymentKind, inDefault(action.name), (made) => ({ ...made, spec: { ...made.spec, replicas: action.replicas } }));
+      case 'delete-deployment':
+        return this.#delete(deploymentKind, inDefault(action.name));
+    }
+  }
+
+  async #createVolume({ name, sizeGi, reclaim, claim }: Extract<Action, { do: 'create-volume' }>): Promise<string> {
+    const { disks } = this.#seen;
+    const source: Draft<PersistentVolume['spec']> =
+      reclaim === 'Recycle' ? { hostPath: { path: `/tmp/${name}` } } : { csi: { driver: disks.facts.name, volumeHandle: `disk-${name}` } };
+    const made = await this.#create(persistentVolumeKind, {
+      metadata: { name },
+      spec: {
+        capacity: { storage: `${sizeGi}Gi` },
+        accessModes: ['ReadWriteOnce'],
+        persistentVolumeReclaimPolicy: reclaim,
+        ...source,
+        ...(claim === undefined ? {} : { claimRef: { namespace: 'default', name: claim } }),
+      },
+    });
+    // Whoever writes down a volume has a disk for it; one that was deleted under the same name is another.
+    if (made === 'done' && source.csi !== undefined) disks.provide(`disk-${name}`, `${sizeGi}Gi`);
+    return made;
+  }
+
+  /** Every pod goes, as fast as it may. */
+  async #drain(node: string): Promise<string> {
+    const cordoned = await this.#cordon(node, true);
+    const pods = await this.#reach(() => this.#seen.client.list(podKind, { fieldSelector: `spec.nodeName=${node}` }));
+    if (!pods.ok) return pods.reason;
+    for (const { metadata } of pods.value.items)
+      await this.#reach(() =>
+        this.#seen.client.instruct(
+          podKind,
+          { namespace: metadata.namespace, name: metadata.name ?? '', subresource: 'eviction' },
+          { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace: metadata.namespace, name: metadata.name } },
+        ),
+      );
+    return cordoned;
+  }
+
+  async #removeNode(node: string, backMs: number): Promise<string> {
+    const { machines, world } = this.#seen;
+    await this.#drain(node);
+    await world.sleep(5_000);
+    machines.off(node);
+    const removed = await this.#delete(nodeKind, { name: node });
+    await world.sleep(backMs);
+    machines.on(node);
+    return removed;
+  }
+
+  #cordon(name: string, unschedulable: boolean): Promise<string> {
+    return this.#change(nodeKind, { name }, ({ spec: { unschedulable: _, ...spec }, ...node }) => ({
+      ...node,
+      spec: unschedulable ? { ...spec, unschedulable } : spec,
+    }));
+  }
+
+  async #withVolume(choice: VolumeChoice, act: (name: string) => Promise<string>): Promise<string> {
+    if ('volume' in choice) return act(choice.volume);
+    const all = await this.#reach(() => this.#seen.client.list(persistentVolumeKind));
+    if (!all.ok) return all.reason;
+    const of = ({ spec }: PersistentVolume) => `${spec.claimRef?.name} ${spec.claimRef?.uid}`;
+    const candidates = all.value.items.filter((volume) =>
+      'claim' in choice
+        ? volume.spec.claimRef?.name === choice.claim
+        : volume.status.phase === 'Released' && volume.spec.persistentVolumeReclaimPolicy === 'Retain',
+    );
+    candidates.sort((a, b) => (of(a) < of(b) ? -1 : 1));
+    const chosen = candidates['anyReleased' in choice ? choice.anyReleased % candidates.length : 0];
+    return chosen === undefined ? 'there is none' : act(chosen.metadata.name ?? '');
+  }
+
+  async #create<T extends KubeObject>(kind: Kind<T>, object: Draft<T>): Promise<string> {
+    return ending(await this.#reach(() => this.#seen.client.create(kind, object)));
+  }
+
+  async #delete<T extends KubeObject>(kind: Kind<T>, ref: Ref, gracePeriodSeconds?: number): Promise<string> {
+    return ending(await this.#reach(() => this.#seen.client.delete(kind, ref, gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds })));
+  }
+
+  async #change<T extends KubeObject>(kind: Kind<T>, ref: Ref, change: (object: T) => T): Promise<string> {
+    for (let left = 20; left > 0; left--) {
+      const found = await this.#reach(() => this.#seen.client.get(kind, ref));
+      if (!found.ok) return found.reason;
+      const written = await this.#reach(() => this.#seen.client.update(kind, change(found.value)));
+      if (written.ok || written.reason !== 'conflict') return ending(written);
+    }
+    return 'gave up';
+  }
+
+  /** However long the server is away: what somebody wants to do, they do. */
+  async #reach<T>(ask: () => Promise<Result<T>>): Promise<Result<T>> {
+    for (;;) {
+      const result = await ask();
+      if (result.ok || (result.reason !== 'unreachable' && result.error.code < 500)) return result;
+      await this.#seen.world.sleep(1_000);
+    }
+  }
+}
+
+const ending = (result: Result<unknown>): string => (result.ok ? 'done' : result.reason);
+
+const inDefault = (name: string) => ({ namespace: 'default', name });
+
+const gi = (size: number) => ({ requests: { storage: `${size}Gi` } });
+
+interface ClaimWish {
+  readonly sizeGi: number;
+  readonly storageClass: string;
+  readonly mode: AccessMode;
+  readonly volume?: string;
+}
+
+const claimSpec = ({ sizeGi, storageClass, mode, volume }: ClaimWish): Draft<PersistentVolumeClaim['spec']> => ({
+  accessModes: [mode],
+  resources: gi(sizeGi),
+  storageClassName: storageClass,
+  ...(volume === undefined ? {} : { volumeName: volume }),
+});
+
+const resized = (claim: PersistentVolumeClaim, sizeGi: number): PersistentVolumeClaim => ({
+  ...claim,
+  spec: { ...claim.spec, resources: { ...claim.spec.resources, ...gi(sizeGi) } },
+});
+
+const podSpec = (claims: readonly string[]): Draft<Pod['spec']> => ({
+  terminationGracePeriodSeconds: 1,
+  containers: [{ name: 'app', image: 'app', volumeMounts: claims.map((claim) => ({ name: claim, mountPath: `/${claim}` })) }],
+  volumes: claims.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })),
+});
+
+const statefulSet = ({ name, replicas, storageClass, deletesClaims }: Extract<Action, { do: 'create-stateful-set' }>): Draft<StatefulSet> => ({
+  metadata: inDefault(name),
+  spec: {
+    serviceName: name,
+    replicas,
+    selector: { matchLabels: { app: name } },
+    persistentVolumeClaimRetentionPolicy: deletesClaims ? { whenDeleted: 'Delete', whenScaled: 'Delete' } : { whenDeleted: 'Retain', whenScaled: 'Retain' },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: { terminationGracePeriodSeconds: 1, containers: [{ name: 'app', image: 'app', volumeMounts: [{ name: 'data', mountPath: '/data' }] }] },
+    },
+    volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: claimSpec({ sizeGi: 1, storageClass, mode: 'ReadWriteOnce' }) }],
+  },
+});
+
+const deployment = ({ name, replicas, claim }: Extract<Action, { do: 'create-deployment' }>): Draft<Deployment> => ({
+  metadata: inDefault(name),
+  spec: { replicas, selector: { matchLabels: { app: name } }, template: { metadata: { labels: { app: name } }, spec: podSpec([claim]) } },
+});

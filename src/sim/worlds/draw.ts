@@ -1,0 +1,28 @@
+import type { Fault } from '../faults/faults.ts';
+import { drawFaults } from '../faults/draw.ts';
+import { Prng } from '../prng.ts';
+import { drawHappenings } from '../workloads/draw.ts';
+import type { Plan, Settings } from './plan.ts';
+
+/** The world of a seed. */
+export function drawPlan(seed: number): Plan {
+  const random = new Prng(seed);
+  // One after the other from numbers of their own, so that a change to one leaves the others as they were.
+  const [forSettings, forHappenings, forFaults] = [random.fork(), random.fork(), random.fork()];
+  const settings = drawSettings(forSettings);
+  const happenings = drawHappenings(forHappenings, settings);
+  const faults: readonly Fault[] = drawFaults(forFaults, settings);
+  return { seed, settings, happenings, faults };
+}
+
+function drawSettings(random: Prng): Settings {
+  const confluent = random.chance(0.4);
+  return {
+    nodes: 2 + random.below(2),
+    volumeLimit: !confluent && random.chance(0.5) ? 2 : undefined,
+    store: random.chance(0.5) ? 'embedded' : 'memory',
+    bindsTogether: random.chance(0.5),
+    leaders: 1 + random.below(2),
+    confluent,
+  };
+}

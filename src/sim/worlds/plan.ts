@@ -1,0 +1,30 @@
+import type { Fault } from '../faults/faults.ts';
+import type { Happening } from '../workloads/actions.ts';
+
+/** A world, whole: run twice, it does the same twice. */
+export interface Plan {
+  readonly seed: number;
+  readonly settings: Settings;
+  readonly happenings: readonly Happening[];
+  readonly faults: readonly Fault[];
+}
+
+export interface Settings {
+  readonly nodes: number;
+  readonly volumeLimit: number | undefined;
+  readonly store: 'memory' | 'embedded';
+  readonly bindsTogether: boolean;
+  /** How many processes with all controllers; the others stand by. As many schedulers. */
+  readonly leaders: number;
+  /** How it ends does not depend on who is faster: with and without faults it has to end alike. */
+  readonly confluent: boolean;
+}
+
+export const controllersName = (number: number): string => `controllers-${number}`;
+export const schedulerName = (number: number): string => `scheduler-${number}`;
+export const nodeName = (number: number): string => `node-${number}`;
+
+export function partNames({ leaders, nodes }: Settings): readonly string[] {
+  const upTo = (count: number, name: (number: number) => string) => Array.from({ length: count }, (_, i) => name(i + 1));
+  return [...upTo(leaders, controllersName), ...upTo(leaders, schedulerName), ...upTo(nodes, nodeName)];
+}

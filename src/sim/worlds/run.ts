@@ -1,0 +1,134 @@
+import type { Violation } from '../invariants/observer.ts';
+import { Prng } from '../prng.ts';
+import { describe, type Happening } from '../workloads/actions.ts';
+import { happeningsEndMs } from '../workloads/draw.ts';
+import { Performer } from '../workloads/perform.ts';
+import { simulate, type SimulatedWorld } from '../world.ts';
+import { describeFault } from '../faults/faults.ts';
+import { endState, leftUndone } from './end-state.ts';
+import type { Plan } from './plan.ts';
+import { RunningWorld } from './running.ts';
+
+export interface Outcome {
+  /** What broke first; undefined: nothing did. */
+  readonly violation: Violation | undefined;
+  /** Who did what, when. */
+  readonly timeline: readonly string[];
+  readonly steps: number;
+}
+
+/** Nothing may change for so long before the world counts as quiet: longer than any delay between two attempts. */
+const quietMs = 150_000;
+const quietWithinMs = 1_800_000;
+const mostSteps = 1_000_000;
+
+/** Runs a world to its end, or to the first violation. A world in which it must not matter also runs without faults, and has to end alike. */
+export async function runPlan(plan: Plan): Promise<Outcome> {
+  const real = await live(plan);
+  if (real.violation !== undefined || !plan.settings.confluent || plan.faults.length === 0) return real;
+  const ideal = await live({ ...plan, faults: [] });
+  if (ideal.violation !== undefined) return ideal;
+  const [here, there] = [difference(real.end, ideal.end), difference(ideal.end, real.end)];
+  if (here.length === 0 && there.length === 0) return real;
+  const what = `with faults: ${here.join('; ') || 'nothing more'}. Without: ${there.join('; ') || 'nothing more'}`;
+  return { ...real, violation: { invariant: 'once faults stop, it ends as it would have without them', what } };
+}
+
+/** Lines of the one that the other has not, each as often as it is missing. */
+function difference(one: readonly string[], other: readonly string[]): readonly string[] {
+  const left = [...other];
+  return one.filter((line) => {
+    const index = left.indexOf(line);
+    if (index >= 0) left.splice(index, 1);
+    return index < 0;
+  });
+}
+
+async function live(plan: Plan): Promise<Outcome & { readonly end: readonly string[] }> {
+  const seen: { violation: Violation | undefined; running?: RunningWorld; steps: number; end: readonly string[] } = { violation: undefined, steps: 0, end: [] };
+  try {
+    await simulate(
+      plan.seed,
+      async (world) => {
+        const violated = new Promise<void>((resolve) => {
+          seen.running = new RunningWorld(world, plan, (violation) => {
+            seen.violation ??= violation;
+            resolve();
+          });
+        });
+        if (seen.running !== undefined) await Promise.race([violated, story(seen.running).then((found) => void (seen.violation ??= found))]);
+        seen.end = seen.running === undefined ? [] : endState(seen.running.observer.facts);
+        seen.steps = world.steps;
+      },
+      { steps: mostSteps },
+    );
+  } catch (error) {
+    seen.violation ??= { invariant: 'the simulation ends', what: error instanceof Error ? error.message : String(error) };
+  }
+  const { violation, running, steps, end } = seen;
+  if (violation !== undefined) running?.timeline.add('VIOLATION', `${violation.invariant}: ${violation.what}`);
+  return { violation, timeline: running?.timeline.lines ?? [], steps, end };
+}
+
+async function story(running: RunningWorld): Promise<Violation | undefined> {
+  const { plan, world } = running;
+  await running.start();
+  const began = world.clock.monotonic();
+  const until = (at: number) => world.sleep(began + at - world.clock.monotonic());
+  for (const fault of plan.faults) {
+    world.timers.after(fault.at, () => {
+      running.timeline.add('fault', describeFault(fault));
+      running.inflict(fault);
+    });
+  }
+  const actors = (['user', 'admin', 'autoscaler'] as const).map((who) =>
+    act(
+      running,
+      plan.happenings.filter((happening) => happening.who === who),
+      until,
+    ),
+  );
+  await until(happeningsEndMs);
+  await running.heal();
+  await Promise.all(actors);
+  const settled = await settle(running);
+  if (settled !== undefined) return settled;
+  const undone = leftUndone(running.observer.facts);
+  if (undone !== undefined) return { invariant: 'once faults stop, nothing is left undone', what: undone };
+  return looksAfresh(plan) ? await afresh(running, world) : undefined;
+}
+
+/** One after the other, as people do. */
+async function act(running: RunningWorld, happenings: readonly Happening[], until: (at: number) => Promise<void>): Promise<void> {
+  const { world, client, disks, machines, timeline } = running;
+  const performer = new Performer({ world, client, disks, machines });
+  for (const { at, who, action } of happenings) {
+    await until(at);
+    timeline.add(who, describe(action));
+    const ending = await performer.perform(action);
+    if (ending !== 'done') timeline.add(who, `${describe(action)}: ${ending}`);
+  }
+}
+
+async function settle({ observer, world }: RunningWorld): Promise<Violation | undefined> {
+  const deadline = world.clock.monotonic() + quietWithinMs;
+  for (let [seen, since] = [observer.changes, world.clock.monotonic()]; world.clock.monotonic() - since < quietMs; ) {
+    await world.sleep(10_000);
+    if (observer.changes !== seen) [seen, since] = [observer.changes, world.clock.monotonic()];
+    if (world.clock.monotonic() > deadline)
+      return { invariant: 'once faults stop, the system is quiet within a bound', what: `still changing after ${quietWithinMs / 60_000} minutes` };
+  }
+  return undefined;
+}
+
+const looksAfresh = ({ seed }: Plan): boolean => new Prng(seed).chance(0.4);
+
+/** Programs that know nothing but what is written down find nothing to do: nothing was in somebody's memory alone. */
+async function afresh(running: RunningWorld, world: SimulatedWorld): Promise<Violation | undefined> {
+  const before = endState(running.observer.facts);
+  running.restart();
+  await world.sleep(60_000);
+  const after = endState(running.observer.facts);
+  const news = difference(after, before);
+  return news.length === 0 ? undefined : { invariant: 'once quiet, programs that start anew find nothing to do', what: news.join('; ') };
+}

@@ -1,0 +1,274 @@
+import { nodeKind } from '../../api/kinds/node.ts';
+import type { Client } from '../../machinery/client.ts';
+import type { Transport, TransportRequest } from '../../machinery/transport.ts';
+import type { Host } from '../../node/host.ts';
+import type { ApiRequest, ApiResponse } from '../../server/api.ts';
+import { SimulatedCluster } from '../cluster/cluster.ts';
+import { Part, type PartLife } from '../cluster/part.ts';
+import { SimulatedDisks } from '../disks.ts';
+import { BackendTrouble, troubled } from '../faults/driver.ts';
+import { type Fault, isTrouble, type Moment, troubles } from '../faults/faults.ts';
+import { invariantsOf } from '../invariants/index.ts';
+import { Observer, type Violation } from '../invariants/observer.ts';
+import { perfectNetwork, SimulatedNetwork } from '../network.ts';
+import type { SimulatedWorld } from '../world.ts';
+import { controllersName, partNames, type Plan, schedulerName } from './plan.ts';
+import { Timeline } from './timeline.ts';
+
+/** Leaders are elected as in production, only at a slower pace: a world has to end soon. */
+const timing = { leaseMs: 30_000, renewWithinMs: 20_000, retryMs: 5_000 };
+
+interface ArmedCrash {
+  writes: number;
+  readonly moment: Moment;
+  readonly backMs: number;
+}
+
+/** A plan's cluster, with a hand on everything that can go wrong in it. */
+export class RunningWorld {
+  readonly world: SimulatedWorld;
+  readonly plan: Plan;
+  readonly timeline: Timeline;
+  readonly observer: Observer;
+  readonly disks = new SimulatedDisks();
+  readonly cluster: SimulatedCluster;
+  readonly #parts = new Map<string, Part>();
+  readonly #networks = new Map<string, SimulatedNetwork>();
+  readonly #armed = new Map<string, ArmedCrash[]>();
+  readonly #backend = new BackendTrouble();
+  /** Machines that are switched off: nothing starts there. */
+  readonly #off = new Set<string>();
+  readonly #lost = new Set<string>();
+  #healed = false;
+  readonly #began: number;
+
+  constructor(world: SimulatedWorld, plan: Plan, onViolation: (violation: Violation) => void) {
+    this.world = world;
+    this.plan = plan;
+    this.#began = world.clock.monotonic();
+    this.timeline = new Timeline(() => world.clock.monotonic() - this.#began);
+    this.observer = new Observer({
+      invariants: invariantsOf(plan.settings.volumeLimit),
+      now: () => world.clock.monotonic(),
+      onChange: (change) => this.timeline.change(change),
+      onViolation,
+    });
+    const { store, bindsTogether } = plan.settings;
+    this.cluster = SimulatedCluster.prepare(world, { store, bindsTogether, disks: this.disks, timing, onRequest: (request) => this.#onRequest(request) });
+    this.disks.onChange = (change) => this.observer.disk(change);
+    for (const name of partNames(plan.settings)) this.#addPart(name);
+  }
+
+  get client(): Client {
+    return this.cluster.client;
+  }
+
+  /** The server, then everything else, and whatever it takes until the nodes are ready. */
+  async start(): Promise<void> {
+    await this.#startServer();
+    for (const part of this.#parts.values()) part.start();
+    await this.world.sleep(6_000);
+  }
+
+  inflict(fault: Fault): void {
+    if (this.#healed) return;
+    const { kind } = fault;
+    if (isTrouble(kind)) {
+      const { part, forMs } = fault as Extract<Fault, { part: string; forMs: number }>;
+      this.#networks.get(part)?.become(troubles[kind]);
+      this.world.timers.after(forMs, () => this.#networks.get(part)?.become(perfectNetwork));
+      return;
+    }
+    this.#inflictOther(fault as Exclude<Fault, { kind: keyof typeof troubles }>);
+  }
+
+  #inflictOther(fault: Exclude<Fault, { kind: keyof typeof troubles }>): void {
+    const { timers } = this.world;
+    switch (fault.kind) {
+      case 'crash':
+        return void this.#armed.get(fault.part)?.push({ writes: fault.writes, moment: fault.moment, backMs: fault.backMs });
+      case 'crash-in-driver':
+        return void this.#backend.crashes.push({ calls: fault.calls, moment: fault.moment, onCrash: ({ name }) => this.#crash(name, fault.backMs) });
+      case 'server-crash':
+        this.timeline.add('fault', `the server dies (${fault.how})`);
+        this.cluster.server.crash(fault.how);
+        return void timers.after(fault.backMs, () => void this.#startServer());
+      case 'disk-full':
+        this.#limitDisk(this.cluster.server.disk?.used ?? Number.POSITIVE_INFINITY);
+        return void timers.after(fault.forMs, () => this.#limitDisk(Number.POSITIVE_INFINITY));
+      case 'backend-fails':
+        return void this.#backend.failures.push(...Array.from({ length: fault.calls }, () => fault.moment));
+      case 'backend-slow':
+        this.#backend.delayMs = fault.delayMs;
+        return void timers.after(fault.forMs, () => {
+          this.#backend.delayMs = 0;
+        });
+      case 'node-loss':
+        this.machines.off(fault.part);
+        if (fault.backMs === undefined) this.#lost.add(fault.part);
+        else timers.after(fault.backMs, () => this.machines.on(fault.part));
+        return undefined;
+      case 'clock':
+        // Wrong from the beginning.
+        return undefined;
+    }
+  }
+
+  /** What is broken is repaired; what is lost for good, somebody says so. From now on nothing goes wrong any more. */
+  async heal(): Promise<void> {
+    this.#healed = true;
+    this.timeline.add('fault', 'no more faults');
+    for (const network of this.#networks.values()) network.heal();
+    for (const armed of this.#armed.values()) armed.length = 0;
+    this.#backend.heal();
+    this.#limitDisk(Number.POSITIVE_INFINITY);
+    await this.#startServer();
+    for (const node of this.#lost) await this.#bury(node);
+    for (const part of this.#parts.values()) {
+      if (part.correctClock()) part.crash();
+      this.#start(part);
+    }
+  }
+
+  /** Every program ends and begins again, and has to find out everything anew. */
+  restart(): void {
+    this.timeline.add('fault', 'every program is started anew');
+    for (const part of this.#parts.values()) {
+      part.crash();
+      this.#start(part);
+    }
+  }
+
+  readonly machines = {
+    off: (node: string): void => {
+      this.timeline.add('fault', `machine ${node} is off`);
+      this.#off.add(node);
+      this.#parts.get(node)?.crash();
+    },
+    on: (node: string): void => {
+      if (this.#lost.has(node)) return;
+      this.#off.delete(node);
+      const part = this.#parts.get(node);
+      if (part !== undefined) this.#start(part);
+    },
+  };
+
+  async #bury(name: string): Promise<void> {
+    for (;;) {
+      const removed = await this.client.delete(nodeKind, { name });
+      if (removed.ok || removed.reason === 'notFound') return;
+      await this.world.sleep(1_000);
+    }
+  }
+
+  #start(part: Part): void {
+    if (part.up || this.#off.has(part.name)) return;
+    this.timeline.add('fault', `${part.name} starts`);
+    part.start();
+  }
+
+  #crash(name: string, backMs: number): void {
+    const part = this.#parts.get(name);
+    if (part === undefined || !part.up) return;
+    this.timeline.add('fault', `${name} dies`);
+    part.crash();
+    this.world.timers.after(backMs, () => this.#start(part));
+  }
+
+  /** A store that cannot be opened now (its disk is full) is tried again. */
+  async #startServer(): Promise<void> {
+    while (!this.cluster.server.up) {
+      try {
+        await this.cluster.server.start();
+        const { store } = this.cluster.server;
+        if (store !== undefined) await this.observer.follow(store);
+        this.timeline.add('fault', 'the server starts');
+      } catch (error) {
+        this.timeline.add('fault', `the server does not start: ${error instanceof Error ? error.message : String(error)}`);
+        await this.world.sleep(1_000);
+      }
+    }
+  }
+
+  #limitDisk(capacity: number): void {
+    const { disk } = this.cluster.server;
+    if (disk === undefined || disk.capacity === capacity) return;
+    disk.capacity = capacity;
+    this.timeline.add('fault', capacity === Number.POSITIVE_INFINITY ? 'the disk of the store has room' : 'the disk of the store is full');
+  }
+
+  #addPart(name: string): void {
+    const network = new SimulatedNetwork(this.world, perfectNetwork);
+    const clock = this.plan.faults.find((fault) => fault.kind === 'clock' && fault.part === name);
+    this.#networks.set(name, network);
+    this.#armed.set(name, []);
+    this.#parts.set(
+      name,
+      new Part({
+        world: this.world,
+        name,
+        network,
+        ...(clock?.kind === 'clock' ? { clock } : {}),
+        run: (life) => this.#run(name, { ...life, through: (server) => life.through(this.#doomed(name, server)) }),
+      }),
+    );
+  }
+
+  #run(name: string, life: PartLife): void {
+    const { settings } = this.plan;
+    const identity = `${name}-${life.number}`;
+    const numbers = Array.from({ length: Math.max(settings.leaders, settings.nodes) }, (_, i) => i + 1);
+    if (numbers.some((number) => controllersName(number) === name)) {
+      const throughTo = (driver: Parameters<typeof troubled>[0]) => troubled(driver, { world: this.world, process: life.process, trouble: this.#backend });
+      this.cluster.run({ ...life, identity, throughTo });
+    } else if (numbers.some((number) => schedulerName(number) === name)) this.cluster.schedule({ ...life, identity });
+    else this.cluster.runNodes({ ...life, hosts: this.#host(name) });
+  }
+
+  #host(name: string): ReadonlyMap<string, Host> {
+    const { nodes, volumeLimit } = this.plan.settings;
+    const all = this.cluster.hosts({ count: nodes, ...(volumeLimit === undefined ? {} : { volumeLimit }) });
+    return new Map(Array.from(all).filter(([each]) => each === name));
+  }
+
+  /** Counts the writes of a program down to the one at which it dies. */
+  #doomed(name: string, server: Transport): Transport {
+    return {
+      watch: (request, sink) => server.watch(request, sink),
+      send: async (request) => {
+        const crash = isRealWrite(request) ? this.#dueCrash(name) : undefined;
+        if (crash?.moment === 'before') {
+          this.#crash(name, crash.backMs);
+          return await never;
+        }
+        const answer = await server.send(request);
+        if (crash !== undefined) this.#crash(name, crash.backMs);
+        return answer;
+      },
+    };
+  }
+
+  #dueCrash(name: string): ArmedCrash | undefined {
+    const armed = this.#armed.get(name) ?? [];
+    for (const crash of armed) crash.writes--;
+    const index = armed.findIndex(({ writes }) => writes < 0);
+    return index < 0 ? undefined : armed.splice(index, 1)[0];
+  }
+
+  #onRequest(request: ApiRequest): (response: ApiResponse | undefined) => void {
+    const done = this.timeline.request(request);
+    const { fence } = request;
+    const since = this.cluster.server.store?.revision() ?? 0;
+    return (response) => {
+      done();
+      // What was there before the request was not written by it.
+      if (fence !== undefined && request.method !== 'GET' && response?.type === 'object' && response.stored.revision > since)
+        this.observer.fencedWrite({ ...fence, revision: response.stored.revision });
+    };
+  }
+}
+
+/** Those that a decision is made of; leases and events come by the dozen, and to die at them proves little. */
+const isRealWrite = ({ method, path }: TransportRequest): boolean => method !== 'GET' && !/\/(leases|events)(\/|$)/.test(path);
+
+const never = new Promise<never>(() => undefined);
