@@ -16,7 +16,7 @@ export function openApiDocuments(kinds: readonly Kind[], customKinds: () => read
     get groupVersions() {
       return [...all().keys()];
     },
-    v2: async () => (await load()).openApiV2([...own.values()], `v${kubernetesVersion}`),
+    v2: async () => (await load()).openApiV2([...all().values()], `v${kubernetesVersion}`, customKinds()),
     async v2Protobuf() {
       const { encodeOpenApiV2 } = await import('../api/openapi/protobuf.ts');
       return encodeOpenApiV2(await this.v2());

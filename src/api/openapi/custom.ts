@@ -1,14 +1,20 @@
 import type { Kind } from '../kind.ts';
 import { isJsonObject } from '../json.ts';
-import type { Schema } from './definitions.ts';
+import { additionalOf, type JsonSchema } from '../custom/definition.ts';
+import type { Dialect, Schema } from './definitions.ts';
 
 type CustomKind = Pick<Kind, 'group' | 'version' | 'kind' | 'plural' | 'custom'>;
 
 /** 'com.example.v1.Widget' */
 const nameOf = ({ group, version, kind }: CustomKind): string => [...group.split('.').reverse(), version, kind].join('.');
 
-const objectMeta = '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
-const listMeta = '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta';
+const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+
+/** A struct: in OpenAPI 3 it may say more than what it refers to. */
+const metadataOf = (type: 'ObjectMeta' | 'ListMeta', { version, prefix }: Dialect): Schema => {
+  const $ref = `${prefix}${meta}.${type}`;
+  return version === 2 ? { $ref } : { allOf: [{ $ref }], default: {} };
+};
 
 const documents: Readonly<Record<string, Schema>> = {
   apiVersion: { type: 'string', description: 'The version of the schema that this object is written in.' },
@@ -16,48 +22,93 @@ const documents: Readonly<Record<string, Schema>> = {
 };
 
 /** The schemas of kinds that were defined at run time, and of their lists, by name. */
-export function customDefinitions(kinds: readonly CustomKind[]): Record<string, Schema> {
-  return Object.fromEntries(kinds.flatMap((kind) => [objectDefinition(kind), listDefinition(kind)]));
+export function customDefinitions(kinds: readonly CustomKind[], dialect: Dialect): Record<string, Schema> {
+  return Object.fromEntries(kinds.flatMap((kind) => [objectDefinition(kind, dialect), listDefinition(kind, dialect)]));
 }
 
-const identity = ({ group, version, kind }: CustomKind, suffix = ''): Schema => ({
-  'x-kubernetes-group-version-kind': [{ group, kind: `${kind}${suffix}`, version }],
-});
+const identity = ({ group, version }: CustomKind, kind: string): Schema => ({ 'x-kubernetes-group-version-kind': [{ group, kind, version }] });
 
-function objectDefinition(kind: CustomKind): [string, Schema] {
-  const { properties = {}, ...schema } = kind.custom?.schema ?? {};
+const listKindOf = ({ kind, custom }: CustomKind): string => (custom === undefined || custom.listKind === '' ? `${kind}List` : custom.listKind);
+
+function objectDefinition(kind: CustomKind, dialect: Dialect): [string, Schema] {
+  const given = (kind.custom?.schema ?? {}) as JsonSchema;
+  const { properties = {}, ...schema } = dialect.version === 2 ? inVersion2(given) : given;
   const { metadata: _metadata, ...own } = properties;
-  return [
-    nameOf(kind),
-    { ...schema, type: 'object', properties: { ...documents, metadata: { allOf: [{ $ref: objectMeta }], default: {} }, ...own }, ...identity(kind) },
-  ];
+  // A kind that keeps whatever it is given has no fields to speak of, not even those that every object has.
+  if (dialect.version === 2 && given['x-kubernetes-preserve-unknown-fields'] === true) return [nameOf(kind), { ...schema, ...identity(kind, kind.kind) }];
+  const all = { ...documents, metadata: metadataOf('ObjectMeta', dialect), ...own };
+  return [nameOf(kind), { ...schema, type: 'object', properties: all, ...identity(kind, kind.kind) }];
 }
 
-function listDefinition(kind: CustomKind): [string, Schema] {
-  const items = { type: 'array', items: { $ref: `#/components/schemas/${nameOf(kind)}` } };
-  const properties = { ...documents, metadata: { allOf: [{ $ref: listMeta }], default: {} }, items };
-  return [`${nameOf(kind)}List`, { type: 'object', required: ['items'], properties, ...identity(kind, 'List') }];
+function listDefinition(kind: CustomKind, dialect: Dialect): [string, Schema] {
+  const items = { type: 'array', items: { $ref: `${dialect.prefix}${nameOf(kind)}` } };
+  const properties = { ...documents, metadata: metadataOf('ListMeta', dialect), items };
+  return [listNameOf(kind), { type: 'object', required: ['items'], properties, ...identity(kind, listKindOf(kind)) }];
 }
+
+const listNameOf = (kind: CustomKind): string => nameOf({ ...kind, kind: listKindOf(kind) });
+
+/** What Swagger 2 and its readers can make sense of (v1.36.4: ToStructuralOpenAPIV2): no alternatives, and nothing said of what may be anything. */
+function inVersion2(schema: JsonSchema): JsonSchema {
+  const { allOf: _all, oneOf: _one, anyOf: _any, not: _not, nullable = false, required = [], ...rest } = schema;
+  const untold = nullable || rest['x-kubernetes-preserve-unknown-fields'] === true;
+  const { items, properties, type, ...told } = rest;
+  const additional = additionalOf(schema);
+  const needed = additional?.nullable === true ? [] : required.filter((name) => properties?.[name]?.nullable !== true);
+  return {
+    ...told,
+    ...(untold || type === undefined || (type === 'array' && items === undefined) ? {} : { type }),
+    ...(untold || items === undefined ? {} : { items: inVersion2(items) }),
+    ...(untold || properties === undefined ? {} : { properties: mapped(properties, inVersion2) }),
+    ...(additional === undefined ? {} : { additionalProperties: inVersion2(additional) }),
+    ...(needed.length === 0 ? {} : { required: needed }),
+  };
+}
+
+const mapped = <T>(values: Readonly<Record<string, T>>, change: (value: T) => T): Record<string, T> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
 const strategic = 'application/strategic-merge-patch+json';
 const protobuf = /^application\/vnd\.kubernetes\.protobuf/;
 
 /** Removes, in place, what such kinds cannot do from the operations that speak of them, and says what these answer. */
-export function describeCustomOperations(paths: Record<string, Schema>, kinds: readonly CustomKind[]): void {
-  const byName = new Map(kinds.map((kind) => [kind.kind, kind]));
+export function describeCustomOperations(paths: Record<string, Schema>, kinds: readonly CustomKind[], dialect: Dialect): void {
+  const describe = dialect.version === 2 ? describeOperation2 : describeOperation;
+  const keyOf = ({ group, version, kind }: { group?: string; version?: string; kind?: string }): string => `${group ?? ''}/${version ?? ''}/${kind ?? ''}`;
+  const byName = new Map(kinds.map((kind) => [keyOf(kind), kind]));
   for (const path of Object.values(paths)) {
     for (const operation of Object.values(path)) {
       if (!isJsonObject(operation)) continue;
-      const { kind: name } = (operation['x-kubernetes-group-version-kind'] ?? {}) as { kind?: string };
-      const kind = byName.get(name ?? '');
-      if (kind !== undefined) describeOperation(operation, kind);
+      const kind = byName.get(keyOf(operation['x-kubernetes-group-version-kind'] ?? {}));
+      if (kind !== undefined) describe(operation, { kind, dialect });
     }
   }
 }
 
-function describeOperation(operation: Schema, kind: CustomKind): void {
+interface Described {
+  readonly kind: CustomKind;
+  readonly dialect: Dialect;
+}
+
+const answered = ({ kind, dialect }: Described, action: unknown): Schema => ({
+  $ref: `${dialect.prefix}${action === 'list' ? listNameOf(kind) : nameOf(kind)}`,
+});
+
+const isCommon = (type: string): boolean => type !== strategic && !protobuf.test(type);
+
+function describeOperation2(operation: Schema, described: Described): void {
   const action = operation['x-kubernetes-action'];
-  const ref = { $ref: `#/components/schemas/${nameOf(kind)}${action === 'list' ? 'List' : ''}` };
+  for (const name of ['consumes', 'produces']) operation[name] = ((operation[name] ?? []) as string[]).filter(isCommon);
+  if (action === 'delete' || action === 'deletecollection') return;
+  const schema = answered(described, action);
+  for (const [code, response] of Object.entries((operation['responses'] ?? {}) as Record<string, Schema>)) if (code !== '401') response['schema'] = schema;
+  const body = { in: 'body', name: 'body', required: true, schema };
+  if (action === 'post' || action === 'put') operation['parameters'] = [body, ...((operation['parameters'] ?? []) as Schema[])];
+}
+
+function describeOperation(operation: Schema, described: Described): void {
+  const action = operation['x-kubernetes-action'];
+  const ref = answered(described, action);
   const { requestBody } = operation as { requestBody?: { content: Record<string, Schema> } };
   if (requestBody !== undefined) dropTypes(requestBody.content);
   else if (action === 'post' || action === 'put')
@@ -71,5 +122,5 @@ function describeOperation(operation: Schema, kind: CustomKind): void {
 }
 
 function dropTypes(content: Record<string, Schema>): void {
-  for (const type of Object.keys(content)) if (type === strategic || protobuf.test(type)) delete content[type];
+  for (const type of Object.keys(content)) if (!isCommon(type)) delete content[type];
 }

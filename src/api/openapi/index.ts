@@ -22,28 +22,30 @@ const patchTypes = ['application/json-patch+json', 'application/merge-patch+json
 export function openApiV3(served: ServedVersion, version: string, custom: readonly Kind[] = []): object {
   const operations = operationsOf(served);
   const paths = pathsOf(operations, { tag: tagOf(served), write: writeOperation3, typeOf: typeOf3, bodyParameters: () => [] });
-  describeCustomOperations(paths, custom);
+  describeCustomOperations(paths, custom, openApi3);
   const types = [...typesIn(operations), ...(custom.length === 0 ? [] : ['ObjectMeta', 'ListMeta'])];
   return {
     openapi: '3.0.0',
     info: infoOf(version),
     paths: { ...discoveryPath(served, writeOperation3), ...paths },
-    components: { schemas: { ...withEveryGroup(definitionsOf(types, openApi3), [served]), ...customDefinitions(custom) } },
+    components: { schemas: { ...withEveryGroup(definitionsOf(types, openApi3), [served]), ...customDefinitions(custom, openApi3) } },
   };
 }
 
 /** Swagger 2 of everything. */
-export function openApiV2(served: readonly ServedVersion[], version: string): object {
+export function openApiV2(served: readonly ServedVersion[], version: string, custom: readonly Kind[] = []): object {
   const operations = served.flatMap((each) => operationsOf(each));
   const paths = served.map((each) => ({
     ...discoveryPath(each, writeOperation2),
     ...pathsOf(operationsOf(each), { tag: tagOf(each), write: writeOperation2, typeOf: (type) => ({ type }), bodyParameters: bodyParameters2 }),
   }));
+  const all = Object.assign({}, ...paths) as Record<string, Schema>;
+  describeCustomOperations(all, custom, swagger2);
   return {
     swagger: '2.0',
     info: infoOf(version),
-    paths: Object.assign({}, ...paths) as Schema,
-    definitions: withEveryGroup(definitionsOf(typesIn(operations), swagger2), served),
+    paths: all,
+    definitions: { ...withEveryGroup(definitionsOf(typesIn(operations), swagger2), served), ...customDefinitions(custom, swagger2) },
   };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Kind } from '../kind.ts';
 import { openApiV2, openApiV3, type ServedResource, type ServedVersion } from './index.ts';
 
 const all = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
@@ -143,5 +144,61 @@ describe('schemas', () => {
   it('a document of one version holds no other kinds', () => {
     expect(Object.keys(v3.components.schemas)).not.toContain('io.k8s.api.storage.v1.StorageClass');
     expect(v3.info.version).toBe('v1.36.4');
+  });
+});
+
+describe('kinds that were defined at run time, in Swagger 2 (v1.36.4: ToStructuralOpenAPIV2)', () => {
+  const widget = (schema: object): Kind =>
+    ({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets', custom: { schema, listKind: 'Widgets' } }) as unknown as Kind;
+  const served: ServedVersion = {
+    group: 'example.com',
+    version: 'v1',
+    resources: [{ name: 'widgets', kind: 'Widget', namespaced: true, verbs: all, subresources: [] }],
+  };
+  const documented = (schema: object) => openApiV2([served], 'v1.36.4', [widget(schema)]) as Document;
+
+  it('have definitions, and operations that refer to them', () => {
+    const { definitions, paths } = documented({
+      type: 'object',
+      properties: { spec: { type: 'object', required: ['a'], properties: { a: { type: 'integer' } } } },
+    });
+    expect(definitions['com.example.v1.Widget']).toMatchObject({
+      properties: { spec: { required: ['a'] }, metadata: { $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' } },
+      'x-kubernetes-group-version-kind': [{ group: 'example.com', kind: 'Widget', version: 'v1' }],
+    });
+    expect(definitions['com.example.v1.Widgets']).toBeDefined();
+    const collection = paths['/apis/example.com/v1/namespaces/{namespace}/widgets'];
+    expect(collection).toMatchObject({
+      get: {
+        responses: { 200: { schema: { $ref: '#/definitions/com.example.v1.Widgets' } } },
+        produces: ['application/json', 'application/yaml', 'application/json;stream=watch'],
+      },
+      post: {
+        parameters: expect.arrayContaining([expect.objectContaining({ in: 'body', schema: { $ref: '#/definitions/com.example.v1.Widget' } })]) as unknown,
+      },
+    });
+  });
+
+  it('say nothing that its readers stumble over', () => {
+    const { definitions } = documented({
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          required: ['maybe', 'sure'],
+          anyOf: [{ required: ['sure'] }],
+          properties: {
+            maybe: { type: 'object', nullable: true, properties: { a: { type: 'string' } } },
+            sure: { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] },
+            free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+          },
+        },
+      },
+    });
+    expect(definitions['com.example.v1.Widget']?.properties['spec']).toEqual({
+      type: 'object',
+      required: ['sure'],
+      properties: { maybe: {}, sure: { 'x-kubernetes-int-or-string': true }, free: { 'x-kubernetes-preserve-unknown-fields': true } },
+    });
   });
 });

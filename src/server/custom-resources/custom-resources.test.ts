@@ -196,3 +196,40 @@ story('a server that starts anew serves what was defined before', async ({ store
   const again = new ApiUnderTest(world, store);
   expect(await again.send('GET', widgets)).toMatchObject({ code: 200 });
 });
+
+/** Follows widgets. @returns what was told of which, and 'end' */
+async function follow({ api }: ApiUnderTest): Promise<string[]> {
+  const query = new URLSearchParams('watch=1');
+  const user = { name: 'test', groups: ['system:masters'] };
+  const answer = await api.handle({ method: 'GET', path: widgets, query, user, body: { type: 'none' }, userAgent: 'test' });
+  if (answer.type !== 'watch') throw new Error('no watch');
+  const told: string[] = [];
+  answer.start({
+    events: (events) => told.push(...events.map(({ type, stored }) => `${type} ${stored.object.metadata.name ?? ''}`)),
+    end: () => told.push('end'),
+  });
+  return told;
+}
+
+const patchDefinition = (api: ApiUnderTest, body: object) =>
+  api.send('PATCH', `${definitions}/widgets.example.com`, { body, contentType: 'application/merge-patch+json' });
+
+story('a watch ends when its kind becomes another, and not when the definition says something else', async (api) => {
+  const told = await follow(api);
+  await api.create(widgets, widget('a'));
+  await patchDefinition(api, { metadata: { labels: { x: 'y' } } });
+  await api.create(widgets, widget('b'));
+  await soon(api);
+  expect(told).toEqual(['ADDED a', 'ADDED b']);
+  await patchDefinition(api, { spec: { names: { shortNames: ['wdg'] } } });
+  await soon(api);
+  expect(told).toEqual(['ADDED a', 'ADDED b', 'end']);
+});
+
+story('a watch tells of all that goes with a definition, and then ends', async (api) => {
+  await api.create(widgets, widget('a'));
+  const told = await follow(api);
+  await api.send('DELETE', `${definitions}/widgets.example.com`);
+  for (let i = 0; i < 100 && !told.includes('end'); i++) await soon(api);
+  expect(told).toEqual(['ADDED a', 'DELETED a', 'end']);
+});

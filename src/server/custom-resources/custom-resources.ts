@@ -21,6 +21,17 @@ export interface CustomResourcesOptions {
   readonly api: Pick<Api, 'handle'>;
 }
 
+interface Form {
+  /** Names and specification: as long as they stay, so do the kinds. */
+  readonly shape: string;
+  readonly terminating: boolean;
+}
+
+const formOf = (definition: CustomResourceDefinition): Form => ({
+  shape: `${definition.metadata.uid ?? ''} ${definition.metadata.generation ?? 0} ${JSON.stringify(definition.status.acceptedNames)}`,
+  terminating: isTrue(definition, 'Terminating'),
+});
+
 /** The server itself. */
 const apiserver: User = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
 
@@ -40,6 +51,8 @@ export class CustomResources {
   readonly #options: CustomResourcesOptions;
   readonly #definitions = new Map<string, CustomResourceDefinition>();
   readonly #kinds = new Map<string, CustomKinds>();
+  /** What of each definition its kinds were made of. */
+  readonly #forms = new Map<string, Form>();
   readonly #resource: Resource;
   readonly #pending = new Set<string>();
   #working = false;
@@ -104,8 +117,14 @@ export class CustomResources {
   }
 
   #serve(name: string, definition: CustomResourceDefinition): void {
+    const form = formOf(definition);
+    const old = this.#forms.get(name);
+    if (old !== undefined && old.shape === form.shape && old.terminating === form.terminating) return;
+    this.#forms.set(name, form);
     const { base, served } = customKinds(definition);
-    const terminating = isTrue(definition, 'Terminating');
+    const { terminating } = form;
+    // As Kubernetes: watches end, and begin anew with what is served then. Of what is being removed they tell to the end.
+    if (old?.shape !== form.shape) this.#options.resources.redefined(name);
     // What is being removed takes nothing new.
     const kinds = { base, served: terminating ? served.map((kind) => ({ ...kind, verbs: kind.verbs.filter((verb) => verb !== 'create') })) : served };
     this.#kinds.set(name, kinds);
@@ -116,6 +135,8 @@ export class CustomResources {
     const gone = this.#definitions.get(name);
     this.#definitions.delete(name);
     this.#kinds.delete(name);
+    this.#forms.delete(name);
+    this.#options.resources.redefined(name);
     this.#options.resources.define(name, undefined);
     this.#objects.get(name)?.stop();
     this.#objects.delete(name);

@@ -1,5 +1,6 @@
 import { apiVersionOf, type Kind } from '../../api/kind.ts';
 import type { MetadataRules } from '../../api/validation/metadata.ts';
+import type { Cancel } from '../../world/world.ts';
 
 /** A served kind, with what follows from it computed once. */
 export interface Resource {
@@ -29,6 +30,7 @@ export class Resources {
   readonly #byKind = new Map<string, Resource>();
   readonly #versions = new Map<string, number>();
   readonly #defined = new Map<string, readonly Resource[]>();
+  readonly #whenRedefined = new Map<string, Set<() => void>>();
   #generation = 0;
 
   constructor(kinds: readonly Kind[]) {
@@ -76,6 +78,25 @@ export class Resources {
     const resources = kinds.served.map((kind): Resource => ({ ...describe(kind), base }));
     this.#defined.set(name, resources);
     for (const resource of resources) this.#add(resource);
+  }
+
+  /** Calls once the objects of a resource are defined anew, or no longer. */
+  whenRedefined({ prefix }: Resource, call: () => void): Cancel {
+    const calls = this.#whenRedefined.get(prefix) ?? new Set();
+    this.#whenRedefined.set(prefix, calls.add(call));
+    return () => {
+      calls.delete(call);
+      if (calls.size === 0 && this.#whenRedefined.get(prefix) === calls) this.#whenRedefined.delete(prefix);
+    };
+  }
+
+  /** What was defined under this name takes another form: whoever follows its objects has to begin anew. */
+  redefined(name: string): void {
+    const [resource] = this.#defined.get(name) ?? [];
+    if (resource === undefined) return;
+    const calls = this.#whenRedefined.get(resource.prefix);
+    this.#whenRedefined.delete(resource.prefix);
+    for (const call of calls ?? []) call();
   }
 
   /** `apiVersion`: 'v1', 'apps/v1'. */

@@ -27,6 +27,8 @@ export interface WatchPlan {
     | { readonly type: 'after'; readonly revision: number };
   readonly bookmarks: boolean;
   readonly timeoutMs: number;
+  /** For kinds that may go, or become others: calls when that happens. */
+  readonly whenRedefined?: (call: () => void) => Cancel;
 }
 
 /**
@@ -45,6 +47,7 @@ export class ResourceWatch implements OpenWatch {
   #watch: Watch | undefined;
   #cancelEnd: Cancel | undefined;
   #cancelBookmark: Cancel | undefined;
+  #cancelRedefined: Cancel | undefined;
   #ended = false;
 
   constructor(registry: Pick<Registry, 'store' | 'world'>, plan: WatchPlan, sink: WatchSink) {
@@ -57,6 +60,7 @@ export class ResourceWatch implements OpenWatch {
   open(): this {
     const { start, timeoutMs } = this.#plan;
     this.#cancelEnd = this.#registry.world.timers.after(timeoutMs, () => this.#end(undefined));
+    this.#cancelRedefined = this.#plan.whenRedefined?.(() => this.#end(undefined));
     if (start.type === 'after') this.#follow(start.revision);
     else void this.#sendState(start.notBefore, start.announceEnd);
     return this;
@@ -67,6 +71,7 @@ export class ResourceWatch implements OpenWatch {
     this.#watch?.stop();
     this.#cancelEnd?.();
     this.#cancelBookmark?.();
+    this.#cancelRedefined?.();
   }
 
   #end(error: ApiError | undefined): void {

@@ -21,6 +21,7 @@ export function watch(registry: Registry, call: Call, given: ListOptions): ApiRe
     start: startOf(registry, options),
     bookmarks: options.allowWatchBookmarks,
     timeoutMs: timeoutOf(registry, options) * 1000,
+    ...(resource.kind.custom === undefined ? {} : { whenRedefined: (call) => registry.resources.whenRedefined(resource, call) }),
   };
   return { type: 'watch', kind: resource.kind, start: (sink) => new ResourceWatch(registry, plan, sink).open(), warnings: [...call.warnings] };
 }
