@@ -36,6 +36,7 @@ import { secretFiles } from './secret-files.ts';
 import { signWith } from './sign-certificates.ts';
 import { lookUpThrough } from './token-look-up.ts';
 import { version } from './version.ts';
+import { httpsCaller } from './webhook-caller.ts';
 
 export interface ClusterOptions {
   /** Where everything is kept. Absent: a new directory that goes with the cluster. */
@@ -126,6 +127,7 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
     tokens,
     access: { authorizer, rbac: roles.authorizer },
     extensions: plain ? undefined : { authorizer },
+    webhooks: httpsCaller(),
   });
   undo.later(() => api.stop());
   const lookUp = lookUpThrough(systemClient(api, 'apiserver'));

@@ -4,9 +4,11 @@ import type { Kind } from '../api/kind.ts';
 import { volumeBindingsPath } from '../api/kinds/mooring/volume-binding.ts';
 import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
+import { ConfiguredAdmission } from './admission/configured.ts';
 import { defaultChain } from './admission/default-chain.ts';
 import { defaultServiceNetwork, type ServiceNetwork } from './admission/service-allocation.ts';
 import type { AccessRules } from './admission/role-escalation.ts';
+import type { WebhookCaller } from './admission/webhooks/caller.ts';
 import type { Api } from './api.ts';
 import type { Authorizer } from './auth/authorizer.ts';
 import type { TokenIssuer } from './auth/token-issuer.ts';
@@ -34,6 +36,8 @@ export interface ApiOptions {
   readonly access?: AccessRules;
   /** Serves what Kubernetes has not (docs/EXTENSIONS.md); the authorizer is asked about each object that one request writes. Absent: there is no such path. */
   readonly extensions?: { readonly authorizer: Authorizer } | undefined;
+  /** How admission webhooks are called; without it, they fail. */
+  readonly webhooks?: WebhookCaller;
 }
 
 export interface RunningApi extends Api {
@@ -44,9 +48,10 @@ export interface RunningApi extends Api {
 }
 
 /** The API below HTTP, on a store. */
-export function createApi({ store, kinds, world, tokens, access, extensions, network = defaultServiceNetwork }: ApiOptions): RunningApi {
+export function createApi({ store, kinds, world, tokens, access, extensions, webhooks, network = defaultServiceNetwork }: ApiOptions): RunningApi {
   const resources = new Resources(kinds);
-  const admission = defaultChain(resources, { store, world, network, access });
+  const configured = new ConfiguredAdmission({ store, world, resources, caller: webhooks, authorizer: access?.authorizer });
+  const admission = defaultChain(resources, { store, world, network, access, configured });
   const registry: Registry = {
     store,
     resources,
@@ -63,6 +68,7 @@ export function createApi({ store, kinds, world, tokens, access, extensions, net
   const api: RunningApi = {
     handle: async (request) => {
       try {
+        if (configured.loading !== undefined) await configured.loading;
         const review = reviews?.(request);
         if (review !== undefined) return await review;
         if (bindings !== undefined && request.path === volumeBindingsPath) return await bindings.handle(request);
@@ -80,6 +86,8 @@ export function createApi({ store, kinds, world, tokens, access, extensions, net
     customKinds: () => custom?.kinds() ?? noKinds,
     stop: async () => {
       custom?.stop();
+      configured.stop();
+      webhooks?.stop();
       for (const cancel of background) cancel();
     },
   };

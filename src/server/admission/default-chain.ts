@@ -4,6 +4,7 @@ import type { Resources } from '../registry/resources.ts';
 import { AdmissionChain } from './chain.ts';
 import { certificateAdmission } from './certificates.ts';
 import { ClusterReader } from './cluster-reader.ts';
+import type { ConfiguredAdmission } from './configured.ts';
 import { defaultStorageClass } from './default-storage-class.ts';
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { limitRanger } from './limit-ranger.ts';
@@ -22,12 +23,14 @@ export interface Dependencies {
   readonly world: World;
   readonly network: ServiceNetwork;
   readonly access: AccessRules | undefined;
+  /** Absent: nobody has a say beside the server. */
+  readonly configured?: ConfiguredAdmission;
 }
 
 /** The plugins of a Kubernetes API server that clients see, in its order: quotas come last, when nothing changes any more. */
 export function defaultChain(resources: Resources, deps: Dependencies): AdmissionChain {
   const reader = new ClusterReader(deps.store);
-  return new AdmissionChain([
+  const early = [
     namespaceLifecycle(resources),
     limitRanger(resources, reader),
     serviceAccount(resources, deps),
@@ -38,7 +41,12 @@ export function defaultChain(resources: Resources, deps: Dependencies): Admissio
     persistentVolumeClaimResize(resources, reader),
     ...certificateAdmission(deps.access?.authorizer),
     podTopologyLabels(resources, reader),
+  ];
+  return new AdmissionChain([
+    ...early,
+    ...(deps.configured === undefined ? [] : [deps.configured.mutating(early)]),
     serviceAllocation(deps.network, deps),
+    ...(deps.configured === undefined ? [] : [deps.configured.validating()]),
     resourceQuota(resources, deps),
     ...(deps.access === undefined ? [] : [roleEscalation(deps.access)]),
   ]);

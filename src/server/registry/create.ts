@@ -95,6 +95,7 @@ async function admitCreation(registry: Registry, call: Call, { object, options, 
     dryRun: options.dryRun,
     draft,
     warnings,
+    options,
   };
   for (const warning of dedupeOwners(object, 'given')) warnings.add(warning);
   if (tracked !== true) track(registry, call, { object, old: undefined, subresource: '', options });

@@ -80,6 +80,7 @@ async function prepareRemoval(registry: Registry, call: Call, { options, draft }
     dryRun: options.dryRun,
     draft,
     warnings: call.warnings,
+    options,
   } as const;
   checkPreconditions(resource.kind, old, options);
   await registry.admission.mutate(request);

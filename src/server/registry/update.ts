@@ -192,6 +192,7 @@ async function admitUpdate(registry: Registry, call: Call, admitted: Admission):
     dryRun: change.options.dryRun,
     draft,
     warnings,
+    options: change.options,
   };
   if (change.tracked !== true) track(registry, call, { object, old, subresource, options: change.options });
   await registry.admission.mutate(admission);

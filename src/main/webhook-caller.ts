@@ -1,0 +1,118 @@
+import { Agent, type AgentOptions, request } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import type { WebhookAnswer, WebhookCall, WebhookCaller } from '../server/admission/webhooks/caller.ts';
+
+/** What a webhook may answer at most: a patch is about as large as its object, and objects are bounded. */
+const MAX_ANSWER = 6 * 1024 * 1024;
+/** Certificates that are trusted by different configurations, each with connections of its own. */
+const MAX_AGENTS = 64;
+
+/** Calls webhooks over HTTPS. Connections stay open for the next call. */
+export function httpsCaller(): WebhookCaller {
+  const agents = new Map<string, Agent>();
+  const agentFor = (trusted: string | undefined): Agent => {
+    const known = agents.get(trusted ?? '');
+    if (known !== undefined) return known;
+    if (agents.size >= MAX_AGENTS) stop();
+    const agent = new Agent({ keepAlive: true, maxFreeSockets: 16, minVersion: 'TLSv1.2', ...(trusted === undefined ? {} : { ca: trusted }) } as AgentOptions);
+    agents.set(trusted ?? '', agent);
+    return agent;
+  };
+  const stop = (): void => {
+    for (const agent of agents.values()) agent.destroy();
+    agents.clear();
+  };
+  return { post: (call) => post(call, agentFor(call.trusted)), stop };
+}
+
+function post({ url, dial, body, signal }: WebhookCall, agent: Agent): Promise<WebhookAnswer> {
+  const { hostname, port, pathname, search } = new URL(url);
+  const named = hostname.replace(/^\[|\]$/g, '');
+  const to = dial ?? { host: named, port: port === '' ? 443 : Number(port) };
+  const address = `${to.host.includes(':') ? `[${to.host}]` : to.host}:${to.port}`;
+  return new Promise((resolve, reject) => {
+    const failed = (error: Error) => reject(new Error(inGoWords(error, { address, named })));
+    const sent = request(
+      {
+        ...to,
+        agent,
+        // A service is asked for by its name, wherever it was found.
+        servername: /^[\d.]+$|:/.test(named) ? '' : named,
+        method: 'POST',
+        path: `${pathname}${search}`,
+        headers: {
+          host: `${hostname}${port === '' ? '' : `:${port}`}`,
+          accept: 'application/json, */*',
+          'content-type': 'application/json',
+          'content-length': body.length,
+          'user-agent': 'kube-apiserver-admission',
+        },
+        signal,
+      },
+      (response) => collect(response).then(resolve, failed),
+    );
+    sent.on('error', failed);
+    sent.end(body);
+  });
+}
+
+async function collect(response: IncomingMessage): Promise<WebhookAnswer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_ANSWER) {
+      response.destroy();
+      throw new Error(`unexpected error when reading response body. Please retry. Original error: the answer is larger than ${MAX_ANSWER} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return { status: response.statusCode ?? 0, contentType: response.headers['content-type'] ?? '', body: Buffer.concat(chunks) };
+}
+
+interface Where {
+  readonly address: string;
+  readonly named: string;
+}
+
+/** As an API server's log, and its users, would read it. */
+function inGoWords(error: Error & { code?: string; reason?: string }, { address, named }: Where): string {
+  const unverified = 'tls: failed to verify certificate: x509:';
+  switch (error.code) {
+    case 'ECONNREFUSED':
+      return `dial tcp ${address}: connect: connection refused`;
+    case 'EHOSTUNREACH':
+      return `dial tcp ${address}: connect: no route to host`;
+    case 'ENETUNREACH':
+      return `dial tcp ${address}: connect: network is unreachable`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `dial tcp: lookup ${named}: no such host`;
+    case 'ECONNRESET':
+      return 'EOF';
+    case 'EPROTO':
+    case 'ERR_SSL_WRONG_VERSION_NUMBER':
+      return 'http: server gave HTTP response to HTTPS client';
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+    case 'UNABLE_TO_GET_ISSUER_CERT':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+    case 'CERT_SIGNATURE_FAILURE':
+      return `${unverified} certificate signed by unknown authority`;
+    case 'CERT_HAS_EXPIRED':
+    case 'CERT_NOT_YET_VALID':
+      return `${unverified} certificate has expired or is not yet valid`;
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return `${unverified} ${misnamed(error.reason ?? '', named)}`;
+    default:
+      return error.message;
+  }
+}
+
+function misnamed(reason: string, named: string): string {
+  const names = [...reason.matchAll(/(?:DNS|IP Address):([^,\s]+)/g)].map(([, name]) => name);
+  return names.length === 0
+    ? `certificate is not valid for any names, but wanted to match ${named}`
+    : `certificate is valid for ${names.join(', ')}, not ${named}`;
+}

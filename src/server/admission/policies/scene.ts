@@ -1,0 +1,67 @@
+import { ExpressionError } from '../../../api/admission/expression-error.ts';
+import { celValue, type Expressions, type Known } from '../../../api/admission/expressions.ts';
+import type { Namespace, ParamKind, Variable } from '../../../api/generated/types.ts';
+import type { KubeObject } from '../../../api/object.ts';
+import type { Authorizer } from '../../auth/authorizer.ts';
+import type { AdmissionRequest } from '../chain.ts';
+import type { Versioned } from '../matching/attributes.ts';
+import type { Scene } from '../matching/conditions.ts';
+import { authorizerValue, valuesOf } from '../matching/values.ts';
+
+interface Spec {
+  readonly paramKind?: ParamKind;
+  readonly variables?: Variable[];
+}
+
+export interface Setting {
+  readonly expressions: Expressions;
+  readonly request: AdmissionRequest;
+  readonly objects: Versioned;
+  readonly namespace: Namespace | undefined;
+  readonly params: KubeObject | null;
+  readonly authorizer: Authorizer | undefined;
+}
+
+/** What a policy's expressions know, and see of one request. */
+export function sceneOf(spec: Spec, setting: Setting): Scene {
+  const { expressions, request, objects, namespace, params, authorizer } = setting;
+  const types = variableTypes(spec, expressions);
+  const known: Known = { params: spec.paramKind !== undefined, authorizer: true, variables: types };
+  const values: Record<string, unknown> = {
+    ...valuesOf(request, objects, namespace),
+    params: params === null ? null : celValue(params),
+    authorizer: authorizerValue(request, authorizer),
+  };
+  values['variables'] = lazily(spec.variables ?? [], { expressions, known, values });
+  return { expressions, known, values };
+}
+
+/** Each variable knows those before it. */
+function variableTypes({ variables = [], paramKind }: Spec, expressions: Expressions): Map<string, string> {
+  const types = new Map<string, string>();
+  for (const { name, expression } of variables) {
+    const compilation = expressions.compile(expression, { params: paramKind !== undefined, authorizer: true, variables: new Map(types) });
+    types.set(name, compilation.ok ? compilation.compiled.type : 'dyn');
+  }
+  return types;
+}
+
+/** Variables are evaluated when an expression first asks for them, and once. */
+function lazily(variables: readonly Variable[], { expressions, known, values }: Scene): object {
+  const lazy = Object.create(null) as object;
+  for (const { name, expression } of variables) {
+    let done: { readonly value: unknown } | undefined;
+    const get = (): unknown => (done ??= { value: variable(name, expression) }).value;
+    Object.defineProperty(lazy, name, { enumerable: true, get });
+  }
+  const variable = (name: string, expression: string): unknown => {
+    const compilation = expressions.compile(expression, known);
+    if (!compilation.ok) throw new ExpressionError(`composited variable ${JSON.stringify(name)} fails to compile: ${compilation.error.message}`);
+    try {
+      return compilation.compiled.evaluate(values);
+    } catch (error) {
+      throw new ExpressionError(`composited variable ${JSON.stringify(name)} fails to evaluate: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+  return lazy;
+}
