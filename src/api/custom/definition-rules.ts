@@ -171,7 +171,10 @@ function validateSelectable({ selectableFields = [], schema }: DefinitionVersion
 
 const pathProblem = (path: string): string => (path.startsWith('.') ? 'does not refer to a valid field' : 'must start with .');
 
-function validateConversion({ conversion }: DefinitionSpec): FieldError[] {
+/** Webhooks that convert are not called here: what would need one is refused, rather than shown in a form that nobody has converted it to. */
+const NO_WEBHOOKS = 'webhooks that convert objects are not supported: with several versions the strategy must be None';
+
+function validateConversion({ conversion, versions }: DefinitionSpec): FieldError[] {
   if (conversion === undefined) return [];
   const field = 'spec.conversion';
   const { strategy, webhook } = conversion;
@@ -190,5 +193,6 @@ function validateConversion({ conversion }: DefinitionSpec): FieldError[] {
   if (reviews.length === 0) errors.push(required(`${field}.conversionReviewVersions`));
   else if (!reviews.includes('v1') && !reviews.includes('v1beta1'))
     errors.push(invalid(`${field}.conversionReviewVersions`, reviews, 'must include at least one of v1, v1beta1'));
+  if (errors.length === 0 && (versions ?? []).length > 1) errors.push(forbidden(`${field}.strategy`, NO_WEBHOOKS));
   return errors;
 }

@@ -31,7 +31,7 @@ const identity = ({ group, version }: CustomKind, kind: string): Schema => ({ 'x
 const listKindOf = ({ kind, custom }: CustomKind): string => (custom === undefined || custom.listKind === '' ? `${kind}List` : custom.listKind);
 
 function objectDefinition(kind: CustomKind, dialect: Dialect): [string, Schema] {
-  const given = (kind.custom?.schema ?? {}) as JsonSchema;
+  const given: JsonSchema = kind.custom?.schema ?? {};
   const { properties = {}, ...schema } = dialect.version === 2 ? inVersion2(given) : given;
   const { metadata: _metadata, ...own } = properties;
   // A kind that keeps whatever it is given has no fields to speak of, not even those that every object has.

@@ -177,6 +177,10 @@ story('a definition goes after its objects', async (api) => {
 });
 
 test.each([
+  [
+    { conversion: { strategy: 'Webhook', webhook: { clientConfig: { url: 'https://example.com/convert' }, conversionReviewVersions: ['v1'] } } },
+    'spec.conversion.strategy: Forbidden: webhooks that convert objects are not supported: with several versions the strategy must be None',
+  ],
   [{ scope: 'Galaxy' }, 'spec.scope: Unsupported value: "Galaxy": supported values: "Cluster", "Namespaced"'],
   [{ group: 'nodots' }, 'spec.group: Invalid value: "nodots": should be a domain with at least one dot'],
   [{ versions: [] }, 'must have exactly one version marked as storage version'],
