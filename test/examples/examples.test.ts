@@ -1,11 +1,11 @@
 /** The examples do what they say, on a cluster as people start it. */
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { root, startMoor } from '../moor-process.ts';
 
 const examples = path.join(root, 'examples');
-const folders = readdirSync(examples, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+const folders = readdirSync(examples, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() && existsSync(path.join(examples, entry.name, 'replay.sh')) ? [entry.name] : []));
 
 test.each(folders)(
   '%s',

@@ -56,7 +56,7 @@ export class Hand {
     if (!('node' in happening)) return happening;
     const pod = podOfNode(happening.node);
     if (pod === undefined) return happening;
-    const { nodeName = '' } = this.#stage.history.get<Pod>(pod.kind.kind, pod.namespace, pod.name)?.spec ?? {};
+    const { nodeName = '' } = this.#stage.history.get(podKind, pod)?.spec ?? {};
     return nodeName === '' ? new Error(`${referenceText(pod)} is on no node`) : { ...happening, node: nodeName };
   }
 
@@ -162,7 +162,7 @@ export class Hand {
       case 'cordon':
         return this.#changeNode(node, (spec) => ({ ...spec, unschedulable: true }));
       case 'uncordon':
-        return this.#changeNode(node, ({ unschedulable: _, ...spec }) => spec);
+        return this.#changeNode(node, (spec) => ({ ...spec, unschedulable: false }));
       case 'drain': {
         const problem = await this.#changeNode(node, (spec) => ({ ...spec, unschedulable: true }));
         if (problem === undefined) for (const pod of this.#podsOn(node)) void this.#evict(pod, this.#stage.world.clock.monotonic() + evictForMs);
@@ -190,7 +190,7 @@ export class Hand {
 
   #podsOn(node: string): readonly Pod[] {
     const ofDaemonSet = ({ metadata }: Pod) => metadata.ownerReferences?.some(({ kind }) => kind === 'DaemonSet') ?? false;
-    return this.#stage.history.all<Pod>('Pod').filter((pod) => pod.spec.nodeName === node && !hasEnded(pod) && !ofDaemonSet(pod));
+    return this.#stage.history.all(podKind).filter((pod) => pod.spec.nodeName === node && !hasEnded(pod) && !ofDaemonSet(pod));
   }
 
   async #evict({ metadata: { namespace = '', name = '' } }: Pod, until: number): Promise<void> {

@@ -114,7 +114,7 @@ function taintOf(text: string): Taint {
     const near = nearestName(effect, effects);
     throw new PhraseError(`"${effect}" is no effect of a taint${near === undefined ? `; these are ${effects.join(', ')}` : `; did you mean "${near}"?`}`);
   }
-  return { key, effect: effect as Taint['effect'], ...(value === '' ? {} : { value }) };
+  return { key, effect, ...(value === '' ? {} : { value }) };
 }
 
 function callOf(slots: Slots): BackendCall {

@@ -1,5 +1,7 @@
 /** Everything that the cluster's objects have been through, as the store has it: in order, each change with what was before. */
+import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
+import type { Ref } from '../../machinery/client.ts';
 import type { Change as StoreChange, Entry, Store } from '../../store/contract.ts';
 
 export interface Change {
@@ -31,12 +33,12 @@ export class History {
   }
 
   /** Of a kind, in all namespaces, by name. */
-  all<T extends KubeObject = KubeObject>(kind: string): readonly T[] {
+  all<T extends KubeObject>({ kind }: Kind<T>): readonly T[] {
     const found = [...(this.#objects.get(kind) ?? [])] as [string, T][];
     return found.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
   }
 
-  get<T extends KubeObject = KubeObject>(kind: string, namespace: string, name: string): T | undefined {
+  get<T extends KubeObject>({ kind }: Kind<T>, { namespace = '', name }: Ref): T | undefined {
     return this.#objects.get(kind)?.get(`${namespace}/${name}`) as T | undefined;
   }
 

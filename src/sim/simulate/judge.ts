@@ -1,5 +1,7 @@
 /** Whether what a scenario expects is so. */
-import type { Event, PersistentVolume, PersistentVolumeClaim, Pod, VolumeAttachment } from '../../api/generated/types.ts';
+import { volumeAttachmentKind } from '../../api/kinds/volume-attachment.ts';
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
+import { eventKind } from '../../api/kinds/event.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { compareQuantities } from '../../api/quantity.ts';
@@ -160,7 +162,7 @@ function ofObject(claimed: AboutObject, object: KubeObject, evidence: Evidence):
   }
 }
 
-const lookUp = ({ kind, namespace, name }: Reference, { history }: Evidence): KubeObject | undefined => history.get(kind.kind, namespace, name);
+const lookUp = ({ kind, namespace, name }: Reference, { history }: Evidence): KubeObject | undefined => history.get(kind, { namespace, name });
 
 function state({ state: wanted, not, place, object: { kind } }: Extract<Claimed, { type: 'state' }>, object: KubeObject, evidence: Evidence): Found {
   const is = wanted === '' || isInState(kind, object, { state: wanted, evidence });
@@ -208,8 +210,8 @@ function attached({ object, place, not }: Extract<Claimed, { type: 'attached' }>
   const volume =
     found === undefined ? undefined : found.kind === 'PersistentVolumeClaim' ? (found as PersistentVolumeClaim).spec.volumeName : found.metadata.name;
   const nodes = evidence.history
-    .all<VolumeAttachment>('VolumeAttachment')
-    .flatMap(({ spec, status }) => (volume !== undefined && spec.source.persistentVolumeName === volume && status?.attached === true ? [spec.nodeName] : []));
+    .all(volumeAttachmentKind)
+    .flatMap(({ spec, status }) => (volume !== undefined && spec.source.persistentVolumeName === volume && (status?.attached ?? false) ? [spec.nodeName] : []));
   const is = nodes.some((node) => place === undefined || isAt(place, node, evidence));
   return { held: is !== not, found: nodes.length === 0 ? 'it is attached to no node' : `it is attached to ${nodes.join(', ')}` };
 }
@@ -217,8 +219,7 @@ function attached({ object, place, not }: Extract<Claimed, { type: 'attached' }>
 /** Also those that were told before; Kubernetes keeps events for an hour. */
 function event({ reason, object, text, not }: Extract<Claimed, { type: 'event' }>, { history }: Evidence): Found {
   const about = history
-    .all('Event')
-    .map((each) => each as unknown as Event)
+    .all(eventKind)
     .filter(
       ({ involvedObject }) =>
         involvedObject.kind === object.kind.kind && involvedObject.name === object.name && (involvedObject.namespace ?? '') === object.namespace,
@@ -229,7 +230,7 @@ function event({ reason, object, text, not }: Extract<Claimed, { type: 'event' }
 }
 
 function count({ kind, number, state: wanted }: Extract<Claimed, { type: 'count' }>, evidence: Evidence): Found {
-  const all = evidence.history.all(kind.kind);
+  const all = evidence.history.all(kind);
   const found = wanted === undefined ? all : all.filter((each) => isInState(kind, each, { state: wanted, evidence }));
   const names = found.slice(0, 5).map(nameOf);
   return {

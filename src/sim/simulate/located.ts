@@ -34,7 +34,7 @@ export function readYaml(file: string, text: string): readonly Located[] {
     const { contents } = document;
     if (contents === null || (isScalar(contents) && contents.value === null)) return [];
     const value: unknown = document.toJS({ maxAliasCount: 100 });
-    return [new Located(contents as Node, { value, path: '', placeAt, resolve: (node) => (isAlias(node) ? node.resolve(document) : node) })];
+    return [new Located(contents, { value, path: '', placeAt, resolve: (node) => (isAlias(node) ? node.resolve(document) : node) })];
   });
 }
 
@@ -143,14 +143,11 @@ export class Located {
 
   /** What stands at a path such as 'spec.resources.requests[storage]', or as near to it as there is something. */
   nearest(path: string): Located {
-    let at: Located = this;
-    for (const [, name, index] of path.matchAll(/([^.[\]]+)|\[([^\]]*)\]/g)) {
-      const key = name ?? index ?? '';
-      const next = at.isMap ? at.entries().find(([each]) => each === key)?.[1] : at.isList ? at.items()[Number(key)] : undefined;
-      if (next === undefined) return at;
-      at = next;
-    }
-    return at;
+    const [, name, index, rest = ''] = /^\.?(?:([^.[\]]+)|\[([^\]]*)\])(.*)$/.exec(path) ?? [];
+    const key = name ?? index;
+    const next =
+      key === undefined ? undefined : this.isMap ? this.entries().find(([each]) => each === key)?.[1] : this.isList ? this.items()[Number(key)] : undefined;
+    return next?.nearest(rest) ?? this;
   }
 }
 
@@ -162,5 +159,5 @@ function kindOfValue(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a mapping';
-  return `"${String(value)}"`;
+  return JSON.stringify(value);
 }

@@ -134,7 +134,7 @@ const attachment: Teller = (before, after) => {
   const status = object.status;
   return [
     ...(was === undefined ? [told(`is to be attached to ${spec.nodeName}`)] : []),
-    ...(status?.attached === true && was?.status?.attached !== true ? [told(`is attached to ${spec.nodeName}`)] : []),
+    ...((status?.attached ?? false) && !(was?.status?.attached ?? false) ? [told(`is attached to ${spec.nodeName}`)] : []),
     ...(after.metadata.deletionTimestamp !== undefined && was?.metadata.deletionTimestamp === undefined
       ? [told(`is to be detached from ${spec.nodeName}`)]
       : []),

@@ -8,21 +8,11 @@ import { pluralOf, type Stage } from './stage.ts';
 import type { Timeline } from './timeline.ts';
 
 /** Events that say what the objects say themselves, or nothing about storage. */
-const noise = new Set([
-  ...['Scheduled', 'Pulling', 'Pulled', 'Created', 'Started', 'Killing', 'SuccessfulCreate', 'SuccessfulDelete', 'SuccessfulAttachVolume', 'LeaderElection'],
-  ...['Starting', 'RegisteredNode', 'RemovingNode', 'NodeReady', 'NodeNotReady', 'NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID'],
-  ...[
-    'NodeAllocatableEnforced',
-    'NodeSchedulable',
-    'NodeNotSchedulable',
-    'ScalingReplicaSet',
-    'ProvisioningSucceeded',
-    'Provisioning',
-    'ExternalProvisioning',
-    'DeletingNode',
-  ],
-  ...['NoPods'],
-]);
+const noise = new Set(
+  `Scheduled Pulling Pulled Created Started Killing SuccessfulCreate SuccessfulDelete SuccessfulAttachVolume LeaderElection ScalingReplicaSet
+  Starting RegisteredNode RemovingNode DeletingNode NodeReady NodeNotReady NodeHasSufficientMemory NodeHasNoDiskPressure NodeHasSufficientPID
+  NodeAllocatableEnforced NodeSchedulable NodeNotSchedulable Provisioning ProvisioningSucceeded ExternalProvisioning NoPods`.split(/\s+/),
+);
 
 /** A change that is to be told in a moment. */
 interface Waiting {

@@ -1,17 +1,15 @@
 /** What waits, and for what: asked of the machinery of `moor why`, as soon as something has waited for a while. */
-import type {
-  CSIDriver,
-  CSINode,
-  CSIStorageCapacity,
-  Namespace,
-  Node,
-  PersistentVolume,
-  PersistentVolumeClaim,
-  Pod,
-  StorageClass,
-  VolumeAttachment,
-} from '../../api/generated/types.ts';
-import type { VolumeIntent } from '../../domain/volumes/intent.ts';
+import { csiDriverKind } from '../../api/kinds/csi-driver.ts';
+import { csiNodeKind } from '../../api/kinds/csi-node.ts';
+import { csiStorageCapacityKind } from '../../api/kinds/csi-storage-capacity.ts';
+import { namespaceKind } from '../../api/kinds/namespace.ts';
+import { nodeKind } from '../../api/kinds/node.ts';
+import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
+import { persistentVolumeClaimKind } from '../../api/kinds/persistent-volume-claim.ts';
+import { podKind } from '../../api/kinds/workloads/pod.ts';
+import { storageClassKind } from '../../api/kinds/storage-class.ts';
+import { volumeAttachmentKind } from '../../api/kinds/volume-attachment.ts';
+import { volumeIntentKind } from '../../api/kinds/mooring/volume-intent.ts';
 import { hasEnded } from '../../domain/volumes/pods.ts';
 import { explain } from '../../why/explain.ts';
 import type { Account } from '../../why/explanation.ts';
@@ -88,7 +86,7 @@ function reasonOf({ summary, next, verdict, candidates, fixes }: Account): strin
   const miss =
     nearest === undefined || nearest.refusals.length === 0 ? '' : ` Nearest: ${nearest.name}: ${nearest.refusals.map(({ text }) => text).join('; ')}.`;
   const [fix] = fixes;
-  const help = verdict === 'stuck' && fix !== undefined ? ` It would help to ${fix.text}.` : '';
+  const help = verdict === 'stuck' && fix !== undefined ? ` What helps: ${fix.text}.` : '';
   const move = verdict === 'waiting' && next.who !== 'nobody' ? ` Next: ${next.who}: ${next.does}.` : '';
   return `${summary}${miss}${help}${move}`.replace(/\.{2,}/g, '.');
 }
@@ -100,13 +98,9 @@ interface Waiting {
 }
 
 function targetsOf(history: History): readonly Waiting[] {
-  const claims = history
-    .all<PersistentVolumeClaim>('PersistentVolumeClaim')
-    .filter(({ metadata, status }) => status.phase !== 'Bound' || metadata.deletionTimestamp !== undefined);
-  const volumes = history
-    .all<PersistentVolume>('PersistentVolume')
-    .filter(({ metadata, status }) => isLeftOver(status.phase) || metadata.deletionTimestamp !== undefined);
-  const pods = history.all<Pod>('Pod').filter((pod) => pod.status.phase === 'Pending' || (pod.metadata.deletionTimestamp !== undefined && !hasEnded(pod)));
+  const claims = history.all(persistentVolumeClaimKind).filter(({ metadata, status }) => status.phase !== 'Bound' || metadata.deletionTimestamp !== undefined);
+  const volumes = history.all(persistentVolumeKind).filter(({ metadata, status }) => isLeftOver(status.phase) || metadata.deletionTimestamp !== undefined);
+  const pods = history.all(podKind).filter((pod) => pod.status.phase === 'Pending' || (pod.metadata.deletionTimestamp !== undefined && !hasEnded(pod)));
   return [...claims, ...volumes, ...pods].map((object) => {
     const { name = '', namespace = '', uid = '', deletionTimestamp } = object.metadata;
     const kind = object.kind === 'Pod' ? 'pod' : object.kind === 'PersistentVolume' ? 'pv' : 'pvc';
@@ -118,20 +112,20 @@ function targetsOf(history: History): readonly Waiting[] {
 const isLeftOver = (phase: string | undefined): boolean => phase === 'Released' || phase === 'Failed';
 
 export function objectsOf(history: History): Objects {
-  const pods = history.all<Pod>('Pod');
+  const pods = history.all(podKind);
   return {
-    claims: history.all<PersistentVolumeClaim>('PersistentVolumeClaim'),
-    volumes: history.all<PersistentVolume>('PersistentVolume'),
-    classes: history.all<StorageClass>('StorageClass'),
+    claims: history.all(persistentVolumeClaimKind),
+    volumes: history.all(persistentVolumeKind),
+    classes: history.all(storageClassKind),
     pods,
-    nodes: history.all<Node>('Node'),
-    attachments: history.all<VolumeAttachment>('VolumeAttachment'),
-    drivers: history.all<CSIDriver>('CSIDriver'),
-    csiNodes: history.all<CSINode>('CSINode'),
+    nodes: history.all(nodeKind),
+    attachments: history.all(volumeAttachmentKind),
+    drivers: history.all(csiDriverKind),
+    csiNodes: history.all(csiNodeKind),
     placed: pods.filter((pod) => (pod.spec.nodeName ?? '') !== '' && !hasEnded(pod)),
-    namespaces: history.all<Namespace>('Namespace'),
-    capacities: history.all<CSIStorageCapacity>('CSIStorageCapacity'),
-    intents: history.all<VolumeIntent>('VolumeIntent'),
+    namespaces: history.all(namespaceKind),
+    capacities: history.all(csiStorageCapacityKind),
+    intents: history.all(volumeIntentKind),
     unseen: [],
   };
 }

@@ -33,7 +33,7 @@ const shownWide = new Set(['Pod Node']);
 export function endTables(history: History, now: number): readonly EndTable[] {
   return shown.flatMap((name) => {
     const kind = kubernetesKinds.find((each) => each.kind === name);
-    const objects = history.all(name);
+    const objects = kind === undefined ? [] : history.all(kind);
     return kind === undefined || objects.length === 0 ? [] : [tableOf(kind, objects, now)];
   });
 }
