@@ -24,7 +24,7 @@
  * Every call that changes something says under which leadership it is made. A leader that was deposed cannot write to the API any
  * more, but what it asked of a backend may be on its way: a driver that can remember the highest epoch refuses all lower ones.
  */
-import type { PersistentVolume, PersistentVolumeSource, Pod, Volume } from '../api/generated/types.ts';
+import type { PersistentVolume, PersistentVolumeSource, Pod, VolumeSource } from '../api/generated/types.ts';
 import type { DriverFacts } from '../domain/volumes/driver-facts.ts';
 import type { Asset, CreateRequest } from '../domain/volumes/intent.ts';
 import type { Placement, PublishRequest } from '../domain/volumes/placement.ts';
@@ -104,11 +104,18 @@ export interface NodeDriverFacts {
   readonly follows: boolean;
 }
 
+/** As a pod or as a PersistentVolume describes a volume: some have other fields in one than in the other. */
+export type SourceOnNode = { readonly [Field in keyof (VolumeSource & PersistentVolumeSource)]?: Described<Field> | undefined };
+
+type Described<Field> =
+  | (Field extends keyof VolumeSource ? VolumeSource[Field] : never)
+  | (Field extends keyof PersistentVolumeSource ? PersistentVolumeSource[Field] : never);
+
 /** The volume, in whichever words it was described. */
 export interface VolumeOnNode {
   /** The volume's name in the pod; of a PersistentVolume: its own. */
   readonly name: string;
-  readonly source: Omit<Volume, 'name'> & PersistentVolumeSource;
+  readonly source: SourceOnNode;
   /** Undefined: the pod describes it itself. */
   readonly persistentVolume: PersistentVolume | undefined;
   readonly readOnly: boolean;

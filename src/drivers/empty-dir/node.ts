@@ -1,5 +1,5 @@
 import { compareQuantities, parseQuantity, type Quantity, quantityValue } from '../../api/quantity.ts';
-import type { Pod, Volume } from '../../api/generated/types.ts';
+import type { Pod } from '../../api/generated/types.ts';
 import type { Clock } from '../../world/world.ts';
 import { failed, type NodeDriver, type PublishToPodRequest } from '../contract.ts';
 import { attempt, ensureUnmounted, mountAt, type NodeHost } from '../files/node-host.ts';
@@ -76,6 +76,3 @@ export function memorySize({ spec }: Pick<Pod, 'spec'>, sizeLimit: string | unde
   ];
   return bounds.map((bound) => parseQuantity(bound)).reduce((least, bound) => (compareQuantities(bound, least) < 0 ? bound : least));
 }
-
-/** What a volume without any source is, too. */
-export const isEmptyDir = (source: Omit<Volume, 'name'>): boolean => source.emptyDir !== undefined || Object.keys(source).length === 0;

@@ -37,7 +37,7 @@ export function lookAtVolume(pod: Pod, use: Use, around: Surroundings): VolumeSt
   if (claimed === undefined) return lookInside(pod, use, around);
   if (claimed.type === 'error') return { state: 'unclaimed', name, error: claimed.error };
   const { volume, claim } = claimed;
-  const words = use.asDevice ? deviceWords : fileWords;
+  const words = wordsFor(use.asDevice);
   const fails = (what: string, why: string): VolumeState => ({
     state: 'failing',
     name,
@@ -78,7 +78,8 @@ function isReachable({ spec }: PersistentVolume, node: Node | undefined): boolea
   return required === undefined || matchesNode(nodeTermsOf(required), { labels: node?.metadata.labels });
 }
 
-const isForOnePod = ({ spec: { accessModes = [] } }: PersistentVolume): boolean => accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod';
+/** Whoever has it has it alone. */
+export const isForOnePod = ({ spec: { accessModes = [] } }: PersistentVolume): boolean => accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod';
 
 function wrongAttachment(source: CsiSource, around: Surroundings): string | undefined {
   const { name, object } = around.attachment(source);
@@ -90,13 +91,16 @@ function wrongAttachment(source: CsiSource, around: Surroundings): string | unde
   return object.status.attachError?.message ?? `volume ${source.handle} is not attached for volume attachment ${name}`;
 }
 
-const onePodOnly = 'volume uses the ReadWriteOncePod access mode and is already in use by another pod';
+export const onePodOnly = 'volume uses the ReadWriteOncePod access mode and is already in use by another pod';
 
-const failed = (what: string, volume: string, why: string): string => `${what} failed for volume ${JSON.stringify(volume)} : ${why}`;
+/** 'MountVolume.SetUp failed for volume "data" : …' */
+export const failed = (what: string, volume: string, why: string): string => `${what} failed for volume ${JSON.stringify(volume)} : ${why}`;
 
 const noDriver = (call: string, driver: string): string => `kubernetes.io/csi: ${call}: driver name ${driver} not found in the list of registered CSI drivers`;
 
 /** Kubelets have other words for a device than for files. */
+export const wordsFor = (asDevice: boolean) => (asDevice ? deviceWords : fileWords);
+
 const fileWords = {
   reason: 'FailedMount',
   verb: 'MountVolume',

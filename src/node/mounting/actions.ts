@@ -1,0 +1,28 @@
+import type { Pod } from '../../api/generated/types.ts';
+import type { MountMemory } from '../volumes/waiting.ts';
+import type { PublishedRecord, StagedRecord } from './journal.ts';
+import type { PodVolume } from './pod-volume.ts';
+
+/** What takes its time, beside everything else: at most one at a time for each volume. */
+export type Operation =
+  /** For the whole node. */
+  | { readonly do: 'stage'; readonly pod: Pod; readonly volume: PodVolume; readonly attached: string | undefined }
+  /** For one pod. */
+  | { readonly do: 'publish'; readonly pod: Pod; readonly volume: PodVolume; readonly attached: string | undefined }
+  | { readonly do: 'unpublish'; readonly record: PublishedRecord }
+  | { readonly do: 'unstage'; readonly record: StagedRecord };
+
+export type Action =
+  | Operation
+  /** Nothing of the pod is mounted any more: its directories go. */
+  | { readonly do: 'clean'; readonly uid: string }
+  | { readonly do: 'tell'; readonly pod: Pod; readonly reason: string; readonly message: string }
+  | { readonly do: 'remember'; readonly pod: Pod; readonly mounts: MountMemory };
+
+export interface Decision {
+  /** Any prefix may be all that happens. */
+  readonly actions: readonly Action[];
+  readonly reasons: readonly { readonly code: string; readonly text: string }[];
+  /** When to decide again although nothing changed; milliseconds since 1970. */
+  readonly again?: number;
+}

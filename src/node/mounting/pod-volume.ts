@@ -1,0 +1,127 @@
+import type { PersistentVolume, Pod, Volume } from '../../api/generated/types.ts';
+import { csiSourceOf } from '../../domain/csi-translation.ts';
+import { claimKey } from '../../domain/volumes/claim.ts';
+import type { SourceOnNode, VolumeOnNode } from '../../drivers/contract.ts';
+import { claimNameOf } from '../volumes/claimed.ts';
+import type { Use } from '../volumes/used.ts';
+
+/** A volume of one pod, as this node mounts it. */
+export interface PodVolume {
+  /** 'pod uid/name in the pod' */
+  readonly key: string;
+  readonly podUid: string;
+  /** The volume's name in the pod. */
+  readonly podVolume: string;
+  /** As Kubernetes calls the plugin. */
+  readonly driver: string;
+  readonly onNode: VolumeOnNode;
+  /** As kubelets call it. */
+  readonly uniqueName: string;
+  readonly target: string;
+  /** Where it is mounted for the whole node, if its driver does that. */
+  readonly stagingPath: string | undefined;
+  /** 'namespace/name' */
+  readonly claim: string | undefined;
+  /** A group that every container of the pod belongs to, because of this volume. */
+  readonly group: number | undefined;
+}
+
+export interface Places {
+  /** The node's directory: '/var/lib/moor/node-1'. */
+  readonly root: string;
+  /** In hexadecimal. */
+  readonly sha256: (text: string) => string;
+  readonly stages: (driver: string) => boolean;
+}
+
+/** `persistentVolume`: what stands behind the pod's claim; undefined: the pod describes the volume itself. */
+export function podVolume(pod: Pod, use: Use, persistentVolume: PersistentVolume | undefined, places: Places): PodVolume {
+  const { name: podVolumeName, ...inline } = use.volume;
+  const { uid = '', namespace = '' } = pod.metadata;
+  const source: SourceOnNode = persistentVolume?.spec ?? inline;
+  const name = persistentVolume?.metadata.name ?? podVolumeName;
+  const driver = pluginOf(source);
+  const claimName = claimNameOf(pod, use.volume);
+  const attached = persistentVolume === undefined ? undefined : csiSourceOf(persistentVolume);
+  const handle = attached?.handle ?? name;
+  const isBlock = persistentVolume?.spec.volumeMode === 'Block';
+  return {
+    key: `${uid}/${podVolumeName}`,
+    podUid: uid,
+    podVolume: podVolumeName,
+    driver,
+    onNode: {
+      name,
+      source,
+      persistentVolume,
+      readOnly: isReadOnly(use.volume, source),
+      mountOptions: persistentVolume === undefined ? [] : mountOptionsOf(persistentVolume),
+      mode: isBlock ? 'Block' : 'Filesystem',
+      publishContext: {},
+    },
+    uniqueName: attached === undefined ? `${driver}/${uid}-${name}` : `${driver}/${attached.driver}^${attached.handle}`,
+    target: `${podDirectory(places.root, uid)}/${isBlock ? 'volumeDevices' : 'volumes'}/${driver.replaceAll('/', '~')}/${name}`,
+    stagingPath: places.stages(driver) ? `${places.root}/plugins/${driver}/${places.sha256(handle)}/globalmount` : undefined,
+    claim: claimName === undefined ? undefined : claimKey(namespace, claimName),
+    group: persistentVolume === undefined ? undefined : groupOf(persistentVolume),
+  };
+}
+
+export const podDirectory = (root: string, uid: string): string => `${root}/pods/${uid}`;
+
+/** By the field that describes a volume. One that has none of them is an empty directory. */
+const plugins: Readonly<Record<string, string>> = {
+  hostPath: 'kubernetes.io/host-path',
+  local: 'kubernetes.io/local-volume',
+  configMap: 'kubernetes.io/configmap',
+  secret: 'kubernetes.io/secret',
+  downwardAPI: 'kubernetes.io/downward-api',
+  projected: 'kubernetes.io/projected',
+  csi: 'kubernetes.io/csi',
+  nfs: 'kubernetes.io/nfs',
+  glusterfs: 'kubernetes.io/glusterfs',
+  iscsi: 'kubernetes.io/iscsi',
+  fc: 'kubernetes.io/fc',
+  gitRepo: 'kubernetes.io/git-repo',
+  image: 'kubernetes.io/image',
+  // Their drivers are CSI's by now.
+  awsElasticBlockStore: 'kubernetes.io/csi',
+  gcePersistentDisk: 'kubernetes.io/csi',
+  azureDisk: 'kubernetes.io/csi',
+  azureFile: 'kubernetes.io/csi',
+  cinder: 'kubernetes.io/csi',
+  vsphereVolume: 'kubernetes.io/csi',
+  portworxVolume: 'kubernetes.io/csi',
+};
+
+function pluginOf(source: SourceOnNode): string {
+  if (source.flexVolume !== undefined) return source.flexVolume.driver;
+  const field = Object.keys(plugins).find((each) => source[each as keyof SourceOnNode] !== undefined);
+  return plugins[field ?? ''] ?? 'kubernetes.io/empty-dir';
+}
+
+function isReadOnly({ persistentVolumeClaim }: Volume, source: SourceOnNode): boolean {
+  const described = [
+    source.nfs,
+    source.glusterfs,
+    source.iscsi,
+    source.csi,
+    source.flexVolume,
+    source.awsElasticBlockStore,
+    source.gcePersistentDisk,
+    source.fc,
+  ];
+  return persistentVolumeClaim?.readOnly === true || described.some((each) => each?.readOnly === true);
+}
+
+/** The annotation came first, and still does. */
+function mountOptionsOf({ metadata, spec }: PersistentVolume): readonly string[] {
+  const old = metadata.annotations?.['volume.beta.kubernetes.io/mount-options'];
+  const options = old === undefined ? (spec.mountOptions ?? []) : old.split(',');
+  return [...new Set(options.map((option) => option.trim()).filter((option) => option !== ''))].sort();
+}
+
+function groupOf({ metadata }: PersistentVolume): number | undefined {
+  const text = metadata.annotations?.['pv.beta.kubernetes.io/gid'];
+  return text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : undefined;
+}

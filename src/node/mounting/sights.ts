@@ -1,0 +1,138 @@
+import type { Pod } from '../../api/generated/types.ts';
+import type { NodeDriverFacts } from '../../drivers/contract.ts';
+import type { Index } from '../../machinery/cache.ts';
+import { claimsOfPod } from '../../domain/volumes/pods.ts';
+import type { Tenants } from '../contract.ts';
+import { nodeOfPod } from '../hollow/needs.ts';
+import type { View } from '../hollow/view.ts';
+import type { Host } from '../host.ts';
+import { isTerminal } from '../pods/status/pod-status.ts';
+import { claimedVolume } from '../volumes/claimed.ts';
+import { lookAtVolume, type Surroundings } from '../volumes/look.ts';
+import { type Use, usedVolumes } from '../volumes/used.ts';
+import { noMountMemory } from '../volumes/waiting.ts';
+import type { Actual } from './actual.ts';
+import type { Leaving, Sight, VolumeSight } from './diff.ts';
+import { lockOfVolume, type Operations } from './operations.ts';
+import { type PodVolume, podVolume } from './pod-volume.ts';
+
+export interface SightsOptions {
+  readonly root: string;
+  readonly host: Host;
+  readonly view: View;
+  readonly tenants: Tenants;
+  readonly actual: Actual;
+  readonly operations: Operations;
+  /** Undefined: there is no driver of that name. */
+  readonly facts: (driver: string) => NodeDriverFacts | undefined;
+  readonly sha256: (text: string) => string;
+}
+
+/** What the diff sees of a pod, put together from the caches and from what is mounted. */
+export class Sights {
+  readonly #options: SightsOptions;
+  readonly #byUid: Index<Pod>;
+  readonly #byNode: Index<Pod>;
+  readonly #byClaim: Index<Pod>;
+
+  constructor(options: SightsOptions) {
+    const { pods } = options.view;
+    this.#options = options;
+    this.#byUid = pods.addIndex(uidOf);
+    this.#byNode = pods.addIndex(nodeOfPod);
+    this.#byClaim = pods.addIndex(claimsOfPod);
+  }
+
+  /** The pods of this node. */
+  pods(): readonly Pod[] {
+    return this.#byNode.get(this.#options.host.name);
+  }
+
+  has(uid: string): boolean {
+    return this.#find(uid) !== undefined;
+  }
+
+  /** Pods of this node that use a claim. */
+  usersOf(claim: string): readonly Pod[] {
+    return this.#byClaim.get(claim).filter((pod) => this.#isHere(pod));
+  }
+
+  /** Undefined: nothing may be done for now. */
+  pod(uid: string, hasDirectory: boolean): Sight | undefined {
+    const { tenants, actual, operations } = this.#options;
+    const pod = this.#find(uid);
+    if (!tenants.mayRun(uid)) {
+      const records = [...actual.ofPod(uid)].map(({ record }): Leaving<typeof record> => {
+        return { record, busy: operations.isBusy(lockOfVolume(record), uid), notBefore: operations.notBefore(record.key) };
+      });
+      return { type: 'leaves', uid, records, hasDirectory };
+    }
+    if (pod === undefined || isTerminal(pod.status.phase) || pod.metadata.deletionTimestamp !== undefined) return undefined;
+    return { type: 'stays', pod, volumes: this.#volumesOf(pod), memory: noMountMemory };
+  }
+
+  /** What is mounted for the whole node, and wanted by no pod of it. */
+  unused(): Sight {
+    const { actual, operations } = this.#options;
+    const unused = actual.unusedStages();
+    const wanted = unused.length === 0 ? new Set<string>() : this.#wantedStages();
+    const records = unused.filter(({ key }) => !wanted.has(key));
+    return {
+      type: 'unused',
+      records: records.map((record) => ({ record, busy: operations.isBusy(record.key, ''), notBefore: operations.notBefore(record.key) })),
+    };
+  }
+
+  #wantedStages(): ReadonlySet<string> {
+    const staying = this.pods().filter(({ metadata, status }) => this.#options.tenants.mayRun(metadata.uid ?? '') && !isTerminal(status.phase));
+    return new Set(staying.flatMap((pod) => usedVolumes(pod).flatMap((use) => this.#resolve(pod, use, this.#around(pod))?.stagingPath ?? [])));
+  }
+
+  #volumesOf(pod: Pod): readonly VolumeSight[] {
+    const around = this.#around(pod);
+    return usedVolumes(pod).map((use) => this.#volumeSight(pod, use, around));
+  }
+
+  #volumeSight(pod: Pod, use: Use, around: Surroundings): VolumeSight {
+    const { actual, operations } = this.#options;
+    const state = lookAtVolume(pod, use, around);
+    const volume = this.#resolve(pod, use, around);
+    if (volume === undefined) return { state, volume, staging: 'needless', published: undefined, busy: false, notBefore: undefined };
+    const { stagingPath, key } = volume;
+    const known = actual.get(key);
+    const isStaged = stagingPath !== undefined && actual.isStaged(stagingPath);
+    const staging = stagingPath === undefined ? 'needless' : isStaged ? 'done' : 'missing';
+    return {
+      state,
+      volume,
+      staging,
+      published: known?.mounted === undefined ? undefined : { stale: known.stale, again: known.again },
+      busy: operations.isBusy(lockOfVolume(volume), volume.podUid),
+      notBefore: operations.notBefore(staging === 'missing' ? (stagingPath ?? key) : key),
+    };
+  }
+
+  #resolve(pod: Pod, use: Use, around: Surroundings): PodVolume | undefined {
+    const { root, sha256, facts } = this.#options;
+    const claimed = claimedVolume(pod, use, around);
+    if (claimed?.type === 'error') return undefined;
+    return podVolume(pod, use, claimed?.volume, { root, sha256, stages: (driver) => facts(driver)?.stages ?? false });
+  }
+
+  /** As the node sees it, but that what is mounted is known, and not guessed from what pods say. */
+  #around(pod: Pod): Surroundings {
+    const { view, host, actual } = this.#options;
+    const { uid = '' } = pod.metadata;
+    return { ...view.surroundings(pod, host), isMountedElsewhere: (claim) => actual.isMountedElsewhere(claim, uid) };
+  }
+
+  #find(uid: string): Pod | undefined {
+    return this.#byUid.get(uid).find((pod) => this.#isHere(pod));
+  }
+
+  #isHere({ spec }: Pod): boolean {
+    return spec.nodeName === this.#options.host.name;
+  }
+}
+
+const uidOf = ({ metadata: { uid } }: Pod): readonly string[] => (uid === undefined ? [] : [uid]);
