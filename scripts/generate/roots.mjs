@@ -5,7 +5,7 @@ export const roots = {
   'k8s.io/api/core/v1': [
     'Namespace NamespaceList Node NodeList Pod PodList PersistentVolume PersistentVolumeList PersistentVolumeClaim PersistentVolumeClaimList',
     'ConfigMap ConfigMapList Secret SecretList ServiceAccount ServiceAccountList Service ServiceList Endpoints EndpointsList Event EventList',
-    'ResourceQuota ResourceQuotaList LimitRange LimitRangeList PodTemplate PodTemplateList',
+    'ResourceQuota ResourceQuotaList LimitRange LimitRangeList PodTemplate PodTemplateList ReplicationController ReplicationControllerList',
     'Binding PodLogOptions PodExecOptions PodAttachOptions PodPortForwardOptions PodProxyOptions NodeProxyOptions ServiceProxyOptions',
   ],
   'k8s.io/apimachinery/pkg/apis/meta/v1': [
@@ -27,7 +27,10 @@ export const roots = {
   'k8s.io/api/scheduling/v1': ['PriorityClass PriorityClassList'],
   'k8s.io/api/events/v1': ['Event EventList'],
   'k8s.io/api/discovery/v1': ['EndpointSlice EndpointSliceList'],
-  'k8s.io/api/autoscaling/v1': ['Scale'],
+  'k8s.io/api/autoscaling/v2': ['HorizontalPodAutoscaler HorizontalPodAutoscalerList'],
+  'k8s.io/api/autoscaling/v1': ['Scale HorizontalPodAutoscaler HorizontalPodAutoscalerList'],
+  'k8s.io/api/networking/v1': ['Ingress IngressList IngressClass IngressClassList NetworkPolicy NetworkPolicyList'],
+  'k8s.io/api/node/v1': ['RuntimeClass RuntimeClassList'],
   'k8s.io/api/rbac/v1': ['Role RoleList RoleBinding RoleBindingList ClusterRole ClusterRoleList ClusterRoleBinding ClusterRoleBindingList'],
   'k8s.io/api/authorization/v1': ['SubjectAccessReview LocalSubjectAccessReview SelfSubjectAccessReview SelfSubjectRulesReview'],
   'k8s.io/api/certificates/v1': ['CertificateSigningRequest CertificateSigningRequestList'],

@@ -60,6 +60,30 @@ devicePath string 2`,
   AuditAnnotation: `k8s.io/api/admissionregistration/v1 AuditAnnotation
 key string 1
 valueExpression string 2`,
+  AutoscalingCrossVersionObjectReference: `k8s.io/api/autoscaling/v1 CrossVersionObjectReference atomic
+kind string 1
+name string 2
+apiVersion string 3 omitempty optional`,
+  AutoscalingHorizontalPodAutoscaler: `k8s.io/api/autoscaling/v1 HorizontalPodAutoscaler
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec AutoscalingHorizontalPodAutoscalerSpec 2 omitempty required
+status AutoscalingHorizontalPodAutoscalerStatus 3 omitempty optional`,
+  AutoscalingHorizontalPodAutoscalerList: `k8s.io/api/autoscaling/v1 HorizontalPodAutoscalerList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []AutoscalingHorizontalPodAutoscaler 2`,
+  AutoscalingHorizontalPodAutoscalerSpec: `k8s.io/api/autoscaling/v1 HorizontalPodAutoscalerSpec
+scaleTargetRef AutoscalingCrossVersionObjectReference 1
+minReplicas *int32 2 omitempty optional
+maxReplicas int32 3 required
+targetCPUUtilizationPercentage *int32 4 omitempty optional`,
+  AutoscalingHorizontalPodAutoscalerStatus: `k8s.io/api/autoscaling/v1 HorizontalPodAutoscalerStatus
+observedGeneration *int64 1 omitempty optional
+lastScaleTime *Time 2 omitempty optional
+currentReplicas int32 3
+desiredReplicas int32 4
+currentCPUUtilizationPercentage *int32 5 omitempty optional`,
   AzureDiskVolumeSource: `k8s.io/api/core/v1 AzureDiskVolumeSource
 diskName string 1
 diskURI string 2
@@ -310,6 +334,14 @@ hostIP string 5 omitempty optional`,
   ContainerResizePolicy: `k8s.io/api/core/v1 ContainerResizePolicy
 resourceName ResourceName 1
 restartPolicy ResourceResizeRestartPolicy 2`,
+  ContainerResourceMetricSource: `k8s.io/api/autoscaling/v2 ContainerResourceMetricSource
+name ResourceName 1
+target MetricTarget 2
+container string 3`,
+  ContainerResourceMetricStatus: `k8s.io/api/autoscaling/v2 ContainerResourceMetricStatus
+name ResourceName 1
+current MetricValueStatus 2
+container string 3`,
   ContainerRestartRule: `k8s.io/api/core/v1 ContainerRestartRule
 action ContainerRestartRuleAction 1 omitempty required
 exitCodes *ContainerRestartRuleOnExitCodes 2 omitempty optional`,
@@ -387,6 +419,10 @@ failedJobsHistoryLimit *int32 7 omitempty optional`,
 active []ObjectReference 1 omitempty optional list=atomic
 lastScheduleTime *Time 4 omitempty optional
 lastSuccessfulTime *Time 5 omitempty optional`,
+  CrossVersionObjectReference: `k8s.io/api/autoscaling/v2 CrossVersionObjectReference
+kind string 1
+name string 2
+apiVersion string 3 omitempty optional`,
   DaemonEndpoint: `k8s.io/api/core/v1 DaemonEndpoint
 Port int32 1`,
   DaemonSet: `k8s.io/api/apps/v1 DaemonSet
@@ -641,6 +677,12 @@ command []string 1 omitempty optional list=atomic`,
   ExpressionWarning: `k8s.io/api/admissionregistration/v1 ExpressionWarning
 fieldRef string 2
 warning string 3`,
+  ExternalMetricSource: `k8s.io/api/autoscaling/v2 ExternalMetricSource
+metric MetricIdentifier 1
+target MetricTarget 2`,
+  ExternalMetricStatus: `k8s.io/api/autoscaling/v2 ExternalMetricStatus
+metric MetricIdentifier 1
+current MetricValueStatus 2`,
   FCVolumeSource: `k8s.io/api/core/v1 FCVolumeSource
 targetWWNs []string 1 omitempty optional list=atomic
 lun *int32 2 omitempty optional
@@ -705,6 +747,15 @@ readOnly bool 3 omitempty optional`,
   GroupVersionForDiscovery: `k8s.io/apimachinery/pkg/apis/meta/v1 GroupVersionForDiscovery
 groupVersion string 1
 version string 2`,
+  HPAScalingPolicy: `k8s.io/api/autoscaling/v2 HPAScalingPolicy
+type HPAScalingPolicyType 1
+value int32 2
+periodSeconds int32 3`,
+  HPAScalingRules: `k8s.io/api/autoscaling/v2 HPAScalingRules
+stabilizationWindowSeconds *int32 3 omitempty optional
+selectPolicy *ScalingPolicySelect 1 omitempty optional
+policies []HPAScalingPolicy 2 omitempty optional list=atomic
+tolerance *Quantity 4 omitempty optional`,
   HTTPGetAction: `k8s.io/api/core/v1 HTTPGetAction
 path string 1 omitempty optional
 port IntOrString 2
@@ -714,6 +765,43 @@ httpHeaders []HTTPHeader 5 omitempty optional list=atomic`,
   HTTPHeader: `k8s.io/api/core/v1 HTTPHeader
 name string 1
 value string 2`,
+  HTTPIngressPath: `k8s.io/api/networking/v1 HTTPIngressPath
+path string 1 omitempty optional
+pathType *PathType 3
+backend IngressBackend 2`,
+  HTTPIngressRuleValue: `k8s.io/api/networking/v1 HTTPIngressRuleValue
+paths []HTTPIngressPath 1 list=atomic`,
+  HorizontalPodAutoscaler: `k8s.io/api/autoscaling/v2 HorizontalPodAutoscaler
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec HorizontalPodAutoscalerSpec 2 omitempty required
+status HorizontalPodAutoscalerStatus 3 omitempty optional`,
+  HorizontalPodAutoscalerBehavior: `k8s.io/api/autoscaling/v2 HorizontalPodAutoscalerBehavior
+scaleUp *HPAScalingRules 1 omitempty optional
+scaleDown *HPAScalingRules 2 omitempty optional`,
+  HorizontalPodAutoscalerCondition: `k8s.io/api/autoscaling/v2 HorizontalPodAutoscalerCondition
+type HorizontalPodAutoscalerConditionType 1
+status ConditionStatus 2
+lastTransitionTime Time 3 omitempty optional
+reason string 4 omitempty optional
+message string 5 omitempty optional`,
+  HorizontalPodAutoscalerList: `k8s.io/api/autoscaling/v2 HorizontalPodAutoscalerList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []HorizontalPodAutoscaler 2`,
+  HorizontalPodAutoscalerSpec: `k8s.io/api/autoscaling/v2 HorizontalPodAutoscalerSpec
+scaleTargetRef CrossVersionObjectReference 1
+minReplicas *int32 2 omitempty optional
+maxReplicas int32 3 required
+metrics []MetricSpec 4 omitempty optional list=atomic
+behavior *HorizontalPodAutoscalerBehavior 5 omitempty optional`,
+  HorizontalPodAutoscalerStatus: `k8s.io/api/autoscaling/v2 HorizontalPodAutoscalerStatus
+observedGeneration *int64 1 omitempty optional
+lastScaleTime *Time 2 omitempty optional
+currentReplicas int32 3 omitempty optional
+desiredReplicas int32 4
+currentMetrics []MetricStatus 5 optional list=atomic
+conditions []HorizontalPodAutoscalerCondition 6 omitempty optional patch=merge mergeKey=type list=map keys=type`,
   HostAlias: `k8s.io/api/core/v1 HostAlias
 ip string 1 required
 hostnames []string 2 omitempty list=atomic`,
@@ -722,6 +810,9 @@ ip string 1 required`,
   HostPathVolumeSource: `k8s.io/api/core/v1 HostPathVolumeSource
 path string 1
 type *HostPathType 2 omitempty optional`,
+  IPBlock: `k8s.io/api/networking/v1 IPBlock
+cidr string 1 required
+except []string 2 omitempty optional list=atomic`,
   ISCSIPersistentVolumeSource: `k8s.io/api/core/v1 ISCSIPersistentVolumeSource
 targetPortal string 1
 iqn string 2
@@ -751,6 +842,63 @@ reference string 1 omitempty optional
 pullPolicy PullPolicy 2 omitempty optional`,
   ImageVolumeStatus: `k8s.io/api/core/v1 ImageVolumeStatus
 imageRef string 1 omitempty required`,
+  Ingress: `k8s.io/api/networking/v1 Ingress
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec IngressSpec 2 omitempty optional
+status IngressStatus 3 omitempty optional`,
+  IngressBackend: `k8s.io/api/networking/v1 IngressBackend
+service *IngressServiceBackend 4 omitempty optional
+resource *TypedLocalObjectReference 3 omitempty optional`,
+  IngressClass: `k8s.io/api/networking/v1 IngressClass
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec IngressClassSpec 2 omitempty optional`,
+  IngressClassList: `k8s.io/api/networking/v1 IngressClassList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []IngressClass 2`,
+  IngressClassParametersReference: `k8s.io/api/networking/v1 IngressClassParametersReference
+apiGroup *string 1 omitempty optional
+kind string 2 required
+name string 3 required
+scope *string 4 optional
+namespace *string 5 omitempty optional`,
+  IngressClassSpec: `k8s.io/api/networking/v1 IngressClassSpec
+controller string 1 omitempty
+parameters *IngressClassParametersReference 2 omitempty optional`,
+  IngressList: `k8s.io/api/networking/v1 IngressList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []Ingress 2`,
+  IngressLoadBalancerIngress: `k8s.io/api/networking/v1 IngressLoadBalancerIngress
+ip string 1 omitempty optional
+hostname string 2 omitempty optional
+ports []IngressPortStatus 4 omitempty optional list=atomic`,
+  IngressLoadBalancerStatus: `k8s.io/api/networking/v1 IngressLoadBalancerStatus
+ingress []IngressLoadBalancerIngress 1 omitempty optional list=atomic`,
+  IngressPortStatus: `k8s.io/api/networking/v1 IngressPortStatus
+port int32 1
+protocol Protocol 2
+error *string 3 omitempty optional`,
+  IngressRule: `k8s.io/api/networking/v1 IngressRule
+host string 1 omitempty optional
+- IngressRuleValue 2 inline optional`,
+  IngressRuleValue: `k8s.io/api/networking/v1 IngressRuleValue
+http *HTTPIngressRuleValue 1 omitempty optional`,
+  IngressServiceBackend: `k8s.io/api/networking/v1 IngressServiceBackend
+name string 1
+port ServiceBackendPort 2 omitempty`,
+  IngressSpec: `k8s.io/api/networking/v1 IngressSpec
+ingressClassName *string 4 omitempty optional
+defaultBackend *IngressBackend 1 omitempty optional
+tls []IngressTLS 2 omitempty optional list=atomic
+rules []IngressRule 3 omitempty optional list=atomic`,
+  IngressStatus: `k8s.io/api/networking/v1 IngressStatus
+loadBalancer IngressLoadBalancerStatus 1 omitempty optional`,
+  IngressTLS: `k8s.io/api/networking/v1 IngressTLS
+hosts []string 1 omitempty optional list=atomic
+secretName string 2 omitempty optional`,
   JSONPatch: `k8s.io/api/admissionregistration/v1 JSONPatch
 expression string 1 omitempty`,
   Job: `k8s.io/api/batch/v1 Job
@@ -918,6 +1066,32 @@ objectSelector *LabelSelector 2 omitempty optional
 resourceRules []NamedRuleWithOperations 3 omitempty optional list=atomic
 excludeResourceRules []NamedRuleWithOperations 4 omitempty optional list=atomic
 matchPolicy *MatchPolicyType 7 omitempty optional`,
+  MetricIdentifier: `k8s.io/api/autoscaling/v2 MetricIdentifier
+name string 1
+selector *LabelSelector 2 omitempty optional`,
+  MetricSpec: `k8s.io/api/autoscaling/v2 MetricSpec
+type MetricSourceType 1
+object *ObjectMetricSource 2 omitempty optional
+pods *PodsMetricSource 3 omitempty optional
+resource *ResourceMetricSource 4 omitempty optional
+containerResource *ContainerResourceMetricSource 7 omitempty optional
+external *ExternalMetricSource 5 omitempty optional`,
+  MetricStatus: `k8s.io/api/autoscaling/v2 MetricStatus
+type MetricSourceType 1
+object *ObjectMetricStatus 2 omitempty optional
+pods *PodsMetricStatus 3 omitempty optional
+resource *ResourceMetricStatus 4 omitempty optional
+containerResource *ContainerResourceMetricStatus 7 omitempty optional
+external *ExternalMetricStatus 5 omitempty optional`,
+  MetricTarget: `k8s.io/api/autoscaling/v2 MetricTarget
+type MetricTargetType 1
+value *Quantity 2 omitempty optional
+averageValue *Quantity 3 omitempty optional
+averageUtilization *int32 4 omitempty optional`,
+  MetricValueStatus: `k8s.io/api/autoscaling/v2 MetricValueStatus
+value *Quantity 1 omitempty optional
+averageValue *Quantity 2 omitempty optional
+averageUtilization *int32 3 omitempty optional`,
   ModifyVolumeStatus: `k8s.io/api/core/v1 ModifyVolumeStatus
 targetVolumeAttributesClassName string 1 omitempty
 status PersistentVolumeClaimModifyVolumeStatus 2`,
@@ -1001,6 +1175,33 @@ finalizers []FinalizerName 1 omitempty optional list=atomic`,
   NamespaceStatus: `k8s.io/api/core/v1 NamespaceStatus
 phase NamespacePhase 1 omitempty optional
 conditions []NamespaceCondition 2 omitempty optional patch=merge mergeKey=type list=map keys=type`,
+  NetworkPolicy: `k8s.io/api/networking/v1 NetworkPolicy
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec NetworkPolicySpec 2 omitempty optional`,
+  NetworkPolicyEgressRule: `k8s.io/api/networking/v1 NetworkPolicyEgressRule
+ports []NetworkPolicyPort 1 omitempty optional list=atomic
+to []NetworkPolicyPeer 2 omitempty optional list=atomic`,
+  NetworkPolicyIngressRule: `k8s.io/api/networking/v1 NetworkPolicyIngressRule
+ports []NetworkPolicyPort 1 omitempty optional list=atomic
+from []NetworkPolicyPeer 2 omitempty optional list=atomic`,
+  NetworkPolicyList: `k8s.io/api/networking/v1 NetworkPolicyList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []NetworkPolicy 2`,
+  NetworkPolicyPeer: `k8s.io/api/networking/v1 NetworkPolicyPeer
+podSelector *LabelSelector 1 omitempty optional
+namespaceSelector *LabelSelector 2 omitempty optional
+ipBlock *IPBlock 3 omitempty optional`,
+  NetworkPolicyPort: `k8s.io/api/networking/v1 NetworkPolicyPort
+protocol *Protocol 1 omitempty optional
+port *IntOrString 2 omitempty optional
+endPort *int32 3 omitempty optional`,
+  NetworkPolicySpec: `k8s.io/api/networking/v1 NetworkPolicySpec
+podSelector LabelSelector 1 optional
+ingress []NetworkPolicyIngressRule 2 omitempty optional list=atomic
+egress []NetworkPolicyEgressRule 3 omitempty optional list=atomic
+policyTypes []PolicyType 4 omitempty optional list=atomic`,
   Node: `k8s.io/api/core/v1 Node
 - TypeMeta 0 inline
 metadata ObjectMeta 1 omitempty optional
@@ -1118,6 +1319,14 @@ annotations map[string]string 12 omitempty optional
 ownerReferences []OwnerReference 13 omitempty optional patch=merge mergeKey=uid list=map keys=uid
 finalizers []string 14 omitempty optional patch=merge list=set
 managedFields []ManagedFieldsEntry 17 omitempty optional list=atomic`,
+  ObjectMetricSource: `k8s.io/api/autoscaling/v2 ObjectMetricSource
+describedObject CrossVersionObjectReference 1
+target MetricTarget 2
+metric MetricIdentifier 3`,
+  ObjectMetricStatus: `k8s.io/api/autoscaling/v2 ObjectMetricStatus
+metric MetricIdentifier 1
+current MetricValueStatus 2
+describedObject CrossVersionObjectReference 3`,
   ObjectReference: `k8s.io/api/core/v1 ObjectReference atomic
 kind string 1 omitempty optional
 namespace string 2 omitempty optional
@@ -1126,6 +1335,8 @@ uid UID 4 omitempty optional
 apiVersion string 5 omitempty optional
 resourceVersion string 6 omitempty optional
 fieldPath string 7 omitempty optional`,
+  Overhead: `k8s.io/api/node/v1 Overhead
+podFixed ResourceList 1 omitempty optional`,
   OwnerReference: `k8s.io/apimachinery/pkg/apis/meta/v1 OwnerReference atomic
 apiVersion string 5
 kind string 1
@@ -1469,6 +1680,12 @@ items []PodTemplate 2`,
   PodTemplateSpec: `k8s.io/api/core/v1 PodTemplateSpec
 metadata ObjectMeta 1 omitempty optional
 spec PodSpec 2 omitempty optional`,
+  PodsMetricSource: `k8s.io/api/autoscaling/v2 PodsMetricSource
+metric MetricIdentifier 1
+target MetricTarget 2`,
+  PodsMetricStatus: `k8s.io/api/autoscaling/v2 PodsMetricStatus
+metric MetricIdentifier 1
+current MetricValueStatus 2`,
   PolicyRule: `k8s.io/api/rbac/v1 PolicyRule
 verbs []string 1 required list=atomic
 apiGroups []string 2 omitempty optional list=atomic
@@ -1569,6 +1786,33 @@ availableReplicas int32 5 omitempty optional
 terminatingReplicas *int32 7 omitempty optional
 observedGeneration int64 3 omitempty optional
 conditions []ReplicaSetCondition 6 omitempty optional patch=merge mergeKey=type list=map keys=type`,
+  ReplicationController: `k8s.io/api/core/v1 ReplicationController
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+spec ReplicationControllerSpec 2 omitempty optional
+status ReplicationControllerStatus 3 omitempty optional`,
+  ReplicationControllerCondition: `k8s.io/api/core/v1 ReplicationControllerCondition
+type ReplicationControllerConditionType 1
+status ConditionStatus 2
+lastTransitionTime Time 3 omitempty optional
+reason string 4 omitempty optional
+message string 5 omitempty optional`,
+  ReplicationControllerList: `k8s.io/api/core/v1 ReplicationControllerList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []ReplicationController 2`,
+  ReplicationControllerSpec: `k8s.io/api/core/v1 ReplicationControllerSpec
+replicas *int32 1 omitempty optional default=1
+minReadySeconds int32 4 omitempty optional default=0
+selector map[string]string 2 omitempty optional map=atomic
+template *PodTemplateSpec 3 omitempty optional`,
+  ReplicationControllerStatus: `k8s.io/api/core/v1 ReplicationControllerStatus
+replicas int32 1
+fullyLabeledReplicas int32 2 omitempty optional
+readyReplicas int32 4 omitempty optional
+availableReplicas int32 5 omitempty optional
+observedGeneration int64 3 omitempty optional
+conditions []ReplicationControllerCondition 6 omitempty optional patch=merge mergeKey=type list=map keys=type`,
   ResourceAttributes: `k8s.io/api/authorization/v1 ResourceAttributes
 namespace string 1 omitempty optional
 verb string 2 omitempty optional
@@ -1590,6 +1834,12 @@ divisor Quantity 3 omitempty optional`,
 resourceID ResourceID 1
 health ResourceHealthStatus 2 omitempty
 message *string 6 omitempty optional`,
+  ResourceMetricSource: `k8s.io/api/autoscaling/v2 ResourceMetricSource
+name ResourceName 1
+target MetricTarget 2`,
+  ResourceMetricStatus: `k8s.io/api/autoscaling/v2 ResourceMetricStatus
+name ResourceName 1
+current MetricValueStatus 2`,
   ResourceQuota: `k8s.io/api/core/v1 ResourceQuota
 - TypeMeta 0 inline
 metadata ObjectMeta 1 omitempty optional
@@ -1656,6 +1906,16 @@ scope *ScopeType 4 omitempty optional`,
   RuleWithOperations: `k8s.io/api/admissionregistration/v1 RuleWithOperations
 operations []OperationType 1 omitempty list=atomic
 - Rule 2 inline`,
+  RuntimeClass: `k8s.io/api/node/v1 RuntimeClass
+- TypeMeta 0 inline
+metadata ObjectMeta 1 omitempty optional
+handler string 2 required
+overhead *Overhead 3 omitempty optional
+scheduling *Scheduling 4 omitempty optional`,
+  RuntimeClassList: `k8s.io/api/node/v1 RuntimeClassList
+- TypeMeta 0 inline
+metadata ListMeta 1 omitempty optional
+items []RuntimeClass 2`,
   SELinuxOptions: `k8s.io/api/core/v1 SELinuxOptions
 user string 1 omitempty optional
 role string 2 omitempty optional
@@ -1693,6 +1953,9 @@ replicas int32 1 omitempty optional default=0`,
   ScaleStatus: `k8s.io/api/autoscaling/v1 ScaleStatus
 replicas int32 1
 selector string 2 omitempty optional`,
+  Scheduling: `k8s.io/api/node/v1 Scheduling
+nodeSelector map[string]string 1 omitempty optional map=atomic
+tolerations []Toleration 2 omitempty optional list=atomic`,
   ScopeSelector: `k8s.io/api/core/v1 ScopeSelector atomic
 matchExpressions []ScopedResourceSelectorRequirement 1 omitempty optional list=atomic`,
   ScopedResourceSelectorRequirement: `k8s.io/api/core/v1 ScopedResourceSelectorRequirement
@@ -1788,6 +2051,9 @@ items []ServiceAccount 2`,
 audience string 1 omitempty optional
 expirationSeconds *int64 2 omitempty optional
 path string 3`,
+  ServiceBackendPort: `k8s.io/api/networking/v1 ServiceBackendPort atomic
+name string 1 omitempty optional
+number int32 2 omitempty optional`,
   ServiceList: `k8s.io/api/core/v1 ServiceList
 - TypeMeta 0 inline
 metadata ListMeta 1 omitempty optional
@@ -2283,6 +2549,8 @@ export const namedTypes: Readonly<Record<string, { readonly go: string; readonly
   FailurePolicyType: { go: 'v1.FailurePolicyType', type: 'string', values: ['Fail', 'Ignore'] },
   FieldSelectorOperator: { go: 'v1.FieldSelectorOperator', type: 'string' },
   FinalizerName: { go: 'v1.FinalizerName', type: 'string' },
+  HPAScalingPolicyType: { go: 'v2.HPAScalingPolicyType', type: 'string' },
+  HorizontalPodAutoscalerConditionType: { go: 'v2.HorizontalPodAutoscalerConditionType', type: 'string' },
   HostPathType: { go: 'v1.HostPathType', type: 'string', values: ['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket'] },
   IPFamily: { go: 'v1.IPFamily', type: 'string', values: ['', 'IPv4', 'IPv6'] },
   IPFamilyPolicy: { go: 'v1.IPFamilyPolicy', type: 'string', values: ['PreferDualStack', 'RequireDualStack', 'SingleStack'] },
@@ -2295,6 +2563,8 @@ export const namedTypes: Readonly<Record<string, { readonly go: string; readonly
   ManagedFieldsOperationType: { go: 'v1.ManagedFieldsOperationType', type: 'string' },
   MatchPolicyType: { go: 'v1.MatchPolicyType', type: 'string', values: ['Equivalent', 'Exact'] },
   MetaConditionStatus: { go: 'v1.ConditionStatus', type: 'string' },
+  MetricSourceType: { go: 'v2.MetricSourceType', type: 'string' },
+  MetricTargetType: { go: 'v2.MetricTargetType', type: 'string' },
   MountPropagationMode: { go: 'v1.MountPropagationMode', type: 'string', values: ['Bidirectional', 'HostToContainer', 'None'] },
   NamespaceConditionType: { go: 'v1.NamespaceConditionType', type: 'string' },
   NamespacePhase: { go: 'v1.NamespacePhase', type: 'string', values: ['Active', 'Terminating'] },
@@ -2307,6 +2577,7 @@ export const namedTypes: Readonly<Record<string, { readonly go: string; readonly
   OperationType: { go: 'v1.OperationType', type: 'string', values: ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'] },
   ParameterNotFoundActionType: { go: 'v1.ParameterNotFoundActionType', type: 'string' },
   PatchType: { go: 'v1.PatchType', type: 'string', values: ['ApplyConfiguration', 'JSONPatch'] },
+  PathType: { go: 'v1.PathType', type: 'string', values: ['Exact', 'ImplementationSpecific', 'Prefix'] },
   PersistentVolumeAccessMode: { go: 'v1.PersistentVolumeAccessMode', type: 'string', values: ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'] },
   PersistentVolumeClaimConditionType: { go: 'v1.PersistentVolumeClaimConditionType', type: 'string' },
   PersistentVolumeClaimModifyVolumeStatus: { go: 'v1.PersistentVolumeClaimModifyVolumeStatus', type: 'string', values: ['InProgress', 'Infeasible', 'Pending'] },
@@ -2325,6 +2596,7 @@ export const namedTypes: Readonly<Record<string, { readonly go: string; readonly
   PodReplacementPolicy: { go: 'v1.PodReplacementPolicy', type: 'string', values: ['Failed', 'TerminatingOrFailed'] },
   PodResizeStatus: { go: 'v1.PodResizeStatus', type: 'string' },
   PodSELinuxChangePolicy: { go: 'v1.PodSELinuxChangePolicy', type: 'string' },
+  PolicyType: { go: 'v1.PolicyType', type: 'string', values: ['Egress', 'Ingress'] },
   PreemptionPolicy: { go: 'v1.PreemptionPolicy', type: 'string', values: ['Never', 'PreemptLowerPriority'] },
   ProcMountType: { go: 'v1.ProcMountType', type: 'string', values: ['Default', 'Unmasked'] },
   Protocol: { go: 'v1.Protocol', type: 'string', values: ['SCTP', 'TCP', 'UDP'] },
@@ -2332,6 +2604,7 @@ export const namedTypes: Readonly<Record<string, { readonly go: string; readonly
   RecursiveReadOnlyMode: { go: 'v1.RecursiveReadOnlyMode', type: 'string' },
   ReinvocationPolicyType: { go: 'v1.ReinvocationPolicyType', type: 'string', values: ['IfNeeded', 'Never'] },
   ReplicaSetConditionType: { go: 'v1.ReplicaSetConditionType', type: 'string' },
+  ReplicationControllerConditionType: { go: 'v1.ReplicationControllerConditionType', type: 'string' },
   RequestConditionType: { go: 'v1.RequestConditionType', type: 'string' },
   ResourceHealthStatus: { go: 'v1.ResourceHealthStatus', type: 'string' },
   ResourceID: { go: 'v1.ResourceID', type: 'string' },
@@ -2342,6 +2615,7 @@ export const namedTypes: Readonly<Record<string, { readonly go: string; readonly
   ResourceVersionMatch: { go: 'v1.ResourceVersionMatch', type: 'string' },
   RestartPolicy: { go: 'v1.RestartPolicy', type: 'string', values: ['Always', 'Never', 'OnFailure'] },
   RowConditionType: { go: 'v1.RowConditionType', type: 'string' },
+  ScalingPolicySelect: { go: 'v2.ScalingPolicySelect', type: 'string' },
   ScopeSelectorOperator: { go: 'v1.ScopeSelectorOperator', type: 'string', values: ['DoesNotExist', 'Exists', 'In', 'NotIn'] },
   ScopeType: { go: 'v1.ScopeType', type: 'string', values: ['*', 'Cluster', 'Namespaced'] },
   SeccompProfileType: { go: 'v1.SeccompProfileType', type: 'string', values: ['Localhost', 'RuntimeDefault', 'Unconfined'] },

@@ -81,6 +81,38 @@ export interface AuditAnnotation {
   valueExpression: string;
 }
 
+export interface AutoscalingCrossVersionObjectReference {
+  kind: string;
+  name: string;
+  apiVersion?: string;
+}
+
+export interface AutoscalingHorizontalPodAutoscaler extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: AutoscalingHorizontalPodAutoscalerSpec;
+  status: AutoscalingHorizontalPodAutoscalerStatus;
+}
+
+export interface AutoscalingHorizontalPodAutoscalerList extends TypeMeta {
+  metadata: ListMeta;
+  items: AutoscalingHorizontalPodAutoscaler[];
+}
+
+export interface AutoscalingHorizontalPodAutoscalerSpec {
+  scaleTargetRef: AutoscalingCrossVersionObjectReference;
+  minReplicas?: number;
+  maxReplicas: number;
+  targetCPUUtilizationPercentage?: number;
+}
+
+export interface AutoscalingHorizontalPodAutoscalerStatus {
+  observedGeneration?: number;
+  lastScaleTime?: string;
+  currentReplicas: number;
+  desiredReplicas: number;
+  currentCPUUtilizationPercentage?: number;
+}
+
 export interface AzureDiskVolumeSource {
   diskName: string;
   diskURI: string;
@@ -402,6 +434,18 @@ export interface ContainerResizePolicy {
   restartPolicy: string;
 }
 
+export interface ContainerResourceMetricSource {
+  name: string;
+  target: MetricTarget;
+  container: string;
+}
+
+export interface ContainerResourceMetricStatus {
+  name: string;
+  current: MetricValueStatus;
+  container: string;
+}
+
 export interface ContainerRestartRule {
   action?: string;
   exitCodes?: ContainerRestartRuleOnExitCodes;
@@ -502,6 +546,12 @@ export interface CronJobStatus {
   active?: ObjectReference[];
   lastScheduleTime?: string;
   lastSuccessfulTime?: string;
+}
+
+export interface CrossVersionObjectReference {
+  kind: string;
+  name: string;
+  apiVersion?: string;
 }
 
 export interface DaemonEndpoint {
@@ -833,6 +883,16 @@ export interface ExpressionWarning {
   warning: string;
 }
 
+export interface ExternalMetricSource {
+  metric: MetricIdentifier;
+  target: MetricTarget;
+}
+
+export interface ExternalMetricStatus {
+  metric: MetricIdentifier;
+  current: MetricValueStatus;
+}
+
 export interface FCVolumeSource {
   targetWWNs?: string[];
   lun?: number;
@@ -928,6 +988,19 @@ export interface GroupVersionForDiscovery {
   version: string;
 }
 
+export interface HPAScalingPolicy {
+  type: string;
+  value: number;
+  periodSeconds: number;
+}
+
+export interface HPAScalingRules {
+  stabilizationWindowSeconds?: number;
+  selectPolicy?: string;
+  policies?: HPAScalingPolicy[];
+  tolerance?: string;
+}
+
 export interface HTTPGetAction {
   path?: string;
   port: number | string;
@@ -939,6 +1012,57 @@ export interface HTTPGetAction {
 export interface HTTPHeader {
   name: string;
   value: string;
+}
+
+export interface HTTPIngressPath {
+  path?: string;
+  pathType: string | null;
+  backend: IngressBackend;
+}
+
+export interface HTTPIngressRuleValue {
+  paths: HTTPIngressPath[] | null;
+}
+
+export interface HorizontalPodAutoscaler extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: HorizontalPodAutoscalerSpec;
+  status: HorizontalPodAutoscalerStatus;
+}
+
+export interface HorizontalPodAutoscalerBehavior {
+  scaleUp?: HPAScalingRules;
+  scaleDown?: HPAScalingRules;
+}
+
+export interface HorizontalPodAutoscalerCondition {
+  type: string;
+  status: string;
+  lastTransitionTime: string | null;
+  reason?: string;
+  message?: string;
+}
+
+export interface HorizontalPodAutoscalerList extends TypeMeta {
+  metadata: ListMeta;
+  items: HorizontalPodAutoscaler[];
+}
+
+export interface HorizontalPodAutoscalerSpec {
+  scaleTargetRef: CrossVersionObjectReference;
+  minReplicas?: number;
+  maxReplicas: number;
+  metrics?: MetricSpec[];
+  behavior?: HorizontalPodAutoscalerBehavior;
+}
+
+export interface HorizontalPodAutoscalerStatus {
+  observedGeneration?: number;
+  lastScaleTime?: string;
+  currentReplicas?: number;
+  desiredReplicas: number;
+  currentMetrics: MetricStatus[] | null;
+  conditions?: HorizontalPodAutoscalerCondition[];
 }
 
 export interface HostAlias {
@@ -953,6 +1077,11 @@ export interface HostIP {
 export interface HostPathVolumeSource {
   path: string;
   type?: string;
+}
+
+export interface IPBlock {
+  cidr: string;
+  except?: string[];
 }
 
 export interface ISCSIPersistentVolumeSource {
@@ -990,6 +1119,90 @@ export interface ImageVolumeSource {
 
 export interface ImageVolumeStatus {
   imageRef?: string;
+}
+
+export interface Ingress extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: IngressSpec;
+  status: IngressStatus;
+}
+
+export interface IngressBackend {
+  service?: IngressServiceBackend;
+  resource?: TypedLocalObjectReference;
+}
+
+export interface IngressClass extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: IngressClassSpec;
+}
+
+export interface IngressClassList extends TypeMeta {
+  metadata: ListMeta;
+  items: IngressClass[];
+}
+
+export interface IngressClassParametersReference {
+  apiGroup?: string;
+  kind: string;
+  name: string;
+  scope: string | null;
+  namespace?: string;
+}
+
+export interface IngressClassSpec {
+  controller?: string;
+  parameters?: IngressClassParametersReference;
+}
+
+export interface IngressList extends TypeMeta {
+  metadata: ListMeta;
+  items: Ingress[];
+}
+
+export interface IngressLoadBalancerIngress {
+  ip?: string;
+  hostname?: string;
+  ports?: IngressPortStatus[];
+}
+
+export interface IngressLoadBalancerStatus {
+  ingress?: IngressLoadBalancerIngress[];
+}
+
+export interface IngressPortStatus {
+  port: number;
+  protocol: string;
+  error?: string;
+}
+
+export interface IngressRule extends IngressRuleValue {
+  host?: string;
+}
+
+export interface IngressRuleValue {
+  http?: HTTPIngressRuleValue;
+}
+
+export interface IngressServiceBackend {
+  name: string;
+  port: ServiceBackendPort;
+}
+
+export interface IngressSpec {
+  ingressClassName?: string;
+  defaultBackend?: IngressBackend;
+  tls?: IngressTLS[];
+  rules?: IngressRule[];
+}
+
+export interface IngressStatus {
+  loadBalancer: IngressLoadBalancerStatus;
+}
+
+export interface IngressTLS {
+  hosts?: string[];
+  secretName?: string;
 }
 
 export interface JSONPatch {
@@ -1214,6 +1427,42 @@ export interface MatchResources {
   matchPolicy?: string;
 }
 
+export interface MetricIdentifier {
+  name: string;
+  selector?: LabelSelector;
+}
+
+export interface MetricSpec {
+  type: string;
+  object?: ObjectMetricSource;
+  pods?: PodsMetricSource;
+  resource?: ResourceMetricSource;
+  containerResource?: ContainerResourceMetricSource;
+  external?: ExternalMetricSource;
+}
+
+export interface MetricStatus {
+  type: string;
+  object?: ObjectMetricStatus;
+  pods?: PodsMetricStatus;
+  resource?: ResourceMetricStatus;
+  containerResource?: ContainerResourceMetricStatus;
+  external?: ExternalMetricStatus;
+}
+
+export interface MetricTarget {
+  type: string;
+  value?: string;
+  averageValue?: string;
+  averageUtilization?: number;
+}
+
+export interface MetricValueStatus {
+  value?: string;
+  averageValue?: string;
+  averageUtilization?: number;
+}
+
 export interface ModifyVolumeStatus {
   targetVolumeAttributesClassName?: string;
   status: string;
@@ -1322,6 +1571,45 @@ export interface NamespaceSpec {
 export interface NamespaceStatus {
   phase?: string;
   conditions?: NamespaceCondition[];
+}
+
+export interface NetworkPolicy extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: NetworkPolicySpec;
+}
+
+export interface NetworkPolicyEgressRule {
+  ports?: NetworkPolicyPort[];
+  to?: NetworkPolicyPeer[];
+}
+
+export interface NetworkPolicyIngressRule {
+  ports?: NetworkPolicyPort[];
+  from?: NetworkPolicyPeer[];
+}
+
+export interface NetworkPolicyList extends TypeMeta {
+  metadata: ListMeta;
+  items: NetworkPolicy[];
+}
+
+export interface NetworkPolicyPeer {
+  podSelector?: LabelSelector;
+  namespaceSelector?: LabelSelector;
+  ipBlock?: IPBlock;
+}
+
+export interface NetworkPolicyPort {
+  protocol?: string;
+  port?: number | string;
+  endPort?: number;
+}
+
+export interface NetworkPolicySpec {
+  podSelector: LabelSelector;
+  ingress?: NetworkPolicyIngressRule[];
+  egress?: NetworkPolicyEgressRule[];
+  policyTypes?: string[];
 }
 
 export interface Node extends TypeMeta {
@@ -1486,6 +1774,18 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[];
 }
 
+export interface ObjectMetricSource {
+  describedObject: CrossVersionObjectReference;
+  target: MetricTarget;
+  metric: MetricIdentifier;
+}
+
+export interface ObjectMetricStatus {
+  metric: MetricIdentifier;
+  current: MetricValueStatus;
+  describedObject: CrossVersionObjectReference;
+}
+
 export interface ObjectReference {
   kind?: string;
   namespace?: string;
@@ -1494,6 +1794,10 @@ export interface ObjectReference {
   apiVersion?: string;
   resourceVersion?: string;
   fieldPath?: string;
+}
+
+export interface Overhead {
+  podFixed?: Record<string, string>;
 }
 
 export interface OwnerReference {
@@ -1930,6 +2234,16 @@ export interface PodTemplateSpec {
   spec: PodSpec;
 }
 
+export interface PodsMetricSource {
+  metric: MetricIdentifier;
+  target: MetricTarget;
+}
+
+export interface PodsMetricStatus {
+  metric: MetricIdentifier;
+  current: MetricValueStatus;
+}
+
 export interface PolicyRule {
   verbs: string[] | null;
   apiGroups?: string[];
@@ -2061,6 +2375,41 @@ export interface ReplicaSetStatus {
   conditions?: ReplicaSetCondition[];
 }
 
+export interface ReplicationController extends TypeMeta {
+  metadata: ObjectMeta;
+  spec: ReplicationControllerSpec;
+  status: ReplicationControllerStatus;
+}
+
+export interface ReplicationControllerCondition {
+  type: string;
+  status: string;
+  lastTransitionTime: string | null;
+  reason?: string;
+  message?: string;
+}
+
+export interface ReplicationControllerList extends TypeMeta {
+  metadata: ListMeta;
+  items: ReplicationController[];
+}
+
+export interface ReplicationControllerSpec {
+  replicas?: number;
+  minReadySeconds?: number;
+  selector?: Record<string, string>;
+  template?: PodTemplateSpec;
+}
+
+export interface ReplicationControllerStatus {
+  replicas: number;
+  fullyLabeledReplicas?: number;
+  readyReplicas?: number;
+  availableReplicas?: number;
+  observedGeneration?: number;
+  conditions?: ReplicationControllerCondition[];
+}
+
 export interface ResourceAttributes {
   namespace?: string;
   verb?: string;
@@ -2088,6 +2437,16 @@ export interface ResourceHealth {
   resourceID: string;
   health?: string;
   message?: string;
+}
+
+export interface ResourceMetricSource {
+  name: string;
+  target: MetricTarget;
+}
+
+export interface ResourceMetricStatus {
+  name: string;
+  current: MetricValueStatus;
 }
 
 export interface ResourceQuota extends TypeMeta {
@@ -2183,6 +2542,18 @@ export interface RuleWithOperations extends Rule {
   operations?: string[];
 }
 
+export interface RuntimeClass extends TypeMeta {
+  metadata: ObjectMeta;
+  handler: string;
+  overhead?: Overhead;
+  scheduling?: Scheduling;
+}
+
+export interface RuntimeClassList extends TypeMeta {
+  metadata: ListMeta;
+  items: RuntimeClass[];
+}
+
 export interface SELinuxOptions {
   user?: string;
   role?: string;
@@ -2229,6 +2600,11 @@ export interface ScaleSpec {
 export interface ScaleStatus {
   replicas: number;
   selector?: string;
+}
+
+export interface Scheduling {
+  nodeSelector?: Record<string, string>;
+  tolerations?: Toleration[];
 }
 
 export interface ScopeSelector {
@@ -2357,6 +2733,11 @@ export interface ServiceAccountTokenProjection {
   audience?: string;
   expirationSeconds?: number;
   path: string;
+}
+
+export interface ServiceBackendPort {
+  name?: string;
+  number?: number;
 }
 
 export interface ServiceList extends TypeMeta {
