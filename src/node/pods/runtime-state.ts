@@ -31,6 +31,10 @@ export interface Exit {
   readonly startedAt: number;
   readonly finishedAt: number;
   readonly exitCode: number;
+  /** 'OOMKilled'; absent: as the exit code says, 'Completed' or 'Error'. */
+  readonly reason?: string;
+  /** What it left behind for people. */
+  readonly message?: string;
 }
 
 export interface Waiting {

@@ -44,10 +44,11 @@ function statesOf(record: ContainerRecord | undefined, unstarted: string): Pick<
 const stateOf = (run: Run): ContainerState =>
   run.state === 'running' ? { running: { startedAt: timestamp(run.startedAt) } } : { terminated: terminated(run) };
 
-function terminated({ id, exitCode, startedAt, finishedAt }: Exit): NonNullable<ContainerState['terminated']> {
+function terminated({ id, exitCode, startedAt, finishedAt, reason, message = '' }: Exit): NonNullable<ContainerState['terminated']> {
   return {
     exitCode,
-    reason: exitCode === 0 ? 'Completed' : 'Error',
+    reason: reason ?? (exitCode === 0 ? 'Completed' : 'Error'),
+    ...(message === '' ? {} : { message }),
     startedAt: timestamp(startedAt),
     finishedAt: timestamp(finishedAt),
     containerID: id,
@@ -103,8 +104,17 @@ function recordOf(status: ContainerStatus): ContainerRecord | undefined {
 
 function exitOf({ terminated: exit }: ContainerState, image: string): Exit | undefined {
   if (exit === undefined) return undefined;
-  const { containerID: id = '', exitCode, startedAt, finishedAt } = exit;
-  return { state: 'exited', id, image, exitCode, startedAt: timeOf(startedAt), finishedAt: timeOf(finishedAt) };
+  const { containerID: id = '', exitCode, startedAt, finishedAt, reason, message } = exit;
+  return {
+    state: 'exited',
+    id,
+    image,
+    exitCode,
+    startedAt: timeOf(startedAt),
+    finishedAt: timeOf(finishedAt),
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+  };
 }
 
 const timeOf = (written: string | null): number => Date.parse(written ?? '1970-01-01T00:00:00Z');

@@ -1,0 +1,196 @@
+import type { Node, Pod } from '../../api/generated/types.ts';
+import { semanticallyEqual } from '../../api/validation/equality.ts';
+import type { Host } from '../host.ts';
+import { rejection } from '../pods/admission.ts';
+import { nothingRuns } from '../pods/runtime-state.ts';
+import { type Failure, isTerminal, podStatus, rejectedStatus, terminatedStatus } from '../pods/status/pod-status.ts';
+import type { PodState } from '../runtime.ts';
+import type { VolumesOfPod } from '../contract.ts';
+import type { Action, Decision } from './actions.ts';
+import { advance, type Course, type CourseSight, graceOf, halt } from './course.ts';
+
+/** A pod on this node, and what the runtime has of pods of its name that are gone. */
+export interface PodSight extends Omit<CourseSight, 'pod' | 'runs'> {
+  /** Undefined: it is gone, or on another node. */
+  readonly pod: Pod | undefined;
+  readonly host: Host;
+  /** Undefined: somebody deleted it. */
+  readonly node: Node | undefined;
+  readonly admitted: boolean;
+  /** Pods that have their place on the node and have not ended. */
+  readonly others: () => readonly Pod[];
+  readonly volumes: () => VolumesOfPod;
+  /** Nothing of the pod is mounted. */
+  readonly isVacant: boolean;
+  readonly freeAddress: () => string | undefined;
+  readonly state: PodState | undefined;
+  /** Pods that nobody asks for any more. */
+  readonly strays: readonly PodState[];
+}
+
+type Present = PodSight & { readonly pod: Pod };
+
+/**
+ * A pod's life on a node, one step: it is let in or not, waits for its volumes, gets its place, its containers are started, and started again, and when it
+ * is deleted they are stopped, its volumes let go, and the object removed. What has happened so far the runtime knows: an agent that starts anew
+ * goes on from there.
+ */
+export function decidePod(sight: PodSight, now: number): Decision {
+  const discards = sight.strays.map(({ uid }): Action => ({ do: 'discard', uid }));
+  const { pod } = sight;
+  if (pod === undefined) return { actions: discards, reasons: [{ code: 'PodGone', text: 'nobody asks for the pod any more' }] };
+  const decision = decidePresent({ ...sight, pod }, now);
+  return { ...decision, actions: [...discards, ...decision.actions] };
+}
+
+function decidePresent(sight: Present, now: number): Decision {
+  const { pod, admitted } = sight;
+  if (isTerminal(pod.status.phase)) return cleanUp(sight, now);
+  if (pod.metadata.deletionTimestamp !== undefined) return terminate(sight, now);
+  const refused = admitted ? undefined : rejection({ ...sight, others: sight.others() });
+  if (refused !== undefined) return reject(pod, refused, now);
+  if (pod.status.startTime === undefined) return welcome(sight, now);
+  const deadline = deadlineOf(pod);
+  if (deadline !== undefined && now >= deadline) return exceed(sight, now);
+  const decision = moveIn(sight, now);
+  return deadline === undefined ? decision : { ...decision, again: Math.min(decision.again ?? deadline, deadline) };
+}
+
+/** It has ended: nothing of it runs any more, and what it has is taken back. */
+function cleanUp(sight: Present, now: number): Decision {
+  const { pod } = sight;
+  const course = stopped(sight, now + graceOf(pod), now);
+  const reasons = [{ code: 'PodEnded', text: 'the pod has ended' }];
+  if (isAnythingUp(sight)) return { actions: course.actions, reasons };
+  return { actions: leave(sight), reasons };
+}
+
+/** Volumes first, then the object: whoever waits for it to go may rely on that nothing uses its volumes. */
+function leave({ pod, state, memory, isVacant }: Present): readonly Action[] {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
+  const isPlaced = state?.sandbox !== undefined;
+  return [
+    ...(isPlaced || !memory.vacated ? [{ do: 'vacate', pod } as const] : []),
+    // Somebody waits for the node to confirm; without grace nobody does.
+    ...(deletionTimestamp !== undefined && deletionGracePeriodSeconds > 0 && memory.vacated && isVacant ? [{ do: 'remove', pod } as const] : []),
+  ];
+}
+
+function reject(pod: Pod, refused: Failure, now: number): Decision {
+  return {
+    actions: [
+      { do: 'write-status', pod, status: rejectedStatus(pod, refused, now) },
+      { do: 'tell', pod, type: 'Warning', ...refused },
+    ],
+    reasons: [{ code: refused.reason, text: refused.message }],
+  };
+}
+
+/** The node has seen the pod: it will run here. */
+function welcome({ pod, host }: Present, now: number): Decision {
+  const status = podStatus({ pod, state: nothingRuns, hostIp: host.ip }, now);
+  return {
+    actions: [
+      { do: 'admit', pod },
+      { do: 'write-status', pod, status },
+    ],
+    reasons: [{ code: 'PodAdmitted', text: 'the node takes the pod' }],
+  };
+}
+
+/** Its volumes come first, then its place, then its containers. */
+function moveIn(sight: Present, now: number): Decision {
+  const { pod, state } = sight;
+  const first: Action[] = sight.admitted ? [] : [{ do: 'admit', pod }];
+  if (state?.sandbox !== undefined) return goOn(sight, first, now);
+  const volumes = sight.volumes();
+  if (!volumes.ready) return { actions: first, reasons: volumes.waiting.map((name) => ({ code: 'VolumeWaiting', text: `volume ${name} is not ready` })) };
+  const isHosts = pod.spec.hostNetwork === true;
+  const address = isHosts ? undefined : sight.freeAddress();
+  if (address === undefined && !isHosts) return homeless(sight, now);
+  const changed = { do: 'tell', pod, type: 'Normal', reason: 'SandboxChanged', message: 'Pod sandbox changed, it will be killed and re-created.' } as const;
+  const start = { do: 'start-sandbox', pod, address } as const;
+  return goOn(sight, [...first, ...(state === undefined || state.runs.length === 0 ? [] : [changed]), start], now);
+}
+
+/** Pods that ended gave theirs back: a node that has fewer than pods was made so by hand. */
+function homeless({ pod, host, node }: Present, now: number): Decision {
+  const message = `Failed to create pod sandbox: no IP addresses available in range set: ${node?.spec.podCIDR ?? host.podCidr}`;
+  return {
+    actions: [{ do: 'tell', pod, type: 'Warning', reason: 'FailedCreatePodSandBox', message }],
+    reasons: [{ code: 'NoAddress', text: message }],
+    again: now + 10_000,
+  };
+}
+
+function goOn(sight: Present, first: readonly Action[], now: number): Decision {
+  const { pod, host, state } = sight;
+  const course = advance(courseSight(sight), now);
+  const again = course.again === undefined ? {} : { again: course.again };
+  // What is started changes the status a moment later: then it is written.
+  if (course.actions.some((action) => action.do === 'start')) {
+    return { actions: [...first, ...course.actions], reasons: [{ code: 'PodStarting', text: 'containers are started' }], ...again };
+  }
+  const ips = state?.sandbox?.ips ?? [];
+  const status = podStatus({ pod, state: { sandbox: state?.sandbox !== undefined, ips, containers: course.records }, hostIp: host.ip }, now);
+  const isNews = !semanticallyEqual(status, pod.status);
+  return {
+    actions: [...first, ...(isNews ? [{ do: 'write-status', pod, status } as const] : []), ...course.actions],
+    reasons: [{ code: `Pod${status.phase ?? ''}`, text: `the pod is ${status.phase ?? 'unknown'}` }],
+    ...again,
+  };
+}
+
+const courseSight = (sight: Present): CourseSight => ({ ...sight, runs: sight.state?.runs ?? [] });
+
+const isAnythingUp = ({ state }: Present): boolean => state?.runs.some((run) => run.state.type === 'running') === true;
+
+const stopped = (sight: Present, deadline: number, now: number): Course => halt(courseSight(sight), deadline, now);
+
+/** It was deleted: its containers are stopped, what it has is given back, and then the object goes. */
+function terminate(sight: Present, now: number): Decision {
+  const { deletionTimestamp = '' } = sight.pod.metadata;
+  return end(sight, { deadline: Date.parse(deletionTimestamp), now });
+}
+
+interface End {
+  readonly deadline: number;
+  readonly now: number;
+  readonly failure?: Failure;
+}
+
+function end(sight: Present, { deadline, now, failure }: End): Decision {
+  const { pod, host, state } = sight;
+  const course = stopped(sight, deadline, now);
+  const ips = state?.sandbox?.ips ?? (pod.status.podIPs ?? []).map(({ ip }) => ip);
+  const isUp = isAnythingUp(sight);
+  const containers = course.records;
+  const reasons = [{ code: 'PodStopping', text: 'the pod is stopped' }];
+  if (isUp) {
+    const status = podStatus({ pod, state: { sandbox: true, ips, containers }, hostIp: host.ip }, now);
+    const isNews = !semanticallyEqual(status, pod.status);
+    return { actions: [...course.actions, ...(isNews ? [{ do: 'write-status', pod, status } as const] : [])], reasons };
+  }
+  const reported = { pod, state: { sandbox: false, ips, containers }, hostIp: host.ip, terminal: true, ...(failure === undefined ? {} : { failure }) };
+  const status = terminatedStatus(pod, podStatus(reported, now));
+  const isNews = !semanticallyEqual(status, pod.status);
+  return { actions: [...(isNews ? [{ do: 'write-status', pod, status } as const] : []), ...leave(sight)], reasons };
+}
+
+/** Milliseconds since 1970. */
+function deadlineOf({ spec: { activeDeadlineSeconds }, status: { startTime } }: Pod): number | undefined {
+  return activeDeadlineSeconds === undefined || startTime === undefined ? undefined : Date.parse(startTime) + activeDeadlineSeconds * 1000;
+}
+
+/** It has had its time: the node ends it. */
+function exceed(sight: Present, now: number): Decision {
+  const { pod, memory } = sight;
+  const failure = { reason: 'DeadlineExceeded', message: 'Pod was active on the node longer than the specified deadline' };
+  const decision = end(sight, { deadline: now + graceOf(pod), now, failure });
+  if (memory.toldDeadline) return decision;
+  const told: readonly Action[] = [
+    { do: 'tell', pod, type: 'Normal', ...failure },
+    { do: 'remember', pod, news: { toldDeadline: true } },
+  ];
+  return { ...decision, actions: [...told, ...decision.actions] };
+}
