@@ -4,7 +4,7 @@ import { ApiError, type Status } from '../../src/api/status.ts';
 import type { ApiRequest, ApiResponse, Fence, OpenWatch, RequestBody, WatchEvent } from '../../src/server/api.ts';
 import { authenticatedMayAll } from '../../src/sim/cluster/access.ts';
 import type { TokenIssuer } from '../../src/server/auth/token-issuer.ts';
-import { createApi, type RunningApi } from '../../src/server/create-api.ts';
+import { type ApiOptions, createApi, type RunningApi } from '../../src/server/create-api.ts';
 import type { Store } from '../../src/store/contract.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
@@ -29,10 +29,10 @@ export class ApiUnderTest {
   readonly world: SimulatedWorld;
   readonly api: RunningApi;
 
-  constructor(world: SimulatedWorld, store: Store = openMemoryStore()) {
+  constructor(world: SimulatedWorld, store: Store = openMemoryStore(), more: Partial<ApiOptions> = {}) {
     this.world = world;
     this.store = store;
-    this.api = createApi({ store, kinds: allKinds, world, tokens, extensions: { authorizer: authenticatedMayAll } });
+    this.api = createApi({ store, kinds: allKinds, world, tokens, extensions: { authorizer: authenticatedMayAll }, ...more });
   }
 
   handle(
@@ -162,10 +162,10 @@ export class Watched {
 
 /** Runs a test on a new API. */
 export const onApi =
-  (body: (api: ApiUnderTest) => Promise<void>, seed = 1) =>
+  (body: (api: ApiUnderTest) => Promise<void>, seed = 1, more: Partial<ApiOptions> = {}) =>
   (): Promise<void> =>
     simulate(seed, async (world) => {
-      const api = new ApiUnderTest(world);
+      const api = new ApiUnderTest(world, undefined, more);
       await api.namespace('default');
       await body(api);
       await api.api.stop();
