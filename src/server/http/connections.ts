@@ -96,7 +96,7 @@ export class Connections {
   /** Asks an HTTP/2 client for a sign of life, again and again, until it has had nothing to ask for long enough. */
   #probe(session: ServerHttp2Session, activity: Activity): void {
     const { timers, clock } = this.#world;
-    const cancel = timers.after(this.#limits.probeMs, () => {
+    const cancel = timers.after(activity.streams === 0 ? this.#limits.probeIdleMs : this.#limits.probeMs, () => {
       if (session.destroyed) return;
       if (activity.streams === 0 && clock.monotonic() - activity.since >= this.#limits.idleMs) {
         session.close();

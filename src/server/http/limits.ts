@@ -52,6 +52,11 @@ export interface Limits {
   readonly watchBufferBytes: number;
   /** Between two signs of life (TCP keep-alive, HTTP/2 ping) of a connection that is silent. */
   readonly probeMs: number;
+  /**
+   * The same of an HTTP/2 connection without requests. Sooner: one that broke the protocol was told so by Node's library, which then neither reads on nor closes it, and says
+   * nothing; only a ping without an answer shows it.
+   */
+  readonly probeIdleMs: number;
   /** Without an answer to an HTTP/2 ping; then the connection is closed. */
   readonly probeAnswerMs: number;
   /** Bytes from which on a list is compressed for a client that takes gzip. Kubernetes: 128 KiB. */
@@ -87,6 +92,7 @@ export const defaultLimits: Limits = {
   watchesPerUser: 10_000,
   watchBufferBytes: 8 * MiB,
   probeMs: 30_000,
+  probeIdleMs: 5_000,
   probeAnswerMs: 15_000,
   gzipFromBytes: 128 * KiB,
   stopMs: 10_000,
