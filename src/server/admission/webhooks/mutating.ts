@@ -1,8 +1,12 @@
 import type { MutatingWebhook } from '../../../api/generated/types.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { applyJsonPatch, JsonPatchError, type JsonPatchOperation } from '../../../api/patch/json-patch.ts';
-import { cloneObject, decodeRequest, deepEqual } from '../../../api/schema/index.ts';
-import { ApiError, statusErrors } from '../../../api/status.ts';
+import { isJsonObject } from '../../../api/json.ts';
+import { cloneObject, decode, deepEqual } from '../../../api/schema/index.ts';
+import { DecodeError } from '../../../api/schema/decode.ts';
+import { statusErrors } from '../../../api/status.ts';
+import { adoptNamespace } from '../../registry/metadata.ts';
+import type { Resource } from '../../registry/resources.ts';
 import type { AdmissionRequest } from '../chain.ts';
 import { converted, operationOf, type Versioned } from '../matching/attributes.ts';
 import type { RuleBook } from '../matching/rule-book.ts';
@@ -87,6 +91,7 @@ function apply(request: AdmissionRequest, { object, resource }: Versioned, { ope
     throw statusErrors.internal(`admission webhook ${JSON.stringify(webhook)} attempted to modify the object, which is not supported for this operation`);
   }
   const decoded = decodedAs(object, resource, patched(object, operations));
+  adoptNamespace(decoded, request.resource.kind, request.namespace);
   if (deepEqual(decoded, object)) return false;
   replaceObject(request.object, converted(decoded, resource, request.resource));
   return true;
@@ -101,18 +106,20 @@ function patched(object: KubeObject, operations: readonly JsonPatchOperation[]):
   }
 }
 
-/** As a client's body would be: decoded, and complete with its defaults. What is no object of its kind any more is the webhook's fault, not the client's. */
-export function decodedAs(object: KubeObject, { kind, apiVersion }: Versioned['resource'], value: unknown): KubeObject {
+/** Decoded, and complete with its defaults. What is no object of its kind any more is the webhook's fault, not the client's. @throws ApiError 500 */
+export function decodedAs({ kind = '', apiVersion = '' }: KubeObject, { kind: own }: Resource, value: unknown): KubeObject {
+  if (!isJsonObject(value)) throw statusErrors.internal('the object would no longer be one');
+  if (value['kind'] !== kind || value['apiVersion'] !== apiVersion) {
+    throw statusErrors.internal(`an object of ${apiVersion} ${kind} cannot become one of ${String(value['apiVersion'])} ${String(value['kind'])}`);
+  }
   // What is posted to a part of an object is of its own kind.
-  const isOwn = object.kind === kind.kind && object.apiVersion === apiVersion;
-  const [version = '', group = ''] = (object.apiVersion ?? '').split('/').toReversed();
-  const expected = isOwn ? kind : { group, version, kind: object.kind ?? '', type: object.kind ?? '' };
+  const isOwn = kind === own.kind;
   try {
-    const decoded = decodeRequest<KubeObject>({ expected, body: { type: 'value', value }, fieldValidation: 'Ignore' }).object;
-    if (isOwn) kind.defaults?.(decoded);
+    const decoded = isOwn && own.custom !== undefined ? own.custom.decode(value).object : decode<KubeObject>(isOwn ? own.type : kind, value).object;
+    if (isOwn) own.defaults?.(decoded);
     return decoded;
   } catch (error) {
-    if (error instanceof ApiError && error.code < 500) throw statusErrors.internal(error.message);
+    if (error instanceof DecodeError) throw statusErrors.internal(error.message);
     throw error;
   }
 }
