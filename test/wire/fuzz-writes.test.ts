@@ -36,15 +36,22 @@ const withName = (name: string, object: object): object => ({ ...object, metadat
 /** Kubernetes answers some faults of clients with 500 and no reason, as errors that it did not expect; so do we, word for word. */
 const isKubernetesOwn500 = ({ code, reason, message }: { code: number; reason?: string; message: string }): boolean =>
   code === 500 && reason === undefined && kubernetesOwn500s.some((text) => text.test(message));
+/** Where v1.36.4 makes each of them a plain error, which its handlers answer so (all under staging/src/k8s.io). */
 const kubernetesOwn500s = [
+  // apimachinery/pkg/util/mergepatch/errors.go, unless interpretStrategicMergePatchError of apiserver's patch.go knows it
   /does not contain declared merge key/,
   /^unknown patch type: /,
-  /^list element types are not identical: /,
   /^expected a (map\[string\]interface \{\}|\[\]interface \{\}), but received a /,
+  // apimachinery/pkg/util/strategicpatch/patch.go
+  /^list element types are not identical: /,
+  // apimachinery/pkg/util/managedfields/internal/structuredmerge.go
   /^failed to create typed patch object/,
   /^failed to convert new object/,
+  // … /fieldmanager.go: of an object whose managedFields somebody wrote by hand
   /^failed to decode managed fields/,
+  // apiserver/pkg/storage/api_object_versioner.go, ObjectResourceVersion
   /^strconv\.ParseUint: parsing/,
+  // apiserver/pkg/storage/errors.go, ErrResourceVersionSetOnCreate
   /^resourceVersion should not be set on objects to be created/,
 ];
 
