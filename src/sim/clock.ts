@@ -1,4 +1,4 @@
-import type { World } from '../world/world.ts';
+import type { Clock, World } from '../world/world.ts';
 
 /** How wrong a clock is. */
 export interface ClockError {
@@ -8,13 +8,35 @@ export interface ClockError {
   readonly aheadMs: number;
 }
 
-/** The same world, by a clock that is wrong: also timers go by it. */
-export function byWrongClock(world: World, { rate, aheadMs }: ClockError): World {
-  const begun = world.clock.now();
-  return {
-    log: world.log,
-    random: world.random,
-    clock: { now: () => Math.floor(begun + aheadMs + (world.clock.now() - begun) * rate), monotonic: () => world.clock.monotonic() * rate },
-    timers: { after: (ms, callback) => world.timers.after(ms / rate, callback), soon: (callback) => world.timers.soon(callback) },
-  };
+/** A clock of a machine, which outlives the programs that read it. Set right, it runs as it should, but never goes back. */
+export class WrongClock {
+  readonly #true: Clock;
+  #rate: number;
+  #aheadMs: number;
+  #since: number;
+
+  constructor(clock: Clock, { rate, aheadMs }: ClockError) {
+    this.#true = clock;
+    this.#rate = rate;
+    this.#aheadMs = aheadMs;
+    this.#since = clock.now();
+  }
+
+  setRight(): void {
+    this.#aheadMs += (this.#true.now() - this.#since) * (this.#rate - 1);
+    this.#since = this.#true.now();
+    this.#rate = 1;
+  }
+
+  /** The same world by this clock: also timers go by it. */
+  world(world: World): World {
+    const now = () => this.#since + this.#aheadMs + (this.#true.now() - this.#since) * this.#rate;
+    const begun = now();
+    return {
+      log: world.log,
+      random: world.random,
+      clock: { now: () => Math.floor(now()), monotonic: () => now() - begun },
+      timers: { after: (ms, callback) => world.timers.after(ms / this.#rate, callback), soon: (callback) => world.timers.soon(callback) },
+    };
+  }
 }

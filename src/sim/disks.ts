@@ -2,10 +2,10 @@ import type { Placement } from '../domain/volumes/placement.ts';
 import type { PersistentVolumeSource } from '../api/generated/types.ts';
 import { compareQuantities } from '../api/quantity.ts';
 import type { DriverFacts } from '../domain/volumes/driver-facts.ts';
-import { type Attaching, type DriverAnswer, type DriverFailure, deposed, type Leader, type VolumeDriver } from '../drivers/contract.ts';
+import { type Attaching, type DriverAnswer, type DriverFailure, deposed, failed, type Leader, type VolumeDriver } from '../drivers/contract.ts';
 
 export type DiskChange =
-  | { readonly type: 'created' | 'deleted' | 'grown'; readonly handle: string }
+  | { readonly type: 'provided' | 'created' | 'deleted' | 'grown'; readonly handle: string }
   | { readonly type: 'attached' | 'detached'; readonly handle: string; readonly node: string };
 
 /** Disks that are only remembered: made, grown, attached to nodes, and deleted. They outlive every process. */
@@ -31,7 +31,7 @@ export class SimulatedDisks implements VolumeDriver {
   provide(handle: string, capacity: string): void {
     if (this.sizes.has(handle)) return;
     this.sizes.set(handle, capacity);
-    this.onChange({ type: 'created', handle });
+    this.onChange({ type: 'provided', handle });
   }
 
   handleFor(name: string): string {
@@ -53,8 +53,10 @@ export class SimulatedDisks implements VolumeDriver {
     });
   }
 
-  delete(handle: string, leader: Leader) {
-    return this.#do(leader, `delete ${handle}`, () => {
+  async delete(handle: string, leader: Leader): Promise<DriverAnswer<undefined>> {
+    // As every backend does, and as CSI has it.
+    if (Array.from(this.attached).some((place) => placementOf(place).handle === handle)) return failed('FailedPrecondition', `${handle} is attached`);
+    return await this.#do(leader, `delete ${handle}`, () => {
       if (this.sizes.delete(handle)) this.onChange({ type: 'deleted', handle });
       return undefined;
     });

@@ -60,7 +60,7 @@ export class SimulatedNetwork {
   async #send(server: Transport, request: TransportRequest): Promise<Answer> {
     await this.#world.sleep(this.delay());
     if (this.#random.chance(this.#faults.lostBefore)) return lost('the request was lost');
-    if (request.method === 'PUT' && this.#random.chance(this.#faults.conflict)) return conflict;
+    if (request.method === 'PUT' && this.#happens(this.#faults.conflict)) return conflict;
     const answer = await server.send(request);
     await this.#world.sleep(this.delay());
     return this.#random.chance(this.#faults.lostAfter) ? lost('the answer was lost') : answer;
@@ -75,7 +75,12 @@ export class SimulatedNetwork {
   }
 
   twice(): boolean {
-    return this.#random.chance(this.#faults.twice);
+    return this.#happens(this.#faults.twice);
+  }
+
+  /** What never happens draws no number: worlds without it stay as they were. */
+  #happens(probability: number): boolean {
+    return probability > 0 && this.#random.chance(probability);
   }
 
   cuts(): boolean {

@@ -21,7 +21,7 @@ import { type Plan, Timetable } from './timetable.ts';
 export class SimulatedWorld implements World {
   readonly seed: number;
   readonly random: Prng;
-  readonly clock = { now: () => this.#now, monotonic: () => this.#now - epoch };
+  readonly clock = { now: () => this.#now, monotonic: () => this.#now - this.#begin };
   readonly timers = {
     after: (ms: number, callback: () => void): Cancel => this.#plan(this.#now + Math.max(0, ms), callback),
     soon: (callback: () => void): void => void this.#plan(this.#now, callback),
@@ -33,11 +33,15 @@ export class SimulatedWorld implements World {
   readonly #order: Prng;
   readonly #waiting = new Timetable();
   #ready: Plan[] = [];
-  #now = epoch;
+  readonly #begin: number;
+  #now: number;
   #steps = 0;
 
-  constructor(seed: number) {
+  /** `begin`: milliseconds since 1970. */
+  constructor(seed: number, begin = epoch) {
     this.seed = seed;
+    this.#begin = begin;
+    this.#now = begin;
     const prng = new Prng(seed);
     this.#order = prng.fork();
     this.random = prng.fork();
@@ -106,18 +110,20 @@ export interface LogLine {
   readonly fields: LogFields;
 }
 
-/** When every simulation begins: 2026-01-01T00:00:00Z. */
+/** When a simulation begins, unless said: 2026-01-01T00:00:00Z. */
 const epoch = Date.UTC(2026, 0, 1);
 const keptLines = 10_000;
 
 export interface SimulationLimits {
   /** Callbacks; beyond them the simulation counts as one that never comes to rest. */
   readonly steps: number;
+  /** When it begins; milliseconds since 1970. */
+  readonly begin?: number;
 }
 
 /** Runs `body`, and whatever it sets going, until it resolves. Rejects if it fails, gets stuck or never ends: always with the seed. */
 export async function simulate<T>(seed: number, body: (world: SimulatedWorld) => Promise<T>, limits: SimulationLimits = { steps: 1_000_000 }): Promise<T> {
-  const world = new SimulatedWorld(seed);
+  const world = new SimulatedWorld(seed, limits.begin);
   let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
   body(world).then(
     (value) => (outcome = { value }),

@@ -5,7 +5,7 @@ import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
 import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
 import { hasCause } from '../../src/machinery/result.ts';
 import type { Transport } from '../../src/machinery/transport.ts';
-import { byWrongClock } from '../../src/sim/clock.ts';
+import { WrongClock } from '../../src/sim/clock.ts';
 import { badNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
 import { SimulatedProcess } from '../../src/sim/process.ts';
 import { seeds } from '../../src/sim/seeds.ts';
@@ -58,7 +58,7 @@ test('clocks that run ten times too slow and too fast, over a bad network: nothi
         const processes = [0.1, 1, 5].map((rate) => {
           const process = new SimulatedProcess(world, `clock x${rate}`);
           const through = (server: Transport) => process.transport(network.transport(countingRefusals(server, refusals)));
-          cluster.run({ world: byWrongClock(process, { rate, aheadMs: 3_600_000 }), identity: process.name, through });
+          cluster.run({ world: new WrongClock(world.clock, { rate, aheadMs: 3_600_000 }).world(process), identity: process.name, through });
           return process;
         });
         await live(cluster, world);

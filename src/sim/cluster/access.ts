@@ -1,7 +1,6 @@
 import { controllerAccount, controllerNames } from '../../main/controller-roles.ts';
-import { nodeOf } from '../../main/node-roles.ts';
 import type { Authorizer } from '../../server/auth/authorizer.ts';
-import { anonymous } from '../../server/auth/user.ts';
+import { anonymous, nodeOf } from '../../server/auth/user.ts';
 
 const publicPaths: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/']);
 

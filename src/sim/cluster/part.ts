@@ -1,6 +1,6 @@
 import type { Transport } from '../../machinery/transport.ts';
 import type { World } from '../../world/world.ts';
-import { byWrongClock, type ClockError } from '../clock.ts';
+import { type ClockError, WrongClock } from '../clock.ts';
 import type { SimulatedNetwork } from '../network.ts';
 import { SimulatedProcess } from '../process.ts';
 
@@ -30,20 +30,19 @@ export class Part {
   readonly name: string;
   readonly #options: PartOptions;
   #process: SimulatedProcess | undefined;
-  #clock: ClockError | undefined;
+  readonly #clock: WrongClock | undefined;
   #lives = 0;
 
   constructor(options: PartOptions) {
     this.name = options.name;
     this.#options = options;
-    this.#clock = options.clock;
+    this.#clock = options.clock === undefined ? undefined : new WrongClock(options.world.clock, options.clock);
   }
 
-  /** From the next start on. Whether it was wrong. */
-  correctClock(): boolean {
-    const wasWrong = this.#clock !== undefined;
-    this.#clock = undefined;
-    return wasWrong;
+  /** Whether it was wrong. */
+  setClockRight(): boolean {
+    this.#clock?.setRight();
+    return this.#clock !== undefined;
   }
 
   get up(): boolean {
@@ -53,14 +52,13 @@ export class Part {
   start(): void {
     if (this.up) return;
     const { world, network, run } = this.#options;
-    const clock = this.#clock;
     const number = ++this.#lives;
     const process = new SimulatedProcess(world, this.name);
     this.#process = process;
     run({
       process,
       number,
-      world: clock === undefined ? process : byWrongClock(process, clock),
+      world: this.#clock?.world(process) ?? process,
       through: (server) => process.transport(network === undefined ? server : network.transport(server)),
     });
   }

@@ -60,10 +60,10 @@ const drawers: readonly Drawer[] = [
   ({ random, at, moment }) => ({ kind: 'backend-fails', at: at(), calls: 1 + random.below(4), moment: moment() }),
   ({ random, at }) => ({ kind: 'backend-slow', at: at(), forMs: 5_000 + random.below(60_000), delayMs: 1_000 + random.below(10_000) }),
   ({ random, part }) => ({ kind: 'clock', at: 0, part: part(), rate: [0.2, 0.5, 1, 2, 4][random.below(5)] ?? 1, aheadMs: random.below(7_200_000) - 3_600_000 }),
-  ({ random, at, settings }) => ({
-    kind: 'node-loss',
-    at: at(),
-    part: nodeName(1 + random.below(settings.nodes)),
-    ...(random.chance(0.3) ? {} : { backMs: random.below(120_000) }),
-  }),
+  ({ random, at, settings }) => {
+    const number = 1 + random.below(settings.nodes);
+    // One may be lost for good: with none left, nothing runs.
+    const isForGood = number === 1 && random.chance(0.5);
+    return { kind: 'node-loss', at: at(), part: nodeName(number), ...(isForGood ? {} : { backMs: random.below(120_000) }) };
+  },
 ];

@@ -69,7 +69,7 @@ export class Facts {
   }
 
   changeDisk(change: DiskChange): void {
-    if (change.type === 'created') this.disks.add(change.handle);
+    if (change.type === 'created' || change.type === 'provided') this.disks.add(change.handle);
     if (change.type === 'deleted') this.disks.delete(change.handle);
     if (change.type === 'attached') this.nodesOf(change.handle).add(change.node);
     if (change.type === 'detached') this.nodesOf(change.handle).delete(change.node);
@@ -143,5 +143,8 @@ function entryOf<K>(map: Map<K, Set<string>>, key: K): Set<string> {
 }
 
 export const isRunning = ({ status }: Pod): boolean => status.containerStatuses?.some(({ state }) => state?.running !== undefined) ?? false;
+
+/** Only what somebody was asked to make is theirs to delete, as with external provisioners. */
+export const isProvisioned = ({ metadata }: PersistentVolume): boolean => metadata.annotations?.['pv.kubernetes.io/provisioned-by'] !== undefined;
 
 export const claimKeyOf = ({ spec }: PersistentVolume): string => `${spec.claimRef?.namespace}/${spec.claimRef?.name}`;

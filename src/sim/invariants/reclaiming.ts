@@ -1,4 +1,4 @@
-import { claimKeyOf, type Facts } from './facts.ts';
+import { claimKeyOf, type Facts, isProvisioned } from './facts.ts';
 import type { Invariant } from './invariant.ts';
 
 /** Whether a claim that lives has the volume. */
@@ -25,9 +25,7 @@ export const deletedAfterClaim: Invariant = {
     if (change.type !== 'disk' || change.change.type !== 'deleted') return undefined;
     const { handle } = change.change;
     const claim = owner(facts, handle);
-    if (claim !== undefined) return `disk ${handle} was deleted while claim ${claim} has it`;
-    const nodes = facts.nodesOf(handle);
-    return nodes.size === 0 ? undefined : `disk ${handle} was deleted while it is attached to ${[...nodes].join(', ')}`;
+    return claim === undefined ? undefined : `disk ${handle} was deleted while claim ${claim} has it`;
   },
 };
 
@@ -67,8 +65,8 @@ export const intentBeforeEffect: Invariant = {
     if (change.type === 'disk') return change.change.type === 'created' ? orphan(facts, change.change.handle) : undefined;
     if (change.type !== 'intent' && change.type !== 'volume') return undefined;
     if (change.after !== undefined || change.before === undefined) return undefined;
-    // Who deletes a volume that is to be retained keeps the disk, and knows it.
-    if (change.type === 'volume' && change.before.spec.persistentVolumeReclaimPolicy !== 'Delete') return undefined;
+    // Who deletes a volume that is to be retained, or that was written down by hand, keeps the disk, and knows it.
+    if (change.type === 'volume' && (change.before.spec.persistentVolumeReclaimPolicy !== 'Delete' || !isProvisioned(change.before))) return undefined;
     const handle = change.type === 'volume' ? change.before.spec.csi?.volumeHandle : `disk-${change.key}`;
     return handle === undefined ? undefined : orphan(facts, handle);
   },

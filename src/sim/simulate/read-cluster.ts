@@ -16,7 +16,8 @@ const usualTakes = { create: 2000, delete: 1000, attach: 1000, detach: 1000, res
 const mostNodes = 500;
 
 /** @throws FileError */
-export function readCluster(written: Located | undefined): ReadCluster {
+export function readCluster(written: Located | undefined, fromCluster: boolean): ReadCluster {
+  if (fromCluster) return readAdditions(written);
   const fields = written?.fields(['zones', 'region', 'nodes', 'nodesPerZone', 'capacity', 'attachLimit', 'drivers', 'storageClasses']) ?? {};
   const zones = fields.zones?.items().map((zone) => zone.text()) ?? usualNodes.zones;
   const region = fields.region?.text() ?? usualNodes.region;
@@ -26,6 +27,17 @@ export function readCluster(written: Located | undefined): ReadCluster {
   checkSettings(written, { zones, region, capacity: shared.capacity, csiDrivers: drivers.map(({ name }) => name) });
   const classes = fields.storageClasses?.items().map((each) => ({ object: readClass(each, drivers), written: each })) ?? [];
   return { plan: { region, nodes, drivers }, classes };
+}
+
+/** To a cluster that has nodes, zones and drivers already. */
+function readAdditions(written: Located | undefined): ReadCluster {
+  const [excess] = written?.entries().filter(([field]) => field !== 'drivers' && field !== 'storageClasses') ?? [];
+  if (excess !== undefined)
+    throw excess[1].error('with --from-cluster, nodes and zones are those of that cluster; only drivers and storageClasses can be told here');
+  const fields = written?.fields(['drivers', 'storageClasses']) ?? {};
+  const drivers = fields.drivers?.items().map(readDriver) ?? [];
+  const classes = fields.storageClasses?.items().map((each) => ({ object: readClass(each, drivers), written: each })) ?? [];
+  return { plan: { region: '', nodes: [], drivers }, classes };
 }
 
 /** The rules of `moor up`. */

@@ -17,6 +17,8 @@ export interface ReadOptions {
   readonly text: string;
   /** The text of a file that this one names. @throws an Error that says why not */
   readonly open: (name: string) => string;
+  /** The nodes are those of a cluster that lives. */
+  readonly fromCluster?: boolean;
 }
 
 /** What there is behind the last thing that happens. */
@@ -30,7 +32,7 @@ export function readScenario(options: ReadOptions): Scenario {
   if (another !== undefined) throw another.error('a file has one document with sections; the others are objects, with apiVersion and kind');
   if (documents.length === 0) throw new FileError({ file: options.file, line: 1, column: 1 }, 'the file is empty');
   const fields = scenario?.fields(['cluster', 'files', 'objects', 'script', 'expect', 'for', 'seed']) ?? {};
-  const { plan, classes } = readCluster(fields.cluster);
+  const { plan, classes } = readCluster(fields.cluster, options.fromCluster ?? false);
   const script = fields.script?.items().map((entry) => readEntry(entry, options)) ?? [];
   const expectations = fields.expect?.items().map(readExpected) ?? [];
   const objects = [

@@ -1,8 +1,10 @@
 /** Plays a scenario: same file, same seed, same report. */
 import { ApiError } from '../../api/status.ts';
+import type { Host } from '../../node/host.ts';
 import { simulate, SimulationError } from '../world.ts';
 import type { SimulatedWorld } from '../world.ts';
 import { checkNames } from './check-names.ts';
+import type { ClusterCopy } from './copy.ts';
 import { Hand } from './hand.ts';
 import { hostsOf } from './hosts.ts';
 import { Judge } from './judge.ts';
@@ -10,52 +12,77 @@ import { FileError, type Located } from './located.ts';
 import { Narrator } from './narrator.ts';
 import { Reasons } from './reasons.ts';
 import { endTables, type Report } from './report.ts';
+import { adoptDisks, driversOfCopy, fillStore, hostsOfCopy, silentNodes } from './revived.ts';
 import type { Manifest, Scenario } from './scenario.ts';
 import { Stage, type StageOptions, you } from './stage.ts';
 import { Timeline } from './timeline.ts';
+
+const zoneLabel = 'topology.kubernetes.io/zone';
+const regionLabel = 'topology.kubernetes.io/region';
 
 /** More than a month of a large cluster. */
 const mostSteps = 200_000_000;
 
 export interface RunOptions {
   readonly seed: number;
+  /** The cluster to begin with; absent: the scenario's own. */
+  readonly copy?: ClusterCopy | undefined;
 }
 
 /** @throws FileError for what the server refuses of the scenario's objects */
-export async function runScenario(scenario: Scenario, { seed }: RunOptions): Promise<Report> {
-  checkNames(scenario, namesOf(scenario));
+export async function runScenario(scenario: Scenario, { seed, copy }: RunOptions): Promise<Report> {
+  const cast = copy === undefined ? castOf(scenario) : castOfCopy(copy, scenario);
+  checkNames(scenario, namesOf(cast));
+  const limits = { steps: mostSteps, ...(copy === undefined ? {} : { begin: copy.takenAt }) };
   try {
-    return await simulate(seed, (world) => new Performance(world, scenario, seed).play(), { steps: mostSteps });
+    return await simulate(seed, (world) => new Performance(world, scenario, cast).play(seed), limits);
   } catch (error) {
     if (error instanceof SimulationError && error.cause instanceof FileError) throw error.cause;
     throw error;
   }
 }
 
-const namesOf = ({ cluster: { nodes, drivers } }: Scenario) => ({
-  nodes: nodes.map(({ name }) => name),
-  zones: [...new Set(nodes.map(({ zone }) => zone))],
+/** Who takes part. */
+interface Cast extends Omit<StageOptions, 'onBackendCall'> {
+  /** What is there before anything happens. */
+  readonly adopt: (stage: Stage) => void;
+}
+
+const castOf = ({ cluster }: Scenario): Cast => ({ hosts: hostsOf(cluster, cluster.nodes), drivers: cluster.drivers, adopt: () => undefined });
+
+const castOfCopy = (copy: ClusterCopy, { cluster }: Scenario): Cast => ({
+  hosts: hostsOfCopy(copy),
+  drivers: driversOfCopy(copy, cluster.drivers),
+  fill: (store) => fillStore(store, copy),
+  silent: silentNodes(copy),
+  adopt: ({ backends }) => adoptDisks(copy, backends),
+});
+
+const namesOf = ({ hosts, drivers }: Cast) => ({
+  nodes: hosts.map(({ name }) => name),
+  zones: [...new Set(hosts.flatMap(({ labels }) => labels[zoneLabel] ?? []))],
   drivers: drivers.map(({ name }) => name),
 });
 
 class Performance {
   readonly #world: SimulatedWorld;
   readonly #scenario: Scenario;
-  readonly #seed: number;
+  readonly #cast: Cast;
   readonly #timeline = new Timeline();
   /** When time began to count; undefined: the cluster is still being put up. */
   #begin: number | undefined;
 
-  constructor(world: SimulatedWorld, scenario: Scenario, seed: number) {
+  constructor(world: SimulatedWorld, scenario: Scenario, cast: Cast) {
     this.#world = world;
     this.#scenario = scenario;
-    this.#seed = seed;
+    this.#cast = cast;
   }
 
-  async play(): Promise<Report> {
+  async play(seed: number): Promise<Report> {
     const { cluster, lastsMs, expectations } = this.#scenario;
     const narrator = new Narrator(this.#timeline, () => this.#begin);
-    const stage = await Stage.build(this.#world, { ...this.#stageOptions(), onBackendCall: (word) => narrator.backend(word) });
+    const stage = await Stage.build(this.#world, { ...this.#cast, onBackendCall: (word) => narrator.backend(word) });
+    this.#cast.adopt(stage);
     const hand = new Hand({
       stage,
       note: (text) => {
@@ -80,7 +107,7 @@ class Performance {
     await this.#follow({ hand, judge, narrator });
     judge.end(lastsMs);
     return {
-      seed: this.#seed,
+      seed,
       lastsMs,
       timeline: this.#timeline.entries,
       dropped: this.#timeline.dropped,
@@ -89,23 +116,19 @@ class Performance {
     };
   }
 
-  #stageOptions(): Omit<StageOptions, 'onBackendCall'> {
-    const { cluster } = this.#scenario;
-    return { hosts: hostsOf(cluster, cluster.nodes), drivers: cluster.drivers };
-  }
-
-  #newHost(name: string, zone: string, number: number) {
-    const { cluster } = this.#scenario;
-    const like = cluster.nodes[0];
+  /** Like the first one. */
+  #newHost(name: string, zone: string, number: number): Host {
+    const { hosts, drivers } = this.#cast;
+    const like = hosts[0];
     const node = {
       name,
-      zone: zone === '' ? (like?.zone ?? '') : zone,
+      zone: zone === '' ? (like?.labels[zoneLabel] ?? '') : zone,
       labels: {},
       taints: [],
       capacity: like?.capacity ?? {},
-      attachLimit: like?.attachLimit,
+      attachLimit: like?.drivers.find(({ allocatable }) => allocatable?.count !== undefined)?.allocatable?.count,
     };
-    const [host] = hostsOf(cluster, [node], number);
+    const [host] = hostsOf({ region: like?.labels[regionLabel] ?? '', drivers }, [node], number);
     if (host === undefined) throw new Error(`no machine for ${name}`);
     return host;
   }

@@ -35,6 +35,8 @@ export interface StageOptions {
   readonly onBackendCall: (word: BackendWord) => void;
   /** Fills the store before anybody looks at it. */
   readonly fill?: (store: Store) => Promise<void>;
+  /** Nodes that do not answer from the beginning. */
+  readonly silent?: readonly string[];
 }
 
 const authorizer = controllersByRole(othersMayAll);
@@ -82,9 +84,11 @@ export class Stage {
     this.#parts = { controllers: this.#controllers(), scheduler: this.#scheduler() };
   }
 
-  async #begin({ hosts }: StageOptions): Promise<void> {
-    for (const part of Object.values(this.#parts)) part.start();
+  async #begin({ hosts, silent = [] }: StageOptions): Promise<void> {
+    for (const node of silent) this.silence(node);
+    // Nodes first: whoever has controllers but no nodes would see all of them fall silent.
     await this.addNodes(hosts);
+    for (const part of Object.values(this.#parts)) part.start();
   }
 
   /** Resolves once they are ready. */

@@ -98,11 +98,12 @@ export class Performer {
     }
   }
 
-  async #createVolume({ name, sizeGi, reclaim, claim }: Extract<Action, { do: 'create-volume' }>): Promise<string> {
+  #createVolume({ name, sizeGi, reclaim, claim }: Extract<Action, { do: 'create-volume' }>): Promise<string> {
     const { disks } = this.#seen;
     const source: Draft<PersistentVolume['spec']> =
       reclaim === 'Recycle' ? { hostPath: { path: `/tmp/${name}` } } : { csi: { driver: disks.facts.name, volumeHandle: `disk-${name}` } };
-    const made = await this.#create(persistentVolumeKind, {
+    if (source.csi !== undefined) disks.provide(`disk-${name}`, `${sizeGi}Gi`);
+    return this.#create(persistentVolumeKind, {
       metadata: { name },
       spec: {
         capacity: { storage: `${sizeGi}Gi` },
@@ -112,9 +113,6 @@ export class Performer {
         ...(claim === undefined ? {} : { claimRef: { namespace: 'default', name: claim } }),
       },
     });
-    // Whoever writes down a volume has a disk for it; one that was deleted under the same name is another.
-    if (made === 'done' && source.csi !== undefined) disks.provide(`disk-${name}`, `${sizeGi}Gi`);
-    return made;
   }
 
   /** Every pod goes, as fast as it may. */

@@ -1,5 +1,5 @@
-import type { PersistentVolumeClaim } from '../../api/generated/types.ts';
-import { claimKeyOf, type Facts, isRunning } from '../invariants/facts.ts';
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
+import { claimKeyOf, type Facts, isProvisioned, isRunning } from '../invariants/facts.ts';
 
 /**
  * How a world ended, up to names and uids that the cluster chose. Left out is what may depend on who was first: on which node a pod
@@ -36,16 +36,22 @@ export function leftUndone(facts: Facts): string | undefined {
   for (const [name, { metadata }] of facts.attachments) if (metadata.deletionTimestamp !== undefined) return `attachment ${name} is still terminating`;
   for (const [key, claim] of facts.claims)
     if (claim.metadata.deletionTimestamp !== undefined && !isUsed(facts, key)) return `claim ${key} is still terminating, and nobody uses it`;
-  for (const [name, { metadata, spec, status }] of facts.volumes) {
-    const claim = facts.claimByUid(spec.claimRef?.uid, `${spec.claimRef?.namespace}/${spec.claimRef?.name}`);
-    if (claim !== undefined) continue;
-    if (metadata.deletionTimestamp !== undefined) return `volume ${name} is still terminating, and no claim has it`;
-    if (spec.claimRef?.uid !== undefined && status.phase === 'Bound') return `volume ${name} is still Bound, and its claim is gone`;
-    if (status.phase === 'Released' && spec.persistentVolumeReclaimPolicy !== 'Retain')
-      return `volume ${name} is still Released, and its policy is ${spec.persistentVolumeReclaimPolicy}`;
+  for (const volume of facts.volumes.values()) {
+    const undone = undoneOf(volume, facts);
+    if (undone !== undefined) return undone;
   }
   for (const [name, { spec }] of facts.intents) return `there is still an intent to ${spec.operation} ${name}`;
   return undefined;
+}
+
+function undoneOf(volume: PersistentVolume, facts: Facts): string | undefined {
+  const { metadata, spec, status } = volume;
+  if (facts.claimByUid(spec.claimRef?.uid, claimKeyOf(volume)) !== undefined) return undefined;
+  const policy = spec.persistentVolumeReclaimPolicy;
+  if (metadata.deletionTimestamp !== undefined) return `volume ${metadata.name} is still terminating, and no claim has it`;
+  if (spec.claimRef?.uid !== undefined && status.phase === 'Bound') return `volume ${metadata.name} is still Bound, and its claim is gone`;
+  const isDue = policy === 'Recycle' || (policy === 'Delete' && isProvisioned(volume));
+  return isDue && status.phase === 'Released' ? `volume ${metadata.name} is still Released, and its policy is ${policy}` : undefined;
 }
 
 function isUsed(facts: Facts, key: string): boolean {

@@ -125,7 +125,8 @@ export class RunningWorld {
     await this.#startServer();
     for (const node of this.#lost) await this.#bury(node);
     for (const part of this.#parts.values()) {
-      if (part.correctClock()) part.crash();
+      // Timers that were set by the wrong clock would come at the wrong time.
+      if (part.setClockRight()) part.crash();
       this.#start(part);
     }
   }
