@@ -45,6 +45,11 @@ export const reclaimerSeen = (sight: Sight): ReclaimerSeen => ({
   maxScrubs,
   claim: (key) => sight.claim(key),
   intent: (name) => sight.intentFor(name),
+  attachedTo: (name) =>
+    sight
+      .attachmentsOf(name)
+      .map(({ spec }) => spec.nodeName)
+      .sort(),
   driver: (name) => driverInferred(name, sight),
   scrubber: (name) => sight.pods.find(({ metadata }) => metadata.namespace === scrubberNamespace && metadata.name === scrubberName(name)),
   scrubberEvents: () => [],

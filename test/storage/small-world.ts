@@ -193,6 +193,7 @@ export class SmallWorld {
       hasNode: (name: string) => this.nodes.includes(name),
       driver: (name: string) => this.backend.driver(name),
       intent: (name: string) => this.server.get('VolumeIntent', name),
+      attachedTo: () => [],
       scrubber: (name: string) => this.server.get('Pod', scrubberName(name), 'default'),
       scrubberEvents: (name: string) => this.server.list('Event').filter((event) => event.involvedObject.name === scrubberName(name)),
     };

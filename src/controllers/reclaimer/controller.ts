@@ -1,9 +1,10 @@
-import type { Event, PersistentVolumeSource, Pod } from '../../api/generated/types.ts';
+import type { Event, PersistentVolumeSource, Pod, VolumeAttachment } from '../../api/generated/types.ts';
 import { erased } from '../../api/kind.ts';
 import { eventKind } from '../../api/kinds/event.ts';
 import { volumeIntentKind } from '../../api/kinds/mooring/volume-intent.ts';
 import { persistentVolumeClaimKind } from '../../api/kinds/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
+import { volumeAttachmentKind } from '../../api/kinds/volume-attachment.ts';
 import { podKind } from '../../api/kinds/workloads/pod.ts';
 import { claimKey } from '../../domain/volumes/claim.ts';
 import type { DeleteOutcome, DriverFacts } from '../../domain/volumes/driver-facts.ts';
@@ -56,6 +57,7 @@ export function reclaimer(options: ReclaimerOptions): Controller<string, Reclaim
         const { namespace = '', name = '' } = (after ?? before)?.metadata ?? {};
         return Array.from(view.volumes.pointingAt(claimKey(namespace, name)), (volume) => volume.name);
       }),
+      source(volumeAttachmentKind, ({ after, before }) => (after === undefined && before !== undefined ? volumeOfAttachment(before) : [])),
       source(podKind, ({ before, after }) => volumesOfPod(after ?? before, view)),
       events,
     ],
@@ -67,6 +69,9 @@ export function reclaimer(options: ReclaimerOptions): Controller<string, Reclaim
     perform: (action) => running.perform(action),
   };
 }
+
+const volumeOfAttachment = ({ spec }: VolumeAttachment): readonly string[] =>
+  spec.source.persistentVolumeName === undefined ? [] : [spec.source.persistentVolumeName];
 
 /** A scrubber concerns the volume that it scrubs; another pod, the volumes whose claims it used. */
 function volumesOfPod(pod: Pod | undefined, view: VolumesView): readonly string[] {
@@ -118,11 +123,17 @@ class Reclaimer {
     this.#writer = new ObjectWriter(client, [erased(persistentVolumeKind), erased(podKind), erased(volumeIntentKind)]);
     const [intents, pods] = [informers.cache(volumeIntentKind), informers.cache(podKind)];
     const podsByClaim = pods.addIndex(claimsOfPod);
+    const attachments = informers.cache(volumeAttachmentKind).addIndex(volumeOfAttachment);
     this.seen = {
       told: tellings.told,
       maxScrubs: options.maxScrubs ?? 3,
       claim: (key) => view.claim(key),
       intent: (name) => intents.get({ name }),
+      attachedTo: (name) =>
+        attachments
+          .get(name)
+          .map(({ spec }) => spec.nodeName)
+          .sort(),
       driver: (name) => drivers.facts(name),
       scrubber: (name) => scrubberIn(pods, name),
       scrubberEvents: (name) => events.about(name),

@@ -18,14 +18,16 @@ interface Scene {
   readonly events?: readonly Event[];
   readonly told?: readonly string[];
   readonly drivers?: readonly DriverFacts[];
+  readonly attachedTo?: readonly string[];
 }
 
-function run({ volume, claim, intent, pod, events = [], told = [], drivers = [hostPathDriver] }: Scene, now = 0) {
+function run({ volume, claim, intent, pod, events = [], told = [], drivers = [hostPathDriver], attachedTo = [] }: Scene, now = 0) {
   const seen = {
     told: (key: string) => (told.includes(key) ? { reason: '', message: '', at: 0 } : undefined),
     maxScrubs: 3,
     claim: (key: string) => (claim === undefined || readClaim(claim).key !== key ? undefined : readClaim(claim)),
     intent: () => intent,
+    attachedTo: () => attachedTo,
     driver: (name: string) => drivers.find((driver) => driver.name === name),
     scrubber: () => pod,
     scrubberEvents: () => events,
@@ -58,6 +60,12 @@ const released = (policy: string, spec: Partial<PersistentVolume['spec']> = {}, 
   });
 
 describe('Delete', () => {
+  it('not as long as it is attached somewhere, as with external provisioners', () => {
+    const decision = run({ volume: released('Delete'), attachedTo: ['node-1'] });
+    expect(brief(decision.actions)).toEqual([]);
+    expect(decision.reasons).toEqual([{ code: 'StillAttached', text: 'persistentvolume vol is still attached to node node-1', next: 'attach-detach' }]);
+  });
+
   const volume = released(
     'Delete',
     {},

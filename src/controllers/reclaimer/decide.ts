@@ -17,6 +17,8 @@ export interface Seen extends ScrubSurroundings {
   claim(key: string): Claim | undefined;
   /** What is under way for the volume of this name. */
   intent(volumeName: string): VolumeIntent | undefined;
+  /** Names of the nodes that a volume is attached to, or is on its way from or to; sorted. */
+  attachedTo(volumeName: string): readonly string[];
   /** The drivers in this process, by name. */
   readonly driver: (name: string) => DriverFacts | undefined;
 }
@@ -121,6 +123,12 @@ function deleteVolume(what: Reclaim, intent: DeleteIntent | undefined): Reclaime
       return { actions: fail(volume, 'VolumeFailedDelete', deleter.message), reasons: [because('VolumeFailedDelete', deleter.message, 'administrator')] };
     case 'driver':
       break;
+  }
+  // As external provisioners do: a backend refuses to delete what is attached, or worse, does not.
+  const nodes = seen.attachedTo(volume.name);
+  if (nodes.length > 0) {
+    const text = `persistentvolume ${volume.name} is still attached to node ${nodes.join(', ')}`;
+    return { actions: [], reasons: [because('StillAttached', text, 'attach-detach')] };
   }
   if (intent !== undefined) return confirmed(what, attempt(what, intent));
   const object = newIntent(volume.name, {

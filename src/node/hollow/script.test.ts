@@ -26,6 +26,16 @@ describe('without annotations', () => {
     expect([script.exitCode(app), script.readyAfter(app), script.stopAfter(app), script.problems]).toEqual([0, 0, 0, []]);
   });
 
+  test('those of a pod that may run only once and only so long take a second: they have something to do that ends', () => {
+    const limited = (restartPolicy: string, activeDeadlineSeconds?: number): Pod => {
+      const base = pod({});
+      return { ...base, spec: { ...base.spec, restartPolicy, ...(activeDeadlineSeconds === undefined ? {} : { activeDeadlineSeconds }) } };
+    };
+    expect(scriptOf(limited('Never', 60)).runFor(app)).toBe(1000);
+    expect(scriptOf(limited('Never')).runFor(app)).toBeUndefined();
+    expect(scriptOf(limited('Always', 60)).runFor(app)).toBeUndefined();
+  });
+
   test('those of a Job take a second; those of something that is only called so do not', () => {
     const owner = (kind: string, apiVersion: string, controller = true) => [{ kind, apiVersion, name: 'x', uid: 'u', controller }];
     expect(scriptOf(pod({}, owner('Job', 'batch/v1'))).runFor(app)).toBe(1000);

@@ -34,7 +34,9 @@ export function scriptOf({ metadata, spec }: Pod): Script {
   const of = <T>(values: Values<T>, container: Container): T | undefined =>
     values.byContainer.get(container.name) ?? (initContainers.has(container) ? undefined : values.general);
   const isJob = metadata.ownerReferences?.some(({ controller, kind, apiVersion }) => controller === true && kind === 'Job' && apiVersion.startsWith('batch/'));
-  const usual = (container: Container) => (initContainers.has(container) ? (isSidecar(container) ? undefined : 0) : isJob === true ? jobMs : undefined);
+  // Whoever may run only so long, and only once, has something to do that ends: what scrubs a volume, for one.
+  const ends = isJob === true || (spec.restartPolicy === 'Never' && spec.activeDeadlineSeconds !== undefined);
+  const usual = (container: Container) => (initContainers.has(container) ? (isSidecar(container) ? undefined : 0) : ends ? jobMs : undefined);
   return {
     runFor: (container) => of(runFor, container) ?? usual(container),
     exitCode: (container) => of(exitCode, container) ?? 0,
@@ -46,7 +48,7 @@ export function scriptOf({ metadata, spec }: Pod): Script {
 
 const prefix = 'mooring.dev/';
 
-/** What a Job's container does takes a second, if nobody says otherwise. */
+/** What ends takes a second, if nobody says otherwise. */
 const jobMs = 1000;
 
 interface Values<T> {
