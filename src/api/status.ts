@@ -33,6 +33,8 @@ export class ApiError extends Error {
   readonly code: number;
   readonly reason: string;
   readonly details: StatusDetails | undefined;
+  /** What the client should know beside: texts for the Warning header. */
+  warnings: readonly string[] = [];
   constructor(code: number, reason: string, message: string, details?: StatusDetails) {
     super(message);
     this.name = 'ApiError';

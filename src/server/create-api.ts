@@ -2,6 +2,7 @@ import { loadExpressions } from '../api/admission/expressions.ts';
 import { loadCel } from '../api/cel/environment.ts';
 import type { Kind } from '../api/kind.ts';
 import { volumeBindingsPath } from '../api/kinds/mooring/volume-binding.ts';
+import { ApiError } from '../api/status.ts';
 import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
 import { ConfiguredAdmission } from './admission/configured.ts';
@@ -78,7 +79,14 @@ export function createApi({ store, kinds, world, tokens, access, extensions, web
         if (custom?.loading !== undefined) await custom.loading;
         const route = router.route(request.path);
         const { deprecation } = route.resource.kind;
-        return await dispatch(registry, { request, route, warnings: new Set(deprecation === undefined ? [] : [deprecation]) }, tokens);
+        const warnings = new Set(deprecation === undefined ? [] : [deprecation]);
+        try {
+          return await dispatch(registry, { request, route, warnings }, tokens);
+        } catch (error) {
+          // A client is warned also of what it is refused.
+          if (error instanceof ApiError) error.warnings = [...warnings];
+          throw error;
+        }
       } catch (error) {
         throw storeFailure(error);
       }

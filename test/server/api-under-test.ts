@@ -57,7 +57,7 @@ export class ApiUnderTest {
     try {
       return sent(await this.handle(method, path, options));
     } catch (error) {
-      if (error instanceof ApiError) return { code: error.code, body: error.toStatus() as never, warnings: [] };
+      if (error instanceof ApiError) return { code: error.code, body: error.toStatus() as never, warnings: error.warnings };
       throw error;
     }
   }

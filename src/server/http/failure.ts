@@ -20,7 +20,7 @@ export async function failureReply(failure: { exchange: Exchange; auditId: strin
   const question = exchange.target.indexOf('?');
   const query = question < 0 ? noQuery : new URLSearchParams(exchange.target.slice(question + 1));
   const rendered = await renderStatus(known.toStatus(), exchange.header('accept'), wantsPretty(query, exchange.header('user-agent') ?? ''));
-  const headers = standardHeaders(auditId, rendered.contentType, []);
+  const headers = standardHeaders(auditId, rendered.contentType, known.warnings);
   const wait = known.details?.retryAfterSeconds ?? 0;
   if (wait > 0) headers.push('retry-after', String(wait));
   if (known.code === 403) headers.push('x-content-type-options', 'nosniff');
