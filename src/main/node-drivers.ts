@@ -1,0 +1,52 @@
+import type { Pod, ServiceAccountTokenProjection, TokenRequest } from '../api/generated/types.ts';
+import { serviceAccountKind } from '../api/kinds/service-account.ts';
+import { configMapNode } from '../drivers/config-map/node.ts';
+import { type DriverAnswer, failed, type NodeDriver } from '../drivers/contract.ts';
+import { downwardApiNode } from '../drivers/downward-api/node.ts';
+import { emptyDirNode } from '../drivers/empty-dir/node.ts';
+import type { NodeHost } from '../drivers/files/node-host.ts';
+import { hostPathNode } from '../drivers/host-path/node.ts';
+import { localNode } from '../drivers/local/node.ts';
+import { type IssuedToken, projectedNode } from '../drivers/projected/node.ts';
+import { secretNode } from '../drivers/secret/node.ts';
+import type { Client } from '../machinery/client.ts';
+import type { DriversAround } from '../node/agent.ts';
+import type { Clock } from '../world/world.ts';
+
+/** The volume types that a node of ours can mount. */
+export function nodeDrivers(machine: NodeHost, clock: Clock, around: DriversAround): readonly NodeDriver[] {
+  const allocatableMemory = around.allocatable()['memory'] ?? '1Gi';
+  const options = { ...machine, ...around, clock, allocatableMemory };
+  const token = (pod: Pod, wanted: ServiceAccountTokenProjection) => requestToken(around.client, pod, wanted);
+  return [
+    emptyDirNode(options),
+    hostPathNode(machine),
+    localNode(options),
+    configMapNode(options),
+    secretNode(options),
+    downwardApiNode(options),
+    projectedNode({ ...options, token }),
+  ];
+}
+
+async function requestToken(
+  client: Client,
+  pod: Pod,
+  { audience, expirationSeconds = 3600 }: ServiceAccountTokenProjection,
+): Promise<DriverAnswer<IssuedToken>> {
+  const { namespace = '', name = '', uid = '' } = pod.metadata;
+  const request = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: {
+      ...(audience === undefined || audience === '' ? {} : { audiences: [audience] }),
+      expirationSeconds,
+      boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid },
+    },
+  };
+  const account = { namespace, name: pod.spec.serviceAccountName ?? 'default', subresource: 'token' };
+  const issued = await client.createUnder<TokenRequest>(serviceAccountKind, account, request);
+  if (!issued.ok) return failed('Unavailable', `failed to fetch token: ${issued.error.message}`);
+  const { token, expirationTimestamp } = issued.value.status;
+  return { ok: true, value: { token, expires: Date.parse(expirationTimestamp ?? '') } };
+}

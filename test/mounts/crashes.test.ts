@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { ok, SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
+import type { HostCall } from '../../src/sim/host/simulated-host.ts';
+import { simulate } from '../../src/sim/world.ts';
+import { podKind } from '../../src/api/kinds/workloads/pod.ts';
+import { everything, prepare, Scene } from './scene.ts';
+import { root } from './small-agent.ts';
+
+/** Calls that change something; what is only read can be read again. */
+const changing = new Set<HostCall['name']>([
+  'mount',
+  'unmount',
+  'makeDirectory',
+  'write',
+  'makeLink',
+  'rename',
+  'removeFile',
+  'removeDirectory',
+  'removeTree',
+  'setOwner',
+  'setMode',
+]);
+
+/** The agent dies right after its n-th change, and nobody hears of it. What happens between one change and the next can happen again. */
+function dyingAfter(fatal: number | undefined): { readonly count: () => number; readonly dies: (call: HostCall, moment: 'before' | 'after') => boolean } {
+  let count = 0;
+  return { count: () => count, dies: ({ name }, moment) => changing.has(name) && moment === 'after' && ++count === fatal };
+}
+
+test(
+  'wherever an agent dies while it mounts or unmounts, the next one brings it to the same end',
+  () =>
+    simulate(
+      7,
+      async (world) => {
+        const cluster = await SimulatedCluster.start(world, { controllers: false });
+        await prepare(cluster);
+        const volumes = await everything(cluster);
+        /** Resolves with how many changes mounting took, and mounting and unmounting together. */
+        const life = async (name: string, fatal: number | undefined) => {
+          const scene = await Scene.open(world, cluster);
+          const death = dyingAfter(fatal);
+          let { keeper, process } = await scene.agent(death);
+          const revive = async () => {
+            if (!process.alive) ({ keeper, process } = await scene.agent());
+            await cluster.wait(1_000);
+          };
+          const pod = await scene.pod(name, volumes);
+          await cluster.wait(1_000);
+          const mounting = death.count();
+          await revive();
+          expect(keeper.look(pod), name).toMatchObject({ ready: true });
+          expect(await scene.mounted(), name).toHaveLength(5);
+          const local = (await scene.host.table()).find(({ target }) => target.includes('local-volume'));
+          expect(local?.options, name).toContain('ro');
+
+          scene.leave(pod.metadata.uid ?? '');
+          await cluster.wait(1_000);
+          await revive();
+          expect(await scene.mounted(), name).toEqual([]);
+          expect(await scene.host.list(`${root}/pods`), name).toEqual([]);
+          for (const data of ['/mnt/local', '/disk']) expect(await scene.host.list(data), name).toEqual(['precious']);
+          process.kill();
+          ok(await cluster.client.delete(podKind, { namespace: 'default', name }, { gracePeriodSeconds: 0 }));
+          return { mounting, all: death.count() };
+        };
+
+        const whole = await life('whole', undefined);
+        expect(whole.mounting).toBeGreaterThan(20);
+        expect(whole.all - whole.mounting).toBeGreaterThan(10);
+        for (let fatal = 1; fatal <= whole.all; fatal++) await life(`dies-after-${fatal}`, fatal);
+      },
+      { steps: 10_000_000 },
+    ),
+  120_000,
+);
