@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import { ExtendedKeyUsageExtension, Extension, KeyUsageFlags, KeyUsagesExtension, Name, X509CertificateGenerator } from '@peculiar/x509';
 import { type CertificateRequest, subjectAlternativeName, writeNames } from '../../../api/x509/certificate-request.ts';
 import { writeName } from '../../../api/x509/distinguished-name.ts';
