@@ -7,6 +7,7 @@ import type { Auditor } from '../server/audit/auditor.ts';
 import { createAuthenticator } from '../server/auth/authenticator.ts';
 import type { Authorizer } from '../server/auth/authorizer.ts';
 import { type Certificates, ensureCertificates } from '../server/auth/certificate-files.ts';
+import { followRelations } from '../server/auth/node/follow.ts';
 import { followRbac } from '../server/auth/rbac/follow.ts';
 import { createTokenIssuer, type TokenIssuer } from '../server/auth/token-issuer.ts';
 import { createApi, type RunningApi } from '../server/create-api.ts';
@@ -20,7 +21,7 @@ import type { World } from '../world/world.ts';
 import type { AuditOptions } from './audit-options.ts';
 import { bootstrap } from './bootstrap.ts';
 import { encryptedMarker } from './encrypted-marker.ts';
-import { controllersByRole } from './controller-roles.ts';
+import { controllerRoles, controllersByRole } from './controller-roles.ts';
 import { startControllers } from './controllers.ts';
 import { ensureDefaultClasses, storageClasses } from './default-classes.ts';
 import { ensureDefaultPolicy } from './default-policy.ts';
@@ -119,7 +120,9 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   const plain = options.plain ?? false;
   const roles = await followRbac(store);
   undo.later(async () => roles.stop());
-  const authorizer = controllersByRole(roles.authorizer);
+  const relations = followRelations(store, world);
+  undo.later(async () => relations.stop());
+  const authorizer = controllersByRole(roles.authorizer, controllerRoles, relations);
   const api = createApi({
     store,
     kinds: allKinds,

@@ -1,8 +1,10 @@
 import { signers } from '../api/kinds/certificates/signer-name.ts';
 import type { Authorizer } from '../server/auth/authorizer.ts';
 import type { ControllerPolicy } from '../server/auth/rbac/default-policy.ts';
+import { nodeAuthorizer } from '../server/auth/node/authorizer.ts';
+import type { FollowedRelations } from '../server/auth/node/follow.ts';
+import { NodeRelations } from '../server/auth/node/relations.ts';
 import { byRole, policyRulesOf, type Role, type Rule } from '../server/auth/roles.ts';
-import { nodesByRole } from './node-roles.ts';
 
 const rule = (verbs: string, group: string, ...resources: readonly string[]): Rule => ({ verbs: verbs.split(' '), group, resources });
 const onNames = (verbs: string, group: string, { resource, names }: { readonly resource: string; readonly names: readonly string[] }): Rule => ({
@@ -101,7 +103,7 @@ export const controllerRoles = {
   'endpoint-controller': [rule('create update delete', '', 'endpoints'), events],
   'taint-eviction-controller': [rule('update', '', 'pods/status'), rule('delete', '', 'pods'), events],
   'pod-garbage-collector': [rule('get', '', 'nodes'), rule('update', '', 'pods/status'), rule('delete', '', 'pods')],
-  /** What hollow nodes say; all else they do as the nodes that they are (`node-roles.ts`). */
+  /** What hollow nodes say; all else they do as the nodes that they are (`server/auth/node`). */
   'hollow-nodes': [events],
   /** The scheduler, and its election. */
   'moor-scheduler': [
@@ -126,9 +128,13 @@ export const controllerAccount = (name: ControllerName): string => `system:servi
 export const controllerPolicy: ControllerPolicy = Object.fromEntries(controllerNames.map((name) => [name, policyRulesOf(controllerRoles[name])]));
 
 /**
- * Controllers and nodes may do what their roles say, whatever becomes of the roles in the cluster; about all else, and about
- * everybody else, `others` decides.
+ * Controllers may do what their roles say, whatever becomes of the roles in the cluster, and nodes what concerns them; about all else, and
+ * about everybody else, `others` decides. Without `relations`, nothing but what bears its own name concerns a node.
  */
-export function controllersByRole(others: Authorizer, roles: Readonly<Record<ControllerName, Role>> = controllerRoles): Authorizer {
-  return byRole(new Map(controllerNames.map((name) => [controllerAccount(name), roles[name]])), nodesByRole(others));
+export function controllersByRole(
+  others: Authorizer,
+  roles: Readonly<Record<ControllerName, Role>> = controllerRoles,
+  relations: Pick<FollowedRelations, 'current'> = { current: () => new NodeRelations() },
+): Authorizer {
+  return byRole(new Map(controllerNames.map((name) => [controllerAccount(name), roles[name]])), nodeAuthorizer(relations, others));
 }

@@ -5,9 +5,9 @@ import { auditedApi } from '../server/audit/audited-api.ts';
 import type { Auditor } from '../server/audit/auditor.ts';
 import { authorizedApi } from '../server/auth/authorized-api.ts';
 import type { Authorizer } from '../server/auth/authorizer.ts';
+import { nodeUser } from '../server/auth/user.ts';
 import { controllerAccount, type ControllerName } from './controller-roles.ts';
 import { createInProcessTransport } from './in-process-transport.ts';
-import { nodeUser } from './node-roles.ts';
 
 /** The server itself: what it makes for a new cluster, and what it looks up to check a token. */
 export function systemClient(api: Api, agent: string): Client {

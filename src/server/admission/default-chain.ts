@@ -9,6 +9,7 @@ import { defaultStorageClass } from './default-storage-class.ts';
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { nodeRestriction } from './node-restriction/node-restriction.ts';
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.ts';
 import { podTopologyLabels } from './pod-topology-labels.ts';
 import { priority } from './priority.ts';
@@ -34,6 +35,7 @@ export function defaultChain(resources: Resources, deps: Dependencies): Admissio
     namespaceLifecycle(resources),
     limitRanger(resources, reader),
     serviceAccount(resources, deps),
+    nodeRestriction(resources, reader, deps.access?.authorizer),
     priority(resources, reader),
     defaultTolerationSeconds,
     defaultStorageClass(resources, reader),

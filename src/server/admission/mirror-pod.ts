@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/generated/types.ts';
+import { podSecrets } from '../auth/node/pod-references.ts';
 import type { AdmissionRequest } from './chain.ts';
-import { podSecretReferences } from './secret-references.ts';
 import { refused } from './refused.ts';
 
 /** A pod that a node runs from a file of its own and only shows to the API. */
@@ -9,7 +9,7 @@ export const isMirror = ({ metadata }: Pod): boolean => metadata.annotations?.['
 /** What it runs is decided on the node: it may not gain anything from the cluster by being shown. */
 export function forbidMirrorReferences(request: AdmissionRequest, pod: Pod): void {
   if ((pod.spec.serviceAccountName ?? '') !== '') throw refused(request, 'a mirror pod may not reference service accounts');
-  if (podSecretReferences(pod).length > 0) throw refused(request, 'a mirror pod may not reference secrets');
+  if (podSecrets(pod).some((name) => (name ?? '') !== '')) throw refused(request, 'a mirror pod may not reference secrets');
   for (const { projected } of pod.spec.volumes ?? []) {
     if ((projected?.sources ?? []).some((source) => source.serviceAccountToken !== undefined)) {
       throw refused(request, 'a mirror pod may not use ServiceAccountToken volume projections');

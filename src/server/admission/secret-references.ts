@@ -1,35 +1,8 @@
-import type { Container, Pod, ServiceAccount, Volume } from '../../api/generated/types.ts';
+import type { Container, Pod, ServiceAccount } from '../../api/generated/types.ts';
 import type { AdmissionRequest } from './chain.ts';
 import { refused } from './refused.ts';
 
 const ENFORCE = 'kubernetes.io/enforce-mountable-secrets';
-
-/** The names of all secrets that a pod refers to. */
-export function podSecretReferences({ spec }: Pod): string[] {
-  const containers = [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])];
-  return [
-    ...(spec.imagePullSecrets ?? []).map((secret) => secret.name ?? ''),
-    ...containers.flatMap((container) => containerReferences(container).map((reference) => reference.secret)),
-    ...(spec.volumes ?? []).flatMap(volumeReferences),
-  ];
-}
-
-function volumeReferences(volume: Volume): string[] {
-  const direct = [
-    volume.azureFile?.secretName,
-    volume.cephfs?.secretRef?.name,
-    volume.cinder?.secretRef?.name,
-    volume.flexVolume?.secretRef?.name,
-    volume.rbd?.secretRef?.name,
-    volume.secret?.secretName,
-    volume.scaleIO?.secretRef?.name,
-    volume.iscsi?.secretRef?.name,
-    volume.storageos?.secretRef?.name,
-    volume.csi?.nodePublishSecretRef?.name,
-    ...(volume.projected?.sources ?? []).map((source) => source.secret?.name),
-  ];
-  return direct.filter((name) => name !== undefined);
-}
 
 interface Reference {
   readonly secret: string;

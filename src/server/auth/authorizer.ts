@@ -13,6 +13,8 @@ export type Attributes =
       readonly subresource: string;
       readonly namespace: string;
       readonly name: string;
+      /** Of a list, a watch or the deletion of a collection: to what it is narrowed down. */
+      readonly fieldSelector?: string;
     }
   | { readonly type: 'path'; readonly verb: string; readonly path: string };
 

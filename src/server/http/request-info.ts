@@ -19,8 +19,14 @@ export function requestInfo(method: string, { path, query }: RequestTarget): Att
   const viaWatchPath = parts[start] === 'watch' && parts.length > start + 1;
   const { namespace, resource, name, subresource } = readResource(parts.slice(viaWatchPath ? start + 1 : start));
   const verb = viaWatchPath ? 'watch' : verbOf(method, name, query);
-  return { type: 'resource', verb, group, version, resource, subresource, namespace, name: name === '' ? selectedName(verb, query) : name };
+  const asked = { type: 'resource', verb, group, version, resource, subresource, namespace } as const;
+  // Selectors do not count on the old paths of watches, as they do not in Kubernetes.
+  if (name !== '' || viaWatchPath || !onCollections.has(verb)) return { ...asked, name };
+  const fieldSelector = query.get('fieldSelector') ?? '';
+  return fieldSelector === '' ? { ...asked, name } : { ...asked, name: selectedName(verb, fieldSelector), fieldSelector };
 }
+
+const onCollections: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
 
 /** A namespace's own subresources; anything else behind a namespace's name is a resource in it. */
 const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize']);
@@ -55,8 +61,8 @@ export function asksForWatch(query: URLSearchParams): boolean {
 }
 
 /** A list or watch that a field selector narrows to one name is a request for that name (nodes may read their own). */
-function selectedName(verb: string, query: URLSearchParams): string {
-  if (verb !== 'list' && verb !== 'watch') return '';
-  const match = /(?:^|,)metadata\.name==?([^,=!]+)(?:,|$)/.exec(query.get('fieldSelector') ?? '');
+function selectedName(verb: string, fieldSelector: string): string {
+  if (verb === 'deletecollection') return '';
+  const match = /(?:^|,)metadata\.name==?([^,=!]+)(?:,|$)/.exec(fieldSelector);
   return match?.[1] ?? '';
 }

@@ -10,6 +10,7 @@ import { parseWriteOptions } from '../options.ts';
 import { type Call, decodeBody, bodyType, type Registry } from '../registry.ts';
 import { keyOf } from '../resources.ts';
 import { storedOf } from '../stored.ts';
+import { Draft } from '../transaction.ts';
 
 const tokenType = bodyType<TokenRequest>('authentication.k8s.io', 'v1', 'TokenRequest');
 const tokenKind = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
@@ -22,6 +23,7 @@ export async function requestToken(registry: Registry, call: Call, issuer: Pick<
   if (request.method !== 'POST') throw statusErrors.methodNotAllowedHere();
   const { fieldValidation } = parseWriteOptions(request.query, 'CreateOptions');
   const asked = decodeBody(request.body, tokenType, { fieldValidation, warnings });
+  await admit(registry, call, asked);
   checkIdentity(asked, call);
   const account = (await currentOf(registry, call)).object as ServiceAccount;
   const { uid = '' } = account.metadata;
@@ -45,6 +47,32 @@ export async function requestToken(registry: Registry, call: Call, issuer: Pick<
     status: { token, expirationTimestamp: timestamp(now + seconds * 1000) },
   };
   return { type: 'plain', code: 201, object, warnings: [...warnings] };
+}
+
+/** A token is written nowhere, but not everybody who may ask for one may ask for any. */
+async function admit(registry: Registry, { request, route, warnings }: Call, object: TokenRequest): Promise<void> {
+  const { resource, namespace, name } = route;
+  const draft = new Draft(registry.store, registry.locks);
+  const { dryRun } = parseWriteOptions(request.query, 'CreateOptions');
+  const admission = {
+    operation: 'create',
+    resource,
+    subresource: 'token',
+    namespace,
+    name,
+    object,
+    old: undefined,
+    user: request.user,
+    dryRun,
+    draft,
+    warnings,
+  } as const;
+  try {
+    await registry.admission.mutate(admission);
+    await registry.admission.validate(admission);
+  } finally {
+    draft.release();
+  }
 }
 
 function checkIdentity({ metadata }: TokenRequest, { route }: Call): void {
