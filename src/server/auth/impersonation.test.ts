@@ -50,6 +50,21 @@ describe('acting as somebody else', () => {
     expect(await actingUser(admin, [['impersonate-user', name]], authorizer)).toEqual({ name, groups });
   });
 
+  test('a key of extra is a key, whatever it is called', async () => {
+    const { asked, authorizer } = recording();
+    const headers = [
+      ['impersonate-user', 'jane'],
+      ['impersonate-extra-__proto__', 'x'],
+      ['impersonate-extra-constructor', 'y'],
+    ] as const;
+    const { extra } = await actingUser(admin, headers, authorizer);
+    expect(Object.entries(extra ?? {})).toEqual([
+      ['__proto__', ['x']],
+      ['constructor', ['y']],
+    ]);
+    expect(asked).toHaveLength(3);
+  });
+
   test('is refused as a whole if any of it is', async () => {
     const { authorizer } = recording(({ resource }) => resource !== 'groups');
     const headers = [

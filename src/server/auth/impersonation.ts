@@ -33,7 +33,8 @@ export async function actingUser(sender: User, headers: readonly (readonly [name
 }
 
 function wantedUser(headers: readonly (readonly [string, string])[]): Wanted | undefined {
-  const wanted: Wanted = { name: '', uid: '', groups: [], extra: {} };
+  // Without a prototype: keys are whatever clients make up.
+  const wanted: Wanted = { name: '', uid: '', groups: [], extra: Object.create(null) as Wanted['extra'] };
   for (const [header, value] of headers) {
     if (header === 'impersonate-user') wanted.name ||= value;
     else if (header === 'impersonate-uid') wanted.uid ||= value;

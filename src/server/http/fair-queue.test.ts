@@ -96,15 +96,30 @@ describe('seats', () => {
     expect(seated.at(-1)).toBe('wide');
   });
 
-  test('of wide requests that waited, one begins at a time', async () => {
-    const { ask, seated, turn, done } = open({ seats: 8 });
-    const held = Array.from({ length: 4 }, (_, i) => ask(`h${i}`, `h${i}`, 2)?.flow);
-    for (let i = 0; i < 4; i++) ask(`w${i}`, `w${i}`, 2);
-    for (const flow of held) if (flow !== undefined) done(flow, 2);
+  test('with a pace one begins at a time, also where nobody waits', async () => {
+    const turns: (() => void)[] = [];
+    const { ask, seated, turn, queue, done } = open({ pace: { begun: (next) => void turns.push(next) } });
+    const first = ask('a', 'a1');
+    for (const name of ['b', 'c', 'd', 'e', 'f']) ask(name, `${name}1`);
     await turn();
-    expect(seated.filter((label) => label.startsWith('w'))).toEqual(['w0']);
+    expect(seated).toEqual(['a1']);
+    for (const expected of [
+      ['a1', 'b1'],
+      ['a1', 'b1', 'c1'],
+      ['a1', 'b1', 'c1', 'd1'],
+    ]) {
+      turns.shift()?.();
+      await turn();
+      expect(seated).toEqual(expected);
+    }
+    // All four seats are taken: neither a turn nor a seat alone lets the next one begin.
+    turns.shift()?.();
     await turn();
-    expect(seated.filter((label) => label.startsWith('w'))).toEqual(['w0', 'w1']);
+    expect(seated).toHaveLength(4);
+    if (first !== undefined) done(first.flow);
+    await turn();
+    expect(seated).toEqual(['a1', 'b1', 'c1', 'd1', 'e1']);
+    expect(queue.waiting).toBe(1);
   });
 });
 

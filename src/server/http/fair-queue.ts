@@ -10,6 +10,14 @@ export interface FairQueueOptions {
   readonly perFlow: number;
   readonly soon: (callback: () => void) => void;
   readonly refused: (limit: string) => void;
+  /** For requests that keep the processor busy: one of them begins at a time, and they pause as it says. */
+  readonly pace?: Pace;
+}
+
+/** When the next request may begin. */
+export interface Pace {
+  /** One begins. `next` is called once it is another one's turn; `waiting` is asked then. */
+  begun(next: () => void, waiting: () => number): void;
 }
 
 /** The requests of one user. Lives as long as there are any. */
@@ -48,6 +56,8 @@ export class FairQueue {
   #used = 0;
   #waiting = 0;
   #scheduled = false;
+  /** One has begun, and it is nobody else's turn yet. */
+  #pausing = false;
 
   constructor(options: FairQueueOptions) {
     this.#options = options;
@@ -56,11 +66,6 @@ export class FairQueue {
 
   get waiting(): number {
     return this.#waiting;
-  }
-
-  /** What takes so long that few of it should be under way at once: they take turns on one processor anyway. */
-  get wide(): number {
-    return Math.max(1, Math.floor(this.#options.seats / 4));
   }
 
   /** A request has come. @throws ApiError 429 */
@@ -86,8 +91,9 @@ export class FairQueue {
    * `giveUp` refuses a request that still waits and says so, and does nothing to one that is seated.
    */
   enter(flow: Flow, width: number): { readonly seated: Promise<void>; readonly giveUp: () => boolean } | undefined {
-    if (this.#turns.size === 0 && this.#hasRoom(flow, width)) {
+    if (this.#turns.size === 0 && !this.#pausing && this.#hasRoom(flow, width)) {
       this.#take(flow, width);
+      this.#pause();
       return undefined;
     }
     this.#makePlace(flow);
@@ -121,6 +127,16 @@ export class FairQueue {
   /** A flow without a seat gets one, however wide. */
   #fits(flow: Flow, width: number): boolean {
     return flow.held === 0 || flow.held + width <= this.#flowSeats;
+  }
+
+  #pause(): void {
+    if (this.#options.pace === undefined) return;
+    this.#pausing = true;
+    const next = (): void => {
+      this.#pausing = false;
+      if (this.#turns.size > 0) this.#seat();
+    };
+    this.#options.pace.begun(next, () => this.#waiting);
   }
 
   #take(flow: Flow, width: number): void {
@@ -164,9 +180,10 @@ export class FairQueue {
     });
   }
 
-  /** Gives out what seats there are, but of wide requests one: between two of them others have their say. */
+  /** Gives out what seats there are, but with a pace only one: between two of them others have their say. */
   #seat(): void {
     for (const flow of this.#turns) {
+      if (this.#pausing) return;
       const next = flow.waiting[0];
       if (next === undefined || !this.#fits(flow, next.width)) continue;
       // Nobody overtakes whoever is next: narrow requests would keep a wide one waiting for ever.
@@ -177,10 +194,7 @@ export class FairQueue {
       if (flow.waiting.length > 0) this.#turns.add(flow);
       this.#take(flow, next.width);
       next.go();
-      if (next.width >= this.wide && this.#turns.size > 0) {
-        this.#schedule();
-        return;
-      }
+      this.#pause();
     }
   }
 

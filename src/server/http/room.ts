@@ -3,7 +3,8 @@ import type { World } from '../../world/world.ts';
 import type { ApiRequest, User } from '../api.ts';
 import type { Attributes } from '../auth/authorizer.ts';
 import type { Exchange } from './exchange.ts';
-import { FairQueue, type Flow, overload } from './fair-queue.ts';
+import { breathe } from './breathe.ts';
+import { FairQueue, type Flow, overload, type Pace } from './fair-queue.ts';
 import type { Limits } from './limits.ts';
 import { type Priority, priorities, priorityOf } from './priority.ts';
 import type { RequestMetrics } from './request-metrics.ts';
@@ -42,19 +43,28 @@ export class Room {
   readonly #lanes: Readonly<Record<Priority, Lane>>;
   /** Of all large bodies that are here or announced. */
   #bodyBytes = 0;
+  /** Requests so far that were done in no time. */
+  #quick = 0;
 
   constructor(options: RoomOptions) {
     this.#options = options;
     const { limits, world, metrics } = options;
-    const queue = (seats: number): FairQueue =>
+    const queue = (seats: number, pace?: Pace): FairQueue =>
       new FairQueue({
+        ...(pace === undefined ? {} : { pace }),
         seats,
         waiting: limits.requestsWaiting,
         perFlow: limits.requestsPerUser,
         soon: (callback) => world.timers.soon(callback),
         refused: (limit) => metrics.refused.add(1, limit),
       });
-    const lane = (): Lane => ({ narrow: queue(limits.seats), wide: queue(Math.ceil(limits.seats / 50)) });
+    const lane = (): Lane => ({
+      narrow: queue(limits.seats),
+      wide: queue(
+        Math.ceil(limits.seats / 50),
+        breathe(world, () => this.#quick),
+      ),
+    });
     this.#lanes = { vital: lane(), system: lane(), bulk: lane() };
     const waitingIn = ({ narrow, wide }: Lane): number => narrow.waiting + wide.waiting;
     metrics.waiting = () => priorities.reduce((sum, priority) => sum + waitingIn(this.#lanes[priority]), 0);
@@ -87,7 +97,9 @@ export class Room {
     const reserved = this.#reserve(visit.flow, asking.exchange);
     try {
       const received = await receive();
-      const waits = visit.enter(isWide(asking.attributes, received));
+      const wide = isWide(asking.attributes, received);
+      if (!wide) this.#quick += 1;
+      const waits = visit.enter(wide);
       if (waits !== undefined) {
         asking.exchange.onClose(() => void visit.giveUp());
         await waits;
