@@ -32,6 +32,7 @@ import { type NodeOptions, nodeSettings } from './node-settings.ts';
 import { openApiDocuments } from './openapi.ts';
 import { realDrivers } from './real-drivers.ts';
 import { createRealWorld, type LogLevel } from './real-world.ts';
+import type { SandboxNodes } from './sandbox-nodes.ts';
 import { startScheduler } from './scheduler.ts';
 import { secretFiles } from './secret-files.ts';
 import { signWith } from './sign-certificates.ts';
@@ -61,6 +62,8 @@ export interface ClusterOptions {
   readonly controllers?: boolean;
   /** False: it does not run in this process; `moor scheduler` may run it elsewhere. As `controllers`, unless said. */
   readonly scheduler?: boolean;
+  /** What pods are on the nodes of this process. hollow: nothing runs; sandbox: containers are processes of this machine (Linux, root). hollow unless said. */
+  readonly runtime?: NodeRuntime | undefined;
   /** warn unless said. */
   readonly logLevel?: LogLevel;
   /** Absent: nothing is written down of who asked for what. */
@@ -68,6 +71,8 @@ export interface ClusterOptions {
   /** A file that says which resources are encrypted in the store, and how. Absent: none are. */
   readonly encryptionConfig?: string | undefined;
 }
+
+export type NodeRuntime = 'hollow' | 'sandbox';
 
 export interface Cluster {
   /** 'https://127.0.0.1:6443' */
@@ -83,6 +88,7 @@ export interface Cluster {
 }
 
 export interface ClusterNodes {
+  readonly runtime: NodeRuntime;
   /** In order; ready when the cluster is. */
   readonly running: readonly { readonly name: string; readonly zone: string | undefined }[];
   /** Names of nodes of an earlier start that nobody runs now: they become NotReady. */
@@ -104,7 +110,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 }
 
 async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
-  const settings = nodeSettings(options.nodes, options.bare);
+  const runtime = options.runtime ?? 'hollow';
+  const settings = nodeSettings(runtime === 'sandbox' ? { count: options.bare === true ? 0 : 1, ...options.nodes } : options.nodes, options.bare);
   const world = createRealWorld({ logLevel: options.logLevel ?? 'warn' });
   const dataDir = options.dataDir ?? (await temporaryDirectory(undo));
   const listen = options.listen ?? { host: '127.0.0.1', port: 0 };
@@ -141,7 +148,7 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   await bootstrap(systemClient(api, 'apiserver'), server.port);
   await ensureDefaultPolicy(systemClient(api, 'apiserver'));
   if (options.bare !== true) await ensureDefaultClasses(systemClient(api, 'apiserver'), store);
-  const drivers = await realDrivers(systemClient(api, 'apiserver'), hollowDrivers(settings));
+  const drivers = await realDrivers(systemClient(api, 'apiserver'), runtime === 'hollow' ? hollowDrivers(settings) : []);
   readiness.state = 'ready';
   undo.later(async () => {
     readiness.state = 'stopping';
@@ -162,7 +169,8 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   // Last, so that a client does not wait until the controllers have read everything: they do that in slices, between requests.
   if (options.controllers ?? true) undo.later(runControllers({ api, world, authorizer, certificates, plain, drivers, auditor }));
   if (options.scheduler ?? options.controllers ?? true) undo.later(runScheduler({ api, world, authorizer, plain, auditor }));
-  const nodes = await runNodes(settings, { api, world, authorizer, auditor }, undo);
+  const capacity = options.nodes?.capacity ?? {};
+  const nodes = await runNodes({ runtime, settings, capacity, dataDir }, { api, world, authorizer, auditor }, undo);
   world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
   const stop = () => undo.run();
   return { url: server.url, kubeconfig, nodes, storageClasses: await storageClasses(systemClient(api, 'apiserver')), stop, [Symbol.asyncDispose]: stop };
@@ -195,18 +203,29 @@ function runScheduler({ api, world, authorizer, auditor, plain }: Access & Pick<
 }
 
 /** The nodes in the server's process. A cluster without them is ready at once; one with them, when they are. */
-async function runNodes(settings: HollowSettings, { api, world, authorizer, auditor }: Access, undo: Undo): Promise<ClusterNodes> {
+async function runNodes(wanted: WantedNodes, { api, world, authorizer, auditor }: Access, undo: Undo): Promise<ClusterNodes> {
+  const { runtime, settings } = wanted;
   const abandonedAt = (hosts: ReadonlyMap<string, Host>) => abandonedNodes(systemClient(api, 'apiserver'), hosts);
-  if (settings.count === 0) return { running: [], abandoned: await abandonedAt(new Map()) };
-  const nodes = startHollowNodes(settings, {
-    connect: connectInProcess(api, authorizer, auditor),
-    connectNode: connectNodesInProcess(api, authorizer, auditor),
-    world,
-  });
+  if (settings.count === 0) return { runtime, running: [], abandoned: await abandonedAt(new Map()) };
+  const server = { connect: connectInProcess(api, authorizer, auditor), connectNode: connectNodesInProcess(api, authorizer, auditor), world };
+  const nodes = runtime === 'sandbox' ? await runSandboxes(wanted, server) : startHollowNodes(settings, server);
   undo.later(() => nodes.stop());
   await Promise.race([nodes.ready, patience(world)]);
   const running = Array.from(nodes.hosts.values(), ({ name, labels }) => ({ name, zone: labels['topology.kubernetes.io/zone'] }));
-  return { running, abandoned: await abandonedAt(nodes.hosts) };
+  return { runtime, running, abandoned: await abandonedAt(nodes.hosts) };
+}
+
+interface WantedNodes {
+  readonly runtime: NodeRuntime;
+  readonly settings: HollowSettings;
+  readonly capacity: Readonly<Record<string, string>>;
+  readonly dataDir: string;
+}
+
+/** Loaded only if somebody wants it. */
+async function runSandboxes({ settings, capacity, dataDir }: WantedNodes, server: Parameters<typeof startHollowNodes>[1]): Promise<SandboxNodes> {
+  const { startSandboxNodes } = await import('./sandbox-nodes.ts');
+  return startSandboxNodes({ settings, capacity, directory: path.join(dataDir, 'nodes'), hidden: [dataDir] }, server);
 }
 
 /** Nodes that cannot be registered are tried again and again, which the log tells; the rest of the cluster is of use all the same. */

@@ -44,11 +44,12 @@ function readyScreen(cluster: Cluster, options: ClusterOptions): string {
   ].join('\n');
 }
 
-function nodesLine({ running }: ClusterNodes): string {
+function nodesLine({ running, runtime }: ClusterNodes): string {
   if (running.length === 0) return 'none';
   const shown = running.slice(0, 3).map(({ name, zone }) => (zone === undefined ? name : `${name} (${zone})`));
   const more = running.length > shown.length ? ` and ${running.length - shown.length} more` : '';
-  return `${running.length} hollow, nothing runs on them: ${shown.join(', ')}${more}`;
+  const what = runtime === 'hollow' ? 'hollow, nothing runs on them' : 'on this machine, pods run in sandboxes';
+  return `${running.length} ${what}: ${shown.join(', ')}${more}`;
 }
 
 function classesLine(classes: Cluster['storageClasses']): string {

@@ -1,0 +1,80 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { hollowHosts, type HollowSettings } from '../node/hollow/hosts.ts';
+import { type NodeAgent, startNodeAgent } from '../node/agent.ts';
+import type { Host } from '../node/host.ts';
+import type { Runtime } from '../node/runtime.ts';
+import type { World } from '../world/world.ts';
+import type { Connect, ConnectNode } from './identities.ts';
+import { sha256, thisMachine } from './machine-facts.ts';
+import { nodeDrivers } from './node-drivers.ts';
+import { realDisk } from './real-disk.ts';
+import { realHostFiles } from './real-host-files.ts';
+import { realMounts } from './real-mounts.ts';
+import { sandboxOn } from './real-sandbox.ts';
+
+interface Server {
+  readonly connect: Connect;
+  readonly connectNode: ConnectNode;
+  readonly world: World;
+}
+
+export interface SandboxNodesOptions {
+  readonly settings: HollowSettings;
+  /** Of each node, where it is not this machine's. */
+  readonly capacity: Readonly<Record<string, string>>;
+  /** Where the nodes keep containers and volumes. */
+  readonly directory: string;
+  /** What no container is to see. */
+  readonly hidden: readonly string[];
+}
+
+export interface SandboxNodes extends NodeAgent {
+  readonly hosts: ReadonlyMap<string, Host>;
+  /** By node. */
+  readonly runtimes: ReadonlyMap<string, Runtime>;
+}
+
+/** The nodes of `moor up` on which pods really run: all of them on this machine, with names and zones as hollow ones have. */
+export async function startSandboxNodes({ settings, capacity, directory, hidden }: SandboxNodesOptions, server: Server): Promise<SandboxNodes> {
+  const { world, connect, connectNode } = server;
+  const machine = { architecture: '', kernelVersion: '', osImage: '', containerRuntimeVersion: '', kubeletVersion: '' };
+  const hosts = new Map<string, Host>();
+  const runtimes = new Map<string, Runtime>();
+  const agents: NodeAgent[] = [];
+  for (const { name, labels, podCidr } of hollowHosts({ ...settings, drivers: [] }, machine, sha256).values()) {
+    const root = await nodeDirectory(path.join(directory, name));
+    const host = await thisMachine({ name, podCidr, root, labels: placeOf(labels), capacity });
+    const runtime = sandboxOn(world, { root: path.join(root, 'sandbox'), podCidr, hidden });
+    hosts.set(name, host);
+    runtimes.set(name, runtime);
+    agents.push(
+      await startAgentHere({ host, root, runtime }, { world, reader: connect('moor-informers'), teller: connect('hollow-nodes'), own: connectNode(name) }),
+    );
+  }
+  return {
+    hosts,
+    runtimes,
+    ready: Promise.all(agents.map(({ ready }) => ready)).then(() => undefined),
+    stop: async () => void (await Promise.all(agents.map((agent) => agent.stop()))),
+  };
+}
+
+/** The agent of a node on this machine. */
+export function startAgentHere(
+  { host, root, runtime }: { readonly host: Host; readonly root: string; readonly runtime: Runtime },
+  server: Pick<Parameters<typeof startNodeAgent>[0], 'world' | 'reader' | 'teller' | 'own'>,
+): Promise<NodeAgent> {
+  const machine = { mounts: realMounts(), files: realHostFiles };
+  const drivers: Parameters<typeof startNodeAgent>[0]['drivers'] = (around) => nodeDrivers(machine, server.world.clock, around);
+  return startNodeAgent({ ...server, host, root, runtime, machine, disk: realDisk, drivers, sha256 });
+}
+
+/** Nobody but root looks into it: there are secrets. */
+export async function nodeDirectory(directory: string): Promise<string> {
+  await mkdir(directory, { recursive: true, mode: 0o711 });
+  return realpath(directory);
+}
+
+const placeOf = (labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(labels).filter(([name]) => name.startsWith('topology.kubernetes.io/')));
