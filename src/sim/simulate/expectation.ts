@@ -1,6 +1,7 @@
 /** What a scenario expects, and the sentences that say so. docs/SIMULATE.md has the same table. */
 import { durationOf, numberOf, quantityOf } from './happening.ts';
 import { PhraseError, Phrasebook, type Phrase, type Slots } from './phrase.ts';
+import { checkedState } from './states.ts';
 import { kindOf, parseReference, type Reference } from './reference.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { Located } from './located.ts';
@@ -46,7 +47,7 @@ const zone = (slots: Slots): Place => ({ zone: slot(slots, 'zone') });
 const state = (slots: Slots, more: { readonly not?: boolean; readonly place?: Place } = {}): Claimed => ({
   type: 'state',
   object: object(slots),
-  state: slot(slots, 'state'),
+  state: checkedState(slot(slots, 'state')),
   not: false,
   ...more,
 });
@@ -87,13 +88,13 @@ const phrases: readonly Phrase<Claimed>[] = [
     pattern: '<object> is [<state>] on a node in <zone>',
     about: 'A pod in a zone.',
     example: 'pod/web-0 is Running on a node in zone-b',
-    make: (slots) => (slots.has('state') ? state(slots, { place: zone(slots) }) : { ...state(new Map([...slots, ['state', '']]), { place: zone(slots) }) }),
+    make: (slots) => state(new Map([['state', ''], ...slots]), { place: zone(slots) }),
   },
   {
     pattern: '<object> is [<state>] on <node>',
     about: 'A pod on a node.',
     example: 'pod/web-0 is Running on node-2',
-    make: (slots) => (slots.has('state') ? state(slots, { place: node(slots) }) : state(new Map([...slots, ['state', '']]), { place: node(slots) })),
+    make: (slots) => state(new Map([['state', ''], ...slots]), { place: node(slots) }),
   },
   { pattern: '<object> is not <state>', about: 'The opposite of the next.', example: 'pod/web-0 is not Ready', make: (slots) => state(slots, { not: true }) },
   {
@@ -147,7 +148,7 @@ const phrases: readonly Phrase<Claimed>[] = [
       type: 'count',
       kind: kindOf(slot(slots, 'kind')),
       number: numberOf(slot(slots, 'number')),
-      ...(slots.has('state') ? { state: slot(slots, 'state') } : {}),
+      ...(slots.has('state') ? { state: checkedState(slot(slots, 'state')) } : {}),
     }),
   },
   {

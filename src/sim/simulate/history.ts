@@ -11,7 +11,7 @@ export interface Change {
 }
 
 /** Renewed every few seconds by everybody, and nobody's business here. */
-const leases = '/registry/leases/';
+const leases = '/registry/coordination.k8s.io/leases/';
 
 export class History {
   /** By the store's key. */

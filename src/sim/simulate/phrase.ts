@@ -58,15 +58,20 @@ export class Phrasebook<T> {
       const slots = match({ elements, words, reach, pattern: phrase.pattern });
       if (slots !== undefined) return phrase.make(slots);
     }
-    throw new PhraseError(notUnderstood(words, reach));
+    const openings = this.#compiled.flatMap(({ elements: [first] }) => (first?.type === 'words' ? first.words : []));
+    throw new PhraseError(notUnderstood(words, reach, openings));
   }
 }
 
-function notUnderstood(words: readonly Word[], { at, expected, patterns }: Reach): string {
+/** `openings`: words that a sentence may begin with. */
+function notUnderstood(words: readonly Word[], { at, expected, patterns }: Reach, openings: readonly string[]): string {
   const wrong = words[at]?.text;
   const near = wrong === undefined ? undefined : nearestName(wrong, expected);
   const where = wrong === undefined ? 'it ends too early' : at === 0 ? `nothing begins with "${wrong}"` : `"${wrong}" is not expected there`;
   if (near !== undefined) return `${where}; did you mean "${near}"?`;
+  const [first] = words;
+  const opening = first === undefined || openings.includes(first.text) ? undefined : nearestName(first.text, openings);
+  if (first !== undefined && opening !== undefined) return `nothing begins with "${first.text}"; did you mean "${opening}"?`;
   const forms = [...patterns].slice(0, mostForms).map((pattern) => `"${pattern}"`);
   return at === 0 ? where : `${where}; the form is ${forms.join(' or ')}`;
 }

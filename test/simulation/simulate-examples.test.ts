@@ -1,0 +1,88 @@
+/** The incidents of examples/simulate: their expectations hold whatever the order of events, and their timelines tell the story. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { examples, lines, play } from './scenarios.ts';
+
+const files = readdirSync(examples).filter((name) => name.endsWith('.yaml'));
+const text = (file: string) => readFileSync(path.join(examples, file), 'utf8');
+
+/** In this order, among other lines. */
+const stories: Readonly<Record<string, readonly RegExp[]>> = {
+  'multi-attach.yaml': [
+    /^attacher pv\/\S+ is attached to node-1$/,
+    /^▶ node-1 dies$/,
+    /^node node\/node-1 is NotReady$/,
+    /^taint-eviction pod\/db-\S+ is Terminating, grace 30s$/,
+    /^replicaset pod\/db-\S+ created, uses pvc\/data$/,
+    /^scheduler pod\/db-\S+ gets node-2$/,
+    /^attachdetach pod\/db-\S+ FailedAttachVolume: Waiting for detach for volume "pvc-\S+" Volume is already used by pod\(s\) db-\S+$/,
+    /^waits pod\/db-\S+ pv\/\S+ is needed on node\/node-2, but is attached to node\/node-1/,
+    /^▶ taint node-1 node\.kubernetes\.io\/out-of-service=nodeshutdown:NoExecute$/,
+    /^pod-garbage-collector pod\/db-\S+ is gone$/,
+    /^attacher pv\/\S+ is detached from node-1$/,
+    /^attacher pv\/\S+ is attached to node-2$/,
+    /^node-2 pod\/db-\S+ is Running and ready$/,
+  ],
+  'pending-by-zone.yaml': [
+    /^disks\.example\.com CreateVolume pvc-\S+ in zone-a$/,
+    /^pv-controller pvc\/early is Bound to pv\/pvc-\S+$/,
+    /^scheduler pod\/stranded FailedScheduling: 0\/2 nodes are available: 1 Insufficient cpu, 1 node\(s\) didn't match PersistentVolume's node affinity\./,
+    /^stuck pod\/stranded pv\/pvc-\S+ can be reached only from zone zone-a, where no node can run the pod\./,
+    /^scheduler pvc\/late is to have a volume for large$/,
+    /^disks\.example\.com CreateVolume pvc-\S+ in zone-b$/,
+    /^large pod\/fine is Running and ready$/,
+  ],
+  'stuck-terminating.yaml': [
+    /^you pvc\/patient is Terminating, held by kubernetes\.io\/pvc-protection$/,
+    /^stuck pvc\/patient It was told to go, but 1 pod still uses it: pod\/uses-patient \(Running\)\./,
+    /^▶ remove finalizers of pvc\/hasty$/,
+    /^you pvc\/hasty is gone$/,
+    /^pv-controller pv\/pvc-\S+ is Released$/,
+    /^waits pv\/pvc-\S+ Its claim default\/hasty was deleted\. Its policy is Delete/,
+    /^▶ delete pod\/uses-patient$/,
+    /^pvc-protection pvc\/patient is gone$/,
+    /^▶ delete pod\/uses-hasty$/,
+    /^disks\.example\.com DeleteVolume pvc-\S+$/,
+  ],
+  'released-not-reusable.yaml': [
+    /^pv-controller pvc\/data is Bound to pv\/archive$/,
+    /^pvc-protection pvc\/data is gone$/,
+    /^pv-controller pv\/archive is Released$/,
+    /^stuck pv\/archive Its claim default\/data was deleted\. Its policy is Retain/,
+    /^stuck pvc\/data No volume fits\..*Nearest: pv\/archive: is Released/,
+    /^▶ clear claimRef of pv\/archive$/,
+    /^pv-controller pvc\/data is Bound to pv\/archive$/,
+  ],
+  'provisioner-crash.yaml': [
+    /^pv-controller volumeintent\/pvc-\S+ written down before it is done: create the disk$/,
+    /^disks\.example\.com CreateVolume pvc-\S+ in zone-a$/,
+    /^▶ the controllers crash$/,
+    /^▶ the controllers are back$/,
+    /^disks\.example\.com CreateVolume pvc-\S+ in zone-a$/,
+    /^pv-controller pv\/pvc-\S+ created: 1Gi in zone-a, Delete, for default\/data$/,
+    /^pv-controller pvc\/data is Bound to pv\/pvc-\S+$/,
+  ],
+};
+
+describe.each(files)('%s', (file) => {
+  test('tells its story, and everything is as expected', async () => {
+    const played = await play(text(file));
+    expect(played.surprises).toEqual([]);
+    const told = lines(played);
+    let from = 0;
+    for (const line of stories[file] ?? [/a story that this test knows/]) {
+      const at = told.findIndex((each, i) => i >= from && line.test(each));
+      expect(at, `${String(line)} comes after line ${from} of\n${told.map((each, i) => `${i} ${each}`).join('\n')}`).toBeGreaterThanOrEqual(from);
+      from = at + 1;
+    }
+  });
+
+  test('holds in another order of events', async () => {
+    expect((await play(text(file), { seed: 2 })).surprises).toEqual([]);
+  });
+
+  test('begins with its story and its lesson', () => {
+    expect(text(file)).toMatch(/^# .+\?\n#\n# The story: [\s\S]+# The lesson: /);
+  });
+});
