@@ -170,5 +170,12 @@ export function qualifiedResource(kind: Pick<Kind, 'group' | 'plural'>): string 
   return kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`;
 }
 
+/** Of kinds that are served in several versions of a group, only the one that is listed first: the objects are the same. */
+export function eachOnce(kinds: readonly Kind[]): readonly Kind[] {
+  const first = new Map<string, Kind>();
+  for (const kind of kinds) if (!first.has(qualifiedResource(kind))) first.set(qualifiedResource(kind), kind);
+  return [...first.values()];
+}
+
 /** A kind among others, when the type of its objects no longer matters: whoever holds it hands it only objects of its own. */
 export const erased = <T extends KubeObject>(kind: Kind<T>): Kind => kind as unknown as Kind;

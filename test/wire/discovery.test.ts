@@ -33,21 +33,32 @@ describe('the kinds served', () => {
       ...['bindings', 'configmaps', 'endpoints', 'events', 'limitranges', 'namespaces', 'nodes', 'persistentvolumeclaims', 'persistentvolumes', 'pods'].map(
         (name) => `/v1/${name}`,
       ),
-      ...['resourcequotas', 'secrets', 'serviceaccounts', 'services'].map((name) => `/v1/${name}`),
+      ...['replicationcontrollers', 'resourcequotas', 'secrets', 'serviceaccounts', 'services'].map((name) => `/v1/${name}`),
       ...['controllerrevisions', 'daemonsets', 'deployments', 'replicasets', 'statefulsets'].map((name) => `apps/v1/${name}`),
       'events.k8s.io/v1/events',
       ...['selfsubjectreviews', 'tokenreviews'].map((name) => `authentication.k8s.io/v1/${name}`),
       ...['local', 'self'].map((whose) => `authorization.k8s.io/v1/${whose}subjectaccessreviews`),
       ...['selfsubjectrulesreviews', 'subjectaccessreviews'].map((name) => `authorization.k8s.io/v1/${name}`),
+      'autoscaling/v2/horizontalpodautoscalers',
+      'autoscaling/v1/horizontalpodautoscalers',
       ...['cronjobs', 'jobs'].map((name) => `batch/v1/${name}`),
+      'certificates.k8s.io/v1/certificatesigningrequests',
+      ...['ingressclasses', 'ingresses', 'networkpolicies'].map((name) => `networking.k8s.io/v1/${name}`),
       'policy/v1/poddisruptionbudgets',
       ...['clusterrolebindings', 'clusterroles', 'rolebindings', 'roles'].map((name) => `rbac.authorization.k8s.io/v1/${name}`),
       ...['csidrivers', 'csinodes', 'csistoragecapacities', 'storageclasses', 'volumeattachments', 'volumeattributesclasses'].map(
         (name) => `storage.k8s.io/v1/${name}`,
       ),
+      ...['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings', 'mutatingwebhookconfigurations'].map(
+        (name) => `admissionregistration.k8s.io/v1/${name}`,
+      ),
+      ...['validatingadmissionpolicies', 'validatingadmissionpolicybindings', 'validatingwebhookconfigurations'].map(
+        (name) => `admissionregistration.k8s.io/v1/${name}`,
+      ),
       'apiextensions.k8s.io/v1/customresourcedefinitions',
       'scheduling.k8s.io/v1/priorityclasses',
       'coordination.k8s.io/v1/leases',
+      'node.k8s.io/v1/runtimeclasses',
       'discovery.k8s.io/v1/endpointslices',
     ]);
   });

@@ -1,14 +1,25 @@
 import { apiVersionOf, erased, type Kind } from '../kind.ts';
 import { admissionKinds } from './admission/index.ts';
+import { autoscalingKinds } from './autoscaling/index.ts';
 import { storageAndCoreKinds } from './core-and-storage.ts';
 import { volumeIntentKind } from './mooring/volume-intent.ts';
+import { networkingKinds } from './networking/index.ts';
 import { rbacKinds } from './rbac/index.ts';
+import { runtimeClassKind } from './runtime-class.ts';
 import { workloadKinds } from './workloads/index.ts';
 
 export { storageAndCoreKinds };
 
 /** Every kind of Kubernetes that is served. */
-export const kubernetesKinds: readonly Kind[] = [...storageAndCoreKinds, ...workloadKinds, ...rbacKinds, ...admissionKinds];
+export const kubernetesKinds: readonly Kind[] = [
+  ...storageAndCoreKinds,
+  ...workloadKinds,
+  ...rbacKinds,
+  ...admissionKinds,
+  ...networkingKinds,
+  ...autoscalingKinds,
+  erased(runtimeClassKind),
+];
 
 /** Every kind that is served: Kubernetes' and our own, which `--plain` hides from clients. */
 export const allKinds: readonly Kind[] = [...kubernetesKinds, erased(volumeIntentKind)];

@@ -1,5 +1,5 @@
 import type { ResourceQuota } from '../../api/generated/types.ts';
-import type { Kind } from '../../api/kind.ts';
+import { eachOnce, type Kind } from '../../api/kind.ts';
 import { resourceQuotaKind } from '../../api/kinds/resource-quota.ts';
 import type { Evaluator } from '../../domain/quota/evaluator.ts';
 import { evaluatorOf } from '../../domain/quota/evaluators.ts';
@@ -64,7 +64,7 @@ class UsageKeeper {
   constructor(options: QuotaControllerOptions) {
     const { informers, clock, kinds } = options;
     const evaluators = new Map(
-      kinds.flatMap((kind) => {
+      eachOnce(kinds).flatMap((kind) => {
         const evaluator = evaluatorOf(kind);
         return evaluator === undefined ? [] : [[kind, evaluator]];
       }),

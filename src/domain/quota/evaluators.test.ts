@@ -183,13 +183,13 @@ describe('a quota', () => {
   });
 
   test('says zero of what is limited and not used, also of kinds that Kubernetes has and nobody can make here', () => {
-    const limited = quota(['persistentvolumeclaims', 'replicationcontrollers', 'count/ingresses.networking.k8s.io', 'a.deviceclass.resource.k8s.io/devices']);
+    const limited = quota(['persistentvolumeclaims', 'count/podtemplates', 'count/resourceclaims.resource.k8s.io', 'a.deviceclass.resource.k8s.io/devices']);
     const meter = meterOf(limited, claims);
     if (meter === undefined) throw new Error('claims are limited');
     expect(formatUsage(usedOf(limited, readAll(meter, [], 0)))).toEqual({
       persistentvolumeclaims: '0',
-      replicationcontrollers: '0',
-      'count/ingresses.networking.k8s.io': '0',
+      'count/podtemplates': '0',
+      'count/resourceclaims.resource.k8s.io': '0',
       'a.deviceclass.resource.k8s.io/devices': '0',
     });
   });

@@ -28,16 +28,10 @@ function isCounted(kind: Kind): boolean {
 /** Kinds of Kubernetes that a server may lack. Their objects are counted there, and cannot exist here: a quota on them says zero. */
 const absentKinds = [
   { group: '', plural: 'podtemplates' },
-  { group: '', plural: 'replicationcontrollers' },
-  { group: 'autoscaling', plural: 'horizontalpodautoscalers' },
-  { group: 'networking.k8s.io', plural: 'ingresses' },
-  { group: 'networking.k8s.io', plural: 'networkpolicies' },
-  { group: 'rbac.authorization.k8s.io', plural: 'rolebindings' },
-  { group: 'rbac.authorization.k8s.io', plural: 'roles' },
   { group: 'resource.k8s.io', plural: 'resourceclaims' },
   { group: 'resource.k8s.io', plural: 'resourceclaimtemplates' },
 ];
-const absentNames: ReadonlySet<string> = new Set(['replicationcontrollers', ...absentKinds.map(countName)]);
+const absentNames: ReadonlySet<string> = new Set(absentKinds.map(countName));
 
 /** Whether Kubernetes measures this name although no kind that is served here may be behind it. */
 export const isMeasuredAnyway = (name: string): boolean => absentNames.has(name) || name.endsWith('.deviceclass.resource.k8s.io/devices');

@@ -1,5 +1,5 @@
 import type { OwnerReference } from '../../api/generated/types.ts';
-import type { Kind } from '../../api/kind.ts';
+import { eachOnce, type Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Client } from '../../machinery/client.ts';
 import type { DefinedKinds } from '../../machinery/defined-kinds.ts';
@@ -44,7 +44,7 @@ export function garbageCollector({ clock, client, kinds, definedKinds, recorder 
 
   return {
     name: 'garbage-collector',
-    sources: [answered, ...kinds.filter(isCollected).map(follow), definedKinds.each((kind) => both(follow(kind), ownedBy(kind)))],
+    sources: [answered, ...eachOnce(kinds).filter(isCollected).map(follow), definedKinds.each((kind) => both(follow(kind), ownedBy(kind)))],
     snapshot: (uid) => graph.item(uid),
     decide: decideItem,
     perform: (action, uid) =>

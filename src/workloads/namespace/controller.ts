@@ -1,5 +1,5 @@
 import type { Namespace } from '../../api/generated/types.ts';
-import type { Kind } from '../../api/kind.ts';
+import { eachOnce, type Kind } from '../../api/kind.ts';
 import type { Client } from '../../machinery/client.ts';
 import type { DefinedKinds } from '../../machinery/defined-kinds.ts';
 import type { Informers } from '../../machinery/informers.ts';
@@ -26,13 +26,12 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
   const { namespaceKind, informers, definedKinds } = options;
   const namespaces = informers.cache(namespaceKind);
   const isContent = (kind: Kind): boolean => kind.namespaced && kind.verbs.includes('delete');
-  const known = options.kinds.filter(isContent);
+  const known = eachOnce(options.kinds).filter(isContent);
   const sweeper: Sweeper = {
     ...options,
     get contentKinds() {
-      // Two versions of one kind are the same objects.
-      const custom = new Map((options.customKinds?.() ?? definedKinds.list()).filter(isContent).map((kind) => [kind.storage.resource, kind]));
-      return custom.size === 0 ? known : [...known, ...custom.values()];
+      const custom = options.customKinds?.() ?? definedKinds.list();
+      return custom.length === 0 ? known : [...known, ...eachOnce(custom).filter(isContent)];
     },
   };
   const sweeps = new Sweeps();

@@ -6,6 +6,7 @@ import { deploymentKind } from './deployment.ts';
 import { jobKind } from './job.ts';
 import { podKind } from './pod.ts';
 import { replicaSetKind } from './replica-set.ts';
+import { replicationControllerKind } from './replication-controller.ts';
 import { statefulSetKind } from './stateful-set.ts';
 
 export { controllerRevisionKind, cronJobKind, daemonSetKind, deploymentKind, jobKind, podKind, replicaSetKind, statefulSetKind };
@@ -17,6 +18,7 @@ export const workloadKinds: readonly Kind[] = [
   erased(daemonSetKind),
   erased(deploymentKind),
   erased(replicaSetKind),
+  erased(replicationControllerKind),
   erased(statefulSetKind),
   erased(cronJobKind),
   erased(jobKind),

@@ -13,6 +13,7 @@ export const workloadSamples: Readonly<Record<string, Raw>> = {
   DaemonSet: { metadata: { name: 'web' }, spec: selected },
   Deployment: { metadata: { name: 'web' }, spec: selected },
   ReplicaSet: { metadata: { name: 'web' }, spec: selected },
+  ReplicationController: { metadata: { name: 'web' }, spec: { selector: { app: 'web' }, template } },
   StatefulSet: { metadata: { name: 'web' }, spec: selected },
   CronJob: { metadata: { name: 'nightly' }, spec: { schedule: '0 1 * * *', jobTemplate: { spec: job } } },
   Job: { metadata: { name: 'once' }, spec: job },

@@ -21,6 +21,7 @@ const published: Readonly<Record<string, readonly [shortNames: string, categorie
   ],
   'apps/v1 deployments': ['deploy', 'all', 'Name Ready Up-to-date Available Age Containers* Images* Selector*'],
   'apps/v1 replicasets': ['rs', 'all', 'Name Desired:integer Current:integer Ready:integer Age Containers* Images* Selector*'],
+  'v1 replicationcontrollers': ['rc', 'all', 'Name Desired:integer Current:integer Ready:integer Age Containers* Images* Selector*'],
   'apps/v1 statefulsets': ['sts', 'all', 'Name Ready Age Containers* Images*'],
   'batch/v1 cronjobs': ['cj', 'all', 'Name Schedule Timezone Suspend:boolean Active:integer Last_Schedule Age Containers* Images* Selector*'],
   'batch/v1 jobs': ['', 'all', 'Name Status Completions Duration Age Containers* Images* Selector*'],
@@ -38,8 +39,8 @@ test('short names, categories and columns are those of Kubernetes', () => {
 
 test('which kinds have a status and which can be scaled', () => {
   const having = (part: 'status' | 'scale'): string[] => workloadKinds.filter((kind) => kind[part] !== undefined).map((kind) => kind.kind);
-  expect(having('status')).toEqual(['Pod', 'DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet', 'CronJob', 'Job']);
-  expect(having('scale')).toEqual(['Deployment', 'ReplicaSet', 'StatefulSet']);
+  expect(having('status')).toEqual(['Pod', 'DaemonSet', 'Deployment', 'ReplicaSet', 'ReplicationController', 'StatefulSet', 'CronJob', 'Job']);
+  expect(having('scale')).toEqual(['Deployment', 'ReplicaSet', 'ReplicationController', 'StatefulSet']);
 });
 
 describe.each(each)('%s', (_, kind) => {
@@ -105,7 +106,8 @@ describe('whatever fits the schema is handled', () => {
       volumes: [{ name: 'toString', flexVolume: { driver: 'x', options: hostile } }],
     };
     const template = { metadata: { labels: hostile, annotations: hostile }, spec: pod };
-    const spec = kind.type === 'Pod' ? pod : { ...sample.spec, template, selector: { matchLabels: hostile }, jobTemplate: { spec: { template } } };
+    const selector = kind.type === 'ReplicationController' ? hostile : { matchLabels: hostile };
+    const spec = kind.type === 'Pod' ? pod : { ...sample.spec, template, selector, jobTemplate: { spec: { template } } };
     const object = decoded(kind, { ...sample, metadata: { ...sample.metadata, labels: hostile, annotations: hostile }, spec });
     kind.prepareForCreate?.(object, NOW);
     createErrors(kind, object);

@@ -1,0 +1,5 @@
+import { erased, type Kind } from '../../kind.ts';
+import { horizontalPodAutoscalerKind, oldHorizontalPodAutoscalerKind } from './horizontal-pod-autoscaler.ts';
+
+/** Kept for those who scale: nobody here does. */
+export const autoscalingKinds: readonly Kind[] = [erased(horizontalPodAutoscalerKind), erased(oldHorizontalPodAutoscalerKind)];
