@@ -30,6 +30,7 @@ export const controllerRoles = {
   'namespace-controller': [onAll('list deletecollection'), rule('update', '', 'namespaces/status', 'namespaces/finalize')],
   'generic-garbage-collector': [onAll('get patch delete'), rule('create', '', 'events')],
   'clusterrole-aggregation-controller': [rule('update escalate', 'rbac.authorization.k8s.io', 'clusterroles')],
+  'validatingadmissionpolicy-status-controller': [rule('update', 'admissionregistration.k8s.io', 'validatingadmissionpolicies/status')],
   /** Approves what nodes may ask for, and signs for the signers that every cluster has. */
   'certificate-controller': [
     rule('delete', 'certificates.k8s.io', 'certificatesigningrequests'),

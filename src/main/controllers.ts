@@ -30,6 +30,7 @@ import type { Sign } from '../workloads/certificates/actions.ts';
 import { clusterRoleAggregation } from '../workloads/cluster-role-aggregation/controller.ts';
 import { garbageCollector } from '../workloads/garbage-collector/controller.ts';
 import { namespaceController } from '../workloads/namespace/controller.ts';
+import { policyStatus } from '../workloads/policy-status/controller.ts';
 import { serviceAccountController } from '../workloads/service-account/controller.ts';
 import type { Clock, World } from '../world/world.ts';
 import type { ControllerName } from './controller-roles.ts';
@@ -169,6 +170,7 @@ function housekeepingLoops(rootCa: string, { kinds, customKinds }: ControllersOp
   return [
     run(serviceAccountController({ ...as('service-account-controller'), kinds: serviceAccountKinds, rootCa })),
     run(clusterRoleAggregation(as('clusterrole-aggregation-controller'))),
+    run(policyStatus(as('validatingadmissionpolicy-status-controller'))),
     run(namespaceController({ ...as('namespace-controller'), namespaceKind, kinds, definedKinds, ...(customKinds === undefined ? {} : { customKinds }) })),
     run(garbageCollector({ ...as('generic-garbage-collector'), kinds, definedKinds, recorder })),
   ];

@@ -6,6 +6,8 @@ import { namespaceKind } from '../../src/api/kinds/namespace.ts';
 import { nodeKind } from '../../src/api/kinds/node.ts';
 import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
+import { loadExpressions } from '../../src/api/admission/expressions.ts';
+import { validatingAdmissionPolicyKind } from '../../src/api/kinds/admission/validating-policies.ts';
 import { clusterRoleKind } from '../../src/api/kinds/rbac/roles.ts';
 import { resourceQuotaKind } from '../../src/api/kinds/resource-quota.ts';
 import { serviceKind } from '../../src/api/kinds/service.ts';
@@ -40,6 +42,17 @@ export const aggregation: Story = async (cluster) => {
   });
   const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }];
   await cluster.create(clusterRoleKind, { metadata: { name: 'part', labels: { part: 'yes' } }, rules });
+  await cluster.wait();
+};
+
+/** A policy is looked at. */
+export const policies: Story = async (cluster) => {
+  await loadExpressions();
+  const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets'] }];
+  await cluster.create(validatingAdmissionPolicyKind, {
+    metadata: { name: 'policy' },
+    spec: { matchConstraints: { resourceRules }, validations: [{ expression: 'true' }] },
+  });
   await cluster.wait();
 };
 
