@@ -82,7 +82,7 @@ function compileIn(environment: Environment, text: string): Compilation {
     const parsed = environment.parse(text);
     const checked = parsed.check();
     if (!checked.valid) return { ok: false, error: expressionError(checked.error, text) };
-    return { ok: true, compiled: { type: checked.type ?? 'dyn', evaluate: (values) => run(parsed, values, text) } };
+    return { ok: true, compiled: { type: checked.type === 'null' ? 'null_type' : (checked.type ?? 'dyn'), evaluate: (values) => run(parsed, values, text) } };
   } catch (error) {
     return { ok: false, error: expressionError(error, text) };
   }
