@@ -10,10 +10,33 @@ import { defaultPolicy } from '../../src/server/auth/rbac/default-policy.ts';
 import { discover } from '../../src/server/discovery/resources.ts';
 import { decideAggregation } from '../../src/workloads/cluster-role-aggregation/decide.ts';
 
-const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', 'impersonate', 'escalate', 'bind', 'approve'];
+const verbs = [
+  'get',
+  'list',
+  'watch',
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+  'impersonate',
+  'escalate',
+  'bind',
+  'approve',
+  'sign',
+  'proxy',
+];
 const read = 'get list watch';
 const write = 'create update patch delete deletecollection';
 const all = `${read} ${write}`;
+
+/** Who approves requests to which signer. */
+const signerOf: Readonly<Record<string, string>> = {
+  'kube-apiserver-client-approver': 'kubernetes.io/kube-apiserver-client',
+  'kube-apiserver-client-kubelet-approver': 'kubernetes.io/kube-apiserver-client-kubelet',
+  'kubelet-serving-approver': 'kubernetes.io/kubelet-serving',
+  'legacy-unknown-approver': 'kubernetes.io/legacy-unknown',
+};
 
 const policy = defaultPolicy(controllerPolicy);
 
@@ -28,11 +51,17 @@ function aggregated(): readonly ClusterRole[] {
 
 const roles = aggregated();
 
-/** '/pods', '/pods/log', 'apps/deployments/scale': all that discovery shows, and a few parts that it does not (yet). */
+/** '/pods', '/pods/log', 'apps/deployments/scale': all that discovery shows, and a few that it does not, or not yet. */
 const served = discover(kubernetesKinds).flatMap(({ group, resources }) =>
   resources.flatMap(({ name, subresources }) => [`${group}/${name}`, ...subresources.map((part) => `${group}/${name}/${part.name}`)]),
 );
-const resources = [...new Set([...served, '/pods/log', '/pods/exec', '/nodes/proxy', '/services/proxy', '/users', '/groups'])].sort();
+const unseen = [
+  '/pods/log /pods/exec /pods/attach /pods/portforward /pods/proxy /nodes/proxy /nodes/log /nodes/metrics /nodes/stats /services/proxy /users /groups',
+  'certificates.k8s.io/signers certificates.k8s.io/certificatesigningrequests/nodeclient certificates.k8s.io/certificatesigningrequests/selfnodeclient',
+].flatMap((text) => text.split(' '));
+const resources = [...new Set([...served, ...unseen])].sort();
+
+const jane = { name: 'jane', groups: ['system:authenticated'] };
 
 function authorizerFor(role: string): RbacAuthorizer {
   const rbac = new RbacAuthorizer();
@@ -48,40 +77,55 @@ function authorizerFor(role: string): RbacAuthorizer {
   return rbac;
 }
 
-const asked = (verb: string, what: string, namespace: string): Attributes => {
+const asked = (verb: string, what: string, namespace: string, name = ''): Attributes => {
   const [group = '', resource = '', subresource = ''] = what.split('/');
-  return { type: 'resource', verb, group, version: 'v1', resource, subresource, namespace, name: '' };
+  return { type: 'resource', verb, group, version: 'v1', resource, subresource, namespace, name };
 };
 
 /** '/pods: get list': what the role allows in a namespace. */
 function allowedBy(role: string, namespace = 'here'): Record<string, string> {
   const rbac = authorizerFor(role);
-  const may = (verb: string, what: string) => rbac.authorize({ name: 'jane', groups: ['system:authenticated'] }, asked(verb, what, namespace)).allowed;
+  const may = (verb: string, what: string) => rbac.authorize(jane, asked(verb, what, namespace)).allowed;
   const rows = resources.map((what) => [what, verbs.filter((verb) => may(verb, what)).join(' ')] as const);
   return Object.fromEntries(rows.filter(([, allowed]) => allowed !== ''));
 }
 
-const each = (text: string, allowed: string): Record<string, string> => Object.fromEntries(text.split(' ').map((what) => [what, allowed]));
+/** What is served of these, and what is allowed of it. */
+const each = (text: string, allowed: string): Record<string, string> =>
+  Object.fromEntries(
+    text
+      .split(' ')
+      .filter((what) => resources.includes(what))
+      .map((what) => [what, allowed]),
+  );
 
 const viewed = {
   ...each('/configmaps /endpoints /persistentvolumeclaims /persistentvolumeclaims/status /pods /serviceaccounts /services /services/status', read),
+  ...each('/replicationcontrollers /replicationcontrollers/scale /replicationcontrollers/status', read),
   ...each('/bindings /limitranges /namespaces /namespaces/status /pods/log /pods/status /resourcequotas /resourcequotas/status', read),
   ...each('/events events.k8s.io/events discovery.k8s.io/endpointslices', read),
   ...each('apps/controllerrevisions apps/daemonsets apps/daemonsets/status apps/deployments apps/deployments/scale apps/deployments/status', read),
   ...each('apps/replicasets apps/replicasets/scale apps/replicasets/status apps/statefulsets apps/statefulsets/scale apps/statefulsets/status', read),
+  ...each('autoscaling/horizontalpodautoscalers autoscaling/horizontalpodautoscalers/status', read),
   ...each('batch/cronjobs batch/cronjobs/status batch/jobs batch/jobs/status policy/poddisruptionbudgets policy/poddisruptionbudgets/status', read),
+  ...each('networking.k8s.io/ingresses networking.k8s.io/ingresses/status networking.k8s.io/networkpolicies', read),
 };
 
 const edited = {
   ...viewed,
-  ...each('/configmaps /persistentvolumeclaims /pods /pods/exec /secrets /services /services/proxy /events events.k8s.io/events', all),
+  ...each('/configmaps /persistentvolumeclaims /pods /secrets /services /services/proxy /events events.k8s.io/events', all),
+  ...each('/pods/attach /pods/exec /pods/portforward /pods/proxy /replicationcontrollers /replicationcontrollers/scale', all),
   ...each('apps/daemonsets apps/deployments apps/deployments/scale apps/replicasets apps/replicasets/scale apps/statefulsets apps/statefulsets/scale', all),
-  ...each('batch/cronjobs batch/jobs policy/poddisruptionbudgets coordination.k8s.io/leases', all),
+  ...each('batch/cronjobs batch/jobs policy/poddisruptionbudgets coordination.k8s.io/leases autoscaling/horizontalpodautoscalers', all),
+  ...each('networking.k8s.io/ingresses networking.k8s.io/networkpolicies', all),
   ...each('/pods/eviction /serviceaccounts/token', 'create'),
   '/serviceaccounts': `${all} impersonate`,
 };
 
-const people: Readonly<Record<string, Record<string, string>>> = {
+const tellEvents = each('/events events.k8s.io/events', 'create update patch');
+const reviewing = each('authentication.k8s.io/tokenreviews authorization.k8s.io/subjectaccessreviews', 'create');
+
+const bundled: Readonly<Record<string, Record<string, string>>> = {
   view: viewed,
   edit: edited,
   admin: {
@@ -94,9 +138,33 @@ const people: Readonly<Record<string, Record<string, string>>> = {
     ...each('authorization.k8s.io/selfsubjectaccessreviews authorization.k8s.io/selfsubjectrulesreviews', 'create'),
     'authentication.k8s.io/selfsubjectreviews': 'create',
   },
-  'system:discovery': {},
-  'system:public-info-viewer': {},
-  'system:auth-delegator': each('authentication.k8s.io/tokenreviews authorization.k8s.io/subjectaccessreviews', 'create'),
+  // About paths that are no resource.
+  ...Object.fromEntries(['discovery', 'public-info-viewer', 'service-account-issuer-discovery'].map((name) => [`system:${name}`, {}])),
+  'system:auth-delegator': reviewing,
+  'system:heapster': each('/events /namespaces /nodes /pods', read),
+  'system:kube-aggregator': each('/endpoints /services', read),
+  'system:kube-dns': each('/endpoints /services', 'list watch'),
+  'system:monitoring': each('/nodes/metrics', 'get'),
+  'system:kubelet-api-admin': { '/nodes': `${read} proxy`, ...each('/nodes/log /nodes/metrics /nodes/proxy /nodes/stats', verbs.join(' ')) },
+  'system:kube-controller-manager': {
+    ...each(resources.join(' '), 'list watch'),
+    ...each('/configmaps /namespaces', read),
+    ...each('/events events.k8s.io/events', 'list watch create update patch'),
+    ...each('/secrets', `${read} create update delete`),
+    ...each('/serviceaccounts', `${read} create update`),
+    ...each('/serviceaccounts/token authentication.k8s.io/tokenreviews authorization.k8s.io/subjectaccessreviews', 'list watch create'),
+    ...each('coordination.k8s.io/leases', 'list watch create'),
+  },
+  'system:kube-scheduler': {
+    ...tellEvents,
+    ...reviewing,
+    ...each('/bindings /pods/binding coordination.k8s.io/leases', 'create'),
+    ...each('/namespaces /nodes /persistentvolumeclaims /persistentvolumes /replicationcontrollers /services apps/replicasets apps/statefulsets', read),
+    ...each('policy/poddisruptionbudgets storage.k8s.io/csidrivers storage.k8s.io/csinodes storage.k8s.io/csistoragecapacities', read),
+    ...each('storage.k8s.io/volumeattachments', read),
+    '/pods': `${read} delete`,
+    '/pods/status': 'update patch',
+  },
   'system:persistent-volume-provisioner': {
     '/persistentvolumes': `${read} create delete`,
     '/persistentvolumeclaims': `${read} update`,
@@ -108,12 +176,60 @@ const people: Readonly<Record<string, Record<string, string>>> = {
     ...each('/persistentvolumes /persistentvolumeclaims', `${read} update patch`),
     'storage.k8s.io/storageclasses': read,
   },
+  'system:node': {
+    ...tellEvents,
+    ...reviewing,
+    ...each('authorization.k8s.io/localsubjectaccessreviews /pods/eviction /serviceaccounts/token', 'create'),
+    ...each('/configmaps /secrets /services node.k8s.io/runtimeclasses storage.k8s.io/csidrivers', read),
+    ...each('/endpoints /persistentvolumeclaims /persistentvolumes /serviceaccounts storage.k8s.io/volumeattachments', 'get'),
+    ...each('/nodes', `${read} create update patch`),
+    ...each('/nodes/status /pods/status', 'update patch'),
+    ...each('/persistentvolumeclaims/status', 'get update patch'),
+    ...each('/pods', `${read} create delete`),
+    ...each('certificates.k8s.io/certificatesigningrequests', `${read} create`),
+    ...each('coordination.k8s.io/leases storage.k8s.io/csinodes', 'get create update patch delete'),
+  },
+  'system:node-bootstrapper': each('certificates.k8s.io/certificatesigningrequests', `${read} create`),
+  'system:node-problem-detector': { ...tellEvents, '/nodes': 'get', '/nodes/status': 'patch' },
+  'system:node-proxier': {
+    ...tellEvents,
+    ...each('/endpoints /services discovery.k8s.io/endpointslices networking.k8s.io/servicecidrs', 'list watch'),
+    '/nodes': read,
+  },
+  ...Object.fromEntries(
+    ['nodeclient', 'selfnodeclient'].map((part) => [
+      `system:certificates.k8s.io:certificatesigningrequests:${part}`,
+      each(`certificates.k8s.io/certificatesigningrequests/${part}`, 'create'),
+    ]),
+  ),
+  // For one signer each, as the next test shows.
+  ...Object.fromEntries(Object.keys(signerOf).map((role) => [`system:certificates.k8s.io:${role}`, {}])),
 };
 
 describe('in its namespace', () => {
-  test.each(Object.entries(people))('%s may do this and nothing else', (role, expected) => {
+  test.each(Object.entries(bundled))('%s may do this and nothing else', (role, expected) => {
     expect(allowedBy(role)).toEqual(expected);
   });
+});
+
+test('every role that is bundled is in the table, but for those that others are made of', () => {
+  const whole = roles.map(({ metadata }) => metadata.name ?? '').filter((name) => !/^system:(controller:|aggregate-to-)/.test(name));
+  expect(whole.sort()).toEqual(Object.keys(bundled).sort());
+});
+
+test.each(Object.entries(signerOf))('%s approves for its signer, and signs for none', (role, signer) => {
+  const rbac = authorizerFor(`system:certificates.k8s.io:${role}`);
+  const may = (verb: string, name: string) => rbac.authorize(jane, asked(verb, 'certificates.k8s.io/signers', 'here', name)).allowed;
+  expect(Object.values(signerOf).filter((name) => may('approve', name))).toEqual([signer]);
+  expect(Object.values(signerOf).filter((name) => may('sign', name))).toEqual([]);
+});
+
+test('the certificate controller approves for nodes alone, and signs for the signers of the cluster', () => {
+  const rbac = authorizerFor('system:controller:certificate-controller');
+  const may = (verb: string) =>
+    Object.values(signerOf).filter((name) => rbac.authorize(jane, asked(verb, 'certificates.k8s.io/signers', 'here', name)).allowed);
+  expect(may('approve')).toEqual(['kubernetes.io/kube-apiserver-client-kubelet']);
+  expect(may('sign')).toEqual(['kubernetes.io/kube-apiserver-client', 'kubernetes.io/kube-apiserver-client-kubelet', 'kubernetes.io/kubelet-serving']);
 });
 
 test.each(roles.map((role) => role.metadata.name ?? ''))('%s is good for nothing in a namespace where it is not bound', (role) => {
