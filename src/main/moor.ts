@@ -2,6 +2,7 @@
 import { runProgram } from '../cli/command.ts';
 import { auditCommand } from './audit-command.ts';
 import { controllersCommand } from './controllers-command.ts';
+import { nodeCommand } from './node-command.ts';
 import { schedulerCommand } from './scheduler-command.ts';
 import { simulateCommand } from './simulate-command.ts';
 import { upCommand } from './up-command.ts';
@@ -10,7 +11,7 @@ import { whyCommand } from './why-command.ts';
 
 process.exitCode = await runProgram(
   {
-    commands: [upCommand, controllersCommand, schedulerCommand, whyCommand, simulateCommand, auditCommand, versionCommand],
+    commands: [upCommand, controllersCommand, schedulerCommand, nodeCommand, whyCommand, simulateCommand, auditCommand, versionCommand],
     version,
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),

@@ -1,0 +1,55 @@
+import { homedir, hostname } from 'node:os';
+import path from 'node:path';
+import { dnsSubdomainProblems } from '../api/validation/names.ts';
+import { type Command, type FlagValues, UsageError } from '../cli/command.ts';
+import { accessFlags, accessOf } from './cluster-access.ts';
+import type { NodeProcessOptions } from './node-process.ts';
+import type { LogLevel } from './real-world.ts';
+import { defaultDataDir } from './up-command.ts';
+
+/** `moor node`: this machine as a node of a cluster elsewhere. */
+export const nodeCommand: Command = {
+  name: 'node',
+  summary: 'make this machine a node of a cluster: its pods run here, with their volumes mounted',
+  about: `Registers this machine as a node and runs the pods that are scheduled to it as processes in namespaces of their own, with
+their volumes really mounted. Needs Linux and root. Containers go on and volumes stay mounted when it ends, however it
+ends; the next start finds them.
+
+It acts as the user of the kubeconfig, who must be allowed to read what pods refer to and to write the node, its lease,
+its CSINode and its pods' statuses.`,
+  flags: [
+    ...accessFlags,
+    { name: 'name', value: 'NAME', about: 'the name of the node', otherwise: "the machine's name" },
+    { name: 'data-dir', value: 'DIR', about: 'where containers and volumes are', otherwise: `${defaultDataDir('~')}/nodes/NAME` },
+    { name: 'pod-cidr', value: 'CIDR', about: 'the addresses of its pods', otherwise: '10.244.0.0/24' },
+    {
+      name: 'log-level',
+      value: 'LEVEL',
+      about: 'debug, info, warn or error; JSON lines on standard error',
+      oneOf: ['debug', 'info', 'warn', 'error'],
+      otherwise: 'info',
+    },
+  ],
+  examples: [{ line: 'moor node --kubeconfig ./kubeconfig --name node-a', about: 'one more node for the cluster of ./kubeconfig' }],
+  run: async (flags) => {
+    const options = { ...nodeOf(flags), access: await accessOf(flags) };
+    // Loaded here, so that other commands do not wait for it.
+    const { runNodeProcess } = await import('./node-process.ts');
+    return runNodeProcess(options);
+  },
+};
+
+function nodeOf(flags: FlagValues): Omit<NodeProcessOptions, 'access'> {
+  const name = (flags.text('name') ?? hostname()).toLowerCase();
+  const [problem] = dnsSubdomainProblems(name);
+  if (problem !== undefined) throw new UsageError(`"${name}" is no name for a node: ${problem}`);
+  const podCidr = flags.text('pod-cidr') ?? '10.244.0.0/24';
+  if (!/^\d{1,3}(\.\d{1,3}){3}\/\d{1,2}$/.test(podCidr))
+    throw new UsageError(`--pod-cidr wants a block of IPv4 addresses, such as 10.244.0.0/24, not "${podCidr}"`);
+  return {
+    name,
+    podCidr,
+    directory: path.resolve(flags.text('data-dir') ?? path.join(defaultDataDir(homedir()), 'nodes', name)),
+    logLevel: (flags.text('log-level') as LogLevel | undefined) ?? 'info',
+  };
+}
