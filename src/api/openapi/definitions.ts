@@ -1,4 +1,4 @@
-import { type FieldSchema, groupOf, hasType, type Scalar, type TypeExpression, type TypeSchema, typeSchema } from '../schema/type-schema.ts';
+import { type FieldSchema, groupOf, hasType, type Scalar, type TypeExpression, type TypeSchema, typeSchema, versionOf } from '../schema/type-schema.ts';
 import { textsOf } from './texts/index.ts';
 
 /** A JSON Schema of either version of OpenAPI. */
@@ -77,7 +77,7 @@ const isKind = ({ fields }: TypeSchema): boolean => fields.some(({ inline, type 
 function groupVersionKinds(type: TypeSchema): Schema {
   if (!isKind(type)) return {};
   const group = groupOf(type);
-  return { 'x-kubernetes-group-version-kind': [{ group: group === 'meta.k8s.io' ? '' : group, kind: type.goName, version: 'v1' }] };
+  return { 'x-kubernetes-group-version-kind': [{ group: group === 'meta.k8s.io' ? '' : group, kind: type.goName, version: versionOf(type) }] };
 }
 
 function fieldSchema(field: FieldSchema, visiting: Visiting, description: string | undefined): Schema {

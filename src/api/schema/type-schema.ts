@@ -191,13 +191,16 @@ export function typeNameOf(apiVersion: string, kind: string): string | undefined
   return onlyInMeta.has(kind) && apiVersion === 'meta.k8s.io/v1' ? kind : undefined;
 }
 
+/** 'k8s.io/api/autoscaling/v2' is version v2. */
+export const versionOf = ({ package: from }: { readonly package: string }): string => from.slice(from.lastIndexOf('/') + 1);
+
 function indexKinds(): ReadonlyMap<string, string> {
   const index = new Map<string, string>();
   for (const [name, text] of Object.entries(typeLines)) {
     if (!text.includes('\n- TypeMeta ')) continue;
     const [from = '', goName = ''] = text.split(/[ \n]/, 2);
     const group = groupOf({ package: from });
-    if (group !== 'meta.k8s.io') index.set(`${group === '' ? '' : `${group}/`}v1/${goName}`, name);
+    if (group !== 'meta.k8s.io') index.set(`${group === '' ? '' : `${group}/`}${versionOf({ package: from })}/${goName}`, name);
   }
   return index;
 }

@@ -1,7 +1,6 @@
 import type { AutoscalingHorizontalPodAutoscaler, HorizontalPodAutoscaler, HPAScalingRules } from '../../generated/types.ts';
 import type { FieldError } from '../../field-error.ts';
 import type { Kind } from '../../kind.ts';
-import type { KubeObject } from '../../object.ts';
 import { nonNegative } from '../../validation/metadata.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
 import { everyVerb } from '../verbs.ts';
@@ -81,8 +80,8 @@ export const oldHorizontalPodAutoscalerKind: Kind<AutoscalingHorizontalPodAutosc
   storage: {
     ...storage,
     convert: {
-      fromStored: (stored) => oldAutoscalerOf(stored as HorizontalPodAutoscaler) as KubeObject,
-      toStored: (object) => newAutoscalerOf(object as AutoscalingHorizontalPodAutoscaler) as KubeObject,
+      fromStored: (stored) => oldAutoscalerOf(stored as HorizontalPodAutoscaler),
+      toStored: (object) => newAutoscalerOf(object as AutoscalingHorizontalPodAutoscaler),
     },
   },
   defaults: ({ metadata, spec }) => {

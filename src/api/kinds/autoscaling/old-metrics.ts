@@ -14,8 +14,7 @@ const textIn = (json: Json, name: string): string | undefined => {
 const numberIn = (json: Json, name: string): number | undefined => (typeof json[name] === 'number' ? json[name] : undefined);
 const objectIn = (json: Json, name: string): Json => (typeof json[name] === 'object' && json[name] !== null ? (json[name] as Json) : {});
 
-const selectorIn = (json: Json, name: string): { selector?: LabelSelector } =>
-  json[name] === undefined ? {} : { selector: objectIn(json, name) as LabelSelector };
+const selectorIn = (json: Json, name: string): { selector?: LabelSelector } => (json[name] === undefined ? {} : { selector: objectIn(json, name) });
 
 const referenceIn = (json: Json): CrossVersionObjectReference => {
   const apiVersion = textIn(json, 'apiVersion');

@@ -1,0 +1,15 @@
+import { networkInterfaces } from 'node:os';
+import { isIP } from 'node:net';
+
+/**
+ * Under which address the server tells others that it is there. As Kubernetes: the one it listens on, unless that says nothing to anybody else (all
+ * of them, or the machine's own); then one of the machine's. undefined: it has none.
+ */
+export function advertisedAddress(listening: string): string | undefined {
+  if (isIP(listening) !== 0 && !isLocal(listening)) return listening;
+  const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+  const others = addresses.filter(({ internal, address }) => !internal && !address.startsWith('fe80:') && !address.startsWith('169.254.'));
+  return (others.find(({ family }) => family === 'IPv4') ?? others[0])?.address;
+}
+
+const isLocal = (address: string): boolean => address === '0.0.0.0' || address === '::' || address === '::1' || address.startsWith('127.');
