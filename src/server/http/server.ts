@@ -16,6 +16,7 @@ import { Http1Exchange } from './http1.ts';
 import { Http2Exchange } from './http2.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import type { Metrics } from './metrics.ts';
+import { Portions } from './portions.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { SimpleConnections } from './simple-connections.ts';
 import { Turns } from './turns.ts';
@@ -127,7 +128,8 @@ interface Serving {
 }
 
 function serve(server: Http2SecureServer, { handler, connections, limits, world, metrics }: Serving): SimpleConnections {
-  const turns = new Turns(limits.pipelinedRequests);
+  const turns = new Turns(limits.pipelinedRequests, world.timers);
+  const portions = new Portions<TLSSocket>(world.timers);
   // Node's own listener: it speaks HTTP/2, and HTTP/1 in all its forms.
   const byNode = server.listeners('secureConnection')[0] as (this: Http2SecureServer, socket: TLSSocket) => void;
   const simple = new SimpleConnections({
@@ -160,7 +162,7 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
     stream.on('error', () => undefined);
     const socket = stream.session?.socket as TLSSocket | undefined;
     if (socket === undefined) return;
-    void handler.handle(new Http2Exchange(stream, headers, { socket, rawHeaders, limits, timers: world.timers }));
+    portions.begin(socket, () => void handler.handle(new Http2Exchange(stream, headers, { socket, rawHeaders, limits, timers: world.timers })));
   });
   server.on('clientError', (error: Error & { code?: string }, socket) => {
     if (turns.midAnswer(socket)) socket.destroy();

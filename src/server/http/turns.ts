@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Timers } from '../../world/world.ts';
 
 interface Line {
   last: ServerResponse;
@@ -9,14 +10,17 @@ interface Line {
 /**
  * Requests that a client sends over HTTP/1.1 without waiting for answers (pipelining). Node hands them out all at once, as many as
  * a few kilobytes hold; answered all at once, their answers would lie in memory until the client reads. So each is answered when
- * the answer before it is out, and a client that sends too many ahead is cut off.
+ * the answer before it is out, in a turn of the event loop of its own, so that others are served between two of them; and a client that sends too many
+ * ahead is cut off.
  */
 export class Turns {
   readonly #limit: number;
+  readonly #timers: Pick<Timers, 'soon'>;
   readonly #lines = new WeakMap<Duplex, Line>();
 
-  constructor(limit: number) {
+  constructor(limit: number, timers: Pick<Timers, 'soon'>) {
     this.#limit = limit;
+    this.#timers = timers;
   }
 
   /** Whether part of an answer is on its way: nothing else may be written in between. */
@@ -40,7 +44,9 @@ export class Turns {
     else
       before.once('close', () => {
         line.waiting -= 1;
-        if (!socket.destroyed) answer();
+        this.#timers.soon(() => {
+          if (!socket.destroyed) answer();
+        });
       });
   }
 }
