@@ -166,6 +166,21 @@ subresources Whether objects have a status and a scale of their own.
 additionalPrinterColumns The columns that kubectl get prints.`,
   Lease: `Says who is in charge, and until when.
 spec The holder and the times.`,
+  CertificateSigningRequest: `Asks for a certificate. Somebody approves or denies it; then its signer signs it.
+spec What is asked for, and by whom. It never changes.
+status What was decided, and the certificate.`,
+  CertificateSigningRequestSpec: `What is asked for, and by whom.
+request The request (PKCS #10) as PEM, in base64.
+signerName Who is to sign, such as kubernetes.io/kube-apiserver-client.
+expirationSeconds How long the certificate is to be valid. The signer may make it shorter, at least 600 seconds.
+usages What the certificate is to be good for.
+username Who asks. Set by the server.
+uid The uid of who asks. Set by the server.
+groups The groups of who asks. Set by the server.
+extra What else is known of who asks. Set by the server.`,
+  CertificateSigningRequestStatus: `What was decided, and the certificate.
+conditions What was decided: Approved, Denied or Failed. These stay.
+certificate The certificate as PEM, in base64, once it was signed.`,
   Role: `Rights within a namespace.
 rules What may be done to what.`,
   ClusterRole: `Rights in the cluster, or in whichever namespace they are given.
