@@ -15,6 +15,20 @@ const world = {
   timers: { soon: (callback) => void setImmediate(() => callback()) },
 };
 
+/** One after the other. */
+async function syncs(file) {
+  const times = [];
+  for (let i = 0; i < 400; i++) {
+    const began = performance.now();
+    await file.append([Buffer.alloc(3000, 'x')]);
+    await file.sync();
+    times.push(performance.now() - began);
+  }
+  await file.close();
+  times.sort((a, b) => a - b);
+  return `${times[200].toFixed(2)} / ${times[388].toFixed(2)}`;
+}
+
 export async function run() {
   const directory = mkdtempSync(path.join(tmpdir(), 'mooring-bench-store-'));
   const open = (name) => openEmbeddedStore({ directory: path.join(directory, name), disk: realDisk, world });
@@ -31,7 +45,11 @@ export async function run() {
     await reading.close();
 
     const opened = [1, 2, 3].map(() => measureOpen(path.join(directory, 'reading'))).sort((a, b) => a.ms - b.ms);
+    const appended = await syncs(await realDisk.openAppend(path.join(directory, 'appended')));
+    const ahead = await syncs(await realDisk.openAhead(path.join(directory, 'ahead'), 1 << 20));
     return {
+      'append and sync of 3 KB that makes the file longer, p50 / p97 ms': appended,
+      'the same where zeros were written before, p50 / p97 ms': ahead,
       'durable commits/s, 32 writers of 1 KB': Math.round(few.perSecond),
       'durable commits/s, 256 writers of 1 KB': Math.round(many.perSecond),
       'main thread µs per commit, 256 writers': many.busyMicroseconds.toFixed(1),

@@ -32,6 +32,27 @@ test('appends, reads, cuts and renames', async () => {
   expect(await realDisk.list(join(directory, 'a/b'))).toEqual([]);
 });
 
+test('a file that is ahead of what is appended reads as zeros there, until it is closed', async () => {
+  const path = join(directory, 'file');
+  const file = await realDisk.openAhead(path, 100);
+  await file.append([Buffer.from('one '), Buffer.from('two ')]);
+  await file.sync();
+  expect(await realDisk.size(path)).toBe(108);
+  expect(Buffer.from(await realDisk.read(path, 0, 200)).toString()).toBe(`one two ${'\0'.repeat(100)}`);
+  await file.append([Buffer.alloc(100, 'x')]);
+  expect(await realDisk.size(path)).toBe(108);
+  await file.append([Buffer.alloc(1, 'y')]);
+  expect(await realDisk.size(path)).toBe(209);
+  await realDisk.truncate(path, 109);
+  await file.append([Buffer.from('z')]);
+  await file.close();
+  expect(await readFile(path, 'utf8')).toBe(`one two ${'x'.repeat(100)}yz`);
+  const again = await realDisk.openAhead(path, 10);
+  await again.append([Buffer.from('!')]);
+  await again.close();
+  expect((await readFile(path, 'utf8')).slice(-3)).toBe('yz!');
+});
+
 test('only its owner can read what it writes', async () => {
   const path = join(directory, 'data');
   await realDisk.makeDirectory(path);

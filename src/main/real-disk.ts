@@ -1,5 +1,5 @@
 import fs from 'node:fs/promises';
-import { close, constants, fdatasync, open, write } from 'node:fs';
+import { close, constants, fdatasync, ftruncate, open, write } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AppendFile, Disk, DiskLock } from '../world/disk.ts';
 
@@ -32,6 +32,13 @@ export const realDisk: Disk = {
       const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
       open(path, flags, 0o600, (error, fd) => (error === null ? resolve(new RealAppendFile(fd)) : reject(error)));
     });
+  },
+
+  async openAhead(path, ahead) {
+    const fd = await new Promise<number>((resolve, reject) => {
+      open(path, constants.O_WRONLY | constants.O_CREAT, 0o600, (error, opened) => (error === null ? resolve(opened) : reject(error)));
+    });
+    return new RealAheadFile(fd, (await fs.stat(path)).size, ahead);
   },
 
   async read(path, offset, length) {
@@ -88,35 +95,87 @@ export const realDisk: Disk = {
 
 /** Callbacks on the descriptor rather than a FileHandle: a commit is one write and one sync, and each microsecond counts. */
 class RealAppendFile implements AppendFile {
-  readonly #fd: number;
+  protected readonly fd: number;
 
   constructor(fd: number) {
-    this.#fd = fd;
+    this.fd = fd;
   }
 
   async append(chunks: readonly Uint8Array[]): Promise<void> {
-    for (const chunk of chunks) {
-      let written = 0;
-      while (written < chunk.byteLength) written += await this.#write(chunk, written);
-    }
+    for (const chunk of chunks) await this.write(chunk);
   }
 
-  #write(chunk: Uint8Array, from: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      write(this.#fd, chunk, from, chunk.byteLength - from, null, (error, written) => (error === null ? resolve(written) : reject(error)));
-    });
+  /** At the end of the file, or at a place in it. */
+  protected async write(chunk: Uint8Array, at?: number): Promise<void> {
+    for (let done = 0; done < chunk.byteLength; ) {
+      done += await new Promise<number>((resolve, reject) => {
+        const position = at === undefined ? null : at + done;
+        write(this.fd, chunk, done, chunk.byteLength - done, position, (error, written) => (error === null ? resolve(written) : reject(error)));
+      });
+    }
   }
 
   sync(): Promise<void> {
     return new Promise((resolve, reject) => {
-      fdatasync(this.#fd, (error) => (error === null ? resolve() : reject(error)));
+      fdatasync(this.fd, (error) => (error === null ? resolve() : reject(error)));
     });
   }
 
   close(): Promise<void> {
     return new Promise((resolve, reject) => {
-      close(this.#fd, (error) => (error ? reject(error) : resolve()));
+      close(this.fd, (error) => (error ? reject(error) : resolve()));
     });
+  }
+}
+
+/** Writes over zeros that it put there before. What fails to be appended is written over by what comes next. */
+class RealAheadFile extends RealAppendFile {
+  /** Where the next append goes. */
+  #end: number;
+  #zerosUntil: number;
+  #zeros: Uint8Array;
+
+  constructor(fd: number, size: number, ahead: number) {
+    super(fd);
+    this.#end = size;
+    this.#zerosUntil = size;
+    this.#zeros = new Uint8Array(ahead);
+  }
+
+  override async append(chunks: readonly Uint8Array[]): Promise<void> {
+    let end = this.#end;
+    for (const chunk of chunks) end += chunk.byteLength;
+    if (end > this.#zerosUntil) await this.#grow(end);
+    let at = this.#end;
+    for (const chunk of chunks) {
+      await this.write(chunk, at);
+      at += chunk.byteLength;
+    }
+    this.#end = end;
+  }
+
+  /** On a disk without room for that the rest of the file goes on without. */
+  async #grow(end: number): Promise<void> {
+    try {
+      await this.write(this.#zeros, end);
+      this.#zerosUntil = end + this.#zeros.byteLength;
+    } catch {
+      this.#zeros = new Uint8Array(0);
+      this.#zerosUntil = Number.POSITIVE_INFINITY;
+      await this.#cut();
+    }
+  }
+
+  #cut(): Promise<void> {
+    return new Promise((resolve) => {
+      // Where it fails the zeros stay: whoever reads the file knows them.
+      ftruncate(this.fd, this.#end, () => resolve());
+    });
+  }
+
+  override async close(): Promise<void> {
+    await this.#cut();
+    await super.close();
   }
 }
 

@@ -18,6 +18,9 @@ interface Content {
   bytes: Uint8Array;
   size: number;
   synced: number;
+  /** Up to here there are zeros behind what was written (`openAhead`), and up to there a crash leaves them. */
+  zerosUntil: number;
+  zerosSynced: number;
 }
 
 /** A change of names that a crash may undo until the directory is synced. */
@@ -51,7 +54,7 @@ export class SimulatedDisk implements Disk {
   /** Bytes of all files. */
   get used(): number {
     let used = 0;
-    for (const content of new Set(this.#files.values())) used += content.size;
+    for (const content of new Set(this.#files.values())) used += lengthOf(content);
     return used;
   }
 
@@ -70,6 +73,8 @@ export class SimulatedDisk implements Disk {
   kill(options: SimulatedDiskOptions = {}): SimulatedDisk {
     this.#dead = true;
     const after = new SimulatedDisk(options);
+    // The next process finds a file as long as it is, and does not know which of its zeros were written.
+    for (const content of this.#files.values()) content.size = lengthOf(content);
     after.#files = this.#files;
     after.#durable = this.#durable;
     after.#unsynced = this.#unsynced;
@@ -96,14 +101,12 @@ export class SimulatedDisk implements Disk {
 
   async size(path: string): Promise<number> {
     await this.#step({ name: 'size', path });
-    return this.#content(path).size;
+    return lengthOf(this.#content(path));
   }
 
   async openAppend(path: string): Promise<AppendFile> {
     await this.#step({ name: 'openAppend', path });
-    if (!this.#directories.has(directoryOf(path))) throw failure('ENOENT', path);
-    if (!this.#files.has(path)) this.#change({ type: 'create', path, content: { bytes: new Uint8Array(256), size: 0, synced: 0 } });
-    const content = this.#content(path);
+    const content = this.#opened(path);
     return {
       append: (chunks) => this.#append(path, content, chunks),
       sync: () => this.#sync(path, content),
@@ -111,10 +114,49 @@ export class SimulatedDisk implements Disk {
     };
   }
 
+  async openAhead(path: string, ahead: number): Promise<AppendFile> {
+    await this.#step({ name: 'openAhead', path });
+    const content = this.#opened(path);
+    let end = lengthOf(content);
+    return {
+      append: async (chunks) => {
+        const appended = end + chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+        if (!this.#dead) this.#makeRoom(content, appended, ahead);
+        // What is left of an append that failed is written over.
+        content.size = end;
+        await this.#append(path, content, chunks);
+        end = appended;
+      },
+      sync: () => this.#sync(path, content),
+      close: async () => {
+        await this.#step({ name: 'close', path });
+        content.zerosUntil = 0;
+      },
+    };
+  }
+
+  /** As far as there is room on the disk. */
+  #makeRoom(content: Content, end: number, ahead: number): void {
+    if (end <= content.zerosUntil) return;
+    const longer = end + ahead - lengthOf(content);
+    if (longer <= this.capacity - this.used) content.zerosUntil = end + ahead;
+  }
+
+  #opened(path: string): Content {
+    if (!this.#directories.has(directoryOf(path))) throw failure('ENOENT', path);
+    if (!this.#files.has(path)) {
+      this.#change({ type: 'create', path, content: { bytes: new Uint8Array(256), size: 0, synced: 0, zerosUntil: 0, zerosSynced: 0 } });
+    }
+    return this.#content(path);
+  }
+
   async read(path: string, offset: number, length: number): Promise<Uint8Array> {
     await this.#step({ name: 'read', path });
     const content = this.#content(path);
-    return content.bytes.slice(offset, Math.min(content.size, offset + length));
+    const end = Math.min(lengthOf(content), offset + length);
+    const bytes = new Uint8Array(Math.max(0, end - offset));
+    bytes.set(content.bytes.subarray(offset, Math.min(content.size, end)));
+    return bytes;
   }
 
   async truncate(path: string, size: number): Promise<void> {
@@ -123,6 +165,8 @@ export class SimulatedDisk implements Disk {
     content.bytes.fill(0, size);
     content.size = size;
     content.synced = size;
+    content.zerosUntil = 0;
+    content.zerosSynced = 0;
   }
 
   async rename(from: string, to: string): Promise<void> {
@@ -158,7 +202,7 @@ export class SimulatedDisk implements Disk {
     if (this.#dead) await new Promise<never>(() => {});
     // The bytes may be there although the process never hears of it.
     for (const chunk of chunks) {
-      const room = Math.max(0, Math.floor(this.capacity - this.used));
+      const room = Math.max(0, Math.floor(this.capacity - this.used)) + (lengthOf(content) - content.size);
       addTo(content, chunk.subarray(0, room));
       if (room < chunk.byteLength) {
         await this.#step({ name: 'append', path });
@@ -169,9 +213,10 @@ export class SimulatedDisk implements Disk {
   }
 
   async #sync(path: string, content: Content): Promise<void> {
-    const size = content.size;
+    const { size, zerosUntil } = content;
     await this.#step({ name: 'sync', path });
     content.synced = Math.max(content.synced, Math.min(size, content.size));
+    content.zerosSynced = Math.min(zerosUntil, content.zerosUntil);
   }
 
   async #step(operation: DiskOperation): Promise<void> {
@@ -198,6 +243,8 @@ const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf('/'
 function failure(code: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${path}`), { code });
 }
+
+const lengthOf = ({ size, zerosUntil }: Content): number => Math.max(size, zerosUntil);
 
 function addTo(content: Content, chunk: Uint8Array): void {
   const size = content.size + chunk.byteLength;
@@ -232,11 +279,16 @@ function survive(content: Content, random: Random): Content {
   const loose = content.size - content.synced;
   // All of it, nothing and anything between are each likely, since each has its own bugs.
   const kept = Math.floor(Math.min(1, Math.max(0, random.float() * 2 - 0.5)) * loose);
-  const size = content.synced + kept;
-  const bytes = content.bytes.slice(0, size);
-  if (random.float() < 0.25) zeroSomeSectors(bytes, { from: content.synced, random });
-  return { bytes, size, synced: size };
+  const written = kept < loose && content.zerosUntil > 0 ? wholeSectors(content.synced, content.synced + kept) : content.synced + kept;
+  const size = Math.max(written, content.zerosSynced, random.float() < 0.5 ? content.zerosUntil : 0);
+  const bytes = new Uint8Array(size);
+  bytes.set(content.bytes.subarray(0, written));
+  if (random.float() < 0.25) zeroSomeSectors(bytes.subarray(0, written), { from: content.synced, random });
+  return { bytes, size, synced: size, zerosUntil: 0, zerosSynced: 0 };
 }
+
+/** Within a file a sector is as it was before or as it was to become. */
+const wholeSectors = (from: number, to: number): number => Math.max(from, to - (to % SECTOR));
 
 /** The size of a file may reach the disk before its data does. */
 function zeroSomeSectors(bytes: Uint8Array, { from, random }: { from: number; random: Random }): void {

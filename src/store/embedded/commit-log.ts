@@ -47,7 +47,7 @@ export class CommitLog {
       const { segment, file } = await startSegment(options, revision);
       return new CommitLog(options, [segment], file);
     }
-    const file = await options.disk.openAppend(newest.path);
+    const file = await options.disk.openAhead(newest.path, aheadOf(options));
     // A process that was killed may have left frames that no sync has covered. They are about to be shown to readers.
     await file.sync();
     return new CommitLog(options, [...found], file);
@@ -142,9 +142,15 @@ export class CommitLog {
   }
 }
 
-async function startSegment({ directory, disk }: CommitLogOptions, base: number): Promise<{ segment: Segment; file: AppendFile }> {
+/** Zeros that a segment has behind its frames. */
+const aheadOf = ({ segmentBytes }: CommitLogOptions): number => Math.min(AHEAD_BYTES, segmentBytes);
+
+const AHEAD_BYTES = 1 << 20;
+
+async function startSegment(options: CommitLogOptions, base: number): Promise<{ segment: Segment; file: AppendFile }> {
+  const { directory, disk } = options;
   const path = pathOf(directory, 'log', base);
-  const file = await disk.openAppend(path);
+  const file = await disk.openAhead(path, aheadOf(options));
   try {
     await file.append([fileHeader('log', base)]);
     await file.sync();

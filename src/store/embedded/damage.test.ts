@@ -58,6 +58,40 @@ describe('the log', () => {
     await (await open()).close();
   });
 
+  test('of a process that was killed has zeros behind it, which are no damage; one flipped bit before them is found', async () => {
+    const killed = await open();
+    await write(killed, 5);
+    const { diskBytes } = killed.stats();
+    disk = disk.kill();
+    const [path = ''] = await logs();
+    expect(await disk.size(path)).toBeGreaterThan(diskBytes);
+    for (let offset = 0; offset < diskBytes; offset++) {
+      await flip(path, offset);
+      expect(await failure(), `offset ${offset}`).toMatchObject({ code: 'corrupt' });
+      await flip(path, offset);
+    }
+    const store = await open();
+    expect(store.revision()).toBe(6);
+    await write(store, 1);
+    await store.close();
+    expect(await disk.size(path)).toBe(store.stats().diskBytes);
+    const again = await open();
+    expect(again.revision()).toBe(7);
+    await again.close();
+  });
+
+  test('a log of which only its zeros got to the disk was never begun', async () => {
+    const store = await open({ segmentBytes: 200 });
+    await write(store, 3);
+    await store.close();
+    const [path = ''] = (await logs()).slice(-1);
+    disk.damage(path, 0, new Uint8Array(await disk.size(path)));
+    const revision = Number(/\d+$/.exec(path)?.[0]);
+    const again = await open();
+    expect(again.revision()).toBe(revision);
+    await again.close();
+  });
+
   test('cut off at any byte, it holds the transactions that are complete', async () => {
     const store = await open();
     const sizes = [await disk.size((await logs())[0] ?? '')];

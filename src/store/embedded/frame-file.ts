@@ -2,8 +2,10 @@ import type { Disk } from '../../world/disk.ts';
 import { StoreError } from '../contract.ts';
 import { FILE_HEADER_BYTES, type FileKind, FRAME_HEADER_BYTES, findSoundFrame, payloadLength, readFileHeader, soundPayload } from './format.ts';
 
-/** How the frames of a file end: at its end, or where the last append was cut off by a crash. */
-export type FileEnd = { readonly type: 'whole'; readonly size: number } | { readonly type: 'torn'; readonly size: number; readonly lost: number };
+/** How the frames of a file end: with the last one, and perhaps zeros that were to be written over, or where the last append was cut off by a crash. */
+export type FileEnd =
+  | { readonly type: 'whole'; readonly size: number; readonly zeros: number }
+  | { readonly type: 'torn'; readonly size: number; readonly lost: number };
 
 /**
  * Reads a file of frames from front to back, a chunk ahead of what is being decoded.
@@ -39,8 +41,8 @@ export class FrameFile {
     await this.#fill(FILE_HEADER_BYTES);
     const header = this.#bytes.subarray(0, FILE_HEADER_BYTES);
     const revision = readFileHeader(this.path, kind, header);
-    // The header is synced before anything follows it.
-    if (revision === undefined && this.#size > FILE_HEADER_BYTES) throw this.corrupt(0, `it does not start as a ${kind} does`);
+    // The header is synced before anything but zeros follows it.
+    if (revision === undefined && this.#size > FILE_HEADER_BYTES && !(await this.#onlyZeros())) throw this.corrupt(0, `it does not start as a ${kind} does`);
     this.#skip(FILE_HEADER_BYTES);
     return revision;
   }
@@ -53,16 +55,16 @@ export class FrameFile {
     while (this.#start < this.#size) {
       if (this.#bytes.length < FRAME_HEADER_BYTES) await this.#fill(FRAME_HEADER_BYTES);
       const length = payloadLength(this.#bytes, 0);
-      if (length === undefined) return this.#damaged('the header of a frame fails its checksum');
+      if (length === undefined) return this.#withoutHeader();
       const whole = FRAME_HEADER_BYTES + length;
       if (this.#start + whole > this.#size) return this.#torn();
       if (this.#bytes.length < whole) await this.#fill(whole);
       const payload = soundPayload(this.#bytes, 0, length);
-      if (payload === undefined) return this.#damaged('a frame fails its checksum');
+      if (payload === undefined) return this.#damaged('a frame fails its checksum', whole);
       this.#handOver(payload, take);
       this.#skip(whole);
     }
-    return { type: 'whole', size: this.#size };
+    return { type: 'whole', size: this.#size, zeros: 0 };
   }
 
   corrupt(offset: number, what: string, cause?: unknown): StoreError {
@@ -81,14 +83,25 @@ export class FrameFile {
     return { type: 'torn', size: this.#start, lost: this.#size - this.#start };
   }
 
-  /** Decides whether a crash can have left behind what is here. */
-  async #damaged(what: string): Promise<FileEnd> {
+  async #withoutHeader(): Promise<FileEnd> {
+    if (await this.#onlyZeros()) return { type: 'whole', size: this.#start, zeros: this.#size - this.#start };
+    return this.#damaged('the header of a frame fails its checksum', FRAME_HEADER_BYTES);
+  }
+
+  /** Whether nothing was ever written from here on. */
+  async #onlyZeros(): Promise<boolean> {
+    await this.#fill(this.#size - this.#start);
+    return isZero(this.#bytes);
+  }
+
+  /** Decides whether a crash can have left behind what is here, of which so many bytes are known to be the damaged frame's. */
+  async #damaged(what: string, bytes: number): Promise<FileEnd> {
     const offset = this.#start;
     await this.#fill(this.#size - offset);
     if (this.#bytes.length < FRAME_HEADER_BYTES) return this.#torn();
     const next = findSoundFrame(this.#bytes, 1);
     if (next >= 0) throw this.corrupt(offset, `${what}, and a sound frame follows at offset ${offset + next}`);
-    if (hasZeroSector(this.#bytes, offset)) return this.#torn();
+    if (hasZeroSector(this.#bytes.subarray(0, bytes), offset)) return this.#torn();
     throw this.corrupt(offset, what);
   }
 
@@ -129,11 +142,13 @@ const NOTHING = Buffer.alloc(0);
 const CHUNK_BYTES = 4 << 20;
 const SECTOR_BYTES = 512;
 
-/** The size of a file may reach the disk before its data: then whole sectors, or what is left of one, read as zeros. */
+const isZero = (bytes: Buffer): boolean => bytes.equals(Buffer.alloc(bytes.length));
+
+/** Sectors get to the disk whole and in any order: one that did not, or what the frame has of it, reads as zeros. */
 function hasZeroSector(bytes: Buffer, offset: number): boolean {
   for (let start = 0; start < bytes.length; ) {
     const end = Math.min(bytes.length, start + SECTOR_BYTES - ((offset + start) % SECTOR_BYTES));
-    if (bytes.subarray(start, end).every((byte) => byte === 0)) return true;
+    if (isZero(bytes.subarray(start, end))) return true;
     start = end;
   }
   return false;

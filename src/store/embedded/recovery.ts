@@ -37,10 +37,11 @@ export async function recover(disk: Disk, directory: string): Promise<Recovered>
   // Logs before the last one that starts at or before the snapshot were about to be removed, and so were older snapshots.
   const first = logs.findLastIndex((file) => file.revision <= tree.revision);
   if (first < 0 && logs.length + snapshots.length > 0) throw missing(directory, tree.revision, logs[0]);
-  const { segments, torn, unborn } = await replay(disk, logs.slice(Math.max(first, 0)), tree);
+  const { segments, torn, unborn, zeros } = await replay(disk, logs.slice(Math.max(first, 0)), tree);
   const obsolete = [...snapshots.slice(0, -1), ...logs.slice(0, Math.max(first, 0)), ...unborn].map((file) => file.path);
   for (const path of [...partial, ...obsolete]) await disk.remove(path);
   if (torn !== undefined) await disk.truncate(torn.path, torn.size);
+  if (zeros !== undefined) await disk.truncate(zeros.path, zeros.bytes);
   if (unborn.length > 0) await disk.syncDirectory(directory);
   return { tree, segments, snapshot, torn: torn && { path: torn.path, bytes: torn.lost } };
 }
@@ -70,12 +71,14 @@ async function loadSnapshot(disk: Disk, { path, revision }: StoredFile, tree: Tr
 interface Replayed {
   readonly segments: Segment[];
   torn: { readonly path: string; readonly size: number; readonly lost: number } | undefined;
+  /** The newest segment, if zeros are behind what it holds: its process ended without a word. */
+  zeros: Segment | undefined;
   /** A segment whose creation was cut off. */
   readonly unborn: StoredFile[];
 }
 
 async function replay(disk: Disk, files: readonly StoredFile[], tree: Tree): Promise<Replayed> {
-  const replayed: Replayed = { segments: [], torn: undefined, unborn: [] };
+  const replayed: Replayed = { segments: [], torn: undefined, zeros: undefined, unborn: [] };
   for (const [index, { path, revision }] of files.entries()) {
     const newest = index === files.length - 1;
     const file = await FrameFile.open(disk, path);
@@ -92,6 +95,7 @@ async function replay(disk: Disk, files: readonly StoredFile[], tree: Tree): Pro
     if (end.type === 'torn' && !newest) throw file.corrupt(end.size, 'a log that is followed by another ends within a frame');
     if (end.type === 'torn') replayed.torn = { path, size: end.size, lost: end.lost };
     segment.bytes = end.size;
+    if (end.type === 'whole' && end.zeros > 0 && newest) replayed.zeros = segment;
     replayed.segments.push(segment);
   }
   return replayed;

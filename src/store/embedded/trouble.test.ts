@@ -6,6 +6,8 @@ import { openEmbeddedStore } from './embedded-store.ts';
 const directory = '/data';
 const everything = { from: '/', to: '0' };
 const one = (key: string, size = 100): Transaction => ({ compares: [], writes: [put(key, new Uint8Array(size).fill(1))] });
+/** A write that does not fit into what a log has reserved. */
+const moreThanAhead = 2 << 20;
 const open = (disk: SimulatedDisk): Promise<Store> => openEmbeddedStore({ directory, disk });
 
 /** A disk whose operations wait, once told to, until they are let go. */
@@ -100,8 +102,8 @@ describe('a full disk', () => {
     disk.capacity = used + 50;
     const told: number[] = [];
     store.watch({ prefix: '/', after: 2 }, { changes: (revision) => told.push(revision), end: () => {} });
-    await expect(store.transact(one('/refused'))).rejects.toMatchObject({ code: 'full', message: expect.stringContaining(directory) });
-    expect(disk.used).toBe(used);
+    await expect(store.transact(one('/refused', moreThanAhead))).rejects.toMatchObject({ code: 'full', message: expect.stringContaining(directory) });
+    expect(disk.used).toBeLessThanOrEqual(used);
     expect(store.revision()).toBe(2);
     expect((await store.range(everything)).entries.map(({ key }) => key)).toEqual(['/before']);
 
@@ -113,12 +115,21 @@ describe('a full disk', () => {
     expect((await store.range(everything)).entries.map(({ key }) => key)).toEqual(['/after', '/before']);
   });
 
+  test('takes what fits into the room that its log has already', async () => {
+    const disk = new SimulatedDisk();
+    const store = await open(disk);
+    await store.transact(one('/before'));
+    disk.capacity = disk.used;
+    await expect(store.transact(one('/small'))).resolves.toMatchObject({ ok: true });
+    expect(disk.used).toBe(disk.capacity);
+  });
+
   test('also refuses what came after and rested on what was refused', async () => {
     const disk = new SimulatedDisk();
     const store = await open(disk);
     disk.capacity = disk.used;
     const results = await Promise.allSettled([
-      store.transact(one('/a')),
+      store.transact(one('/a', moreThanAhead)),
       store.transact({ compares: [at('/a', 2)], writes: [put('/b', new Uint8Array(1))] }),
       store.transact({ compares: [absent('/a')], writes: [] }),
     ]);
