@@ -65,9 +65,9 @@ function timelineLines({ timeline }: Report, { paint, width }: Painting): readon
   });
 }
 
-function lineOf({ about, what, times, until, at }: TimelineEntry): string {
+function lineOf({ about, what, times, until, at, type }: TimelineEntry): string {
   const again = times === 1 ? '' : ` (${times} times${until === at ? '' : ` until ${formatDuration(until)}`})`;
-  return brief(printable(`${about === '' ? '' : `${about} `}${what}${again}`));
+  return brief(printable(`${about === '' ? '' : `${about}${type === 'why' ? ':' : ''} `}${what}${again}`));
 }
 
 /** Names made of random digits are cut: 'pvc-1b4e28ba-2fa1-…' is known by its beginning. */
