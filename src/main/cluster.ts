@@ -14,11 +14,13 @@ import { createApi, type RunningApi } from '../server/create-api.ts';
 import { Metrics } from '../server/http/metrics.ts';
 import type { DriverSet } from '../drivers/driver-set.ts';
 import { type HttpServer, startHttpServer } from '../server/http/server.ts';
+import type { PodStreams } from '../server/streams/contract.ts';
 import type { HollowSettings } from '../node/hollow/hosts.ts';
 import type { Host } from '../node/host.ts';
 import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
 import type { AuditOptions } from './audit-options.ts';
+import { advertisedAddress } from './advertised-address.ts';
 import { bootstrap } from './bootstrap.ts';
 import { encryptedMarker } from './encrypted-marker.ts';
 import { controllerRoles, controllersByRole } from './controller-roles.ts';
@@ -89,6 +91,8 @@ export interface Cluster {
 
 export interface ClusterNodes {
   readonly runtime: NodeRuntime;
+  /** Why it is not the one that was asked for; undefined: it is. */
+  readonly why: string | undefined;
   /** In order; ready when the cluster is. */
   readonly running: readonly { readonly name: string; readonly zone: string | undefined }[];
   /** Names of nodes of an earlier start that nobody runs now: they become NotReady. */
@@ -110,7 +114,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 }
 
 async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
-  const runtime = options.runtime ?? 'hollow';
+  const { runtime, why } = await possibleRuntime(options.runtime ?? 'hollow');
   const settings = nodeSettings(runtime === 'sandbox' ? { count: options.bare === true ? 0 : 1, ...options.nodes } : options.nodes, options.bare);
   const world = createRealWorld({ logLevel: options.logLevel ?? 'warn' });
   const dataDir = options.dataDir ?? (await temporaryDirectory(undo));
@@ -143,9 +147,10 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   const lookUp = lookUpThrough(systemClient(api, 'apiserver'));
 
   const readiness = new Readiness();
-  const server = await listenOn(listen, { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor });
+  const podStreams = new Map<string, PodStreams>();
+  const server = await listenOn(listen, { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams });
   undo.later(() => server.stop());
-  await bootstrap(systemClient(api, 'apiserver'), server.port);
+  await bootstrap(systemClient(api, 'apiserver'), server.port, advertisedAddress(listen.host));
   await ensureDefaultPolicy(systemClient(api, 'apiserver'));
   if (options.bare !== true) await ensureDefaultClasses(systemClient(api, 'apiserver'), store);
   const drivers = await realDrivers(systemClient(api, 'apiserver'), runtime === 'hollow' ? hollowDrivers(settings) : []);
@@ -170,7 +175,7 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   if (options.controllers ?? true) undo.later(runControllers({ api, world, authorizer, certificates, plain, drivers, auditor }));
   if (options.scheduler ?? options.controllers ?? true) undo.later(runScheduler({ api, world, authorizer, plain, auditor }));
   const capacity = options.nodes?.capacity ?? {};
-  const nodes = await runNodes({ runtime, settings, capacity, dataDir }, { api, world, authorizer, auditor }, undo);
+  const nodes = await runNodes({ runtime, why, settings, capacity, dataDir, podStreams }, { api, world, authorizer, auditor }, undo);
   world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
   const stop = () => undo.run();
   return { url: server.url, kubeconfig, nodes, storageClasses: await storageClasses(systemClient(api, 'apiserver')), stop, [Symbol.asyncDispose]: stop };
@@ -204,28 +209,46 @@ function runScheduler({ api, world, authorizer, auditor, plain }: Access & Pick<
 
 /** The nodes in the server's process. A cluster without them is ready at once; one with them, when they are. */
 async function runNodes(wanted: WantedNodes, { api, world, authorizer, auditor }: Access, undo: Undo): Promise<ClusterNodes> {
-  const { runtime, settings } = wanted;
+  const { runtime, why, settings } = wanted;
   const abandonedAt = (hosts: ReadonlyMap<string, Host>) => abandonedNodes(systemClient(api, 'apiserver'), hosts);
-  if (settings.count === 0) return { runtime, running: [], abandoned: await abandonedAt(new Map()) };
+  if (settings.count === 0) return { runtime, why, running: [], abandoned: await abandonedAt(new Map()) };
   const server = { connect: connectInProcess(api, authorizer, auditor), connectNode: connectNodesInProcess(api, authorizer, auditor), world };
   const nodes = runtime === 'sandbox' ? await runSandboxes(wanted, server) : startHollowNodes(settings, server);
   undo.later(() => nodes.stop());
   await Promise.race([nodes.ready, patience(world)]);
   const running = Array.from(nodes.hosts.values(), ({ name, labels }) => ({ name, zone: labels['topology.kubernetes.io/zone'] }));
-  return { runtime, running, abandoned: await abandonedAt(nodes.hosts) };
+  return { runtime, why, running, abandoned: await abandonedAt(nodes.hosts) };
 }
 
-interface WantedNodes {
-  readonly runtime: NodeRuntime;
+interface WantedNodes extends PossibleRuntime {
   readonly settings: HollowSettings;
   readonly capacity: Readonly<Record<string, string>>;
   readonly dataDir: string;
+  /** By node: where those whose pods run put what they offer. */
+  readonly podStreams: Map<string, PodStreams>;
+}
+
+interface PossibleRuntime {
+  readonly runtime: NodeRuntime;
+  /** Why it is not the one that was asked for. */
+  readonly why: string | undefined;
+}
+
+/** Pods that cannot run here are hollow: everything else about them is as real. */
+async function possibleRuntime(asked: NodeRuntime): Promise<PossibleRuntime> {
+  if (asked === 'hollow') return { runtime: asked, why: undefined };
+  const { canSandbox } = await import('../node/sandbox/detect.ts');
+  const ability = canSandbox();
+  return ability.can ? { runtime: asked, why: undefined } : { runtime: 'hollow', why: ability.why };
 }
 
 /** Loaded only if somebody wants it. */
-async function runSandboxes({ settings, capacity, dataDir }: WantedNodes, server: Parameters<typeof startHollowNodes>[1]): Promise<SandboxNodes> {
+async function runSandboxes({ settings, capacity, dataDir, podStreams }: WantedNodes, server: Parameters<typeof startHollowNodes>[1]): Promise<SandboxNodes> {
   const { startSandboxNodes } = await import('./sandbox-nodes.ts');
-  return startSandboxNodes({ settings, capacity, directory: path.join(dataDir, 'nodes'), hidden: [dataDir] }, server);
+  const { RuntimeStreams } = await import('../node/streams/pod-streams.ts');
+  const nodes = await startSandboxNodes({ settings, capacity, directory: path.join(dataDir, 'nodes'), hidden: [dataDir] }, server);
+  for (const [name, runtime] of nodes.runtimes) podStreams.set(name, new RuntimeStreams(runtime));
+  return nodes;
 }
 
 /** Nodes that cannot be registered are tried again and again, which the log tells; the rest of the cluster is of use all the same. */
@@ -252,6 +275,7 @@ interface Serving {
   readonly plain: boolean;
   readonly metrics: Metrics;
   readonly auditor: Auditor | undefined;
+  readonly podStreams: ReadonlyMap<string, PodStreams>;
 }
 
 /** What /readyz says. A server that stops still answers for a moment, but should get nothing new. */
@@ -275,7 +299,7 @@ function daily(world: World, task: () => Promise<void>): () => Promise<void> {
 }
 
 async function listenOn(listen: { host: string; port: number }, serving: Serving): Promise<HttpServer> {
-  const { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor } = serving;
+  const { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams } = serving;
   // Our own kinds are there for our own controllers, also where clients must not see them.
   const kinds = plain ? kubernetesKinds : allKinds;
   countStore(metrics, store);
@@ -291,6 +315,7 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
     metrics,
     extensions: !plain,
     auditor,
+    podStreams: (node) => podStreams.get(node),
     authenticator: createAuthenticator([(token) => tokens.verify(token)]),
     authorizer,
     tls: servingTls(certificates),

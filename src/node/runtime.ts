@@ -4,6 +4,7 @@
  * Times are milliseconds since 1970.
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
+import type { Cancel } from '../world/world.ts';
 import type { ContainerDevice, ContainerMount } from './contract.ts';
 
 export interface Runtime {
@@ -15,8 +16,8 @@ export interface Runtime {
   recover(): Promise<readonly PodState[]>;
   /** What is known of the pod at this moment; undefined: it has no sandbox and no containers. */
   pod(uid: string): PodState | undefined;
-  /** Calls back with the uid of a pod whenever its state has changed. */
-  observe(listener: (uid: string) => void): void;
+  /** Calls back with the uid of a pod whenever its state has changed, until it is cancelled. */
+  observe(listener: (uid: string) => void): Cancel;
 
   /** A place with a network (and hostname, IPC) for the pod's containers. Done already: nothing happens. */
   startPod(spec: PodSandboxSpec): Promise<Result<PodSandbox>>;

@@ -44,15 +44,17 @@ export async function sandboxMachine(options: Partial<KeeperOptions> = {}): Prom
     until: (runtime, uid, isSo) =>
       new Promise((resolve) => {
         const look = (): void => {
-          if (isSo(runtime.pod(uid))) resolve(runtime.pod(uid));
+          if (!isSo(runtime.pod(uid))) return;
+          cancel();
+          resolve(runtime.pod(uid));
         };
-        runtime.observe(look);
+        const cancel = runtime.observe(look);
         look();
       }),
     async dispose() {
       const layout = layoutOf(state, { hidden: [], namespaces: () => [] });
       await Promise.all(runtimes.map((runtime) => runtime.close()));
-      for (const pid of marked(layout.mark('')).values()) signal(pid, 'SIGKILL');
+      for (const mark of [`keeper ${state}`, layout.mark('')]) for (const pid of marked(mark).values()) signal(pid, 'SIGKILL');
       await run(['ip', 'link', 'del', layout.bridge]);
       rmSync(root, { recursive: true, force: true });
     },

@@ -1,5 +1,6 @@
 import type { Container, Pod } from '../../api/generated/types.ts';
 import { isSidecar } from '../../api/kinds/workloads/pod-parts.ts';
+import { shouldRestart } from '../pods/restart.ts';
 import type { ContainerRecord, Exit, Run } from '../pods/runtime-state.ts';
 import { recordsOf } from '../pods/status/container-statuses.ts';
 import type { ContainerRun } from '../runtime.ts';
@@ -26,9 +27,14 @@ export function recordsFrom(sight: RunsSight): ReadonlyMap<string, ContainerReco
     const record = recordOf(container, sight) ?? lost(said.get(container.name));
     const waiting = sight.memory.waiting.get(container.name);
     const known = record ?? (waiting === undefined ? undefined : nothing);
-    if (known !== undefined) records.set(container.name, { ...known, waiting: known.run?.state === 'running' ? undefined : waiting });
+    if (known !== undefined) records.set(container.name, { ...known, waiting: mayStart(container, known, sight.pod) ? waiting : undefined });
   }
   return records;
+}
+
+/** Who runs, or is not to run again, waits for nothing. */
+function mayStart(container: Container, { run }: ContainerRecord, { spec }: Pod): boolean {
+  return run === undefined || (run.state === 'exited' && shouldRestart(container, spec, run.exitCode));
 }
 
 const nothing: ContainerRecord = { run: undefined, previous: undefined, restarts: 0, imageId: '', started: false, ready: false, waiting: undefined };

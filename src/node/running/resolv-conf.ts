@@ -13,7 +13,7 @@ export function resolvConfOf({ metadata, spec }: Pod, { clusterDomain, nameServe
   const usesCluster = isClusters && nameServer !== undefined;
   if (!usesCluster && dnsPolicy !== 'None') return undefined;
   const domains = usesCluster ? [`${metadata.namespace ?? ''}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain] : [];
-  const options = new Map(usesCluster ? [['ndots', '5' as string | undefined]] : []);
+  const options = new Map<string, string | undefined>(usesCluster ? [['ndots', '5']] : []);
   for (const { name = '', value } of dnsConfig.options ?? []) options.set(name, value);
   const searches = [...domains, ...(dnsConfig.searches ?? [])];
   return [

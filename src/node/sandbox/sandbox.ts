@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
-import type { World } from '../../world/world.ts';
+import type { Cancel, World } from '../../world/world.ts';
 import type { AttachOptions, ContainerRun, ContainerSpec, ExecOptions, PodSandbox, PodSandboxSpec, PodState, Result, Runtime, Session } from '../runtime.ts';
 import { layoutOf } from './keeper/layout.ts';
 import { oldFiles } from './keeper/log-file.ts';
@@ -29,7 +29,7 @@ class Sandbox implements Runtime {
   readonly #options: SandboxOptions;
   readonly #link: KeeperLink;
   readonly #pods = new Map<string, PodState>();
-  #listener: (uid: string) => void = () => undefined;
+  readonly #listeners = new Set<(uid: string) => void>();
   #closed = false;
 
   constructor(options: SandboxOptions) {
@@ -40,7 +40,7 @@ class Sandbox implements Runtime {
       onPod: (pod) => this.#learn(pod),
       onGone: (uid) => {
         this.#pods.delete(uid);
-        this.#listener(uid);
+        this.#tell(uid);
       },
       onLost: () => this.#reopen(),
     });
@@ -55,8 +55,9 @@ class Sandbox implements Runtime {
     return this.#pods.get(uid);
   }
 
-  observe(listener: (uid: string) => void): void {
-    this.#listener = listener;
+  observe(listener: (uid: string) => void): Cancel {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   async startPod(spec: PodSandboxSpec): Promise<Result<PodSandbox>> {
@@ -130,7 +131,11 @@ class Sandbox implements Runtime {
 
   #learn(pod: PodState): void {
     this.#pods.set(pod.uid, pod);
-    this.#listener(pod.uid);
+    this.#tell(pod.uid);
+  }
+
+  #tell(uid: string): void {
+    for (const listener of this.#listeners) listener(uid);
   }
 
   /** What the lost keeper kept, its successor tells as ended. */

@@ -17,6 +17,9 @@ import { renderResponse, type WholeResponse } from '../render/response.ts';
 import { includeObjectOf } from '../render/table.ts';
 import { resourceRendition } from '../render/targets.ts';
 import { frameEncoder } from '../render/watch-frames.ts';
+import type { PodStreams } from '../streams/contract.ts';
+import type { PodRequest } from '../streams/pod-requests.ts';
+import { isStreamed } from '../streams/streamed.ts';
 import { apiRequest, auditIdOf } from './api-request.ts';
 import type { Exchange } from './exchange.ts';
 import { failureReply } from './failure.ts';
@@ -43,6 +46,8 @@ export interface HandlerOptions {
   readonly serves: (apiVersion: string) => boolean;
   /** Whether Mooring's own request headers are understood. */
   readonly extensions: boolean;
+  /** What nodes offer of what goes on in their pods; undefined: nobody is asked. */
+  readonly podStreams?: ((node: string) => PodStreams | undefined) | undefined;
   /** Writes down who asked for what. Absent: nobody does. */
   readonly auditor?: Auditor | undefined;
 }
@@ -123,11 +128,22 @@ export class RequestHandler {
     if (attributes.type === 'path') return this.#send(request.exchange, await this.#answerPath(request));
     if (!this.#options.serves(apiVersionOf(attributes))) throw statusErrors.noSuchPath();
     if (attributes.verb === '' || request.exchange.method === 'HEAD') throw statusErrors.methodNotAllowedHere();
+    if (this.#options.podStreams !== undefined && isStreamed(attributes)) return this.#answerStream({ ...request, attributes }, this.#options.podStreams);
     const watch = attributes.verb === 'watch';
     const rendition = resourceRendition(request.exchange.header('accept'), watch);
     if (watch) return this.#answerWatch(request, rendition);
     const reply = await this.#bounded(request, async (response) => this.#reply(request, response, rendition));
     return this.#send(request.exchange, reply);
+  }
+
+  /** Loaded when somebody looks into a pod for the first time. */
+  async #answerStream(request: Request & Pick<PodRequest, 'attributes'>, node: (name: string) => PodStreams | undefined): Promise<Outcome> {
+    const { PodRequests } = await import('../streams/pod-requests.ts');
+    const { exchange, target, trail } = request;
+    await new PodRequests({ ...this.#options, node }).serve({ ...request, query: target.query });
+    trail?.started(200);
+    exchange.onClose(() => trail?.completed(200));
+    return { type: 'watching' };
   }
 
   async #answerPath({ exchange, target, auditId }: Request): Promise<Reply> {

@@ -11,7 +11,7 @@ import type { PathAnswer, PathRequest } from '../discovery/paths.ts';
 import { discover } from '../discovery/resources.ts';
 import { answerBrokenRequest } from './broken-request.ts';
 import { Connections } from './connections.ts';
-import { RequestHandler } from './handler.ts';
+import { type HandlerOptions, RequestHandler } from './handler.ts';
 import { Http1Exchange } from './http1.ts';
 import { Http2Exchange } from './http2.ts';
 import { defaultLimits, type Limits } from './limits.ts';
@@ -20,6 +20,7 @@ import { Portions } from './portions.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { SimpleConnections } from './simple-connections.ts';
 import { Turns } from './turns.ts';
+import { UpgradeExchange } from './upgrade-exchange.ts';
 
 export interface HttpServerOptions {
   readonly api: Api;
@@ -36,6 +37,8 @@ export interface HttpServerOptions {
   readonly limits?: Partial<Limits>;
   /** False: Mooring's own request headers are ignored (`moor up --plain`). */
   readonly extensions?: boolean;
+  /** What nodes offer of what goes on in their pods. */
+  readonly podStreams?: HandlerOptions['podStreams'];
   /** Writes down who asked for what. */
   readonly auditor?: Auditor | undefined;
 }
@@ -163,6 +166,9 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
     const socket = stream.session?.socket as TLSSocket | undefined;
     if (socket === undefined) return;
     portions.begin(socket, () => void handler.handle(new Http2Exchange(stream, headers, { socket, rawHeaders, limits, timers: world.timers })));
+  });
+  server.on('upgrade', (request, _socket, head: Buffer) => {
+    void handler.handle(new UpgradeExchange(request, head));
   });
   server.on('clientError', (error: Error & { code?: string }, socket) => {
     if (turns.midAnswer(socket)) socket.destroy();

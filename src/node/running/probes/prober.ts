@@ -64,7 +64,7 @@ export class Prober {
   }
 
   stop(): void {
-    for (const id of [...this.#workers.keys()]) this.#drop(id);
+    for (const id of this.#workers.keys()) this.#drop(id);
   }
 
   #drop(id: string): void {

@@ -1,0 +1,76 @@
+/** What a node offers of its pods to the server: logs, programs in containers, connections. Its shape is that of the server's `PodStreams`. */
+import type { Duplex, Readable } from 'node:stream';
+import type { ContainerStatus, Pod } from '../../api/generated/types.ts';
+import type { AttachOptions, ContainerRun, ExecOptions, RuntimeFailure, Runtime, Session } from '../runtime.ts';
+import { readLog, type ReadOptions } from './logs.ts';
+
+type Streamed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly code: number; readonly message: string };
+
+export interface LogRequest extends ReadOptions {
+  readonly previous: boolean;
+}
+
+export class RuntimeStreams {
+  readonly #runtime: Runtime;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  async logs(pod: Pod, container: string, options: LogRequest): Promise<Streamed<Readable>> {
+    const found = this.#loggedRun(pod, container, options.previous);
+    if (typeof found === 'string') return { ok: false, code: 400, message: found };
+    const file = (await this.#runtime.logFiles(found.id)).at(-1);
+    if (file === undefined) return { ok: false, code: 404, message: `the log of container ${JSON.stringify(container)} is gone` };
+    const hasEnded = (): boolean => this.#run(pod, found.id)?.state.type !== 'running';
+    const onChange = (listener: () => void) => this.#runtime.observe((uid) => (uid === pod.metadata.uid ? listener() : undefined));
+    return { ok: true, value: readLog({ file, hasEnded, onChange }, options) };
+  }
+
+  async exec(pod: Pod, container: string, options: ExecOptions): Promise<Streamed<Session>> {
+    const run = this.#latest(pod, container);
+    if (run?.state.type !== 'running') return notRunning(container);
+    const opened = await this.#runtime.exec(run.id, options);
+    return opened.ok ? opened : failed(opened.error);
+  }
+
+  async attach(pod: Pod, container: string, options: AttachOptions): Promise<Streamed<Session>> {
+    const run = this.#latest(pod, container);
+    if (run?.state.type !== 'running') return notRunning(container);
+    const opened = await this.#runtime.attach(run.id, options);
+    return opened.ok ? opened : failed(opened.error);
+  }
+
+  async connect(pod: Pod, port: number): Promise<Streamed<Duplex>> {
+    const opened = await this.#runtime.connect(pod.metadata.uid ?? '', port);
+    return opened.ok ? opened : failed(opened.error);
+  }
+
+  #latest({ metadata }: Pod, container: string): ContainerRun | undefined {
+    return this.#runtime.pod(metadata.uid ?? '')?.runs.findLast(({ name }) => name === container);
+  }
+
+  #run({ metadata }: Pod, id: string): ContainerRun | undefined {
+    return this.#runtime.pod(metadata.uid ?? '')?.runs.find((run) => run.id === id);
+  }
+
+  /** The run whose log is meant, or in a kubelet's words why there is none. */
+  #loggedRun({ metadata, status }: Pod, container: string, previous: boolean): ContainerRun | string {
+    const runs = this.#runtime.pod(metadata.uid ?? '')?.runs.filter(({ name }) => name === container) ?? [];
+    const said = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])].find(({ name }) => name === container);
+    const [latest, before] = [runs.at(-1), runs.at(-2)];
+    // Of one that waits for its next run, the latest is the previous one.
+    const isBetween = latest?.state.type === 'exited' && said?.state.waiting !== undefined;
+    const meant = previous ? (isBetween ? latest : before) : latest;
+    if (meant !== undefined) return meant;
+    const who = `container ${JSON.stringify(container)} in pod ${JSON.stringify(metadata.name ?? '')}`;
+    return previous ? `previous terminated ${who} not found` : `${who} is waiting to start${waitingFor(said)}`;
+  }
+}
+
+const waitingFor = (said: ContainerStatus | undefined): string =>
+  said?.state.waiting?.reason === undefined ? ' - no logs yet' : `: ${said.state.waiting.reason}`;
+
+const notRunning = (container: string): Streamed<never> => ({ ok: false, code: 500, message: `container not found (${JSON.stringify(container)})` });
+
+const failed = ({ reason, message }: RuntimeFailure): Streamed<never> => ({ ok: false, code: reason === 'not-found' ? 404 : 500, message });
