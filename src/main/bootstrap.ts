@@ -30,7 +30,7 @@ async function put<T extends KubeObject>(client: Client, kind: Kind<T>, object: 
         ...found.value,
         ...object,
         metadata: { ...found.value.metadata, labels: { ...found.value.metadata.labels, ...metadata.labels } },
-      } as T)
+      })
     : await client.create(kind, object);
   if (!written.ok) throw written.error;
 }
