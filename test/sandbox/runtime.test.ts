@@ -130,6 +130,18 @@ describe.runIf(ability.can)('containers of the sandbox runtime', () => {
     expect(await text(connection.value)).toBe('hello\n');
   });
 
+  test('are reached on their own loopback, where nobody else gets', async () => {
+    const listening = `exec perl -MIO::Socket::INET -e '$s=IO::Socket::INET->new(LocalAddr=>"127.0.0.1",LocalPort=>8080,Listen=>5) or die; $|=1; print "up\\n"; while($c=$s->accept){print $c "got ".<$c>;close $c}'`;
+    const { uid, run } = await started(shell(listening), { address: addressOf(machine, 7) });
+    await awaitLog(run.id, 'up');
+    for (const line of ['first', 'second']) {
+      const connection = await runtime.connect(uid, 8080);
+      if (!connection.ok) throw new Error(connection.error.message);
+      connection.value.write(`${line}\n`);
+      expect(await text(connection.value)).toBe(`got ${line}\n`);
+    }
+  });
+
   test('run other programs beside their own, with input, output and exit code', async () => {
     const { run } = await started({ user: { uid: 1234, gid: 1234, groups: [] }, env: [{ name: 'A', value: 'b' }] });
     const session = await runtime.exec(run.id, { command: ['sh', '-c', 'cat; echo "$A $(id -u)" >&2; exit 7'], stdin: true, tty: false });

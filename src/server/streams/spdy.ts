@@ -113,9 +113,9 @@ export class SpdySession {
     this.#onStream(stream);
   }
 
-  /** No headers, in a block that is stored as it is; the first one begins as zlib does. */
+  /** No headers, in a block that is stored as it is, and an empty one behind it, at which readers take what they have. The first begins as zlib does. */
   #noHeaders(): Buffer {
-    const stored = Buffer.from([0, 4, 0, 0xfb, 0xff, 0, 0, 0, 0]);
+    const stored = Buffer.from([0, 4, 0, 0xfb, 0xff, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]);
     const begin = this.#hasReplied ? Buffer.alloc(0) : Buffer.from([0x78, 0x01]);
     this.#hasReplied = true;
     return Buffer.concat([begin, stored]);
