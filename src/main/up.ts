@@ -33,6 +33,7 @@ function readyScreen(cluster: Cluster, options: ClusterOptions): string {
     `  data        ${data}`,
     `  kubeconfig  ${cluster.kubeconfig}`,
     `  nodes       ${nodesLine(cluster.nodes)}`,
+    ...(cluster.nodes.why === undefined ? [] : [`  no sandbox  ${cluster.nodes.why}`]),
     ...(cluster.nodes.abandoned.length === 0 ? [] : [`  abandoned   ${abandonedLine(cluster.nodes.abandoned)}`]),
     `  classes     ${classesLine(cluster.storageClasses)}`,
     '',
