@@ -22,8 +22,8 @@ type Call = Exclude<BackendCall, 'every'>;
 export interface BackendOptions {
   readonly plan: DriverPlan;
   readonly world: World;
-  /** Of the cluster. */
-  readonly zones: readonly string[];
+  /** Of the cluster, which may get more. */
+  readonly zones: () => readonly string[];
   readonly zoneOf: (node: string) => string | undefined;
   /** Every call that came to an end, in CSI's words. */
   readonly tell: (call: BackendWord) => void;
@@ -195,7 +195,7 @@ export class Backend implements VolumeDriver {
   #zoneFor({ selectedNode, allowedTopologies = [] }: CreateVolumeRequest): string | undefined {
     const { plan, zones, zoneOf } = this.#options;
     if (!plan.zonal) return undefined;
-    const allowed = zones.filter((zone) => allowedTopologies.length === 0 || allowedTopologies.some((term) => allows(term, zone)));
+    const allowed = zones().filter((zone) => allowedTopologies.length === 0 || allowedTopologies.some((term) => allows(term, zone)));
     const chosen = selectedNode === undefined ? undefined : zoneOf(selectedNode);
     return chosen === undefined ? allowed[this.disks.size % Math.max(allowed.length, 1)] : allowed.find((zone) => zone === chosen);
   }

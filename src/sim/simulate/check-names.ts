@@ -14,7 +14,8 @@ export interface KnownNames {
 /** @throws FileError */
 export function checkNames({ script, expectations }: Scenario, known: KnownNames): void {
   const nodes = [...known.nodes, ...script.flatMap(({ happening }) => (happening.type === 'node joins' ? [happening.node] : []))];
-  const names = { node: nodes, zone: known.zones, driver: known.drivers };
+  const zones = [...known.zones, ...script.flatMap(({ happening }) => (happening.type === 'node joins' ? [happening.zone] : []))];
+  const names = { node: nodes, zone: zones, driver: known.drivers };
   for (const { happening, written } of script) check(namedBy(happening), { names, written });
   for (const { claimed, written } of expectations) check(namedIn(claimed), { names, written });
 }

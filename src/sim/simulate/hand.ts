@@ -107,7 +107,7 @@ export class Hand {
     }
   }
 
-  async #machines(happening: MachineHappening): Promise<undefined> {
+  async #machines(happening: MachineHappening): Promise<Error | undefined> {
     const stage = this.#stage;
     switch (happening.type) {
       case 'node dies':
@@ -121,6 +121,8 @@ export class Hand {
         await stage.nodeIsGone(happening.node);
         return undefined;
       case 'node joins':
+        // An agent of that name may still be about.
+        if (stage.hosts.has(happening.node)) return new Error(`there is, or was, a node ${happening.node}: choose another name`);
         void stage.addNodes([this.#options.newHost(happening.node, happening.zone)]);
         return undefined;
       case 'zone goes dark':
@@ -153,7 +155,7 @@ export class Hand {
 
   #crash(process: ProcessName, forMs: number): void {
     this.#stage.crash(process);
-    this.#later(forMs, `the ${process} ${process === 'scheduler' ? 'is' : 'are'} back`, () => this.#stage.restart(process));
+    this.#later(forMs, `the ${process} ${process === 'controllers' ? 'are' : 'is'} back`, () => void this.#stage.restart(process));
   }
 
   async #nodeObject(happening: NodeHappening): Promise<Error | undefined> {

@@ -54,7 +54,8 @@ export interface BackendFault {
 
 export const backendCalls = ['create', 'delete', 'attach', 'detach', 'resize'] as const;
 export type BackendCall = (typeof backendCalls)[number] | 'every';
-export type ProcessName = 'controllers' | 'scheduler';
+const processes = ['controllers', 'scheduler', 'server'] as const;
+export type ProcessName = (typeof processes)[number];
 
 /** Whoever is started again needs a moment for it. */
 const restartMs = 10_000;
@@ -161,9 +162,10 @@ function labelOf(slots: Slots): Happening {
 
 function processOf(slots: Slots): ProcessName {
   const word = slot(slots, 'process');
-  if (word === 'controllers' || word === 'scheduler') return word;
-  const near = nearestName(word, ['controllers', 'scheduler']);
-  throw new PhraseError(`there is no process "${word}"; ${near === undefined ? 'there are the controllers and the scheduler' : `did you mean "${near}"?`}`);
+  const found = processes.find((process) => process === word);
+  if (found !== undefined) return found;
+  const near = nearestName(word, processes);
+  throw new PhraseError(`there is no process "${word}"; ${near === undefined ? `there are the ${processes.join(', the ')}` : `did you mean "${near}"?`}`);
 }
 
 const restarting = (slots: Slots) => ({ forMs: slots.has('duration') ? durationOf(slot(slots, 'duration')) : restartMs });
@@ -264,7 +266,7 @@ const phrases: readonly Phrase<Happening>[] = [
   },
   {
     pattern: 'the <process> crash|crashes [for <duration>]',
-    about: 'The process is killed between any two of its steps and forgets everything; it is back after 10s unless said.',
+    about: 'controllers, scheduler or server: the process is killed and forgets everything but what is stored; it is back after 10s unless said.',
     example: 'the controllers crash for 30s',
     make: (slots) => ({ type: 'process crashes', process: processOf(slots), ...restarting(slots) }),
   },

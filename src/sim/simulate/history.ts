@@ -32,10 +32,9 @@ export class History {
     this.#listeners.push(listener);
   }
 
-  /** Of a kind, in all namespaces, by name. */
+  /** Of a kind, in all namespaces; those that were made first come first. */
   all<T extends KubeObject>({ kind }: Kind<T>): readonly T[] {
-    const found = [...(this.#objects.get(kind) ?? [])] as [string, T][];
-    return found.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
+    return [...(this.#objects.get(kind)?.values() ?? [])] as T[];
   }
 
   get<T extends KubeObject>({ kind }: Kind<T>, { namespace = '', name }: Ref): T | undefined {

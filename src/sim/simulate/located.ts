@@ -23,7 +23,7 @@ export function readYaml(file: string, text: string): readonly Located[] {
   const start: Place = { file, line: 1, column: 1 };
   if (text.length > mostBytes) throw new FileError(start, `the file has more than ${mostBytes / 2 ** 20} MiB`);
   const lineCounter = new LineCounter();
-  const documents = parseAllDocuments(text, { lineCounter, prettyErrors: false });
+  const documents = parseAllDocuments(text, { lineCounter, prettyErrors: false, merge: true });
   const placeAt = (offset: number): Place => {
     const { line, col } = lineCounter.linePos(offset);
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
@@ -96,11 +96,12 @@ export class Located {
   /** @throws FileError unless it is a mapping */
   entries(): readonly (readonly [string, Located])[] {
     if (!isMap(this.#node)) throw this.error(`fields are expected here, not ${kindOfValue(this.value)}`);
-    const values = this.value as Readonly<Record<string, unknown>>;
-    return this.#node.items.map((pair) => {
-      const key = String(isScalar(pair.key) ? pair.key.value : pair.key);
-      const located = new Located(asNode(pair.value) ?? asNode(pair.key), { ...this.#found, value: values[key], path: join(this.path, key) });
-      const range = asNode(pair.key)?.range;
+    const pairs = new Map(this.#node.items.map((pair) => [String(isScalar(pair.key) ? pair.key.value : pair.key), pair]));
+    return Object.entries(this.value as Readonly<Record<string, unknown>>).map(([key, value]) => {
+      // What was merged from elsewhere (<<) is where it is merged.
+      const pair = pairs.get(key);
+      const located = new Located(asNode(pair?.value) ?? asNode(pair?.key) ?? this.#node, { ...this.#found, value, path: join(this.path, key) });
+      const range = asNode(pair?.key)?.range;
       if (range !== null && range !== undefined) located.keyPlace = this.#found.placeAt(range[0]);
       return [key, located];
     });

@@ -53,6 +53,11 @@ test('sentences and fields say the same', () => {
   expect(c?.when).toEqual(d?.when);
 });
 
+test('YAML merges are understood', () => {
+  const { cluster } = read('cluster:\n  nodes:\n    - &a { name: a, zone: zone-b }\n    - { <<: *a, name: b }');
+  expect(cluster.nodes.map(({ name, zone }) => `${name} ${zone}`)).toEqual(['a zone-b', 'b zone-b']);
+});
+
 test('what happens is put in order of time', () => {
   expect(read('script: [at 2m node-1 dies, at 1m cordon node-1]').script.map(({ text }) => text)).toEqual(['cordon node-1', 'node-1 dies']);
 });

@@ -33,7 +33,7 @@ const shownWide = new Set(['Pod Node']);
 export function endTables(history: History, now: number): readonly EndTable[] {
   return shown.flatMap((name) => {
     const kind = kubernetesKinds.find((each) => each.kind === name);
-    const objects = kind === undefined ? [] : history.all(kind);
+    const objects = kind === undefined ? [] : history.all(kind).toSorted(byName);
     return kind === undefined || objects.length === 0 ? [] : [tableOf(kind, objects, now)];
   });
 }
@@ -48,5 +48,9 @@ function tableOf(kind: Kind, objects: readonly KubeObject[], now: number): EndTa
     objects,
   };
 }
+
+/** As lists come from a server. */
+const byName = (a: KubeObject, b: KubeObject): number => (nameKey(a) < nameKey(b) ? -1 : 1);
+const nameKey = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
 
 const shownCell = (cell: string | number | boolean | null): string => (cell === null ? '<none>' : String(cell));

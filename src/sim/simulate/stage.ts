@@ -22,6 +22,7 @@ import { SimulatedDirectories } from '../directories.ts';
 import { othersMayAll } from '../cluster/access.ts';
 import { Part } from '../cluster/part.ts';
 import { SimulatedServer } from '../cluster/server.ts';
+import type { World } from '../../world/world.ts';
 import type { SimulatedWorld } from '../world.ts';
 import { Backend, type BackendWord } from './backend.ts';
 import type { ProcessName } from './happening.ts';
@@ -56,11 +57,17 @@ export class Stage {
   readonly backends: ReadonlyMap<string, Backend>;
   readonly hosts = new Map<string, Host>();
   readonly #server: SimulatedServer;
-  readonly #parts: Readonly<Record<ProcessName, Part>>;
+  readonly #parts: Readonly<Record<'controllers' | 'scheduler', Part>>;
   readonly #dead = new Set<string>();
 
   static async build(world: SimulatedWorld, options: StageOptions): Promise<Stage> {
-    const server = new SimulatedServer({ world, store: 'memory', serve: (life) => serve(life.store, life.world, options) });
+    let isNew = true;
+    const serve = async (life: { readonly world: World; readonly store: Store }) => {
+      if (isNew) await options.fill?.(life.store);
+      isNew = false;
+      return serveApi(life);
+    };
+    const server = new SimulatedServer({ world, store: 'memory', serve });
     await server.start();
     const { store } = server;
     if (store === undefined) throw new Error('the server did not start');
@@ -78,7 +85,7 @@ export class Stage {
     this.history = new History(store);
     this.transport = this.writers.signed(you, createInProcessTransport(server.api, { name: 'kubernetes-admin', groups: ['system:masters'] }, 'kubectl'));
     this.client = createClient({ transport: this.transport });
-    const zones = [...new Set(options.hosts.flatMap(({ labels }) => labels[zoneLabel] ?? []))];
+    const zones = () => [...new Set([...this.hosts.keys()].flatMap((node) => this.zoneOf(node) ?? []))];
     const zoneOf = (node: string) => this.zoneOf(node);
     this.backends = new Map(options.drivers.map((plan) => [plan.name, new Backend({ plan, world, zones, zoneOf, tell: options.onBackendCall })]));
     this.#parts = { controllers: this.#controllers(), scheduler: this.#scheduler() };
@@ -127,11 +134,13 @@ export class Stage {
   }
 
   crash(process: ProcessName): void {
-    this.#parts[process].crash();
+    if (process === 'server') this.#server.crash();
+    else this.#parts[process].crash();
   }
 
-  restart(process: ProcessName): void {
-    this.#parts[process].start();
+  async restart(process: ProcessName): Promise<void> {
+    if (process !== 'server') this.#parts[process].start();
+    else if (!this.#server.up) await this.#server.start();
   }
 
   async nodeIsGone(node: string): Promise<void> {
@@ -192,8 +201,8 @@ export class Stage {
 
 const silence = { type: 'unreachable', error: new Error('the node has no connection') } as const;
 
-async function serve(store: Store, world: SimulatedWorld | Parameters<typeof createApi>[0]['world'], { fill }: StageOptions) {
-  await fill?.(store);
+/** One life of the server. */
+async function serveApi({ store, world }: { readonly store: Store; readonly world: World }) {
   const api = createApi({ store, kinds: allKinds, world, extensions: { authorizer }, access: { authorizer, rbac: new RbacAuthorizer() } });
   await bootstrap(systemClient(api, 'apiserver'), 6443);
   return api;

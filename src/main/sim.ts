@@ -1,0 +1,48 @@
+import { drawPlan } from '../sim/worlds/draw.ts';
+import { report } from '../sim/worlds/report.ts';
+import { runPlan } from '../sim/worlds/run.ts';
+import { runSeeds } from '../sim/worlds/run-seeds.ts';
+import { shrink } from '../sim/worlds/shrink.ts';
+import type { SimOptions } from './sim-command.ts';
+
+export function runSim(options: SimOptions): Promise<number> {
+  return options.isOne ? showOne(options) : runMany(options);
+}
+
+async function runMany({ from, to, shrinks }: SimOptions): Promise<number> {
+  const count = to - from + 1;
+  const bar = process.stderr.isTTY ? (text: string) => process.stderr.write(`\r\x1b[K${text}`) : () => undefined;
+  const failed = await runSeeds({
+    from,
+    to,
+    shrinks,
+    onProgress: ({ seed, failed: so }) => bar(progress(seed - from + 1, count, so)),
+    onFailure: (text) => {
+      bar('');
+      process.stdout.write(`${text}\n`);
+    },
+  });
+  bar('');
+  if (failed.length === 0) process.stdout.write(`${count} seeds, 0 violations\n`);
+  else process.stdout.write(`${count} seeds, ${failed.length} violations: ${failed.join(', ')}\n`);
+  return failed.length === 0 ? 0 : 1;
+}
+
+/** '[########............]  40/100, 0 violations' */
+function progress(done: number, count: number, failed: number): string {
+  const width = 30;
+  const filled = Math.round((done / count) * width);
+  return `[${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${done}/${count}, ${failed} violations`;
+}
+
+async function showOne({ from, shrinks }: SimOptions): Promise<number> {
+  const plan = drawPlan(from);
+  const outcome = await runPlan(plan);
+  if (outcome.violation === undefined) {
+    process.stdout.write(`${outcome.timeline.join('\n')}\n1 seeds, 0 violations\n`);
+    return 0;
+  }
+  const found = { plan, outcome };
+  process.stdout.write(`${report(shrinks ? await shrink(found) : found)}\n1 seeds, 1 violations: ${from}\n`);
+  return 1;
+}

@@ -1,0 +1,56 @@
+import type { Fault } from '../faults/faults.ts';
+import type { Happening } from '../workloads/actions.ts';
+import type { Plan } from './plan.ts';
+import { type Outcome, runPlan } from './run.ts';
+
+export interface Failure {
+  readonly plan: Plan;
+  readonly outcome: Outcome;
+}
+
+/** So many worlds are run in search of a smaller one. */
+const mostRuns = 200;
+
+/** A smaller world in which the same breaks: first without whole kinds of faults, then without ever smaller parts of what is left. */
+export async function shrink(found: Failure, run: (plan: Plan) => Promise<Outcome> = runPlan): Promise<Failure> {
+  let best = found;
+  let runs = 0;
+  /** Whether the same breaks in this world, which is the best then. */
+  const breaks = async (plan: Plan): Promise<boolean> => {
+    if (runs++ >= mostRuns) return false;
+    const outcome = await run(plan);
+    if (outcome.violation?.invariant !== found.outcome.violation?.invariant) return false;
+    best = { plan, outcome };
+    return true;
+  };
+  for (const kind of new Set(found.plan.faults.map((fault) => fault.kind))) {
+    const faults = best.plan.faults.filter((fault) => fault.kind !== kind);
+    await breaks({ ...best.plan, faults });
+  }
+  const items: readonly Item[] = [...best.plan.faults.map((fault) => ({ fault })), ...best.plan.happenings.map((happening) => ({ happening }))];
+  await reduce(items, (left) => breaks({ ...best.plan, ...parted(left) }));
+  return best;
+}
+
+type Item = { readonly fault: Fault } | { readonly happening: Happening };
+
+const parted = (items: readonly Item[]): Pick<Plan, 'faults' | 'happenings'> => ({
+  faults: items.flatMap((item) => ('fault' in item ? item.fault : [])),
+  happenings: items.flatMap((item) => ('happening' in item ? item.happening : [])),
+});
+
+/** Delta debugging: leaves out halves, then quarters, … then single ones, as long as `breaks` says yes. */
+async function reduce<T>(all: readonly T[], breaks: (left: readonly T[]) => Promise<boolean>): Promise<void> {
+  let left = all;
+  for (let size = Math.ceil(left.length / 2); size >= 1; ) {
+    let isSmaller = false;
+    for (let from = 0; from < left.length; ) {
+      const without = [...left.slice(0, from), ...left.slice(from + size)];
+      if (await breaks(without)) [left, isSmaller] = [without, true];
+      else from += size;
+    }
+    if (size === 1 && !isSmaller) return;
+    if (!isSmaller || size > 1) size = size === 1 ? 1 : Math.ceil(size / 2);
+    if (left.length === 0) return;
+  }
+}
