@@ -14,8 +14,10 @@ import { shapeOfCustomResource } from './structural-shape.ts';
 import { shapeOfType } from './type-shape.ts';
 
 export { apply, type ApplyScene, withoutManagedFields } from './apply.ts';
+export { atomicsIn } from './atomics.ts';
 export { emptySet } from './field-set.ts';
 export { lastAppliedAnnotation } from './last-applied.ts';
+export { merge } from './merge.ts';
 export type { Typing } from './ownership.ts';
 export { fieldElement } from './path-element.ts';
 export { resetFields } from './reset-fields.ts';

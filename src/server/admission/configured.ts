@@ -3,6 +3,8 @@
  */
 import { admissionGroup } from '../../api/kinds/admission/admission-kind.ts';
 import type {
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
   MutatingWebhook,
   MutatingWebhookConfiguration,
   ValidatingAdmissionPolicy,
@@ -17,17 +19,21 @@ import type { Authorizer } from '../auth/authorizer.ts';
 import type { Resources } from '../registry/resources.ts';
 import { AdmissionChain, type AdmissionPlugin, type AdmissionRequest } from './chain.ts';
 import { ClusterReader } from './cluster-reader.ts';
+import { operationOf } from './matching/attributes.ts';
 import { Followed } from './matching/follow.ts';
+import { Reinvocation } from './matching/reinvocation.ts';
 import { RuleBook } from './matching/rule-book.ts';
+import type { Asked } from './matching/rules.ts';
 import { NamespaceReader } from './matching/selectors.ts';
 import type { PolicyDependencies } from './policies/dependencies.ts';
 import { type PolicyHook, policyHooks } from './policies/hooks.ts';
+import { applyPolicies, type MutatingHook } from './policies/mutating.ts';
 import { askPolicies } from './policies/validating.ts';
 import type { WebhookCaller } from './webhooks/caller.ts';
 import { WebhookClient } from './webhooks/client.ts';
 import type { WebhookDependencies } from './webhooks/dispatch.ts';
 import { type Hook, hooksOf } from './webhooks/hooks.ts';
-import { askMutating, Reinvocation } from './webhooks/mutating.ts';
+import { askMutating } from './webhooks/mutating.ts';
 import { ServiceAddresses } from './webhooks/services.ts';
 import { askValidating } from './webhooks/validating.ts';
 
@@ -46,6 +52,7 @@ export class ConfiguredAdmission {
   readonly #mutatingHooks: RuleBook<Hook<MutatingWebhook>>;
   readonly #validatingHooks: RuleBook<Hook<ValidatingWebhook>>;
   readonly #policies: RuleBook<PolicyHook<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding>>;
+  readonly #mutatingPolicies: RuleBook<MutatingHook>;
   readonly #followed: Followed<never>[] = [];
   readonly #webhooks: WebhookDependencies;
   readonly #lookups: PolicyDependencies;
@@ -61,6 +68,7 @@ export class ConfiguredAdmission {
     this.#mutatingHooks = new RuleBook(resources);
     this.#validatingHooks = new RuleBook(resources);
     this.#policies = new RuleBook(resources);
+    this.#mutatingPolicies = new RuleBook(resources);
     this.#follow({ store, resources });
     this.loading = Promise.all(this.#followed.map((one) => one.start())).then(() => {
       this.loading = undefined;
@@ -74,17 +82,24 @@ export class ConfiguredAdmission {
     };
     follow<MutatingWebhookConfiguration>('mutatingwebhookconfigurations', (all) => this.#mutatingHooks.replace(hooksOf<MutatingWebhook>(all)));
     follow<ValidatingWebhookConfiguration>('validatingwebhookconfigurations', (all) => this.#validatingHooks.replace(hooksOf<ValidatingWebhook>(all)));
-    let policies: readonly ValidatingAdmissionPolicy[] = [];
-    let bindings: readonly ValidatingAdmissionPolicyBinding[] = [];
-    const rebuild = () => this.#policies.replace(policyHooks(policies, bindings));
-    follow<ValidatingAdmissionPolicy>('validatingadmissionpolicies', (all) => {
-      policies = all;
-      rebuild();
-    });
-    follow<ValidatingAdmissionPolicyBinding>('validatingadmissionpolicybindings', (all) => {
-      bindings = all;
-      rebuild();
-    });
+    const pair = <P extends KubeObject, B extends KubeObject>(
+      plural: string,
+      ofBindings: string,
+      rebuild: (policies: readonly P[], bindings: readonly B[]) => void,
+    ): void => {
+      let policies: readonly P[] = [];
+      let bindings: readonly B[] = [];
+      follow<P>(plural, (all) => rebuild((policies = all), bindings));
+      follow<B>(ofBindings, (all) => rebuild(policies, (bindings = all)));
+    };
+    pair<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding>(
+      'validatingadmissionpolicies',
+      'validatingadmissionpolicybindings',
+      (policies, bindings) => this.#policies.replace(policyHooks(policies, bindings)),
+    );
+    pair<MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding>('mutatingadmissionpolicies', 'mutatingadmissionpolicybindings', (policies, bindings) =>
+      this.#mutatingPolicies.replace(policyHooks(policies, bindings)),
+    );
   }
 
   stop(): void {
@@ -97,7 +112,7 @@ export class ConfiguredAdmission {
     return {
       name: 'MutatingAdmissionWebhook',
       handles,
-      mutate: (request) => (this.#mutatingHooks.isEmpty ? undefined : this.#mutate(request, earlier)),
+      mutate: (request) => (concerns(request, this.#mutatingPolicies, this.#mutatingHooks) ? this.#mutate(request, earlier) : undefined),
     };
   }
 
@@ -105,24 +120,38 @@ export class ConfiguredAdmission {
     return {
       name: 'ValidatingAdmissionWebhook',
       handles,
-      validate: (request) => (this.#policies.isEmpty && this.#validatingHooks.isEmpty ? undefined : this.#validate(request)),
+      validate: (request) => (concerns(request, this.#policies, this.#validatingHooks) ? this.#validate(request) : undefined),
     };
   }
 
   async #mutate(request: AdmissionRequest, earlier: AdmissionChain): Promise<void> {
-    const reinvocation = new Reinvocation();
-    await askMutating(this.#mutatingHooks, request, { deps: this.#webhooks, reinvocation });
-    if (!reinvocation.needed) return;
-    reinvocation.finish(request.object);
+    const policies = { deps: this.#lookups, reinvocation: new Reinvocation() };
+    const webhooks = { deps: this.#webhooks, reinvocation: new Reinvocation() };
+    const round = async (): Promise<void> => {
+      await applyPolicies(this.#mutatingPolicies, request, policies);
+      await askMutating(this.#mutatingHooks, request, webhooks);
+    };
+    await round();
+    if (!policies.reinvocation.needed && !webhooks.reinvocation.needed) return;
     await earlier.mutate(request);
-    reinvocation.repeat(request.object);
-    await askMutating(this.#mutatingHooks, request, { deps: this.#webhooks, reinvocation });
+    await round();
   }
 
   async #validate(request: AdmissionRequest): Promise<void> {
-    if (!this.#policies.isEmpty) await askPolicies(this.#policies, request, this.#lookups);
-    if (!this.#validatingHooks.isEmpty) await askValidating(this.#validatingHooks, request, this.#webhooks);
+    await askPolicies(this.#policies, request, this.#lookups);
+    await askValidating(this.#validatingHooks, request, this.#webhooks);
   }
+}
+
+interface Concerned {
+  readonly isEmpty: boolean;
+  about(asked: Asked): readonly unknown[];
+}
+
+/** Whether anybody wants to see such requests at all. */
+function concerns({ operation, resource, subresource }: AdmissionRequest, ...books: readonly Concerned[]): boolean {
+  if (books.every(({ isEmpty }) => isEmpty)) return false;
+  return books.some((book) => book.about({ operation: operationOf[operation], resource, subresource }).length > 0);
 }
 
 /** Nobody has a say in who has a say: whoever locks everybody out must be able to undo it. */

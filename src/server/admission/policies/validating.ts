@@ -2,7 +2,6 @@
 import { type Expressions, loadExpressions } from '../../../api/admission/expressions.ts';
 import type {
   AuditAnnotation,
-  Namespace,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
   ValidatingAdmissionPolicySpec,
@@ -11,11 +10,12 @@ import type {
 import { ApiError } from '../../../api/status.ts';
 import type { Resource } from '../../registry/resources.ts';
 import type { AdmissionRequest } from '../chain.ts';
-import { isNamespaces, namespaceOf, operationOf, type Versioned, versioned } from '../matching/attributes.ts';
+import { namespaceOf, operationOf, type Versioned, versioned } from '../matching/attributes.ts';
 import { evaluate, meets, type Scene } from '../matching/conditions.ts';
 import type { RuleBook } from '../matching/rule-book.ts';
 import { refused } from '../refused.ts';
 import { type Bound, matched, type PolicyHook } from './hooks.ts';
+import { namespaceFor } from './namespace.ts';
 import { ConfigurationError, paramResource, paramsOf } from './params.ts';
 import { type Setting, sceneOf } from './scene.ts';
 import type { PolicyDependencies } from './dependencies.ts';
@@ -145,12 +145,6 @@ class PolicyAtWork {
 
 const MAX_ANNOTATION = 10 * 1024;
 const MAX_MESSAGE = 5 * 1024;
-
-/** Of an object in a namespace. A namespace is in none. @throws ApiError 404 */
-export async function namespaceFor(request: AdmissionRequest, { namespaces }: PolicyDependencies): Promise<Namespace | undefined> {
-  const name = isNamespaces(request.resource) ? '' : namespaceOf(request);
-  return name === '' ? undefined : namespaces.get(name);
-}
 
 /** Pure: what a policy's rules mind. */
 function objections({ validations = [], failurePolicy }: ValidatingAdmissionPolicySpec, scene: Scene): Objection[] {
