@@ -12,13 +12,9 @@ const moor = path.join(path.dirname(fileURLToPath(import.meta.url)), '../dist/ma
 export async function startServer({ dataDir = mkdtempSync(path.join(tmpdir(), 'mooring-bench-')), args = [] } = {}) {
   const kubeconfig = path.join(dataDir, 'bench.kubeconfig');
   const began = performance.now();
-  const child = spawn(
-    process.execPath,
-    [moor, 'up', '--bare', '--log-level', 'warn', '--listen', '127.0.0.1:0', '--data-dir', dataDir, '--kubeconfig', kubeconfig, ...args],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
+  const child = spawn(moor, ['up', '--bare', '--log-level', 'warn', '--listen', '127.0.0.1:0', '--data-dir', dataDir, '--kubeconfig', kubeconfig, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   await new Promise((resolve, reject) => {
     let text = '';
     child.stdout.on('data', (chunk) => {

@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=64
 import { runProgram } from '../cli/command.ts';
 import { auditCommand } from './audit-command.ts';
 import { controllersCommand } from './controllers-command.ts';
