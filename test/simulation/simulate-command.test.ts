@@ -78,10 +78,8 @@ spec:
       spec: { storageClassName: zonal, accessModes: [ReadWriteOnce], resources: { requests: { storage: 1Gi } } }
 `;
 
-const listed = [
-  ...['namespaces', 'nodes', 'pods', 'persistentvolumes', 'persistentvolumeclaims', 'csinodes.storage.k8s.io', 'csidrivers.storage.k8s.io'],
-  ...['storageclasses.storage.k8s.io', 'volumeattachments.storage.k8s.io', 'statefulsets.apps', 'controllerrevisions.apps', 'serviceaccounts'],
-];
+const listed = `namespaces nodes pods persistentvolumes persistentvolumeclaims serviceaccounts statefulsets.apps controllerrevisions.apps
+  csinodes.storage.k8s.io csidrivers.storage.k8s.io storageclasses.storage.k8s.io volumeattachments.storage.k8s.io`.split(/\s+/);
 
 describe('moor simulate --from-cluster', () => {
   let moor: MoorProcess;

@@ -103,6 +103,8 @@ script:
   - at 40s taint node-2 maintenance=now:NoExecute
   - at 50s untaint node-2 maintenance
   - at 1m remove node-2
+  - at 65s node-2 joins
+  - at 65s node-3 joins in zone-new
   - at 1m10s scale deployment/web to 3
 expect:
   - at 9s there are 2 pods that are Running
@@ -111,9 +113,11 @@ expect:
   - at 35s node/node-1 field .metadata.labels.tier is gold
   - at 55s deployment/web has 2 ready
   - at the end node/node-2 is gone
+  - at the end node/node-3 field .metadata.labels[topology.kubernetes.io/zone] is zone-new
   - at the end deployment/web has 3 ready`);
   expect(played.surprises).toEqual([]);
   expect(lines(played)).toEqual(expect.arrayContaining(['node-2 node/node-2 joins', 'you node/node-1 is cordoned', 'you node/node-1 is uncordoned']));
+  expect(lines(played)).toContain('you refused: there is, or was, a node node-2: choose another name');
 });
 
 test('claims grow, what is refused is told, and the rest goes on', async () => {
@@ -132,6 +136,21 @@ expect:
   expect(played.surprises).toEqual([]);
   const refusals = lines(played).filter((line) => line.startsWith('you refused'));
   expect(refusals).toEqual([expect.stringContaining('field can not be less than'), 'you refused: pods "missing" not found']);
+});
+
+test('the server crashes: nobody is answered, and everything goes on when it is back', async () => {
+  const played = await play(`
+cluster: { nodes: 1, ${fast()} }
+script:
+  - at 10s the server crashes for 30s
+  - { at: 20s, apply: ${claim('early')} }
+  - { at: 50s, apply: [${claim('late')}, ${pod('x', 'late')}] }
+expect:
+  - at the end pvc/early is gone
+  - by 1m30s pod/x is Running
+  - at the end node/node-1 is Ready`);
+  expect(played.surprises).toEqual([]);
+  expect(lines(played)).toEqual(expect.arrayContaining(['you refused: the server is down', '▶ the server is back']));
 });
 
 test('the scheduler crashes: pods wait until it is back', async () => {
