@@ -75,6 +75,8 @@ export function parseRoute(path: string, resources: Resources): Route {
   return { ...route, legacyWatch };
 }
 
+const namespaceParts: ReadonlySet<string> = new Set(['status', 'finalize']);
+
 type Found = Omit<Route, 'legacyWatch'>;
 
 function locate(parts: readonly string[], find: (plural: string) => Resource | undefined): Found | undefined {
@@ -86,14 +88,22 @@ function locate(parts: readonly string[], find: (plural: string) => Resource | u
     if (pods !== undefined) return { resource: pods, namespace, name: '', subresource: 'bindings' };
     const inNamespace = find(third);
     if (inNamespace?.kind.namespaced === true) {
-      return { resource: inNamespace, namespace, name: segment(parts, 3), subresource: parts.slice(4).join('/') };
+      return { resource: inNamespace, namespace, name: segment(parts, 3), subresource: rest(parts, 4) };
     }
+    // Anything else behind a namespace's name would be authorised as a resource in it.
+    if (!namespaceParts.has(third)) return undefined;
   }
   const resource = find(first);
   if (resource === undefined) return undefined;
   // Objects of a namespaced kind are reached through their namespace alone; without one there is only the list of all.
   if (resource.kind.namespaced && parts.length > 1) return undefined;
-  return { resource, namespace: '', name: segment(parts, 1), subresource: parts.slice(2).join('/') };
+  return { resource, namespace: '', name: segment(parts, 1), subresource: rest(parts, 2) };
+}
+
+function rest(parts: readonly string[], from: number): string {
+  const left = parts.slice(from);
+  if (left.some((part) => part.includes('/'))) throw statusErrors.noSuchPath();
+  return left.join('/');
 }
 
 function segment(parts: readonly string[], at: number): string {
@@ -107,6 +117,8 @@ function segment(parts: readonly string[], at: number): string {
 function segments(path: string): string[] {
   const end = path.endsWith('/') ? path.length - 1 : path.length;
   const parts = path.slice(1, end).split('/');
+  // Whoever authorises a request does not see an empty segment: what it left out must not shift the meaning of the others.
+  if (parts.includes('')) throw statusErrors.noSuchPath();
   return path.includes('%') ? parts.map(decodeSegment) : parts;
 }
 
