@@ -1,0 +1,195 @@
+/** A node on virtual time whose runtime is a model: what is decided about one pod is done to it at once. */
+import type { Pod } from '../../src/api/generated/types.ts';
+import type { Host } from '../../src/node/host.ts';
+import { type Action, noMemory, type PodMemory } from '../../src/node/running/actions.ts';
+import { decidePod, type PodSight } from '../../src/node/running/decide.ts';
+import type { Health } from '../../src/node/running/probes/health.ts';
+import type { ContainerRun, PodState } from '../../src/node/runtime.ts';
+
+/** What a container does when it is let. Milliseconds. */
+export interface Behaviour {
+  /** Undefined: it runs until it is stopped. */
+  readonly runFor: number | undefined;
+  readonly exitCode: number;
+  /** How long it takes to stop when it is asked to. */
+  readonly stopAfter: number;
+}
+
+export const system = {
+  machineID: '',
+  systemUUID: '',
+  bootID: '',
+  kernelVersion: '',
+  osImage: '',
+  containerRuntimeVersion: '',
+  kubeletVersion: '',
+  kubeProxyVersion: '',
+  operatingSystem: 'linux',
+  architecture: 'amd64',
+};
+
+const host: Host = { name: 'n1', labels: {}, ip: '1.2.3.4', podCidr: '10.0.0.0/24', capacity: { cpu: '2', memory: '4Gi', pods: '3' }, system, drivers: [] };
+
+export class ModelNode {
+  pod: Pod | undefined;
+  now = Date.UTC(2026, 0, 1);
+  memory: PodMemory = noMemory;
+  volumesReady = true;
+  health: (id: string) => Health = () => ({ started: true, ready: true, failed: undefined });
+  /** What was said, as 'reason: message'. */
+  readonly said: string[] = [];
+  /** Everything that was done, as 'start app', 'kill app', 'vacate' … */
+  readonly done: string[] = [];
+  #state: PodState | undefined;
+  #admitted = false;
+  readonly #behaviour: (container: string) => Behaviour;
+  /** When runs end by themselves or because they were asked to; by id. */
+  readonly #ends = new Map<string, { readonly at: number; readonly exitCode: number }>();
+
+  constructor(pod: Pod, behaviour: (container: string) => Behaviour) {
+    this.pod = pod;
+    this.#behaviour = behaviour;
+  }
+
+  get runs(): readonly ContainerRun[] {
+    return this.#state?.runs ?? [];
+  }
+
+  sight(): PodSight {
+    const uid = this.pod?.metadata.uid;
+    return {
+      pod: this.pod,
+      host,
+      node: undefined,
+      admitted: this.#admitted || this.pod?.status.startTime !== undefined,
+      others: () => [],
+      volumes: () => (this.volumesReady ? { ready: true, mounts: new Map(), supplementalGroups: [] } : { ready: false, waiting: ['v'] }),
+      isVacant: this.memory.vacated,
+      freeAddress: () => '10.0.0.5',
+      problem: () => undefined,
+      state: this.#state?.uid === uid ? this.#state : undefined,
+      strays: this.#state !== undefined && this.#state.uid !== uid ? [this.#state] : [],
+      memory: this.memory,
+      health: (id) => this.health(id),
+      runtime: 'model',
+      imageId: (image) => image,
+    };
+  }
+
+  /** The agent ends, and another one begins: the runtime and the objects are as they were. */
+  crash(): void {
+    this.memory = noMemory;
+    this.#admitted = false;
+  }
+
+  /** Decides and does until nothing more is to be done at this moment. `perform` false: the agent ends instead. */
+  settle(perform: () => boolean = () => true): number | undefined {
+    for (let round = 0; round < 100; round++) {
+      const { actions, again } = decidePod(this.sight(), this.now);
+      if (actions.length === 0) return again;
+      for (const action of actions) {
+        if (perform()) this.#perform(action);
+        else {
+          this.crash();
+          break;
+        }
+      }
+    }
+    throw new Error(`never at rest: ${this.done.slice(-20).join(', ')}`);
+  }
+
+  /** Time goes on until nothing is due any more, or so long. */
+  pass(ms: number, perform?: () => boolean): void {
+    const until = this.now + ms;
+    for (let again = this.settle(perform); ; again = this.settle(perform)) {
+      const due = [...[...this.#ends.values()].map(({ at }) => at), ...(again === undefined ? [] : [again])].filter((at) => at <= until);
+      if (due.length === 0) break;
+      this.now = Math.max(this.now, Math.min(...due));
+      this.#endRuns();
+    }
+    this.now = until;
+    this.#endRuns();
+    this.settle(perform);
+  }
+
+  delete(graceSeconds: number): void {
+    if (this.pod === undefined) return;
+    const deletionTimestamp = new Date(this.now + graceSeconds * 1000).toISOString();
+    this.pod = { ...this.pod, metadata: { ...this.pod.metadata, deletionTimestamp, deletionGracePeriodSeconds: graceSeconds } };
+  }
+
+  #perform(action: Action): void {
+    const name = 'container' in action ? ` ${action.container.name}` : '';
+    if (action.do !== 'tell' && action.do !== 'remember' && action.do !== 'write-status') this.done.push(`${action.do}${name}`);
+    switch (action.do) {
+      case 'admit':
+        this.#admitted = true;
+        return;
+      case 'write-status':
+        if (this.pod !== undefined) this.pod = { ...this.pod, status: action.status };
+        return;
+      case 'start-sandbox':
+        this.#state = { ...identity(action.pod), sandbox: { ips: action.address === undefined ? [] : [action.address] }, runs: this.runs };
+        return;
+      case 'start':
+        return this.#start(action);
+      case 'kill':
+        return this.#kill(action);
+      case 'vacate':
+        if (this.#state !== undefined) this.#state = { ...this.#state, sandbox: undefined };
+        this.memory = { ...this.memory, vacated: true };
+        return;
+      case 'remove':
+        this.pod = undefined;
+        return;
+      case 'remember':
+        this.memory = { ...this.memory, ...action.news };
+        return;
+      case 'tell':
+        this.said.push(`${action.reason}: ${action.message}`);
+        return;
+      case 'discard':
+        this.#state = undefined;
+        this.#ends.clear();
+        return;
+    }
+  }
+
+  #start({ container, attempt, backOff }: Extract<Action, { do: 'start' }>): void {
+    if (this.#state?.sandbox === undefined) throw new Error('a container without a place');
+    const { runFor, exitCode } = this.#behaviour(container.name);
+    const id = `${container.name}-${attempt}`;
+    this.#state = {
+      ...this.#state,
+      runs: [...this.runs, { id, name: container.name, attempt, image: container.image ?? '', state: { type: 'running', startedAt: this.now } }],
+    };
+    if (container.lifecycle?.postStart !== undefined) this.memory = { ...this.memory, hooks: new Map(this.memory.hooks).set(id, 'running') };
+    if (runFor !== undefined) this.#ends.set(id, { at: this.now + runFor, exitCode });
+    if (backOff !== undefined) this.memory = { ...this.memory, backOffs: new Map(this.memory.backOffs).set(container.name, backOff) };
+    this.memory = { ...this.memory, waiting: new Map([...this.memory.waiting].filter(([name]) => name !== container.name)) };
+  }
+
+  #kill({ container, id, deadline, message }: Extract<Action, { do: 'kill' }>): void {
+    this.memory = { ...this.memory, stopping: new Map(this.memory.stopping).set(id, deadline) };
+    this.said.push(`Killing: ${message}`);
+    const asked = this.now + this.#behaviour(container.name).stopAfter;
+    this.#ends.set(id, asked <= deadline ? { at: asked, exitCode: 0 } : { at: deadline, exitCode: 137 });
+  }
+
+  #endRuns(): void {
+    for (const [id, { at, exitCode }] of this.#ends) {
+      if (at > this.now || this.#state === undefined) continue;
+      this.#ends.delete(id);
+      const end = (run: ContainerRun): ContainerRun =>
+        run.id !== id
+          ? run
+          : {
+              ...run,
+              state: { type: 'exited', startedAt: run.state.startedAt, finishedAt: at, exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', message: '' },
+            };
+      this.#state = { ...this.#state, runs: this.runs.map(end) };
+    }
+  }
+}
+
+const identity = ({ metadata }: Pod) => ({ uid: metadata.uid ?? '', namespace: metadata.namespace ?? '', name: metadata.name ?? '' });
