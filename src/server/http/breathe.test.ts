@@ -15,7 +15,7 @@ class Worker {
     this.#workMs = workMs;
     // The event loop turns when the work is done.
     const timers = { ...world.timers, soon: (callback: () => void) => void world.timers.after(workMs, callback) };
-    this.#pace = breathe({ clock: world.clock, timers }, () => this.others);
+    this.#pace = breathe({ clock: world.clock, timers }, { others: () => this.others, longestPause: 4 });
   }
 
   async pause(line: number): Promise<number> {

@@ -3,19 +3,24 @@ import type { Pace } from './fair-queue.ts';
 
 /** From so many in line on, those that wait are pausing for others. */
 const patientLine = 8;
-/** How many times as long as they work they pause at most: a fifth of the time is theirs, however many they are. */
-const longestPause = 4;
 /** A pause ends after this, however long the work took. */
 const maxPauseMs = 500;
 /** Others count for so long after they were last seen. */
 const rememberedMs = 1_000;
+
+export interface BreathOptions {
+  /** How many others have come so far. */
+  readonly others: () => number;
+  /** How many times as long as they work they pause at most. */
+  readonly longestPause: number;
+}
 
 /**
  * The pace of requests that keep the processor busy for milliseconds: each begins in a turn of the event loop of its own, so that whatever came
  * meanwhile is answered between two of them. When many of them wait, and others come who are done in no time, they also pause:
  * else whoever comes would find the processor busy every time. Without others they need not.
  */
-export function breathe({ clock, timers }: Pick<World, 'clock' | 'timers'>, others: () => number): Pace {
+export function breathe({ clock, timers }: Pick<World, 'clock' | 'timers'>, { others, longestPause }: BreathOptions): Pace {
   let seen = { count: others(), at: Number.NEGATIVE_INFINITY };
   const othersCome = (now: number): boolean => {
     const count = others();

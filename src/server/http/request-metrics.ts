@@ -8,6 +8,8 @@ export class RequestMetrics {
   readonly watchesCutOff: Counter;
   readonly refused: Counter;
   inFlight = 0;
+  /** So far. */
+  handled = 0;
   watches = 0;
   /** How many wait for their turn. */
   waiting: () => number = () => 0;
@@ -32,6 +34,7 @@ export class RequestMetrics {
 
   /** `took`: seconds; undefined for a watch, whose length says nothing. */
   answered(attributes: Attributes | undefined, code: number, took: number | undefined): void {
+    this.handled += 1;
     const [verb, group, version, resource, subresource, scope] = this.#labels(attributes);
     this.#requests.add(1, verb, group, version, resource, subresource, scope, String(code));
     if (took !== undefined) this.#durations.observe(took, verb, group, version, resource, subresource, scope);

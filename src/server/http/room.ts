@@ -29,6 +29,8 @@ export interface Work<T> {
   readonly perform: (received: ApiRequest) => Promise<T>;
 }
 
+/** However many wait, a fifth of the time is for what takes long. */
+const longestPause = 4;
 /** Bodies up to here are not counted: connections are, and so much fits into the buffers of one. */
 const smallBodyBytes = 64 * 1024;
 /** From here on reading a body keeps the processor busy for long enough that others notice. */
@@ -60,10 +62,7 @@ export class Room {
       });
     const lane = (): Lane => ({
       narrow: queue(limits.seats),
-      wide: queue(
-        Math.ceil(limits.seats / 50),
-        breathe(world, () => this.#quick),
-      ),
+      wide: queue(Math.ceil(limits.seats / 50), breathe(world, { others: () => this.#quick, longestPause })),
     });
     this.#lanes = { vital: lane(), system: lane(), bulk: lane() };
     const waitingIn = ({ narrow, wide }: Lane): number => narrow.waiting + wide.waiting;

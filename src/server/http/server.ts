@@ -11,6 +11,7 @@ import type { PathAnswer, PathRequest } from '../discovery/paths.ts';
 import { discover } from '../discovery/resources.ts';
 import { answerBrokenRequest } from './broken-request.ts';
 import { Connections } from './connections.ts';
+import { Door } from './door.ts';
 import { type HandlerOptions, RequestHandler } from './handler.ts';
 import { Http1Exchange } from './http1.ts';
 import { Http2Exchange } from './http2.ts';
@@ -143,7 +144,13 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
     stopping: () => connections.stopping,
   });
   server.removeAllListeners('secureConnection');
-  server.on('connection', (socket: Socket) => connections.add(socket));
+  const handshake = server.listeners('connection')[0] as (this: Http2SecureServer, socket: Socket) => void;
+  const door = new Door({ limits, world, metrics });
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    door.knock(socket, () => handshake.call(server, socket));
+  });
   server.on('secureConnection', (socket: TLSSocket) => {
     connections.addSecure(socket);
     if (socket.alpnProtocol === 'h2') byNode.call(server, socket);
