@@ -60,11 +60,18 @@ export function podVolume(pod: Pod, use: Use, persistentVolume: PersistentVolume
       publishContext: {},
     },
     uniqueName: attached === undefined ? `${driver}/${uid}-${name}` : `${driver}/${attached.driver}^${attached.handle}`,
-    target: `${podDirectory(places.root, uid)}/${isBlock ? 'volumeDevices' : 'volumes'}/${driver.replaceAll('/', '~')}/${name}`,
+    target: `${podDirectory(places.root, uid)}/${isBlock ? 'volumeDevices' : 'volumes'}/${driver.replaceAll('/', '~')}/${placeName(pod, use.volume, name)}`,
     stagingPath: places.stages(driver) ? `${places.root}/plugins/${driver}/${places.sha256(handle)}/globalmount` : undefined,
     claim: claimName === undefined ? undefined : claimKey(namespace, claimName),
     group: persistentVolume === undefined ? undefined : groupOf(persistentVolume),
   };
+}
+
+/** A pod may use a claim twice, once read-only perhaps: each time in a place of its own. Names of volumes have no '~'. */
+function placeName(pod: Pod, volume: Volume, name: string): string {
+  const claim = claimNameOf(pod, volume);
+  const first = claim === undefined ? volume : pod.spec.volumes?.find((each) => claimNameOf(pod, each) === claim);
+  return first === undefined || first.name === volume.name ? name : `${name}~${volume.name}`;
 }
 
 export const podDirectory = (root: string, uid: string): string => `${root}/pods/${uid}`;
