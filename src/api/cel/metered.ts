@@ -10,11 +10,10 @@ export class CostLimitExceeded extends Error {
   }
 }
 
-/** What has been spent of a limit, and the values of the arguments that are being gathered. */
+/** What has been spent of a limit. */
 export class Meter {
   spent = 0;
   readonly #limit: number;
-  readonly values: unknown[] = [];
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -33,6 +32,8 @@ interface RuntimeNode {
   args: unknown;
   readonly meta: { readonly alternate?: RuntimeNode; readonly macro?: Evaluable; readonly evaluate: Evaluate };
   evaluate: Evaluate;
+  /** What an operator or a call does with the values of its operands. */
+  handle?: (...given: unknown[]) => unknown;
 }
 
 type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown;
@@ -43,40 +44,45 @@ interface Evaluable {
 
 /** Makes a checked expression count. `current`: on which meter, while it runs. */
 export function meter(ast: ASTNode, current: () => Meter): void {
-  for (const node of nodesOf(ast as unknown as RuntimeNode)) {
+  const nodes = nodesOf(ast as unknown as RuntimeNode);
+  const steps = new Set([...nodes].flatMap(({ op, args }) => (op === 'comprehension' ? [(args as { step: RuntimeNode }).step] : [])));
+  for (const node of nodes) {
     const { alternate, macro } = node.meta;
-    if (alternate !== undefined) node.evaluate = (evaluator, _, context) => alternate.evaluate(evaluator, alternate, context);
-    else {
-      const base = baseCosts[node.op] ?? 0;
-      const step: Evaluable = macro ?? { evaluate: node.meta.evaluate };
-      const count = growing.has(node.op) ? countWithArguments : countAlone;
-      node.evaluate = (evaluator, _, context) => {
-        const meter = current();
-        meter.spend(base);
-        return count(node, meter, () => step.evaluate(evaluator, macro ?? node, context));
-      };
+    if (alternate !== undefined) {
+      node.evaluate = (evaluator, _, context) => alternate.evaluate(evaluator, alternate, context);
+      continue;
     }
+    const cost = (baseCosts[node.op] ?? 0) + (steps.has(node) ? ITERATION : 0);
+    const step: Evaluable = macro ?? { evaluate: node.meta.evaluate };
+    const subject = macro ?? node;
+    node.evaluate = (evaluator, _, context) => {
+      current().spend(cost);
+      return step.evaluate(evaluator, subject, context);
+    };
+    meterOperands(node, current);
   }
 }
 
-/** What costs the same whatever it is about. */
-function countAlone(_: RuntimeNode, { values }: Meter, evaluate: () => unknown): unknown {
-  const before = values.length;
-  const value = evaluate();
-  values.length = before;
-  values.push(value);
-  return value;
-}
-
-function countWithArguments(node: RuntimeNode, meter: Meter, evaluate: () => unknown): unknown {
-  const { values } = meter;
-  const before = values.length;
-  const value = evaluate();
-  const extra = callCost(node, values.slice(before), value);
-  values.length = before;
-  values.push(value);
-  meter.spend(extra);
-  return value;
+/** What costs more the more it is given. */
+function meterOperands(node: RuntimeNode, current: () => Meter): void {
+  const { op, handle } = node;
+  const byOperands = operatorCosts[op];
+  if (handle === undefined) return;
+  if (byOperands !== undefined) {
+    node.handle = (left, right, ...more) => {
+      current().spend(byOperands(left, right));
+      return handle(left, right, ...more);
+    };
+  } else if (op === 'call' || op === 'rcall') {
+    const [name] = node.args as [string];
+    const byArguments = Object.hasOwn(functionCosts, name) ? functionCosts[name] : undefined;
+    if (byArguments === undefined) return;
+    node.handle = (given, ...more) => {
+      // 1 was spent on the call itself.
+      current().spend(byArguments((given as readonly unknown[]).map(sizeOf)) - 1);
+      return handle(given, ...more);
+    };
+  }
 }
 
 const LIST = 10;
@@ -90,58 +96,42 @@ const baseCosts: Readonly<Partial<Record<RuntimeNode['op'], number>>> = {
   '.?': 1,
   '[]': 1,
   '[?]': 1,
+  call: 1,
+  rcall: 1,
+  '-': 1,
+  '*': 1,
+  '/': 1,
+  '%': 1,
+  '!_': 1,
+  '-_': 1,
   list: LIST,
   map: MAP,
   comprehension: 1,
   accuPush: LIST,
 };
 
-/** What costs more the more it is given. */
-const growing: ReadonlySet<RuntimeNode['op']> = new Set([
-  ...(['comprehension', 'call', 'rcall', 'in', '+', '-', '*', '/', '%'] as const),
-  ...(['==', '!=', '<', '<=', '>', '>=', '!_', '-_'] as const),
-]);
-
 const TRAVERSAL = 0.1;
 const REGEX = 0.25;
 
 const traversing = (size: number): number => Math.ceil(size * TRAVERSAL);
 
-/** What a call costs by its arguments (the receiver first). */
-function callCost(node: RuntimeNode, args: readonly unknown[], result: unknown): number {
-  const { op } = node;
-  if (op === 'comprehension') return ITERATION * args.length;
-  if (op === 'call' || op === 'rcall') {
-    const [name] = node.args as [string];
-    // Arguments of calls are evaluated from the last to the first.
-    return Object.hasOwn(functionCosts, name) ? (functionCosts[name]?.(args.map(sizeOf).reverse(), sizeOf(result)) ?? 1) : 1;
-  }
-  const [left = 0, right = 0] = args.map(sizeOf);
-  switch (op) {
-    case '+':
-      return Math.max(1, traversing(left + right));
-    case 'in':
-      return Math.max(1, Array.isArray(args[1]) ? right : 1);
-    case '==':
-    case '!=':
-    case '<':
-    case '<=':
-    case '>':
-    case '>=':
-      return Math.max(1, traversing(Math.min(left, right)));
-    case '-':
-    case '*':
-    case '/':
-    case '%':
-    case '!_':
-    case '-_':
-      return 1;
-    default:
-      return 0;
-  }
-}
+type OperatorCost = (left: unknown, right: unknown) => number;
 
-type FunctionCost = (sizes: readonly number[], result: number) => number;
+const comparing: OperatorCost = (left, right) => Math.max(1, traversing(Math.min(sizeOf(left), sizeOf(right))));
+
+const operatorCosts: Readonly<Partial<Record<RuntimeNode['op'], OperatorCost>>> = {
+  '+': (left, right) => Math.max(1, traversing(sizeOf(left) + sizeOf(right))),
+  in: (_, right) => (Array.isArray(right) ? Math.max(1, right.length) : 1),
+  '==': comparing,
+  '!=': comparing,
+  '<': comparing,
+  '<=': comparing,
+  '>': comparing,
+  '>=': comparing,
+};
+
+/** By the sizes of the arguments, the receiver's first. */
+type FunctionCost = (sizes: readonly number[]) => number;
 
 const once: FunctionCost = ([size = 1]) => traversing(size);
 const twice: FunctionCost = ([size = 1]) => traversing(2 * size);
@@ -180,7 +170,8 @@ const functionCosts: Readonly<Record<string, FunctionCost>> = {
   format: once,
   replace: twice,
   split: twice,
-  join: (_, result) => traversing(2 * result),
+  // What is joined is not known to be long before it is: each item counts.
+  join: twice,
 };
 
 function sizeOf(value: unknown): number {

@@ -33,8 +33,8 @@ export function hasRules(schema: JsonSchema): boolean {
 }
 
 /** `old`: undefined if the object is new. */
-export function checkRules(value: unknown, schema: JsonSchema, visit: Visit): FieldError[] {
-  return checkWithin(value, schema, { ...visit, budget: { left: OBJECT_BUDGET } });
+export function checkRules(value: unknown, schema: JsonSchema, { field, old, budget = OBJECT_BUDGET }: Visit & { budget?: number }): FieldError[] {
+  return checkWithin(value, schema, { field, old, budget: { left: budget } });
 }
 
 type BudgetedVisit = Visit & { readonly budget: Budget };
