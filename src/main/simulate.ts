@@ -9,6 +9,7 @@ import { readScenario } from '../sim/simulate/read-scenario.ts';
 import { renderReport, reportAsJson } from '../sim/simulate/render.ts';
 import { runScenario } from '../sim/simulate/run.ts';
 import { createRealWorld } from './real-world.ts';
+import { terminal } from './terminal.ts';
 import { version } from './version.ts';
 
 export interface SimulateOptions {
@@ -27,7 +28,7 @@ export async function runSimulate({ file, seed, output, from }: SimulateOptions)
     const copy = from === undefined ? undefined : await copyOf(from);
     for (const { what, because } of copy?.unseen ?? []) process.stderr.write(`moor simulate: the copy is without ${what}: ${because}\n`);
     const report = await runScenario(scenario, { seed: seed ?? scenario.seed, copy });
-    process.stdout.write(output === 'json' ? reportAsJson(report) : renderReport(report, terminal()));
+    process.stdout.write(output === 'json' ? reportAsJson(report) : renderReport(report, terminal(140)));
     return report.verdicts.every(({ held }) => held) ? 0 : 1;
   } catch (error) {
     if (!(error instanceof FileError) && !(error instanceof UnreadableError) && !(error instanceof ClusterError)) throw error;
@@ -57,11 +58,4 @@ function readText(file: string): string {
   } catch (error) {
     throw new UnreadableError(`cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
-}
-
-/** Colours only where somebody sees them, and has not asked for none (https://no-color.org). */
-function terminal() {
-  const { isTTY, columns } = process.stdout;
-  const colour = isTTY && (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb';
-  return { colour, width: isTTY ? columns : 140 };
 }

@@ -5,6 +5,7 @@ import { HttpTransport } from '../machinery/http-transport.ts';
 import { explain } from '../why/explain.ts';
 import { render } from '../why/render.ts';
 import { createRealWorld } from './real-world.ts';
+import { terminal } from './terminal.ts';
 import { version } from './version.ts';
 import type { Question } from './why-command.ts';
 
@@ -18,7 +19,7 @@ export async function runWhy({ target, access, output }: Question): Promise<numb
   try {
     const objects = await readObjects(createClient({ transport }), target);
     const explanation = explain(target, objects, world.clock.now());
-    process.stdout.write(output === 'json' ? `${JSON.stringify(explanation, null, 2)}\n` : render(explanation, terminal()));
+    process.stdout.write(output === 'json' ? `${JSON.stringify(explanation, null, 2)}\n` : render(explanation, terminal(100)));
     return explanation.verdict === 'absent' ? 1 : 0;
   } catch (error) {
     if (!(error instanceof ClusterError)) throw error;
@@ -27,11 +28,4 @@ export async function runWhy({ target, access, output }: Question): Promise<numb
   } finally {
     transport.close();
   }
-}
-
-/** Colours only where somebody sees them, and has not asked for none (https://no-color.org). */
-function terminal() {
-  const { isTTY, columns } = process.stdout;
-  const colour = isTTY && (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb';
-  return { colour, width: isTTY ? columns : 100 };
 }

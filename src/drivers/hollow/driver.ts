@@ -40,7 +40,7 @@ const done = <T>(value: T): DriverAnswer<T> => ({ ok: true, value });
 
 const zoneLabel = 'topology.kubernetes.io/zone';
 
-const inZone = (zone: string): VolumeNodeAffinity => ({
+export const inZone = (zone: string): VolumeNodeAffinity => ({
   required: { nodeSelectorTerms: [{ matchExpressions: [{ key: zoneLabel, operator: 'In', values: [zone] }] }] },
 });
 
@@ -58,5 +58,5 @@ function zoneFor(
   return allowed[sum % allowed.length];
 }
 
-const allows = ({ matchLabelExpressions = [] }: TopologySelectorTerm, zone: string): boolean =>
+export const allows = ({ matchLabelExpressions = [] }: TopologySelectorTerm, zone: string): boolean =>
   matchLabelExpressions.every(({ key, values }) => key !== zoneLabel || (values ?? []).includes(zone));

@@ -1,4 +1,4 @@
-import type { PersistentVolumeSource, TopologySelectorTerm, VolumeNodeAffinity } from '../../api/generated/types.ts';
+import type { PersistentVolumeSource } from '../../api/generated/types.ts';
 import { compareQuantities } from '../../api/quantity.ts';
 import type { DriverFacts } from '../../domain/volumes/driver-facts.ts';
 import type { Asset } from '../../domain/volumes/intent.ts';
@@ -13,6 +13,7 @@ import {
   type Leader,
   type VolumeDriver,
 } from '../../drivers/contract.ts';
+import { allows, inZone } from '../../drivers/hollow/driver.ts';
 import type { World } from '../../world/world.ts';
 import type { BackendCall, BackendFault } from './happening.ts';
 import type { DriverPlan } from './scenario.ts';
@@ -210,12 +211,3 @@ interface Asked {
 }
 
 const concerns = (fault: BackendCall, call: Call): boolean => fault === 'every' || fault === call;
-
-const zoneLabel = 'topology.kubernetes.io/zone';
-
-const inZone = (zone: string): VolumeNodeAffinity => ({
-  required: { nodeSelectorTerms: [{ matchExpressions: [{ key: zoneLabel, operator: 'In', values: [zone] }] }] },
-});
-
-const allows = ({ matchLabelExpressions = [] }: TopologySelectorTerm, zone: string): boolean =>
-  matchLabelExpressions.every(({ key, values }) => key !== zoneLabel || (values ?? []).includes(zone));

@@ -1,6 +1,6 @@
 /** What a scenario expects, and the sentences that say so. docs/SIMULATE.md has the same table. */
 import { durationOf, numberOf, quantityOf } from './happening.ts';
-import { PhraseError, Phrasebook, type Phrase, type Slots } from './phrase.ts';
+import { type Phrase, Phrasebook, PhraseError, slot, type Slots } from './phrase.ts';
 import { checkedState } from './states.ts';
 import { kindOf, parseReference, type Reference } from './reference.ts';
 import type { Kind } from '../../api/kind.ts';
@@ -35,12 +35,6 @@ export interface Expectation {
   readonly written: Located;
 }
 
-/** @throws PhraseError */
-const slot = (slots: Slots, name: string): string => {
-  const value = slots.get(name);
-  if (value === undefined) throw new PhraseError(`it does not say which ${name}`);
-  return value;
-};
 const object = (slots: Slots) => parseReference(slot(slots, 'object'));
 const node = (slots: Slots): Place => ({ node: slot(slots, 'node').replace(/^node\//, '') });
 const zone = (slots: Slots): Place => ({ zone: slot(slots, 'zone') });

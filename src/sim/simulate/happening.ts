@@ -5,7 +5,7 @@ import { parseQuantity, QuantityError } from '../../api/quantity.ts';
 import type { DriverErrorCode } from '../../drivers/contract.ts';
 import { nearestName } from '../../domain/nearest-name.ts';
 import { parseDuration } from './duration.ts';
-import { PhraseError, Phrasebook, type Phrase, type Slots } from './phrase.ts';
+import { type Phrase, Phrasebook, PhraseError, slot, type Slots } from './phrase.ts';
 import { parseReference, type Reference } from './reference.ts';
 
 export type Happening = MachineHappening | NodeHappening | ProcessHappening | ObjectHappening;
@@ -59,13 +59,6 @@ export type ProcessName = (typeof processes)[number];
 
 /** Whoever is started again needs a moment for it. */
 const restartMs = 10_000;
-
-/** @throws PhraseError */
-const slot = (slots: Slots, name: string): string => {
-  const value = slots.get(name);
-  if (value === undefined) throw new PhraseError(`it does not say which ${name}`);
-  return value;
-};
 
 /** @throws PhraseError */
 export function durationOf(text: string): number {

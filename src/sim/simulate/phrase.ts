@@ -13,6 +13,13 @@ import { nearestName } from '../../domain/nearest-name.ts';
 /** What the slots of a pattern held: 'duration' → '10m'. */
 export type Slots = ReadonlyMap<string, string>;
 
+/** What stands in a slot that cannot be empty. @throws PhraseError */
+export function slot(slots: Slots, name: string): string {
+  const value = slots.get(name);
+  if (value === undefined) throw new PhraseError(`it does not say which ${name}`);
+  return value;
+}
+
 /** A sentence and what it means. `T`: what is made of it, or text that says what is wrong with a slot. */
 export interface Phrase<T> {
   readonly pattern: string;
