@@ -1,4 +1,4 @@
-import { Agent, type AgentOptions, request } from 'node:https';
+import { Agent, request } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import type { WebhookAnswer, WebhookCall, WebhookCaller } from '../server/admission/webhooks/caller.ts';
 
@@ -14,7 +14,7 @@ export function httpsCaller(): WebhookCaller {
     const known = agents.get(trusted ?? '');
     if (known !== undefined) return known;
     if (agents.size >= MAX_AGENTS) stop();
-    const agent = new Agent({ keepAlive: true, maxFreeSockets: 16, minVersion: 'TLSv1.2', ...(trusted === undefined ? {} : { ca: trusted }) } as AgentOptions);
+    const agent = new Agent({ keepAlive: true, maxFreeSockets: 16, minVersion: 'TLSv1.2', ...(trusted === undefined ? {} : { ca: trusted }) });
     agents.set(trusted ?? '', agent);
     return agent;
   };
@@ -49,7 +49,7 @@ function post({ url, dial, body, signal }: WebhookCall, agent: Agent): Promise<W
         },
         signal,
       },
-      (response) => collect(response).then(resolve, failed),
+      (response) => void collect(response).then(resolve, failed),
     );
     sent.on('error', failed);
     sent.end(body);

@@ -18,7 +18,7 @@ const seen: Json[] = [];
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** By its path, what it does with a request. */
-const behaviours: Readonly<Record<string, (request: Json) => Json | string | undefined>> = {
+const behaviours: Readonly<Record<string, (request: Json) => Json>> = {
   '/deny-red': ({ object }) => ({
     allowed: object.data?.color !== 'red',
     status: { message: 'no red, please', code: 403, reason: 'Forbidden' },

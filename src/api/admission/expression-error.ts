@@ -22,8 +22,8 @@ export function expressionError(error: unknown, text: string): ExpressionError {
   if (error instanceof ExpressionError) return error;
   if (!(error instanceof Error)) return new ExpressionError(String(error));
   const { name } = error;
-  if (name === 'ParseError' || name === 'TypeError') return new ExpressionError(compileText(error as Located, text));
-  return new ExpressionError(runText(error as Located));
+  if (name === 'ParseError' || name === 'TypeError') return new ExpressionError(compileText(error, text));
+  return new ExpressionError(runText(error));
 }
 
 function runText(error: Located): string {

@@ -65,16 +65,19 @@ export class Expressions {
   }
 }
 
-class JsonPatchLibrary {}
+/** What `jsonpatch` stands for. */
+class JsonPatchLibrary {
+  escapeKey(key: string): string {
+    return key.replaceAll('~', '~0').replaceAll('/', '~1');
+  }
+}
 
 /** jsonpatch.escapeKey: a key as a part of a path. */
 function registerEscaping(language: Environment): void {
   language
     .registerType('kubernetes.JSONPatchLibrary', JsonPatchLibrary)
     .registerConstant('jsonpatch', 'kubernetes.JSONPatchLibrary', new JsonPatchLibrary())
-    .registerFunction('kubernetes.JSONPatchLibrary.escapeKey(string): string', (_: JsonPatchLibrary, key: string) =>
-      key.replaceAll('~', '~0').replaceAll('/', '~1'),
-    );
+    .registerFunction('kubernetes.JSONPatchLibrary.escapeKey(string): string', (library: JsonPatchLibrary, key: string) => library.escapeKey(key));
 }
 
 function compileIn(environment: Environment, text: string): Compilation {
@@ -90,7 +93,7 @@ function compileIn(environment: Environment, text: string): Compilation {
 
 function run(parsed: ParseResult, values: Readonly<Record<string, unknown>>, text: string): unknown {
   try {
-    return parsed(values as Record<string, unknown>);
+    return parsed(values);
   } catch (error) {
     throw expressionError(error, text);
   }

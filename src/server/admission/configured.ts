@@ -2,16 +2,12 @@
  * What others have a say in: webhooks and policies. As long as nobody configured any, a write pays for it with a look at a boolean.
  */
 import { admissionGroup } from '../../api/kinds/admission/admission-kind.ts';
-import type {
-  MutatingAdmissionPolicy,
-  MutatingAdmissionPolicyBinding,
-  MutatingWebhook,
-  MutatingWebhookConfiguration,
-  ValidatingAdmissionPolicy,
-  ValidatingAdmissionPolicyBinding,
-  ValidatingWebhook,
-  ValidatingWebhookConfiguration,
-} from '../../api/generated/types.ts';
+import { mutatingAdmissionPolicyKind } from '../../api/kinds/admission/mutating-policies.ts';
+import { mutatingAdmissionPolicyBindingKind, validatingAdmissionPolicyBindingKind } from '../../api/kinds/admission/policy-bindings.ts';
+import { validatingAdmissionPolicyKind } from '../../api/kinds/admission/validating-policies.ts';
+import { mutatingWebhookConfigurationKind, validatingWebhookConfigurationKind } from '../../api/kinds/admission/webhook-configurations.ts';
+import type { MutatingWebhook, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, ValidatingWebhook } from '../../api/generated/types.ts';
+import { apiVersionOf, type Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Store } from '../../store/contract.ts';
 import type { World } from '../../world/world.ts';
@@ -46,14 +42,12 @@ export interface ConfiguredDependencies {
   readonly authorizer: Authorizer | undefined;
 }
 
-const version = `${admissionGroup}/v1`;
-
 export class ConfiguredAdmission {
   readonly #mutatingHooks: RuleBook<Hook<MutatingWebhook>>;
   readonly #validatingHooks: RuleBook<Hook<ValidatingWebhook>>;
   readonly #policies: RuleBook<PolicyHook<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding>>;
   readonly #mutatingPolicies: RuleBook<MutatingHook>;
-  readonly #followed: Followed<never>[] = [];
+  readonly #followed: Pick<Followed<KubeObject>, 'start' | 'stop'>[] = [];
   readonly #webhooks: WebhookDependencies;
   readonly #lookups: PolicyDependencies;
   /** Undefined once everything that was configured at the start is known. */
@@ -76,29 +70,26 @@ export class ConfiguredAdmission {
   }
 
   #follow({ store, resources }: Pick<ConfiguredDependencies, 'store' | 'resources'>): void {
-    const follow = <T extends KubeObject>(plural: string, changed: (objects: readonly T[]) => void): void => {
-      const resource = resources.find(version, plural);
-      if (resource !== undefined) this.#followed.push(new Followed<T>(store, resource, changed) as unknown as Followed<never>);
+    const follow = <T extends KubeObject>(kind: Kind<T>, changed: (objects: readonly T[]) => void): void => {
+      const resource = resources.find(apiVersionOf(kind), kind.plural);
+      if (resource !== undefined) this.#followed.push(new Followed(store, resource, changed));
     };
-    follow<MutatingWebhookConfiguration>('mutatingwebhookconfigurations', (all) => this.#mutatingHooks.replace(hooksOf<MutatingWebhook>(all)));
-    follow<ValidatingWebhookConfiguration>('validatingwebhookconfigurations', (all) => this.#validatingHooks.replace(hooksOf<ValidatingWebhook>(all)));
     const pair = <P extends KubeObject, B extends KubeObject>(
-      plural: string,
-      ofBindings: string,
+      kinds: readonly [Kind<P>, Kind<B>],
       rebuild: (policies: readonly P[], bindings: readonly B[]) => void,
-    ): void => {
+    ) => {
       let policies: readonly P[] = [];
       let bindings: readonly B[] = [];
-      follow<P>(plural, (all) => rebuild((policies = all), bindings));
-      follow<B>(ofBindings, (all) => rebuild(policies, (bindings = all)));
+      follow(kinds[0], (all) => rebuild((policies = all), bindings));
+      follow(kinds[1], (all) => rebuild(policies, (bindings = all)));
     };
-    pair<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding>(
-      'validatingadmissionpolicies',
-      'validatingadmissionpolicybindings',
-      (policies, bindings) => this.#policies.replace(policyHooks(policies, bindings)),
-    );
-    pair<MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding>('mutatingadmissionpolicies', 'mutatingadmissionpolicybindings', (policies, bindings) =>
+    follow(mutatingWebhookConfigurationKind, (all) => this.#mutatingHooks.replace(hooksOf<MutatingWebhook>(all)));
+    follow(validatingWebhookConfigurationKind, (all) => this.#validatingHooks.replace(hooksOf<ValidatingWebhook>(all)));
+    pair([mutatingAdmissionPolicyKind, mutatingAdmissionPolicyBindingKind], (policies, bindings) =>
       this.#mutatingPolicies.replace(policyHooks(policies, bindings)),
+    );
+    pair([validatingAdmissionPolicyKind, validatingAdmissionPolicyBindingKind], (policies, bindings) =>
+      this.#policies.replace(policyHooks(policies, bindings)),
     );
   }
 
@@ -112,7 +103,10 @@ export class ConfiguredAdmission {
     return {
       name: 'MutatingAdmissionWebhook',
       handles,
-      mutate: (request) => (concerns(request, this.#mutatingPolicies, this.#mutatingHooks) ? this.#mutate(request, earlier) : undefined),
+      mutate: (request) => {
+        if (this.#mutatingPolicies.isEmpty && this.#mutatingHooks.isEmpty) return undefined;
+        return concerns(request, this.#mutatingPolicies, this.#mutatingHooks) ? this.#mutate(request, earlier) : undefined;
+      },
     };
   }
 
@@ -120,7 +114,10 @@ export class ConfiguredAdmission {
     return {
       name: 'ValidatingAdmissionWebhook',
       handles,
-      validate: (request) => (concerns(request, this.#policies, this.#validatingHooks) ? this.#validate(request) : undefined),
+      validate: (request) => {
+        if (this.#policies.isEmpty && this.#validatingHooks.isEmpty) return undefined;
+        return concerns(request, this.#policies, this.#validatingHooks) ? this.#validate(request) : undefined;
+      },
     };
   }
 
@@ -143,14 +140,8 @@ export class ConfiguredAdmission {
   }
 }
 
-interface Concerned {
-  readonly isEmpty: boolean;
-  about(asked: Asked): readonly unknown[];
-}
-
 /** Whether anybody wants to see such requests at all. */
-function concerns({ operation, resource, subresource }: AdmissionRequest, ...books: readonly Concerned[]): boolean {
-  if (books.every(({ isEmpty }) => isEmpty)) return false;
+function concerns({ operation, resource, subresource }: AdmissionRequest, ...books: readonly { about(asked: Asked): readonly unknown[] }[]): boolean {
   return books.some((book) => book.about({ operation: operationOf[operation], resource, subresource }).length > 0);
 }
 

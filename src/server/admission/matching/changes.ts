@@ -19,7 +19,7 @@ export function accept(request: AdmissionRequest, { object, resource, made }: { 
 }
 
 /** Decoded, and complete with its defaults. What is no object of its kind any more is the fault of who changed it, not the client's. @throws ApiError 500 */
-function decodedAs({ kind = '', apiVersion = '' }: KubeObject, { kind: own }: Resource, value: unknown): KubeObject {
+function decodedAs({ kind, apiVersion }: KubeObject, { kind: own }: Resource, value: unknown): KubeObject {
   if (!isJsonObject(value)) throw statusErrors.internal('the object would no longer be one');
   if (value['kind'] !== kind || value['apiVersion'] !== apiVersion) {
     throw statusErrors.internal(`an object of ${apiVersion} ${kind} cannot become one of ${String(value['apiVersion'])} ${String(value['kind'])}`);

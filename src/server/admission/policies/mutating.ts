@@ -5,7 +5,7 @@ import { atomicsIn, merge, shapeOfKind } from '../../../api/apply/index.ts';
 import type { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, Mutation, Namespace } from '../../../api/generated/types.ts';
 import { isJsonObject } from '../../../api/json.ts';
 import type { KubeObject } from '../../../api/object.ts';
-import { applyJsonPatch, JsonPatchError, type JsonPatchOperation } from '../../../api/patch/json-patch.ts';
+import { applyJsonPatch, JsonPatchError } from '../../../api/patch/json-patch.ts';
 import { ApiError } from '../../../api/status.ts';
 import type { Resource } from '../../registry/resources.ts';
 import type { AdmissionRequest } from '../chain.ts';
@@ -165,7 +165,7 @@ function patchedBy(operations: unknown, object: KubeObject): unknown {
     throw new MutationError('type mismatch: JSONPatchType.expression should evaluate to array');
   }
   try {
-    return applyJsonPatch(object, operations as readonly JsonPatchOperation[]);
+    return applyJsonPatch(object, operations);
   } catch (error) {
     if (!(error instanceof JsonPatchError)) throw error;
     // A test that fails says that nothing is to be done.

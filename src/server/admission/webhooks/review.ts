@@ -174,7 +174,7 @@ function operationsOf(patch: string, patchType: string | undefined): readonly Js
   if (value === null) return [];
   if (!Array.isArray(value) || !value.every(isJsonObject)) throw undecodable(cannotRead(value, 'value of type jsonpatch.Patch'));
   if (value.length > 0 && (patchType ?? 'JSONPatch') !== 'JSONPatch') throw new ReviewError(`unsupported patch type ${JSON.stringify(patchType)}`);
-  return value as readonly JsonPatchOperation[];
+  return value;
 }
 
 const cannotRead = (value: unknown, as: string): string =>
@@ -233,7 +233,7 @@ function resultOf(status: unknown): Result | undefined {
     ...(typeof code === 'number' && Number.isInteger(code) ? { code } : {}),
     ...(typeof reason === 'string' ? { reason } : {}),
     ...(typeof message === 'string' ? { message } : {}),
-    ...(isJsonObject(details) ? { details: details as StatusDetails } : {}),
+    ...(isJsonObject(details) ? { details } : {}),
   };
 }
 

@@ -1,69 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { type ApiUnderTest, onApi, type Sent } from '../../../../test/server/api-under-test.ts';
-import type { WebhookCall, WebhookCaller } from './caller.ts';
-
-const group = '/apis/admissionregistration.k8s.io/v1';
-const validating = `${group}/validatingwebhookconfigurations`;
-const mutating = `${group}/mutatingwebhookconfigurations`;
-const maps = '/api/v1/namespaces/default/configmaps';
-
-/** What JSON says, as loosely as a test wants to look at it. */
-type Json = ReturnType<typeof JSON.parse>;
-/** What a webhook answers: the response of its review, or the whole of an answer. */
-type Behaviour = (
-  request: Json,
-  call: WebhookCall,
-) => Json | { readonly raw: { readonly status?: number; readonly contentType?: string; readonly body: string } };
-
-/** Webhooks by the path of their URL; every call is written down. */
-class Webhooks implements WebhookCaller {
-  readonly calls: { readonly path: string; readonly url: string; readonly review: Json; readonly call: WebhookCall }[] = [];
-  readonly behaviours = new Map<string, Behaviour>();
-  stopped = false;
-
-  async post(call: WebhookCall): Promise<{ status: number; contentType: string; body: Uint8Array }> {
-    const path = new URL(call.url).pathname;
-    const review: Json = JSON.parse(Buffer.from(call.body).toString());
-    this.calls.push({ path, url: call.url, review, call });
-    const behaviour = this.behaviours.get(path);
-    if (behaviour === undefined) throw new Error('dial tcp 10.0.0.1:443: connect: connection refused');
-    const made = await behaviour(review.request, call);
-    if (made?.raw !== undefined)
-      return { status: made.raw.status ?? 200, contentType: made.raw.contentType ?? 'application/json', body: Buffer.from(made.raw.body) };
-    const response = { uid: review.request.uid, ...made };
-    return { status: 200, contentType: 'application/json', body: Buffer.from(JSON.stringify({ apiVersion: review.apiVersion, kind: review.kind, response })) };
-  }
-
-  stop(): void {
-    this.stopped = true;
-  }
-}
-
-const withWebhooks = (body: (api: ApiUnderTest, webhooks: Webhooks) => Promise<void>) => async (): Promise<void> => {
-  const webhooks = new Webhooks();
-  await onApi((api) => body(api, webhooks), 1, { webhooks })();
-  expect(webhooks.stopped).toBe(true);
-};
-
-const rule = (more: object = {}) => ({ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['configmaps'], ...more });
-
-const hook = (name: string, more: object = {}) => ({
-  name: `${name}.example.com`,
-  clientConfig: { url: `https://hooks.test/${name}` },
-  rules: [rule()],
-  sideEffects: 'None',
-  admissionReviewVersions: ['v1'],
-  ...more,
-});
-
-async function configure(api: ApiUnderTest, path: string, name: string, ...webhooks: object[]): Promise<void> {
-  expect(await api.create(path, { metadata: { name }, webhooks })).toMatchObject({ code: 201 });
-}
-
-const map = (name: string, data: Record<string, string> = {}, metadata: object = {}) => ({ metadata: { name, ...metadata }, data });
-const patchOf = (...operations: object[]) => ({ allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') });
-const add = (key: string, value: string) => patchOf({ op: 'add', path: `/data/${key}`, value });
-const merge = (body: object) => ({ body, contentType: 'application/merge-patch+json' });
+import type { Sent } from '../../../../test/server/api-under-test.ts';
+import {
+  add,
+  type Behaviour,
+  configure,
+  hook,
+  type Json,
+  map,
+  maps,
+  merge,
+  mutating,
+  patchOf,
+  rule,
+  validating,
+  type Webhooks,
+  withWebhooks,
+} from '../../../../test/server/webhooks-under-test.ts';
 
 describe('a validating webhook', () => {
   test(
@@ -326,134 +278,6 @@ describe('a mutating webhook', () => {
       await configure(api, mutating, 'm', hook('m'));
       expect(await api.send('PATCH', `${maps}/x`, merge({ data: { a: 'b' } }))).toMatchObject({ code: 422 });
       expect(await api.send('GET', `${maps}/y`)).toMatchObject({ code: 404 });
-    }),
-  );
-});
-
-describe('which requests a webhook is asked about', () => {
-  const asked = (webhooks: Webhooks): string[] =>
-    webhooks.calls.map(({ review: { request } }) => `${request.operation} ${request.subResource ?? ''}${request.name}`);
-
-  test(
-    'rules name operations, groups, versions, resources, subresources and scopes',
-    withWebhooks(async (api, webhooks) => {
-      webhooks.behaviours.set('/v', () => ({ allowed: true }));
-      const rules = [
-        rule({ operations: ['CREATE'], resources: ['configmaps'], scope: 'Namespaced' }),
-        rule({ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/status'] }),
-        rule({ operations: ['*'], resources: ['persistentvolumes'], scope: 'Namespaced' }),
-        rule({ operations: ['CREATE'], resources: ['namespaces'], scope: 'Cluster' }),
-      ];
-      await configure(api, validating, 'v', hook('v', { rules }));
-      await api.create(maps, map('made'));
-      await api.send('PATCH', `${maps}/made`, merge({ data: { a: 'b' } }));
-      await api.create('/api/v1/namespaces', { metadata: { name: 'ns' } });
-      await api.create('/api/v1/persistentvolumes', {
-        metadata: { name: 'v' },
-        spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/v' } },
-      });
-      await api.send('PATCH', '/api/v1/persistentvolumes/v/status', merge({ status: { phase: 'Available' } }));
-      expect(asked(webhooks)).toEqual(['CREATE made', 'CREATE ns', 'UPDATE statusv']);
-      expect(webhooks.calls[1]?.review.request.namespace).toBe('ns');
-    }),
-  );
-
-  test(
-    'selectors look at namespaces and objects, conditions at everything',
-    withWebhooks(async (api, webhooks) => {
-      webhooks.behaviours.set('/v', () => ({ allowed: true }));
-      await api.create('/api/v1/namespaces', { metadata: { name: 'quiet', labels: { quiet: 'yes' } } });
-      const selective = {
-        namespaceSelector: { matchExpressions: [{ key: 'quiet', operator: 'DoesNotExist' }] },
-        objectSelector: { matchLabels: { app: 'web' } },
-        matchConditions: [{ name: 'no-robots', expression: "!request.userInfo.groups.exists(g, g == 'robots') && object.data.ask == 'yes'" }],
-      };
-      await configure(api, validating, 'v', hook('v', selective));
-      const web = { labels: { app: 'web' } };
-      await api.create(maps, map('asked', { ask: 'yes' }, web));
-      await api.create(maps, map('other', { ask: 'yes' }));
-      await api.create(maps, map('unmet', { ask: 'no' }, web));
-      await api.create('/api/v1/namespaces/quiet/configmaps', map('quiet', { ask: 'yes' }, web));
-      expect(asked(webhooks)).toEqual(['CREATE asked']);
-      expect((await api.create(maps, map('failing', {}, web))).body).toMatchObject({
-        code: 403,
-        message: expect.stringMatching(/^configmaps "failing" is forbidden: expression '!request.*' resulted in error: no such key: data$/),
-      });
-    }),
-  );
-
-  test(
-    'never about webhooks and policies themselves',
-    withWebhooks(async (api, webhooks) => {
-      const all = [rule({ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] })];
-      await configure(api, validating, 'v', hook('v', { rules: all }));
-      expect(await api.create(maps, map('x'))).toMatchObject({ code: 500 });
-      expect(await api.send('PATCH', `${validating}/v`, merge({ metadata: { labels: { a: 'b' } } }))).toMatchObject({ code: 200 });
-      expect(await api.send('DELETE', `${validating}/v`)).toMatchObject({ code: 200 });
-      expect(await api.create(maps, map('x'))).toMatchObject({ code: 201 });
-    }),
-  );
-
-  test(
-    'a dry run asks those that do nothing elsewhere, and tells them',
-    withWebhooks(async (api, webhooks) => {
-      webhooks.behaviours.set('/v', () => ({ allowed: true }));
-      await configure(api, validating, 'v', hook('v', { sideEffects: 'NoneOnDryRun' }));
-      expect(await api.create(maps, map('x'), 'dryRun=All')).toMatchObject({ code: 201 });
-      expect(webhooks.calls[0]?.review.request).toMatchObject({ dryRun: true, options: { dryRun: ['All'] } });
-      expect(await api.send('GET', `${maps}/x`)).toMatchObject({ code: 404 });
-    }),
-  );
-
-  test(
-    'one version of an object stands for all of them, unless the webhook is exact',
-    withWebhooks(async (api, webhooks) => {
-      webhooks.behaviours.set('/v', () => ({ allowed: true }));
-      webhooks.behaviours.set('/exact', () => ({ allowed: true }));
-      const rules = [rule({ apiGroups: ['events.k8s.io'], resources: ['events'] })];
-      await configure(api, validating, 'v', hook('v', { rules }), hook('exact', { rules, matchPolicy: 'Exact' }));
-      const event = { metadata: { name: 'e' }, involvedObject: { namespace: 'default', name: 'x' }, reason: 'Why', message: 'that', type: 'Normal' };
-      expect(await api.create('/api/v1/namespaces/default/events', event)).toMatchObject({ code: 201 });
-      expect(webhooks.calls).toHaveLength(1);
-      expect(webhooks.calls[0]?.review.request).toMatchObject({
-        kind: { group: 'events.k8s.io', version: 'v1', kind: 'Event' },
-        resource: { group: 'events.k8s.io', version: 'v1', resource: 'events' },
-        requestKind: { group: '', version: 'v1', kind: 'Event' },
-        requestResource: { group: '', version: 'v1', resource: 'events' },
-        object: { apiVersion: 'events.k8s.io/v1', note: 'that' },
-      });
-    }),
-  );
-});
-
-describe('a webhook behind a service', () => {
-  const service = hook('s', { clientConfig: { service: { namespace: 'default', name: 'hooks', path: '/s', port: 443 } } });
-
-  test(
-    'is found at its ready endpoints',
-    withWebhooks(async (api, webhooks) => {
-      webhooks.behaviours.set('/s', () => ({ allowed: true }));
-      await configure(api, validating, 'v', service);
-      const why = async () => (await api.create(maps, map('x'))).body.message.split('?timeout=10s": ')[1];
-      expect(await why()).toBe('service "hooks" not found');
-      await api.create('/api/v1/namespaces/default/services', {
-        metadata: { name: 'hooks' },
-        spec: { selector: { a: 'b' }, ports: [{ port: 80, name: 'web' }] },
-      });
-      expect(await why()).toBe('no service port 443 found for service "hooks"');
-      await api.send('PATCH', '/api/v1/namespaces/default/services/hooks', merge({ spec: { ports: [{ port: 443, name: 'https', targetPort: 9443 }] } }));
-      expect(await why()).toBe('no endpoints available for service "hooks"');
-      await api.create('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', {
-        metadata: { name: 'hooks-1', labels: { 'kubernetes.io/service-name': 'hooks' } },
-        addressType: 'IPv4',
-        ports: [{ name: 'https', port: 9443 }],
-        endpoints: [
-          { addresses: ['10.1.0.1'], conditions: { ready: false } },
-          { addresses: ['10.1.0.2'], conditions: { ready: true } },
-        ],
-      });
-      expect(await api.create(maps, map('x'))).toMatchObject({ code: 201 });
-      expect(webhooks.calls[0]).toMatchObject({ url: 'https://hooks.default.svc:443/s?timeout=10s', call: { dial: { host: '10.1.0.2', port: 9443 } } });
     }),
   );
 });
