@@ -17,7 +17,10 @@ import { nodeWakes } from './hollow/wakes.ts';
 import type { Host } from './host.ts';
 import { Renewals } from './lease/renewals.ts';
 import { VolumeKeeper } from './mounting/keeper.ts';
+import { NameServer } from './names/server.ts';
+import { namesFrom } from './names/sight.ts';
 import { registration } from './registration/controller.ts';
+import { gatewayOf } from './names/gateway.ts';
 import { runningPods } from './running/controller.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -76,7 +79,9 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
   // Each needs the other: nothing is unmounted that a container uses, no container is started before its volumes are there.
   const tenants = { mayRun: (uid: string): boolean => pods.tenants.mayRun(uid) };
   const volumes = await VolumeKeeper.open({ world, machine, disk, root, host, view, holdings, recorder, drivers, tenants, sha256 });
-  const pods = runningPods({ world, host, informers, client, recorder, holdings, runtime, volumes, sha256 });
+  const names = new NameServer({ world, address: gatewayOf(host.podCidr), sight: namesFrom(informers) });
+  const asking = { nameServer: gatewayOf(host.podCidr), onPlaced: () => names.listen() };
+  const pods = runningPods({ world, host, informers, client, recorder, holdings, runtime, volumes, sha256, ...asking });
   const renewals = new Renewals({ world, clientOf: () => client, node: (node) => view.nodes.getKey(node) });
   const changed = new Bell<string>();
   volumes.subscribe(() => changed.ring(name));
@@ -105,6 +110,7 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
       renewals.stop();
       await Promise.all(loops.map((each) => each.stop()));
       pods.stop();
+      names.stop();
       await volumes.stop();
       await recorder.stop();
       informers.stop();

@@ -16,6 +16,7 @@ import type { Holdings } from '../holdings.ts';
 import { freeAddress } from '../hollow/addresses.ts';
 import { need, needsOf, nodeOfPod } from '../hollow/needs.ts';
 import type { Host } from '../host.ts';
+import { gatewayOf } from '../names/gateway.ts';
 import type { Runtime } from '../runtime.ts';
 import { missingVariable } from '../volumes/files.ts';
 import type { Action } from './actions.ts';
@@ -42,6 +43,8 @@ export interface RunningPodsOptions {
   readonly clusterDomain?: string;
   /** Who answers the pods' questions for names; undefined: whom the host asks. */
   readonly nameServer?: string;
+  /** A pod has its place in the network. */
+  readonly onPlaced?: () => void;
 }
 
 export interface RunningPods {
@@ -147,6 +150,7 @@ class View {
     for (const { uid } of await this.#options.runtime.recover()) this.learn(uid);
     this.#recovered = true;
     const here = this.#podsByNode.get(this.#options.host.name).map(({ metadata }) => metadata.uid ?? '');
+    if (this.#known.size > 0) this.#options.onPlaced?.();
     for (const uid of [...here, ...[...this.#known.values()].flatMap((uids) => [...uids])]) this.#onChange(uid);
   }
 
@@ -259,9 +263,3 @@ class View {
     return kubernetes === undefined || namespace === 'default' ? own : [...own, kubernetes];
   }
 }
-
-/** The host's own address in the block of its pods: the first. */
-const gatewayOf = (cidr: string): string => {
-  const parts = (cidr.split('/')[0] ?? '').split('.').map(Number);
-  return [...parts.slice(0, 3), (parts[3] ?? 0) + 1].join('.');
-};

@@ -99,7 +99,10 @@ export class Desk {
       resolvConf: resolvConfOf(pod, { clusterDomain, nameServer }),
       hosts: hostsFile(pod, address, clusterDomain),
     });
-    if (started.ok) return 'done';
+    if (started.ok) {
+      this.#options.onPlaced?.();
+      return 'done';
+    }
     const message = `Failed to create pod sandbox: ${started.error.message}`;
     recorder.record(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message }, host.name);
     return { retry: message };

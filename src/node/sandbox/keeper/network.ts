@@ -1,5 +1,6 @@
 /** The pods' network: a bridge of the host, and a pair of interfaces for each pod, one end inside. The kernel takes them away with the pod's namespace. */
 import { createHash } from 'node:crypto';
+import { gatewayOf } from '../../names/gateway.ts';
 import { run } from './processes.ts';
 
 export interface PodNetwork {
@@ -55,10 +56,3 @@ export class Network {
 
 /** At most 15 characters. */
 const outsideOf = (uid: string): string => `moor${createHash('sha256').update(uid).digest('hex').slice(0, 10)}`;
-
-/** The first address of a block. */
-export function gatewayOf(cidr: string): string {
-  const [address = ''] = cidr.split('/');
-  const parts = address.split('.').map(Number);
-  return [...parts.slice(0, 3), (parts[3] ?? 0) + 1].join('.');
-}

@@ -1,0 +1,5 @@
+/** The host's own address in the block of its pods: the first. */
+export function gatewayOf(cidr: string): string {
+  const parts = (cidr.split('/')[0] ?? '').split('.').map(Number);
+  return [...parts.slice(0, 3), (parts[3] ?? 0) + 1].join('.');
+}
