@@ -16,6 +16,8 @@ interface Known {
 /** Users and namespaces whose rules are kept at hand, and decisions for each: clients make up names. */
 const MAX_KNOWN = 1_024;
 const MAX_DECISIONS = 1_024;
+/** Longer questions are answered and forgotten: whoever asks about access may write megabytes. */
+const MAX_KEY_LENGTH = 512;
 
 const allowed: Decision = { allowed: true };
 
@@ -53,27 +55,40 @@ export class RbacAuthorizer implements Authorizer {
   }
 
   #knownOf(user: User, namespace: string): Known {
-    const key = `${namespace}\n${user.name}\n${user.groups.join('\n')}`;
+    const key = keyOf(user, namespace);
     const before = this.#known.get(key);
     if (before !== undefined) return before;
     const grants = this.#policy.grants(user, namespace);
     const known: Known = { grants, decisions: new Map(), named: grants.rules.filter(({ rule }) => (rule.resourceNames ?? []).length > 0) };
+    if (key.length > MAX_KEY_LENGTH) return known;
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     this.#known.set(key, known);
     return known;
   }
 }
 
+/** Names say how long they are: a certificate may bear a name with anything in it, and must not pass for two. */
+function keyOf({ name, groups }: User, namespace: string): string {
+  let key = `${namespace} ${name.length} ${name}`;
+  for (const group of groups) key += ` ${group.length} ${group}`;
+  return key;
+}
+
+/** The same for what is asked: a review may ask for any text. */
+function questionOf(wanted: Attributes): string {
+  if (wanted.type === 'path') return `path ${wanted.verb.length} ${wanted.verb}${wanted.path}`;
+  const { verb, group, resource, subresource } = wanted;
+  return `${verb.length} ${group.length} ${resource.length} ${verb}${group}${resource}${subresource}`;
+}
+
 /** Without a look at names. */
 function decide({ grants, decisions }: Known, wanted: Attributes): Decision {
-  const key =
-    wanted.type === 'path'
-      ? `${wanted.verb} ${wanted.path}`
-      : `${wanted.verb} ${wanted.group}/${wanted.resource}${wanted.subresource && `/${wanted.subresource}`}`;
+  const key = questionOf(wanted);
   const before = decisions.get(key);
   if (before !== undefined) return before;
   const nameless: Attributes = wanted.type === 'path' ? wanted : { ...wanted, name: '' };
   const decision = allowedBy(grants.rules, nameless) ?? { allowed: false, reason: grants.errors.length === 0 ? '' : `RBAC: ${aggregate(grants.errors)}` };
+  if (key.length > MAX_KEY_LENGTH) return decision;
   if (decisions.size >= MAX_DECISIONS) decisions.clear();
   decisions.set(key, decision);
   return decision;

@@ -110,7 +110,39 @@ describe('roles in a cluster', () => {
     expect(answers).toEqual([false, true, false, false]);
   });
 
+  test('whoever has a name that looks like several is none of those', () => {
+    const rbac = new RbacAuthorizer();
+    rbac.put(role('reader', pods));
+    rbac.put(bound('reader', [{ kind: 'Group', name: 'ops' }]));
+    expect(rbac.authorize(jane, getPods)).toMatchObject({ allowed: true });
+    const lookalikes = [
+      { name: 'jane\nops', groups: [] },
+      { name: 'jane 3 ops', groups: [] },
+      { name: 'jane', groups: ['x\nops'] },
+      { name: 'jane', groups: ['x 3 ops'] },
+    ];
+    expect(lookalikes.map((user) => rbac.authorize(user, getPods).allowed)).toEqual([false, false, false, false]);
+  });
+
+  test('what was asked in odd words is no answer to anything else', () => {
+    const rbac = new RbacAuthorizer();
+    rbac.put(role('odd', rule({ apiGroups: ['*'], resources: ['log'] })));
+    rbac.put(bound('odd', [{ kind: 'User', name: 'jane' }]));
+    const odd: Attributes = { type: 'resource', verb: 'get', group: '/pods', version: '*', resource: 'log', subresource: '', namespace: 'a', name: '' };
+    expect(rbac.authorize(jane, odd)).toMatchObject({ allowed: true });
+    expect(rbac.authorize(jane, asked('get', '/pods/log', '', 'a'))).toMatchObject({ allowed: false });
+  });
+
   test('no role can keep out those who may everything', () => {
     expect(new RbacAuthorizer().authorize({ name: 'admin', groups: ['system:masters'] }, getPods)).toEqual({ allowed: true });
   });
+});
+
+test('a rule that stands for millions of permissions is judged as a whole', () => {
+  const many = (prefix: string) => Array.from({ length: 2_000 }, (_, i) => `${prefix}${i}`);
+  const huge = rule({ verbs: many('verb'), apiGroups: ['a', 'b'], resources: many('resource') });
+  expect(missingRules([rule({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] })], [huge])).toEqual([]);
+  const [missing] = missingRules([pods], [huge]);
+  expect(missing?.resources).toHaveLength(11);
+  expect(describeRules(missingRules([pods], [huge, pods]))).toEqual([expect.stringMatching(/"resource9" "..."\], Verbs:\["verb0" .* "..."\]\}$/)]);
 });

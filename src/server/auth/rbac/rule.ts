@@ -26,9 +26,33 @@ const nameMatches = (names: readonly string[] | undefined, wanted: string): bool
 /** A rule's path is that path, or, with stars at its end, everything that begins with it. */
 const pathMatches = (url: string, path: string): boolean => url === path || (url.endsWith(ALL) && path.startsWith(url.replace(/\*+$/, '')));
 
-/** Those of the wanted rules, taken apart into single permissions, that the owned ones do not give. */
+/**
+ * Single permissions that a rule may stand for. A rule of a few kilobytes can stand for millions, and taking it apart would take all of the
+ * server's memory; Kubernetes does it all the same.
+ */
+const MAX_SINGLE_PERMISSIONS = 10_000;
+
+/**
+ * Those of the wanted rules, taken apart into single permissions, that the owned ones do not give. Too large a rule is missing as a whole,
+ * unless a single owned one gives all of it.
+ */
 export function missingRules(owned: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
-  return wanted.flatMap(singlePermissions).filter((permission) => !owned.some((rule) => covers(rule, permission)));
+  let left = MAX_SINGLE_PERMISSIONS;
+  return wanted.flatMap((rule) => {
+    if (owned.some((one) => covers(one, rule))) return [];
+    left -= permissionsIn(rule);
+    return left < 0 ? [shortened(rule)] : singlePermissions(rule).filter((permission) => !owned.some((one) => covers(one, permission)));
+  });
+}
+
+/** As much of it as somebody reads. */
+function shortened({ verbs, ...targets }: PolicyRule): PolicyRule {
+  const few = (values: readonly string[]): string[] => (values.length > 10 ? [...values.slice(0, 10), '...'] : [...values]);
+  return { ...Object.fromEntries(Object.entries(targets).map(([key, values]) => [key, few(values as readonly string[])])), verbs: few(verbs ?? []) };
+}
+
+function permissionsIn({ verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }: PolicyRule): number {
+  return (verbs ?? []).length * (apiGroups.length * resources.length * Math.max(resourceNames.length, 1) + nonResourceURLs.length);
 }
 
 /** At most one verb, group, resource and name, or one verb and path, each. */

@@ -1,5 +1,6 @@
 import { type FieldError, invalid, required } from '../../../api/field-error.ts';
 import type {
+  FieldSelectorAttributes,
   LocalSubjectAccessReview,
   ResourceAttributes,
   SelfSubjectAccessReview,
@@ -7,6 +8,7 @@ import type {
   SubjectAccessReviewSpec,
   SubjectAccessReviewStatus,
 } from '../../../api/generated/types.ts';
+import { formatFieldSelector } from '../../../domain/field-selector.ts';
 import type { User } from '../../api.ts';
 import type { Attributes, Authorizer } from '../../auth/authorizer.ts';
 
@@ -83,8 +85,19 @@ export async function accessStatus(authorizer: Authorizer, user: User, spec: Spe
   return { allowed, ...(reason === '' ? {} : { reason }) };
 }
 
+/** What it says as a query would say it. Requirements that no query can say narrow nothing down. */
+function selectorText({ rawSelector = '', requirements = [] }: FieldSelectorAttributes = {}): string {
+  const terms = requirements.flatMap(({ key, operator, values = [] }) => {
+    const [value] = values;
+    if (value === undefined || values.length > 1 || (operator !== 'In' && operator !== 'NotIn')) return [];
+    return [{ field: key, equal: operator === 'In', value }];
+  });
+  return rawSelector === '' ? formatFieldSelector(terms) : rawSelector;
+}
+
 function attributesOf({ resourceAttributes, nonResourceAttributes }: Spec): Attributes {
   if (resourceAttributes === undefined) return { type: 'path', verb: nonResourceAttributes?.verb ?? '', path: nonResourceAttributes?.path ?? '' };
   const { verb = '', group = '', version = '*', resource = '', subresource = '', namespace = '', name = '' } = resourceAttributes;
-  return { type: 'resource', verb, group, version, resource, subresource, namespace, name };
+  const fieldSelector = selectorText(resourceAttributes.fieldSelector);
+  return { type: 'resource', verb, group, version, resource, subresource, namespace, name, ...(fieldSelector === '' ? {} : { fieldSelector }) };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiRequest, User } from '../../api.ts';
 import type { Authorizer } from '../../auth/authorizer.ts';
+import { nodeUser } from '../../auth/user.ts';
 import { createReviews } from './reviews.ts';
 
 const jane: User = { name: 'jane', uid: '7', groups: ['ops'], extra: { scopes: ['a'] } };
@@ -21,11 +22,11 @@ const reviews = createReviews({
   world: { clock: { now: () => 0 } },
 });
 
-const request = (path: string, body: object, method: ApiRequest['method'] = 'POST'): ApiRequest => ({
+const request = (path: string, body: object, method: ApiRequest['method'] = 'POST', user: User = jane): ApiRequest => ({
   method,
   path,
   query: new URLSearchParams(),
-  user: jane,
+  user,
   userAgent: '',
   body: { type: 'object', contentType: 'application/json', object: body },
 });
@@ -66,6 +67,34 @@ describe('reviews', () => {
       spec: {},
       status: { resourceRules: [rules[0]], nonResourceRules: [rules[1]], incomplete: false, evaluationError: '[a, b]' },
     });
+  });
+
+  test('the rules of a node are not all that it may', async () => {
+    const path = `${authorization}/selfsubjectrulesreviews`;
+    const response = await reviews(request(path, { spec: { namespace: 'hers' } }, 'POST', nodeUser('n1')));
+    expect(response).toMatchObject({
+      object: { status: { incomplete: true, evaluationError: '[node authorizer does not support user rule resolution, a, b]' } },
+    });
+  });
+
+  test.each([
+    [{ rawSelector: 'spec.nodeName=n1' }, 'spec.nodeName=n1'],
+    [{ requirements: [{ key: 'spec.nodeName', operator: 'In', values: ['n1'] }] }, 'spec.nodeName=n1'],
+    [{ requirements: [{ key: 'spec.nodeName', operator: 'In', values: ['n1', 'n2'] }] }, undefined],
+    [undefined, undefined],
+  ])('whoever decides is told to what a list is narrowed down: %j', async (fieldSelector, expected) => {
+    const seen: unknown[] = [];
+    const asking = createReviews({
+      access: {
+        authorizer: { authorize: (_, wanted) => (seen.push(wanted.type === 'resource' ? wanted.fieldSelector : 'path'), { allowed: true }) },
+        rbac: { rulesFor: () => ({ rules: [], errors: [] }), resolve: () => ({ found: false, error: '' }) },
+      },
+      tokens: undefined,
+      world: { clock: { now: () => 0 } },
+    });
+    const resourceAttributes = { verb: 'list', resource: 'pods', ...(fieldSelector === undefined ? {} : { fieldSelector }) };
+    await asking(request(`${authorization}/selfsubjectaccessreviews`, { spec: { resourceAttributes } }));
+    expect(seen).toEqual([expected]);
   });
 
   test('whose token it is', async () => {

@@ -25,7 +25,7 @@ import type { AccessRules } from '../../admission/role-escalation.ts';
 import type { ApiRequest, ApiResponse, User } from '../../api.ts';
 import { aggregate } from '../../auth/rbac/authorizer.ts';
 import type { TokenIssuer } from '../../auth/token-issuer.ts';
-import { authenticated } from '../../auth/user.ts';
+import { authenticated, nodeOf } from '../../auth/user.ts';
 import { timestamp } from '../metadata.ts';
 import { parseWriteOptions } from '../options.ts';
 import { bodyType, decodeBody } from '../registry.ts';
@@ -81,7 +81,9 @@ export function createReviews(options: ReviewOptions): Reviews {
   serve<SelfSubjectRulesReview>(reviewKinds.selfRules, async ({ spec }, { user }) => {
     if ((spec.namespace ?? '') === '') throw statusErrors.badRequest('no namespace on request');
     const { rules, errors } = options.access.rbac.rulesFor(user, spec.namespace ?? '');
-    return { ...typeOf(reviewKinds.selfRules), metadata: {}, spec: {}, status: rulesStatus(rules, errors) };
+    const beyond = nodeOf(user) === undefined ? [] : ['node authorizer does not support user rule resolution'];
+    const status = { ...rulesStatus(rules, [...beyond, ...errors]), incomplete: beyond.length > 0 };
+    return { ...typeOf(reviewKinds.selfRules), metadata: {}, spec: {}, status };
   });
   return (request) => {
     if (!request.path.startsWith('/apis/auth')) return undefined;
