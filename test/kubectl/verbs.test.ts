@@ -71,8 +71,32 @@ describe('kubectl, verb by verb', () => {
     });
   });
 
-  test('cluster-info', async () => {
+  test('cluster-info, and all of it', async () => {
     expect(await ok('cluster-info')).toContain('Kubernetes control plane');
+    expect(await ok('cluster-info', 'dump', `--output-directory=${path.join(folder, 'dump')}`)).toContain('Cluster info dumped to');
+  });
+
+  test('autoscale, in the version that kubectl speaks', async () => {
+    expect(await ok('autoscale', 'deployment', 'web', '--max=3', '--cpu-percent=60')).toBe('horizontalpodautoscaler.autoscaling/web autoscaled\n');
+    expect(await ok('get', 'hpa', '--no-headers')).toMatch(/^web\s+Deployment\/web\s+cpu: <unknown>\/60%\s+(1|<unset>)\s+3\s+0\s/);
+    expect(await ok('get', 'all', '-o', 'name')).toContain('horizontalpodautoscaler.autoscaling/web');
+  });
+
+  test('create ingress, and the classes of its company', async () => {
+    expect(await ok('create', 'ingress', 'web', '--class=nginx', '--rule=example.com/*=web:80')).toBe('ingress.networking.k8s.io/web created\n');
+    expect(await ok('get', 'ingress', '--no-headers')).toMatch(/^web\s+nginx\s+example\.com\s+80\s/);
+    expect(await ok('get', 'rc,netpol,ingressclass,runtimeclass', '-o', 'name')).toBe('');
+  });
+
+  test('apply --prune: what is no longer said goes', async () => {
+    const map = (name: string) => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}","labels":{"set":"pruned"}}}`;
+    await moor.kubectlWith(map('keeps') + map('goes'), 'apply', '-f', '-');
+    const { stdout } = await moor.kubectlWith(map('keeps'), 'apply', '--prune', '-l', 'set=pruned', '-f', '-');
+    expect(stdout).toBe('configmap/keeps unchanged\nconfigmap/goes pruned\n');
+  });
+
+  test('the server itself is behind its service', async () => {
+    expect(await ok('get', 'endpointslice', 'kubernetes', '-o', 'jsonpath={.ports[0].name} {.endpoints[0].conditions.ready}')).toBe('https true');
   });
 
   test('what needs a node that runs pods says so', async () => {
