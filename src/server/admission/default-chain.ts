@@ -10,6 +10,7 @@ import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction/node-restriction.ts';
+import { paramAccess } from './policies/param-access.ts';
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.ts';
 import { podTopologyLabels } from './pod-topology-labels.ts';
 import { priority } from './priority.ts';
@@ -50,6 +51,6 @@ export function defaultChain(resources: Resources, deps: Dependencies): Admissio
     serviceAllocation(deps.network, deps),
     ...(deps.configured === undefined ? [] : [deps.configured.validating()]),
     resourceQuota(resources, deps),
-    ...(deps.access === undefined ? [] : [roleEscalation(deps.access)]),
+    ...(deps.access === undefined ? [] : [roleEscalation(deps.access), paramAccess({ authorizer: deps.access.authorizer, resources, reader })]),
   ]);
 }

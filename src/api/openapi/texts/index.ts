@@ -2,6 +2,7 @@
  * What `kubectl explain` says. The texts are ours, and short: about storage in full, about the rest what everybody asks first.
  * A new kind gets its line in one of the files beside; the test says if a text speaks of what does not exist.
  */
+import { admissionTexts } from './admission.ts';
 import { objectTexts } from './objects.ts';
 import { storageTexts } from './storage.ts';
 import { volumeTexts } from './volumes.ts';
@@ -12,7 +13,7 @@ interface TypeTexts {
   readonly fields: ReadonlyMap<string, string>;
 }
 
-export const texts: Readonly<Record<string, string>> = { ...objectTexts, ...volumeTexts, ...storageTexts };
+export const texts: Readonly<Record<string, string>> = { ...objectTexts, ...admissionTexts, ...volumeTexts, ...storageTexts };
 
 /** In every object and list, unless it has words of its own. */
 const inAllKinds: readonly (readonly [string, string])[] = [

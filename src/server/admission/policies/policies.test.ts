@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ApiUnderTest, onApi } from '../../../../test/server/api-under-test.ts';
+import type { Authorizer } from '../../auth/authorizer.ts';
 
 const group = '/apis/admissionregistration.k8s.io/v1';
 const policies = `${group}/validatingadmissionpolicies`;
@@ -257,3 +258,43 @@ test(
     expect(await api.send('PATCH', `${claims}/a/status`, status)).toMatchObject({ code: 200 });
   }),
 );
+
+describe('parameters', () => {
+  const nobody: Authorizer = { authorize: (_, attributes) => ({ allowed: attributes.verb === 'create', reason: '' }) };
+  const access = { access: { authorizer: nobody, rbac: { rulesFor: () => ({ rules: [], errors: [] }), resolve: () => ({ found: false }) as never } } };
+  const jane = { name: 'jane', groups: ['people'] };
+  const paramKind = { apiVersion: 'v1', kind: 'Secret' };
+  const post = (api: ApiUnderTest, path: string, object: object) =>
+    api.api.handle({
+      method: 'POST',
+      path,
+      query: new URLSearchParams(),
+      user: jane,
+      userAgent: 'test',
+      body: { type: 'object', contentType: 'application/json', object },
+    });
+
+  test(
+    'are not shown, by way of a policy, to those who may not see them',
+    onApi(
+      async (api) => {
+        const spec = { matchConstraints: on('configmaps'), paramKind, validations: [{ expression: 'params == null' }] };
+        await expect(post(api, policies, { metadata: { name: 'p' }, spec })).rejects.toThrow(
+          'ValidatingAdmissionPolicy.admissionregistration.k8s.io "p" is invalid: spec.paramKind: Forbidden: user &{jane  [people] map[]} ' +
+            'must have "get" permission on all objects of the referenced paramKind (kind=Secret, apiVersion=v1)',
+        );
+        expect(await api.create(policies, { metadata: { name: 'p' }, spec })).toMatchObject({ code: 201 });
+        const paramRef = { name: 's', namespace: 'default', parameterNotFoundAction: 'Deny' };
+        const binding = { metadata: { name: 'b' }, spec: { policyName: 'p', validationActions: ['Deny'], paramRef } };
+        await expect(post(api, bindings, binding)).rejects.toThrow(
+          'spec.paramRef: Forbidden: user &{jane  [people] map[]} does not have "get" permission on the object referenced by paramRef',
+        );
+        await expect(post(api, bindings, { ...binding, spec: { ...binding.spec, policyName: 'q' } })).rejects.toThrow(
+          'unable to get policy q to determine minimum required permissions',
+        );
+      },
+      1,
+      access,
+    ),
+  );
+});
