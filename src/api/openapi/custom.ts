@@ -50,7 +50,7 @@ const listNameOf = (kind: CustomKind): string => nameOf({ ...kind, kind: listKin
 
 /** What Swagger 2 and its readers can make sense of (v1.36.4: ToStructuralOpenAPIV2): no alternatives, and nothing said of what may be anything. */
 function inVersion2(schema: JsonSchema): JsonSchema {
-  const { allOf: _all, oneOf: _one, anyOf: _any, not: _not, nullable = false, required = [], ...rest } = schema;
+  const { allOf: _all, oneOf: _one, anyOf: _any, not: _not, $schema: _dialect, nullable = false, required = [], ...rest } = schema;
   const untold = nullable || rest['x-kubernetes-preserve-unknown-fields'] === true;
   const { items, properties, type, ...told } = rest;
   const additional = additionalOf(schema);

@@ -35,6 +35,27 @@ describe('OpenAPI 2 in protobuf', () => {
     expect(bytes).toContain('\x0a\x0f#/definitions/D');
   });
 
+  test('all that a custom schema may say has its place', () => {
+    const bytes = hex(
+      encodeOpenApiV2({
+        definitions: {
+          D: {
+            maximum: 1.5,
+            exclusiveMaximum: true,
+            maxLength: 300,
+            pattern: 'a',
+            maxItems: 2,
+            additionalProperties: true,
+            example: 1,
+            externalDocs: { url: 'u' },
+            title: 't',
+          },
+        },
+      }),
+    );
+    expect(bytes).toContain('\x39\x00\x00\x00\x00\x00\x00\xf8\x3f\x40\x01\x58\xac\x02\x6a\x01a\x70\x02\xaa\x01\x02\x10\x01');
+  });
+
   test('what has no place is refused, not dropped', () => {
     expect(() => encodeOpenApiV2({ surprise: 1 })).toThrow('no place for surprise');
   });

@@ -13,6 +13,12 @@ type Write = (field: number, value: unknown) => Uint8Array;
 
 const text: Write = (field, value) => lengthDelimited(field, Buffer.from(String(value)));
 const flag: Write = (field, value) => concat([varint(field << 3), varint(value === true ? 1 : 0)]);
+const count: Write = (field, value) => concat([varint(field << 3), varint(Math.max(0, Number(value)))]);
+const number: Write = (field, value) => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(Number(value));
+  return concat([varint((field << 3) | 1), bytes]);
+};
 const texts: Write = (field, value) => concat((value as readonly unknown[]).map((each) => text(field, each)));
 /** Any value as YAML, which JSON is. */
 const anys: Write = (field, value) => concat((value as readonly unknown[]).map((each) => lengthDelimited(field, any(each))));
@@ -40,14 +46,30 @@ const schemaMessage: Message = {
   fields: {
     $ref: [1, text],
     format: [2, text],
+    title: [3, text],
     description: [4, text],
     default: [5, (field, value) => lengthDelimited(field, any(value))],
+    multipleOf: [6, number],
+    maximum: [7, number],
+    exclusiveMaximum: [8, flag],
+    minimum: [9, number],
+    exclusiveMinimum: [10, flag],
+    maxLength: [11, count],
+    minLength: [12, count],
+    pattern: [13, text],
+    maxItems: [14, count],
+    minItems: [15, count],
+    uniqueItems: [16, flag],
+    maxProperties: [17, count],
+    minProperties: [18, count],
     required: [19, texts],
     enum: [20, anys],
-    additionalProperties: [21, within(1, schema)],
+    additionalProperties: [21, (field, value) => (typeof value === 'boolean' ? within(2, flag) : within(1, schema))(field, value)],
     type: [22, within(1, text)],
     items: [23, within(1, schema)],
     properties: [25, named(1, schema)],
+    externalDocs: [29, nested(() => ({ fields: { description: [1, text], url: [2, text] }, extensions: 3 }))],
+    example: [30, (field, value) => lengthDelimited(field, any(value))],
   },
   extensions: 31,
 };
