@@ -19,11 +19,11 @@ export function requestInfo(method: string, { path, query }: RequestTarget): Att
   const viaWatchPath = parts[start] === 'watch' && parts.length > start + 1;
   const { namespace, resource, name, subresource } = readResource(parts.slice(viaWatchPath ? start + 1 : start));
   const verb = viaWatchPath ? 'watch' : verbOf(method, name, query);
-  const asked = { type: 'resource', verb, group, version, resource, subresource, namespace } as const;
+  const asked: Attributes = { type: 'resource', verb, group, version, resource, subresource, namespace, name };
   // Selectors do not count on the old paths of watches, as they do not in Kubernetes.
-  if (name !== '' || viaWatchPath || !onCollections.has(verb)) return { ...asked, name };
+  if (name !== '' || viaWatchPath || !onCollections.has(verb)) return asked;
   const fieldSelector = query.get('fieldSelector') ?? '';
-  return fieldSelector === '' ? { ...asked, name } : { ...asked, name: selectedName(verb, fieldSelector), fieldSelector };
+  return fieldSelector === '' ? asked : { ...asked, name: selectedName(verb, fieldSelector), fieldSelector };
 }
 
 const onCollections: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
