@@ -35,6 +35,7 @@ export interface HandOptions {
 
 const evictAgainMs = 5_000;
 const evictForMs = 600_000;
+const mostAttempts = 10;
 
 export class Hand {
   readonly #stage: Stage;
@@ -167,7 +168,8 @@ export class Hand {
         return this.#changeNode(node, (spec) => ({ ...spec, unschedulable: false }));
       case 'drain': {
         const problem = await this.#changeNode(node, (spec) => ({ ...spec, unschedulable: true }));
-        if (problem === undefined) for (const pod of this.#podsOn(node)) void this.#evict(pod, this.#stage.world.clock.monotonic() + evictForMs);
+        if (problem === undefined)
+          for (const { metadata } of this.#podsOn(node)) void this.#evict(refOfPod(metadata), this.#stage.world.clock.monotonic() + evictForMs);
         return problem;
       }
       case 'taint': {
@@ -186,7 +188,7 @@ export class Hand {
       const found = await this.#stage.client.get(nodeKind, { name });
       if (!found.ok) return found.error;
       const written = await this.#stage.client.update(nodeKind, { ...found.value, spec: change(found.value.spec) });
-      if (written.ok || attempt >= 10) return errorOf(written);
+      if (written.ok || written.reason !== 'conflict' || attempt >= mostAttempts) return errorOf(written);
     }
   }
 
@@ -195,13 +197,13 @@ export class Hand {
     return this.#stage.history.all(podKind).filter((pod) => pod.spec.nodeName === node && !hasEnded(pod) && !ofDaemonSet(pod));
   }
 
-  async #evict({ metadata: { namespace = '', name = '' } }: Pod, until: number): Promise<void> {
+  async #evict({ namespace, name }: { readonly namespace: string; readonly name: string }, until: number): Promise<void> {
     const { client, world } = this.#stage;
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name } };
     const asked = await client.instruct(podKind, { namespace, name, subresource: 'eviction' }, eviction);
     const budget = !asked.ok && asked.error instanceof ApiError && asked.error.code === 429;
     if (!budget || world.clock.monotonic() > until) return;
-    world.timers.after(evictAgainMs, () => void this.#evict({ metadata: { namespace, name } } as Pod, until));
+    world.timers.after(evictAgainMs, () => void this.#evict({ namespace, name }, until));
   }
 
   async #processes(happening: ProcessHappening): Promise<Error | undefined> {
@@ -272,6 +274,8 @@ export class Hand {
     return errorOf(await this.#stage.client.patch(kind, refOf(ref), { type: 'merge', body }));
   }
 }
+
+const refOfPod = ({ namespace = '', name = '' }: Pod['metadata']) => ({ namespace, name });
 
 const refOf = ({ namespace, name }: Pick<Reference, 'namespace' | 'name'>) => (namespace === '' ? { name } : { namespace, name });
 

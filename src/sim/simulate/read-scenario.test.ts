@@ -53,6 +53,15 @@ test('sentences and fields say the same', () => {
   expect(c?.when).toEqual(d?.when);
 });
 
+test('a colon behind the time does no harm', () => {
+  const pod = '{apiVersion: v1, kind: Pod, metadata: {name: a}}';
+  const { script, expectations: expected } = read(
+    `script:\n  - at 2m: node-1 dies\n  - at 3m apply: ${pod}\n  - at 4m patch pvc/data -n shop: {spec: {}}\nexpect:\n  - at 8m: pvc/data is Bound\n  - never: pvc/data is Lost`,
+  );
+  expect(script.map(({ text }) => text)).toEqual(['node-1 dies', 'apply pod/a', 'patch pvc/data -n shop with {"spec":{}}']);
+  expect(expected.map(({ text }) => text)).toEqual(['at 8m pvc/data is Bound', 'never pvc/data is Lost']);
+});
+
 test('YAML merges are understood', () => {
   const { cluster } = read('cluster:\n  nodes:\n    - &a { name: a, zone: zone-b }\n    - { <<: *a, name: b }');
   expect(cluster.nodes.map(({ name, zone }) => `${name} ${zone}`)).toEqual(['a zone-b', 'b zone-b']);
@@ -82,7 +91,7 @@ test.each([
   ['cluster:\n  capacity: {cpu: lots}', 'x.yaml:2:3: cluster: "lots" is no amount of cpu'],
   ['cluster:\n  drivers: [{name: d.example.com, attach: later}]', 'x.yaml:2:43: cluster.drivers[0].attach: "later" is no time; one is 90s, 6m30s or 1h'],
   ['cluster:\n  storageClasses: [{name: a, binding: Later}]', 'it is one of Immediate, WaitForFirstConsumer, not "Later"'],
-  ['script:\n  - node-1 dies', 'x.yaml:2:5: script[0]: it does not say when: "at 2m node-1 dies"'],
+  ['script:\n  - node-1 dies', 'x.yaml:2:5: script[0]: it says when and what: "at 2m node-1 dies"'],
   ['script:\n  - at 2m node-1 dyes', 'x.yaml:2:5: script[0]: "dyes" is not expected there; did you mean "dies"?'],
   ['script:\n  - at noon node-1 dies', 'script[0]: "noon" is no time'],
   ['script:\n  - at 1m scale sattefulset/web to 3', 'script[0]: there is no kind "sattefulset"; did you mean "statefulset"?'],
@@ -103,6 +112,10 @@ test.each([
   ],
   ['objects:\n  - {apiVersion: v1, kind: StatefulSet, metadata: {name: a}}', 'objects[0].apiVersion: StatefulSet is of apps/v1, not v1'],
   ['objects:\n  - {apiVersion: v1, kind: Pod, metadata: {}}', 'the Pod has no name'],
+  ['objects:\n  - {apiVersion: v1, kind: Pod, metadata: }', 'the Pod has no name'],
+  ['objects:\n  - {apiVersion: v1, kind: Pod, metadata: 7}', 'objects[0].metadata: fields are expected here'],
+  ['script:\n  - at 4m:', 'script[0]: it says when and what'],
+  ['script:\n  - at 4m patch pvc/data: 5', 'a patch has fields'],
   ['a: 1\n---\nb: 2', 'a file has one document with sections'],
 ])('%j is refused', (text, message) => {
   expect(() => read(text)).toThrow(message);

@@ -85,41 +85,63 @@ function checkTimes({ lastsMs, script, expectations }: Pick<Scenario, 'lastsMs' 
   if (late !== undefined) throw late.written.error(`that is after the end, which is at ${formatDuration(lastsMs)} ("for")`);
 }
 
+/** 'at 8m pvc/data is Bound', {at: 8m, that: pvc/data is Bound}, {'at 8m': pvc/data is Bound} */
 function readExpected(written: Located): Expectation {
-  if (!written.isMap) return { ...phrased(written, () => readExpectation(written.text())), written };
+  const read = (text: string): Expectation => ({ ...phrased(written, () => readExpectation(text)), written });
+  if (!written.isMap) return read(written.text());
+  const [[opening, rest] = [], more] = written.entries();
+  if (opening !== undefined && rest !== undefined && more === undefined && /\s|^(?:never|always)$/.test(opening)) return read(`${opening} ${rest.text()}`);
   const { at, by, that } = written.fields(['at', 'by', 'that']);
   const when = at ?? by;
   if (that === undefined || when === undefined) throw written.error('it says when (at or by) and what (that): {at: 8m, that: pvc/data is Bound}');
-  return { ...phrased(that, () => readExpectation(`${at === undefined ? 'by' : 'at'} ${when.text()} ${that.text()}`)), written };
+  return read(`${at === undefined ? 'by' : 'at'} ${when.text()} ${that.text()}`);
 }
 
-/** 'at 2m node-1 dies', {at: 2m, do: node-1 dies}, {at: 2m, apply: …} or {at: 2m, patch: pvc/data, with: …} */
+/**
+ * 'at 2m node-1 dies', {at: 2m, do: node-1 dies}, {at: 2m, apply: …}, {at: 2m, patch: pvc/data, with: …}; and as YAML reads it when somebody
+ * writes a colon: {'at 2m': node-1 dies}, {'at 2m apply': …}, {'at 2m patch pvc/data': …}
+ */
 function readEntry(written: Located, options: ReadOptions): ScriptEntry {
-  if (!written.isMap) return sentence(written, options);
+  if (!written.isMap) return sentence(written, written.text(), options);
+  const [[opening, rest] = [], more] = written.entries();
+  if (opening !== undefined && rest !== undefined && more === undefined && /^at\s/.test(opening)) return withColon(written, { opening, rest, options });
   const { at, do: what, apply, patch, with: change } = written.fields(['at', 'do', 'apply', 'patch', 'with']);
   if (at === undefined) throw written.error('it does not say when: {at: 2m, do: node-1 dies}');
-  const base = { atMs: timeIn(at), place: written.place, written };
+  const base = { atMs: timeIn(at), written };
   if (what !== undefined) return { ...base, happening: whatHappens(what, what.text(), options), text: what.text() };
-  if (apply !== undefined) {
-    const objects = (apply.isList ? apply.items() : [apply]).map(readManifest);
-    const text = `apply ${objects.map(({ object }) => nameOf(object)).join(', ')}`;
-    return {
-      ...base,
-      written: apply.isList ? (apply.items()[0] ?? apply) : apply,
-      happening: { type: 'apply', objects: objects.map(({ object }) => object) },
-      text,
-    };
-  }
-  if (patch === undefined || change === undefined || !change.isMap) throw written.error('it does not say what happens: do, apply, or patch and with');
-  const object = phrased(patch, () => parseReference(patch.text()));
-  return { ...base, happening: { type: 'patch', object, patch: change.value as object }, text: `patch ${patch.text()} with ${JSON.stringify(change.value)}` };
+  if (apply !== undefined) return { ...base, ...applied(apply) };
+  if (patch === undefined || change === undefined) throw written.error('it does not say what happens: do, apply, or patch and with');
+  return { ...base, ...patched(patch, patch.text(), change) };
 }
 
-function sentence(written: Located, options: ReadOptions): ScriptEntry {
-  const [, time, what] = /^\s*at\s+(\S+?),?\s+(\S[\s\S]*)$/.exec(written.text()) ?? [];
-  if (time === undefined || what === undefined) throw written.error('it does not say when: "at 2m node-1 dies"');
+function withColon(
+  written: Located,
+  { opening, rest, options }: { readonly opening: string; readonly rest: Located; readonly options: ReadOptions },
+): ScriptEntry {
+  const [, time = '', verb, object] = /^at\s+(\S+)(?:\s+(apply|patch)(?:\s+(\S.*))?)?$/.exec(opening.trim()) ?? [];
+  if (verb === undefined || rest.value === null) return sentence(written, `${opening} ${rest.value === null ? '' : rest.text()}`, options);
+  const base = { atMs: phrased(written, () => durationOf(time)), written };
+  return { ...base, ...(verb === 'apply' ? applied(rest) : patched(written, object ?? '', rest)) };
+}
+
+type What = Pick<ScriptEntry, 'happening' | 'text'>;
+
+function applied(written: Located): What {
+  const objects = (written.isList ? written.items() : [written]).map((each) => readManifest(each).object);
+  return { happening: { type: 'apply', objects }, text: `apply ${objects.map(nameOf).join(', ')}` };
+}
+
+function patched(written: Located, name: string, change: Located): What {
+  const object = phrased(written, () => parseReference(name));
+  if (!change.isMap) throw change.error('a patch has fields, such as {metadata: {labels: {tier: gold}}}');
+  return { happening: { type: 'patch', object, patch: change.value as object }, text: `patch ${name} with ${JSON.stringify(change.value)}` };
+}
+
+function sentence(written: Located, text: string, options: ReadOptions): ScriptEntry {
+  const [, time, what] = /^\s*at\s+(\S+?),?\s+(\S[\s\S]*)$/.exec(text) ?? [];
+  if (time === undefined || what === undefined) throw written.error('it says when and what: "at 2m node-1 dies"');
   const atMs = phrased(written, () => durationOf(time));
-  return { atMs, happening: whatHappens(written, what, options), text: what.trim(), place: written.place, written };
+  return { atMs, happening: whatHappens(written, what, options), text: what.trim(), written };
 }
 
 /** Files are read here: the other sentences mean themselves. */
@@ -149,7 +171,8 @@ function readManifest(written: Located): Manifest {
   }
   const kind = kindByName(value.apiVersion, value.kind);
   if (kind === undefined) throw unknownKind(written, value.apiVersion, value.kind);
-  const metadata = typeof value.metadata === 'object' ? value.metadata : {};
+  const metadata = value.metadata ?? {};
+  if (typeof metadata !== 'object') throw written.nearest('metadata').error('fields are expected here: {name: …}');
   if ((metadata.name ?? '') === '' && (metadata.generateName ?? '') === '') throw written.nearest('metadata').error(`the ${value.kind} has no name`);
   const namespace = kind.namespaced ? { namespace: metadata.namespace ?? 'default' } : {};
   return { object: { ...value, metadata: { ...metadata, ...namespace } } as KubeObject, written };

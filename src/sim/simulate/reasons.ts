@@ -22,6 +22,7 @@ import type { Timeline } from './timeline.ts';
 
 /** Nobody wonders earlier. */
 const patienceMs = 5_000;
+const againMs = 60_000;
 /** At one moment. */
 const mostReasons = 20;
 
@@ -31,7 +32,8 @@ export class Reasons {
   readonly #begin: number;
   /** Since when each waits, and what was said about it last. */
   readonly #waiting = new Map<string, { readonly since: number; told: string }>();
-  #planned = false;
+  /** When the next look is planned. */
+  #next = Number.POSITIVE_INFINITY;
 
   constructor(stage: Stage, timeline: Timeline, begin: number) {
     this.#stage = stage;
@@ -45,10 +47,16 @@ export class Reasons {
     const waiting = new Set(targetsOf(this.#stage.history).map(({ id }) => id));
     for (const id of this.#waiting.keys()) if (!waiting.has(id)) this.#waiting.delete(id);
     for (const id of waiting) if (!this.#waiting.has(id)) this.#waiting.set(id, { since: now, told: '' });
-    if (this.#planned || waiting.size === 0) return;
-    this.#planned = true;
-    this.#stage.world.timers.after(patienceMs, () => {
-      this.#planned = false;
+    if (waiting.size > 0) this.#plan(now + patienceMs);
+  }
+
+  #plan(at: number): void {
+    if (this.#next <= at) return;
+    this.#next = at;
+    const { world } = this.#stage;
+    world.timers.after(at - world.clock.monotonic(), () => {
+      if (this.#next !== at) return;
+      this.#next = Number.POSITIVE_INFINITY;
       this.#look();
     });
   }
@@ -57,9 +65,10 @@ export class Reasons {
     const { world, history } = this.#stage;
     const now = world.clock.monotonic();
     const due = targetsOf(history).filter(({ id }) => now - (this.#waiting.get(id)?.since ?? now) >= patienceMs);
-    if (due.length === 0) return this.#lookAgain();
     const objects = objectsOf(history);
-    for (const { id, target, about } of due.slice(0, mostReasons)) {
+    // Those of whom nothing was said yet come first.
+    const first = due.toSorted((a, b) => Number(this.#waiting.get(a.id)?.told !== '') - Number(this.#waiting.get(b.id)?.told !== ''));
+    for (const { id, target, about } of first.slice(0, mostReasons)) {
       const account = explain(target, objects, world.clock.now());
       const waiting = this.#waiting.get(id);
       if (account.verdict === 'fine' || account.verdict === 'absent' || waiting === undefined) continue;
@@ -73,10 +82,12 @@ export class Reasons {
     this.#lookAgain();
   }
 
-  /** Those that began to wait since the look was planned. */
+  /** Those that began to wait since the look was planned; and the others, for time alone makes some things worse. */
   #lookAgain(): void {
     const now = this.#stage.world.clock.monotonic();
-    if ([...this.#waiting.values()].some(({ since }) => now - since < patienceMs)) this.changed();
+    const waiting = [...this.#waiting.values()];
+    if (waiting.some(({ since }) => now - since < patienceMs)) this.#plan(now + patienceMs);
+    else if (waiting.length > 0) this.#plan(now + againMs);
   }
 }
 

@@ -2,7 +2,7 @@ import type { KubeObject } from '../../api/object.ts';
 import type { Taint } from '../../api/generated/types.ts';
 import type { BackendCall, Happening } from './happening.ts';
 import type { Expectation } from './expectation.ts';
-import type { Located, Place } from './located.ts';
+import type { Located } from './located.ts';
 
 /** What a file for `moor simulate` says. */
 export interface Scenario {
@@ -26,7 +26,6 @@ export interface ScriptEntry {
   readonly atMs: number;
   readonly happening: Happening;
   readonly text: string;
-  readonly place: Place;
   readonly written: Located;
 }
 
