@@ -127,6 +127,18 @@ describe.concurrent('patience with', () => {
     await until('the watch is gone', () => wire.api.openWatches === 0);
   });
 
+  test('nor does garbage behind a request that is sent ahead of its end', async () => {
+    await using wire = await startWireServer({ limits });
+    const socket = await connectRaw(wire);
+    // With `te` it is no simple request: Node reads it, and what follows.
+    socket.write(`GET ${collection}?watch=1 HTTP/1.1\r\nhost: x\r\nte: trailers\r\n\r\n`);
+    await until('it is open', () => wire.api.openWatches === 1);
+    socket.write(`GET ${collection} HTTP/1.1\r\nhost: x\r\n\r\n\u0001\u0002 garbage\r\n\r\n`);
+    const received = await answerTo(socket);
+    expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1);
+    await until('the watch is gone', () => wire.api.openWatches === 0);
+  });
+
   test('a client that opens no window over HTTP/2 ends', async () => {
     await using wire = await startWireServer({ limits });
     wire.api.put('default', 'large', { text: 'x'.repeat(300_000) });

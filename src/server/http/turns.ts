@@ -3,6 +3,8 @@ import type { Duplex } from 'node:stream';
 import type { Timers } from '../../world/world.ts';
 
 interface Line {
+  /** Whose turn it is. */
+  current: ServerResponse;
   last: ServerResponse;
   waiting: number;
 }
@@ -25,15 +27,15 @@ export class Turns {
 
   /** Whether part of an answer is on its way: nothing else may be written in between. */
   midAnswer(socket: Duplex): boolean {
-    const last = this.#lines.get(socket)?.last;
-    return last !== undefined && last.headersSent && !last.destroyed;
+    const current = this.#lines.get(socket)?.current;
+    return current !== undefined && current.headersSent && !current.destroyed;
   }
 
   take(request: IncomingMessage, response: ServerResponse, answer: () => void): void {
     const { socket } = request;
     const line = this.#lines.get(socket);
     if (line === undefined || line.last.destroyed) {
-      this.#lines.set(socket, { last: response, waiting: 0 });
+      this.#lines.set(socket, { current: response, last: response, waiting: 0 });
       answer();
       return;
     }
@@ -45,6 +47,7 @@ export class Turns {
       before.once('close', () => {
         line.waiting -= 1;
         this.#timers.soon(() => {
+          line.current = response;
           if (!socket.destroyed) answer();
         });
       });
