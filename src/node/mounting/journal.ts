@@ -48,9 +48,8 @@ interface Line {
 }
 
 /**
- * What may be mounted, on disk: a line for each change, synced before `put` resolves. Those that come together are synced together. What
- * is written after a crash in the middle of a line begins on a new one, and a line that cannot be read tells of nothing that was done:
- * `put` had not resolved.
+ * What may be mounted, on disk: a line for each change, synced before `put` resolves. Those that come together are synced together. A line
+ * that cannot be read was being written when the machine stopped: it tells of nothing that was done, since `put` had not resolved.
  */
 export class Journal {
   readonly #options: JournalOptions;
@@ -99,7 +98,7 @@ export class Journal {
         note();
         done();
       };
-      this.#lines.push({ text: `\n${JSON.stringify(change)}`, resolve, reject });
+      this.#lines.push({ text: lineOf(change), resolve, reject });
       if (!this.#busy) void this.#flush();
     });
   }
@@ -138,6 +137,8 @@ export class Journal {
 }
 
 const utf8 = new TextEncoder();
+/** Ended on both sides: what a crash left before it, or leaves behind it, is on a line of its own. */
+const lineOf = (change: unknown): string => `\n${JSON.stringify(change)}\n`;
 const linesBeforeRewriting = 1000;
 const nameOf = (directory: string): string => `${directory}/mounts.journal`;
 
@@ -172,7 +173,7 @@ async function rewritten(disk: Disk, directory: string, records: ReadonlyMap<str
   const next = `${nameOf(directory)}.next`;
   if ((await disk.list(directory)).includes('mounts.journal.next')) await disk.remove(next);
   const file = await disk.openAppend(next);
-  await file.append([utf8.encode([...records.values()].map((put) => `\n${JSON.stringify({ put })}`).join(''))]);
+  await file.append([utf8.encode([...records.values()].map((put) => lineOf({ put })).join(''))]);
   await file.sync();
   await disk.rename(next, nameOf(directory));
   // Should this fail, either name leads to the same records.
