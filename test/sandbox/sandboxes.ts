@@ -52,13 +52,18 @@ export async function sandboxMachine(options: Partial<KeeperOptions> = {}): Prom
         look();
       }),
     async dispose() {
-      const layout = layoutOf(state, { hidden: [], namespaces: () => [] });
       await Promise.all(runtimes.map((runtime) => runtime.close()));
-      for (const mark of [`keeper ${state}`, layout.mark('')]) for (const pid of marked(mark).values()) signal(pid, 'SIGKILL');
-      await run(['ip', 'link', 'del', layout.bridge]);
+      await endContainers(state);
       rmSync(root, { recursive: true, force: true });
     },
   };
+}
+
+/** Ends the keeper of that state and everything that it keeps: nothing else would. */
+export async function endContainers(state: string): Promise<void> {
+  const layout = layoutOf(state, { hidden: [], namespaces: () => [] });
+  for (const mark of [`keeper ${state}`, layout.mark('')]) for (const pid of marked(mark).values()) signal(pid, 'SIGKILL');
+  await run(['ip', 'link', 'del', layout.bridge]);
 }
 
 export const podSpec = (over: Partial<PodSandboxSpec> = {}): PodSandboxSpec => ({

@@ -56,7 +56,8 @@ export function serveExec(
 export function serveConnect({ socket, incoming }: Line, port: number, place: Place): void {
   const { pause } = place.pod;
   if (pause === undefined) return refuse(socket, { reason: 'not-found', message: 'the pod does not run' });
-  const dial = `const s=require('net').connect(${Math.trunc(port)},'localhost',()=>{process.stdin.pipe(s);s.pipe(process.stdout)})`;
+  // It ends with the connection: nothing else holds it then.
+  const dial = `const s=require('net').connect(${Math.trunc(port)},'localhost',()=>{process.stdin.pipe(s);s.pipe(process.stdout)});s.on('close',()=>process.stdin.destroy())`;
   const enter = place.pod.namespaces.includes('-n') ? ['nsenter', '-t', String(pause), '-n', '--'] : [];
   const child = launch([...enter, process.execPath, '-e', dial], { stdio: ['pipe', 'pipe', 'pipe'], mark: place.mark });
   accept(socket, { stdin: true, tty: false });

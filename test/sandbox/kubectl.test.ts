@@ -1,0 +1,141 @@
+/** Pods that run, with the real kubectl: what they write, programs inside of them, files, ports, and an agent that is killed. */
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { canSandbox } from '../../src/node/sandbox/detect.ts';
+import { type MoorProcess, startMoor } from '../moor-process.ts';
+import { endContainers } from './sandboxes.ts';
+
+const server =
+  '$s=IO::Socket::INET->new(LocalAddr=>"127.0.0.1",LocalPort=>8080,Listen=>5,ReuseAddr=>1) or die; while($c=$s->accept){ while(<$c>){last if /^\\r?\\n$/} print $c "HTTP/1.0 200 OK\\r\\n\\r\\nhello"; close $c}';
+
+const pods = JSON.stringify({
+  apiVersion: 'v1',
+  kind: 'List',
+  items: [
+    {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'web' },
+      spec: {
+        terminationGracePeriodSeconds: 1,
+        containers: [
+          {
+            name: 'app',
+            image: 'busybox',
+            command: ['sh', '-c', "trap 'exit 0' TERM; echo one; echo two; echo bad >&2; echo ready >/tmp/ready; sleep infinity & wait"],
+            readinessProbe: { exec: { command: ['cat', '/tmp/ready'] }, periodSeconds: 1 },
+          },
+          { name: 'server', image: 'perl', command: ['perl', '-MIO::Socket::INET', '-e', server] },
+        ],
+      },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'crash' },
+      spec: { containers: [{ name: 'app', image: 'busybox', command: ['sh', '-c', 'echo run $(date +%N); exit 3'] }] },
+    },
+  ],
+});
+
+describe.runIf(canSandbox().can)('pods that run', () => {
+  let moor: MoorProcess;
+  let dataDir = '';
+  const args = ['--store', 'embedded', '--runtime', 'sandbox', '--nodes', '1'];
+  beforeAll(async () => {
+    dataDir = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-pods-')));
+    moor = await startMoor({ dataDir, args });
+    expect(await moor.kubectlWith(pods, 'apply', '-f', '-')).toMatchObject({ code: 0 });
+    expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=30s')).toMatchObject({ code: 0 });
+  }, 60_000);
+  afterAll(async () => {
+    await moor.stop();
+    await endContainers(path.join(dataDir, 'nodes', 'node-1', 'sandbox'));
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const bash = (script: string) => {
+    const file = path.join(dataDir, 'script');
+    writeFileSync(file, script);
+    return moor.bash(file);
+  };
+
+  test('logs: of one container, the last lines, so many bytes, of the run before', async () => {
+    expect(await moor.kubectl('logs', 'web', '-c', 'app')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^one\ntwo\nbad\n$/) });
+    expect(await moor.kubectl('logs', 'web', '-c', 'app', '--tail=1')).toMatchObject({ stdout: 'bad\n' });
+    expect(await moor.kubectl('logs', 'web', '-c', 'app', '--limit-bytes=5')).toMatchObject({ stdout: 'one\nt' });
+    expect((await moor.kubectl('logs', 'web', '-c', 'app', '--timestamps', '--tail=1')).stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:]+\.\d{9}Z bad\n$/);
+    expect(await moor.kubectl('logs', 'web', '-c', 'app', '--previous')).toMatchObject({
+      code: 1,
+      stderr: 'Error from server (BadRequest): previous terminated container "app" in pod "web" not found\n',
+    });
+    await expect.poll(async () => (await moor.kubectl('logs', 'crash', '--previous')).stdout, { timeout: 20_000 }).toMatch(/^run \d+\n$/);
+    expect(await moor.kubectl('logs', 'web', '-c', 'nobody')).toMatchObject({ code: 1, stderr: 'error: container nobody is not valid for pod web\n' });
+  });
+
+  test('logs are followed until the container ends', async () => {
+    const script = 'for i in 1 2 3; do echo line $i; sleep 0.2; done';
+    expect(await moor.kubectl('run', 'short', '--image=busybox', '--restart=Never', '--command', '--', 'sh', '-c', script)).toMatchObject({ code: 0 });
+    await expect.poll(async () => (await moor.kubectl('logs', '-f', 'short')).stdout, { timeout: 20_000 }).toBe('line 1\nline 2\nline 3\n');
+    expect(await moor.kubectl('wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/short', '--timeout=20s')).toMatchObject({ code: 0 });
+  });
+
+  test('exec: output, input, errors and exit codes, over WebSockets and over SPDY', async () => {
+    expect(await moor.kubectl('exec', 'web', '-c', 'app', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7')).toEqual({
+      code: 7,
+      stdout: 'out\n',
+      stderr: 'err\ncommand terminated with exit code 7\n',
+    });
+    expect(await moor.kubectlWith('through', 'exec', '-i', 'web', '-c', 'app', '--', 'cat')).toMatchObject({ code: 0, stdout: 'through' });
+    const spdy = await bash('echo hi | KUBECTL_REMOTE_COMMAND_WEBSOCKETS=false kubectl exec -i web -c app -- sh -c "cat; exit 4"; echo "code $?"');
+    expect(spdy.stdout).toBe('hi\ncode 4\n');
+    const terminal = await bash('script -qec "kubectl exec -it web -c app -- sh -c \'test -t 0 && echo a terminal\'" /dev/null </dev/null');
+    expect(terminal.stdout).toContain('a terminal');
+  });
+
+  test('cp: there and back', async () => {
+    const [there, back] = [path.join(dataDir, 'there'), path.join(dataDir, 'back')];
+    writeFileSync(there, 'x'.repeat(1_000_000));
+    expect(
+      await bash(`kubectl cp ${there} web:/tmp/copied -c app && kubectl cp web:/tmp/copied ${back} -c app >/dev/null && cmp ${there} ${back} && echo same`),
+    ).toMatchObject({ code: 0, stdout: 'same\n' });
+  });
+
+  test('port-forward: several connections to a port of the loopback', async () => {
+    const forwarding = moor.spawnKubectl('port-forward', 'pod/web', ':8080');
+    try {
+      const port = await new Promise<number>((resolve) => {
+        forwarding.stdout.on('data', (chunk: Buffer) => {
+          const found = /127\.0\.0\.1:(\d+) ->/.exec(chunk.toString())?.[1];
+          if (found !== undefined) resolve(Number(found));
+        });
+      });
+      for (let i = 0; i < 2; i++) expect(await get(port)).toBe('hello');
+    } finally {
+      forwarding.kill();
+    }
+  });
+
+  test('a server and agent that are killed find their pods running, and stop them when they are deleted', async () => {
+    const before = (await moor.kubectl('get', 'pod', 'web', '-o', 'jsonpath={.status.containerStatuses[*].containerID}')).stdout;
+    await moor.stop('SIGKILL');
+    moor = await startMoor({ dataDir, args });
+    expect(await moor.kubectl('exec', 'web', '-c', 'app', '--', 'cat', '/tmp/ready')).toMatchObject({ code: 0, stdout: 'ready\n' });
+    expect(
+      (await moor.kubectl('get', 'pod', 'web', '-o', 'jsonpath={.status.containerStatuses[*].containerID} {.status.containerStatuses[*].restartCount}')).stdout,
+    ).toBe(`${before} 0 0`);
+    expect(await moor.kubectl('delete', 'pod', 'web', 'crash', 'short', '--timeout=60s')).toMatchObject({ code: 0 });
+    expect((await moor.kubectl('get', 'pods')).stderr).toBe('No resources found in default namespace.\n');
+  }, 90_000);
+});
+
+const get = (port: number): Promise<string> =>
+  new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, agent: false }, (answer) => void text(answer).then(resolve, reject))
+      .on('error', reject)
+      .end();
+  });
