@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../../api/object.ts';
 import type { User } from '../../api.ts';
 import type { Resource } from '../../registry/resources.ts';
+import { scaleOf } from '../../registry/subresources/scale.ts';
 import type { AdmissionRequest } from '../chain.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE';
@@ -24,6 +25,7 @@ export const nameOf = ({ name, object }: AdmissionRequest): string => (name === 
 
 /** What is posted to a part of an object (a Binding, an Eviction) is of its own kind. */
 export function kindOf({ object, resource, subresource }: AdmissionRequest): GroupVersionKind {
+  if (isScale({ resource, subresource })) return { group: 'autoscaling', version: 'v1', kind: 'Scale' };
   const { group, version, kind } = resource.kind;
   if (subresource === '' || object.kind === undefined || object.kind === kind) return { group, version, kind };
   const [ofVersion = '', ofGroup = ''] = (object.apiVersion ?? '').split('/').toReversed();
@@ -40,12 +42,18 @@ export interface Versioned {
 export const objectOf = (request: AdmissionRequest): KubeObject | undefined => (request.operation === 'delete' ? undefined : request.object);
 
 export function versioned(request: AdmissionRequest, resource: Resource): Versioned {
+  const show = (object: KubeObject): KubeObject => scaleIn(request, object) ?? converted(object, request.resource, resource);
   const object = objectOf(request);
-  return {
-    resource,
-    object: object === undefined ? undefined : converted(object, request.resource, resource),
-    old: request.old === undefined ? undefined : converted(request.old, request.resource, resource),
-  };
+  return { resource, object: object === undefined ? undefined : show(object), old: request.old === undefined ? undefined : show(request.old) };
+}
+
+/** A request that is about the number of replicas, and nothing else of an object. */
+export const isScale = ({ resource, subresource }: Pick<AdmissionRequest, 'resource' | 'subresource'>): boolean =>
+  subresource === 'scale' && resource.kind.scale !== undefined;
+
+function scaleIn({ resource, subresource }: AdmissionRequest, object: KubeObject): KubeObject | undefined {
+  const { scale } = resource.kind;
+  return scale === undefined || subresource !== 'scale' ? undefined : scaleOf(scale, object);
 }
 
 /** One object in another of its versions. */

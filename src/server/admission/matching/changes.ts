@@ -1,4 +1,5 @@
 /** How objects are changed on their way by others than the server: webhooks and policies. */
+import type { Scale } from '../../../api/generated/types.ts';
 import { isJsonObject } from '../../../api/json.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { decode, deepEqual } from '../../../api/schema/index.ts';
@@ -7,13 +8,17 @@ import { statusErrors } from '../../../api/status.ts';
 import { adoptNamespace } from '../../registry/metadata.ts';
 import type { Resource } from '../../registry/resources.ts';
 import type { AdmissionRequest } from '../chain.ts';
-import { converted } from './attributes.ts';
+import { converted, isScale } from './attributes.ts';
 
 /** Puts what somebody made of an object in its place. `resource`: whose version it is in. @returns whether it is different. @throws ApiError */
 export function accept(request: AdmissionRequest, { object, resource, made }: { object: KubeObject; resource: Resource; made: unknown }): boolean {
   const decoded = decodedAs(object, resource, made);
   adoptNamespace(decoded, request.resource.kind, request.namespace);
   if (deepEqual(decoded, object)) return false;
+  if (isScale(request)) {
+    request.resource.kind.scale?.setReplicas(request.object, (decoded as Scale).spec.replicas ?? 0);
+    return true;
+  }
   replaceObject(request.object, converted(decoded, resource, request.resource));
   return true;
 }

@@ -1,5 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { configure, hook, map, maps, merge, rule, validating, type Webhooks, withWebhooks } from '../../../../test/server/webhooks-under-test.ts';
+import {
+  configure,
+  hook,
+  map,
+  maps,
+  merge,
+  mutating,
+  patchOf,
+  rule,
+  validating,
+  type Webhooks,
+  withWebhooks,
+} from '../../../../test/server/webhooks-under-test.ts';
 
 describe('which requests a webhook is asked about', () => {
   const asked = (webhooks: Webhooks): string[] =>
@@ -50,6 +62,26 @@ describe('which requests a webhook is asked about', () => {
         code: 403,
         message: expect.stringMatching(/^configmaps "failing" is forbidden: expression '!request.*' resulted in error: no such key: data$/),
       });
+    }),
+  );
+
+  test(
+    'of a scale they see the scale, and change nothing else',
+    withWebhooks(async (api, webhooks) => {
+      const sets = '/apis/apps/v1/namespaces/default/replicasets';
+      const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+      await api.create(sets, { metadata: { name: 'r' }, spec: { replicas: 1, selector: { matchLabels: { a: 'b' } }, template } });
+      webhooks.behaviours.set('/m', ({ object }) => patchOf({ op: 'replace', path: '/spec/replicas', value: Math.min(object.spec.replicas, 3) }));
+      await configure(api, mutating, 'm', hook('m', { rules: [rule({ apiGroups: ['apps'], resources: ['replicasets/scale'] })] }));
+      expect((await api.send('PATCH', `${sets}/r/scale`, merge({ spec: { replicas: 9 } }))).body).toMatchObject({ kind: 'Scale', spec: { replicas: 3 } });
+      expect(webhooks.calls[0]?.review.request).toMatchObject({
+        kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+        resource: { group: 'apps', version: 'v1', resource: 'replicasets' },
+        subResource: 'scale',
+        object: { kind: 'Scale', spec: { replicas: 9 } },
+        oldObject: { kind: 'Scale', spec: { replicas: 1 } },
+      });
+      expect((await api.send('GET', `${sets}/r`)).body.spec).toMatchObject({ replicas: 3, template });
     }),
   );
 

@@ -40,7 +40,7 @@ export async function scale(registry: Registry, call: Call, paths: ScalePaths<Ku
 
 const respond = (call: Call, object: Scale): ApiResponse => ({ type: 'plain', code: 200, object, warnings: [...call.warnings] });
 
-function scaleOf(paths: ScalePaths<KubeObject>, { metadata, ...object }: KubeObject): Scale {
+export function scaleOf(paths: ScalePaths<KubeObject>, { metadata, ...object }: KubeObject): Scale {
   const whole = { ...object, metadata };
   const selector = paths.selector(whole);
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
