@@ -131,7 +131,7 @@ export async function simulate<T>(seed: number, body: (world: SimulatedWorld) =>
   );
   try {
     for (;;) {
-      await promisesSettled();
+      await promisesSettled(world.steps);
       if (outcome !== undefined) break;
       if (world.steps >= limits.steps) throw new Error(`no end after ${limits.steps} steps`);
       if (!world.step()) throw new Error('stuck: nothing is left that could happen');
@@ -143,8 +143,14 @@ export async function simulate<T>(seed: number, body: (world: SimulatedWorld) =>
   }
 }
 
-/** Promise reactions run before the event loop turns: one turn later none is left. */
-const promisesSettled = () => new Promise<void>((resolve) => void setImmediate(resolve));
+/** After so many steps the event loop turns once, for whoever else lives in this process. */
+const turnEvery = 1_000;
+
+/**
+ * Promise reactions run until none is left before Node looks at what `nextTick` was given, so then there is none left. A turn of the
+ * event loop would show the same, at many times the cost.
+ */
+const promisesSettled = (steps: number) => new Promise<void>((resolve) => void (steps % turnEvery === 0 ? setImmediate(resolve) : process.nextTick(resolve)));
 
 export class SimulationError extends Error {
   readonly seed: number;

@@ -16,7 +16,7 @@ import { controllersName, partNames, type Plan, schedulerName } from './plan.ts'
 import { Timeline } from './timeline.ts';
 
 /** Leaders are elected as in production, only at a slower pace: a world has to end soon. */
-const timing = { leaseMs: 30_000, renewWithinMs: 20_000, retryMs: 5_000 };
+const timing = { leaseMs: 40_000, renewWithinMs: 30_000, retryMs: 10_000 };
 
 interface ArmedCrash {
   writes: number;

@@ -1,0 +1,47 @@
+/**
+ * Every bug that random worlds found, with what it took. A seed names a world only together with the code that draws it, so what is kept is
+ * the world itself, shrunk: `plan`. Each runs with the tests.
+ */
+import type { Plan } from '../../src/sim/worlds/plan.ts';
+
+export interface FoundBug {
+  readonly seed: number;
+  readonly bug: string;
+  readonly fix: string;
+  readonly plan: Plan;
+}
+
+const settings = { nodes: 2, volumeLimit: undefined, store: 'memory', bindsTogether: true, leaders: 1, confluent: false } as const;
+
+export const foundBugs: readonly FoundBug[] = [
+  {
+    seed: 143,
+    bug: 'the reclaimer asked the backend to delete a disk that was still attached to a node',
+    fix: 'it waits until no VolumeAttachment names the volume, as external provisioners do',
+    plan: {
+      seed: 143,
+      settings: { ...settings, nodes: 3 },
+      happenings: [
+        { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
+        { at: 1_000, who: 'user', action: { do: 'create-stateful-set', name: 'db', replicas: 2, storageClass: 'fast', deletesClaims: true } },
+        { at: 20_000, who: 'user', action: { do: 'delete-stateful-set', name: 'db' } },
+      ],
+      faults: [],
+    },
+  },
+  {
+    seed: 8,
+    bug: 'on hollow nodes no scrub ever succeeded: the scrubber ran until its deadline, three times, and the volume was Failed',
+    fix: 'a hollow pod that is never restarted and has a deadline does what it has to do in a second',
+    plan: {
+      seed: 8,
+      settings,
+      happenings: [
+        { at: 0, who: 'admin', action: { do: 'create-volume', name: 'volume-1', sizeGi: 1, reclaim: 'Recycle' } },
+        { at: 1_000, who: 'user', action: { do: 'create-claim', name: 'claim-1', sizeGi: 1, storageClass: '', mode: 'ReadWriteOnce' } },
+        { at: 10_000, who: 'user', action: { do: 'delete-claim', name: 'claim-1' } },
+      ],
+      faults: [],
+    },
+  },
+];

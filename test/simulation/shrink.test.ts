@@ -1,0 +1,43 @@
+/** A failure is told with as little as it takes. */
+import { expect, test } from 'vitest';
+import { drawPlan } from '../../src/sim/worlds/draw.ts';
+import type { Plan } from '../../src/sim/worlds/plan.ts';
+import type { Outcome } from '../../src/sim/worlds/run.ts';
+import { shrink } from '../../src/sim/worlds/shrink.ts';
+
+const breaking: Outcome = { violation: { invariant: 'x', what: '' }, timeline: [], steps: 0 };
+const fine: Outcome = { violation: undefined, timeline: [], steps: 0 };
+const otherwise: Outcome = { violation: { invariant: 'y', what: '' }, timeline: [], steps: 0 };
+
+/** As if a world broke exactly if it has these two happenings and any fault of that kind. */
+const needs = (plan: Plan, first: number, last: number) => {
+  const [a, b] = [plan.happenings[first], plan.happenings[last]];
+  return (smaller: Plan): Promise<Outcome> =>
+    Promise.resolve(smaller.happenings.some((h) => h === a) && smaller.happenings.some((h) => h === b) ? breaking : fine);
+};
+
+test('what does not matter is left out', async () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const plan = drawPlan(seed);
+    const last = plan.happenings.length - 1;
+    const { plan: smallest } = await shrink({ plan, outcome: breaking }, needs(plan, 0, last));
+    expect(smallest.happenings).toEqual([plan.happenings[0], plan.happenings[last]]);
+    expect(smallest.faults).toEqual([]);
+  }
+});
+
+test('a fault that matters stays, alone of its kind if it can', async () => {
+  const plan = drawPlan(20);
+  const kind = plan.faults[0]?.kind;
+  const { plan: smallest } = await shrink({ plan, outcome: breaking }, (smaller) =>
+    Promise.resolve(smaller.faults.some((fault) => fault.kind === kind) ? breaking : fine),
+  );
+  expect(smallest.faults.map((fault) => fault.kind)).toEqual([kind]);
+  expect(smallest.happenings).toEqual([]);
+});
+
+test('another thing that breaks is another failure', async () => {
+  const plan = drawPlan(5);
+  const found = { plan, outcome: breaking };
+  expect(await shrink(found, () => Promise.resolve(otherwise))).toBe(found);
+});
