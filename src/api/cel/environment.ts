@@ -3,12 +3,14 @@
  * most servers never need it.
  */
 import type { Environment, ParseResult } from '@marcbachmann/cel-js';
+import { type FieldChain, fieldChains } from './field-chains.ts';
 import { registerExtensions } from './extensions.ts';
 import { Meter, meter, rename } from './metered.ts';
 
 export interface Expression {
   /** @throws Error in CEL's words, e.g. for a field that is not there; CostLimitExceeded */
   readonly evaluate: (variables: Readonly<Record<string, unknown>>) => unknown;
+  readonly fields: readonly FieldChain[];
   /** The same, and what it cost: what a rule may cost at most in all is up to whoever asks. */
   readonly run: (variables: Readonly<Record<string, unknown>>) => Run;
 }
@@ -61,6 +63,7 @@ class LoadedCel implements Cel {
 function metered(parsed: ParseResult): Expression {
   // Nothing here waits: one evaluation is over before another begins.
   let running = new Meter(MAX_COST);
+  const fields = fieldChains(parsed.ast);
   meter(parsed.ast, () => running);
   const run = (variables: Readonly<Record<string, unknown>>): Run => {
     running = new Meter(MAX_COST);
@@ -76,7 +79,7 @@ function metered(parsed: ParseResult): Expression {
     if (error !== undefined) throw error;
     return value;
   };
-  return { evaluate, run };
+  return { evaluate, run, fields };
 }
 
 let loaded: Cel | undefined;

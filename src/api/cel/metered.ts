@@ -27,7 +27,7 @@ export class Meter {
 }
 
 /** A node as the evaluator sees it: more than what its types tell. */
-interface RuntimeNode {
+export interface RuntimeNode {
   readonly op: ASTNode['op'] | 'comprehension' | 'accuValue' | 'accuInc' | 'accuPush';
   args: unknown;
   readonly meta: { readonly alternate?: RuntimeNode; readonly macro?: Evaluable; readonly evaluate: Evaluate };
@@ -181,7 +181,7 @@ function sizeOf(value: unknown): number {
 }
 
 /** A node, and all that are below it: as arguments, or as what a macro became. */
-function nodesOf(root: RuntimeNode): ReadonlySet<RuntimeNode> {
+export function nodesOf(root: RuntimeNode): ReadonlySet<RuntimeNode> {
   const found = new Set<RuntimeNode>();
   const seen = new Set<unknown>();
   const waiting: unknown[] = [root];

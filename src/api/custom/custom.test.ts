@@ -247,6 +247,20 @@ describe('rules in CEL', () => {
     expect(check([{ rule }], { a: 1 })).toEqual([]);
   });
 
+  test('a rule about a field that cannot be there is refused with its definition, in the words of cel-go (v1.36.4)', () => {
+    const ruled = (rule: string): JsonSchema =>
+      object(
+        { spec: object({ a: { type: 'integer' }, 'x-y': { type: 'string' }, free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }) },
+        { 'x-kubernetes-validations': [{ rule }] },
+      );
+    const problems = (rule: string) => validateSchema(ruled(rule), 'schema').map(({ detail }) => detail);
+    expect(problems('self.spec.b > 1')).toEqual(["compilation failed: ERROR: <input>:1:10: undefined field 'b'\n | self.spec.b > 1\n | .........^"]);
+    expect(problems('!has(self.spec.b)')).toHaveLength(1);
+    expect(problems('self.metadata.labels.size() > 0')).toHaveLength(1);
+    for (const rule of ['self.spec.a > 1', "self.spec.x__dash__y == ''", 'has(self.spec.free.any)', "self.metadata.name == 'x'", "self.kind != ''"])
+      expect(problems(rule)).toEqual([]);
+  });
+
   test('what costs too much ends all checking (v1.36.4: a million for a rule, ten millions for an object)', () => {
     const numbers = { type: 'array', items: { type: 'integer' } } satisfies JsonSchema;
     const pairs = { rule: 'self.all(x, self.all(y, x + y >= 0))' };

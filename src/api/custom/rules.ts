@@ -1,5 +1,6 @@
 /** Rules of a schema (x-kubernetes-validations), on an object and, where they speak of it, on what it was before. */
 import { loadedCel, type Run } from '../cel/environment.ts';
+import type { FieldChain } from '../cel/field-chains.ts';
 import { CostLimitExceeded } from '../cel/metered.ts';
 import { duplicate, type FieldError, forbidden, invalid, omittedValue, required } from '../field-error.ts';
 import { isJsonObject } from '../json.ts';
@@ -158,19 +159,50 @@ function escaped(name: string): string {
 }
 
 /** Rules that cannot be read are refused with the definition that has them. */
-export function compileRules(schema: JsonSchema, field: string): FieldError[] {
+export function compileRules(schema: JsonSchema, field: string, isRoot: boolean): FieldError[] {
   const cel = loadedCel();
   if (cel === undefined) return [];
   return (schema['x-kubernetes-validations'] ?? []).flatMap((rule, i) => {
     const at = `${field}.x-kubernetes-validations[${i}]`;
     const attempt = (text: string, name: string): FieldError[] => {
       try {
-        cel.compile(text);
-        return [];
+        const { fields } = cel.compile(text);
+        const unknown = fields.find((chain) => isUndefined(chain, isRoot ? withMeta(schema) : schema));
+        return unknown === undefined ? [] : [invalid(`${at}.${name}`, rule, `compilation failed: ${undefinedText(text, unknown)}`)];
       } catch (error) {
         return [invalid(`${at}.${name}`, rule, `compilation failed: ${firstLine(error)}`)];
       }
     };
     return [...attempt(rule.rule, 'rule'), ...(rule.messageExpression === undefined ? [] : attempt(rule.messageExpression, 'messageExpression'))];
   });
+}
+
+const text: JsonSchema = { type: 'string' };
+
+/** Every object has these, whatever its schema says; no other part of metadata can be spoken of. */
+const withMeta = (schema: JsonSchema): JsonSchema => ({
+  ...schema,
+  properties: { ...schema.properties, apiVersion: text, kind: text, metadata: { type: 'object', properties: { name: text, generateName: text } } },
+});
+
+/** Whether a rule speaks of a field that its schema cannot have. Where a schema leaves open what there is, nobody can tell. */
+function isUndefined({ variable, names }: FieldChain, schema: JsonSchema): boolean {
+  if (variable !== 'self' && variable !== 'oldSelf') return false;
+  let at = schema;
+  for (const [i, name] of names.entries()) {
+    const { properties = {}, additionalProperties, type } = at;
+    const isOpen = additionalProperties !== undefined || at['x-kubernetes-preserve-unknown-fields'] === true || at['x-kubernetes-embedded-resource'] === true;
+    if (type !== 'object' || isOpen || Object.keys(properties).length === 0) return false;
+    const found = Object.entries(properties).find(([property]) => escaped(property) === name)?.[1];
+    if (found === undefined) return i === names.length - 1;
+    at = found;
+  }
+  return false;
+}
+
+/** As cel-go shows it, with the place. */
+function undefinedText(rule: string, { names, dot }: FieldChain): string {
+  const before = rule.slice(0, dot).split('\n');
+  const [line, column] = [before.length, before.at(-1)?.length ?? 0];
+  return `ERROR: <input>:${line}:${column + 1}: undefined field '${names.at(-1) ?? ''}'\n | ${rule.split('\n')[line - 1] ?? ''}\n | ${'.'.repeat(column)}^`;
 }

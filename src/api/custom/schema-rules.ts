@@ -51,7 +51,13 @@ function schemaRules(schema: JsonSchema, field: string, around: Surroundings): F
   if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
     errors.push(invalid(`${field}.x-kubernetes-preserve-unknown-fields`, false, 'must be true or undefined'));
   }
-  return [...errors, ...mapType(schema, field), ...listType(schema, field), ...ruleTexts(schema, field), ...compileRules(schema, field)];
+  return [
+    ...errors,
+    ...mapType(schema, field),
+    ...listType(schema, field),
+    ...ruleTexts(schema, field),
+    ...compileRules(schema, field, around.isRoot === true),
+  ];
 }
 
 function unsupported(schema: JsonSchema, field: string, { noDefaults, insideMeta }: Surroundings): FieldError[] {
