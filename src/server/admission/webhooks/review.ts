@@ -1,7 +1,9 @@
 /** AdmissionReview: what a webhook is asked, and what it may answer. */
 import { isJsonObject, JsonError, readJson } from '../../../api/json.ts';
 import type { JsonPatchOperation } from '../../../api/patch/json-patch.ts';
-import { ApiError, type StatusDetails } from '../../../api/status.ts';
+import { DecodeError } from '../../../api/schema/decode.ts';
+import { decode } from '../../../api/schema/index.ts';
+import { ApiError, type Status, type StatusDetails } from '../../../api/status.ts';
 import type { AdmissionRequest } from '../chain.ts';
 import { describe, type Versioned } from '../matching/attributes.ts';
 import type { WebhookAnswer } from './caller.ts';
@@ -227,14 +229,19 @@ class Fields {
 }
 
 function resultOf(status: unknown): Result | undefined {
-  if (!isJsonObject(status)) return undefined;
-  const { code, reason, message, details } = status;
-  return {
-    ...(typeof code === 'number' && Number.isInteger(code) ? { code } : {}),
-    ...(typeof reason === 'string' ? { reason } : {}),
-    ...(typeof message === 'string' ? { message } : {}),
-    ...(isJsonObject(details) ? { details } : {}),
-  };
+  if (status === undefined) return undefined;
+  try {
+    const { code, reason, message, details } = decode<Partial<Status>>('Status', status).object;
+    return {
+      ...(code === undefined ? {} : { code }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(message === undefined ? {} : { message }),
+      ...(details === undefined ? {} : { details }),
+    };
+  } catch (error) {
+    if (error instanceof DecodeError) throw notCalled(error.message);
+    throw error;
+  }
 }
 
 /** What the client hears: the webhook's own words, and whose they are. */

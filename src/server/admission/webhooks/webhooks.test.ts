@@ -153,6 +153,7 @@ describe('a webhook that fails', () => {
       () => ({ allowed: 'yes' }),
       /^failed to call webhook: json: cannot unmarshal string into Go struct field .*allowed of type bool$/,
     ],
+    ['the status is none', () => ({ allowed: false, status: { code: 'x', details: { causes: 1 } } }), /^failed to call webhook: json: cannot unmarshal/],
     ['warnings are no list', () => ({ allowed: true, warnings: 'x' }), /warnings of type \[\]string$/],
     ['it patches', () => add('a', 'b'), 'received invalid webhook response: validating webhook may not return response.patch'],
   ];
