@@ -112,7 +112,7 @@ export class WebSocketConnection {
 
   #collect(goesOn: boolean, isLast: boolean, payload: Buffer): void {
     // A message that goes on must have begun, and one that begins must not be in the middle of another.
-    if (goesOn !== this.#partsLength > 0 && !(goesOn && this.#parts.length > 0)) return this.close(closeCodes.protocolError);
+    if (goesOn !== this.#parts.length > 0) return this.close(closeCodes.protocolError);
     this.#parts.push(payload);
     this.#partsLength += payload.length;
     if (this.#partsLength > longestMessage) return this.close(closeCodes.tooLarge);
