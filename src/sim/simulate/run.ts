@@ -44,18 +44,19 @@ export async function runScenario(scenario: Scenario, { seed, copy }: RunOptions
 
 /** Who takes part. */
 interface Cast extends Omit<StageOptions, 'onBackendCall'> {
-  /** What is there before anything happens. */
-  readonly adopt: (stage: Stage) => void;
+  /** A copy has a past: what its controllers do first is part of the story. A new cluster is put up before it begins. */
+  readonly hasPast: boolean;
 }
 
-const castOf = ({ cluster }: Scenario): Cast => ({ hosts: hostsOf(cluster, cluster.nodes), drivers: cluster.drivers, adopt: () => undefined });
+const castOf = ({ cluster }: Scenario): Cast => ({ hosts: hostsOf(cluster, cluster.nodes), drivers: cluster.drivers, hasPast: false });
 
 const castOfCopy = (copy: ClusterCopy, { cluster }: Scenario): Cast => ({
   hosts: hostsOfCopy(copy),
   drivers: driversOfCopy(copy, cluster.drivers),
   fill: (store) => fillStore(store, copy),
   silent: silentNodes(copy),
-  adopt: ({ backends }) => adoptDisks(copy, backends),
+  adopt: (backends) => adoptDisks(copy, backends),
+  hasPast: true,
 });
 
 const namesOf = ({ hosts, drivers }: Cast) => ({
@@ -79,10 +80,9 @@ class Performance {
   }
 
   async play(seed: number): Promise<Report> {
-    const { cluster, lastsMs, expectations } = this.#scenario;
+    const { lastsMs, expectations } = this.#scenario;
     const narrator = new Narrator(this.#timeline, () => this.#begin);
     const stage = await Stage.build(this.#world, { ...this.#cast, onBackendCall: (word) => narrator.backend(word) });
-    this.#cast.adopt(stage);
     const hand = new Hand({
       stage,
       note: (text) => {
@@ -92,8 +92,7 @@ class Performance {
       refused: (message) => this.#timeline.add({ at: this.#now(), type: 'failure', who: you, about: '', what: `refused: ${message}` }),
       newHost: (name, zone) => this.#newHost(name, zone, stage.hosts.size + 1),
     });
-    for (const { name, taints } of cluster.nodes) for (const taint of taints) await hand.perform({ type: 'taint', node: name, taint });
-    await this.#world.sleep(settleMs);
+    if (!this.#cast.hasPast) await this.#putUp(stage, hand);
     const begin = this.#world.clock.monotonic();
     this.#begin = begin;
     const evidence = { history: stage.history, backends: stage.backends, zoneOf: (node: string) => stage.zoneOf(node), now: () => this.#world.clock.now() };
@@ -103,6 +102,7 @@ class Performance {
       judge.look(this.#now());
       reasons.changed();
     });
+    if (this.#cast.hasPast) stage.start();
     for (const manifest of this.#scenario.objects) await applyOrFail(hand, manifest);
     await this.#follow({ hand, judge, narrator });
     judge.end(lastsMs);
@@ -114,6 +114,12 @@ class Performance {
       end: endTables(stage.history, this.#world.clock.now()),
       verdicts: judge.verdicts,
     };
+  }
+
+  async #putUp(stage: Stage, hand: Hand): Promise<void> {
+    stage.start();
+    for (const { name, taints } of this.#scenario.cluster.nodes) for (const taint of taints) await hand.perform({ type: 'taint', node: name, taint });
+    await this.#world.sleep(settleMs);
   }
 
   /** Like the first one. */

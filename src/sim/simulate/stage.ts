@@ -36,6 +36,8 @@ export interface StageOptions {
   readonly onBackendCall: (word: BackendWord) => void;
   /** Fills the store before anybody looks at it. */
   readonly fill?: (store: Store) => Promise<void>;
+  /** What the backends have from the beginning. */
+  readonly adopt?: (backends: ReadonlyMap<string, Backend>) => void;
   /** Nodes that do not answer from the beginning. */
   readonly silent?: readonly string[];
 }
@@ -60,6 +62,7 @@ export class Stage {
   readonly #parts: Readonly<Record<'controllers' | 'scheduler', Part>>;
   readonly #dead = new Set<string>();
 
+  /** With nodes; without controllers, which would see silence where nodes have not spoken yet. */
   static async build(world: SimulatedWorld, options: StageOptions): Promise<Stage> {
     let isNew = true;
     const serve = async (life: { readonly world: World; readonly store: Store }) => {
@@ -72,7 +75,9 @@ export class Stage {
     const { store } = server;
     if (store === undefined) throw new Error('the server did not start');
     const stage = new Stage(world, { server, store, options });
-    await stage.#begin(options);
+    options.adopt?.(stage.backends);
+    for (const node of options.silent ?? []) stage.silence(node);
+    await stage.addNodes(options.hosts);
     return stage;
   }
 
@@ -91,10 +96,8 @@ export class Stage {
     this.#parts = { controllers: this.#controllers(), scheduler: this.#scheduler() };
   }
 
-  async #begin({ hosts, silent = [] }: StageOptions): Promise<void> {
-    for (const node of silent) this.silence(node);
-    // Nodes first: whoever has controllers but no nodes would see all of them fall silent.
-    await this.addNodes(hosts);
+  /** The controllers and the scheduler. */
+  start(): void {
     for (const part of Object.values(this.#parts)) part.start();
   }
 
