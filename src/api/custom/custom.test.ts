@@ -261,6 +261,16 @@ describe('rules in CEL', () => {
       expect(problems(rule)).toEqual([]);
   });
 
+  test.each([
+    ['date-time', '2026-03-01T12:00:00Z', 'self.getFullYear() == 2026'],
+    ['date', '2026-03-01', "self < timestamp('2026-03-02T00:00:00Z')"],
+    ['duration', '90m', "self > duration('1h')"],
+    ['byte', 'YWJj', 'size(self) == 3'],
+  ])('a text of format %s is more than a text', (format, value, rule) => {
+    const schema: JsonSchema = { type: 'string', format, 'x-kubernetes-validations': [{ rule }] };
+    expect(say(checkRules(value, schema, { field: 'at', old: undefined }))).toEqual([]);
+  });
+
   test('what costs too much ends all checking (v1.36.4: a million for a rule, ten millions for an object)', () => {
     const numbers = { type: 'array', items: { type: 'integer' } } satisfies JsonSchema;
     const pairs = { rule: 'self.all(x, self.all(y, x + y >= 0))' };

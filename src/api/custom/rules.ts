@@ -135,8 +135,21 @@ function celValue(value: unknown, schema: JsonSchema | undefined): unknown {
   if (Array.isArray(value)) return value.map((item) => celValue(item, schema?.items));
   if (isJsonObject(value)) return celFields(value, schema ?? {});
   if (typeof value === 'number') return schema?.type !== 'number' && Number.isInteger(value) ? BigInt(value) : value;
-  if (typeof value === 'string' && schema?.format === 'date-time' && !Number.isNaN(Date.parse(value))) return new Date(value);
-  return value;
+  return typeof value === 'string' ? celText(value, schema?.format) : value;
+}
+
+function celText(value: string, format: string | undefined): unknown {
+  switch (format) {
+    case 'date':
+    case 'date-time':
+      return Number.isNaN(Date.parse(value)) ? value : new Date(value);
+    case 'byte':
+      return Uint8Array.from(Buffer.from(value, 'base64'));
+    case 'duration':
+      return loadedCel()?.compile('duration(self)').run({ self: value }).value ?? value;
+    default:
+      return value;
+  }
 }
 
 function celFields(object: Record<string, unknown>, schema: JsonSchema): Record<string, unknown> {
