@@ -77,7 +77,7 @@ export class SimulatedServer {
     }
     const watches = [...this.#watches];
     this.#watches.clear();
-    for (const refuse of [...this.#waiting]) refuse(new Error('the server died'));
+    for (const refuse of this.#waiting) refuse(new Error('the server died'));
     for (const cut of watches) cut();
   }
 

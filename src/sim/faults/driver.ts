@@ -32,7 +32,7 @@ export interface TroubledOptions {
 /** A driver as a process reaches it: slow, failing, and not there any more once the process is dead. */
 export function troubled(driver: VolumeDriver, options: TroubledOptions): VolumeDriver {
   const through = <T>(call: () => Promise<DriverAnswer<T>>) => callThrough(call, options);
-  const { expand, attaching } = driver;
+  const { attaching } = driver;
   return {
     facts: driver.facts,
     handleFor: (name) => driver.handleFor(name),
@@ -40,7 +40,7 @@ export function troubled(driver: VolumeDriver, options: TroubledOptions): Volume
     create: (request, leader) => through(() => driver.create(request, leader)),
     delete: (handle, leader) => through(() => driver.delete(handle, leader)),
     list: () => through(() => driver.list()),
-    ...(expand === undefined ? {} : { expand: (request, leader) => through(() => expand.call(driver, request, leader)) }),
+    expand: (request, leader) => through(async () => driver.expand?.(request, leader) ?? failed('Unimplemented', `${driver.facts.name} expands nothing`)),
     ...(attaching === undefined
       ? {}
       : {

@@ -39,6 +39,7 @@ export const troubles = {
 
 export const isTrouble = (kind: FaultKind): kind is NetworkTrouble => kind in troubles;
 
-export function describeFault({ kind, at: _, ...rest }: Fault): string {
-  return [kind, ...Object.entries(rest).map(([name, value]) => (name === 'part' ? String(value) : `${name}=${String(value)}`))].join(' ');
+export function describeFault(fault: Fault): string {
+  const details = Object.entries(fault).filter(([name]) => name !== 'kind' && name !== 'at');
+  return [fault.kind, ...details.map(([name, value]) => (name === 'part' ? String(value) : `${name}=${String(value)}`))].join(' ');
 }

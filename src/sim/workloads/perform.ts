@@ -48,7 +48,7 @@ export class Performer {
         return this.#withVolume(action.of, (name) => this.#delete(persistentVolumeKind, { name }));
       case 'clear-claim-ref':
         return this.#withVolume(action.of, (name) =>
-          this.#change(persistentVolumeKind, { name }, ({ spec: { claimRef: _, ...spec }, ...volume }) => ({ ...volume, spec })),
+          this.#change(persistentVolumeKind, { name }, (volume) => ({ ...volume, spec: without(volume.spec, 'claimRef') })),
         );
       case 'set-policy':
         return this.#withVolume(action.of, (name) =>
@@ -143,9 +143,9 @@ export class Performer {
   }
 
   #cordon(name: string, unschedulable: boolean): Promise<string> {
-    return this.#change(nodeKind, { name }, ({ spec: { unschedulable: _, ...spec }, ...node }) => ({
+    return this.#change(nodeKind, { name }, (node) => ({
       ...node,
-      spec: unschedulable ? { ...spec, unschedulable } : spec,
+      spec: unschedulable ? { ...node.spec, unschedulable } : without(node.spec, 'unschedulable'),
     }));
   }
 
@@ -190,6 +190,12 @@ export class Performer {
       await this.#seen.world.sleep(1_000);
     }
   }
+}
+
+function without<T extends object, K extends keyof T>(object: T, field: K): Omit<T, K> {
+  const copy: Partial<T> = { ...object };
+  delete copy[field];
+  return copy as Omit<T, K>;
 }
 
 const ending = (result: Result<unknown>): string => (result.ok ? 'done' : result.reason);
