@@ -167,6 +167,8 @@ export class KeptPod {
     if (!isReady) signal(pid, 'SIGKILL');
     child.stderr?.destroy();
     child.unref();
+    // Whoever ended it ended the pod's place; its id may be another's before long.
+    child.once('exit', () => (this.#notes.pause === pid ? this.#note({ ...this.#notes, pause: undefined }) : undefined));
     return isReady ? pid : wrong || said || 'it could not be set up';
   }
 }

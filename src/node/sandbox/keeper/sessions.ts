@@ -83,7 +83,8 @@ function pipe(socket: Socket, incoming: Incoming, { child, world }: { readonly c
   child.stdin?.on('error', () => undefined);
   child.on('error', (error) => socket.end(Buffer.concat([frame(frames.stderr, Buffer.from(`${error.message}\n`)), exitFrame(126)])));
   child.on('close', (code, name) => socket.end(exitFrame(exitCodeOf(code, signalNumber(name)))));
-  socket.on('close', () => killAll(child.pid));
+  // The id of one that has ended may be another's by now.
+  socket.on('close', () => (child.exitCode === null && child.signalCode === null ? killAll(child.pid) : undefined));
   incoming(
     reader(socket, (kind, bytes) => {
       if (kind === frames.stdin && child.stdin?.write(bytes) === false) {
