@@ -30,6 +30,24 @@ export const foundBugs: readonly FoundBug[] = [
     },
   },
   {
+    seed: 506,
+    bug: 'a disk was forgotten: one attempt to make it had an unknown end, the next certainly made nothing, and the claim was deleted',
+    fix: 'after an attempt whose end nobody knows, no later failure is taken for certain: it is tried until it is made, and then deleted',
+    plan: {
+      seed: 1,
+      settings,
+      happenings: [
+        { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
+        { at: 1_000, who: 'user', action: { do: 'create-claim', name: 'claim-1', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
+        { at: 1_200, who: 'user', action: { do: 'delete-claim', name: 'claim-1' } },
+      ],
+      faults: [
+        { kind: 'backend-fails', at: 500, calls: 1, moment: 'after' },
+        { kind: 'backend-fails', at: 501, calls: 6, moment: 'before' },
+      ],
+    },
+  },
+  {
     seed: 8,
     bug: 'on hollow nodes no scrub ever succeeded: the scrubber ran until its deadline, three times, and the volume was Failed',
     fix: 'a hollow pod that is never restarted and has a deadline does what it has to do in a second',

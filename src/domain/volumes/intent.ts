@@ -45,7 +45,9 @@ export function afterFailure(intent: VolumeIntent, { message, final, inUse }: At
   const attempts = (intent.status.attempts ?? 0) + 1;
   // With microseconds, as Kubernetes writes such times.
   const notBefore = new Date(now + delayBefore(attempts)).toISOString().replace('Z', '000Z');
-  return { ...intent, status: { phase: 'Failing', attempts, message, final, ...(inUse === true ? { inUse } : {}), notBefore } };
+  // An attempt whose end nobody knows may have made what a later one does not speak of: after it nothing is certain any more.
+  const isCertain = final && intent.status.final !== false;
+  return { ...intent, status: { phase: 'Failing', attempts, message, final: isCertain, ...(inUse === true ? { inUse } : {}), notBefore } };
 }
 
 /** When the next attempt may be made; undefined: at once. */
