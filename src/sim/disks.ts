@@ -5,7 +5,8 @@ import type { DriverFacts } from '../domain/volumes/driver-facts.ts';
 import { type Attaching, type DriverAnswer, type DriverFailure, deposed, failed, type Leader, type VolumeDriver } from '../drivers/contract.ts';
 
 export type DiskChange =
-  | { readonly type: 'provided' | 'created' | 'deleted' | 'grown'; readonly handle: string }
+  | { readonly type: 'provided' | 'created' | 'grown'; readonly handle: string; readonly capacity: string }
+  | { readonly type: 'deleted'; readonly handle: string }
   | { readonly type: 'attached' | 'detached'; readonly handle: string; readonly node: string };
 
 /** Disks that are only remembered: made, grown, attached to nodes, and deleted. They outlive every process. */
@@ -31,7 +32,7 @@ export class SimulatedDisks implements VolumeDriver {
   provide(handle: string, capacity: string): void {
     if (this.sizes.has(handle)) return;
     this.sizes.set(handle, capacity);
-    this.onChange({ type: 'provided', handle });
+    this.onChange({ type: 'provided', handle, capacity });
   }
 
   handleFor(name: string): string {
@@ -47,7 +48,7 @@ export class SimulatedDisks implements VolumeDriver {
     return this.#do(leader, `create ${handle}`, () => {
       if (!this.sizes.has(handle)) {
         this.sizes.set(handle, capacity);
-        this.onChange({ type: 'created', handle });
+        this.onChange({ type: 'created', handle, capacity });
       }
       return { handle, capacity: this.sizes.get(handle) ?? capacity, source: { csi: { driver: this.facts.name, volumeHandle: handle } } };
     });
@@ -71,7 +72,7 @@ export class SimulatedDisks implements VolumeDriver {
       const before = this.sizes.get(handle) ?? capacity;
       if (compareQuantities(before, capacity) < 0) {
         this.sizes.set(handle, capacity);
-        this.onChange({ type: 'grown', handle });
+        this.onChange({ type: 'grown', handle, capacity });
       }
       return { capacity: this.sizes.get(handle) ?? capacity, nodeExpansionRequired: false };
     });

@@ -4,6 +4,9 @@ import type { Cancel, Log, World } from '../world/world.ts';
 /**
  * A process of the simulated cluster: it can be killed at any moment. Then none of its callbacks runs any more and no
  * answer reaches it; what it had sent takes effect all the same. Whatever it awaited, it awaits for ever.
+ *
+ * It can also be paused, as by a long garbage collection or by somebody who moves its machine: then all that waits until it goes on, and
+ * it does not know how late it is.
  */
 export class SimulatedProcess implements World {
   readonly name: string;
@@ -11,10 +14,13 @@ export class SimulatedProcess implements World {
   readonly random: World['random'];
   readonly log: Log;
   readonly timers: World['timers'];
+  readonly #world: World;
   #alive = true;
+  #paused: { readonly inAnyOrder: (() => void)[]; readonly inOrder: (() => void)[] } | undefined;
 
   constructor(world: World, name: string) {
     this.name = name;
+    this.#world = world;
     this.clock = world.clock;
     this.random = world.random;
     this.log = world.log.with({ process: name });
@@ -33,6 +39,25 @@ export class SimulatedProcess implements World {
     this.log.info('killed');
   }
 
+  pause(): void {
+    this.#paused ??= { inAnyOrder: [], inOrder: [] };
+  }
+
+  /** What has waited happens now, in whatever order; but streams deliver in theirs. */
+  resume(): void {
+    const held = this.#paused;
+    this.#paused = undefined;
+    for (const callback of held?.inAnyOrder ?? []) this.#world.timers.soon(callback);
+    if (held !== undefined && held.inOrder.length > 0) this.#world.timers.soon(() => held.inOrder.forEach((callback) => callback()));
+  }
+
+  /** Something outside has answered. */
+  async whileAwake<T>(value: T): Promise<T> {
+    const { inAnyOrder } = this.#paused ?? {};
+    if (inAnyOrder !== undefined) await new Promise<void>((resolve) => inAnyOrder.push(resolve));
+    return this.#alive ? value : await never;
+  }
+
   /** The same transport, as seen from this process. */
   transport(transport: Transport): Transport {
     return {
@@ -40,20 +65,26 @@ export class SimulatedProcess implements World {
       watch: (request, sink) => {
         if (!this.#alive) return { close: () => undefined };
         return transport.watch(request, {
-          events: (batch) => this.#run(() => sink.events(batch)),
-          end: (error) => this.#run(() => sink.end(error)),
+          events: (batch) => this.#deliver(() => sink.events(batch)),
+          end: (error) => this.#deliver(() => sink.end(error)),
         });
       },
     };
   }
 
   #whileAlive(answer: Promise<Answer>): Promise<Answer> {
-    return answer.then((value) => (this.#alive ? value : never));
+    return answer.then((value) => (this.#paused === undefined ? (this.#alive ? value : never) : this.whileAwake(value)));
   }
 
   #run(callback: () => void): void {
-    if (this.#alive) callback();
+    if (this.#paused !== undefined) this.#paused.inAnyOrder.push(() => this.#run(callback));
+    else if (this.#alive) callback();
+  }
+
+  #deliver(callback: () => void): void {
+    if (this.#paused !== undefined) this.#paused.inOrder.push(() => this.#deliver(callback));
+    else if (this.#alive) callback();
   }
 }
 
-const never = new Promise<Answer>(() => undefined);
+const never = new Promise<never>(() => undefined);

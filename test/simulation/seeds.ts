@@ -48,6 +48,26 @@ export const foundBugs: readonly FoundBug[] = [
     },
   },
   {
+    seed: 155,
+    bug: 'a pod was Pending for ever: its claim was to be made for a node that was gone before anybody looked at the claim',
+    fix: 'the provisioner gives the choice of the node back to the scheduler, as external provisioners do',
+    plan: {
+      seed: 155,
+      settings: { ...settings, confluent: true },
+      happenings: [
+        { at: 0, who: 'admin', action: { do: 'create-class', name: 'late', reclaim: 'Delete', waits: true } },
+        { at: 18_000, who: 'admin', action: { do: 'cordon', node: 'node-2' } },
+        { at: 47_500, who: 'user', action: { do: 'create-deployment', name: 'app-2', replicas: 1, claim: 'data-2' } },
+        { at: 51_100, who: 'user', action: { do: 'create-claim', name: 'data-2', sizeGi: 1, storageClass: 'late', mode: 'ReadWriteOnce' } },
+        { at: 90_000, who: 'admin', action: { do: 'uncordon', node: 'node-2' } },
+      ],
+      faults: [
+        { kind: 'crash', at: 27_600, part: 'controllers-1', writes: 2, moment: 'before', backMs: 12_592 },
+        { kind: 'node-loss', at: 46_400, part: 'node-1' },
+      ],
+    },
+  },
+  {
     seed: 8,
     bug: 'on hollow nodes no scrub ever succeeded: the scrubber ran until its deadline, three times, and the volume was Failed',
     fix: 'a hollow pod that is never restarted and has a deadline does what it has to do in a second',

@@ -184,6 +184,27 @@ describe('a driver that failed', () => {
   });
 });
 
+describe('a claim whose chosen node is gone', () => {
+  const chosen = pvc('data', '1Gi', { metadata: { name: 'data', annotations: { 'volume.kubernetes.io/selected-node': 'gone' } } });
+  const driver = { ...hostPathDriver, name: 'disks.example.com' };
+  const waits = { ...dynamic, volumeBindingMode: 'WaitForFirstConsumer' };
+
+  it('is given back to the scheduler by a CSI driver, as external provisioners do', () => {
+    const { actions } = run({ claim: chosen, storageClass: { ...waits, provisioner: driver.name }, drivers: [driver] });
+    const [update] = actions;
+    expect(update?.do === 'update' && update.object.metadata.annotations?.['volume.kubernetes.io/selected-node']).toBeUndefined();
+    expect(actions.flatMap((action) => (action.do === 'tell' ? action.event.message : []))).toEqual(['node "gone" not found']);
+  });
+
+  it('waits for it with a plugin of the tree (v1.36.4)', () => {
+    const { actions } = run({ claim: chosen, storageClass: waits });
+    expect(
+      actions.flatMap((action) => (action.do === 'update' ? (action.object.metadata.annotations?.['volume.kubernetes.io/selected-node'] ?? []) : [])),
+    ).toEqual(['gone']);
+    expect(actions.flatMap((action) => (action.do === 'tell' ? action.event.message : []))).toEqual(['Failed to get target node: node "gone" not found']);
+  });
+});
+
 describe('a volume that the API refused', () => {
   const refused = afterRefused(begun(), asset, 'no');
 

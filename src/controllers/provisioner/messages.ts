@@ -15,7 +15,7 @@ export const messages = {
   dataSource: (plugin: string) => `plugin "${plugin}" is not a CSI plugin. Only CSI plugin can provision a claim with a datasource`,
   mountOptions: (storageClass: StorageClass) =>
     `Mount options are not supported by the provisioner but StorageClass "${nameOf(storageClass)}" has mount options [${(storageClass.mountOptions ?? []).join(' ')}]`,
-  nodeNotFound: (node: string) => `Failed to get target node: node "${node}" not found`,
+  nodeNotFound: (driver: string, node: string) => `${isInTree(driver) ? 'Failed to get target node: ' : ''}node "${node}" not found`,
   failed: (driver: string, className: string, why: string) =>
     `${isInTree(driver) ? 'Failed' : 'failed'} to provision volume with StorageClass "${className}": ${why}`,
   noBlock: (plugin: string) => `${plugin} does not support block volume provisioning`,

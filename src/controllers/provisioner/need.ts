@@ -76,7 +76,9 @@ function needOfDriver({ claim, storageClass, driver, seen }: Asked): Need {
   if (!driver.mountOptions && (storageClass.mountOptions ?? []).length > 0)
     return { type: 'refused', cause: 'mountOptions', message: messages.mountOptions(storageClass), provisioner };
   if (claim.selectedNode !== undefined && !seen.hasNode(claim.selectedNode)) {
-    return { type: 'refused', cause: 'node', message: messages.nodeNotFound(claim.selectedNode), provisioner };
+    // External provisioners ask for another node; the tree's own controller waits for this one.
+    const isExternal = !isInTree(provisioner);
+    return { type: 'refused', cause: 'node', message: messages.nodeNotFound(provisioner, claim.selectedNode), provisioner, reschedule: isExternal };
   }
   if (claim.volumeMode === 'Block' && !driver.block) {
     const message = messages.failed(provisioner, claim.className, messages.noBlock(provisioner));

@@ -63,6 +63,14 @@ export class Part {
     });
   }
 
+  pause(): void {
+    this.#process?.pause();
+  }
+
+  resume(): void {
+    this.#process?.resume();
+  }
+
   crash(): void {
     if (this.up) this.#process?.kill();
   }

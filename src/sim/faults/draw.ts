@@ -1,5 +1,5 @@
 import type { Prng } from '../prng.ts';
-import { nodeName, partNames, type Settings } from '../worlds/plan.ts';
+import { controllersName, nodeName, partNames, type Settings } from '../worlds/plan.ts';
 import { happeningsEndMs } from '../workloads/draw.ts';
 import type { Fault, Moment, NetworkTrouble } from './faults.ts';
 
@@ -72,3 +72,16 @@ const drawers: readonly Drawer[] = [
     return { kind: 'node-loss', at: at(), part: nodeName(number), ...(isForGood ? {} : { backMs: random.below(120_000) }) };
   },
 ];
+
+/** What concerns everybody at once, in some worlds. From numbers of its own. */
+export function drawWeather(random: Prng, settings: Settings): readonly Fault[] {
+  const parts = partNames(settings);
+  const compactions = random.chance(0.4) ? Array.from({ length: 2 + random.below(6) }, () => random.below(happeningsEndMs)) : [];
+  const powerCut: readonly Fault[] = random.chance(0.1) ? [{ kind: 'power-cut', at: random.below(20_000), forMs: 60_000 + random.below(90_000) }] : [];
+  // Longer than a lease lasts, mostly.
+  const pauses = Array.from({ length: random.chance(0.3) ? 1 + random.below(3) : 0 }, (): Fault => {
+    const part = random.chance(0.6) ? controllersName(1 + random.below(settings.leaders)) : (parts[random.below(parts.length)] ?? '');
+    return { kind: 'pause', at: random.below(60_000), part, forMs: 20_000 + random.below(50_000) };
+  });
+  return [...compactions.map((at): Fault => ({ kind: 'compaction', at })), ...powerCut, ...pauses];
+}

@@ -63,7 +63,7 @@ async function callThrough<T>(call: () => Promise<DriverAnswer<T>>, { world, pro
   if (failure === 'before') return failed(pick(world, beforeEffect), 'simulated: nothing was done');
   const answer = await call();
   if (crash?.moment === 'after') crash.onCrash(process);
-  if (!process.alive) return await never;
+  await process.whileAwake(undefined);
   return failure === 'after' ? failed(pick(world, afterEffect), 'simulated: nobody knows what was done') : answer;
 }
 

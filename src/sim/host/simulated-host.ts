@@ -41,6 +41,7 @@ interface Found {
 export class Machine {
   readonly root: Mounted;
   readonly mounts: Mounted[] = [];
+  readonly #images = new Map<Inode, { readonly root: Inode; readonly device: number }>();
   #ids = 1;
 
   constructor() {
@@ -52,6 +53,13 @@ export class Machine {
 
   nextId(): number {
     return this.#ids++;
+  }
+
+  /** What is in a file that holds a file system: the same however often it is mounted. */
+  image(file: Inode): { readonly root: Inode; readonly device: number } {
+    const known = this.#images.get(file) ?? { root: newDirectory(0o755), device: this.nextId() };
+    this.#images.set(file, known);
+    return known;
   }
 }
 
@@ -84,6 +92,19 @@ export class SimulatedHost implements Mounts, HostFiles {
         case 'file-system': {
           const device = `0:${this.machine.nextId()}`;
           return this.#attach(request.target, newDirectory(0o1777), { ...request, device, within: '/', options: ['rw', ...request.options] });
+        }
+        case 'image': {
+          const { inode } = this.#find(request.image);
+          if (inode.type !== 'file') throw systemError('EINVAL', `${request.image} is no image`);
+          const { root, device } = this.machine.image(inode);
+          const { fileSystem, options } = request;
+          return this.#attach(request.target, root, {
+            fileSystem,
+            source: `/dev/loop${device}`,
+            device: `7:${device}`,
+            within: '/',
+            options: ['rw', ...options],
+          });
         }
         case 'options': {
           const { mount, inode } = this.#find(request.target);

@@ -1,4 +1,4 @@
-import type { PersistentVolume } from '../../api/generated/types.ts';
+import type { Node, PersistentVolume } from '../../api/generated/types.ts';
 import { type Facts, isRunning } from './facts.ts';
 import type { Invariant } from './invariant.ts';
 
@@ -47,6 +47,29 @@ export const mountedStays: Invariant = {
     if (!isLive(facts, node, now)) return undefined;
     const [user] = facts.runningOn(node, handle);
     return user === undefined ? undefined : `disk ${handle} was taken from node ${node}, where pod ${user.metadata.name} runs with it`;
+  },
+};
+
+/** As long as clocks that run twice as fast make of six minutes, and a little less. */
+const unmountWithinMs = 170_000;
+
+const isListed = (node: Node | undefined, handle: string): boolean => node?.status.volumesAttached?.some(({ name }) => name.endsWith(`^${handle}`)) ?? false;
+const isInUse = (node: Node, handle: string): boolean => node.status.volumesInUse?.some((name) => name.endsWith(`^${handle}`)) ?? false;
+
+/** What a node was told to be attached, it may mount; it says so before it does. */
+export const mayBeMounted: Invariant = {
+  name: 'a node that may have a volume mounted keeps it for six minutes',
+  check: (change, facts, now) => {
+    if (change.type !== 'node' || change.before === undefined || change.after === undefined) return undefined;
+    const { before, after, key } = change;
+    if (after.spec.taints?.some((taint) => taint.key === 'node.kubernetes.io/out-of-service') === true) return undefined;
+    const taken = Array.from(facts.attachments.values()).find(({ metadata, spec, status }) => {
+      const handle = facts.volumes.get(spec.source.persistentVolumeName ?? '')?.spec.csi?.volumeHandle ?? '';
+      if (spec.nodeName !== key || status?.attached !== true || metadata.deletionTimestamp !== undefined) return false;
+      if (!isListed(before, handle) || isListed(after, handle) || !isInUse(after, handle)) return false;
+      return facts.readySince.has(key) || now - (facts.unneededSince.get(`${key} ${handle}`) ?? now) < unmountWithinMs;
+    });
+    return taken === undefined ? undefined : `volume ${taken.spec.source.persistentVolumeName} was taken from node ${key}, which says that it has it mounted`;
   },
 };
 

@@ -1,3 +1,4 @@
+import { compareQuantities } from '../../api/quantity.ts';
 import { claimKeyOf } from './facts.ts';
 import type { Invariant } from './invariant.ts';
 
@@ -36,5 +37,40 @@ export const boundOnce: Invariant = {
         facts.volumes.get(claim.spec.volumeName ?? '')?.spec.claimRef?.uid === claim.metadata.uid,
     );
     return others.length === 0 ? undefined : `volume ${after.spec.volumeName} is bound to ${[change.key, ...others.map(([key]) => key)].join(' and ')}`;
+  },
+};
+
+const byController = 'pv.kubernetes.io/bound-by-controller';
+
+/** A claim may ask for a volume by its name, and gets it as it is: that is for people to know. */
+export const goingIsNotGiven: Invariant = {
+  name: 'a volume that is to go is given to nobody',
+  check: (change, facts) => {
+    if (change.type !== 'volume' || change.before?.spec.claimRef !== undefined || change.after?.metadata.deletionTimestamp === undefined) return undefined;
+    const claim = facts.claimByUid(change.after.spec.claimRef?.uid, claimKeyOf(change.after));
+    const isChosen = claim !== undefined && ((claim.spec.volumeName ?? '') === '' || claim.metadata.annotations?.[byController] !== undefined);
+    return isChosen ? `volume ${change.key} is being deleted, and was given to claim ${claimKeyOf(change.after)}` : undefined;
+  },
+};
+
+export const releasedAfterClaim: Invariant = {
+  name: 'a volume is released only once its claim is gone',
+  check: (change, facts) => {
+    if (change.type !== 'volume' || change.after?.status.phase !== 'Released' || change.before?.status.phase === 'Released') return undefined;
+    const claim = facts.claimByUid(change.after.spec.claimRef?.uid, claimKeyOf(change.after));
+    if (claim === undefined) return undefined;
+    const has = claim.spec.volumeName ?? '';
+    return has === '' || has === change.key ? `volume ${change.key} is Released, and its claim ${claimKeyOf(change.after)} exists` : undefined;
+  },
+};
+
+export const noMoreThanTheDisk: Invariant = {
+  name: 'no claim says more than its disk has',
+  check: (change, facts) => {
+    if (change.type !== 'claim' || change.after?.status.phase !== 'Bound') return undefined;
+    const [said, before] = [change.after.status.capacity?.['storage'], change.before?.status.capacity?.['storage']];
+    const size = facts.disks.get(facts.volumes.get(change.after.spec.volumeName ?? '')?.spec.csi?.volumeHandle ?? '');
+    if (said === undefined || said === before || size === undefined || compareQuantities(said, size) <= 0) return undefined;
+    return `claim ${change.key} says ${said}, and its disk has ${size}`;
   },
 };

@@ -1,4 +1,4 @@
-import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, VolumeAttachment } from '../../api/generated/types.ts';
+import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, StatefulSet, VolumeAttachment } from '../../api/generated/types.ts';
 import type { VolumeIntent } from '../../api/kinds/mooring/volume-intent.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { DiskChange } from '../disks.ts';
@@ -11,6 +11,7 @@ export const watchedKinds = {
   node: '/registry/nodes/',
   attachment: '/registry/storage.k8s.io/volumeattachments/',
   intent: '/registry/mooring.dev/volumeintents/',
+  set: '/registry/apps/statefulsets/',
 } as const;
 
 export type WatchedKind = keyof typeof watchedKinds;
@@ -22,6 +23,7 @@ export interface Watched {
   node: Node;
   attachment: VolumeAttachment;
   intent: VolumeIntent;
+  set: StatefulSet;
 }
 
 /** One object of a transaction, as it was before and as it is now. */
@@ -50,13 +52,19 @@ export class Facts {
   readonly nodes = new Map<string, Node>();
   readonly attachments = new Map<string, VolumeAttachment>();
   readonly intents = new Map<string, VolumeIntent>();
+  readonly sets = new Map<string, StatefulSet>();
   /** The names of volumes, by the handles of their disks. */
   readonly #volumesOfDisk = new Map<string, Set<string>>();
-  readonly disks = new Set<string>();
+  /** Sizes, by handle. */
+  readonly disks = new Map<string, string>();
   /** Where each disk is attached. */
   readonly attached = new Map<string, Set<string>>();
   /** When each node became ready, if it is. */
   readonly readySince = new Map<string, number>();
+  /** Since when not one node is ready; undefined: some is. */
+  allDownSince: number | undefined;
+  /** When the last pod went that used a disk on a node, by 'node handle'. */
+  readonly unneededSince = new Map<string, number>();
   /** Revisions at which a lease changed hands: its present epoch. */
   readonly epochs = new Map<string, number>();
 
@@ -66,10 +74,11 @@ export class Facts {
     else map.set(change.key, change.after);
     if (change.type === 'volume') this.#indexVolume(change.before, change.after);
     if (change.type === 'node') this.#followNode(change.key, change.after, now);
+    if (change.type === 'pod' && change.before !== undefined && change.after === undefined) this.#followUse(change.before, now);
   }
 
   changeDisk(change: DiskChange): void {
-    if (change.type === 'created' || change.type === 'provided') this.disks.add(change.handle);
+    if ('capacity' in change) this.disks.set(change.handle, change.capacity);
     if (change.type === 'deleted') this.disks.delete(change.handle);
     if (change.type === 'attached') this.nodesOf(change.handle).add(change.node);
     if (change.type === 'detached') this.nodesOf(change.handle).delete(change.node);
@@ -120,6 +129,8 @@ export class Facts {
         return this.attachments;
       case 'intent':
         return this.intents;
+      case 'set':
+        return this.sets;
     }
   }
 
@@ -133,6 +144,11 @@ export class Facts {
     const isReady = node?.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
     if (!isReady) this.readySince.delete(name);
     else if (!this.readySince.has(name)) this.readySince.set(name, now);
+    this.allDownSince = this.readySince.size > 0 || this.nodes.size === 0 ? undefined : (this.allDownSince ?? now);
+  }
+
+  #followUse(pod: Pod, now: number): void {
+    for (const { handle } of this.disksOf(pod)) this.unneededSince.set(`${pod.spec.nodeName} ${handle}`, now);
   }
 }
 

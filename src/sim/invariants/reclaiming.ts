@@ -59,6 +59,28 @@ export const notOfferedUnscrubbed: Invariant = {
   },
 };
 
+/** A mark of the controller that stays would make the next reservation by hand look like its own. */
+export const givenBackClean: Invariant = {
+  name: 'Recycle: nothing of the last claim is left',
+  check: (change) => {
+    if (change.type !== 'volume' || change.before?.status.phase !== 'Released' || change.before.spec.claimRef === undefined) return undefined;
+    const { after } = change;
+    if (after?.spec.persistentVolumeReclaimPolicy !== 'Recycle' || after.spec.claimRef !== undefined) return undefined;
+    const isMarked = after.metadata.annotations?.['pv.kubernetes.io/bound-by-controller'] !== undefined;
+    return isMarked ? `volume ${change.key} is free again, and marked as bound by a controller` : undefined;
+  },
+};
+
+export const madeOnce: Invariant = {
+  name: 'for a claim, one volume is made',
+  check: (change, facts) => {
+    if (change.type !== 'intent' || change.before !== undefined || change.after?.spec.operation !== 'Create') return undefined;
+    const { claimRef } = change.after.spec;
+    const other = Array.from(facts.intents).find(([key, { spec }]) => key !== change.key && spec.operation === 'Create' && spec.claimRef.uid === claimRef.uid);
+    return other === undefined ? undefined : `${other[0]} and ${change.key} are both made for claim ${claimRef.namespace}/${claimRef.name}`;
+  },
+};
+
 export const intentBeforeEffect: Invariant = {
   name: 'every backend volume is reachable from an intent or a PersistentVolume',
   check: (change, facts) => {

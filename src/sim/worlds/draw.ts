@@ -1,5 +1,5 @@
 import type { Fault } from '../faults/faults.ts';
-import { drawFaults } from '../faults/draw.ts';
+import { drawFaults, drawWeather } from '../faults/draw.ts';
 import { Prng } from '../prng.ts';
 import { drawHappenings } from '../workloads/draw.ts';
 import type { Plan, Settings } from './plan.ts';
@@ -8,10 +8,10 @@ import type { Plan, Settings } from './plan.ts';
 export function drawPlan(seed: number): Plan {
   const random = new Prng(seed);
   // One after the other from numbers of their own, so that a change to one leaves the others as they were.
-  const [forSettings, forHappenings, forFaults] = [random.fork(), random.fork(), random.fork()];
+  const [forSettings, forHappenings, forFaults, forWeather] = [random.fork(), random.fork(), random.fork(), random.fork()];
   const settings = drawSettings(forSettings);
   const happenings = drawHappenings(forHappenings, settings);
-  const faults: readonly Fault[] = drawFaults(forFaults, settings);
+  const faults: readonly Fault[] = [...drawFaults(forFaults, settings), ...drawWeather(forWeather, settings)].sort((a, b) => a.at - b.at);
   return { seed, settings, happenings, faults };
 }
 

@@ -44,6 +44,12 @@ export function leftUndone(facts: Facts): string | undefined {
   return undefined;
 }
 
+/** A pod that does not run. */
+export function idlePod(facts: Facts): string | undefined {
+  for (const [key, pod] of facts.pods) if (!isRunning(pod)) return `pod ${key} does not run`;
+  return undefined;
+}
+
 function undoneOf(volume: PersistentVolume, facts: Facts): string | undefined {
   const { metadata, spec, status } = volume;
   if (facts.claimByUid(spec.claimRef?.uid, claimKeyOf(volume)) !== undefined) return undefined;

@@ -12,7 +12,7 @@ import { invariantsOf } from '../invariants/index.ts';
 import { Observer, type Violation } from '../invariants/observer.ts';
 import { perfectNetwork, SimulatedNetwork } from '../network.ts';
 import type { SimulatedWorld } from '../world.ts';
-import { controllersName, partNames, type Plan, schedulerName } from './plan.ts';
+import { controllersName, nodeName, partNames, type Plan, schedulerName } from './plan.ts';
 import { Timeline } from './timeline.ts';
 
 /** Leaders are elected as in production, only at a slower pace: a world has to end soon. */
@@ -108,6 +108,14 @@ export class RunningWorld {
         if (fault.backMs === undefined) this.#lost.add(fault.part);
         else timers.after(fault.backMs, () => this.machines.on(fault.part));
         return undefined;
+      case 'pause':
+        this.#parts.get(fault.part)?.pause();
+        return void timers.after(fault.forMs, () => this.#parts.get(fault.part)?.resume());
+      case 'compaction':
+        return void this.#compact();
+      case 'power-cut':
+        for (const node of this.#nodes()) this.machines.off(node);
+        return void timers.after(fault.forMs, () => this.#nodes().forEach((node) => this.machines.on(node)));
       case 'clock':
         // Wrong from the beginning.
         return undefined;
@@ -125,6 +133,7 @@ export class RunningWorld {
     await this.#startServer();
     for (const node of this.#lost) await this.#bury(node);
     for (const part of this.#parts.values()) {
+      part.resume();
       // Timers that were set by the wrong clock would come at the wrong time.
       if (part.setClockRight()) part.crash();
       this.#start(part);
@@ -188,6 +197,20 @@ export class RunningWorld {
         this.timeline.add('fault', `the server does not start: ${error instanceof Error ? error.message : String(error)}`);
         await this.world.sleep(1_000);
       }
+    }
+  }
+
+  #nodes(): readonly string[] {
+    return Array.from({ length: this.plan.settings.nodes }, (_, i) => nodeName(i + 1));
+  }
+
+  /** To the present. A full disk may refuse it. */
+  async #compact(): Promise<void> {
+    const { store } = this.cluster.server;
+    try {
+      await store?.compact(store.revision());
+    } catch (error) {
+      this.timeline.add('fault', `nothing is compacted: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
