@@ -32,7 +32,19 @@ describe('a plan', () => {
 
   test('of some seed has every kind of fault, and every kind of happening', () => {
     const kinds: readonly FaultKind[] = [
-      ...(['crash', 'crash-in-driver', 'server-crash', 'disk-full', 'backend-fails', 'backend-slow', 'clock', 'node-loss', 'compaction', 'power-cut', 'pause'] as const),
+      ...([
+        'crash',
+        'crash-in-driver',
+        'server-crash',
+        'disk-full',
+        'backend-fails',
+        'backend-slow',
+        'clock',
+        'node-loss',
+        'compaction',
+        'power-cut',
+        'pause',
+      ] as const),
       ...(['slow', 'lossy', 'cuts', 'stale', 'twice', 'conflicts', 'bad', 'silence'] as const),
     ];
     const drawn = new Set(plans.flatMap(({ faults }) => faults.map((fault: Fault) => fault.kind)));

@@ -97,7 +97,15 @@ export class Observer {
 
   #known(type: WatchedKind): ReadonlyMap<string, unknown> {
     const { facts } = this;
-    return { volume: facts.volumes, claim: facts.claims, pod: facts.pods, node: facts.nodes, attachment: facts.attachments, intent: facts.intents, set: facts.sets }[type];
+    return {
+      volume: facts.volumes,
+      claim: facts.claims,
+      pod: facts.pods,
+      node: facts.nodes,
+      attachment: facts.attachments,
+      intent: facts.intents,
+      set: facts.sets,
+    }[type];
   }
 
   #judge(change: Change): void {

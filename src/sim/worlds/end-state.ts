@@ -37,6 +37,9 @@ export function leftUndone(facts: Facts): string | undefined {
   for (const [key, claim] of facts.claims)
     if (claim.metadata.deletionTimestamp !== undefined && !isUsed(facts, key)) return `claim ${key} is still terminating, and nobody uses it`;
   for (const volume of facts.volumes.values()) {
+    const claim = facts.claimByUid(volume.spec.claimRef?.uid, claimKeyOf(volume));
+    if (claim?.status.phase === 'Pending' && (claim.spec.volumeName ?? '') === '')
+      return `claim ${claim.metadata.name} is still Pending, and volume ${volume.metadata.name} is there for it`;
     const undone = undoneOf(volume, facts);
     if (undone !== undefined) return undone;
   }

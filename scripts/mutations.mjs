@@ -1,0 +1,166 @@
+#!/usr/bin/env node
+// Proof that the simulator sees bugs: each patch of test/mutations is put into a copy of the source, and worlds are run from seed 1 on until
+// one of them breaks. The code as it is has to survive the same seeds.
+//
+//   npm run mutations                       all of them; writes docs/mutations.md
+//   node scripts/mutations.mjs 06 13        only these; prints, writes nothing
+//   node scripts/mutations.mjs --applies    only whether every patch still applies
+//
+// --seeds N   so many seeds at most (300)      --jobs N   so many at a time (2)      --as-is   the code as it is, too
+import { execFile, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { rolldown } from 'rolldown';
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, '..');
+const folder = join(root, 'test/mutations');
+const table = join(root, 'docs/mutations.md');
+
+/** What a patch says of itself, in the lines before the first that starts with 'diff'. */
+export function readPatches() {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.patch'));
+  return files.sort().map((file) => {
+    const text = readFileSync(join(folder, file), 'utf8');
+    const field = (name) => new RegExp(`^${name}: (.+)$`, 'm').exec(text.split('\ndiff ')[0])?.[1];
+    const name = basename(file, '.patch');
+    const [breaks, caughtBy, note] = [field('Breaks'), field('Caught by'), field('Note')];
+    if (breaks === undefined || caughtBy === undefined) throw new Error(`${file} does not say what it breaks, or what should notice`);
+    return { name, number: name.slice(0, 2), path: join(folder, file), breaks, caughtBy, note };
+  });
+}
+
+const applyPatch = (patch, into, ...more) => run('git', ['apply', '--whitespace=nowarn', ...more, patch.path], { cwd: into });
+
+/** Those that do not apply to the source as it is. */
+export async function misfits(patches) {
+  const copy = copyOfSource();
+  try {
+    const found = [];
+    for (const patch of patches)
+      await applyPatch(patch, copy, '--check').catch((error) => found.push(`${patch.name}: ${String(error.stderr ?? error).trim()}`));
+    return found;
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+function copyOfSource() {
+  const copy = mkdtempSync(join(tmpdir(), 'moor-mutation-'));
+  cpSync(join(root, 'src'), join(copy, 'src'), { recursive: true });
+  cpSync(join(root, 'package.json'), join(copy, 'package.json'));
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
+/** Runs worlds until one breaks; says which, and what. */
+const hunter = `
+import { drawPlan } from './src/sim/worlds/draw.ts';
+import { runPlan } from './src/sim/worlds/run.ts';
+const [from, to] = process.argv.slice(2).map(Number);
+for (let seed = from; seed <= to; seed++) {
+  const { violation } = await runPlan(drawPlan(seed));
+  if (violation !== undefined) {
+    process.stdout.write(JSON.stringify({ seed, ...violation }));
+    process.exit(0);
+  }
+}
+process.stdout.write(JSON.stringify({ survived: to - from + 1 }));
+process.exit(0);
+`;
+
+/** @returns {Promise<{ seed: number, invariant: string, what: string } | { survived: number }>} */
+export async function hunt(patch, { from = 1, to }) {
+  const copy = copyOfSource();
+  try {
+    if (patch !== undefined) await applyPatch(patch, copy);
+    writeFileSync(join(copy, 'hunter.ts'), hunter);
+    const bundle = await rolldown({ input: join(copy, 'hunter.ts'), platform: 'node', external: /^[^./]/, logLevel: 'silent' });
+    await bundle.write({ dir: join(copy, 'out'), entryFileNames: 'hunter.mjs' });
+    await bundle.close();
+    return JSON.parse(await output(process.execPath, [join(copy, 'out/hunter.mjs'), String(from), String(to)]));
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+/** What a program prints. One that dies of the mutation has noticed it, too: but nobody checked an invariant, so it counts as an error here. */
+function output(command, args) {
+  return new Promise((done, failed) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (data) => (out += data));
+    child.stderr.on('data', (data) => (err = (err + data).slice(-2_000)));
+    child.on('close', (code) => (code === 0 ? done(out) : failed(new Error(`it ended with ${code}: ${err}`))));
+  });
+}
+
+async function inTurns(items, jobs, work) {
+  const left = [...items];
+  await Promise.all(
+    Array.from({ length: jobs }, async () => {
+      for (let next = left.shift(); next !== undefined; next = left.shift()) await work(next);
+    }),
+  );
+}
+
+function render(results, { mostSeeds, survived }) {
+  const cell = (text) => text.replaceAll('|', '\\|');
+  const rows = results.map(
+    ({ patch, caught }) => `| [${patch.name}](../test/mutations/${patch.name}.patch) | ${cell(patch.breaks)} | ${caught.seed} | ${cell(caught.invariant)} |`,
+  );
+  const notes = results.flatMap(({ patch }) => (patch.note === undefined ? [] : `- **${patch.name}**: ${patch.note}`));
+  return `# Bugs on purpose
+
+Tests that cannot fail prove nothing. So ${results.length} bugs are kept as patches in \`test/mutations/\`, each a mistake that somebody could make (several of them were made, in Kubernetes or here). \`npm run
+mutations\` puts one at a time into a copy of the source and runs random worlds from seed 1 on until an invariant breaks. It writes this page, and fails if a
+patch no longer applies or a bug survives ${mostSeeds} seeds. The code without patches survives all ${survived} seeds that it takes to catch the last one, and \`npm test\` runs more.
+
+What it took is the number of the first world in which something was noticed: a world takes a few tenths of a second. Which invariant notices first is not always the one that a bug is
+about: what the patch itself expects is in its head.
+
+| bug | what it does | caught by seed | what noticed |
+|---|---|---|---|
+${rows.join('\n')}
+
+## What had to be added
+Not every bug was seen at first. What the simulator lacked, and has since:
+
+${notes.length === 0 ? 'Nothing.' : notes.join('\n')}
+`;
+}
+
+async function main(args) {
+  const option = (name, otherwise) => (args.includes(name) ? Number(args[args.indexOf(name) + 1]) : otherwise);
+  const [mostSeeds, jobs] = [option('--seeds', 300), option('--jobs', 2)];
+  const numbers = args.filter((arg, i) => /^\d\d$/.test(arg) && !args[i - 1]?.startsWith('--'));
+  const all = readPatches();
+  const unfit = await misfits(all);
+  for (const line of unfit) console.log(`does not apply: ${line}`);
+  if (args.includes('--applies') || unfit.length > 0) return unfit.length === 0 ? 0 : 1;
+  const chosen = numbers.length === 0 ? all : all.filter(({ number }) => numbers.includes(number));
+  const results = [];
+  await inTurns(chosen, jobs, async (patch) => {
+    const began = Date.now();
+    const caught = await hunt(patch, { to: mostSeeds }).catch((error) => ({ error: error.message }));
+    const seconds = ((Date.now() - began) / 1000).toFixed(0);
+    const said =
+      'seed' in caught ? `seed ${caught.seed}: ${caught.invariant}: ${caught.what}` : 'error' in caught ? caught.error : `SURVIVED ${caught.survived} seeds`;
+    console.log(`${patch.name} (${seconds} s): ${said}`);
+    results.push({ patch, caught });
+  });
+  const missed = results.filter(({ caught }) => !('seed' in caught));
+  const last = Math.max(0, ...results.map(({ caught }) => caught.seed ?? 0));
+  const asIs = numbers.length === 0 || args.includes('--as-is') ? await hunt(undefined, { to: last }) : undefined;
+  if (asIs !== undefined)
+    console.log('survived' in asIs ? `the code as it is survives ${last} seeds` : `the code as it is breaks at seed ${asIs.seed}: ${asIs.what}`);
+  console.log(`${results.length - missed.length} of ${results.length} bugs caught`);
+  if (missed.length > 0 || (asIs !== undefined && 'seed' in asIs)) return 1;
+  results.sort((a, b) => (a.patch.name < b.patch.name ? -1 : 1));
+  if (numbers.length === 0) writeFileSync(table, render(results, { mostSeeds, survived: last }));
+  return 0;
+}
+
+if (process.argv[1] === import.meta.filename) process.exit(await main(process.argv.slice(2)));

@@ -1,0 +1,41 @@
+import type { Node, OwnerReference } from '../../api/generated/types.ts';
+import type { Facts } from './facts.ts';
+import type { Invariant } from './invariant.ts';
+
+/** A claim goes with a pod that is scaled away if the pod owns it. */
+export const retainedClaimsStay: Invariant = {
+  name: 'a StatefulSet with policy Retain gives no claim away',
+  check: (change, facts) => {
+    if (change.type !== 'claim' || change.after === undefined) return undefined;
+    const had = new Set(change.before?.metadata.ownerReferences?.map(({ uid }) => uid));
+    const added = (change.after.metadata.ownerReferences ?? []).filter(({ kind, uid }) => kind === 'Pod' && !had.has(uid));
+    const set = added.map((owner) => retainingSet(facts, owner, change.after?.metadata.namespace ?? '')).find((found) => found !== undefined);
+    return set === undefined ? undefined : `claim ${change.key} goes with its pod, and set ${set} retains claims`;
+  },
+};
+
+/** The set of a pod, if it retains the claims of pods that are scaled away. */
+function retainingSet(facts: Facts, { name, uid }: OwnerReference, namespace: string): string | undefined {
+  const pod = facts.pods.get(`${namespace}/${name}`);
+  const owner = pod?.metadata.uid === uid ? pod.metadata.ownerReferences?.[0] : undefined;
+  const set = owner === undefined ? undefined : facts.sets.get(`${namespace}/${owner.name}`);
+  if (set === undefined || set.metadata.uid !== owner?.uid) return undefined;
+  return set.spec.persistentVolumeClaimRetentionPolicy?.whenScaled === 'Delete' ? undefined : set.metadata.name;
+}
+
+/** So long after the last node went, whoever looks after nodes must have noticed that it was the last. */
+const noticedMs = 8_000;
+
+const drivenOut = (node: Node | undefined): boolean =>
+  node?.spec.taints?.some(
+    ({ key, effect }) => effect === 'NoExecute' && (key === 'node.kubernetes.io/unreachable' || key === 'node.kubernetes.io/not-ready'),
+  ) ?? false;
+
+export const staysInOutage: Invariant = {
+  name: 'when all nodes are down, nobody is driven out',
+  check: (change, facts, now) => {
+    if (change.type !== 'node' || change.before === undefined || drivenOut(change.before) || !drivenOut(change.after)) return undefined;
+    const since = facts.allDownSince;
+    return since !== undefined && now - since >= noticedMs ? `node ${change.key} drives out its pods, and no node is ready to take them` : undefined;
+  },
+};

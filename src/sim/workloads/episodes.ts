@@ -1,0 +1,144 @@
+import type { Prng } from '../prng.ts';
+import type { Action, Happening } from './actions.ts';
+
+type Step = { readonly who: Happening['who']; readonly action: Action; readonly afterMs: number };
+type Episode = (cast: Cast) => readonly Step[];
+
+/** Who plays in an episode: names that others use as well, so that episodes meet each other and everything else. */
+interface Cast {
+  readonly claim: string;
+  readonly other: string;
+  readonly volume: string;
+  readonly node: string;
+  readonly sizeGi: number;
+  readonly class: 'fast' | 'late';
+  readonly patience: () => number;
+}
+
+export interface EpisodesOptions {
+  readonly nodeNames: readonly string[];
+  readonly endMs: number;
+}
+
+/**
+ * Stories of a few steps close to each other, as people live them: what only breaks if several things happen in a row hardly ever does if
+ * each of them is drawn by itself.
+ */
+export function drawEpisodes(random: Prng, { nodeNames, endMs }: EpisodesOptions): Happening[] {
+  return Array.from({ length: 1 + random.below(3) }, (_, number) => {
+    const claims = ['claim-1', 'claim-2', 'claim-3'];
+    const first = random.below(claims.length);
+    const cast: Cast = {
+      claim: claims[first] ?? '',
+      other: claims[(first + 1) % claims.length] ?? '',
+      volume: `shelf-${number}`,
+      node: nodeNames[random.below(nodeNames.length)] ?? '',
+      sizeGi: 1 + random.below(2),
+      class: random.chance(0.6) ? 'fast' : 'late',
+      patience: () => random.below(random.chance(0.5) ? 3_000 : 20_000),
+    };
+    const steps = episodes[random.below(episodes.length)]?.(cast) ?? [];
+    let at = random.below(endMs / 3);
+    return steps.map(({ who, action, afterMs }): Happening => ({ at: Math.min((at += afterMs), endMs), who, action }));
+  }).flat();
+}
+
+const script = (who: Happening['who'], cast: Cast, ...actions: readonly Action[]): readonly Step[] =>
+  actions.map((action) => ({ who, action, afterMs: cast.patience() }));
+
+const claimOf = ({ claim, sizeGi, class: storageClass }: Cast): Action => ({
+  do: 'create-claim',
+  name: claim,
+  sizeGi,
+  storageClass,
+  mode: 'ReadWriteOnce',
+});
+const plainClaim = (name: string): Action => ({ do: 'create-claim', name, sizeGi: 1, storageClass: '', mode: 'ReadWriteOnce' });
+const podOf = (claim: string): Action => ({ do: 'create-pod', name: `pod-of-${claim}`, claims: [claim] });
+const deletePod = (claim: string, atOnce: boolean): Action => ({ do: 'delete-pod', name: `pod-of-${claim}`, atOnce });
+
+const episodes: readonly Episode[] = [
+  // A claim is deleted under its pod, and made again.
+  (cast) =>
+    script(
+      'user',
+      cast,
+      claimOf(cast),
+      podOf(cast.claim),
+      { do: 'delete-claim', name: cast.claim },
+      deletePod(cast.claim, false),
+      claimOf(cast),
+      podOf(cast.claim),
+    ),
+  // A claim comes back under its old name to a volume that was kept.
+  (cast) =>
+    script(
+      'user',
+      cast,
+      { do: 'create-volume', name: cast.volume, sizeGi: cast.sizeGi, reclaim: 'Retain' },
+      plainClaim(cast.claim),
+      { do: 'delete-claim', name: cast.claim },
+      plainClaim(cast.claim),
+      plainClaim(cast.other),
+    ),
+  // A volume goes from hand to hand.
+  (cast) =>
+    script(
+      'user',
+      cast,
+      { do: 'create-volume', name: cast.volume, sizeGi: cast.sizeGi, reclaim: 'Recycle' },
+      plainClaim(cast.claim),
+      { do: 'delete-claim', name: cast.claim },
+      plainClaim(cast.other),
+    ),
+  // Somebody wants to keep the data after all.
+  (cast) =>
+    script('user', cast, claimOf(cast), podOf(cast.claim), { do: 'set-policy', of: { claim: cast.claim }, reclaim: 'Retain' }, deletePod(cast.claim, false), {
+      do: 'delete-claim',
+      name: cast.claim,
+    }),
+  // It moves from node to node.
+  (cast) => [
+    ...script('user', cast, claimOf(cast), { do: 'create-deployment', name: 'mover', replicas: 1, claim: cast.claim }),
+    ...script('admin', cast, { do: 'drain', node: cast.node }, { do: 'uncordon', node: cast.node }),
+  ],
+  // It grows, twice.
+  (cast) =>
+    script(
+      'user',
+      cast,
+      claimOf(cast),
+      podOf(cast.claim),
+      { do: 'resize-claim', name: cast.claim, sizeGi: 4 },
+      { do: 'resize-claim', name: cast.claim, sizeGi: 7 },
+    ),
+  // A database that shrinks and grows.
+  (cast) =>
+    script(
+      'user',
+      cast,
+      { do: 'create-stateful-set', name: 'ledger', replicas: 2, storageClass: cast.class, deletesClaims: false },
+      { do: 'scale-stateful-set', name: 'ledger', replicas: 0 },
+      { do: 'scale-stateful-set', name: 'ledger', replicas: 2 },
+    ),
+  // More than fits on a node, all at once.
+  (cast) =>
+    ['crowd-1', 'crowd-2', 'crowd-3', 'crowd-4'].flatMap((name): Step[] => [
+      { who: 'user', action: { ...claimOf(cast), name } as Action, afterMs: 0 },
+      { who: 'user', action: podOf(name), afterMs: 0 },
+    ]),
+  // A pod is deleted by force, and another takes its place elsewhere.
+  (cast) => [
+    ...script('user', cast, claimOf(cast), podOf(cast.claim)),
+    ...script('admin', cast, { do: 'cordon', node: cast.node }),
+    ...script('user', cast, deletePod(cast.claim, true), podOf(cast.claim)),
+  ],
+  // A volume is deleted while somebody asks for one.
+  (cast) => [
+    ...script('admin', cast, { do: 'create-volume', name: cast.volume, sizeGi: 1, reclaim: 'Retain' }),
+    { who: 'admin', action: { do: 'delete-volume', of: { volume: cast.volume } }, afterMs: 2_000 },
+    { who: 'user', action: plainClaim(cast.claim), afterMs: 0 },
+  ],
+  // A volume is deleted under its claim.
+  (cast) => script('user', cast, claimOf(cast), podOf(cast.claim), { do: 'delete-volume', of: { claim: cast.claim } }, deletePod(cast.claim, false)),
+];
