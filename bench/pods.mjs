@@ -1,0 +1,170 @@
+// Pods that really run, from outside: from a pod with a claim of its own to its container writing into the new volume, one by one and a hundred at once,
+// and what a node costs on which a hundred of them rest. Needs root, as sandboxes do. What else the machine does shows in these figures: `chrt -r 20 npm run
+// bench pods` keeps it out.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { quantile, startServer } from './_server.mjs';
+
+const alone = Number(process.env.ALONE ?? 20);
+const together = Number(process.env.PODS ?? 100);
+const restMs = Number(process.env.REST_MS ?? 20_000);
+const [claims, pods] = ['/api/v1/namespaces/default/persistentvolumeclaims', '/api/v1/namespaces/default/pods'];
+
+export async function run() {
+  const started = await startServer({ args: ['--runtime', 'sandbox', '--nodes', '1'] });
+  const server = { ...started, volumes: follow(started) };
+  const figures = {};
+  try {
+    await prepare(server);
+    for (const className of ['directories', ...(await hasImages(server))]) Object.assign(figures, await oneByOne(server, className));
+    Object.assign(figures, await burst(server, 'directories'));
+    await sleep(5_000);
+    const before = cpuMsBelow(process.pid);
+    await sleep(restMs);
+    figures[`a node with ${together} pods and ${mountsOf(server)} mounts at rest, % of one core`] = round(((cpuMsBelow(process.pid) - before) / restMs) * 100);
+    await removeAll(server, together);
+    return figures;
+  } finally {
+    server.volumes.stop();
+    await server.stop();
+    server.remove();
+  }
+}
+
+async function prepare({ client: { request } }) {
+  await request('POST', '/apis/storage.k8s.io/v1/storageclasses', {
+    metadata: { name: 'directories' },
+    provisioner: 'kubernetes.io/host-path',
+    volumeBindingMode: 'WaitForFirstConsumer',
+  });
+  const isReady = ({ status }) => status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True');
+  await until(async () => JSON.parse(await request('GET', '/api/v1/nodes')).items.some(isReady));
+  await until(async () => JSON.parse(await request('GET', '/api/v1/namespaces/default/serviceaccounts')).items.length > 0);
+  await request('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'settings' }, data: { a: '1' } });
+}
+
+/** Where volumes can be images, a class of them is the default one. */
+async function hasImages({ client: { request } }) {
+  const { items } = JSON.parse(await request('GET', '/apis/storage.k8s.io/v1/storageclasses'));
+  return items.flatMap(({ metadata, provisioner }) => (metadata.name === 'standard' && !provisioner.startsWith('kubernetes.io/') ? [metadata.name] : []));
+}
+
+async function oneByOne(server, className) {
+  const taken = [];
+  await makeClaims(server, { prefix: 'alone', className, count: alone });
+  for (let i = 0; i < alone; i++) {
+    const made = await makePod(server, `alone-${i}`);
+    taken.push(await written(server, made));
+  }
+  await removeAll(server, alone, 'alone');
+  return { [`${className}: pod accepted to container writing, p50, ms`]: quantile(taken, 0.5), [`${className}: the same, p99, ms`]: quantile(taken, 0.99) };
+}
+
+async function burst(server, className) {
+  await makeClaims(server, { prefix: 'together', className, count: together });
+  const [began, cpu] = [performance.now(), cpuMsBelow(process.pid)];
+  const taken = await Promise.all(Array.from({ length: together }, async (_, i) => written(server, await makePod(server, `together-${i}`))));
+  const all = performance.now() - began;
+  return {
+    [`${together} pods at once: accepted to writing, p50, ms`]: quantile(taken, 0.5),
+    [`${together} pods at once: the same, p99, ms`]: quantile(taken, 0.99),
+    [`${together} pods at once: all, ms`]: Math.round(all),
+    'processor time for one pod, all processes, ms': round((cpuMsBelow(process.pid) - cpu) / together),
+  };
+}
+
+async function makeClaims({ client: { request } }, { prefix, className, count }) {
+  for (let i = 0; i < count; i++) {
+    const spec = { accessModes: ['ReadWriteOnce'], storageClassName: className, resources: { requests: { storage: '16Mi' } } };
+    await request('POST', claims, { metadata: { name: `${prefix}-${i}` }, spec });
+  }
+}
+
+/** When it was sent counts: what the server took to accept it is in the figure. */
+async function makePod({ client: { request } }, name) {
+  const at = Date.now();
+  const { metadata } = JSON.parse(await request('POST', pods, pod(name)));
+  return { name, uid: metadata.uid, at };
+}
+
+const pod = (name) => ({
+  metadata: { name },
+  spec: {
+    terminationGracePeriodSeconds: 0,
+    containers: [
+      {
+        name: 'app',
+        image: 'busybox',
+        command: ['sh', '-c', 'echo here >/data/here; exec sleep infinity'],
+        volumeMounts: [
+          { name: 'data', mountPath: '/data' },
+          { name: 'settings', mountPath: '/settings' },
+          { name: 'memory', mountPath: '/memory' },
+        ],
+      },
+    ],
+    volumes: [
+      { name: 'data', persistentVolumeClaim: { claimName: name } },
+      { name: 'settings', configMap: { name: 'settings' } },
+      { name: 'memory', emptyDir: { medium: 'Memory' } },
+    ],
+  },
+});
+
+/** Milliseconds until the container wrote, by the time of the file that it made. */
+async function written(server, { name, uid, at }) {
+  const volume = await server.volumes.of(name);
+  const file =
+    volume.spec.hostPath === undefined
+      ? path.join(server.dataDir, 'nodes/node-1/pods', uid, 'volumes/kubernetes.io~csi', volume.metadata.name, 'mount/here')
+      : path.join(volume.spec.hostPath.path, 'here');
+  await until(() => existsSync(file));
+  return statSync(file).mtimeMs - at;
+}
+
+/** Volumes by the claim that they were made for. They are told to us: to ask again and again would be part of what is measured. */
+function follow({ client: { watch } }) {
+  const [known, waiting] = [new Map(), new Map()];
+  const stop = watch('/api/v1/persistentvolumes?watch=true', (line) => {
+    const { type, object } = JSON.parse(line);
+    const claim = object.spec.claimRef?.name;
+    if (type === 'DELETED') known.delete(claim);
+    else known.set(claim, object);
+    waiting.get(claim)?.(object);
+    waiting.delete(claim);
+  });
+  return { stop, of: (claim) => known.get(claim) ?? new Promise((resolve) => waiting.set(claim, resolve)) };
+}
+
+async function removeAll({ client: { request } }, count, prefix = 'together') {
+  for (let i = 0; i < count; i++) await request('DELETE', `${pods}/${prefix}-${i}`, { gracePeriodSeconds: 0 });
+  for (let i = 0; i < count; i++) await request('DELETE', `${claims}/${prefix}-${i}`);
+  await until(async () => JSON.parse(await request('GET', '/api/v1/persistentvolumes')).items.length === 0);
+}
+
+const mountsOf = ({ dataDir }) => readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter((line) => line.includes(dataDir)).length;
+
+/** Of a process and all that it started, also of what has ended meanwhile, in milliseconds. */
+function cpuMsBelow(top) {
+  const processes = new Map();
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ');
+      processes.set(Number(pid), { parent: Number(fields[1]), ticks: [11, 12, 13, 14].reduce((sum, i) => sum + Number(fields[i]), 0) });
+    } catch {
+      // it has ended
+    }
+  }
+  const isBelow = (pid) => pid === top || (pid > 1 && isBelow(processes.get(pid)?.parent ?? 0));
+  const ticks = [...processes].reduce((sum, [pid, each]) => sum + (pid !== top && isBelow(pid) ? each.ticks : 0), 0);
+  return (ticks * 1000) / Number(execFileSync('getconf', ['CLK_TCK']));
+}
+
+const round = (value) => Math.round(value * 10) / 10;
+
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function until(isSo) {
+  while (!(await isSo())) await sleep(5);
+}
