@@ -22,7 +22,12 @@ export interface ApiRequest {
   readonly userAgent: string;
   /** The leader under whose epoch this request writes (docs/EXTENSIONS.md): refused once another leader took over. */
   readonly fence?: Fence;
+  /** Says something of the request in the audit log; absent: there is none. */
+  readonly annotate?: Annotate | undefined;
 }
+
+/** `level`: of which an event must be to show it. What was said first stays. */
+export type Annotate = (key: string, value: string, level?: 'Metadata' | 'Request') => void;
 
 export type RequestBody =
   | { readonly type: 'none' }

@@ -4,7 +4,7 @@
  * (quota) does so in the object's own transaction: `draft`.
  */
 import type { KubeObject } from '../../api/object.ts';
-import type { User } from '../api.ts';
+import type { Annotate, User } from '../api.ts';
 import type { DeleteOptions, WriteOptions } from '../registry/options.ts';
 import type { Resource } from '../registry/resources.ts';
 import type { Draft } from '../registry/transaction.ts';
@@ -29,7 +29,7 @@ export interface AdmissionRequest {
   /** Those of the request, as far as it gave any. */
   readonly options?: RequestOptions;
   /** What the audit log is to say of the request. */
-  readonly annotate?: (key: string, value: string) => void;
+  readonly annotate?: Annotate | undefined;
 }
 
 /** Of a write, or of a deletion. */

@@ -23,7 +23,7 @@ export function auditedApi(api: Api, authorizer: Authorizer, auditor: Auditor): 
         trail.decided(decision);
         if (!decision.allowed) throw forbiddenError(request.user, attributes, decision.reason);
         trail.asked(request);
-        return await recordResponse(trail, await api.handle(request));
+        return await recordResponse(trail, await api.handle({ ...request, annotate: trail.annotates }));
       } catch (error) {
         recordFailure(trail, error);
         throw error;

@@ -1,7 +1,8 @@
 import { isJsonObject } from '../../api/json.ts';
+import { labelKeyProblems } from '../../api/validation/names.ts';
 import type { Status } from '../../api/status.ts';
 import type { Clock } from '../../world/world.ts';
-import type { ApiRequest, User } from '../api.ts';
+import type { Annotate, ApiRequest, User } from '../api.ts';
 import type { Attributes, Decision } from '../auth/authorizer.ts';
 import { eventLine, type ObjectReference, type Recorded, referenceOf } from './event.ts';
 import { type Policy, type Recording, recordingOf, type Stage } from './policy.ts';
@@ -78,6 +79,14 @@ export class Trail {
     annotations['authorization.k8s.io/decision'] = decision.allowed ? 'allow' : 'forbid';
     annotations['authorization.k8s.io/reason'] = decision.reason ?? '';
   }
+
+  /** What admission says of it. As v1.36.4's attributes have it, a key has a prefix, and what was said stays said. */
+  readonly annotates: Annotate = (key, value, level = 'Metadata') => {
+    const { annotations } = this.#recorded;
+    if (this.#recording === undefined || (level === 'Request' && this.#recording.level === 'Metadata')) return;
+    if (key.split('/').length !== 2 || labelKeyProblems(key).length > 0 || Object.hasOwn(annotations, key)) return;
+    annotations[key] = value;
+  };
 
   /** The request with its body. */
   asked(request: ApiRequest): void {

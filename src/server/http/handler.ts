@@ -163,8 +163,9 @@ export class RequestHandler {
       ms: asked > 0 ? Math.min(asked, limits.requestMs) : limits.requestMs,
       receive: () => apiRequest({ exchange, target, user, bodyLimit: limits.bodyBytes, extensions }),
       perform: async (received) => {
-        request.trail?.asked(received);
-        return answer(await api.handle(received));
+        const { trail } = request;
+        trail?.asked(received);
+        return answer(await api.handle(trail === undefined ? received : { ...received, annotate: trail.annotates }));
       },
     });
   }

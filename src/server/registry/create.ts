@@ -96,6 +96,7 @@ async function admitCreation(registry: Registry, call: Call, { object, options, 
     draft,
     warnings,
     options,
+    annotate: call.request.annotate,
   };
   for (const warning of dedupeOwners(object, 'given')) warnings.add(warning);
   if (tracked !== true) track(registry, call, { object, old: undefined, subresource: '', options });

@@ -81,6 +81,7 @@ async function prepareRemoval(registry: Registry, call: Call, { options, draft }
     draft,
     warnings: call.warnings,
     options,
+    annotate: call.request.annotate,
   } as const;
   checkPreconditions(resource.kind, old, options);
   await registry.admission.mutate(request);

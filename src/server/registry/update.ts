@@ -193,6 +193,7 @@ async function admitUpdate(registry: Registry, call: Call, admitted: Admission):
     draft,
     warnings,
     options: change.options,
+    annotate: call.request.annotate,
   };
   if (change.tracked !== true) track(registry, call, { object, old, subresource, options: change.options });
   await registry.admission.mutate(admission);

@@ -65,6 +65,6 @@ function annotate(request: AdmissionRequest, { configuration, webhook }: Hook, {
   const who = { configuration, webhook: webhook.name };
   request.annotate(`mutation.webhook.admission.k8s.io/${place}`, JSON.stringify({ ...who, mutated: changed }));
   if (operations.length > 0) {
-    request.annotate(`patch.webhook.admission.k8s.io/${place}`, JSON.stringify({ ...who, patch: operations, patchType: 'JSONPatch' }));
+    request.annotate(`patch.webhook.admission.k8s.io/${place}`, JSON.stringify({ ...who, patch: operations, patchType: 'JSONPatch' }), 'Request');
   }
 }

@@ -58,6 +58,7 @@ async function prepareBinding(registry: Registry, call: Call, { binding, draft, 
     dryRun,
     draft,
     warnings: call.warnings,
+    annotate: call.request.annotate,
   } as const;
   await registry.admission.mutate(admission);
   await registry.admission.validate(admission);

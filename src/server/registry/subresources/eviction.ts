@@ -55,6 +55,7 @@ async function prepareEviction(registry: Registry, call: Call, { eviction, optio
     dryRun,
     draft,
     warnings: call.warnings,
+    annotate: call.request.annotate,
   } as const;
   await registry.admission.mutate(admission);
   await registry.admission.validate(admission);

@@ -66,6 +66,7 @@ async function admit(registry: Registry, { request, route, warnings }: Call, obj
     dryRun,
     draft,
     warnings,
+    annotate: request.annotate,
   } as const;
   try {
     await registry.admission.mutate(admission);
