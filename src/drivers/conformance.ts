@@ -1,7 +1,7 @@
 /** What every driver of a node holds to, whatever its volumes are made of. */
 import { describe, expect, test } from 'vitest';
 import type { HostFiles, Mounts } from '../world/mounts.ts';
-import type { NodeDriver, PublishToPodRequest } from './contract.ts';
+import { type DriverAnswer, failed, type NodeDriver, type PublishedVolume, type PublishToPodRequest } from './contract.ts';
 import type { NodeHost } from './files/node-host.ts';
 
 /** A machine that processes can die on. */
@@ -27,7 +27,8 @@ export interface DriverUnderTest {
 }
 
 const target = '/node/pods/uid/volumes/plugin/data';
-const directory = target.slice(0, target.lastIndexOf('/'));
+const staging = '/node/plugins/plugin/handle/globalmount';
+const directory = '/node/pods/uid/volumes/plugin';
 const usualPod = { metadata: { namespace: 'default', name: 'web', uid: 'uid' }, spec: { containers: [], securityContext: { fsGroup: 4711 } }, status: {} };
 
 class Bench {
@@ -45,6 +46,7 @@ class Bench {
   static async open(under: DriverUnderTest): Promise<Bench> {
     const bench = new Bench(under);
     await bench.host.makeDirectory(directory, 0o750);
+    await bench.host.makeDirectory(above(staging), 0o750);
     await under.prepare?.(both(bench.host));
     if (under.data !== undefined) {
       await bench.host.makeDirectory(under.data, 0o755);
@@ -63,7 +65,19 @@ class Bench {
     return { volume: { ...plain, ...volume }, pod, target, stagingPath: undefined, tell: (reason) => void this.told.push(reason) };
   }
 
-  readonly undo = { target, name: 'data', podUid: 'uid' };
+  /** For the node, if the driver does that, and then for the pod. */
+  async publish(driver: NodeDriver): Promise<DriverAnswer<PublishedVolume>> {
+    if (!driver.facts.stages) return driver.publish(this.request);
+    const staged = (await driver.stage?.({ volume: this.request.volume, stagingPath: staging })) ?? failed('Unimplemented', 'it does not stage');
+    return staged.ok ? driver.publish({ ...this.request, stagingPath: staging }) : staged;
+  }
+
+  /** From the pod, and then from the node. */
+  async unpublish(driver: NodeDriver): Promise<DriverAnswer<undefined>> {
+    const undone = await driver.unpublish({ target, name: 'data', podUid: 'uid' });
+    if (!undone.ok || !driver.facts.stages) return undone;
+    return (await driver.unstage?.({ handle: 'data', stagingPath: staging })) ?? failed('Unimplemented', 'it does not unstage');
+  }
 
   /** All that is on the machine: mounts, and files with owners and modes. */
   async picture(): Promise<readonly string[]> {
@@ -85,11 +99,13 @@ class Bench {
 
   async expectNothingLeft(): Promise<void> {
     expect(await this.host.list(directory)).toEqual([]);
+    expect(await this.host.look(staging)).toBeUndefined();
     expect((await this.host.table()).map((entry) => entry.target)).toEqual(['/']);
     if (this.under.data !== undefined) expect(await this.host.list(this.under.data)).toContain('precious');
   }
 }
 
+const above = (path: string): string => path.slice(0, path.lastIndexOf('/'));
 const both = (host: Host): NodeHost => ({ mounts: host, files: host });
 const done = expect.objectContaining({ ok: true });
 
@@ -112,29 +128,29 @@ export function describeNodeDriver(name: string, under: DriverUnderTest): void {
   describe(`${name}, as every driver of a node`, () => {
     test('publishes, and tells where', async () => {
       const bench = await Bench.open(under);
-      const answer = await (await bench.driver()).publish(bench.request);
+      const answer = await bench.publish(await bench.driver());
       expect(answer).toEqual(done);
       expect(answer.ok && (await bench.host.look(answer.value.path, 'follow'))).toBeDefined();
     });
 
     test('publishes once more without touching anything', async () => {
       const bench = await Bench.open(under);
-      await (await bench.driver()).publish(bench.request);
+      await bench.publish(await bench.driver());
       const before = await bench.picture();
       // As another process would, which knows nothing of the first.
-      expect(await (await bench.driver()).publish(bench.request)).toEqual(done);
+      expect(await bench.publish(await bench.driver())).toEqual(done);
       expect(await bench.picture()).toEqual(before);
     });
 
     test('unpublishes what it published, and what it did not', async () => {
       const bench = await Bench.open(under);
       const driver = await bench.driver();
-      expect(await driver.unpublish(bench.undo)).toEqual(done);
-      await driver.publish(bench.request);
-      expect(await driver.unpublish(bench.undo)).toEqual(done);
+      expect(await bench.unpublish(driver)).toEqual(done);
+      await bench.publish(driver);
+      expect(await bench.unpublish(driver)).toEqual(done);
       await bench.expectNothingLeft();
-      expect(await driver.unpublish(bench.undo)).toEqual(done);
-      expect(await driver.publish(bench.request)).toEqual(done);
+      expect(await bench.unpublish(driver)).toEqual(done);
+      expect(await bench.publish(driver)).toEqual(done);
     });
 
     test('wherever it dies while it publishes, the next one publishes the same or takes all of it away', async () => {
@@ -142,13 +158,13 @@ export function describeNodeDriver(name: string, under: DriverUnderTest): void {
         const bench = await Bench.open(under);
         const { host, died, count } = dyingAfter(bench.machine, fatal);
         const driver = await bench.driver(host);
-        await Promise.race([driver.publish(bench.request), died]);
+        await Promise.race([bench.publish(driver), died]);
         const isOver = count() < fatal;
         const next = await bench.driver();
-        if (fatal % 2 === 0) expect(await next.publish(bench.request), `after ${fatal}`).toEqual(done);
-        expect(await next.unpublish(bench.undo), `after ${fatal}`).toEqual(done);
+        if (fatal % 2 === 0) expect(await bench.publish(next), `after ${fatal}`).toEqual(done);
+        expect(await bench.unpublish(next), `after ${fatal}`).toEqual(done);
         await bench.expectNothingLeft();
-        expect(await next.publish(bench.request), `after ${fatal}`).toEqual(done);
+        expect(await bench.publish(next), `after ${fatal}`).toEqual(done);
         if (isOver) return;
       }
     });
@@ -156,10 +172,10 @@ export function describeNodeDriver(name: string, under: DriverUnderTest): void {
     test('wherever it dies while it unpublishes, the next one goes on', async () => {
       for (let fatal = 1; ; fatal++) {
         const bench = await Bench.open(under);
-        await (await bench.driver()).publish(bench.request);
+        await bench.publish(await bench.driver());
         const { host, died, count } = dyingAfter(bench.machine, fatal);
-        await Promise.race([(await bench.driver(host)).unpublish(bench.undo), died]);
-        expect(await (await bench.driver()).unpublish(bench.undo), `after ${fatal}`).toEqual(done);
+        await Promise.race([bench.unpublish(await bench.driver(host)), died]);
+        expect(await bench.unpublish(await bench.driver()), `after ${fatal}`).toEqual(done);
         await bench.expectNothingLeft();
         if (count() < fatal) return;
       }
@@ -172,9 +188,9 @@ export function describeNodeDriver(name: string, under: DriverUnderTest): void {
           if (call === 'mount' || call === 'makeDirectory' || call === 'write') throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
         },
       });
-      const answer = await (await bench.driver(refusing)).publish(bench.request);
+      const answer = await bench.publish(await bench.driver(refusing));
       if (!answer.ok) expect(answer).toMatchObject({ code: 'Internal', message: 'no space left on device' });
-      await (await bench.driver()).unpublish(bench.undo);
+      await bench.unpublish(await bench.driver());
       await bench.expectNothingLeft();
     });
   });

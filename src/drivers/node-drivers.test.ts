@@ -6,10 +6,12 @@ import { configMapNode } from './config-map/node.ts';
 import { type DriverUnderTest, describeNodeDriver } from './conformance.ts';
 import type { NodeDriver, PublishToPodRequest, SourceOnNode } from './contract.ts';
 import { downwardApiNode } from './downward-api/node.ts';
+import { csiNode } from './csi/node.ts';
 import { emptyDirNode, memorySize } from './empty-dir/node.ts';
 import { nestedMountPoints } from './files/nested-mount-points.ts';
 import type { NodeHost } from './files/node-host.ts';
 import { hostPathNode } from './host-path/node.ts';
+import { imageNode } from './image/node.ts';
 import { localNode } from './local/node.ts';
 import { type ProjectedOptions, projectedNode } from './projected/node.ts';
 import { secretNode } from './secret/node.ts';
@@ -70,6 +72,15 @@ describeSimulated('downwardAPI', {
 });
 const sources = [{ configMap: { name: 'settings' } }, { secret: { name: 'password' } }, { downwardAPI: { items: [labels] } }];
 describeSimulated('projected', { make: async (host) => projectedNode(around(host)), volume: { source: { projected: { sources } } }, pod, data: undefined });
+
+const images = async ({ files }: NodeHost) => {
+  await files.makeDirectory('/images', 0o711);
+  if ((await files.look('/images/pvc-1.img')) === undefined) await files.write('/images/pvc-1.img', new Uint8Array(4096), 0o600);
+};
+const imageOn = (host: NodeHost) => imageNode({ ...options(host), path: (name) => `/images/${name}.img` });
+const image = { source: { csi: { driver: 'image.mooring.dev', volumeHandle: 'pvc-1', fsType: 'ext4' } }, mountOptions: ['noatime'] };
+describeSimulated('image', { make: async (host) => imageOn(host), prepare: images, volume: image, data: undefined });
+describeSimulated('csi', { make: async (host) => csiNode(host, [imageOn(host)]), prepare: images, volume: { ...image, readOnly: true }, data: undefined });
 
 /** Publishes one volume on a fresh machine. */
 function on(make: (host: NodeHost) => NodeDriver) {

@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { allKinds, kubernetesKinds } from '../api/kinds/index.ts';
 import { createPaths } from '../server/discovery/paths.ts';
@@ -27,6 +26,7 @@ import { controllerRoles, controllersByRole } from './controller-roles.ts';
 import { startControllers } from './controllers.ts';
 import { ensureDefaultClasses, storageClasses } from './default-classes.ts';
 import { ensureDefaultPolicy } from './default-policy.ts';
+import type { ImageVolumes } from './image-volumes.ts';
 import { abandonedNodes, hollowDrivers, startHollowNodes } from './hollow-nodes.ts';
 import { connectInProcess, connectNodesInProcess, systemClient } from './identities.ts';
 import { saveBootstrapKubeconfig, saveKubeconfig } from './kubeconfig-file.ts';
@@ -39,6 +39,7 @@ import { startScheduler } from './scheduler.ts';
 import { secretFiles } from './secret-files.ts';
 import { signWith } from './sign-certificates.ts';
 import { lookUpThrough } from './token-look-up.ts';
+import { temporaryDirectory, Undo } from './undo.ts';
 import { version } from './version.ts';
 import { httpsCaller } from './webhook-caller.ts';
 
@@ -152,8 +153,9 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   undo.later(() => server.stop());
   await bootstrap(systemClient(api, 'apiserver'), server.port, advertisedAddress(listen.host));
   await ensureDefaultPolicy(systemClient(api, 'apiserver'));
-  if (options.bare !== true) await ensureDefaultClasses(systemClient(api, 'apiserver'), store);
-  const drivers = await realDrivers(systemClient(api, 'apiserver'), runtime === 'hollow' ? hollowDrivers(settings) : []);
+  const images = runtime === 'sandbox' && settings.count > 0 ? await possibleImages(dataDir, settings.count) : undefined;
+  if (options.bare !== true) await ensureDefaultClasses(systemClient(api, 'apiserver'), store, images !== undefined);
+  const drivers = await realDrivers(systemClient(api, 'apiserver'), [...(runtime === 'hollow' ? hollowDrivers(settings) : []), ...(images?.drivers ?? [])]);
   readiness.state = 'ready';
   undo.later(async () => {
     readiness.state = 'stopping';
@@ -175,7 +177,7 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   if (options.controllers ?? true) undo.later(runControllers({ api, world, authorizer, certificates, plain, drivers, auditor }));
   if (options.scheduler ?? options.controllers ?? true) undo.later(runScheduler({ api, world, authorizer, plain, auditor }));
   const capacity = options.nodes?.capacity ?? {};
-  const nodes = await runNodes({ runtime, why, settings, capacity, dataDir, podStreams }, { api, world, authorizer, auditor }, undo);
+  const nodes = await runNodes({ runtime, why, settings, capacity, dataDir, podStreams, images }, { api, world, authorizer, auditor }, undo);
   world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
   const stop = () => undo.run();
   return { url: server.url, kubeconfig, nodes, storageClasses: await storageClasses(systemClient(api, 'apiserver')), stop, [Symbol.asyncDispose]: stop };
@@ -226,6 +228,8 @@ interface WantedNodes extends PossibleRuntime {
   readonly dataDir: string;
   /** By node: where those whose pods run put what they offer. */
   readonly podStreams: Map<string, PodStreams>;
+  /** Undefined: there can be none. */
+  readonly images: ImageVolumes | undefined;
 }
 
 interface PossibleRuntime {
@@ -242,11 +246,20 @@ async function possibleRuntime(asked: NodeRuntime): Promise<PossibleRuntime> {
   return ability.can ? { runtime: asked, why: undefined } : { runtime: 'hollow', why: ability.why };
 }
 
+/** Volumes with a size, where this machine can have them. */
+async function possibleImages(dataDir: string, nodes: number): Promise<ImageVolumes | undefined> {
+  const { imageVolumes } = await import('./image-volumes.ts');
+  return imageVolumes(path.join(dataDir, 'images'), nodes);
+}
+
 /** Loaded only if somebody wants it. */
-async function runSandboxes({ settings, capacity, dataDir, podStreams }: WantedNodes, server: Parameters<typeof startHollowNodes>[1]): Promise<SandboxNodes> {
+async function runSandboxes(
+  { settings, capacity, dataDir, podStreams, images }: WantedNodes,
+  server: Parameters<typeof startHollowNodes>[1],
+): Promise<SandboxNodes> {
   const { startSandboxNodes } = await import('./sandbox-nodes.ts');
   const { RuntimeStreams } = await import('../node/streams/pod-streams.ts');
-  const nodes = await startSandboxNodes({ settings, capacity, directory: path.join(dataDir, 'nodes'), hidden: [dataDir] }, server);
+  const nodes = await startSandboxNodes({ settings, capacity, directory: path.join(dataDir, 'nodes'), hidden: [dataDir], images }, server);
   for (const [name, runtime] of nodes.runtimes) podStreams.set(name, new RuntimeStreams(runtime));
   return nodes;
 }
@@ -370,29 +383,4 @@ async function withEncryption(store: Store, configFile: string | undefined, { lo
   if (configFile === undefined && (await store.get(encryptedMarker)) === undefined) return store;
   const { encryptedStore } = await import('./encryption.ts');
   return encryptedStore(store, { configFile, kinds: allKinds, log });
-}
-
-async function temporaryDirectory(undo: Undo): Promise<string> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'mooring-'));
-  undo.later(() => rm(directory, { recursive: true, force: true }));
-  return directory;
-}
-
-/** What has to be taken down again, in the opposite order; once, however often it is asked for. */
-class Undo {
-  readonly #steps: (() => Promise<void>)[] = [];
-  #running: Promise<void> | undefined;
-
-  later(step: () => Promise<void>): void {
-    this.#steps.push(step);
-  }
-
-  run(): Promise<void> {
-    this.#running ??= this.#all();
-    return this.#running;
-  }
-
-  async #all(): Promise<void> {
-    for (const step of this.#steps.reverse()) await step();
-  }
 }

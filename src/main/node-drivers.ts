@@ -2,6 +2,7 @@ import type { Pod, ServiceAccountTokenProjection, TokenRequest } from '../api/ge
 import { serviceAccountKind } from '../api/kinds/service-account.ts';
 import { configMapNode } from '../drivers/config-map/node.ts';
 import { type DriverAnswer, failed, type NodeDriver } from '../drivers/contract.ts';
+import { csiNode } from '../drivers/csi/node.ts';
 import { downwardApiNode } from '../drivers/downward-api/node.ts';
 import { emptyDirNode } from '../drivers/empty-dir/node.ts';
 import type { NodeHost } from '../drivers/files/node-host.ts';
@@ -13,8 +14,12 @@ import type { Client } from '../machinery/client.ts';
 import type { DriversAround } from '../node/agent.ts';
 import type { Clock } from '../world/world.ts';
 
-/** The volume types that a node of ours can mount. */
-export function nodeDrivers(machine: NodeHost, clock: Clock, around: DriversAround): readonly NodeDriver[] {
+/** The volume types that a node of ours can mount. `csi`: the CSI drivers that it has. */
+export function nodeDrivers(
+  machine: NodeHost,
+  clock: Clock,
+  { csi = [], ...around }: DriversAround & { readonly csi?: readonly NodeDriver[] },
+): readonly NodeDriver[] {
   const allocatableMemory = around.allocatable()['memory'] ?? '1Gi';
   const options = { ...machine, ...around, clock, allocatableMemory };
   const token = (pod: Pod, wanted: ServiceAccountTokenProjection) => requestToken(around.client, pod, wanted);
@@ -26,6 +31,7 @@ export function nodeDrivers(machine: NodeHost, clock: Clock, around: DriversArou
     secretNode(options),
     downwardApiNode(options),
     projectedNode({ ...options, token }),
+    csiNode(machine, csi),
   ];
 }
 

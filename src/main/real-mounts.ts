@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import koffi, { type LibraryHandle } from 'koffi';
 import type { MountEntry, MountRequest, Mounts } from '../world/mounts.ts';
+import { withLoopDevice } from './loop-devices.ts';
 import { parseMountInfo } from './mount-info.ts';
 
 /** Flags of mount(2), by what mount(8) calls them. */
@@ -36,7 +37,7 @@ export function realMounts(): Mounts {
   const unmount = systemCall('umount2', library.func('int umount2(const char *target, int flags)'));
   return {
     table: readMounts,
-    mount: (request) => mount(...argumentsOf(request)),
+    mount: (request) => (request.type === 'image' ? mountImage(request, mount) : mount(...argumentsOf(request))),
     unmount: (target, why = 'plain') => unmount(target, how[why]),
   };
 }
@@ -76,7 +77,12 @@ const words: Readonly<Record<string, string>> = {
   ELOOP: 'too many levels of symbolic links',
 };
 
-function argumentsOf(request: MountRequest): readonly (string | number | null)[] {
+/** A device for the file, for as long as it is mounted anywhere. */
+function mountImage({ image, ...request }: Extract<MountRequest, { type: 'image' }>, mount: SystemCall): Promise<void> {
+  return withLoopDevice(image, (source) => mount(...argumentsOf({ ...request, type: 'file-system', source })));
+}
+
+function argumentsOf(request: Exclude<MountRequest, { type: 'image' }>): readonly (string | number | null)[] {
   switch (request.type) {
     case 'bind':
       return [request.source, request.target, null, bind | (request.recursive ? recursive : 0), null];

@@ -6,6 +6,7 @@ import type { Host } from '../node/host.ts';
 import type { Runtime } from '../node/runtime.ts';
 import type { World } from '../world/world.ts';
 import type { Connect, ConnectNode } from './identities.ts';
+import type { ImageVolumes } from './image-volumes.ts';
 import { sha256, thisMachine } from './machine-facts.ts';
 import { nodeDrivers } from './node-drivers.ts';
 import { realDisk } from './real-disk.ts';
@@ -27,6 +28,8 @@ export interface SandboxNodesOptions {
   readonly directory: string;
   /** What no container is to see. */
   readonly hidden: readonly string[];
+  /** Undefined: this machine can have none. */
+  readonly images: ImageVolumes | undefined;
 }
 
 export interface SandboxNodes extends NodeAgent {
@@ -36,7 +39,7 @@ export interface SandboxNodes extends NodeAgent {
 }
 
 /** The nodes of `moor up` on which pods really run: all of them on this machine, with names and zones as hollow ones have. */
-export async function startSandboxNodes({ settings, capacity, directory, hidden }: SandboxNodesOptions, server: Server): Promise<SandboxNodes> {
+export async function startSandboxNodes({ settings, capacity, directory, hidden, images }: SandboxNodesOptions, server: Server): Promise<SandboxNodes> {
   const { world, connect, connectNode } = server;
   const machine = { architecture: '', kernelVersion: '', osImage: '', containerRuntimeVersion: '', kubeletVersion: '' };
   const hosts = new Map<string, Host>();
@@ -44,12 +47,16 @@ export async function startSandboxNodes({ settings, capacity, directory, hidden 
   const agents: NodeAgent[] = [];
   for (const { name, labels, podCidr } of hollowHosts({ ...settings, drivers: [] }, machine, sha256).values()) {
     const root = await nodeDirectory(path.join(directory, name));
-    const host = await thisMachine({ name, podCidr, root, labels: placeOf(labels), capacity });
+    const here = await thisMachine({ name, podCidr, root, labels: placeOf(labels), capacity });
+    const host = images === undefined ? here : images.on(here);
     const runtime = sandboxOn(world, { root: path.join(root, 'sandbox'), podCidr, hidden });
     hosts.set(name, host);
     runtimes.set(name, runtime);
     agents.push(
-      await startAgentHere({ host, root, runtime }, { world, reader: connect('moor-informers'), teller: connect('hollow-nodes'), own: connectNode(name) }),
+      await startAgentHere(
+        { host, root, runtime, images },
+        { world, reader: connect('moor-informers'), teller: connect('hollow-nodes'), own: connectNode(name) },
+      ),
     );
   }
   return {
@@ -62,11 +69,13 @@ export async function startSandboxNodes({ settings, capacity, directory, hidden 
 
 /** The agent of a node on this machine. */
 export function startAgentHere(
-  { host, root, runtime }: { readonly host: Host; readonly root: string; readonly runtime: Runtime },
+  { host, root, runtime, images }: { readonly host: Host; readonly root: string; readonly runtime: Runtime; readonly images?: ImageVolumes | undefined },
   server: Pick<Parameters<typeof startNodeAgent>[0], 'world' | 'reader' | 'teller' | 'own'>,
 ): Promise<NodeAgent> {
   const machine = { mounts: realMounts(), files: realHostFiles };
-  const drivers: Parameters<typeof startNodeAgent>[0]['drivers'] = (around) => nodeDrivers(machine, server.world.clock, around);
+  const { clock } = server.world;
+  const csi = images === undefined ? [] : [images.node({ ...machine, clock })];
+  const drivers: Parameters<typeof startNodeAgent>[0]['drivers'] = (around) => nodeDrivers(machine, clock, { ...around, csi });
   return startNodeAgent({ ...server, host, root, runtime, machine, disk: realDisk, drivers, sha256 });
 }
 

@@ -17,7 +17,12 @@ export type MountRequest =
   /** Changes what may be done through a mount, and nothing else: 'ro', 'noexec' … */
   | { readonly type: 'options'; readonly target: string; readonly options: readonly string[] }
   /** `options`: as in mount -o. */
-  | { readonly type: 'file-system'; readonly fileSystem: string; readonly source: string; readonly target: string; readonly options: readonly string[] };
+  | { readonly type: 'file-system'; readonly fileSystem: string; readonly source: string; readonly target: string; readonly options: readonly string[] }
+  /**
+   * A file system that is in a file, and grows to that file's size. Mounted at several places it is the same everywhere. What the kernel
+   * needs for it goes with the last mount, also when the process is killed meanwhile.
+   */
+  | { readonly type: 'image'; readonly fileSystem: string; readonly image: string; readonly target: string; readonly options: readonly string[] };
 
 export interface MountEntry {
   readonly id: number;

@@ -35,7 +35,7 @@ describe('startCluster', () => {
       { name: 'standard', isDefault: true },
     ]);
     await using one = await startCluster({ bare: true, nodes: { count: 1, zones: ['here'] } });
-    expect(one.nodes).toEqual({ running: [{ name: 'node-1', zone: 'here' }], abandoned: [] });
+    expect(one.nodes).toEqual({ runtime: 'hollow', running: [{ name: 'node-1', zone: 'here' }], abandoned: [] });
     expect(await kubectl(one.kubeconfig, 'wait', '--for=condition=Ready', 'node/node-1', '--timeout=10s')).toContain('condition met');
     await using bare = await startCluster({ bare: true });
     expect([bare.nodes.running, bare.storageClasses]).toEqual([[], []]);

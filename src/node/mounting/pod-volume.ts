@@ -61,7 +61,9 @@ export function podVolume(pod: Pod, use: Use, persistentVolume: PersistentVolume
     },
     uniqueName: attached === undefined ? `${driver}/${uid}-${name}` : `${driver}/${attached.driver}^${attached.handle}`,
     target: `${podDirectory(places.root, uid)}/${isBlock ? 'volumeDevices' : 'volumes'}/${driver.replaceAll('/', '~')}/${placeName(pod, use.volume, name)}`,
-    stagingPath: places.stages(driver) ? `${places.root}/plugins/${driver}/${places.sha256(handle)}/globalmount` : undefined,
+    stagingPath: places.stages(driver)
+      ? `${places.root}/plugins/${attached === undefined ? driver : `${driver}/${attached.driver}`}/${places.sha256(handle)}/globalmount`
+      : undefined,
     claim: claimName === undefined ? undefined : claimKey(namespace, claimName),
     group: persistentVolume === undefined ? undefined : groupOf(persistentVolume),
   };

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { SimulatedDirectories } from '../../sim/directories.ts';
+import { imageDriver } from './driver.ts';
+import type { Images } from './images.ts';
+
+const leader = { lease: 'kube-system/moor-controllers', epoch: 5 };
+const request = {
+  name: 'pvc-1',
+  capacity: '1Gi',
+  accessModes: ['ReadWriteOnce'],
+  volumeMode: 'Filesystem',
+  storageClassName: 'standard',
+  reclaimPolicy: 'Delete',
+};
+
+function setUp(refuses?: string) {
+  const sizes = new Map<string, bigint>();
+  const calls: string[] = [];
+  const images: Images = {
+    path: (name) => `/images/${name}.img`,
+    make: async (name, bytes) => {
+      if (refuses !== undefined) throw Object.assign(new Error('truncate: refused'), { code: refuses });
+      if (!sizes.has(name)) sizes.set(name, bytes);
+    },
+    size: async (name) => sizes.get(name),
+    grow: async (name, bytes) => {
+      calls.push(`grow ${name} ${bytes}`);
+      if ((sizes.get(name) ?? bytes) < bytes) sizes.set(name, bytes);
+    },
+    remove: async (name) => void sizes.delete(name),
+    list: async () => [...sizes.keys()],
+  };
+  const driver = imageDriver({ images, directories: new SimulatedDirectories(), root: '/images', isHere: (node) => node === 'node-1' });
+  return { driver, sizes, calls };
+}
+
+test('a volume has the size that was asked for, in whole blocks, and is on this machine', async () => {
+  const { driver, sizes } = setUp();
+  expect(await driver.create(request, leader)).toMatchObject({
+    ok: true,
+    value: {
+      handle: 'pvc-1',
+      capacity: '1Gi',
+      source: { csi: { driver: 'image.mooring.dev', volumeHandle: 'pvc-1', fsType: 'ext4' } },
+      nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'topology.image.mooring.dev/machine', values: ['this'] }] }] } },
+    },
+  });
+  await driver.create({ ...request, name: 'odd', capacity: '3000001' }, leader);
+  await driver.create({ ...request, name: 'tiny', capacity: '1' }, leader);
+  expect([...sizes]).toEqual([
+    ['pvc-1', 1n << 30n],
+    ['odd', 3_002_368n],
+    ['tiny', 1n << 20n],
+  ]);
+  expect(await driver.list()).toEqual({ ok: true, value: ['pvc-1', 'odd', 'tiny'] });
+  expect(await driver.delete('pvc-1', leader)).toMatchObject({ ok: true });
+  expect(await driver.delete('pvc-1', leader)).toMatchObject({ ok: true });
+  expect(await driver.list()).toEqual({ ok: true, value: ['odd', 'tiny'] });
+});
+
+test('what cannot be is refused, with a code that says whether to try elsewhere, later or never', async () => {
+  const { driver } = setUp();
+  expect(await driver.create({ ...request, selectedNode: 'node-2' }, leader)).toMatchObject({ code: 'ResourceExhausted' });
+  for (const name of ['../etc/passwd', '.leaders', 'a/b', '']) {
+    expect(await driver.create({ ...request, name }, leader)).toMatchObject({ code: 'InvalidArgument' });
+    expect(await driver.delete(name, leader)).toMatchObject({ code: 'InvalidArgument' });
+    expect(await driver.expand?.({ handle: name, capacity: '1Gi' }, leader)).toMatchObject({ code: 'NotFound' });
+  }
+  expect(await setUp('ENOSPC').driver.create(request, leader)).toMatchObject({ code: 'ResourceExhausted' });
+  expect(await setUp('EFBIG').driver.create(request, leader)).toMatchObject({ code: 'OutOfRange' });
+  expect(await driver.create(request, { ...leader, epoch: 4 })).toMatchObject({ code: 'PermissionDenied' });
+});
+
+test('growing again after a crash tells the device again; what is larger stays so', async () => {
+  const { driver, calls } = setUp();
+  await driver.create(request, leader);
+  const expand = (capacity: string) => driver.expand?.({ handle: 'pvc-1', capacity }, leader);
+  expect(await expand('2Gi')).toMatchObject({ ok: true, value: { capacity: '2Gi', nodeExpansionRequired: false } });
+  expect(await expand('2Gi')).toMatchObject({ ok: true, value: { capacity: '2Gi' } });
+  expect(await expand('1Gi')).toMatchObject({ ok: true, value: { capacity: String(2 ** 31) } });
+  expect(calls).toEqual([`grow pvc-1 ${2 ** 31}`, `grow pvc-1 ${2 ** 31}`, `grow pvc-1 ${2 ** 30}`]);
+});

@@ -1,0 +1,33 @@
+import type { NodeDriver, VolumeDriver } from '../drivers/contract.ts';
+import { imageDriver, imageDriverName, machineLabel } from '../drivers/image/driver.ts';
+import { imageNode, type ImageNodeOptions } from '../drivers/image/node.ts';
+import type { Host } from '../node/host.ts';
+import { realDirectories } from './real-directories.ts';
+import { realImages, whyNoImages } from './real-images.ts';
+import { nodeDirectory } from './sandbox-nodes.ts';
+
+/** Volumes that are images of this machine, for the controllers and for the nodes that are on it. */
+export interface ImageVolumes {
+  readonly drivers: readonly VolumeDriver[];
+  /** What a node does that mounts them. */
+  node(options: Omit<ImageNodeOptions, 'path'>): NodeDriver;
+  /** A node that can. */
+  on(host: Host): Host;
+}
+
+/** For the nodes `node-1` to `node-<count>`. Undefined: this machine can have none. */
+export async function imageVolumes(directory: string, count: number): Promise<ImageVolumes | undefined> {
+  if (whyNoImages() !== undefined) return undefined;
+  const root = await nodeDirectory(directory);
+  const images = realImages(root);
+  const isHere = (node: string): boolean => Number(/^node-([1-9]\d*)$/.exec(node)?.[1] ?? Number.NaN) <= count;
+  return {
+    drivers: [imageDriver({ images, directories: realDirectories, root, isHere })],
+    node: (options) => imageNode({ ...options, path: images.path }),
+    on: (host) => ({
+      ...host,
+      labels: { ...host.labels, [machineLabel.key]: machineLabel.value },
+      drivers: [...host.drivers, { name: imageDriverName, nodeID: host.name, topologyKeys: [machineLabel.key] }],
+    }),
+  };
+}

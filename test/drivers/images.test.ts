@@ -1,0 +1,144 @@
+/** Images on this machine: with real loop devices where it permits them, and with the reason where it does not. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { imageNode } from '../../src/drivers/image/node.ts';
+import { readMounts, realMounts } from '../../src/main/real-mounts.ts';
+import { realHostFiles } from '../../src/main/real-host-files.ts';
+import { realImages, whyNoImages } from '../../src/main/real-images.ts';
+import { imageVolumes } from '../../src/main/image-volumes.ts';
+import { canSandbox } from '../../src/node/sandbox/detect.ts';
+
+const roots: string[] = [];
+const mib = 2 ** 20;
+
+function setUp() {
+  const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-images-')));
+  roots.push(root);
+  const images = realImages(root);
+  const machine = { mounts: realMounts(), files: realHostFiles };
+  const clock = { now: () => 0, monotonic: () => 0 };
+  const driver = imageNode({ ...machine, clock, path: images.path });
+  const at = (name: string) => path.join(root, name);
+  const volume = {
+    name: 'pv',
+    source: { csi: { driver: 'image.mooring.dev', volumeHandle: 'pvc-1', fsType: 'ext4' } },
+    persistentVolume: undefined,
+    readOnly: false,
+    mountOptions: [],
+    mode: 'Filesystem' as const,
+    publishContext: {},
+  };
+  const stage = (where: string) => driver.stage?.({ volume, stagingPath: at(where) });
+  const unstage = (where: string) => driver.unstage?.({ handle: 'pv', stagingPath: at(where) });
+  return { root, images, machine, at, stage, unstage };
+}
+
+/** Devices of images in the directory. */
+const devices = (root: string): readonly string[] =>
+  execFileSync('losetup', ['-a'], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes(`(${root}/`));
+
+afterEach(async () => {
+  const mounts = realMounts();
+  for (const { target } of [...(await readMounts())].reverse()) if (roots.some((root) => target.startsWith(`${root}/`))) await mounts.unmount(target, 'lazy');
+  const left = roots.flatMap(devices);
+  for (const root of roots.splice(0)) rmSync(root, { recursive: true, force: true });
+  expect(left).toEqual([]);
+});
+
+/** Growing what is mounted takes CAP_SYS_RESOURCE. */
+const mayGrowMounted = (BigInt(`0x${/^CapEff:\t(\w+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'}`) >> 24n) % 2n === 1n;
+
+const permitted = whyNoImages() === undefined && canSandbox().can;
+
+describe.runIf(permitted)('images', () => {
+  test('hold what they have room for and no more, keep it, grow while they are mounted, and leave no device', async () => {
+    const { root, images, at, stage, unstage } = setUp();
+    await images.make('pvc-1', BigInt(16 * mib));
+    expect(await stage('one')).toMatchObject({ ok: true });
+    const written = Buffer.alloc(8 * mib, 'x');
+    writeFileSync(at('one/first'), written);
+    expect(() => writeFileSync(at('one/second'), Buffer.alloc(12 * mib))).toThrow(/ENOSPC/);
+    rmSync(at('one/second'));
+
+    const growing = images.grow('pvc-1', BigInt(48 * mib));
+    if (mayGrowMounted) {
+      await growing;
+    } else {
+      await expect(growing).rejects.toMatchObject({ code: 'EBUSY' });
+      await unstage('one');
+      await stage('one');
+    }
+    writeFileSync(at('one/second'), Buffer.alloc(12 * mib));
+    const { blocks, bsize } = await statfs(at('one'));
+    expect(blocks * bsize).toBeGreaterThan(40 * mib);
+
+    expect(await unstage('one')).toMatchObject({ ok: true });
+    expect(devices(root)).toEqual([]);
+    expect(await stage('two')).toMatchObject({ ok: true });
+    expect(readFileSync(at('two/first')).equals(written)).toBe(true);
+    expect(await unstage('two')).toMatchObject({ ok: true });
+  });
+
+  test('one that grew while nobody had it mounted is larger when somebody has', async () => {
+    const { images, at, stage, unstage } = setUp();
+    await images.make('pvc-1', BigInt(8 * mib));
+    await images.grow('pvc-1', BigInt(64 * mib));
+    expect(await images.size('pvc-1')).toBe(BigInt(64 * mib));
+    await stage('one');
+    const { blocks, bsize } = await statfs(at('one'));
+    expect(blocks * bsize).toBeGreaterThan(50 * mib);
+    await unstage('one');
+  });
+
+  test('two nodes that mount one at the same time see the same files: there is one device', async () => {
+    const { root, images, at, stage, unstage } = setUp();
+    await images.make('pvc-1', BigInt(8 * mib));
+    expect(await Promise.all([stage('one'), stage('two'), stage('three')])).toEqual(Array.from({ length: 3 }, () => expect.objectContaining({ ok: true })));
+    expect(devices(root)).toHaveLength(1);
+    writeFileSync(at('one/file'), 'hello');
+    expect(readFileSync(at('three/file'), 'utf8')).toBe('hello');
+    await unstage('one');
+    expect(readFileSync(at('two/file'), 'utf8')).toBe('hello');
+    await Promise.all([unstage('two'), unstage('three')]);
+    expect(devices(root)).toEqual([]);
+  });
+
+  test('one that is deleted while it is mounted takes no room once it is not', async () => {
+    const { root, images, at, stage, unstage } = setUp();
+    await images.make('pvc-1', BigInt(8 * mib));
+    await stage('one');
+    await images.remove('pvc-1');
+    expect(await images.list()).toEqual([]);
+    writeFileSync(at('one/file'), 'still there');
+    await unstage('one');
+    expect(devices(root)).toEqual([]);
+    expect(await stage('one')).toMatchObject({ ok: false, code: 'NotFound' });
+  });
+
+  test('what a crash left half made is made anew, and what is complete is left alone', async () => {
+    const { root, images, at, stage, unstage } = setUp();
+    writeFileSync(path.join(root, 'pvc-1.img.new'), 'half of it');
+    await images.make('pvc-1', BigInt(8 * mib));
+    await stage('one');
+    writeFileSync(at('one/file'), 'hello');
+    await unstage('one');
+    await images.make('pvc-1', BigInt(8 * mib));
+    await stage('one');
+    expect(readFileSync(at('one/file'), 'utf8')).toBe('hello');
+    await unstage('one');
+    expect(existsSync(path.join(root, 'pvc-1.img.new'))).toBe(false);
+  });
+});
+
+test('where there can be none, nothing is said to be there', async () => {
+  const { root } = setUp();
+  const volumes = await imageVolumes(path.join(root, 'images'), 2);
+  expect(volumes === undefined).toBe(whyNoImages() !== undefined);
+  expect(existsSync(path.join(root, 'images'))).toBe(volumes !== undefined);
+});
