@@ -15,7 +15,7 @@ import { realHostFiles } from '../../src/main/real-host-files.ts';
 import { realMounts } from '../../src/main/real-mounts.ts';
 import { createRealWorld } from '../../src/main/real-world.ts';
 import { Holdings } from '../../src/node/holdings.ts';
-import { View } from '../../src/node/hollow/view.ts';
+import { View } from '../../src/node/sight/view.ts';
 import type { Host } from '../../src/node/host.ts';
 import { VolumeKeeper } from '../../src/node/mounting/keeper.ts';
 import { configMapKind } from '../../src/api/kinds/config-map.ts';

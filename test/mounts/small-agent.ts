@@ -16,7 +16,7 @@ import { runController } from '../../src/machinery/loop.ts';
 import { Recorder } from '../../src/machinery/recorder.ts';
 import { createInProcessTransport } from '../../src/main/in-process-transport.ts';
 import { Holdings } from '../../src/node/holdings.ts';
-import { View } from '../../src/node/hollow/view.ts';
+import { View } from '../../src/node/sight/view.ts';
 import { VolumeKeeper } from '../../src/node/mounting/keeper.ts';
 import type { SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
 import type { SimulatedDisk } from '../../src/sim/disk.ts';

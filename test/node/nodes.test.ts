@@ -5,6 +5,7 @@ import { csiNodeKind } from '../../src/api/kinds/csi-node.ts';
 import { leaseKind } from '../../src/api/kinds/lease.ts';
 import { nodeKind } from '../../src/api/kinds/node.ts';
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
+import type { Transport } from '../../src/machinery/transport.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
 import { NodeCluster, ok } from './cluster.ts';
 
@@ -218,5 +219,24 @@ test(
     expect((await cluster.get(csiNodeKind, { name: 'node-1' })).metadata.ownerReferences?.[0]?.uid).toBe(metadata.uid);
     expect((await cluster.get(leaseKind, lease('node-1'))).metadata.ownerReferences?.[0]?.uid).toBe(metadata.uid);
     expect((await cluster.get(nodeKind, { name: 'node-1' })).status.conditions?.at(-1)).toMatchObject({ type: 'Ready', status: 'True' });
+  }),
+);
+
+test(
+  'what it writes about itself says nothing of taints: those that others set meanwhile are not its to change',
+  story(async (cluster, world) => {
+    const sent: unknown[] = [];
+    const through = (server: Transport): Transport => ({
+      ...server,
+      send: (request) => {
+        if (request.path.startsWith('/api/v1/nodes/') && request.method !== 'GET') sent.push(request.body?.object);
+        return server.send(request);
+      },
+    });
+    await cluster.create(nodeKind, { metadata: { name: 'node-1' }, spec: { taints: [{ key: 'others', effect: 'NoSchedule' }] } });
+    await cluster.run({ world, through }).ready;
+    expect(sent.length).toBeGreaterThanOrEqual(2);
+    for (const object of sent) expect(object).not.toHaveProperty('spec.taints');
+    expect((await cluster.get(nodeKind, { name: 'node-1' })).spec.taints).toContainEqual({ key: 'others', effect: 'NoSchedule' });
   }),
 );

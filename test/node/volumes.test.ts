@@ -141,7 +141,7 @@ describe('a volume that has to be attached', () => {
         ...server,
         send: async (request) => {
           const answer = await server.send(request);
-          if (request.method === 'PUT' && request.path.endsWith('/nodes/node-1/status')) await world.sleep(answersTake);
+          if (request.method === 'PATCH' && request.path.endsWith('/nodes/node-1/status')) await world.sleep(answersTake);
           return answer;
         },
         watch: (request, sink) =>

@@ -6,15 +6,18 @@ import { Bell, type Controller, type Outcome, outcomeOf } from '../../machinery/
 import { RecentMap } from '../../machinery/recent-map.ts';
 import type { Recorder } from '../../machinery/recorder.ts';
 import type { Holding, Holdings } from '../holdings.ts';
+import { podSight } from './sight.ts';
 import { type Action, noMemory, type PodMemory } from './actions.ts';
 import { decidePod, type PodSight } from './decide.ts';
-import { need } from './needs.ts';
-import type { View } from './view.ts';
-import { podWakes } from './wakes.ts';
+import { need } from '../sight/needs.ts';
+import type { View } from '../sight/view.ts';
+import { podWakes } from '../sight/wakes.ts';
 
 export interface HollowPodsOptions {
   readonly view: View;
   readonly holdings: Holdings;
+  /** In hexadecimal. */
+  readonly sha256: (text: string) => string;
   /** Each node writes under its own name. */
   readonly clientOf: (node: string) => Client;
   readonly recorder: Recorder;
@@ -64,7 +67,8 @@ class Desk {
     const pod = view.pods.getKey(key);
     const host = pod === undefined ? undefined : view.hostOf(pod);
     if (pod === undefined || host === undefined) return undefined;
-    return { ...view.sight(pod, host), memory: this.#memories.get(pod.metadata.uid ?? '') ?? noMemory };
+    const { uid = '' } = pod.metadata;
+    return { ...podSight(pod, host, this.#options), memory: this.#memories.get(uid) ?? noMemory };
   }
 
   /** A pod that is gone holds nothing, however it went. */

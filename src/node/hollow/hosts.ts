@@ -1,6 +1,6 @@
 import type { NodeSystemInfo } from '../../api/generated/types.ts';
 import type { Host } from '../host.ts';
-import { addressAt } from './addresses.ts';
+import { addressAt } from '../sight/addresses.ts';
 
 export interface HollowSettings {
   readonly count: number;

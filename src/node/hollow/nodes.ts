@@ -11,8 +11,8 @@ import type { Host } from '../host.ts';
 import { Renewals } from '../lease/renewals.ts';
 import { registration } from '../registration/controller.ts';
 import { hollowPods } from './controller.ts';
-import { View } from './view.ts';
-import { nodeWakes } from './wakes.ts';
+import { View } from '../sight/view.ts';
+import { nodeWakes } from '../sight/wakes.ts';
 
 export interface HollowNodesOptions {
   readonly world: World;
@@ -51,7 +51,7 @@ export function runHollowNodes(options: HollowNodesOptions): HollowNodes {
   const view = new View({ hosts, informers, holdings, sha256 });
   const renewals = new Renewals({ world, clientOf, node: (name) => view.nodes.getKey(name) });
   const vacated = new Bell<string>();
-  const pods = hollowPods({ view, holdings, clientOf, recorder, onVacated: (node) => vacated.ring(node) });
+  const pods = hollowPods({ view, holdings, sha256, clientOf, recorder, onVacated: (node) => vacated.ring(node) });
   const ready = countDown(hosts.size);
   const loop = { world, informers, ...(onAction === undefined ? {} : { onAction }) };
   const loops = [

@@ -11,6 +11,7 @@ import type { Holdings } from '../holdings.ts';
 import type { Host } from '../host.ts';
 import type { Action, Tell } from './actions.ts';
 import { decideNode, type NodeSight } from './decide.ts';
+import { driverIds } from './objects.ts';
 import { isNodeReady } from './status.ts';
 
 export interface RegistrationOptions {
@@ -91,7 +92,7 @@ class Desk {
       case 'create-node':
         return outcomeOf(await client.create(nodeKind, action.object));
       case 'update-node':
-        return outcomeOf(await client.update(nodeKind, action.object));
+        return outcomeOf(await client.patch(nodeKind, { name }, { type: 'merge', body: registrationPatch(action.object) }));
       case 'registered':
         this.#memory(name).registered = true;
         this.#options.onRegistered(name);
@@ -125,7 +126,7 @@ class Desk {
       name,
       known.filter((volume) => !reported.includes(volume)),
     );
-    const result = await client.updateStatus(nodeKind, object);
+    const result = await client.patch(nodeKind, { name }, { type: 'merge', body: statusPatch(object) }, { subresource: 'status' });
     if (result.ok || result.reason !== 'unreachable') holdings.settle(name, result.ok ? 'sent' : 'refused');
     if (result.ok) this.#reported(object);
     return outcomeOf(result);
@@ -156,3 +157,15 @@ class Desk {
 }
 
 const reportEveryMs = 300_000;
+
+/**
+ * What the agent has to say, and nothing else: whoever sends a whole node sends its taints as well, and if somebody changes those meanwhile,
+ * a node that meant nothing by it is refused for changing taints. That it was read before others wrote is still a conflict.
+ */
+function registrationPatch({ metadata: { resourceVersion, labels, annotations }, spec: { podCIDR, podCIDRs } }: Node): object {
+  return { metadata: { resourceVersion, labels, annotations: { [driverIds]: null, ...annotations } }, spec: { podCIDR, podCIDRs } };
+}
+
+function statusPatch({ metadata: { resourceVersion }, status }: Node): object {
+  return { metadata: { resourceVersion }, status: { ...status, volumesInUse: status.volumesInUse ?? null } };
+}

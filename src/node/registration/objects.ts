@@ -6,7 +6,7 @@ import type { Host } from '../host.ts';
 import { nodeStatus } from './status.ts';
 
 const managedAttachment = 'volumes.kubernetes.io/controller-managed-attach-detach';
-const driverIds = 'csi.volume.kubernetes.io/nodeid';
+export const driverIds = 'csi.volume.kubernetes.io/nodeid';
 const migrated = 'storage.alpha.kubernetes.io/migrated-plugins';
 
 /** Not ready yet: it says so once its CSINode is there. */

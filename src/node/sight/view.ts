@@ -15,11 +15,8 @@ import type { Informers } from '../../machinery/informers.ts';
 import type { Holdings } from '../holdings.ts';
 import type { Host } from '../host.ts';
 import { claimedVolume } from '../volumes/claimed.ts';
-import { missingVariable } from '../volumes/files.ts';
-import { lookAtVolume, type Surroundings } from '../volumes/look.ts';
+import type { Surroundings } from '../volumes/look.ts';
 import { usedVolumes } from '../volumes/used.ts';
-import { freeAddress } from './addresses.ts';
-import type { PodSight } from './decide.ts';
 import { needsOf, nodeOfPod } from './needs.ts';
 
 export interface ViewOptions {
@@ -66,31 +63,17 @@ export class View {
     return this.#options.hosts.get(nodeName);
   }
 
-  sight(pod: Pod, host: Host): Omit<PodSight, 'memory'> {
-    const { holdings, sha256 } = this.#options;
-    const { uid = '' } = pod.metadata;
-    const node = this.nodes.getKey(host.name);
-    const around = this.surroundings(pod, host);
-    return {
-      pod,
-      host,
-      node,
-      admitted: this.#isAdmitted(pod, host),
-      holding: holdings.holding(host.name, uid),
-      others: () => this.#podsByNode.get(host.name).filter((other) => other.metadata.uid !== uid && this.#isAdmitted(other, host) && !hasEnded(other)),
-      volumes: () => usedVolumes(pod).map((use) => lookAtVolume(pod, use, around)),
-      freeAddress: () => freeAddress(node?.spec.podCIDR ?? host.podCidr, this.#addresses(host.name), uid),
-      problem: (container) => missingVariable(container, pod, around),
-      hasImage: (image) => holdings.hasImage(host.name, image),
-      sha256,
-    };
+  podsOn(node: string): readonly Pod[] {
+    return this.#podsByNode.get(node);
   }
 
-  #isAdmitted({ metadata: { uid = '' }, status }: Pod, { name }: Host): boolean {
+  /** Whether the node has taken it in: said already, or about to be. */
+  isAdmitted({ metadata: { uid = '' }, status }: Pod, { name }: Host): boolean {
     return status.startTime !== undefined || this.#options.holdings.isAdmitted(name, uid);
   }
 
-  #addresses(node: string): ReadonlySet<string> {
+  /** Those that pods of the node have. */
+  addresses(node: string): ReadonlySet<string> {
     const said = this.#podsByNode.get(node).flatMap((pod) => (hasEnded(pod) ? [] : (pod.status.podIP ?? [])));
     return new Set([...said, ...this.#options.holdings.addresses(node)]);
   }
