@@ -112,15 +112,6 @@ describe('kubectl', () => {
     expect(await rolledOut('scaled')).toBe('deployment "scaled" successfully rolled out\n');
   });
 
-  test('autoscale is told that there is no such resource', async () => {
-    await deployed('autoscaled');
-    expect(await moor.kubectl('autoscale', 'deploy/autoscaled', '--min=1', '--max=3')).toMatchObject({
-      code: 1,
-      stderr: 'Error from server (NotFound): the server could not find the requested resource\n',
-    });
-    expect((await moor.kubectl('get', 'hpa')).stderr).toBe('error: the server doesn\'t have a resource type "hpa"\n');
-  });
-
   test('describe tells of replica sets and what happened', async () => {
     await deployed('described');
     const told = await ok('describe', 'deploy/described');

@@ -178,21 +178,26 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
       expect(await cluster.look()).toEqual(['pod/web n1', 'pv/made Bound data', 'pvc/data Bound made']);
     }));
 
-  test('whoever makes volumes gives up on a node: another one is chosen', () =>
-    simulate(3, async (world) => {
-      const cluster = await VolumeCluster.start(world, mode);
-      cluster.backend.fullNodes.add('n1').add('n2');
-      cluster.schedule('scheduler');
-      await cluster.class(hostPath);
-      for (const name of ['n1', 'n2', 'n3']) await cluster.node(name, 'a');
-      await cluster.claim('data');
-      await cluster.pod('web', 'data');
-      await world.sleep(300_000);
-      expect(await cluster.look()).toContain('pod/web n3');
-      expect(await cluster.told('FailedScheduling')).toEqual([
-        'web: running PreBind plugin "VolumeBinding": binding volumes: provisioning failed for PVC "data"',
-      ]);
-    }));
+  test('whoever makes volumes gives up on a node: another one is chosen', async () => {
+    const failure = 'web: running PreBind plugin "VolumeBinding": binding volumes: provisioning failed for PVC "data"';
+    const told: string[] = [];
+    for (const seed of [1, 2, 3, 4, 5]) {
+      await simulate(seed, async (world) => {
+        const cluster = await VolumeCluster.start(world, mode);
+        cluster.backend.fullNodes.add('n1').add('n2');
+        cluster.schedule('scheduler');
+        await cluster.class(hostPath);
+        for (const name of ['n1', 'n2', 'n3']) await cluster.node(name, 'a');
+        await cluster.claim('data');
+        await cluster.pod('web', 'data');
+        await world.sleep(300_000);
+        expect(await cluster.look()).toContain('pod/web n3');
+        told.push(...(await cluster.told('FailedScheduling')));
+      });
+    }
+    // Which node comes first is drawn: the right one in some of the worlds.
+    expect(new Set(told)).toEqual(new Set([failure]));
+  });
 
   test('nobody makes the volume for ten minutes: the pod is scheduled anew', () =>
     simulate(1, async (world) => {
