@@ -49,6 +49,8 @@ async function applied(name: string, more: object = {}): Promise<void> {
 describe('kubectl rollout on a StatefulSet', () => {
   test('status follows it to its end', async () => {
     await applied('followed');
+    // Not over before kubectl looks for the first time.
+    await ok('patch', 'sts', 'followed', '-p', '{"spec":{"minReadySeconds":1}}');
     await ok('set', 'image', 'sts/followed', 'web=web:2');
     const told = await rolledOut('followed');
     expect(told).toMatch(/partitioned roll out complete: 3 new pods have been updated\.\.\.\n$/);
