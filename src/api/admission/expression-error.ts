@@ -32,7 +32,8 @@ function runText(error: Located): string {
   return summary.replace(/^No such/, 'no such');
 }
 
-const summaryOf = ({ summary, message }: Located): string => summary ?? message.split('\n')[0] ?? '';
+/** `matches` goes by another name inside (cel/environment.ts). */
+const summaryOf = ({ summary, message }: Located): string => (summary ?? message.split('\n')[0] ?? '').replaceAll('matchesPattern', 'matches');
 
 /** 'ERROR: <input>:1:8: undefined field …', the line, and where in it. */
 function compileText(error: Located, text: string): string {

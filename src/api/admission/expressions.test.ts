@@ -13,11 +13,9 @@ const all: Known = { params: true, authorizer: true };
 function result(text: string, object: unknown = {}, known: Known = all): unknown {
   const compilation = expressions.compile(text, known);
   if (!compilation.ok) return compilation.error.message;
-  try {
-    return compilation.compiled.evaluate({ object: celValue(object), oldObject: null, request: {}, namespaceObject: null, params: null, authorizer: null });
-  } catch (error) {
-    return error instanceof Error ? error.message : error;
-  }
+  const values = { object: celValue(object), oldObject: null, request: {}, namespaceObject: null, params: null, authorizer: null };
+  const { value, error } = compilation.compiled.run(values);
+  return error === undefined ? value : error.message;
 }
 
 describe('an expression', () => {

@@ -2,8 +2,8 @@
  * Expressions about a request to write an object: conditions of webhooks, rules of policies. They know `object`, `oldObject`, `request`,
  * `namespaceObject`, and, where they may, `params`, `authorizer` and `variables`. Loaded with the first configuration that is written.
  */
-import type { Environment, ParseResult } from '@marcbachmann/cel-js';
-import { loadLanguage } from '../cel/environment.ts';
+import type { Environment } from '@marcbachmann/cel-js';
+import { loadLanguage, metered, parse, type Run } from '../cel/environment.ts';
 import { isJsonObject } from '../json.ts';
 import { authorizerType, registerAuthorizer } from './authorizer.ts';
 import { type ExpressionError, expressionError } from './expression-error.ts';
@@ -22,8 +22,8 @@ export interface Known {
 export interface Compiled {
   /** 'bool', 'string', 'dyn' … */
   readonly type: string;
-  /** @throws ExpressionError */
-  readonly evaluate: (values: Readonly<Record<string, unknown>>) => unknown;
+  /** What comes of it, and what it cost. An error is an ExpressionError. */
+  readonly run: (values: Readonly<Record<string, unknown>>) => Run;
 }
 
 export type Compilation = { readonly ok: true; readonly compiled: Compiled } | { readonly ok: false; readonly error: ExpressionError };
@@ -82,20 +82,17 @@ function registerEscaping(language: Environment): void {
 
 function compileIn(environment: Environment, text: string): Compilation {
   try {
-    const parsed = environment.parse(text);
+    const parsed = parse(environment, text);
     const checked = parsed.check();
     if (!checked.valid) return { ok: false, error: expressionError(checked.error, text) };
-    return { ok: true, compiled: { type: checked.type === 'null' ? 'null_type' : (checked.type ?? 'dyn'), evaluate: (values) => run(parsed, values, text) } };
+    const { run } = metered(parsed);
+    const told = (values: Readonly<Record<string, unknown>>): Run => {
+      const outcome = run(values);
+      return outcome.error === undefined ? outcome : { ...outcome, error: expressionError(outcome.error, text) };
+    };
+    return { ok: true, compiled: { type: checked.type === 'null' ? 'null_type' : (checked.type ?? 'dyn'), run: told } };
   } catch (error) {
     return { ok: false, error: expressionError(error, text) };
-  }
-}
-
-function run(parsed: ParseResult, values: Readonly<Record<string, unknown>>, text: string): unknown {
-  try {
-    return parsed(values);
-  } catch (error) {
-    throw expressionError(error, text);
   }
 }
 

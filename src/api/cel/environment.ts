@@ -49,8 +49,7 @@ class LoadedCel implements Cel {
   compile(text: string): Expression {
     const known = this.#compiled.get(text);
     if (known !== undefined) return known;
-    const parsed = this.#environment.parse(text);
-    rename(parsed.ast, { from: 'matches', to: 'matchesPattern' });
+    const parsed = parse(this.#environment, text);
     const checked = parsed.check();
     if (!checked.valid) throw checked.error ?? new Error('the expression does not fit its types');
     const expression = metered(parsed);
@@ -60,7 +59,15 @@ class LoadedCel implements Cel {
   }
 }
 
-function metered(parsed: ParseResult): Expression {
+/** To be checked: calls of what would take too long are led elsewhere. */
+export function parse(environment: Environment, text: string): ParseResult {
+  const parsed = environment.parse(text);
+  rename(parsed.ast, { from: 'matches', to: 'matchesPattern' });
+  return parsed;
+}
+
+/** `parsed`: was checked. */
+export function metered(parsed: ParseResult): Expression {
   // Nothing here waits: one evaluation is over before another begins.
   let running = new Meter(MAX_COST);
   const fields = fieldChains(parsed.ast);

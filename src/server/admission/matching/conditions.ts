@@ -1,10 +1,18 @@
-import { ExpressionError } from '../../../api/admission/expression-error.ts';
 import type { Compiled, Expressions, Known } from '../../../api/admission/expressions.ts';
 import type { MatchCondition } from '../../../api/generated/types.ts';
 import type { Values } from './values.ts';
 
-/** What came of an expression. */
-export type Evaluation = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };
+/** What came of an expression. `exhausted`: there is nothing left of the budget, and no other is to be evaluated. */
+export type Evaluation = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string; readonly exhausted?: true };
+
+/** What expressions may cost together. Below zero: it was too much. */
+export interface Budget {
+  left: number;
+}
+
+/** v1.36.4: RuntimeCELCostBudget, RuntimeCELCostBudgetMatchConditions. */
+export const POLICY_BUDGET = 10_000_000;
+const CONDITIONS_BUDGET = 2_500_000;
 
 /** Whether a request is one that a webhook or a policy wants to see. */
 export type Outcome = { readonly type: 'met' } | { readonly type: 'unmet' } | { readonly type: 'failed'; readonly message: string };
@@ -14,28 +22,31 @@ export interface Scene {
   readonly expressions: Expressions;
   readonly known: Known;
   readonly values: Values;
+  readonly budget: Budget;
 }
 
-export function evaluate(text: string, { expressions, known, values }: Scene): Evaluation {
+export function evaluate(text: string, { expressions, known, values, budget }: Scene): Evaluation {
   const compilation = expressions.compile(text, known);
   if (!compilation.ok) return { ok: false, message: `compilation error: compilation failed: ${compilation.error.message}` };
-  return run(compilation.compiled, text, values);
+  return run(compilation.compiled, text, { values, budget });
 }
 
-function run(compiled: Compiled, text: string, values: Values): Evaluation {
-  try {
-    return { ok: true, value: compiled.evaluate(values) };
-  } catch (error) {
-    const why = error instanceof ExpressionError ? error.message : String(error);
-    return { ok: false, message: `expression '${text}' resulted in error: ${why}` };
+function run(compiled: Compiled, text: string, { values, budget }: Pick<Scene, 'values' | 'budget'>): Evaluation {
+  const { value, error, cost } = compiled.run(values);
+  budget.left -= cost;
+  if (budget.left < 0) {
+    return { ok: false, message: 'validation failed due to running out of cost budget, no further validation rules will be run', exhausted: true };
   }
+  return error === undefined ? { ok: true, value } : { ok: false, message: `expression '${text}' resulted in error: ${error.message}` };
 }
 
 /** A condition that is not met counts more than any that fails. */
-export function meets(conditions: readonly MatchCondition[], scene: Scene): Outcome {
+export function meets(conditions: readonly MatchCondition[], given: Omit<Scene, 'budget'>): Outcome {
+  const scene: Scene = { ...given, budget: { left: CONDITIONS_BUDGET } };
   const failures: string[] = [];
   for (const { expression } of conditions) {
     const result = evaluate(expression, scene);
+    if (!result.ok && result.exhausted === true) return { type: 'failed', message: result.message };
     if (!result.ok) failures.push(result.message);
     else if (result.value === false) return { type: 'unmet' };
   }

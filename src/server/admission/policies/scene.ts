@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../api/object.ts';
 import type { Authorizer } from '../../auth/authorizer.ts';
 import type { AdmissionRequest } from '../chain.ts';
 import type { Versioned } from '../matching/attributes.ts';
-import type { Scene } from '../matching/conditions.ts';
+import { type Budget, POLICY_BUDGET, type Scene } from '../matching/conditions.ts';
 import { authorizerValue, valuesOf } from '../matching/values.ts';
 
 interface Spec {
@@ -32,8 +32,9 @@ export function sceneOf(spec: Spec, setting: Setting): Scene {
     params: params === null ? null : celValue(params),
     authorizer: authorizerValue(request, authorizer),
   };
-  values['variables'] = lazily(spec.variables ?? [], { expressions, known, values });
-  return { expressions, known, values };
+  const budget: Budget = { left: POLICY_BUDGET };
+  values['variables'] = lazily(spec.variables ?? [], { expressions, known, values, budget });
+  return { expressions, known, values, budget };
 }
 
 /** Each variable knows those before it. */
@@ -47,7 +48,7 @@ function variableTypes({ variables = [], paramKind }: Spec, expressions: Express
 }
 
 /** Variables are evaluated when an expression first asks for them, and once. */
-function lazily(variables: readonly Variable[], { expressions, known, values }: Scene): object {
+function lazily(variables: readonly Variable[], { expressions, known, values, budget }: Scene): object {
   const lazy = Object.create(null) as object;
   for (const { name, expression } of variables) {
     let done: { readonly value: unknown } | undefined;
@@ -57,11 +58,10 @@ function lazily(variables: readonly Variable[], { expressions, known, values }: 
   const variable = (name: string, expression: string): unknown => {
     const compilation = expressions.compile(expression, known);
     if (!compilation.ok) throw new ExpressionError(`composited variable ${JSON.stringify(name)} fails to compile: ${compilation.error.message}`);
-    try {
-      return compilation.compiled.evaluate(values);
-    } catch (error) {
-      throw new ExpressionError(`composited variable ${JSON.stringify(name)} fails to evaluate: ${error instanceof Error ? error.message : String(error)}`);
-    }
+    const { value, error, cost } = compilation.compiled.run(values);
+    budget.left -= cost;
+    if (error !== undefined) throw new ExpressionError(`composited variable ${JSON.stringify(name)} fails to evaluate: ${error.message}`);
+    return value;
   };
   return lazy;
 }

@@ -11,7 +11,7 @@ import { ApiError } from '../../../api/status.ts';
 import type { Resource } from '../../registry/resources.ts';
 import type { AdmissionRequest } from '../chain.ts';
 import { namespaceOf, operationOf, type Versioned, versioned } from '../matching/attributes.ts';
-import { evaluate, meets, type Scene } from '../matching/conditions.ts';
+import { evaluate, meets, POLICY_BUDGET, type Scene } from '../matching/conditions.ts';
 import type { RuleBook } from '../matching/rule-book.ts';
 import { refused } from '../refused.ts';
 import { type Bound, matched, type PolicyHook } from './hooks.ts';
@@ -110,6 +110,7 @@ class PolicyAtWork {
     if (outcome.type === 'unmet' || (outcome.type === 'failed' && lenient)) return;
     if (outcome.type === 'failed') return this.#act(bound, { message: outcome.message, reason: '', index: 0 });
     for (const objection of objections(spec, scene)) this.#act(bound, objection);
+    scene.budget.left = POLICY_BUDGET;
     for (const annotation of spec.auditAnnotations ?? []) this.#annotate(annotation, scene, lenient ? undefined : bound);
   }
 
@@ -148,11 +149,16 @@ const MAX_MESSAGE = 5 * 1024;
 
 /** Pure: what a policy's rules mind. */
 function objections({ validations = [], failurePolicy }: ValidatingAdmissionPolicySpec, scene: Scene): Objection[] {
-  return validations.flatMap((validation, index) => {
+  const failed = (message: string, index: number): Objection[] => (failurePolicy === 'Ignore' ? [] : [{ message, reason: '', index }]);
+  const found: Objection[] = [];
+  for (const [index, validation] of validations.entries()) {
     const result = evaluate(validation.expression, scene);
-    if (!result.ok) return failurePolicy === 'Ignore' ? [] : [{ message: result.message, reason: '', index }];
-    return result.value === true ? [] : [{ message: messageOf(validation, scene), reason: validation.reason ?? 'Invalid', index }];
-  });
+    // Nothing that was found before counts: nobody knows what else there is.
+    if (!result.ok && result.exhausted === true) return failed(result.message, 0);
+    if (!result.ok) found.push(...failed(result.message, index));
+    else if (result.value !== true) found.push({ message: messageOf(validation, scene), reason: validation.reason ?? 'Invalid', index });
+  }
+  return found;
 }
 
 /** Texts that an expression makes; what cannot be shown on one line gives way to the plain message. */
