@@ -8,7 +8,7 @@ export const simulateCommand: Command = {
   arguments: { usage: 'FILE', about: 'a scenario in YAML: cluster, objects, script, expect (docs/SIMULATE.md)', least: 1, most: 1 },
   about: `Runs a whole cluster (API server, every controller, scheduler, nodes and storage backends: the same code as in "moor up")
 on virtual time, does what the script says, and prints what happened, how things stand at the end, and which
-expectations held. Nothing real is touched, an hour takes about a second, and the same file and seed give the same
+expectations held. Nothing real is touched, hours take seconds, and the same file and seed give the same
 output, byte for byte.
 
 With --from-cluster it begins with a copy of a cluster that lives, Mooring or any other Kubernetes: nodes with their labels,
