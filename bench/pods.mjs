@@ -143,7 +143,10 @@ async function removeAll({ client: { request } }, count, prefix = 'together') {
   await until(async () => JSON.parse(await request('GET', '/api/v1/persistentvolumes')).items.length === 0);
 }
 
-const mountsOf = ({ dataDir }) => readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter((line) => line.includes(dataDir)).length;
+const mountsOf = ({ dataDir }) =>
+  readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(dataDir)).length;
 
 /** Of a process and all that it started, also of what has ended meanwhile, in milliseconds. */
 function cpuMsBelow(top) {

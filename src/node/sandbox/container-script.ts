@@ -5,6 +5,8 @@ import type { ContainerSpec } from '../runtime.ts';
 export interface Place {
   /** An empty directory that the container's root is put together on; others may do so at the same time. */
   readonly stage: string;
+  /** What every container finds in /dev, as seen from the stage. */
+  readonly devices: string;
   /** Files of the pod: /etc/hosts, /etc/resolv.conf, /etc/hostname. Undefined: the host's own. */
   readonly files: { readonly hosts: string; readonly resolvConf: string; readonly hostname: string };
   readonly terminationMessage: string;
@@ -18,23 +20,27 @@ export interface Place {
  * Whatever goes wrong is told on descriptor 3, as is the process's id on the host ('1234\n') and, as the last thing, that all is well ('ok\n').
  *
  * The host's root is the lower layer, whatever the container writes goes to memory that ends with it. Volumes are mounted after the root has been
- * changed, so that symbolic links on the way (/var/run) lead to where they lead inside, and never out.
+ * changed, so that symbolic links on the way (/var/run) lead to where they lead inside, and never out. Each program that is started here costs more than all
+ * that it does: one mount(8) mounts everything that it can.
  */
 export function containerScript(spec: ContainerSpec, place: Place, program: readonly string[]): string {
   const { stage } = place;
+  const rest = mountedLast(spec, place);
   return [
     'fail() { printf \'error %s\\n\' "$1" >&3; exit 128; }',
     'read -r pid rest </proc/self/stat; echo "$pid" >&3',
     ...place.groups.map((group) => `echo 0 >${quote(`${group}/cgroup.procs`)} || fail 'cannot join the control group'`),
-    `mount -t tmpfs -o mode=755 moor ${quote(stage)} && cd ${quote(stage)} && mkdir upper work root || fail 'cannot make the root'`,
+    `mount -t tmpfs -o mode=755 moor ${quote(stage)} && cd ${quote(stage)} || fail 'cannot make the root'`,
+    "mkdir -p work root upper/.host upper/etc dev/upper dev/work || fail 'cannot make the root'",
+    // Whatever the host has there, such as a link to what is not there inside, makes room.
+    ...Object.keys(ownFiles(place)).map((file) => `: >upper${file}`),
+    `printf '%s\\n' ${[...usualMounts(place), ...ownMounts(place)].map(quote).join(' ')} >fstab`,
+    ...directories(spec.mounts),
     "mount -t overlay -o lowerdir=/,upperdir=upper,workdir=work overlay root || fail 'cannot make the root'",
-    "cd root && mkdir -p .host proc sys dev etc && pivot_root . .host && cd / || fail 'cannot change the root'",
-    "mount -t proc -o nosuid,nodev,noexec proc /proc || fail 'cannot mount /proc'",
-    `printf '%s\\n' ${usualMounts(place.hidden).map(quote).join(' ')} >/.fstab`,
-    "mount -a -T /.fstab && rm /.fstab || fail 'cannot mount the usual file systems'",
+    "cd root && pivot_root . .host && cd / || fail 'cannot change the root'",
+    `cd ${quote(`/.host${stage}`)} && mount -a -T fstab 2>&3 && cd / || fail 'cannot mount the file systems'`,
     ...devices(spec.devices),
-    ...files(spec, place),
-    ...volumes(spec.mounts),
+    ...rest,
     "umount -l /.host && rmdir /.host || fail 'cannot leave the host'",
     ...workingDirectory(spec),
     ...(spec.readOnlyRoot ? ["mount -o remount,bind,ro / || fail 'cannot make the root read-only'"] : []),
@@ -47,13 +53,14 @@ export function containerScript(spec: ContainerSpec, place: Place, program: read
 
 export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-const memory = (path: string, mode: string, more = ''): string => `moor ${path} tmpfs mode=${mode},nosuid,X-mount.mkdir${more} 0 0`;
+const memory = (path: string, mode: string): string => `moor ${path} tmpfs mode=${mode},nosuid,X-mount.mkdir 0 0`;
 
-const usualMounts = (hidden: readonly string[]): readonly string[] => [
-  memory('/dev', '755'),
-  'devpts /dev/pts devpts newinstance,ptmxmode=0666,mode=0620,gid=5,nosuid,noexec,X-mount.mkdir 0 0',
-  memory('/dev/shm', '1777', ',nodev,noexec,size=64m'),
-  'mqueue /dev/mqueue mqueue nosuid,nodev,noexec,nofail,X-mount.mkdir 0 0',
+const usualMounts = ({ devices: lower, hidden }: Place): readonly string[] => [
+  'proc /proc proc nosuid,nodev,noexec 0 0',
+  `overlay /dev overlay nosuid,lowerdir=${lower},upperdir=dev/upper,workdir=dev/work 0 0`,
+  'devpts /dev/pts devpts newinstance,ptmxmode=0666,mode=0620,gid=5,nosuid,noexec 0 0',
+  'moor /dev/shm tmpfs mode=1777,nosuid,nodev,noexec,size=64m 0 0',
+  'mqueue /dev/mqueue mqueue nosuid,nodev,noexec,nofail 0 0',
   '/.host/sys /sys none bind,ro 0 0',
   memory('/tmp', '1777'),
   memory('/var/tmp', '1777'),
@@ -65,26 +72,51 @@ const usualMounts = (hidden: readonly string[]): readonly string[] => [
 /** What of the host is none of an image's. */
 const emptied = ['/tmp', '/var/tmp', '/run', '/root', '/dev', '/sys', '/proc'];
 
-const nodes = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
+/** A script that makes what every container finds in /dev, in this directory. */
+export const devicesScript = (directory: string): string =>
+  [
+    `rm -rf ${quote(`${directory}.new`)} && mkdir -p ${quote(`${directory}.new`)} && cd ${quote(`${directory}.new`)}`,
+    `cp -a ${['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => `/dev/${name}`).join(' ')} .`,
+    'mkdir pts shm mqueue && ln -s pts/ptmx ptmx && ln -s /proc/self/fd fd && : >termination-log',
+    'ln -s /proc/self/fd/0 stdin && ln -s /proc/self/fd/1 stdout && ln -s /proc/self/fd/2 stderr',
+    `mv ${quote(`${directory}.new`)} ${quote(directory)}`,
+  ].join(' && ');
 
-function devices(own: readonly ContainerDevice[]): readonly string[] {
-  return [
-    `cp -a ${nodes.map((name) => `/.host/dev/${name}`).join(' ')} /dev/ && ln -s pts/ptmx /dev/ptmx && ln -s /proc/self/fd /dev/fd || fail 'cannot make /dev'`,
-    'ln -s /proc/self/fd/0 /dev/stdin; ln -s /proc/self/fd/1 /dev/stdout; ln -s /proc/self/fd/2 /dev/stderr',
-    ...own.map(({ hostPath, containerPath }) => {
-      const [from, to] = [quote(`/.host${hostPath}`), quote(containerPath)];
-      return `mkdir -p "$(dirname ${to})" && cp -aL ${from} ${to} || fail ${quote(`cannot make the device ${containerPath}`)}`;
-    }),
-  ];
-}
+const usualMessage = '/dev/termination-log';
 
-function files({ terminationMessage }: ContainerSpec, place: Place): readonly string[] {
-  const { hosts, resolvConf, hostname } = place.files;
-  const own = { '/etc/hosts': hosts, '/etc/resolv.conf': resolvConf, '/etc/hostname': hostname };
-  // Links that lead to what is not there inside, such as the host's /etc/resolv.conf, make room.
-  const made = [`rm -f ${Object.keys(own).join(' ')}`];
-  const bound = { ...own, ...(terminationMessage.path === '' ? {} : { [terminationMessage.path]: place.terminationMessage }) };
-  return [...made, ...Object.entries(bound).map(([target, source]) => bindFile({ source, target, options: 'bind' }))];
+const devices = (own: readonly ContainerDevice[]): readonly string[] =>
+  own.map(({ hostPath, containerPath }) => {
+    const [from, to] = [quote(`/.host${hostPath}`), quote(containerPath)];
+    return `mkdir -p ${quote(parentOf(containerPath))} && cp -aL ${from} ${to} || fail ${quote(`cannot make the device ${containerPath}`)}`;
+  });
+
+const ownFiles = ({ files: { hosts, resolvConf, hostname } }: Place): Readonly<Record<string, string>> => ({
+  '/etc/hosts': hosts,
+  '/etc/resolv.conf': resolvConf,
+  '/etc/hostname': hostname,
+});
+
+const ownMounts = (place: Place): readonly string[] =>
+  Object.entries({ ...ownFiles(place), [usualMessage]: place.terminationMessage }).map(
+    ([target, source]) => `${escaped(`/.host${source}`)} ${target} none bind 0 0`,
+  );
+
+/** What is a directory and what a file is known only there. In the order of their paths, so that one that lies in another comes after it. */
+const directories = (mounts: readonly ContainerMount[]): readonly string[] =>
+  byDepth(mounts).map(({ hostPath, containerPath, readOnly, propagation }) => {
+    const options = ['rbind', ...(readOnly ? ['ro'] : []), ...(propagation === 'private' ? [] : [`r${propagation}`]), 'X-mount.mkdir'];
+    const line = `${escaped(`/.host${hostPath}`)} ${escaped(containerPath)} none ${options.join(',')} 0 0`;
+    return `[ ! -d ${quote(hostPath)} ] || printf '%s\\n' ${quote(line)} >>fstab`;
+  });
+
+/** Files need something to be mounted on, perhaps in a directory that is mounted itself. */
+function mountedLast({ mounts, terminationMessage: { path } }: ContainerSpec, place: Place): readonly string[] {
+  const message = path === '' || path === usualMessage ? [] : [bindFile({ source: place.terminationMessage, target: path, options: 'bind' })];
+  const files = byDepth(mounts).map(({ hostPath, containerPath, readOnly }) => {
+    const bind = bindFile({ source: hostPath, target: containerPath, options: readOnly ? 'bind,ro' : 'bind' });
+    return `[ -d ${quote(`/.host${hostPath}`)} ] || { ${bind}; }`;
+  });
+  return [...message, ...files];
 }
 
 interface Bind {
@@ -95,24 +127,11 @@ interface Bind {
 }
 
 const bindFile = ({ source, target, options }: Bind): string =>
-  `mkdir -p ${quote(parentOf(target))} && { [ -e ${quote(target)} ] || : >${quote(target)}; } && mount -o ${options} ${quote(`/.host${source}`)} ${quote(target)} || fail ${quote(`cannot mount ${target}`)}`;
+  `mkdir -p ${quote(parentOf(target))} && { [ -e ${quote(target)} ] || : >${quote(target)}; } && mount -o ${options} ${quote(`/.host${source}`)} ${quote(target)} 2>&3 || fail ${quote(`cannot mount ${target}`)}`;
 
 const parentOf = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf('/')));
 
-/** In the order of their paths, so that one that lies in another comes after it. What is a directory and what a file is known only here. */
-function volumes(mounts: readonly ContainerMount[]): readonly string[] {
-  const sorted = mounts.toSorted((a, b) => depth(a.containerPath) - depth(b.containerPath));
-  return sorted.flatMap(({ hostPath, containerPath, readOnly, propagation }) => {
-    const [source, target] = [quote(`/.host${hostPath}`), quote(containerPath)];
-    const file = bindFile({ source: hostPath, target: containerPath, options: 'bind' });
-    const directory = `mkdir -p ${target} && mount --rbind ${source} ${target} || fail ${quote(`cannot mount ${containerPath}`)}`;
-    return [
-      `if [ -d ${source} ]; then ${directory}; else ${file}; fi`,
-      ...(readOnly ? [`mount -o remount,bind,ro ${target} || fail ${quote(`cannot make ${containerPath} read-only`)}`] : []),
-      ...(propagation === 'private' ? [] : [`mount --make-r${propagation} ${target}`]),
-    ];
-  });
-}
+const byDepth = (mounts: readonly ContainerMount[]): readonly ContainerMount[] => mounts.toSorted((a, b) => depth(a.containerPath) - depth(b.containerPath));
 
 const depth = (path: string): number => path.split('/').filter((part) => part !== '').length;
 
@@ -136,7 +155,9 @@ function findProgram(spec: ContainerSpec, [name = '']: readonly string[]): reado
     ];
   }
   return [
-    `(PATH=${quote(path)}; command -v ${quoted}) >/dev/null 2>&1 || fail ${quote(`exec: ${JSON.stringify(name)}: executable file not found in $PATH: unknown`)}`,
+    `usual=$PATH PATH=${quote(path)}`,
+    `command -v ${quoted} >/dev/null 2>&1 || fail ${quote(`exec: ${JSON.stringify(name)}: executable file not found in $PATH: unknown`)}`,
+    'PATH=$usual',
   ];
 }
 

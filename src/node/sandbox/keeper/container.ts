@@ -158,6 +158,7 @@ export class KeptContainer {
     const { layout, pause } = this.#around;
     const place: Place = {
       stage: layout.stage,
+      devices: path.relative(layout.stage, layout.devices),
       files: layout.files(this.spec.podUid),
       terminationMessage: this.#terminationFile,
       groups: this.groups,
@@ -191,7 +192,7 @@ export class KeptContainer {
       child.on('close', (code, name) => {
         log.close();
         if (report.endsWith('\nok\n')) this.#end(this.#ending(exitCodeOf(code, signalNumber(name))));
-        else if (this.#run.state.type !== 'exited') failed(/error (.*)/.exec(report)?.[1] ?? `it ended with ${exitCodeOf(code, signalNumber(name))}`, 128);
+        else if (this.#run.state.type !== 'exited') failed(wrongIn(report) ?? `it ended with ${exitCodeOf(code, signalNumber(name))}`, 128);
         this.#limited?.remove();
       });
     });
@@ -245,6 +246,13 @@ export class KeptContainer {
 
 const startErrorPrefix =
   'failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: ';
+
+/** What the container's script says is wrong, and before it, in its own words, whoever it had to do it. */
+function wrongIn(report: string): string | undefined {
+  const lines = report.trim().split('\n').slice(1);
+  const last = lines.pop() ?? '';
+  return last.startsWith('error ') ? [last.slice('error '.length), ...lines].join(': ').slice(0, 4096) : undefined;
+}
 
 function readEnd(file: string, bytes: number): string {
   try {

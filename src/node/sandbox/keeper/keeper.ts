@@ -1,9 +1,12 @@
 /** The process that keeps containers: it makes them, writes down what they say, and sees how they end. Agents come and go. */
-import { mkdirSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Cancel, World } from '../../../world/world.ts';
 import type { Result } from '../../runtime.ts';
+import { devicesScript } from '../container-script.ts';
 import { type Call, lineReader, type Opening, type Request, type Told } from '../protocol.ts';
 import { type Layout, layoutOf, socketOf } from './layout.ts';
 import type { LogBounds } from './log-file.ts';
@@ -12,6 +15,7 @@ import { KeptPod, type PodNotes } from './pod.ts';
 import { marked, signal } from './processes.ts';
 import { type Incoming, refuse, serveAttach, serveConnect, serveExec } from './sessions.ts';
 import { namesIn, readState } from './state-files.ts';
+import { Turns } from './turns.ts';
 
 export interface KeeperOptions {
   readonly world: World;
@@ -43,14 +47,17 @@ class Keeper {
   readonly #pods = new Map<string, KeptPod>();
   readonly #agents = new Set<Socket>();
   readonly #server: Server;
+  readonly #turns: Turns;
   #cancelIdle: Cancel = () => undefined;
 
   constructor(options: KeeperOptions) {
     this.#options = options;
     this.#layout = layoutOf(options.root, { hidden: options.hidden, namespaces: (uid) => this.#pods.get(uid)?.namespaces ?? [] });
     this.#network = new Network({ cidr: options.podCidr, bridge: this.#layout.bridge });
+    this.#turns = new Turns(options.world.timers, 2 * availableParallelism());
     this.#server = createServer((socket) => this.#accept(socket));
     mkdirSync(this.#layout.stage, { recursive: true });
+    if (!existsSync(this.#layout.devices)) execFileSync('sh', ['-c', devicesScript(this.#layout.devices)]);
   }
 
   /** Containers of a keeper that died have lost whom they write to: they end, and what is known of them is kept. */
@@ -168,7 +175,7 @@ class Keeper {
     const done = { ok: true, value: undefined } as const;
     switch (call.call) {
       case 'start-pod':
-        return (this.#pods.get(call.spec.uid) ?? this.#keep({ spec: call.spec, pause: undefined, ips: [] })).start();
+        return this.#turns.take(() => (this.#pods.get(call.spec.uid) ?? this.#keep({ spec: call.spec, pause: undefined, ips: [] })).start());
       case 'stop-pod':
         await this.#pods.get(call.uid)?.stop();
         return done;
@@ -176,7 +183,9 @@ class Keeper {
         return this.#remove(call.uid);
       case 'start-container': {
         const pod = this.#pods.get(call.spec.podUid);
-        return pod === undefined ? { ok: false, error: { reason: 'not-found', message: 'no such pod' } } : pod.startContainer(call.spec);
+        return pod === undefined
+          ? { ok: false, error: { reason: 'not-found', message: 'no such pod' } }
+          : this.#turns.take(() => pod.startContainer(call.spec));
       }
       case 'stop-container':
         await this.#container(call.id)?.stop(call.graceMs);

@@ -8,6 +8,8 @@ export interface Layout {
   readonly name: string;
   /** An empty directory. */
   readonly stage: string;
+  /** What every container finds in /dev. */
+  readonly devices: string;
   readonly pods: string;
   /** The control group of all containers. */
   readonly group: string;
@@ -35,6 +37,7 @@ export function layoutOf(root: string, options: { readonly hidden: readonly stri
     root,
     name,
     stage: path.join(root, 'stage'),
+    devices: path.join(root, 'devices'),
     pods: path.join(root, 'pods'),
     group: `moor-${name}`,
     bridge: `moor-${name}`,

@@ -12,6 +12,9 @@ export interface PodNetwork {
 export class Network {
   readonly #network: PodNetwork;
   #made: Promise<string> | undefined;
+  /** Who waits to be connected, while others are. */
+  #waiting: { readonly commands: string; readonly done: (wrong: string) => void }[] = [];
+  #isConnecting = false;
 
   constructor(network: PodNetwork) {
     this.#network = network;
@@ -22,7 +25,22 @@ export class Network {
     const wrong = await this.#make();
     if (wrong !== '') return wrong;
     const outside = outsideOf(uid);
-    return run(['ip', '-batch', '-'], `link add ${outside} type veth peer name eth0 netns ${pid}\nlink set ${outside} master ${this.#network.bridge} up\n`);
+    const commands = `link add ${outside} type veth peer name eth0 netns ${pid}\nlink set ${outside} master ${this.#network.bridge} up\n`;
+    return new Promise((done) => {
+      this.#waiting.push({ commands, done });
+      if (!this.#isConnecting) void this.#connectWaiting();
+    });
+  }
+
+  /** All that have come meanwhile by one ip(8); if something is wrong with one of them, each by its own. */
+  async #connectWaiting(): Promise<void> {
+    this.#isConnecting = true;
+    for (let all = this.#waiting.splice(0); all.length > 0; all = this.#waiting.splice(0)) {
+      const wrong = await run(['ip', '-batch', '-'], all.map(({ commands }) => commands).join(''));
+      if (wrong === '' || all.length === 1) for (const { done } of all) done(wrong);
+      else for (const { commands, done } of all) done(await run(['ip', '-force', '-batch', '-'], commands).then((said) => (isThere(said) ? '' : said)));
+    }
+    this.#isConnecting = false;
   }
 
   /** Commands of ip(8) for inside of the pod, in one line each. */
@@ -53,6 +71,9 @@ export class Network {
     return run(['ip', '-batch', '-'], `addr replace ${gatewayOf(cidr)}/${prefix} dev ${bridge}\nlink set ${bridge} up\n`);
   }
 }
+
+/** What was done before another of the same batch failed. */
+const isThere = (said: string): boolean => said.split('\n').every((line) => /File exists|^Command failed/.test(line));
 
 /** At most 15 characters. */
 const outsideOf = (uid: string): string => `moor${createHash('sha256').update(uid).digest('hex').slice(0, 10)}`;

@@ -148,7 +148,7 @@ export class KeptPod {
     const { address, hostname, hostIpc } = this.#notes.spec;
     const own = [...(address === undefined ? [] : ['--net', '--uts']), ...(hostIpc ? [] : ['--ipc'])];
     const lines = address === undefined ? [] : network.inside(address);
-    const setUp = address === undefined ? '' : `hostname "$0"; read -r go && ip -batch - >&2 && `;
+    const setUp = address === undefined ? '' : `echo "$0" >/proc/sys/kernel/hostname; read -r go && ip -batch - >&2 && `;
     const script = `echo u >&3; ${setUp}echo r >&3 && exec 3>&- && exec sleep infinity </dev/null 2>/dev/null`;
     const child = launch(['unshare', ...own, 'sh', '-c', script, hostname], { stdio: ['pipe', 'ignore', 'pipe', 'pipe'], mark: layout.mark(this.uid) });
     child.stdin?.on('error', () => undefined);
