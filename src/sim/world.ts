@@ -57,9 +57,13 @@ export class SimulatedWorld implements World {
     return new Promise((resolve) => void this.timers.after(ms, resolve));
   }
 
+  /** Asked when nothing can run before time moves on. True: now something can. */
+  onIdle: () => boolean = () => false;
+
   /** Runs one callback, moving time on if need be. False: there is none. */
   step(): boolean {
     for (;;) {
+      if (this.#ready.length === 0 && this.onIdle()) return true;
       if (this.#ready.length === 0) this.#now = Math.max(this.#now, this.#waiting.nextTime() ?? this.#now);
       for (let next = this.#waiting.nextTime(); next !== undefined && next <= this.#now; next = this.#waiting.nextTime()) {
         const due = this.#waiting.take();

@@ -1,6 +1,7 @@
 import { type DriverAnswer, type DriverErrorCode, failed, type VolumeDriver } from '../../drivers/contract.ts';
 import type { SimulatedProcess } from '../process.ts';
 import type { SimulatedWorld } from '../world.ts';
+import type { Verdict } from '../exhaustive/gate.ts';
 import type { Moment } from './faults.ts';
 
 /** What is to go wrong with the next calls, whoever makes them. */
@@ -27,33 +28,43 @@ export interface TroubledOptions {
   readonly world: SimulatedWorld;
   readonly process: SimulatedProcess;
   readonly trouble: BackendTrouble;
+  /** Whether the process survives this call, where somebody chooses that. */
+  readonly verdict?: ((what: string) => Promise<Verdict>) | undefined;
+  readonly onCrash?: (process: SimulatedProcess) => void;
 }
 
 /** A driver as a process reaches it: slow, failing, and not there any more once the process is dead. */
 export function troubled(driver: VolumeDriver, options: TroubledOptions): VolumeDriver {
-  const through = <T>(call: () => Promise<DriverAnswer<T>>) => callThrough(call, options);
+  const through = <T>(what: string, call: () => Promise<DriverAnswer<T>>) => callThrough(what, call, options);
   const { attaching } = driver;
   return {
     facts: driver.facts,
     handleFor: (name) => driver.handleFor(name),
     handleOf: (source) => driver.handleOf(source),
-    create: (request, leader) => through(() => driver.create(request, leader)),
-    delete: (handle, leader) => through(() => driver.delete(handle, leader)),
-    list: () => through(() => driver.list()),
-    expand: (request, leader) => through(async () => driver.expand?.(request, leader) ?? failed('Unimplemented', `${driver.facts.name} expands nothing`)),
+    create: (request, leader) => through(`create ${request.name}`, () => driver.create(request, leader)),
+    delete: (handle, leader) => through(`delete ${handle}`, () => driver.delete(handle, leader)),
+    list: () => callThrough('', () => driver.list(), { ...options, verdict: undefined }),
+    expand: (request, leader) =>
+      through(`expand ${request.handle}`, async () => driver.expand?.(request, leader) ?? failed('Unimplemented', `${driver.facts.name} expands nothing`)),
     ...(attaching === undefined
       ? {}
       : {
           attaching: {
-            publish: (request, leader) => through(() => attaching.publish(request, leader)),
-            unpublish: (request, leader) => through(() => attaching.unpublish(request, leader)),
-            ...(attaching.published === undefined ? {} : { published: () => through(async () => attaching.published?.() ?? failed('Unimplemented', '')) }),
+            publish: (request, leader) => through(`publish ${request.handle} ${request.nodeId}`, () => attaching.publish(request, leader)),
+            unpublish: (request, leader) => through(`unpublish ${request.handle} ${request.nodeId}`, () => attaching.unpublish(request, leader)),
+            ...(attaching.published === undefined
+              ? {}
+              : { published: () => callThrough('', async () => attaching.published?.() ?? failed('Unimplemented', ''), { ...options, verdict: undefined }) }),
           },
         }),
   };
 }
 
-async function callThrough<T>(call: () => Promise<DriverAnswer<T>>, { world, process, trouble }: TroubledOptions): Promise<DriverAnswer<T>> {
+async function callThrough<T>(what: string, call: () => Promise<DriverAnswer<T>>, options: TroubledOptions): Promise<DriverAnswer<T>> {
+  const { world, process, trouble } = options;
+  if (!process.alive) return await never;
+  const verdict = options.verdict === undefined ? 'go' : await options.verdict(what);
+  if (verdict === 'die-before') options.onCrash?.(process);
   if (!process.alive) return await never;
   const [crash, failure] = [trouble.crash(), trouble.failures.shift()];
   if (trouble.delayMs > 0) await world.sleep(world.random.float() * trouble.delayMs);
@@ -63,6 +74,7 @@ async function callThrough<T>(call: () => Promise<DriverAnswer<T>>, { world, pro
   if (failure === 'before') return failed(pick(world, beforeEffect), 'simulated: nothing was done');
   const answer = await call();
   if (crash?.moment === 'after') crash.onCrash(process);
+  if (verdict === 'die-after') options.onCrash?.(process);
   await process.whileAwake(undefined);
   return failure === 'after' ? failed(pick(world, afterEffect), 'simulated: nobody knows what was done') : answer;
 }

@@ -23,6 +23,7 @@ export class Observer {
   #revision = 0;
   #watch: Watch | undefined;
   #changes = 0;
+  readonly #revisions = new Map<string, number>();
 
   constructor(options: ObserverOptions) {
     this.#options = options;
@@ -31,6 +32,11 @@ export class Observer {
   /** How often something changed that is more than a sign of life. */
   get changes(): number {
     return this.#changes;
+  }
+
+  /** Of all objects that invariants look at, as they are now. */
+  get revisions(): ReadonlySet<number> {
+    return new Set(this.#revisions.values());
   }
 
   /** The store of a new life of the server. What changed while nobody looked is seen now, all at once. */
@@ -78,7 +84,11 @@ export class Observer {
     this.#revision = Math.max(this.#revision, revision);
     const now = this.#options.now();
     // A transaction is whole, or it is not: nobody judges half of it.
-    for (const change of changes) this.facts.change(change, now);
+    for (const change of changes) {
+      this.facts.change(change, now);
+      if (change.after === undefined) this.#revisions.delete(`${change.type} ${change.key}`);
+      else this.#revisions.set(`${change.type} ${change.key}`, change.revision);
+    }
     for (const change of changes) {
       if (!isSignOfLife(change)) this.#changes++;
       this.#judge(change);

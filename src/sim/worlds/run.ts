@@ -5,9 +5,10 @@ import { happeningsEndMs } from '../workloads/draw.ts';
 import { Performer } from '../workloads/perform.ts';
 import { simulate, type SimulatedWorld } from '../world.ts';
 import { describeFault } from '../faults/faults.ts';
-import { endState, idlePod, leftUndone } from './end-state.ts';
+import { endState } from './end-state.ts';
 import type { Plan } from './plan.ts';
 import { RunningWorld } from './running.ts';
+import { settle } from './settle.ts';
 
 export interface Outcome {
   /** What broke first; undefined: nothing did. */
@@ -17,9 +18,6 @@ export interface Outcome {
   readonly steps: number;
 }
 
-/** Nothing may change for so long before the world counts as quiet: longer than any delay between two attempts. */
-const quietMs = 150_000;
-const quietWithinMs = 1_800_000;
 const mostSteps = 1_000_000;
 
 /** Runs a world to its end, or to the first violation. A world in which it must not matter also runs without faults, and has to end alike. */
@@ -51,9 +49,11 @@ async function live(plan: Plan): Promise<Outcome & { readonly end: readonly stri
       plan.seed,
       async (world) => {
         const violated = new Promise<void>((resolve) => {
-          seen.running = new RunningWorld(world, plan, (violation) => {
-            seen.violation ??= violation;
-            resolve();
+          seen.running = new RunningWorld(world, plan, {
+            onViolation: (violation) => {
+              seen.violation ??= violation;
+              resolve();
+            },
           });
         });
         if (seen.running !== undefined) await Promise.race([violated, story(seen.running).then((found) => void (seen.violation ??= found))]);
@@ -106,23 +106,6 @@ async function act(running: RunningWorld, happenings: readonly Happening[], unti
     const ending = await performer.perform(action);
     if (ending !== 'done') timeline.add(who, `${describe(action)}: ${ending}`);
   }
-}
-
-/** Quiet, and with nothing left to do: a disk of a machine that is gone is taken from it only after six minutes. */
-async function settle({ observer, world, plan }: RunningWorld): Promise<Violation | undefined> {
-  const deadline = world.clock.monotonic() + quietWithinMs;
-  // Where nobody is in anybody's way, every pod runs in the end; a scheduler may wait ten minutes for a volume, though.
-  const undone = () => leftUndone(observer.facts) ?? (plan.settings.confluent ? idlePod(observer.facts) : undefined);
-  let [seen, since] = [observer.changes, world.clock.monotonic()];
-  while (world.clock.monotonic() < deadline) {
-    await world.sleep(10_000);
-    if (observer.changes !== seen) [seen, since] = [observer.changes, world.clock.monotonic()];
-    else if (world.clock.monotonic() - since >= quietMs && undone() === undefined) return undefined;
-  }
-  const minutes = quietWithinMs / 60_000;
-  const left = undone();
-  if (left !== undefined) return { invariant: 'once faults stop, nothing is left undone', what: `${left}, after ${minutes} minutes` };
-  return { invariant: 'once faults stop, the system is quiet within a bound', what: `something still changes after ${minutes} minutes` };
 }
 
 const looksAfresh = ({ seed }: Plan): boolean => new Prng(seed).chance(0.4);

@@ -6,10 +6,11 @@ import type { ApiRequest, ApiResponse } from '../../server/api.ts';
 import { SimulatedCluster } from '../cluster/cluster.ts';
 import { Part, type PartLife } from '../cluster/part.ts';
 import { SimulatedDisks } from '../disks.ts';
-import { BackendTrouble, troubled } from '../faults/driver.ts';
+import { BackendTrouble, troubled, type TroubledOptions } from '../faults/driver.ts';
 import { type Fault, isTrouble, type Moment, troubles } from '../faults/faults.ts';
 import { invariantsOf } from '../invariants/index.ts';
 import { Observer, type Violation } from '../invariants/observer.ts';
+import type { Gate, Verdict } from '../exhaustive/gate.ts';
 import { perfectNetwork, SimulatedNetwork } from '../network.ts';
 import type { SimulatedWorld } from '../world.ts';
 import { controllersName, nodeName, partNames, type Plan, schedulerName } from './plan.ts';
@@ -22,6 +23,12 @@ interface ArmedCrash {
   writes: number;
   readonly moment: Moment;
   readonly backMs: number;
+}
+
+export interface RunningWorldOptions {
+  readonly onViolation: (violation: Violation) => void;
+  /** Where every effect waits for its turn; absent: none does. */
+  readonly gate?: Gate;
 }
 
 /** A plan's cluster, with a hand on everything that can go wrong in it. */
@@ -41,8 +48,10 @@ export class RunningWorld {
   readonly #lost = new Set<string>();
   #healed = false;
   readonly #began: number;
+  readonly #gate: Gate | undefined;
 
-  constructor(world: SimulatedWorld, plan: Plan, onViolation: (violation: Violation) => void) {
+  constructor(world: SimulatedWorld, plan: Plan, { onViolation, gate }: RunningWorldOptions) {
+    this.#gate = gate;
     this.world = world;
     this.plan = plan;
     this.#began = world.clock.monotonic();
@@ -182,6 +191,7 @@ export class RunningWorld {
     if (part === undefined || !part.up) return;
     this.timeline.add('fault', `${name} dies`);
     part.crash();
+    this.#gate?.drop(name);
     this.world.timers.after(backMs, () => this.#start(part));
   }
 
@@ -243,7 +253,8 @@ export class RunningWorld {
     const identity = `${name}-${life.number}`;
     const numbers = Array.from({ length: Math.max(settings.leaders, settings.nodes) }, (_, i) => i + 1);
     if (numbers.some((number) => controllersName(number) === name)) {
-      const throughTo = (driver: Parameters<typeof troubled>[0]) => troubled(driver, { world: this.world, process: life.process, trouble: this.#backend });
+      const throughTo = (driver: Parameters<typeof troubled>[0]) =>
+        troubled(driver, { world: this.world, process: life.process, trouble: this.#backend, ...this.#chosen(name) });
       this.cluster.run({ ...life, identity, throughTo });
     } else if (numbers.some((number) => schedulerName(number) === name)) this.cluster.schedule({ ...life, identity });
     else this.cluster.runNodes({ ...life, hosts: this.#host(name) });
@@ -260,7 +271,7 @@ export class RunningWorld {
     return {
       watch: (request, sink) => server.watch(request, sink),
       send: async (request) => {
-        const crash = isRealWrite(request) ? this.#dueCrash(name) : undefined;
+        const crash = isRealWrite(request) ? await this.#crashAt(name, request) : undefined;
         if (crash?.moment === 'before') {
           this.#crash(name, crash.backMs);
           return await never;
@@ -270,6 +281,21 @@ export class RunningWorld {
         return answer;
       },
     };
+  }
+
+  async #crashAt(name: string, { method, path, body }: TransportRequest): Promise<Pick<ArmedCrash, 'moment' | 'backMs'> | undefined> {
+    if (this.#gate === undefined) return this.#dueCrash(name);
+    const verdict = await this.#pass(name, `${method} ${path}`, body?.object);
+    return verdict === 'go' ? undefined : { moment: verdict === 'die-before' ? 'before' : 'after', backMs: restartMs };
+  }
+
+  /** How calls of drivers end, where that is chosen. */
+  #chosen(name: string): Pick<TroubledOptions, 'verdict' | 'onCrash'> {
+    return this.#gate === undefined ? {} : { verdict: (what) => this.#pass(name, what), onCrash: () => this.#crash(name, restartMs) };
+  }
+
+  async #pass(who: string, what: string, body?: unknown): Promise<Verdict> {
+    return (await this.#gate?.pass({ who, what, body, mortal: !who.startsWith('node-') })) ?? 'go';
   }
 
   #dueCrash(name: string): ArmedCrash | undefined {
@@ -294,5 +320,8 @@ export class RunningWorld {
 
 /** Those that a decision is made of; leases and events come by the dozen, and to die at them proves little. */
 const isRealWrite = ({ method, path }: TransportRequest): boolean => method !== 'GET' && !/\/(leases|events)(\/|$)/.test(path);
+
+/** In worlds in which it is chosen where programs die. */
+const restartMs = 1_000;
 
 const never = new Promise<never>(() => undefined);

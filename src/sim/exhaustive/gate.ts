@@ -1,0 +1,69 @@
+/** Something that is about to change the world outside a program: a write, or a call of a driver. */
+export interface Held {
+  /** Whose it is: 'controllers-1', 'user'. */
+  readonly who: string;
+  readonly what: string;
+  readonly body?: unknown;
+  /** A program that can die over it. */
+  readonly mortal: boolean;
+}
+
+/** `die-before`, `die-after`: the program dies before its effect, or before it hears of it. */
+export type Verdict = 'go' | 'die-before' | 'die-after';
+
+interface Waiting {
+  readonly held: Held;
+  readonly answer: (verdict: Verdict) => void;
+}
+
+/** One way on from here. */
+export interface Option {
+  readonly held: Held;
+  readonly verdict: Verdict;
+  readonly index: number;
+}
+
+/** Whatever has an effect waits here until it is told to go: so the order of all effects can be chosen. */
+export class Gate {
+  #waiting: Waiting[] = [];
+  #isOpen = true;
+
+  /** Effects wait from now on. */
+  close(): void {
+    this.#isOpen = false;
+  }
+
+  pass(held: Held): Promise<Verdict> {
+    if (this.#isOpen) return Promise.resolve('go');
+    return new Promise((answer) => this.#waiting.push({ held, answer }));
+  }
+
+  get held(): readonly Held[] {
+    return this.#waiting.map(({ held }) => held);
+  }
+
+  /** Each effect may be next; each program that waits for one may die instead, or right behind it. In an order that does not change. */
+  options(mayDie: boolean): readonly Option[] {
+    const all = this.#waiting.map(({ held }, index): Option => ({ held, verdict: 'go', index }));
+    if (!mayDie) return all;
+    const mortal = all.filter(({ held }) => held.mortal);
+    // Whatever a program had under way dies with it: which of its effects it dies before makes no difference.
+    const before = mortal.filter(({ held }, i) => mortal.findIndex((other) => other.held.who === held.who) === i);
+    return [
+      ...all,
+      ...mortal.map((option): Option => ({ ...option, verdict: 'die-after' })),
+      ...before.map((option): Option => ({ ...option, verdict: 'die-before' })),
+    ];
+  }
+
+  choose({ held, verdict, index }: Option): void {
+    const [chosen] = this.#waiting.splice(index, 1);
+    if (verdict === 'die-before') this.#waiting = this.#waiting.filter((other) => other.held.who !== held.who);
+    chosen?.answer(verdict);
+  }
+
+  /** A program died: nothing of what it had under way happens. */
+  drop(who: string): void {
+    this.#waiting = this.#waiting.filter(({ held }) => held.who !== who);
+  }
+}
