@@ -40,7 +40,7 @@ export interface MoorProcess {
 }
 
 export interface MoorOptions {
-  /** False: as people start it, with nodes and storage classes. */
+  /** False: with storage classes and nodes, hollow ones unless `args` say otherwise: they are the same on every machine. */
   readonly bare?: boolean;
   readonly args?: readonly string[];
   /** A directory that survives this process; otherwise a new one is made, and removed at the end. */
@@ -55,7 +55,7 @@ export async function startMoor(options: MoorOptions = {}): Promise<MoorProcess>
     [
       moorScript,
       'up',
-      ...((options.bare ?? true) ? ['--bare'] : []),
+      ...((options.bare ?? true) ? ['--bare'] : options.args?.includes('--runtime') ? [] : ['--runtime', 'hollow']),
       '--listen',
       '127.0.0.1:0',
       '--data-dir',

@@ -4,37 +4,33 @@ import { allKinds, kubernetesKinds } from '../api/kinds/index.ts';
 import { createPaths } from '../server/discovery/paths.ts';
 import type { Auditor } from '../server/audit/auditor.ts';
 import { createAuthenticator } from '../server/auth/authenticator.ts';
-import type { Authorizer } from '../server/auth/authorizer.ts';
 import { type Certificates, ensureCertificates } from '../server/auth/certificate-files.ts';
 import { followRelations } from '../server/auth/node/follow.ts';
 import { followRbac } from '../server/auth/rbac/follow.ts';
 import { createTokenIssuer, type TokenIssuer } from '../server/auth/token-issuer.ts';
-import { createApi, type RunningApi } from '../server/create-api.ts';
+import { createApi } from '../server/create-api.ts';
 import { Metrics } from '../server/http/metrics.ts';
 import type { DriverSet } from '../drivers/driver-set.ts';
 import { type HttpServer, startHttpServer } from '../server/http/server.ts';
 import type { PodStreams } from '../server/streams/contract.ts';
-import type { HollowSettings } from '../node/hollow/hosts.ts';
-import type { Host } from '../node/host.ts';
 import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
 import type { AuditOptions } from './audit-options.ts';
 import { advertisedAddress } from './advertised-address.ts';
 import { bootstrap } from './bootstrap.ts';
+import { type Access, type ClusterNodes, type NodeRuntime, possibleImages, possibleRuntime, runNodes } from './cluster-nodes.ts';
 import { encryptedMarker } from './encrypted-marker.ts';
 import { controllerRoles, controllersByRole } from './controller-roles.ts';
 import { startControllers } from './controllers.ts';
 import { ensureDefaultClasses, storageClasses } from './default-classes.ts';
 import { ensureDefaultPolicy } from './default-policy.ts';
-import type { ImageVolumes } from './image-volumes.ts';
-import { abandonedNodes, hollowDrivers, startHollowNodes } from './hollow-nodes.ts';
-import { connectInProcess, connectNodesInProcess, systemClient } from './identities.ts';
+import { hollowDrivers } from './hollow-nodes.ts';
+import { connectInProcess, systemClient } from './identities.ts';
 import { saveBootstrapKubeconfig, saveKubeconfig } from './kubeconfig-file.ts';
 import { type NodeOptions, nodeSettings } from './node-settings.ts';
 import { openApiDocuments } from './openapi.ts';
 import { realDrivers } from './real-drivers.ts';
 import { createRealWorld, type LogLevel } from './real-world.ts';
-import type { SandboxNodes } from './sandbox-nodes.ts';
 import { startScheduler } from './scheduler.ts';
 import { secretFiles } from './secret-files.ts';
 import { signWith } from './sign-certificates.ts';
@@ -75,8 +71,6 @@ export interface ClusterOptions {
   readonly encryptionConfig?: string | undefined;
 }
 
-export type NodeRuntime = 'hollow' | 'sandbox';
-
 export interface Cluster {
   /** 'https://127.0.0.1:6443' */
   readonly url: string;
@@ -88,16 +82,6 @@ export interface Cluster {
   /** Finishes what is under way; then nothing of the cluster is left but its data. Idempotent. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
-}
-
-export interface ClusterNodes {
-  readonly runtime: NodeRuntime;
-  /** Why it is not the one that was asked for; undefined: it is. */
-  readonly why: string | undefined;
-  /** In order; ready when the cluster is. */
-  readonly running: readonly { readonly name: string; readonly zone: string | undefined }[];
-  /** Names of nodes of an earlier start that nobody runs now: they become NotReady. */
-  readonly abandoned: readonly string[];
 }
 
 /**
@@ -209,67 +193,6 @@ function runScheduler({ api, world, authorizer, auditor, plain }: Access & Pick<
   return () => scheduler.stop();
 }
 
-/** The nodes in the server's process. A cluster without them is ready at once; one with them, when they are. */
-async function runNodes(wanted: WantedNodes, { api, world, authorizer, auditor }: Access, undo: Undo): Promise<ClusterNodes> {
-  const { runtime, why, settings } = wanted;
-  const abandonedAt = (hosts: ReadonlyMap<string, Host>) => abandonedNodes(systemClient(api, 'apiserver'), hosts);
-  if (settings.count === 0) return { runtime, why, running: [], abandoned: await abandonedAt(new Map()) };
-  const server = { connect: connectInProcess(api, authorizer, auditor), connectNode: connectNodesInProcess(api, authorizer, auditor), world };
-  const nodes = runtime === 'sandbox' ? await runSandboxes(wanted, server) : startHollowNodes(settings, server);
-  undo.later(() => nodes.stop());
-  await Promise.race([nodes.ready, patience(world)]);
-  const running = Array.from(nodes.hosts.values(), ({ name, labels }) => ({ name, zone: labels['topology.kubernetes.io/zone'] }));
-  return { runtime, why, running, abandoned: await abandonedAt(nodes.hosts) };
-}
-
-interface WantedNodes extends PossibleRuntime {
-  readonly settings: HollowSettings;
-  readonly capacity: Readonly<Record<string, string>>;
-  readonly dataDir: string;
-  /** By node: where those whose pods run put what they offer. */
-  readonly podStreams: Map<string, PodStreams>;
-  /** Undefined: there can be none. */
-  readonly images: ImageVolumes | undefined;
-}
-
-interface PossibleRuntime {
-  readonly runtime: NodeRuntime;
-  /** Why it is not the one that was asked for. */
-  readonly why: string | undefined;
-}
-
-/** Pods that cannot run here are hollow: everything else about them is as real. */
-async function possibleRuntime(asked: NodeRuntime): Promise<PossibleRuntime> {
-  if (asked === 'hollow') return { runtime: asked, why: undefined };
-  const { canSandbox } = await import('../node/sandbox/detect.ts');
-  const ability = canSandbox();
-  return ability.can ? { runtime: asked, why: undefined } : { runtime: 'hollow', why: ability.why };
-}
-
-/** Volumes with a size, where this machine can have them. */
-async function possibleImages(dataDir: string, nodes: number): Promise<ImageVolumes | undefined> {
-  const { imageVolumes } = await import('./image-volumes.ts');
-  return imageVolumes(path.join(dataDir, 'images'), nodes);
-}
-
-/** Loaded only if somebody wants it. */
-async function runSandboxes(
-  { settings, capacity, dataDir, podStreams, images }: WantedNodes,
-  server: Parameters<typeof startHollowNodes>[1],
-): Promise<SandboxNodes> {
-  const { startSandboxNodes } = await import('./sandbox-nodes.ts');
-  const { RuntimeStreams } = await import('../node/streams/pod-streams.ts');
-  const nodes = await startSandboxNodes({ settings, capacity, directory: path.join(dataDir, 'nodes'), hidden: [dataDir], images }, server);
-  for (const [name, runtime] of nodes.runtimes) podStreams.set(name, new RuntimeStreams(runtime));
-  return nodes;
-}
-
-/** Nodes that cannot be registered are tried again and again, which the log tells; the rest of the cluster is of use all the same. */
-const patience = (world: World): Promise<void> => new Promise((resolve) => void world.timers.after(60_000, resolve));
-
-/** How whatever runs in this process reaches the API. */
-type Access = Pick<Serving, 'api' | 'world' | 'authorizer' | 'auditor'>;
-
 interface Running extends Access, Pick<Serving, 'certificates' | 'plain'> {
   readonly drivers: DriverSet;
 }
@@ -277,17 +200,13 @@ interface Running extends Access, Pick<Serving, 'certificates' | 'plain'> {
 /** Objects that the controllers read in one slice: some ten milliseconds. */
 const pageSize = 500;
 
-interface Serving {
-  readonly api: RunningApi;
+interface Serving extends Access {
   readonly store: Store;
-  readonly world: World;
   readonly tokens: TokenIssuer;
-  readonly authorizer: Authorizer;
   readonly certificates: Certificates;
   readonly readiness: Readiness;
   readonly plain: boolean;
   readonly metrics: Metrics;
-  readonly auditor: Auditor | undefined;
   readonly podStreams: ReadonlyMap<string, PodStreams>;
 }
 

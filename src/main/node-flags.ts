@@ -2,7 +2,12 @@ import { type Flag, type FlagValues, UsageError } from '../cli/command.ts';
 import { type NodeOptions, NodeSettingsError, nodeSettings, usualNodes } from './node-settings.ts';
 
 export const nodeFlags: readonly Flag[] = [
-  { name: 'nodes', value: 'N', about: 'hollow nodes: nothing runs on them, everything else is real', otherwise: `${usualNodes.count}; with --bare none` },
+  {
+    name: 'nodes',
+    value: 'N',
+    about: 'how many nodes; more than one are hollow: nothing runs on them, everything else is real',
+    otherwise: `1 on which pods run, else ${usualNodes.count} hollow ones; with --bare none`,
+  },
   { name: 'zones', value: 'ZONE,…', about: 'where they are, in turn', otherwise: usualNodes.zones.join(',') },
   { name: 'region', value: 'REGION', about: 'where the zones are', otherwise: usualNodes.region },
   { name: 'node-capacity', value: 'cpu=N,…', about: 'what each node has of which resource', otherwise: amounts(usualNodes.capacity) },

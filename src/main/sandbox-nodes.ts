@@ -9,6 +9,7 @@ import type { Connect, ConnectNode } from './identities.ts';
 import type { ImageVolumes } from './image-volumes.ts';
 import { sha256, thisMachine } from './machine-facts.ts';
 import { nodeDrivers } from './node-drivers.ts';
+import { podBlockFor } from './pod-block.ts';
 import { realDisk } from './real-disk.ts';
 import { realHostFiles } from './real-host-files.ts';
 import { realMounts } from './real-mounts.ts';
@@ -45,19 +46,17 @@ export async function startSandboxNodes({ settings, capacity, directory, hidden,
   const hosts = new Map<string, Host>();
   const runtimes = new Map<string, Runtime>();
   const agents: NodeAgent[] = [];
-  for (const { name, labels, podCidr } of hollowHosts({ ...settings, drivers: [] }, machine, sha256).values()) {
+  for (const { name, labels } of hollowHosts({ ...settings, drivers: [] }, machine, sha256).values()) {
     const root = await nodeDirectory(path.join(directory, name));
+    const own = connectNode(name);
+    const alsoTaken = Array.from(hosts.values(), (other) => other.podCidr);
+    const podCidr = await podBlockFor({ node: name, root: path.join(root, 'sandbox'), own, alsoTaken });
     const here = await thisMachine({ name, podCidr, root, labels: placeOf(labels), capacity });
     const host = images === undefined ? here : images.on(here);
     const runtime = sandboxOn(world, { root: path.join(root, 'sandbox'), podCidr, hidden });
     hosts.set(name, host);
     runtimes.set(name, runtime);
-    agents.push(
-      await startAgentHere(
-        { host, root, runtime, images },
-        { world, reader: connect('moor-informers'), teller: connect('hollow-nodes'), own: connectNode(name) },
-      ),
-    );
+    agents.push(await startAgentHere({ host, root, runtime, images }, { world, reader: connect('moor-informers'), teller: connect('hollow-nodes'), own }));
   }
   return {
     hosts,

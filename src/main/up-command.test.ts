@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseListen } from './up-command.ts';
+import { parseFlags } from '../cli/command.ts';
+import { clusterOptions, parseListen, upCommand } from './up-command.ts';
 
 describe('--listen', () => {
   test.each([
@@ -14,4 +15,19 @@ describe('--listen', () => {
   test.each(['', 'localhost', '127.0.0.1:', '127.0.0.1:65536', '::1:80', 'a:b', '1.2.3.4:-1'])('refuses %j and says what would be right', (text) =>
     expect(() => parseListen(text)).toThrow(/--listen wants HOST:PORT with a port from 0 to 65535/),
   );
+});
+
+describe('what pods are', () => {
+  const runtime = (...args: string[]): string | undefined => clusterOptions(parseFlags(upCommand, args)).runtime;
+
+  test.each([
+    [[], 'sandbox'],
+    [['--nodes', '1'], 'sandbox'],
+    [['--nodes', '2'], 'hollow'],
+    [['--bare'], 'hollow'],
+    [['--zones', 'a'], 'hollow'],
+    [['--csi-drivers', 'disk.example.com'], 'hollow'],
+    [['--runtime', 'hollow'], 'hollow'],
+    [['--runtime', 'sandbox', '--nodes', '3', '--bare'], 'sandbox'],
+  ])('%j: %s', (args, expected) => expect(runtime(...args)).toBe(expected));
 });

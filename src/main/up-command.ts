@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { type Command, type FlagValues, UsageError } from '../cli/command.ts';
 import { auditFlags, auditOptions } from './audit-options.ts';
+import type { NodeRuntime } from './cluster-nodes.ts';
 import type { ClusterOptions } from './cluster.ts';
 import { nodeFlags, nodeOptions } from './node-flags.ts';
 
@@ -9,9 +10,14 @@ import { nodeFlags, nodeOptions } from './node-flags.ts';
 export const upCommand: Command = {
   name: 'up',
   summary: 'start a cluster in the foreground',
-  about: `Starts the API server, its controllers and hollow nodes in this process and serves the Kubernetes API over HTTPS.
+  about: `Starts the API server, its controllers and nodes in this process and serves the Kubernetes API over HTTPS.
 The first start makes certificates, a data directory and two storage classes; later ones go on where the last one
 stopped, however that ended. Ctrl-C stops it cleanly; so does SIGTERM.
+
+Where it can (Linux, root, namespaces), this machine is the one node: pods are processes in sandboxes over its files, with
+their volumes really mounted. Containers go on when this ends, and the next start finds them. Where it cannot, or if any
+of --nodes (more than one), --zones, --region, --node-capacity, --volume-limit or --csi-drivers is given, nodes are
+hollow; the screen says which, and why. --runtime decides it in any case; --bare has no nodes unless asked.
 
 On hollow nodes pods live as anywhere else (scheduled, volumes attached and waited for, statuses, events, grace),
 but nothing runs: annotations say how long a container runs and how it ends (docs/EXTENSIONS.md).
@@ -35,7 +41,7 @@ you delete them or start with more again. A node that you delete comes back with
       value: 'KIND',
       about: 'what pods are: hollow (nothing runs) or sandbox (processes of this machine; Linux, root)',
       oneOf: ['hollow', 'sandbox'],
-      otherwise: 'hollow',
+      otherwise: 'sandbox where it can be, unless flags below ask for nodes that this machine is not',
     },
     ...nodeFlags,
     { name: 'controllers', about: '=false: the server alone; "moor controllers" runs them elsewhere', otherwise: 'true' },
@@ -58,6 +64,7 @@ you delete them or start with more again. A node that you delete comes back with
   ],
   examples: [
     { line: 'moor up', about: 'a durable cluster for daily work' },
+    { line: 'moor up --runtime hollow', about: 'three nodes on which nothing runs' },
     { line: 'moor up --nodes 100 --zones a,b --node-capacity cpu=64,memory=256Gi --volume-limit 25', about: 'a larger one' },
     { line: 'moor up --csi-drivers ebs.csi.aws.com', about: 'volumes as a cloud has them: zonal and attached, with nothing behind them' },
     { line: 'moor up --bare --store memory --listen 127.0.0.1:0 --kubeconfig ./kubeconfig', about: 'a throw-away API server for a test suite' },
@@ -83,7 +90,7 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
     store: flags.text('store') === 'memory' ? 'memory' : 'embedded',
     bare: flags.on('bare'),
     nodes: nodeOptions(flags),
-    runtime: flags.text('runtime') === 'sandbox' ? 'sandbox' : 'hollow',
+    runtime: runtimeOf(flags),
     plain: flags.on('plain'),
     controllers: flags.text('controllers') !== 'false',
     scheduler: (flags.text('scheduler') ?? flags.text('controllers')) !== 'false',
@@ -91,6 +98,14 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
     encryptionConfig: resolved(flags.text('encryption-provider-config')),
     logLevel: (flags.text('log-level') as ClusterOptions['logLevel']) ?? 'info',
   };
+}
+
+/** This machine is one node, as it is: who asks for others means hollow ones. */
+function runtimeOf(flags: FlagValues): NodeRuntime {
+  const said = flags.text('runtime');
+  if (said !== undefined) return said === 'sandbox' ? 'sandbox' : 'hollow';
+  const asksForOthers = ['zones', 'region', 'node-capacity', 'volume-limit', 'csi-drivers'].some((name) => flags.text(name) !== undefined);
+  return asksForOthers || flags.on('bare') || Number(flags.text('nodes') ?? 1) > 1 ? 'hollow' : 'sandbox';
 }
 
 const resolved = (file: string | undefined): string | undefined => (file === undefined ? undefined : path.resolve(file));

@@ -1,7 +1,8 @@
 import { UnreadableValue } from '../server/at-rest/encrypted-store.ts';
 import { ConfigFileError } from '../server/configuration/config-file.ts';
 import { StoreError } from '../store/contract.ts';
-import { type Cluster, type ClusterNodes, type ClusterOptions, startCluster } from './cluster.ts';
+import type { ClusterNodes } from './cluster-nodes.ts';
+import { type Cluster, type ClusterOptions, startCluster } from './cluster.ts';
 import { firstSignal } from './first-signal.ts';
 import { KubeconfigInUse } from './kubeconfig-file.ts';
 import { version } from './version.ts';
@@ -33,7 +34,7 @@ function readyScreen(cluster: Cluster, options: ClusterOptions): string {
     `  data        ${data}`,
     `  kubeconfig  ${cluster.kubeconfig}`,
     `  nodes       ${nodesLine(cluster.nodes)}`,
-    ...(cluster.nodes.why === undefined ? [] : [`  no sandbox  ${cluster.nodes.why}`]),
+    ...(cluster.nodes.why === undefined ? [] : [`  hollow      pods do not run here: ${cluster.nodes.why}`]),
     ...(cluster.nodes.abandoned.length === 0 ? [] : [`  abandoned   ${abandonedLine(cluster.nodes.abandoned)}`]),
     `  classes     ${classesLine(cluster.storageClasses)}`,
     '',

@@ -36,6 +36,33 @@ export function freeAddress(cidr: string, taken: ReadonlySet<string>, holder: st
   return undefined;
 }
 
+/** Where blocks for pods are taken from: the first has most room. */
+const pools = ['10.128.0.0/9', '172.16.0.0/12', '100.64.0.0/10', '192.168.0.0/16'];
+const podBlockPrefix = 22;
+
+/**
+ * A block for a node's pods that meets none of those that are taken. Which one follows from the node, so that it gets the same with each
+ * start and nodes of two clusters on one machine rarely want the same. If there is none, one that only wider ones meet: the narrower wins.
+ */
+export function freeBlock(node: string, taken: readonly string[]): string {
+  const used = taken.flatMap((cidr) => parseBlock(cidr) ?? []);
+  const narrow = used.filter(({ size }) => size <= 2 ** 16);
+  return findBlock(node, used) ?? findBlock(node, narrow) ?? findBlock(node, []) ?? '';
+}
+
+function findBlock(node: string, used: readonly Block[]): string | undefined {
+  const size = 2 ** (32 - podBlockPrefix);
+  for (const pool of pools.flatMap((cidr) => parseBlock(cidr) ?? [])) {
+    const count = pool.size / size;
+    const start = hash(node) % count;
+    for (let i = 0; i < count; i++) {
+      const base = pool.base + ((start + i) % count) * size;
+      if (!used.some((other) => other.base < base + size && base < other.base + other.size)) return `${addressAt(base)}/${podBlockPrefix}`;
+    }
+  }
+  return undefined;
+}
+
 /** A small number that follows from a text. */
 function hash(text: string): number {
   let value = 7;

@@ -1,0 +1,92 @@
+/** The nodes that run in the server's process: hollow ones, or this machine. */
+import path from 'node:path';
+import type { Host } from '../node/host.ts';
+import type { HollowSettings } from '../node/hollow/hosts.ts';
+import type { PodStreams } from '../server/streams/contract.ts';
+import type { RunningApi } from '../server/create-api.ts';
+import type { Auditor } from '../server/audit/auditor.ts';
+import type { Authorizer } from '../server/auth/authorizer.ts';
+import type { World } from '../world/world.ts';
+import { abandonedNodes, startHollowNodes } from './hollow-nodes.ts';
+import { connectInProcess, connectNodesInProcess, systemClient } from './identities.ts';
+import type { ImageVolumes } from './image-volumes.ts';
+import type { SandboxNodes } from './sandbox-nodes.ts';
+import type { Undo } from './undo.ts';
+
+export type NodeRuntime = 'hollow' | 'sandbox';
+
+/** How whatever runs in this process reaches the API. */
+export interface Access {
+  readonly api: RunningApi;
+  readonly world: World;
+  readonly authorizer: Authorizer;
+  readonly auditor: Auditor | undefined;
+}
+
+export interface ClusterNodes {
+  readonly runtime: NodeRuntime;
+  /** Why it is not the one that was asked for; undefined: it is. */
+  readonly why: string | undefined;
+  /** In order; ready when the cluster is. */
+  readonly running: readonly { readonly name: string; readonly zone: string | undefined }[];
+  /** Names of nodes of an earlier start that nobody runs now: they become NotReady. */
+  readonly abandoned: readonly string[];
+}
+
+/** The nodes in the server's process. A cluster without them is ready at once; one with them, when they are. */
+export async function runNodes(wanted: WantedNodes, { api, world, authorizer, auditor }: Access, undo: Undo): Promise<ClusterNodes> {
+  const { runtime, why, settings } = wanted;
+  const abandonedAt = (hosts: ReadonlyMap<string, Host>) => abandonedNodes(systemClient(api, 'apiserver'), hosts);
+  if (settings.count === 0) return { runtime, why, running: [], abandoned: await abandonedAt(new Map()) };
+  const server = { connect: connectInProcess(api, authorizer, auditor), connectNode: connectNodesInProcess(api, authorizer, auditor), world };
+  const nodes = runtime === 'sandbox' ? await runSandboxes(wanted, server) : startHollowNodes(settings, server);
+  undo.later(() => nodes.stop());
+  await Promise.race([nodes.ready, patience(world)]);
+  const running = Array.from(nodes.hosts.values(), ({ name, labels }) => ({ name, zone: labels['topology.kubernetes.io/zone'] }));
+  return { runtime, why, running, abandoned: await abandonedAt(nodes.hosts) };
+}
+
+interface WantedNodes extends PossibleRuntime {
+  readonly settings: HollowSettings;
+  readonly capacity: Readonly<Record<string, string>>;
+  readonly dataDir: string;
+  /** By node: where those whose pods run put what they offer. */
+  readonly podStreams: Map<string, PodStreams>;
+  /** Undefined: there can be none. */
+  readonly images: ImageVolumes | undefined;
+}
+
+interface PossibleRuntime {
+  readonly runtime: NodeRuntime;
+  /** Why it is not the one that was asked for. */
+  readonly why: string | undefined;
+}
+
+/** Pods that cannot run here are hollow: everything else about them is as real. */
+export async function possibleRuntime(asked: NodeRuntime): Promise<PossibleRuntime> {
+  if (asked === 'hollow') return { runtime: asked, why: undefined };
+  const { canSandbox } = await import('../node/sandbox/detect.ts');
+  const ability = canSandbox();
+  return ability.can ? { runtime: asked, why: undefined } : { runtime: 'hollow', why: ability.why };
+}
+
+/** Volumes with a size, where this machine can have them. */
+export async function possibleImages(dataDir: string, nodes: number): Promise<ImageVolumes | undefined> {
+  const { imageVolumes } = await import('./image-volumes.ts');
+  return imageVolumes(path.join(dataDir, 'images'), nodes);
+}
+
+/** Loaded only if somebody wants it. */
+async function runSandboxes(
+  { settings, capacity, dataDir, podStreams, images }: WantedNodes,
+  server: Parameters<typeof startHollowNodes>[1],
+): Promise<SandboxNodes> {
+  const { startSandboxNodes } = await import('./sandbox-nodes.ts');
+  const { RuntimeStreams } = await import('../node/streams/pod-streams.ts');
+  const nodes = await startSandboxNodes({ settings, capacity, directory: path.join(dataDir, 'nodes'), hidden: [dataDir], images }, server);
+  for (const [name, runtime] of nodes.runtimes) podStreams.set(name, new RuntimeStreams(runtime));
+  return nodes;
+}
+
+/** Nodes that cannot be registered are tried again and again, which the log tells; the rest of the cluster is of use all the same. */
+const patience = (world: World): Promise<void> => new Promise((resolve) => void world.timers.after(60_000, resolve));
