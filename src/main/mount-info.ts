@@ -12,6 +12,20 @@ export function parseMountInfo(text: string): readonly MountEntry[] {
   return text.split('\n').flatMap((line) => entryOf(line) ?? []);
 }
 
+/** The same, for who reads it again and again: lines that were there the last time are not read anew. */
+export function mountInfoParser(): (text: string) => readonly MountEntry[] {
+  let known = new Map<string, MountEntry>();
+  return (text) => {
+    const entries = new Map<string, MountEntry>();
+    for (const line of text.split('\n')) {
+      const entry = known.get(line) ?? entryOf(line);
+      if (entry !== undefined) entries.set(line, entry);
+    }
+    known = entries;
+    return [...entries.values()];
+  };
+}
+
 function entryOf(line: string): MountEntry | undefined {
   const fields = line.split(' ');
   // The optional fields end at a lone hyphen; file systems may have hyphens in their names, but not these six.

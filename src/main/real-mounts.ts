@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import koffi, { type LibraryHandle } from 'koffi';
 import type { MountEntry, MountRequest, Mounts } from '../world/mounts.ts';
 import { withLoopDevice } from './loop-devices.ts';
-import { parseMountInfo } from './mount-info.ts';
+import { mountInfoParser, parseMountInfo } from './mount-info.ts';
 
 /** Flags of mount(2), by what mount(8) calls them. */
 const flags: Readonly<Record<string, number>> = {
@@ -36,13 +36,31 @@ export function realMounts(): Mounts {
   const mount = systemCall('mount', library.func('int mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)'));
   const unmount = systemCall('umount2', library.func('int umount2(const char *target, int flags)'));
   return {
-    table: readMounts,
+    table: readTogether(mountInfoParser()),
     mount: (request) => (request.type === 'image' ? mountImage(request, mount) : mount(...argumentsOf(request))),
     unmount: (target, why = 'plain') => unmount(target, how[why]),
   };
 }
 
 export const readMounts = async (): Promise<readonly MountEntry[]> => parseMountInfo(await readFile('/proc/self/mountinfo', 'utf8'));
+
+/**
+ * Whoever asks while the table is read waits for the next reading, together with all who ask meanwhile: what was mounted before a question is in its answer,
+ * and a hundred pods that start at once do not read it a thousand times.
+ */
+function readTogether(parse: (text: string) => readonly MountEntry[]): Mounts['table'] {
+  let last: Promise<unknown> = Promise.resolve();
+  let next: Promise<readonly MountEntry[]> | undefined;
+  return () => {
+    next ??= last.then(() => {
+      next = undefined;
+      const reading = readFile('/proc/self/mountinfo', 'utf8').then(parse);
+      last = reading.catch(() => undefined);
+      return reading;
+    });
+    return next;
+  };
+}
 
 function systemCall(name: string, call: ReturnType<LibraryHandle['func']>): SystemCall {
   return (...args) =>

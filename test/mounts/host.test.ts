@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { parseMountInfo } from '../../src/main/mount-info.ts';
+import { mountInfoParser, parseMountInfo } from '../../src/main/mount-info.ts';
 import { realHostFiles } from '../../src/main/real-host-files.ts';
 import { realMounts } from '../../src/main/real-mounts.ts';
 import { SimulatedHost } from '../../src/sim/host/simulated-host.ts';
@@ -182,5 +182,12 @@ describe('mountinfo', () => {
     });
     expect(second?.target).toBe('/proc');
     expect(more).toEqual([]);
+  });
+
+  test('that is read again and again says what it says now, in its order', () => {
+    const parse = mountInfoParser();
+    const line = (id: number, target: string) => `${id} 1 0:21 / ${target} rw - tmpfs none rw`;
+    const tables = [[line(1, '/a'), line(2, '/b')], [line(2, '/b'), line(3, '/a'), line(4, '/a')], [line(1, '/a')], []].map((lines) => lines.join('\n'));
+    for (const table of tables) expect(parse(table)).toEqual(parseMountInfo(table));
   });
 });
