@@ -6,33 +6,42 @@ import { csiNode } from '../drivers/csi/node.ts';
 import { downwardApiNode } from '../drivers/downward-api/node.ts';
 import { emptyDirNode } from '../drivers/empty-dir/node.ts';
 import type { NodeHost } from '../drivers/files/node-host.ts';
+import { flexDrivers, usualFlexDirectory } from '../drivers/flex-volume/node.ts';
 import { hostPathNode } from '../drivers/host-path/node.ts';
 import { localNode } from '../drivers/local/node.ts';
 import { type IssuedToken, projectedNode } from '../drivers/projected/node.ts';
 import { secretNode } from '../drivers/secret/node.ts';
 import type { Client } from '../machinery/client.ts';
-import type { DriversAround } from '../node/agent.ts';
+import type { DriversAround, NodeDrivers } from '../node/agent.ts';
+import type { Programs } from '../world/programs.ts';
 import type { Clock } from '../world/world.ts';
 
-/** The volume types that a node of ours can mount. `csi`: the CSI drivers that it has. */
-export function nodeDrivers(
-  machine: NodeHost,
-  clock: Clock,
-  { csi = [], ...around }: DriversAround & { readonly csi?: readonly NodeDriver[] },
-): readonly NodeDriver[] {
+export interface NodeMachine extends NodeHost {
+  readonly programs: Programs;
+  /** The CSI drivers that it has. */
+  readonly csi?: readonly NodeDriver[];
+  /** Where executables are that are drivers. */
+  readonly flexDirectory?: string;
+}
+
+/** The volume types that a node of ours can mount. */
+export function nodeDrivers({ csi = [], flexDirectory = usualFlexDirectory, ...machine }: NodeMachine, clock: Clock, around: DriversAround): NodeDrivers {
   const allocatableMemory = around.allocatable()['memory'] ?? '1Gi';
   const options = { ...machine, ...around, clock, allocatableMemory };
   const token = (pod: Pod, wanted: ServiceAccountTokenProjection) => requestToken(around.client, pod, wanted);
-  return [
-    emptyDirNode(options),
-    hostPathNode(machine),
-    localNode(options),
-    configMapNode(options),
-    secretNode(options),
-    downwardApiNode(options),
-    projectedNode({ ...options, token }),
-    csiNode(machine, csi),
-  ];
+  return {
+    drivers: [
+      emptyDirNode(options),
+      hostPathNode(machine),
+      localNode(options),
+      configMapNode(options),
+      secretNode(options),
+      downwardApiNode(options),
+      projectedNode({ ...options, token }),
+      csiNode(machine, csi),
+    ],
+    findDriver: flexDrivers({ ...options, directory: flexDirectory }),
+  };
 }
 
 async function requestToken(

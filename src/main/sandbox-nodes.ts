@@ -13,6 +13,7 @@ import { podBlockFor } from './pod-block.ts';
 import { realDisk } from './real-disk.ts';
 import { realHostFiles } from './real-host-files.ts';
 import { realMounts } from './real-mounts.ts';
+import { realPrograms } from './real-programs.ts';
 import { sandboxOn } from './real-sandbox.ts';
 
 interface Server {
@@ -74,7 +75,7 @@ export function startAgentHere(
   const machine = { mounts: realMounts(), files: realHostFiles };
   const { clock } = server.world;
   const csi = images === undefined ? [] : [images.node({ ...machine, clock })];
-  const drivers: Parameters<typeof startNodeAgent>[0]['drivers'] = (around) => nodeDrivers(machine, clock, { ...around, csi });
+  const drivers: Parameters<typeof startNodeAgent>[0]['drivers'] = (around) => nodeDrivers({ ...machine, programs: realPrograms, csi }, clock, around);
   return startNodeAgent({ ...server, host, root, runtime, machine, disk: realDisk, drivers, sha256 });
 }
 

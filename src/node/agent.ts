@@ -38,13 +38,21 @@ export interface NodeAgentOptions {
   /** The node's directory, absolute and without links. */
   readonly root: string;
   readonly runtime: Runtime;
-  readonly drivers: (around: DriversAround) => readonly NodeDriver[];
+  readonly drivers: (around: DriversAround) => NodeDrivers;
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
 }
 
+/** The volume types that a node can mount. */
+export interface NodeDrivers {
+  readonly drivers: readonly NodeDriver[];
+  /** Those that nobody knows before a volume names them. */
+  readonly findDriver: (name: string) => NodeDriver | undefined;
+}
+
 /** What drivers of a node may know of the cluster. */
 export interface DriversAround {
+  readonly nodeName: string;
   readonly configMap: (key: string) => ConfigMap | undefined;
   readonly secret: (key: string) => Secret | undefined;
   /** What the node can give to pods, by resource. */
@@ -70,7 +78,8 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
   const recorder = new Recorder({ world, client: createClient({ transport: options.teller }), eventKind, component: 'kubelet', waitingLimit: eventLimit });
   const holdings = new Holdings();
   const view = new View({ hosts, informers, holdings, sha256 });
-  const drivers = options.drivers({
+  const { drivers, findDriver } = options.drivers({
+    nodeName: name,
     configMap: (key) => informers.cache(configMapKind).getKey(key),
     secret: (key) => informers.cache(secretKind).getKey(key),
     allocatable: () => view.nodes.getKey(name)?.status.allocatable ?? host.capacity,
@@ -78,7 +87,7 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
   });
   // Each needs the other: nothing is unmounted that a container uses, no container is started before its volumes are there.
   const tenants = { mayRun: (uid: string): boolean => pods.tenants.mayRun(uid) };
-  const volumes = await VolumeKeeper.open({ world, machine, disk, root, host, view, holdings, recorder, drivers, tenants, sha256 });
+  const volumes = await VolumeKeeper.open({ world, machine, disk, root, host, view, holdings, recorder, drivers, findDriver, tenants, sha256 });
   const names = new NameServer({ world, address: gatewayOf(host.podCidr), sight: namesFrom(informers) });
   const asking = { nameServer: gatewayOf(host.podCidr), onPlaced: () => names.listen() };
   const pods = runningPods({ world, host, informers, client, recorder, holdings, runtime, volumes, sha256, ...asking });

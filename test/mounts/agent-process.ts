@@ -12,6 +12,7 @@ import { Recorder } from '../../src/machinery/recorder.ts';
 import { nodeDrivers } from '../../src/main/node-drivers.ts';
 import { realDisk } from '../../src/main/real-disk.ts';
 import { realHostFiles } from '../../src/main/real-host-files.ts';
+import { realPrograms } from '../../src/main/real-programs.ts';
 import { realMounts } from '../../src/main/real-mounts.ts';
 import { createRealWorld } from '../../src/main/real-world.ts';
 import { Holdings } from '../../src/node/holdings.ts';
@@ -37,7 +38,8 @@ const host = { name: 'node-1', drivers: [], capacity: {} } as unknown as Host;
 const holdings = new Holdings();
 const view = new View({ hosts: new Map([['node-1', host]]), informers, holdings, sha256 });
 const machine = { mounts: realMounts(), files: realHostFiles };
-const drivers = nodeDrivers(machine, world.clock, {
+const { drivers, findDriver } = nodeDrivers({ ...machine, programs: realPrograms }, world.clock, {
+  nodeName: 'node-1',
   configMap: (key) => informers.cache(configMapKind).getKey(key),
   secret: (key) => informers.cache(secretKind).getKey(key),
   allocatable: () => ({ memory: '64Mi' }),
@@ -45,7 +47,7 @@ const drivers = nodeDrivers(machine, world.clock, {
 });
 const tenants = { mayRun: (uid: string) => !readFileSync(vacated, 'utf8').includes(uid) };
 const recorder = new Recorder({ world, client, eventKind, component: 'kubelet' });
-const keeper = await VolumeKeeper.open({ world, machine, disk: realDisk, root, host, view, holdings, recorder, drivers, tenants, sha256 });
+const keeper = await VolumeKeeper.open({ world, machine, disk: realDisk, root, host, view, holdings, recorder, drivers, findDriver, tenants, sha256 });
 
 function look(uid: string): void {
   const pod = [...informers.cache(podKind).list()].find(({ metadata }) => metadata.uid === uid);

@@ -40,6 +40,8 @@ export interface KeeperOptions {
   readonly holdings: Holdings;
   readonly recorder: Recorder;
   readonly drivers: readonly NodeDriver[];
+  /** Those that nobody knows before a volume names them. */
+  readonly findDriver?: (name: string) => NodeDriver | undefined;
   readonly tenants: Tenants;
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
@@ -81,12 +83,13 @@ export class VolumeKeeper implements PodVolumes {
     this.#actual = actualOf(journal);
     const { view, host, world, recorder, holdings, root, machine } = options;
     const drivers = new Map(options.drivers.map((driver) => [driver.facts.name, driver]));
+    const driverOf = (name: string) => drivers.get(name) ?? options.findDriver?.(name);
     this.#operations = new Operations({
       host: machine,
       root,
       journal,
       actual: this.#actual,
-      driver: (name) => drivers.get(name),
+      driver: driverOf,
       recorder,
       nodeName: host.name,
       clock: world.clock,
@@ -94,7 +97,7 @@ export class VolumeKeeper implements PodVolumes {
       mayMount: (volume) => holdings.mayMount(host.name, volume),
       onEnd: (operation, waiting) => this.#ended(operation, waiting),
     });
-    this.#sights = new Sights({ ...options, actual: this.#actual, operations: this.#operations, facts: (name) => drivers.get(name)?.facts });
+    this.#sights = new Sights({ ...options, actual: this.#actual, operations: this.#operations, facts: (name) => driverOf(name)?.facts });
     this.#followers = view.pods.addIndex(filesOfPod);
     this.controller = {
       name: 'volume-keeper',

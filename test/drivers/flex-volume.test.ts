@@ -1,0 +1,89 @@
+/** The example driver, with real mounts: on loop devices where the machine has them, on directories elsewhere. */
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import type { Pod } from '../../src/api/generated/types.ts';
+import { flexDrivers } from '../../src/drivers/flex-volume/node.ts';
+import { realHostFiles } from '../../src/main/real-host-files.ts';
+import { readMounts, realMounts } from '../../src/main/real-mounts.ts';
+import { realPrograms } from '../../src/main/real-programs.ts';
+import { describeWithMounts } from '../mounts/permitted.ts';
+import { root as project } from '../moor-process.ts';
+
+const pod = { metadata: { namespace: 'default', name: 'web', uid: 'uid' }, spec: { containers: [] } } as unknown as Pod;
+const roots: string[] = [];
+const unmountAll = async () => {
+  const mounts = realMounts();
+  for (const { target } of [...(await readMounts())].reverse()) if (roots.some((root) => target.startsWith(`${root}/`))) await mounts.unmount(target, 'lazy');
+};
+
+function setUp(disks: Readonly<Record<string, string>>) {
+  const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-flex-')));
+  roots.push(root);
+  const at = (name: string) => path.join(root, name);
+  mkdirSync(at('exec/example.com~disk'), { recursive: true });
+  copyFileSync(path.join(project, 'examples/flex-volume/disk'), at('exec/example.com~disk/disk'));
+  const variables = { FLEX_DISKS: at('disks'), ...disks };
+  const programs: typeof realPrograms = { run: (file, args, options) => realPrograms.run(file, args, { ...options, variables }) };
+  const host = { mounts: realMounts(), files: realHostFiles };
+  const clock = { now: () => 0, monotonic: () => 0 };
+  const options = { ...host, clock, programs, nodeName: 'node-1', secret: () => undefined, directory: at('exec') };
+  const driver = () => flexDrivers(options)('example.com/disk');
+  const flexVolume = { driver: 'example.com/disk', fsType: 'ext4', options: { size: '16M' } };
+  const plain = { persistentVolume: undefined, mountOptions: [], mode: 'Filesystem' as const, publishContext: {} };
+  const volume = { name: 'pv-1', source: { flexVolume }, readOnly: false, ...plain };
+  const undo = async () => {
+    await driver()?.unpublish({ target: at('pod'), name: 'pv-1', podUid: 'uid' });
+    return driver()?.unstage?.({ handle: 'pv-1', stagingPath: at('global') });
+  };
+  const up = async () => {
+    const staged = await driver()?.stage?.({ volume, stagingPath: at('global') });
+    expect(staged).toEqual({ ok: true, value: undefined });
+    return driver()?.publish({ volume, pod, target: at('pod'), stagingPath: at('global'), tell: () => undefined });
+  };
+  return { root, at, up, undo };
+}
+
+afterEach(async () => {
+  await unmountAll();
+  for (const root of roots.splice(0)) {
+    const disk = path.join(root, 'disks');
+    const detached = await realPrograms.run('sh', ['-c', 'losetup -n -O NAME -j "$0/pv-1" 2>/dev/null | xargs -r losetup -d', disk], { timeoutMs: 10_000 });
+    expect(detached).toMatchObject({ type: 'exited', code: 0 });
+    rmSync(root, { recursive: true, force: true });
+  }
+});
+
+describeWithMounts(import.meta.url, () => {
+  test.each([{}, { FLEX_DIRECTORIES: '1' }])('a disk is attached, mounted, kept and taken away: %j', async (how) => {
+    const { root, at, up, undo } = setUp(how);
+    expect(await up()).toMatchObject({ ok: true, value: { path: at('pod') } });
+    writeFileSync(at('pod/file'), 'hello');
+    // As after a restart: other processes, the same place.
+    const before = await readMounts();
+    expect(await up()).toMatchObject({ ok: true });
+    expect((await readMounts()).length).toBe(before.length);
+    expect(await undo()).toEqual({ ok: true, value: undefined });
+    expect(existsSync(at('pod')) || existsSync(at('global'))).toBe(false);
+    expect((await readMounts()).filter(({ target }) => target.startsWith(`${root}/`))).toEqual([]);
+    expect(await realPrograms.run('losetup', ['-j', at('disks/pv-1')], { timeoutMs: 10_000 })).toMatchObject({ output: '' });
+    await up();
+    expect(readFileSync(at('pod/file'), 'utf8')).toBe('hello');
+    expect(await undo()).toEqual({ ok: true, value: undefined });
+  });
+});
+
+test('a program that does not end is killed with what it started, and its output has a limit', async () => {
+  const started = performance.now();
+  expect(await realPrograms.run('sh', ['-c', 'sleep 60 & wait'], { timeoutMs: 200 })).toEqual({ type: 'timeout' });
+  expect(performance.now() - started).toBeLessThan(20_000);
+  expect(await realPrograms.run('/nowhere/program', [], { timeoutMs: 1000 })).toMatchObject({ type: 'failed' });
+  expect(await realPrograms.run('sh', ['-c', 'echo out; echo err >&2; exit 7'], { timeoutMs: 5000 })).toEqual({
+    type: 'exited',
+    code: 7,
+    output: 'out\nerr\n',
+  });
+  const much = await realPrograms.run('sh', ['-c', 'head -c 3000000 /dev/zero'], { timeoutMs: 20_000 });
+  expect(much.type === 'exited' && much.output.length).toBe(1 << 20);
+});
