@@ -98,8 +98,9 @@ const limits = { maxAstNodes: 10_000, maxDepth: 100, maxListElements: 1_000, max
 /** Everything that the language has in Kubernetes, but no variables: who reads rules about other things than custom resources adds theirs. */
 export async function loadLanguage(): Promise<{ readonly environment: Environment; readonly optional: (value: unknown) => unknown }> {
   const { Environment: Loaded, Optional } = await import('@marcbachmann/cel-js');
-  const environment = registerExtensions(new Loaded({ enableOptionalTypes: true, homogeneousAggregateLiterals: false, limits }));
-  return { environment, optional: (value) => (value === undefined ? Optional.none() : Optional.of(value)) };
+  const optional = (value: unknown): unknown => (value === undefined ? Optional.none() : Optional.of(value));
+  const environment = registerExtensions(new Loaded({ enableOptionalTypes: true, homogeneousAggregateLiterals: false, limits }), optional);
+  return { environment, optional };
 }
 
 export function loadCel(): Promise<Cel> {

@@ -1,31 +1,28 @@
-/** What Kubernetes adds to the language: lists, regular expressions, URLs, addresses, quantities. */
+/** What Kubernetes adds to the language (v1.36.4: apiserver/pkg/cel/environment/base.go): lists and regular expressions here, the rest in files beside this. */
 import type { Environment } from '@marcbachmann/cel-js';
 import { type Pattern, patternOf } from '../regexp/pattern.ts';
-import { compareQuantities, parseQuantity, type Quantity } from '../quantity.ts';
-import { isIpv4, parseCidr, parseIp } from '../validation/ip.ts';
-
-/** A quantity in an expression. */
-class CelQuantity {
-  readonly value: Quantity;
-  constructor(value: Quantity) {
-    this.value = value;
-  }
-}
-
-class CelUrl {
-  readonly url: URL;
-  constructor(url: URL) {
-    this.url = url;
-  }
-}
+import { registerAddresses } from './addresses.ts';
+import { registerNamedFormats } from './named-formats.ts';
+import { registerQuantities } from './quantities.ts';
+import { registerSets } from './sets.ts';
+import { registerFormat } from './text-format.ts';
+import { registerUrls } from './urls.ts';
+import { registerVersions } from './versions.ts';
 
 type Comparable = bigint | number | string;
 
-export function registerExtensions(environment: Environment): Environment {
+/** `optional`: a value that may not be there; of undefined, nothing. */
+export function registerExtensions(environment: Environment, optional: (value: unknown) => unknown): Environment {
   registerLists(environment);
   registerText(environment);
+  registerFormat(environment);
+  registerSets(environment);
   registerAddresses(environment);
-  return registerQuantities(environment);
+  registerUrls(environment);
+  registerQuantities(environment);
+  registerVersions(environment);
+  registerNamedFormats(environment, optional);
+  return environment;
 }
 
 function registerLists(environment: Environment): void {
@@ -35,8 +32,17 @@ function registerLists(environment: Environment): void {
     .registerFunction('list.sum(): dyn', (list: readonly (bigint | number)[]) => sum(list))
     .registerFunction('list.min(): dyn', (list: readonly Comparable[]) => extreme(list, smaller))
     .registerFunction('list.max(): dyn', (list: readonly Comparable[]) => extreme(list, (a, b) => smaller(b, a)))
+    .registerFunction('list.reverse(): list', (list: readonly unknown[]) => [...list].reverse())
+    .registerFunction('list.slice(int, int): list', slice)
     .registerFunction('list.indexOf(dyn): int', (list: readonly unknown[], item: unknown) => BigInt(list.indexOf(item)))
     .registerFunction('list.lastIndexOf(dyn): int', (list: readonly unknown[], item: unknown) => BigInt(list.lastIndexOf(item)));
+}
+
+function slice(list: readonly unknown[], start: bigint, end: bigint): readonly unknown[] {
+  if (start < 0n || end < 0n) throw new Error(`cannot slice(${start}, ${end}), negative indexes not supported`);
+  if (start > end) throw new Error(`cannot slice(${start}, ${end}), start index must be less than or equal to end index`);
+  if (end > BigInt(list.length)) throw new Error(`cannot slice(${start}, ${end}), list is length ${list.length}`);
+  return list.slice(Number(start), Number(end));
 }
 
 function sum(list: readonly (bigint | number)[]): bigint | number {
@@ -61,55 +67,19 @@ function registerText(environment: Environment): void {
       regexpOf(pattern).findAll(text, limit < 0n ? undefined : Number(limit)),
     )
     .registerFunction('string.replace(string, string): string', (text: string, old: string, by: string) => text.replaceAll(old, () => by))
+    .registerFunction('string.replace(string, string, int): string', replaceSome)
     .registerFunction('string.charAt(int): string', (text: string, at: bigint) => Array.from(text)[Number(at)] ?? '');
+}
+
+function replaceSome(text: string, old: string, by: string, limit: bigint): string {
+  if (limit < 0n) return text.replaceAll(old, () => by);
+  const parts = text.split(old);
+  const kept = Number(limit) >= parts.length ? parts.length - 1 : Number(limit);
+  return [parts.slice(0, kept + 1).join(by), ...parts.slice(kept + 1)].join(old);
 }
 
 function regexpOf(source: string): Pattern {
   const pattern = patternOf(source);
   if (pattern instanceof Error) throw new Error(`Illegal regex: ${pattern.message}`);
   return pattern;
-}
-
-function registerAddresses(environment: Environment): void {
-  environment
-    .registerType('kubernetes.URL', CelUrl)
-    .registerFunction('url(string): kubernetes.URL', (text: string) => new CelUrl(new URL(text)))
-    .registerFunction('isURL(string): bool', (text: string) => URL.canParse(text))
-    .registerFunction('kubernetes.URL.getScheme(): string', ({ url }: CelUrl) => url.protocol.replace(/:$/, ''))
-    .registerFunction('kubernetes.URL.getHost(): string', ({ url }: CelUrl) => url.host)
-    .registerFunction('kubernetes.URL.getHostname(): string', ({ url }: CelUrl) => url.hostname)
-    .registerFunction('kubernetes.URL.getPort(): string', ({ url }: CelUrl) => url.port)
-    .registerFunction('kubernetes.URL.getEscapedPath(): string', ({ url }: CelUrl) => url.pathname)
-    .registerFunction('isIP(string): bool', (text: string) => parseIp(text)?.leadingZeros === false)
-    .registerFunction('isIP(string, int): bool', (text: string, family: bigint) => {
-      const ip = parseIp(text);
-      return ip !== undefined && isIpv4(ip) === (family === 4n);
-    })
-    .registerFunction('isCIDR(string): bool', (text: string) => parseCidr(text) !== undefined);
-}
-
-function registerQuantities(environment: Environment): Environment {
-  const read = (text: string): CelQuantity => new CelQuantity(parseQuantity(text));
-  return environment
-    .registerType('kubernetes.Quantity', CelQuantity)
-    .registerFunction('quantity(string): kubernetes.Quantity', read)
-    .registerFunction('isQuantity(string): bool', isQuantity)
-    .registerFunction('kubernetes.Quantity.compareTo(kubernetes.Quantity): int', (a: CelQuantity, b: CelQuantity) =>
-      BigInt(compareQuantities(a.value, b.value)),
-    )
-    .registerFunction('kubernetes.Quantity.isLessThan(kubernetes.Quantity): bool', (a: CelQuantity, b: CelQuantity) => compareQuantities(a.value, b.value) < 0)
-    .registerFunction(
-      'kubernetes.Quantity.isGreaterThan(kubernetes.Quantity): bool',
-      (a: CelQuantity, b: CelQuantity) => compareQuantities(a.value, b.value) > 0,
-    )
-    .registerFunction('kubernetes.Quantity.sign(): int', (a: CelQuantity) => BigInt(compareQuantities(a.value, parseQuantity('0'))));
-}
-
-function isQuantity(text: string): boolean {
-  try {
-    parseQuantity(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

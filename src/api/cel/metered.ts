@@ -137,10 +137,14 @@ const once: FunctionCost = ([size = 1]) => traversing(size);
 const twice: FunctionCost = ([size = 1]) => traversing(2 * size);
 const each: FunctionCost = ([size = 1]) => size;
 const regex: FunctionCost = ([text = 1, pattern = 1]) => traversing(1 + text) * Math.ceil(pattern * REGEX);
+const lists: FunctionCost = ([, one = 1, other = 1]) => Math.max(1, one * other);
 const prefix: FunctionCost = ([, size = 1]) => traversing(size);
 
 const functionCosts: Readonly<Record<string, FunctionCost>> = {
-  contains: ([text = 1, part = 1]) => traversing(text) * traversing(part),
+  // Of a text, or, behind `sets`, of two lists.
+  contains: ([text = 1, part = 1, more]) => (more === undefined ? traversing(text) * traversing(part) : Math.max(1, part * more)),
+  equivalent: lists,
+  intersects: lists,
   startsWith: prefix,
   endsWith: prefix,
   find: regex,
@@ -165,6 +169,11 @@ const functionCosts: Readonly<Record<string, FunctionCost>> = {
   isCIDR: once,
   ip: once,
   cidr: once,
+  containsIP: once,
+  containsCIDR: once,
+  semver: once,
+  isSemver: once,
+  isCanonical: once,
   string: once,
   bytes: once,
   format: once,
