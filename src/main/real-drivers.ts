@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import { access, constants } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { namespaceKind } from '../api/kinds/namespace.ts';
 import type { VolumeDriver } from '../drivers/contract.ts';
 import { DriverSet } from '../drivers/driver-set.ts';
-import { hostPathDriver } from '../drivers/host-path/driver.ts';
+import { hostPathDriver, usualRoot } from '../drivers/host-path/driver.ts';
 import type { Client } from '../machinery/client.ts';
 import { realDirectories } from './real-directories.ts';
 
@@ -14,5 +16,16 @@ export async function realDrivers(client: Client, more: readonly VolumeDriver[] 
   const system = await client.get(namespaceKind, { name: 'kube-system' });
   if (!system.ok) throw system.error;
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-  return new DriverSet([hostPathDriver({ directories: realDirectories, sha256, cluster: system.value.metadata.uid ?? '' }), ...more]);
+  const cluster = system.value.metadata.uid ?? '';
+  return new DriverSet([hostPathDriver({ directories: realDirectories, sha256, cluster, root: await usableRoot() }), ...more]);
+}
+
+/** The usual one, unless it is another user's: it lies where everybody may have made it first. */
+async function usableRoot(): Promise<string> {
+  try {
+    await access(usualRoot, constants.W_OK | constants.X_OK);
+    return usualRoot;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? usualRoot : `${usualRoot}-${userInfo().uid}`;
+  }
 }

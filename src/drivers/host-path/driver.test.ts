@@ -143,3 +143,14 @@ describe('making larger', () => {
     expect(directories.notes.has(`${handle}.size`)).toBe(false);
   });
 });
+
+test("where the usual place is another user's, directories are elsewhere below /tmp, and those are found, noted and removed", async () => {
+  const directories = new SimulatedDirectories();
+  const driver = hostPathDriver({ directories, sha256, cluster: 'here', root: '/tmp/hostpath_pv-1000' });
+  const made = await driver.create(request, leader);
+  const handle = made.ok ? made.value.handle : '';
+  expect(handle).toMatch(/^\/tmp\/hostpath_pv-1000\/[0-9a-f-]{36}$/);
+  expect(await driver.list?.()).toEqual({ ok: true, value: [handle] });
+  expect(await driver.delete(handle, leader)).toMatchObject({ ok: true });
+  expect(await driver.list?.()).toEqual({ ok: true, value: [] });
+});

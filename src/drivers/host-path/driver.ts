@@ -5,7 +5,8 @@ import { type DriverAnswer, failed, type Leader, type VolumeDriver } from '../co
 import type { Directories } from './directories.ts';
 import { Leaders } from './leaders.ts';
 
-const root = '/tmp/hostpath_pv';
+/** Where Kubernetes has them. */
+export const usualRoot = '/tmp/hostpath_pv';
 
 export interface HostPathOptions {
   readonly directories: Directories;
@@ -13,6 +14,8 @@ export interface HostPathOptions {
   readonly sha256: (text: string) => string;
   /** What tells this cluster from others on the same machine: they share the directory. */
   readonly cluster: string;
+  /** Below /tmp, where directories are made. The usual one unless said. */
+  readonly root?: string;
 }
 
 /**
@@ -22,9 +25,10 @@ export interface HostPathOptions {
  * follows from the volume's: asked again, the driver finds what it made. The UUID's last group follows from the cluster, so
  * that nobody takes another cluster's directory for an orphan.
  */
-export function hostPathDriver({ directories, sha256, cluster }: HostPathOptions): VolumeDriver {
+export function hostPathDriver({ directories, sha256, cluster, root = usualRoot }: HostPathOptions): VolumeDriver {
   const ending = sha256(cluster).slice(0, 12);
   const handleFor = (name: string) => `${root}/${uuidOf(sha256(name), ending)}`;
+  const isOurs = (handle: string) => isOneOf(root, handle);
   const leaders = new Leaders(directories, `${root}/.leaders-${ending}`);
   /** What is done for a leader is done only while it leads. */
   const led = <T>(leader: Leader, task: () => Promise<T>): Promise<DriverAnswer<T>> =>
@@ -81,7 +85,7 @@ async function attempt<T>(task: () => Promise<DriverAnswer<T>>): Promise<DriverA
 }
 
 /** Below the root, and not the place of anybody's own directory. */
-const isOurs = (handle: string): boolean => handle.startsWith(`${root}/`) && isUuid.test(handle.slice(root.length + 1));
+const isOneOf = (root: string, handle: string): boolean => handle.startsWith(`${root}/`) && isUuid.test(handle.slice(root.length + 1));
 
 /** Beside the directory: what is in it belongs to its user. */
 const sizeNote = (handle: string): string => `${handle}.size`;
