@@ -25,6 +25,11 @@ const ok = <T>(result: Result<T>): T => {
   if (!result.ok) throw result.error;
   return result.value;
 };
+/** How often while it mounts, and again while it unmounts. `KILLS=300` for a long evening: npm run soak:kills. */
+const kills = Number(process.env['KILLS'] ?? 8);
+/** After this long, with little else to do, it has mounted everything. */
+const latestMs = 48;
+
 const inDefault = (name: string) => ({ namespace: 'default', name });
 const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-kill-')));
 const root = path.join(directory, 'node');
@@ -108,41 +113,45 @@ async function prepare(client: Client): Promise<string> {
 }
 
 describeWithMounts(import.meta.url, () => {
-  test('an agent that is killed again and again while it mounts and unmounts loses nothing and leaves nothing', async () => {
-    const program = path.join(process.cwd(), 'node_modules', `.moor-agent-${process.pid}.mjs`);
-    const bundle = await rolldown({ input: 'test/mounts/agent-process.ts', platform: 'node', external: /^[^./]/ });
-    await bundle.write({ file: program });
-    await using cluster = await startCluster({ bare: true, controllers: false, scheduler: false });
-    const client = createClient({
-      transport: new HttpTransport({ access: loadKubeconfig(cluster.kubeconfig, {}), world: createRealWorld({ logLevel: 'silent' }), userAgent: 'test' }),
-    });
-    const uid = await prepare(client);
-    const settings = { kubeconfig: cluster.kubeconfig, root, vacated: path.join(directory, 'vacated') };
-    writeFileSync(settings.vacated, '');
-    const life = async (afterMs: number) => {
-      const agent = new Agent(program, settings);
-      await agent.says('working');
-      await new Promise((resolve) => void setTimeout(resolve, afterMs));
-      await agent.kill();
-    };
+  test(
+    'an agent that is killed again and again while it mounts and unmounts loses nothing and leaves nothing',
+    async () => {
+      const program = path.join(process.cwd(), 'node_modules', `.moor-agent-${process.pid}.mjs`);
+      const bundle = await rolldown({ input: 'test/mounts/agent-process.ts', platform: 'node', external: /^[^./]/ });
+      await bundle.write({ file: program });
+      await using cluster = await startCluster({ bare: true, controllers: false, scheduler: false });
+      const client = createClient({
+        transport: new HttpTransport({ access: loadKubeconfig(cluster.kubeconfig, {}), world: createRealWorld({ logLevel: 'silent' }), userAgent: 'test' }),
+      });
+      const uid = await prepare(client);
+      const settings = { kubeconfig: cluster.kubeconfig, root, vacated: path.join(directory, 'vacated') };
+      writeFileSync(settings.vacated, '');
+      const life = async (afterMs: number) => {
+        const agent = new Agent(program, settings);
+        await agent.says('working');
+        await new Promise((resolve) => void setTimeout(resolve, afterMs));
+        await agent.kill();
+      };
 
-    try {
-      for (let n = 0; n < 8; n++) await life(n * 3);
-      const last = new Agent(program, settings);
-      await last.says('mounted');
-      const expected = ['empty-dir/memory', 'secret/password', 'local-volume/data', 'local-volume/data~frozen'];
-      expect(mountedBelow(`${root}/pods/${uid}/volumes`).sort()).toEqual(expected.map((each) => `kubernetes.io~${each}`).sort());
-      await last.kill();
+      try {
+        for (let n = 0; n < kills; n++) await life((n * 3) % latestMs);
+        const last = new Agent(program, settings);
+        await last.says('mounted');
+        const expected = ['empty-dir/memory', 'secret/password', 'local-volume/data', 'local-volume/data~frozen'];
+        expect(mountedBelow(`${root}/pods/${uid}/volumes`).sort()).toEqual(expected.map((each) => `kubernetes.io~${each}`).sort());
+        await last.kill();
 
-      writeFileSync(settings.vacated, uid);
-      for (let n = 0; n < 6; n++) await life(n * 3);
-      const cleaner = new Agent(program, settings);
-      await cleaner.says('vacant');
-      expect(mountedBelow(root)).toEqual([]);
-      await cleaner.kill();
-      expect(readdirSync(path.join(directory, 'disk'))).toEqual(['precious']);
-    } finally {
-      rmSync(program, { force: true });
-    }
-  }, 120_000);
+        writeFileSync(settings.vacated, uid);
+        for (let n = 0; n < kills; n++) await life((n * 3) % latestMs);
+        const cleaner = new Agent(program, settings);
+        await cleaner.says('vacant');
+        expect(mountedBelow(root)).toEqual([]);
+        await cleaner.kill();
+        expect(readdirSync(path.join(directory, 'disk'))).toEqual(['precious']);
+      } finally {
+        rmSync(program, { force: true });
+      }
+    },
+    120_000 + kills * 10_000,
+  );
 });

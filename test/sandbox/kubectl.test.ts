@@ -4,10 +4,9 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { canSandbox } from '../../src/node/sandbox/detect.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type MoorProcess, startMoor } from '../moor-process.ts';
-import { endContainers } from './sandboxes.ts';
+import { describeWithSandboxes, endContainers } from './sandboxes.ts';
 
 const server =
   '$s=IO::Socket::INET->new(LocalAddr=>"127.0.0.1",LocalPort=>8080,Listen=>5,ReuseAddr=>1) or die; while($c=$s->accept){ while(<$c>){last if /^\\r?\\n$/} print $c "HTTP/1.0 200 OK\\r\\n\\r\\nhello"; close $c}';
@@ -42,7 +41,7 @@ const pods = JSON.stringify({
   ],
 });
 
-describe.runIf(canSandbox().can)('pods that run', () => {
+describeWithSandboxes('pods that run', () => {
   let moor: MoorProcess;
   let dataDir = '';
   const args = ['--store', 'embedded', '--runtime', 'sandbox', '--nodes', '1'];

@@ -2,17 +2,13 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ContainerRun, ContainerSpec, PodSandboxSpec, PodState, Runtime } from '../../src/node/runtime.ts';
-import { canSandbox } from '../../src/node/sandbox/detect.ts';
 import { layoutOf } from '../../src/node/sandbox/keeper/layout.ts';
 import { marked } from '../../src/node/sandbox/keeper/processes.ts';
-import { containerSpec, type Machine, podSpec, sandboxMachine } from './sandboxes.ts';
+import { containerSpec, describeWithSandboxes, type Machine, podSpec, sandboxMachine } from './sandboxes.ts';
 
-// Real processes in real namespaces, where the machine lets us: elsewhere nodes are hollow, and `canSandbox` says why.
-const ability = canSandbox();
-
-describe.runIf(ability.can)('containers of the sandbox runtime', () => {
+describeWithSandboxes('containers of the sandbox runtime', () => {
   let machine: Machine;
   let runtime: Runtime;
   beforeAll(async () => {
@@ -209,10 +205,6 @@ describe.runIf(ability.can)('containers of the sandbox runtime', () => {
     // Whether its processes are gone as well.
     await expect.poll(() => marked(`${layoutOf(machine.root, { hidden: [], namespaces: () => [] }).name}:`).size).toBe(0);
   });
-});
-
-test('where containers cannot be made, one line says why', () => {
-  expect(ability.can ? '' : ability.why).toMatch(/^(|containers need .*|this machine does not permit it: .*)$/);
 });
 
 const read = (stream: Readable | undefined): Promise<string> => (stream === undefined ? Promise.resolve('') : text(stream));

@@ -4,12 +4,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
+import { describe, expect, test } from 'vitest';
 import { createRealWorld } from '../../src/main/real-world.ts';
 import type { ContainerSpec, PodSandboxSpec, PodState, Runtime } from '../../src/node/runtime.ts';
+import { canSandbox } from '../../src/node/sandbox/detect.ts';
 import type { KeeperOptions } from '../../src/node/sandbox/keeper/keeper.ts';
 import { layoutOf } from '../../src/node/sandbox/keeper/layout.ts';
 import { marked, run, signal } from '../../src/node/sandbox/keeper/processes.ts';
 import { sandboxRuntime } from '../../src/node/sandbox/sandbox.ts';
+
+/** Tests that make containers. Where the machine does not permit any, that it says why in one line is all there is to test. */
+export function describeWithSandboxes(name: string, tests: () => void): void {
+  const ability = canSandbox();
+  if (ability.can) describe(name, tests);
+  else test(`${name}: one line says why there are none`, () => expect(ability.why).toMatch(/^(containers need|this machine does not permit it:) .+$/));
+}
 
 export interface Machine {
   readonly root: string;

@@ -1,0 +1,161 @@
+/** Data in volumes, on real disks below real containers: what outlives what. With the real kubectl, and a server with its agent that is killed. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type MoorProcess, root, startMoor } from '../moor-process.ts';
+import { describeWithSandboxes, endContainers } from './sandboxes.ts';
+
+/** `KILLS=300` for a long evening: npm run soak:kills. */
+const kills = Number(process.env['KILLS'] ?? 6);
+const perKillMs = 20_000;
+
+describeWithSandboxes('data in volumes', () => {
+  let moor: MoorProcess;
+  let dataDir = '';
+  const args = ['--store', 'embedded', '--runtime', 'sandbox', '--nodes', '1'];
+  beforeAll(async () => {
+    dataDir = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-durable-')));
+    moor = await startMoor({ dataDir, args, bare: false });
+    await apply({
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: 'directories' },
+      provisioner: 'kubernetes.io/host-path',
+      volumeBindingMode: 'WaitForFirstConsumer',
+    });
+  }, 60_000);
+  afterAll(async () => {
+    await moor.stop();
+    await endContainers(path.join(dataDir, 'nodes', 'node-1', 'sandbox'));
+    // What a failed test leaves mounted must not be emptied with the directory.
+    if (mountsBelow(dataDir).length === 0) rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const kubectl = async (...command: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await moor.kubectl(...command);
+    expect(code, `kubectl ${command.join(' ')}: ${stderr}`).toBe(0);
+    return stdout;
+  };
+  const apply = async (...items: object[]): Promise<void> => {
+    const applied = await moor.kubectlWith(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }), 'apply', '-f', '-');
+    expect(applied).toMatchObject({ code: 0 });
+  };
+  const writes = async (name: string, claimName: string, script: string): Promise<void> => {
+    await apply(pod(name, claimName, script));
+    await kubectl('wait', '--for=jsonpath={.status.phase}=Succeeded', `pod/${name}`, '--timeout=60s');
+    await kubectl('delete', `pod/${name}`, '--timeout=60s');
+  };
+
+  test('three pods share a claim: the example', async () => {
+    const { code, stdout, stderr } = await moor.bash(path.join(root, 'examples/shared-claim/follow.sh'));
+    expect(code, stdout + stderr).toBe(0);
+  }, 120_000);
+
+  test('Delete removes it, Retain keeps it, Recycle scrubs it', async () => {
+    const places = Object.fromEntries(['Retain', 'Recycle'].map((policy) => [policy, path.join(dataDir, policy)]));
+    for (const [policy, place] of Object.entries(places)) {
+      mkdirSync(place);
+      await apply(volume(policy, place), claim(policy.toLowerCase(), { storageClassName: '', volumeName: policy.toLowerCase() }));
+    }
+    await apply(claim('delete', { storageClassName: 'directories' }));
+    for (const name of ['retain', 'recycle', 'delete'])
+      await writes(`writer-${name}`, name, 'mkdir -p /data/a/.b; echo precious >/data/a/.b/file; echo x >/data/.x');
+    const made = await kubectl('get', 'pvc', 'delete', '-o', 'jsonpath={.spec.volumeName}');
+    const madeAt = await kubectl('get', 'pv', made, '-o', 'jsonpath={.spec.hostPath.path}');
+    for (const place of [...Object.values(places), madeAt]) expect(readFileSync(path.join(place, 'a/.b/file'), 'utf8')).toBe('precious\n');
+
+    await kubectl('delete', 'pvc', 'retain', 'recycle', 'delete', '--timeout=60s');
+    await kubectl('wait', '--for=delete', `pv/${made}`, '--timeout=60s');
+    expect(existsSync(madeAt)).toBe(false);
+    await kubectl('wait', '--for=jsonpath={.status.phase}=Available', 'pv/recycle', '--timeout=60s');
+    expect(readdirSync(places['Recycle'] ?? '')).toEqual([]);
+    await kubectl('wait', '--for=jsonpath={.status.phase}=Released', 'pv/retain', '--timeout=60s');
+    expect(readFileSync(path.join(places['Retain'] ?? '', 'a/.b/file'), 'utf8')).toBe('precious\n');
+    await kubectl('delete', 'pv', 'retain', 'recycle', '--timeout=60s');
+  }, 120_000);
+
+  test(
+    `is all there after a server and agent that were killed ${kills} times while pods came and went, and no container ran twice`,
+    async () => {
+      await apply(claim('log', { storageClassName: 'directories' }), settings);
+      await writes('first', 'log', 'echo first >>/data/log');
+      const made = await kubectl('get', 'pvc', 'log', '-o', 'jsonpath={.spec.volumeName}');
+      const place = await kubectl('get', 'pv', made, '-o', 'jsonpath={.spec.hostPath.path}');
+      const names: string[] = ['first'];
+      for (let kill = 0; kill < kills; kill++) {
+        const name = `pod-${kill}`;
+        names.push(name);
+        await apply(pod(name, 'log', `echo ${name} >>/data/log; cat /settings/a >>/data/settings; sleep 0.2`));
+        // Somewhere on its way to the first line that it writes, or just behind that.
+        await new Promise((resolve) => void setTimeout(resolve, (kill * 37) % 250));
+        await moor.stop('SIGKILL');
+        moor = await startMoor({ dataDir, args, bare: false });
+        // Every other one is deleted wherever it stands, while the server is still catching up.
+        if (kill % 2 === 1) await kubectl('delete', 'pod', name, '--wait=false');
+        else await kubectl('wait', '--for=jsonpath={.status.phase}=Succeeded', `pod/${name}`, '--timeout=60s');
+      }
+      await kubectl('delete', 'pods', '--all', '--timeout=60s');
+      const log = readFileSync(path.join(place, 'log'), 'utf8').trim().split('\n');
+      expect(log[0]).toBe('first');
+      expect(log, 'nobody wrote twice').toEqual([...new Set(log)]);
+      expect(names).toEqual(expect.arrayContaining(log));
+      expect(log).toEqual(expect.arrayContaining(names.filter((_, i) => i === 0 || i % 2 === 1)));
+      await kubectl('delete', 'pvc', 'log', '--timeout=60s');
+      await kubectl('wait', '--for=delete', `pv/${made}`, '--timeout=60s');
+      expect(existsSync(place)).toBe(false);
+      const node = path.join(dataDir, 'nodes', 'node-1');
+      await expect.poll(() => mountsBelow(node), { timeout: 20_000 }).toEqual([]);
+      await expect.poll(() => readdirSync(path.join(node, 'pods')), { timeout: 20_000 }).toEqual([]);
+    },
+    60_000 + kills * perKillMs,
+  );
+});
+
+const mountsBelow = (place: string): readonly string[] =>
+  readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .flatMap((line) => (line.split(' ')[4]?.startsWith(`${place}/`) ? line : []));
+
+const settings = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { a: 'b\n' } };
+
+const claim = (name: string, spec: object) => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Mi' } }, ...spec },
+});
+
+const volume = (policy: string, place: string) => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name: policy.toLowerCase() },
+  spec: { capacity: { storage: '1Mi' }, accessModes: ['ReadWriteOnce'], persistentVolumeReclaimPolicy: policy, hostPath: { path: place } },
+});
+
+const pod = (name: string, claimName: string, script: string) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name },
+  spec: {
+    restartPolicy: 'Never',
+    terminationGracePeriodSeconds: 0,
+    containers: [
+      {
+        name: 'app',
+        image: 'busybox',
+        command: ['sh', '-c', script],
+        volumeMounts: [
+          { name: 'data', mountPath: '/data' },
+          { name: 'settings', mountPath: '/settings' },
+          { name: 'memory', mountPath: '/memory' },
+        ],
+      },
+    ],
+    volumes: [
+      { name: 'data', persistentVolumeClaim: { claimName } },
+      { name: 'settings', configMap: { name: 'settings', optional: true } },
+      { name: 'memory', emptyDir: { medium: 'Memory' } },
+    ],
+  },
+});
