@@ -50,6 +50,20 @@ function variablesOf(pid: string): readonly string[] {
   }
 }
 
+/** None of a process that has ended. */
+export function childrenOf(pid: number): readonly number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+      readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8')
+        .split(' ')
+        .filter((text) => text !== '')
+        .map(Number),
+    );
+  } catch {
+    return [];
+  }
+}
+
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,6 +1,5 @@
 /** Streams between whoever asked for them and a program: one that was started for this, or a container's own. */
 import type { ChildProcess } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { World } from '../../../world/world.ts';
 import type { AttachOptions, ExecOptions, RuntimeFailure, TerminalSize } from '../../runtime.ts';
@@ -9,7 +8,8 @@ import { exitCodeOf, frame, frameReader, frames, type SessionAnswer } from '../p
 import { inTerminal } from '../terminal.ts';
 import type { KeptContainer } from './container.ts';
 import type { KeptPod } from './pod.ts';
-import { launch, run, signal, signalNumber } from './processes.ts';
+import { childrenOf, launch, signal, signalNumber } from './processes.ts';
+import { terminalSize } from './terminal-size.ts';
 
 export interface Place {
   readonly world: World;
@@ -49,7 +49,7 @@ export function serveExec(
   const command = groups.length === 0 ? enter : ['sh', '-c', `${join} exec "$@"`, 'sh', ...enter];
   const child = launch(command, { stdio: [options.stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'], mark: place.mark });
   accept(socket, { stdin: options.stdin, tty: options.tty });
-  pipe(socket, incoming, { child, world: place.world });
+  pipe(socket, incoming, { child, world: place.world, tty: options.tty });
 }
 
 /** A connection to a port inside of the pod, where only its own loopback leads. */
@@ -61,7 +61,7 @@ export function serveConnect({ socket, incoming }: Line, port: number, place: Pl
   const enter = place.pod.namespaces.includes('-n') ? ['nsenter', '-t', String(pause), '-n', '--'] : [];
   const child = launch([...enter, process.execPath, '-e', dial], { stdio: ['pipe', 'pipe', 'pipe'], mark: place.mark });
   accept(socket, { stdin: true, tty: false });
-  pipe(socket, incoming, { child, world: place.world });
+  pipe(socket, incoming, { child, world: place.world, tty: false });
 }
 
 interface Line {
@@ -69,7 +69,7 @@ interface Line {
   readonly incoming: Incoming;
 }
 
-function pipe(socket: Socket, incoming: Incoming, { child, world }: { readonly child: ChildProcess; readonly world: World }): void {
+function pipe(socket: Socket, incoming: Incoming, { child, world, tty }: { readonly child: ChildProcess; readonly world: World; readonly tty: boolean }): void {
   for (const stream of ['stdout', 'stderr'] as const) {
     const source = child[stream];
     source?.on('data', (chunk: Buffer) => {
@@ -85,13 +85,15 @@ function pipe(socket: Socket, incoming: Incoming, { child, world }: { readonly c
   child.on('close', (code, name) => socket.end(exitFrame(exitCodeOf(code, signalNumber(name)))));
   // The id of one that has ended may be another's by now.
   socket.on('close', () => (child.exitCode === null && child.signalCode === null ? killAll(child.pid) : undefined));
+  const size = tty ? terminalSize(world, () => child.pid) : undefined;
+  socket.on('close', () => size?.close());
   incoming(
     reader(socket, (kind, bytes) => {
       if (kind === frames.stdin && child.stdin?.write(bytes) === false) {
         socket.pause();
         child.stdin.once('drain', () => socket.resume());
       } else if (kind === frames.stdinEnd) child.stdin?.end();
-      else if (kind === frames.resize) resize(() => child.pid, sizeOf(bytes), world);
+      else if (kind === frames.resize) size?.set(sizeOf(bytes));
     }),
   );
 }
@@ -114,15 +116,17 @@ export function serveAttach(
     const { state } = container.run;
     socket.end(exitFrame(state.type === 'exited' ? state.exitCode : 0));
   });
+  const size = spec.tty ? terminalSize(place.world, () => container.pid) : undefined;
   socket.on('close', () => {
     silence();
+    size?.close();
     if (options.stdin && spec.stdinOnce) container.stdin?.end();
   });
   incoming(
     reader(socket, (kind, bytes) => {
       if (kind === frames.stdin && options.stdin) container.stdin?.write(bytes);
       else if (kind === frames.stdinEnd && options.stdin && spec.stdinOnce) container.stdin?.end();
-      else if (kind === frames.resize) resize(() => container.pid, sizeOf(bytes), place.world);
+      else if (kind === frames.resize) size?.set(sizeOf(bytes));
     }),
   );
 }
@@ -144,50 +148,6 @@ function reader(socket: Socket, onFrame: (kind: number, bytes: Buffer) => void):
 function sizeOf(bytes: Buffer): TerminalSize {
   const { width, height } = JSON.parse(bytes.toString()) as TerminalSize;
   return { width: Math.trunc(width) || 80, height: Math.trunc(height) || 24 };
-}
-
-/** How often one looks for a terminal that is being made, and how long one waits between. */
-const looks = 50;
-const betweenLooksMs = 20;
-
-function resize(pidOf: () => number | undefined, size: TerminalSize, world: World, look = 0): void {
-  const pid = pidOf();
-  const terminal = pid === undefined ? undefined : terminalBelow(pid);
-  if (terminal !== undefined) void run(['stty', '-F', terminal, 'cols', String(size.width), 'rows', String(size.height)]);
-  else if (look < looks) world.timers.after(betweenLooksMs, () => resize(pidOf, size, world, look + 1));
-}
-
-/** The terminal of the first process at or below this one that has one. */
-function terminalBelow(pid: number): string | undefined {
-  const file = `/proc/${pid}/fd/0`;
-  for (const child of childrenOf(pid)) {
-    const found = terminalBelow(child);
-    if (found !== undefined) return found;
-  }
-  try {
-    return readTerminal(pid) ? file : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The seventh field of stat(5): its terminal; none: 0. */
-function readTerminal(pid: number): boolean {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[4]) > 0;
-}
-
-function childrenOf(pid: number): readonly number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-      readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8')
-        .split(' ')
-        .filter((text) => text !== '')
-        .map(Number),
-    );
-  } catch {
-    return [];
-  }
 }
 
 /** The program of a session, with what it started: nsenter(1) waits outside for what is inside. */
