@@ -91,6 +91,8 @@ describe('a node', () => {
     expect(create).toMatchObject({ do: 'create-node' });
     if (create?.do === 'create-node') {
       expect(ready(create.object)).toBe(false);
+      // As the API server of v1.36.4 has it (TaintNodesByCondition): no pod comes before it is known how many volumes fit.
+      expect(create.object.spec.taints).toEqual([{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }]);
       expect(create.object.status.conditions?.at(-1)).toMatchObject({ reason: 'KubeletNotReady', message: 'CSINode is not yet initialized' });
       server.perform(create);
     }

@@ -9,14 +9,18 @@ const managedAttachment = 'volumes.kubernetes.io/controller-managed-attach-detac
 export const driverIds = 'csi.volume.kubernetes.io/nodeid';
 const migrated = 'storage.alpha.kubernetes.io/migrated-plugins';
 
-/** Not ready yet: it says so once its CSINode is there. */
+/**
+ * Not ready yet: it says so once its CSINode is there. Until then no pod may come, or there would be more than its drivers can attach, as
+ * nobody knows yet how many that is. An API server of Kubernetes adds this taint by itself (v1.36.4, TaintNodesByCondition); either way the
+ * node controller takes it away.
+ */
 export function newNode(host: Host, now: number): Node {
   const { name, labels, podCidr } = host;
   return {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: { name, labels: { ...labels }, annotations: annotationsOf(host) },
-    spec: { podCIDR: podCidr, podCIDRs: [podCidr] },
+    spec: { podCIDR: podCidr, podCIDRs: [podCidr], taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] },
     status: nodeStatus({ host, old: undefined, volumesInUse: [], ready: false }, now),
   };
 }
