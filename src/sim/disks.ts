@@ -22,6 +22,8 @@ export class SimulatedDisks implements VolumeDriver {
   readonly calls: string[] = [];
   /** Hears of everything that really changed, at the moment it does. */
   onChange: (change: DiskChange) => void = () => undefined;
+  /** Asked before a disk is attached: why it cannot be, if it cannot. */
+  refuses: (placement: Placement) => string | undefined = () => undefined;
   #highest = 0;
 
   constructor(name = 'disks.example.com') {
@@ -79,14 +81,17 @@ export class SimulatedDisks implements VolumeDriver {
   }
 
   readonly attaching: Attaching = {
-    publish: ({ handle, nodeId }, leader) =>
-      this.#do(leader, `publish ${nodeId} ${handle}`, () => {
+    publish: async ({ handle, nodeId }, leader) => {
+      const refusal = this.refuses({ handle, nodeId });
+      if (refusal !== undefined) return failed('FailedPrecondition', refusal);
+      return await this.#do(leader, `publish ${nodeId} ${handle}`, () => {
         const place = `${nodeId} ${handle}`;
         const isNew = !this.attached.has(place);
         this.attached.add(place);
         if (isNew) this.onChange({ type: 'attached', handle, node: nodeId });
         return { device: `/dev/${handle}` };
-      }),
+      });
+    },
     unpublish: ({ handle, nodeId }, leader) =>
       this.#do(leader, `unpublish ${nodeId} ${handle}`, () => {
         if (this.attached.delete(`${nodeId} ${handle}`)) this.onChange({ type: 'detached', handle, node: nodeId });

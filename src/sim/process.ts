@@ -55,13 +55,13 @@ export class SimulatedProcess implements World {
   async whileAwake<T>(value: T): Promise<T> {
     const { inAnyOrder } = this.#paused ?? {};
     if (inAnyOrder !== undefined) await new Promise<void>((resolve) => inAnyOrder.push(resolve));
-    return this.#alive ? value : await never;
+    return this.#alive ? value : await never();
   }
 
   /** The same transport, as seen from this process. */
   transport(transport: Transport): Transport {
     return {
-      send: (request) => (this.#alive ? this.#whileAlive(transport.send(request)) : never),
+      send: (request) => (this.#alive ? this.#whileAlive(transport.send(request)) : never()),
       watch: (request, sink) => {
         if (!this.#alive) return { close: () => undefined };
         return transport.watch(request, {
@@ -73,7 +73,7 @@ export class SimulatedProcess implements World {
   }
 
   #whileAlive(answer: Promise<Answer>): Promise<Answer> {
-    return answer.then((value) => (this.#paused === undefined ? (this.#alive ? value : never) : this.whileAwake(value)));
+    return answer.then((value) => (this.#paused === undefined ? (this.#alive ? value : never()) : this.whileAwake(value)));
   }
 
   #run(callback: () => void): void {
@@ -87,4 +87,5 @@ export class SimulatedProcess implements World {
   }
 }
 
-const never = new Promise<never>(() => undefined);
+/** A new one each time: what waits for a promise is kept for as long as the promise is. */
+const never = (): Promise<never> => new Promise(() => undefined);

@@ -62,15 +62,15 @@ export function troubled(driver: VolumeDriver, options: TroubledOptions): Volume
 
 async function callThrough<T>(what: string, call: () => Promise<DriverAnswer<T>>, options: TroubledOptions): Promise<DriverAnswer<T>> {
   const { world, process, trouble } = options;
-  if (!process.alive) return await never;
+  if (!process.alive) return await never();
   const verdict = options.verdict === undefined ? 'go' : await options.verdict(what);
   if (verdict === 'die-before') options.onCrash?.(process);
-  if (!process.alive) return await never;
+  if (!process.alive) return await never();
   const [crash, failure] = [trouble.crash(), trouble.failures.shift()];
   if (trouble.delayMs > 0) await world.sleep(world.random.float() * trouble.delayMs);
   if (crash?.moment === 'before') crash.onCrash(process);
   // What was on its way when its process died may arrive all the same, however late.
-  if (crash?.moment === 'before' && world.random.chance(0.5)) return await never;
+  if (crash?.moment === 'before' && world.random.chance(0.5)) return await never();
   if (failure === 'before') return failed(pick(world, beforeEffect), 'simulated: nothing was done');
   const answer = await call();
   if (crash?.moment === 'after') crash.onCrash(process);
@@ -84,4 +84,5 @@ const afterEffect: readonly DriverErrorCode[] = ['DeadlineExceeded', 'Unavailabl
 
 const pick = (world: SimulatedWorld, codes: readonly DriverErrorCode[]): DriverErrorCode => codes[world.random.below(codes.length)] ?? 'Unknown';
 
-const never = new Promise<never>(() => undefined);
+/** A new one each time: what waits for a promise is kept for as long as the promise is. */
+const never = (): Promise<never> => new Promise(() => undefined);

@@ -5,7 +5,8 @@ import type { Invariant } from './invariant.ts';
 /** What others know of a node may be so old; a node that has been ready for longer is one that everybody knows to live. */
 const knownToLiveMs = 120_000;
 
-const isForOneNode = ({ spec }: PersistentVolume): boolean => (spec.accessModes ?? []).every((mode) => mode === 'ReadWriteOnce' || mode === 'ReadWriteOncePod');
+export const isForOneNode = ({ spec }: PersistentVolume): boolean =>
+  (spec.accessModes ?? []).every((mode) => mode === 'ReadWriteOnce' || mode === 'ReadWriteOncePod');
 
 export const oneWriter: Invariant = {
   name: 'at most one node writes a ReadWriteOnce volume',

@@ -43,7 +43,8 @@ export function leftUndone(facts: Facts): string | undefined {
     const undone = undoneOf(volume, facts);
     if (undone !== undefined) return undone;
   }
-  for (const [name, { spec }] of facts.intents) return `there is still an intent to ${spec.operation} ${name}`;
+  for (const [name, { spec }] of facts.intents)
+    if (spec.operation !== 'Scrub' || !hasNoScrubber(name, facts)) return `there is still an intent to ${spec.operation} ${name}`;
   return undefined;
 }
 
@@ -63,6 +64,12 @@ function undoneOf(volume: PersistentVolume, facts: Facts): string | undefined {
   const isDue = (policy === 'Recycle' && !isUsed(facts, claimKeyOf(volume))) || (policy === 'Delete' && isProvisioned(volume));
   return isDue && status.phase === 'Released' ? `volume ${metadata.name} is still Released, and its policy is ${policy}` : undefined;
 }
+
+/** As long as a pod names the claim that is gone, nobody scrubs its volume: Kubernetes (v1.36.4) does not either. */
+const isAwaited = (volume: PersistentVolume, facts: Facts): boolean => !facts.claims.has(claimKeyOf(volume)) && isUsed(facts, claimKeyOf(volume));
+
+/** People who cordon every node keep scrubbers away as well. */
+const hasNoScrubber = (volume: string, facts: Facts): boolean => facts.pods.get(`default/recycler-for-${volume}`)?.status.phase === 'Pending';
 
 function isUsed(facts: Facts, key: string): boolean {
   const [namespace, name] = key.split('/');

@@ -13,6 +13,7 @@ import { Observer, type Violation } from '../invariants/observer.ts';
 import type { Gate, Verdict } from '../exhaustive/gate.ts';
 import { perfectNetwork, SimulatedNetwork } from '../network.ts';
 import type { SimulatedWorld } from '../world.ts';
+import { AttachAttempts } from './attach-attempts.ts';
 import { controllersName, nodeName, partNames, type Plan, schedulerName } from './plan.ts';
 import { Timeline } from './timeline.ts';
 
@@ -59,9 +60,14 @@ export class RunningWorld {
     this.observer = new Observer({
       invariants: invariantsOf(plan.settings.volumeLimit),
       now: () => world.clock.monotonic(),
-      onChange: (change) => this.timeline.change(change),
+      onChange: (change) => {
+        attempts.see(change);
+        this.timeline.change(change);
+      },
       onViolation,
     });
+    const attempts = new AttachAttempts(this.observer.facts);
+    this.disks.refuses = (placement) => attempts.refusal(placement);
     const { store, bindsTogether } = plan.settings;
     this.cluster = SimulatedCluster.prepare(world, { store, bindsTogether, disks: this.disks, timing, onRequest: (request) => this.#onRequest(request) });
     this.disks.onChange = (change) => this.observer.disk(change);
@@ -274,7 +280,7 @@ export class RunningWorld {
         const crash = isRealWrite(request) ? await this.#crashAt(name, request) : undefined;
         if (crash?.moment === 'before') {
           this.#crash(name, crash.backMs);
-          return await never;
+          return await never();
         }
         const answer = await server.send(request);
         if (crash !== undefined) this.#crash(name, crash.backMs);
@@ -324,4 +330,5 @@ const isRealWrite = ({ method, path }: TransportRequest): boolean => method !== 
 /** In worlds in which it is chosen where programs die. */
 const restartMs = 1_000;
 
-const never = new Promise<never>(() => undefined);
+/** A new one each time: what waits for a promise is kept for as long as the promise is. */
+const never = (): Promise<never> => new Promise(() => undefined);
