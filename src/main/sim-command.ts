@@ -15,18 +15,34 @@ Ends with the line "N seeds, 0 violations" and exit code 0, or with the seeds th
     { name: 'seeds', value: 'A..B', about: 'the seeds to run', otherwise: '1..100' },
     { name: 'seed', value: 'N', about: 'one seed, with its timeline' },
     { name: 'no-shrink', about: 'tell failures as they were found, which is faster' },
+    { name: 'exhaustive', about: 'no random worlds: every order of effects and every place to die, in small ones' },
+    { name: 'minutes', value: 'N', about: 'with --exhaustive: for each story, so many at most', otherwise: '1' },
   ],
   examples: [
     { line: 'moor sim --seeds 1..1000', about: 'a thousand worlds' },
     { line: 'moor sim --seed 42', about: 'one of them, step by step' },
+    { line: 'moor sim --exhaustive --minutes 5', about: 'small worlds, as far as five minutes go for each' },
   ],
   run: async (flags) => {
+    if (flags.on('exhaustive')) {
+      const minutes = minutesOf(flags);
+      const { runExhaustive } = await import('./sim.ts');
+      return runExhaustive(minutes);
+    }
     const asked = rangeOf(flags);
     // Loaded here, so that other commands do not wait for it.
     const { runSim } = await import('./sim.ts');
     return runSim(asked);
   },
 };
+
+function minutesOf(flags: FlagValues): number {
+  const text = flags.text('minutes') ?? '1';
+  const minutes = Number(text);
+  if (!(minutes > 0 && minutes <= 600)) throw new UsageError(`"${text}" is no number of minutes between 0 and 600`);
+  if (flags.text('seed') !== undefined || flags.text('seeds') !== undefined) throw new UsageError('--exhaustive has no seeds');
+  return minutes;
+}
 
 export interface SimOptions {
   readonly from: number;

@@ -1,3 +1,6 @@
+import { explore } from '../sim/exhaustive/explore.ts';
+import { coverageHead, coverageLine, failureText } from '../sim/exhaustive/report.ts';
+import { stories } from '../sim/exhaustive/stories.ts';
 import { drawPlan } from '../sim/worlds/draw.ts';
 import { report } from '../sim/worlds/report.ts';
 import { runPlan } from '../sim/worlds/run.ts';
@@ -45,4 +48,21 @@ async function showOne({ from, shrinks }: SimOptions): Promise<number> {
   const found = { plan, outcome };
   process.stdout.write(`${report(shrinks ? await shrink(found) : found)}\n1 seeds, 1 violations: ${from}\n`);
   return 1;
+}
+
+/** Far more than fit into memory in the time that anybody waits. */
+const mostStates = 5_000_000;
+
+/** All stories, one after the other, each as far as its time goes. */
+export async function runExhaustive(minutes: number): Promise<number> {
+  process.stdout.write(`${coverageHead}\n`);
+  let [broken, states, histories] = [0, 0, 0];
+  for (const story of stories) {
+    const coverage = await explore(story, { crashes: 1, mostStates, mostMs: minutes * 60_000, now: () => performance.now() });
+    process.stdout.write(`${coverageLine(coverage)}\n${failureText(coverage)}`);
+    [states, histories] = [states + coverage.states, histories + coverage.histories];
+    if (coverage.failure !== undefined) broken++;
+  }
+  process.stdout.write(`${stories.length} stories, ${states} states, ${histories} histories, ${broken} violations\n`);
+  return broken === 0 ? 0 : 1;
 }

@@ -49,7 +49,7 @@ describe('a plan', () => {
     ];
     const drawn = new Set(plans.flatMap(({ faults }) => faults.map((fault: Fault) => fault.kind)));
     expect([...drawn].sort()).toEqual([...kinds].sort());
-    expect(new Set(plans.flatMap(({ happenings }) => happenings.map(({ action }) => action.do))).size).toBe(22);
+    expect(new Set(plans.flatMap(({ happenings }) => happenings.map(({ action }) => action.do))).size).toBe(23);
   });
 });
 

@@ -71,6 +71,11 @@ export class Part {
     this.#process?.resume();
   }
 
+  /** Resolves as soon as it goes on. */
+  async whileAwake(): Promise<void> {
+    await this.#process?.whileAwake(undefined);
+  }
+
   crash(): void {
     if (this.up) this.#process?.kill();
   }

@@ -16,6 +16,9 @@ export interface SmallWorldOptions {
   readonly onViolation: (violation: Violation) => void;
 }
 
+/** Nobody fails here for long, so nobody waits for long. */
+const quietMs = 40_000;
+
 /** The cluster of random worlds, as small as can be, with a gate before every effect. */
 export class SmallWorld {
   readonly #running: RunningWorld;
@@ -57,7 +60,7 @@ export class SmallWorld {
     await this.#options.world.sleep(20_000);
     gate.close();
     await Promise.all(story.actors.map((actions, number) => this.#act(`person ${number + 1}`, actions)));
-    return await settle(this.#running);
+    return await settle(this.#running, quietMs);
   }
 
   async #perform(actions: readonly Action[]): Promise<void> {

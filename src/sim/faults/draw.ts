@@ -81,7 +81,7 @@ export function drawWeather(random: Prng, settings: Settings): readonly Fault[] 
   // Longer than a lease lasts, mostly.
   const pauses = Array.from({ length: random.chance(0.3) ? 1 + random.below(3) : 0 }, (): Fault => {
     const part = random.chance(0.6) ? controllersName(1 + random.below(settings.leaders)) : (parts[random.below(parts.length)] ?? '');
-    return { kind: 'pause', at: random.below(60_000), part, forMs: 20_000 + random.below(50_000) };
+    return { kind: 'pause', at: random.below(40_000), part, writes: random.below(4), forMs: 20_000 + random.below(60_000) };
   });
   return [...compactions.map((at): Fault => ({ kind: 'compaction', at })), ...powerCut, ...pauses];
 }

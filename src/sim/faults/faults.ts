@@ -16,8 +16,8 @@ export type Fault =
   | { readonly kind: 'backend-slow'; readonly at: number; readonly forMs: number; readonly delayMs: number }
   /** A clock is wrong from the beginning; leaders lose their leases and do not know it. */
   | { readonly kind: 'clock'; readonly at: 0; readonly part: string; readonly rate: number; readonly aheadMs: number }
-  /** A program stands still, and does not know it: when it goes on, somebody else may lead. */
-  | { readonly kind: 'pause'; readonly at: number; readonly part: string; readonly forMs: number }
+  /** A program stands still at its next writes but `writes`, and does not know it: when it goes on, and writes, somebody else may lead. */
+  | { readonly kind: 'pause'; readonly at: number; readonly part: string; readonly writes: number; readonly forMs: number }
   /** What happened so far is forgotten: a watch that was cut cannot go on where it was. */
   | { readonly kind: 'compaction'; readonly at: number }
   /** Every machine is off, and comes back. */

@@ -237,6 +237,15 @@ export class SimulatedHost implements Mounts, HostFiles {
     });
   }
 
+  async treeSize(path: string): Promise<number> {
+    let bytes = 0;
+    for (const name of await this.list(path)) {
+      const facts = await this.look(`${path}/${name}`);
+      bytes += facts?.type === 'directory' ? await this.treeSize(`${path}/${name}`) : (facts?.size ?? 0);
+    }
+    return bytes;
+  }
+
   openBelow(base: string, relative: string, mode: number): Promise<OpenPlace> {
     return this.#call('openBelow', base, () => {
       const root = this.#find(base).path;

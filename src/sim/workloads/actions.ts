@@ -27,7 +27,9 @@ export type Action =
   | { readonly do: 'delete-deployment'; readonly name: string }
   | { readonly do: 'cordon' | 'uncordon' | 'drain'; readonly node: string }
   /** The machine is switched off and its Node deleted; it is another one, of the same name, that comes back. */
-  | { readonly do: 'remove-node'; readonly node: string; readonly backMs: number };
+  | { readonly do: 'remove-node'; readonly node: string; readonly backMs: number }
+  /** The machine is switched off, and nobody says so. */
+  | { readonly do: 'switch-off'; readonly node: string; readonly backMs: number };
 
 export type ReclaimPolicy = 'Delete' | 'Retain' | 'Recycle';
 export type AccessMode = 'ReadWriteOnce' | 'ReadWriteOncePod' | 'ReadWriteMany';

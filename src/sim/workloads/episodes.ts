@@ -127,10 +127,10 @@ const episodes: readonly Episode[] = [
       { who: 'user', action: { ...claimOf(cast), name } as Action, afterMs: 0 },
       { who: 'user', action: podOf(name), afterMs: 0 },
     ]),
-  // A pod is deleted by force, and another takes its place elsewhere.
+  // The machine of a pod is lost; somebody deletes the pod by force, and makes another.
   (cast) => [
     ...script('user', cast, claimOf(cast), podOf(cast.claim)),
-    ...script('admin', cast, { do: 'cordon', node: cast.node }),
+    { who: 'autoscaler', action: { do: 'switch-off', node: cast.node, backMs: 120_000 }, afterMs: 3_000 },
     ...script('user', cast, deletePod(cast.claim, true), podOf(cast.claim)),
   ],
   // A volume is deleted while somebody asks for one.

@@ -76,6 +76,8 @@ export class Performer {
         return this.#drain(action.node);
       case 'remove-node':
         return this.#removeNode(action.node, action.backMs);
+      case 'switch-off':
+        return this.#switchOff(action.node, action.backMs);
       default:
         return this.#performOnSets(action);
     }
@@ -140,6 +142,14 @@ export class Performer {
     await world.sleep(backMs);
     machines.on(node);
     return removed;
+  }
+
+  async #switchOff(node: string, backMs: number): Promise<string> {
+    const { machines, world } = this.#seen;
+    machines.off(node);
+    await world.sleep(backMs);
+    machines.on(node);
+    return 'done';
   }
 
   #cordon(name: string, unschedulable: boolean): Promise<string> {

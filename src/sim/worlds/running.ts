@@ -43,6 +43,7 @@ export class RunningWorld {
   readonly #parts = new Map<string, Part>();
   readonly #networks = new Map<string, SimulatedNetwork>();
   readonly #armed = new Map<string, ArmedCrash[]>();
+  readonly #armedPauses: { readonly part: string; writes: number; readonly forMs: number }[] = [];
   readonly #backend = new BackendTrouble();
   /** Machines that are switched off: nothing starts there. */
   readonly #off = new Set<string>();
@@ -124,8 +125,7 @@ export class RunningWorld {
         else timers.after(fault.backMs, () => this.machines.on(fault.part));
         return undefined;
       case 'pause':
-        this.#parts.get(fault.part)?.pause();
-        return void timers.after(fault.forMs, () => this.#parts.get(fault.part)?.resume());
+        return void this.#armedPauses.push({ part: fault.part, writes: fault.writes, forMs: fault.forMs });
       case 'compaction':
         return void this.#compact();
       case 'power-cut':
@@ -143,6 +143,7 @@ export class RunningWorld {
     this.timeline.add('fault', 'no more faults');
     for (const network of this.#networks.values()) network.heal();
     for (const armed of this.#armed.values()) armed.length = 0;
+    this.#armedPauses.length = 0;
     this.#backend.heal();
     this.#limitDisk(Number.POSITIVE_INFINITY);
     await this.#startServer();
@@ -277,6 +278,7 @@ export class RunningWorld {
     return {
       watch: (request, sink) => server.watch(request, sink),
       send: async (request) => {
+        if (isRealWrite(request)) await this.#pauseAt(name);
         const crash = isRealWrite(request) ? await this.#crashAt(name, request) : undefined;
         if (crash?.moment === 'before') {
           this.#crash(name, crash.backMs);
@@ -287,6 +289,21 @@ export class RunningWorld {
         return answer;
       },
     };
+  }
+
+  /** What it was about to write, it writes when it goes on. */
+  async #pauseAt(name: string): Promise<void> {
+    const due = this.#armedPauses.findIndex((pause) => pause.part === name && pause.writes-- <= 0);
+    const part = this.#parts.get(name);
+    if (due < 0 || part === undefined) return;
+    const [pause] = this.#armedPauses.splice(due, 1);
+    this.timeline.add('fault', `${name} stands still`);
+    part.pause();
+    this.world.timers.after(pause?.forMs ?? 0, () => {
+      this.timeline.add('fault', `${name} goes on`);
+      part.resume();
+    });
+    await part.whileAwake();
   }
 
   async #crashAt(name: string, { method, path, body }: TransportRequest): Promise<Pick<ArmedCrash, 'moment' | 'backMs'> | undefined> {

@@ -3,11 +3,11 @@ import { idlePod, leftUndone } from './end-state.ts';
 import type { RunningWorld } from './running.ts';
 
 /** Nothing may change for so long before the world counts as quiet: longer than any delay between two attempts. */
-const quietMs = 150_000;
+const usualQuietMs = 150_000;
 const quietWithinMs = 1_800_000;
 
 /** Quiet, and with nothing left to do: a disk of a machine that is gone is taken from it only after six minutes. */
-export async function settle({ observer, world, plan }: RunningWorld): Promise<Violation | undefined> {
+export async function settle({ observer, world, plan }: RunningWorld, quietMs = usualQuietMs): Promise<Violation | undefined> {
   const deadline = world.clock.monotonic() + quietWithinMs;
   // Where nobody is in anybody's way, every pod runs in the end; a scheduler may wait ten minutes for a volume, though.
   const undone = () => leftUndone(observer.facts) ?? (plan.settings.confluent ? idlePod(observer.facts) : undefined);
