@@ -55,8 +55,29 @@ export const realHostFiles: HostFiles = {
     return { capacity: blocks * bsize, available: bavail * bsize, used: (blocks - bfree) * bsize, inodes: files, inodesFree: ffree };
   },
 
+  treeSize,
+
   openBelow,
 };
+
+/** Whoever writes into it meanwhile takes away what was just listed. */
+async function treeSize(directory: string): Promise<number> {
+  const { dev } = await fs.lstat(directory);
+  const linked = new Set<number>();
+  let bytes = 0;
+  const waiting = [directory];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const facts = await fs.lstat(next).catch(() => undefined);
+    if (facts === undefined || facts.dev !== dev || linked.has(facts.ino)) continue;
+    if (facts.isDirectory()) for (const name of await fs.readdir(next).catch(() => [])) waiting.push(path.join(next, name));
+    else if (facts.nlink > 1) linked.add(facts.ino);
+    bytes += facts.blocks * bytesOfBlock;
+  }
+  return bytes;
+}
+
+/** As stat(2) counts. */
+const bytesOfBlock = 512;
 
 const pathOnly = 0x20_0000;
 

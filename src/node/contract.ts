@@ -25,6 +25,8 @@ export interface PodVolumes {
   vacated(uid: string): void;
   /** Nothing of the pod is mounted on the node. */
   isVacant(uid: string): boolean;
+  /** Bytes of the disk that a volume of the pod takes; undefined: it is not mounted, or not a directory that can be looked through. Takes its time. */
+  usedBytes(pod: Pod, volume: string): Promise<number | undefined>;
   /** Called with the uid of a pod whose volumes stand otherwise than before. */
   subscribe(listener: (uid: string) => void): Cancel;
 }

@@ -66,6 +66,8 @@ export interface HostFiles {
   setOwner(path: string, owner: { readonly uid: number; readonly gid: number }): Promise<void>;
   setMode(path: string, mode: number): Promise<void>;
   usage(path: string): Promise<Usage>;
+  /** Bytes of the disk that all that is in a directory takes, a file of several names once, without other file systems in it. Follows no link. */
+  treeSize(path: string): Promise<number>;
   /**
    * Opens what lies at `relative` below `base`, making what is missing as directories. No symbolic link on the way is ever followed
    * to outside `base`, whatever others do to the tree meanwhile. The place stays what it is until it is closed.

@@ -126,6 +126,11 @@ export class VolumeKeeper implements PodVolumes {
     return containerMounts({ host: machine, root, pod, container, volumes: this.look(pod), expand });
   }
 
+  async usedBytes({ metadata: { uid = '' } }: Pod, volume: string): Promise<number | undefined> {
+    const mounted = this.#actual.get(`${uid}/${volume}`)?.mounted;
+    return mounted?.mode === 'Filesystem' ? this.#options.machine.files.treeSize(mounted.hostPath).catch(() => undefined) : undefined;
+  }
+
   vacated(uid: string): void {
     this.#bell.ring(uid);
   }

@@ -63,6 +63,9 @@ export interface PodMemory {
   /** When to try again what could not be done; by container. Milliseconds since 1970. */
   readonly retryAt: ReadonlyMap<string, number>;
   readonly toldDeadline: boolean;
+  /** Why it may not stay on the node; undefined: it may. */
+  readonly evicted: string | undefined;
+  readonly toldEviction: boolean;
   /** Its volumes were let go. */
   readonly vacated: boolean;
 }
@@ -74,6 +77,8 @@ export const noMemory: PodMemory = {
   hooks: new Map<string, 'running' | 'failed'>(),
   retryAt: new Map<string, number>(),
   toldDeadline: false,
+  evicted: undefined,
+  toldEviction: false,
   vacated: false,
 };
 

@@ -25,6 +25,7 @@ import { wrongUser } from './container-spec.ts';
 import { containerReference } from './course.ts';
 import { decidePod, type PodSight } from './decide.ts';
 import { Desk } from './desk.ts';
+import { Overfull } from './overfull.ts';
 import { Prober } from './probes/prober.ts';
 
 export interface RunningPodsOptions {
@@ -86,7 +87,10 @@ export function runningPods(options: RunningPodsOptions): RunningPods {
     },
     tenants: { mayRun: (uid) => view.mayRun(uid) },
     recover: () => view.recover(),
-    stop: () => view.prober.stop(),
+    stop: () => {
+      view.prober.stop();
+      view.overfull.stop();
+    },
   };
 }
 
@@ -96,6 +100,7 @@ class View {
   /** Pods that wait for something, by what it is. */
   readonly waiting: Index<Pod>;
   readonly prober: Prober;
+  readonly overfull: Overfull;
   readonly desk: Desk;
   readonly #options: RunningPodsOptions;
   readonly #nodes: Cache<Node>;
@@ -129,6 +134,11 @@ class View {
       check: (handler, { pod, ...of }) => check(handler, { ...of, runtime, world, ip: this.#ipOf(pod) }),
       onChange: ({ metadata }) => onChange(metadata.uid ?? ''),
       tell: (pod, container, message) => recorder.record(containerReference(pod, container), { type: 'Warning', reason: 'Unhealthy', message }, host.name),
+    });
+    this.overfull = new Overfull({
+      world,
+      usedBytes: (pod, volume) => options.volumes.usedBytes(pod, volume),
+      onOverfull: ({ metadata }, message) => this.desk.evict(metadata.uid ?? '', message),
     });
     this.desk = new Desk({
       ...options,
@@ -177,6 +187,7 @@ class View {
     const { uid = '' } = before.metadata;
     holdings.forget(host.name, uid);
     this.prober.forget(uid);
+    this.overfull.forget(uid);
     this.desk.forget(uid);
     if (this.#options.runtime.pod(uid) === undefined) this.#keys.delete(uid);
   }
@@ -203,6 +214,8 @@ class View {
     if (pod === undefined && strays.length === 0) return undefined;
     const state = runtime.pod(uid);
     const memory = this.desk.memory(uid);
+    if (state?.sandbox !== undefined && memory.evicted === undefined && pod !== undefined) this.overfull.follow(pod);
+    else this.overfull.forget(uid);
     if (pod !== undefined)
       this.prober.follow(
         pod,

@@ -129,6 +129,16 @@ describe('a pod on a node', () => {
     expect(node.said.filter((line) => line.startsWith('DeadlineExceeded'))).toHaveLength(1);
   });
 
+  test('that takes more than it may is evicted (v1.36.4)', () => {
+    const node = nodeWith({ terminationGracePeriodSeconds: 3600 });
+    node.settle();
+    const message = 'Usage of EmptyDir volume "cache" exceeds the limit "1Mi". ';
+    node.memory = { ...node.memory, evicted: message };
+    node.pass(2000);
+    expect(node.pod?.status).toMatchObject({ phase: 'Failed', reason: 'Evicted', message });
+    expect(node.said.filter((line) => line.startsWith('Evicted'))).toHaveLength(1);
+  });
+
   test('of another pod of that name is discarded', () => {
     const node = nodeWith();
     node.settle();

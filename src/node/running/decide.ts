@@ -6,7 +6,7 @@ import { nothingRuns } from '../pods/runtime-state.ts';
 import { type Failure, isTerminal, podStatus, rejectedStatus, terminatedStatus } from '../pods/status/pod-status.ts';
 import type { PodState } from '../runtime.ts';
 import type { VolumesOfPod } from '../contract.ts';
-import type { Action, Decision } from './actions.ts';
+import type { Action, Decision, PodMemory } from './actions.ts';
 import { advance, type Course, type CourseSight, graceOf, halt } from './course.ts';
 
 /** A pod on this node, and what the runtime has of pods of its name that are gone. */
@@ -50,6 +50,7 @@ function decidePresent(sight: Present, now: number): Decision {
   const refused = admitted ? undefined : rejection({ ...sight, others: sight.others() });
   if (refused !== undefined) return reject(pod, refused, now);
   if (pod.status.startTime === undefined) return welcome(sight, now);
+  if (sight.memory.evicted !== undefined) return evict(sight, sight.memory.evicted, now);
   const deadline = deadlineOf(pod);
   if (deadline !== undefined && now >= deadline) return exceed(sight, now);
   const decision = moveIn(sight, now);
@@ -184,13 +185,30 @@ function deadlineOf({ spec: { activeDeadlineSeconds }, status: { startTime } }: 
 
 /** It has had its time: the node ends it. */
 function exceed(sight: Present, now: number): Decision {
-  const { pod, memory } = sight;
   const failure = { reason: 'DeadlineExceeded', message: 'Pod was active on the node longer than the specified deadline' };
-  const decision = end(sight, { deadline: now + graceOf(pod), now, failure });
-  if (memory.toldDeadline) return decision;
-  const told: readonly Action[] = [
-    { do: 'tell', pod, type: 'Normal', ...failure },
-    { do: 'remember', pod, news: { toldDeadline: true } },
+  const decision = end(sight, { deadline: now + graceOf(sight.pod), now, failure });
+  return sight.memory.toldDeadline ? decision : told(decision, sight, { type: 'Normal', ...failure, news: { toldDeadline: true } });
+}
+
+/** It takes more than it may: there is no time for its own grace. */
+function evict(sight: Present, message: string, now: number): Decision {
+  const failure = { reason: 'Evicted', message };
+  const decision = end(sight, { deadline: now + evictionGraceMs, now, failure });
+  return sight.memory.toldEviction ? decision : told(decision, sight, { type: 'Warning', ...failure, news: { toldEviction: true } });
+}
+
+const evictionGraceMs = 1_000;
+
+interface Telling extends Failure {
+  readonly type: 'Normal' | 'Warning';
+  readonly news: Partial<PodMemory>;
+}
+
+/** The same, and before all else people are told, once. */
+function told(decision: Decision, { pod }: Present, { news, ...telling }: Telling): Decision {
+  const first: readonly Action[] = [
+    { do: 'tell', pod, ...telling },
+    { do: 'remember', pod, news },
   ];
-  return { ...decision, actions: [...told, ...decision.actions] };
+  return { ...decision, actions: [...first, ...decision.actions] };
 }

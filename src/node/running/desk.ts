@@ -44,6 +44,11 @@ export class Desk {
     return this.#memories.get(uid) ?? noMemory;
   }
 
+  evict(uid: string, message: string): void {
+    this.#note(uid, { evicted: message });
+    this.#options.onChange(uid);
+  }
+
   forget(uid: string): void {
     this.#memories.set(uid, noMemory);
   }
