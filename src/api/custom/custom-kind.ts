@@ -11,9 +11,10 @@ import { columnsOf } from './columns.ts';
 import { decodeCustom } from './decode-custom.ts';
 import { fillDefaults } from './defaulting.ts';
 import type { CustomResourceDefinition, DefinitionVersion, JsonSchema, ScaleSubresource } from './definition.ts';
+import { validateEmbedded } from './embedded.ts';
 import { findFirst, type JsonPath, parseJsonPath } from './json-path.ts';
 import { validateListTypes } from './list-types.ts';
-import { checkRules } from './rules.ts';
+import { checkRules, hasRules } from './rules.ts';
 import { validateValue } from './validate-value.ts';
 
 /** The version that every stored object says it is of: versions differ in name only, so none of them needs to be kept. */
@@ -105,6 +106,9 @@ function keepMetadata(object: KubeObject, old: KubeObject): void {
   object.metadata = { ...cloneObject(old.metadata), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
 }
 
+const blocking: ReadonlySet<FieldError['type']> = new Set(['NotSupported', 'Required', 'TooLong', 'TooMany', 'TypeInvalid']);
+const notChecked = 'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+
 class Checks {
   readonly #schema: JsonSchema;
   readonly #scale: ScaleSubresource | undefined;
@@ -116,17 +120,29 @@ class Checks {
 
   object(object: KubeObject, old: KubeObject | undefined): FieldError[] {
     const errors = [...validateValue(object, this.#schema, { old }), ...this.#scaleErrors(object, ['specReplicasPath', 'statusReplicasPath'])];
-    errors.push(...validateListTypes(object, this.#schema, ''));
-    // Rules rely on values being what the schema says.
-    return errors.length > 0 ? errors : checkRules(object, this.#schema, { field: '', old });
+    errors.push(...validateEmbedded(object, this.#schema), ...this.#listErrors(object, old));
+    return this.#withRules(errors, object, old);
   }
 
   status(object: KubeObject, old: KubeObject): FieldError[] {
     const schema = this.#schema.properties?.['status'];
     const value = fieldOf(object, 'status');
     const errors = schema === undefined || value === undefined ? [] : validateValue(value, schema, { old: fieldOf(old, 'status'), base: 'status' });
-    errors.push(...this.#scaleErrors(object, ['statusReplicasPath']), ...(value === undefined ? [] : validateListTypes(value, schema, 'status')));
-    return errors.length > 0 ? errors : checkRules(object, this.#schema, { field: '', old });
+    errors.push(...this.#scaleErrors(object, ['statusReplicasPath']), ...this.#listErrors(object, old));
+    return this.#withRules(errors, object, old);
+  }
+
+  /** What was wrong before may stay wrong. */
+  #listErrors(object: KubeObject, old: KubeObject | undefined): FieldError[] {
+    const errors = validateListTypes(object, this.#schema, '');
+    return errors.length > 0 && old !== undefined && validateListTypes(old, this.#schema, '').length > 0 ? [] : errors;
+  }
+
+  /** Rules rely on values being what the schema says. */
+  #withRules(errors: FieldError[], object: KubeObject, old: KubeObject | undefined): FieldError[] {
+    if (!hasRules(this.#schema)) return errors;
+    if (errors.some(({ type }) => blocking.has(type))) return [...errors, invalid('<nil>', null, notChecked)];
+    return [...errors, ...checkRules(object, this.#schema, { field: '', old })];
   }
 
   #scaleErrors(object: KubeObject, names: readonly ('specReplicasPath' | 'statusReplicasPath')[]): FieldError[] {

@@ -3,6 +3,8 @@ import type { KubeObject } from '../object.ts';
 import { type Decoded, decode, DecodeError } from '../schema/decode.ts';
 import { fillDefaults } from './defaulting.ts';
 import type { JsonSchema } from './definition.ts';
+import { coerceEmbedded } from './embedded.ts';
+import { dropNulls } from './nulls.ts';
 import { prune } from './prune.ts';
 
 /** A custom object as it is kept: metadata as every object has it, the rest as its schema knows it, with its defaults. */
@@ -12,6 +14,8 @@ export function decodeCustom(value: object, { schema, apiVersion, kind }: { sche
   const own = plain(content);
   if (!isJsonObject(own)) throw new DecodeError('an object is expected');
   const unknown = prune(own, schema).map((path) => `unknown field ${JSON.stringify(path)}`);
+  dropNulls(own, schema);
+  unknown.push(...coerceEmbedded(own, schema));
   fillDefaults(own, schema);
   const object = { kind, apiVersion, metadata: meta.object.metadata, ...own };
   return { object, strictErrors: [...meta.strictErrors, ...unknown] };
