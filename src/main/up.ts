@@ -9,6 +9,8 @@ import { version } from './version.ts';
 
 /** Runs a cluster until a signal ends it. Resolves with the exit code. */
 export async function runUp(options: ClusterOptions): Promise<number> {
+  // From the first moment: who ends it while it starts, or as soon as it says that it is ready, ends it cleanly.
+  const ended = firstSignal({ keepsAlive: false });
   let cluster: Cluster;
   try {
     cluster = await startCluster(options);
@@ -19,7 +21,7 @@ export async function runUp(options: ClusterOptions): Promise<number> {
     return 1;
   }
   process.stdout.write(readyScreen(cluster, options));
-  const signal = await firstSignal();
+  const signal = await ended;
   process.stdout.write(`\n${signal}: stopping\n`);
   await cluster.stop();
   return 0;
