@@ -75,11 +75,14 @@ export function validateEmbedded(object: unknown, schema: JsonSchema | undefined
 function embeddedErrors(embedded: Record<string, unknown>, path: string): FieldError[] {
   const { apiVersion, kind, metadata } = embedded;
   return [
-    ...(apiVersion === undefined ? [required(`${path}.apiVersion`)] : apiVersionErrors(String(apiVersion), `${path}.apiVersion`)),
-    ...(kind === undefined ? [required(`${path}.kind`)] : kindErrors(String(kind), `${path}.kind`)),
-    ...(isJsonObject(metadata) ? metadataErrors(metadata as ObjectMeta, `${path}.metadata`) : []),
+    ...(apiVersion === undefined ? [required(`${path}.apiVersion`)] : apiVersionErrors(textOf(apiVersion), `${path}.apiVersion`)),
+    ...(kind === undefined ? [required(`${path}.kind`)] : kindErrors(textOf(kind), `${path}.kind`)),
+    ...(isJsonObject(metadata) ? metadataErrors(metadata, `${path}.metadata`) : []),
   ];
 }
+
+/** It was read as one. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function apiVersionErrors(apiVersion: string, field: string): FieldError[] {
   if (apiVersion === '') return [invalid(field, apiVersion, 'must not be empty')];
