@@ -1,4 +1,5 @@
-import type { Pod, ServiceAccountTokenProjection, TokenRequest } from '../api/generated/types.ts';
+import type { Endpoints, Pod, ServiceAccountTokenProjection, TokenRequest } from '../api/generated/types.ts';
+import { endpointsKind } from '../api/kinds/endpoints.ts';
 import { serviceAccountKind } from '../api/kinds/service-account.ts';
 import { configMapNode } from '../drivers/config-map/node.ts';
 import { type DriverAnswer, failed, type NodeDriver } from '../drivers/contract.ts';
@@ -7,8 +8,11 @@ import { downwardApiNode } from '../drivers/downward-api/node.ts';
 import { emptyDirNode } from '../drivers/empty-dir/node.ts';
 import type { NodeHost } from '../drivers/files/node-host.ts';
 import { flexDrivers, usualFlexDirectory } from '../drivers/flex-volume/node.ts';
+import { gitRepoNode } from '../drivers/git-repo/node.ts';
+import { glusterfsNode } from '../drivers/glusterfs/node.ts';
 import { hostPathNode } from '../drivers/host-path/node.ts';
 import { localNode } from '../drivers/local/node.ts';
+import { nfsNode } from '../drivers/nfs/node.ts';
 import { type IssuedToken, projectedNode } from '../drivers/projected/node.ts';
 import { secretNode } from '../drivers/secret/node.ts';
 import type { Client } from '../machinery/client.ts';
@@ -39,9 +43,18 @@ export function nodeDrivers({ csi = [], flexDirectory = usualFlexDirectory, ...m
       downwardApiNode(options),
       projectedNode({ ...options, token }),
       csiNode(machine, csi),
+      nfsNode(machine),
+      glusterfsNode({ ...machine, endpoints: (namespace, name) => endpointsOf(around.client, { namespace, name }) }),
+      gitRepoNode(options),
     ],
     findDriver: flexDrivers({ ...options, directory: flexDirectory }),
   };
+}
+
+async function endpointsOf(client: Client, key: { readonly namespace: string; readonly name: string }): Promise<DriverAnswer<Endpoints | undefined>> {
+  const found = await client.get(endpointsKind, key);
+  if (found.ok) return { ok: true, value: found.value };
+  return found.reason === 'notFound' ? { ok: true, value: undefined } : failed('Unavailable', found.error.message);
 }
 
 async function requestToken(

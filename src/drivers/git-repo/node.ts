@@ -1,0 +1,93 @@
+import type { GitRepoVolumeSource } from '../../api/generated/types.ts';
+import type { Clock } from '../../world/world.ts';
+import { type DriverAnswer, type DriverFailure, failed, type NodeDriver, type PublishedVolume, type PublishToPodRequest } from '../contract.ts';
+import { removeEmptyDirectory } from '../empty-dir/node.ts';
+import { type HostWithPrograms, wordsFor } from '../files/mount-program.ts';
+import { attempt } from '../files/node-host.ts';
+import { giveToGroup } from '../files/ownership.ts';
+
+export interface GitRepoOptions extends HostWithPrograms {
+  readonly clock: Clock;
+}
+
+/**
+ * A directory as old as its pod, with a repository in it: kubernetes.io/git-repo. Kubernetes 1.36 refuses these, because git ran what it found in
+ * repositories, as root. Here it runs nothing: no hooks, no submodules, no settings of the machine, and only servers are asked.
+ */
+export function gitRepoNode(options: GitRepoOptions): NodeDriver {
+  return {
+    facts: { name: 'kubernetes.io/git-repo', stages: false, mountOptions: false, block: false, follows: false },
+    publish: (request) => attempt(() => publish(options, request)),
+    unpublish: ({ target }) =>
+      attempt(async () => {
+        await removeEmptyDirectory(options, target);
+        return { ok: true, value: undefined };
+      }),
+  };
+}
+
+/** Made aside and then put in its place: what is there is complete. */
+async function publish(options: GitRepoOptions, { volume, pod, target, tell }: PublishToPodRequest): Promise<DriverAnswer<PublishedVolume>> {
+  const { files, clock } = options;
+  const { repository = '', revision = '', directory = '' } = volume.source.gitRepo ?? {};
+  const wrong = wrongIn({ repository, revision, directory });
+  if (wrong !== undefined) return wrong;
+  if ((await files.look(target))?.type === 'directory') return { ok: true, value: { path: target } };
+  const next = `${target}.new`;
+  await files.removeTree(next);
+  await files.makeDirectory(next, 0o777);
+  const refused = await fill(options, next, { repository, revision, directory });
+  if (refused !== undefined) {
+    await files.removeTree(next);
+    return refused;
+  }
+  await giveToGroup(next, { files, clock, pod, readOnly: false, when: 'always', tell });
+  await files.rename(next, target);
+  return { ok: true, value: { path: target } };
+}
+
+/** Nothing that git takes for an option, or that lies outside of the volume. */
+function wrongIn(source: Required<GitRepoVolumeSource>): DriverFailure | undefined {
+  for (const name of ['repository', 'revision', 'directory'] as const) {
+    if (source[name].startsWith('-')) return failed('InvalidArgument', `${JSON.stringify(source[name])} is an invalid value for ${name}`);
+  }
+  const { revision, directory } = source;
+  const parts = directory.split('/');
+  if (directory.startsWith('/') || parts.includes('..')) return failed('InvalidArgument', `${JSON.stringify(directory)} is not a valid directory`);
+  if (revision !== '' && (parts.filter((part) => part !== '' && part !== '.').length > 1 || directory.includes('\\'))) {
+    return failed('InvalidArgument', `${JSON.stringify(directory)} is not a valid directory, it must not contain a directory separator`);
+  }
+  return undefined;
+}
+
+async function fill(
+  options: GitRepoOptions,
+  place: string,
+  { repository, revision, directory }: Required<GitRepoVolumeSource>,
+): Promise<DriverFailure | undefined> {
+  const cloned = await git(options, place, ['clone', '--', repository, ...(directory === '' ? [] : [directory])]);
+  if (cloned !== undefined || revision === '') return cloned;
+  const isHere = directory !== '' && directory.split('/').every((part) => part === '' || part === '.');
+  const made = await options.files.list(place);
+  if (!isHere && made.length !== 1) return failed('Internal', `unexpected directory contents: [${made.join(' ')}]`);
+  const tree = isHere ? place : `${place}/${made[0] ?? ''}`;
+  return (await git(options, tree, ['checkout', revision])) ?? (await git(options, tree, ['reset', '--hard']));
+}
+
+const longestMs = 300_000;
+const settings = ['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'submodule.recurse=false'].flatMap((each) => ['-c', each]);
+const variables = {
+  GIT_ALLOW_PROTOCOL: 'git:http:https',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_TEMPLATE_DIR: '',
+  GIT_TERMINAL_PROMPT: '0',
+  HOME: '/nonexistent',
+};
+
+async function git({ programs }: GitRepoOptions, directory: string, args: readonly string[]): Promise<DriverFailure | undefined> {
+  const end = await programs.run('git', [...settings, ...args], { timeoutMs: longestMs, directory, variables });
+  if (end.type === 'exited' && end.code === 0) return undefined;
+  const output = end.type === 'exited' ? end.output : '';
+  return failed('Internal', `failed to exec 'git ${args.join(' ')}': ${output}: ${wordsFor(end)}`);
+}

@@ -1,0 +1,42 @@
+import type { Endpoints } from '../../api/generated/types.ts';
+import { type DriverAnswer, failed, type NodeDriver, type PublishedVolume, type PublishToPodRequest } from '../contract.ts';
+import { type HostWithPrograms, mountByProgram } from '../files/mount-program.ts';
+import { attempt, removePlace } from '../files/node-host.ts';
+
+export interface GlusterfsOptions extends HostWithPrograms {
+  /** The servers. Undefined: there is no such object. */
+  readonly endpoints: (namespace: string, name: string) => Promise<DriverAnswer<Endpoints | undefined>>;
+}
+
+/** Volumes of a Gluster cluster, whose servers are named by an Endpoints object: kubernetes.io/glusterfs. */
+export function glusterfsNode(options: GlusterfsOptions): NodeDriver {
+  return {
+    facts: { name: 'kubernetes.io/glusterfs', stages: false, mountOptions: true, block: false, follows: false },
+    publish: (request) => attempt(() => publish(options, request)),
+    unpublish: ({ target }) =>
+      attempt(async () => {
+        await removePlace(options, target);
+        return { ok: true, value: undefined };
+      }),
+  };
+}
+
+async function publish(options: GlusterfsOptions, { volume, pod, target }: PublishToPodRequest): Promise<DriverAnswer<PublishedVolume>> {
+  const source: { readonly endpoints?: string; readonly path?: string; readonly endpointsNamespace?: string } = volume.source.glusterfs ?? {};
+  const { endpoints: name = '', path = '' } = source;
+  // A claim's namespace is its pods'.
+  const namespace = source.endpointsNamespace ?? pod.metadata.namespace ?? '';
+  const found = await options.endpoints(namespace, name);
+  if (!found.ok) return found;
+  if (found.value === undefined) return failed('FailedPrecondition', `endpoints ${JSON.stringify(name)} not found`);
+  const [first, ...others] = serversIn(found.value);
+  if (first === undefined) return failed('FailedPrecondition', `glusterfs: endpoints ${namespace}/${name} have no addresses`);
+  const backups = others.length === 0 ? [] : [`backup-volfile-servers=${others.join(':')}`];
+  const wanted = [...new Set([...volume.mountOptions, ...backups, ...(volume.readOnly ? ['ro'] : []), 'log-level=ERROR'])].sort();
+  const refused = await mountByProgram(options, { fileSystem: 'glusterfs', source: `${first}:${path}`, target, options: wanted });
+  return refused ?? { ok: true, value: { path: target } };
+}
+
+const serversIn = ({ subsets = [] }: Endpoints): readonly string[] => [
+  ...new Set(subsets.flatMap(({ addresses = [] }) => addresses.map(({ ip }) => (ip.includes(':') ? `[${ip}]` : ip)))),
+];

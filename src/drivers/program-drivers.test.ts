@@ -1,0 +1,136 @@
+/** Volume types that other programs mount or fill: nfs, glusterfs, gitRepo. */
+import { describe, expect, test } from 'vitest';
+import type { Endpoints, Pod } from '../api/generated/types.ts';
+import { Machine, SimulatedHost } from '../sim/host/simulated-host.ts';
+import type { ProgramEnd, ProgramOptions, Programs } from '../world/programs.ts';
+import { type DriverUnderTest, describeNodeDriver } from './conformance.ts';
+import type { NodeDriver, SourceOnNode } from './contract.ts';
+import type { HostWithPrograms } from './files/mount-program.ts';
+import type { NodeHost } from './files/node-host.ts';
+import { gitRepoNode } from './git-repo/node.ts';
+import { glusterfsNode } from './glusterfs/node.ts';
+import { nfsNode } from './nfs/node.ts';
+
+const fine: ProgramEnd = { type: 'exited', code: 0, output: '' };
+const clock = { now: () => 0, monotonic: () => 0 };
+const endpoints = { metadata: {}, subsets: [{ addresses: [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }, { ip: 'fd00::1' }] }] } as unknown as Endpoints;
+const gluster = (host: HostWithPrograms) =>
+  glusterfsNode({ ...host, endpoints: async (_, name) => ({ ok: true, value: name === 'servers' ? endpoints : undefined }) });
+
+/** mount(8) and git, as far as a simulated machine goes. */
+const simulated = ({ mounts, files }: NodeHost): Programs => ({
+  run: async (file, args, { directory = '' }) => {
+    if (file === 'mount') await mounts.mount({ type: 'bind', source: '/exports/data', target: args.at(-1) ?? '', recursive: false });
+    if (file === 'git') await files.makeDirectory(`${directory}/repo/.git`, 0o755);
+    return fine;
+  },
+});
+
+function describeSimulated(name: string, make: (host: HostWithPrograms) => NodeDriver, under: Pick<DriverUnderTest, 'volume' | 'data'>): void {
+  describeNodeDriver(name, {
+    ...under,
+    machine: () => {
+      const machine = new Machine();
+      return { host: (hooks = {}) => new SimulatedHost(machine, hooks) };
+    },
+    make: async (host) => make({ ...host, programs: simulated(host) }),
+  });
+}
+
+const nfs = { source: { nfs: { server: 'nfs.example.com', path: '/exports/data' } } };
+describeSimulated('nfs', nfsNode, { volume: nfs, data: '/exports/data' });
+describeSimulated('glusterfs', gluster, { volume: { source: { glusterfs: { endpoints: 'servers', path: 'vol' } } }, data: '/exports/data' });
+const gitRepo = (host: HostWithPrograms) => gitRepoNode({ ...host, clock });
+describeSimulated('gitRepo', gitRepo, { volume: { source: { gitRepo: { repository: 'https://example.com/repo' } } }, data: undefined });
+
+type Answers = (file: string, args: readonly string[], options: ProgramOptions) => ProgramEnd;
+
+async function publish(
+  make: (host: HostWithPrograms) => NodeDriver,
+  source: SourceOnNode,
+  { answers = () => fine, readOnly = false, mountOptions = [] as string[] }: { answers?: Answers; readOnly?: boolean; mountOptions?: string[] } = {},
+) {
+  const host = new SimulatedHost();
+  const calls: string[] = [];
+  await host.makeDirectory('/pods', 0o755);
+  const programs: Programs = {
+    run: async (file, args, options) => {
+      calls.push([file, ...args].join(' '));
+      return answers(file, args, options);
+    },
+  };
+  const pod = { metadata: { namespace: 'default', name: 'web', uid: 'uid' }, spec: { containers: [] } } as unknown as Pod;
+  const volume = { name: 'data', source, persistentVolume: undefined, readOnly, mountOptions, mode: 'Filesystem' as const, publishContext: {} };
+  const answer = await make({ mounts: host, files: host, programs }).publish({
+    volume,
+    pod,
+    target: '/pods/data',
+    stagingPath: undefined,
+    tell: () => undefined,
+  });
+  return { answer, calls, left: await host.list('/pods') };
+}
+
+describe('nfs', () => {
+  test('is mounted as Kubernetes mounts it (v1.36.4)', async () => {
+    const options = { readOnly: true, mountOptions: ['nfsvers=4.1', 'hard'] };
+    expect(await publish(nfsNode, nfs.source, options)).toMatchObject({
+      answer: { ok: true },
+      calls: ['mount -t nfs -o hard,nfsvers=4.1,ro nfs.example.com:/exports/data /pods/data'],
+    });
+    const six = await publish(nfsNode, { nfs: { server: 'fd00::1', path: '/' } });
+    expect(six.calls).toEqual(['mount -t nfs [fd00::1]:/ /pods/data']);
+  });
+
+  test('that cannot be mounted is refused in the words of mount, and leaves nothing; without a client in the kernel, FUSE is tried', async () => {
+    const answers: Answers = (file) =>
+      file === 'mount' ? { type: 'exited', code: 32, output: 'mount.nfs: Connection refused' } : { type: 'failed', message: 'spawn fuse-nfs ENOENT' };
+    const { answer, calls, left } = await publish(nfsNode, nfs.source, { answers });
+    expect(answer).toMatchObject({
+      ok: false,
+      message:
+        'mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t nfs nfs.example.com:/exports/data /pods/data\nOutput: mount.nfs: Connection refused\n' +
+        'this kernel has no NFS client, and fuse-nfs did not help: spawn fuse-nfs ENOENT',
+    });
+    expect(calls.at(-1)).toBe('fuse-nfs -n nfs://nfs.example.com/exports/data -m /pods/data');
+    expect(left).toEqual([]);
+  });
+
+  test('is no way to give options to programs', async () => {
+    expect(await publish(nfsNode, { nfs: { server: '-o', path: '/x' } })).toMatchObject({ answer: { ok: false, code: 'InvalidArgument' }, calls: [] });
+  });
+});
+
+describe('glusterfs', () => {
+  test('is mounted from the first server of its endpoints; the others stand by', async () => {
+    expect(await publish(gluster, { glusterfs: { endpoints: 'servers', path: 'vol' } }, { readOnly: true })).toMatchObject({
+      answer: { ok: true },
+      calls: ['mount -t glusterfs -o backup-volfile-servers=10.0.0.2:[fd00::1],log-level=ERROR,ro 10.0.0.1:vol /pods/data'],
+    });
+    expect(await publish(gluster, { glusterfs: { endpoints: 'none', path: 'vol' } })).toMatchObject({
+      answer: { ok: false, message: 'endpoints "none" not found' },
+    });
+  });
+});
+
+describe('gitRepo', () => {
+  const of = (repository: string, revision?: string, directory?: string): SourceOnNode => ({
+    gitRepo: { repository, ...(revision === undefined ? {} : { revision }), ...(directory === undefined ? {} : { directory }) },
+  });
+  const wrong = [
+    [of('--upload-pack=x'), '"--upload-pack=x" is an invalid value for repository'],
+    [of('https://x', '-b'), '"-b" is an invalid value for revision'],
+    [of('https://x', '', '../up'), '"../up" is not a valid directory'],
+    [of('https://x', '', '/etc'), '"/etc" is not a valid directory'],
+    [of('https://x', 'main', 'a/b'), '"a/b" is not a valid directory, it must not contain a directory separator'],
+  ] as const;
+  test.each(wrong)('%j is refused before git sees it (v1.36.4)', async (source, message) => {
+    expect(await publish(gitRepo, source)).toMatchObject({ answer: { ok: false, message }, calls: [] });
+  });
+
+  test('that git refuses leaves nothing', async () => {
+    const { answer, left } = await publish(gitRepo, of('https://x/repo'), { answers: () => ({ type: 'exited', code: 128, output: 'fatal: no' }) });
+    expect(answer).toMatchObject({ ok: false, message: "failed to exec 'git clone -- https://x/repo': fatal: no: exit status 128" });
+    expect(left).toEqual([]);
+  });
+});
