@@ -2,6 +2,7 @@
  * Every bug that random worlds found, with what it took. A seed names a world only together with the code that draws it, so what is kept is
  * the world itself, shrunk: `plan`. Each runs with the tests.
  */
+import type { Happening } from '../../src/sim/workloads/actions.ts';
 import type { Plan } from '../../src/sim/worlds/plan.ts';
 
 export interface FoundBug {
@@ -78,6 +79,24 @@ export const foundBugs: readonly FoundBug[] = [
         { at: 0, who: 'admin', action: { do: 'create-volume', name: 'volume-1', sizeGi: 1, reclaim: 'Recycle' } },
         { at: 1_000, who: 'user', action: { do: 'create-claim', name: 'claim-1', sizeGi: 1, storageClass: '', mode: 'ReadWriteOnce' } },
         { at: 10_000, who: 'user', action: { do: 'delete-claim', name: 'claim-1' } },
+      ],
+      faults: [],
+    },
+  },
+  {
+    seed: 30,
+    bug: 'more disks were attached to a new node than it takes: pods came before its CSINode said how many that are',
+    fix: 'a node registers with the taint not-ready, which an API server of Kubernetes would add, and so gets no pods before it is ready',
+    plan: {
+      seed: 30,
+      settings: { ...settings, volumeLimit: 2 },
+      happenings: [
+        { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
+        { at: 1_000, who: 'autoscaler', action: { do: 'remove-node', node: 'node-1', backMs: 20_000 } },
+        ...['crowd-1', 'crowd-2', 'crowd-3', 'crowd-4', 'crowd-5'].flatMap((name): readonly Happening[] => [
+          { at: 10_000, who: 'user', action: { do: 'create-claim', name, sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
+          { at: 10_000, who: 'user', action: { do: 'create-pod', name: `pod-of-${name}`, claims: [name] } },
+        ]),
       ],
       faults: [],
     },
