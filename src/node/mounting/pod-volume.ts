@@ -1,5 +1,5 @@
 import type { PersistentVolume, Pod, Volume } from '../../api/generated/types.ts';
-import { csiSourceOf } from '../../domain/csi-translation.ts';
+import { type CsiSource, csiSourceOf, csiSourceOfInline } from '../../domain/csi-translation.ts';
 import { claimKey } from '../../domain/volumes/claim.ts';
 import type { SourceOnNode, VolumeOnNode } from '../../drivers/contract.ts';
 import { claimNameOf } from '../volumes/claimed.ts';
@@ -38,12 +38,14 @@ export interface Places {
 export function podVolume(pod: Pod, use: Use, persistentVolume: PersistentVolume | undefined, places: Places): PodVolume {
   const { name: podVolumeName, ...inline } = use.volume;
   const { uid = '', namespace = '' } = pod.metadata;
-  const source: SourceOnNode = persistentVolume?.spec ?? inline;
+  const attached = persistentVolume === undefined ? csiSourceOfInline(use.volume) : csiSourceOf(persistentVolume);
+  const source = translated(persistentVolume?.spec ?? inline, attached);
   const name = persistentVolume?.metadata.name ?? podVolumeName;
   const driver = pluginOf(source);
   const claimName = claimNameOf(pod, use.volume);
-  const attached = persistentVolume === undefined ? undefined : csiSourceOf(persistentVolume);
   const handle = attached?.handle ?? name;
+  // A volume of a CSI driver that is as old as its pod belongs to nobody else: there is nothing to share.
+  const isShared = attached !== undefined || driver !== plugins['csi'];
   const isBlock = persistentVolume?.spec.volumeMode === 'Block';
   return {
     key: `${uid}/${podVolumeName}`,
@@ -61,12 +63,20 @@ export function podVolume(pod: Pod, use: Use, persistentVolume: PersistentVolume
     },
     uniqueName: attached === undefined ? `${driver}/${uid}-${name}` : `${driver}/${attached.driver}^${attached.handle}`,
     target: `${podDirectory(places.root, uid)}/${isBlock ? 'volumeDevices' : 'volumes'}/${driver.replaceAll('/', '~')}/${placeName(pod, use.volume, name)}`,
-    stagingPath: places.stages(driver)
-      ? `${places.root}/plugins/${attached === undefined ? driver : `${driver}/${attached.driver}`}/${places.sha256(handle)}/globalmount`
-      : undefined,
+    stagingPath:
+      places.stages(driver) && isShared
+        ? `${places.root}/plugins/${attached === undefined ? driver : `${driver}/${attached.driver}`}/${places.sha256(handle)}/globalmount`
+        : undefined,
     claim: claimName === undefined ? undefined : claimKey(namespace, claimName),
     group: persistentVolume === undefined ? undefined : groupOf(persistentVolume),
   };
+}
+
+/** Plugins that left Kubernetes' tree have drivers that took over: those find what they know. */
+function translated(source: SourceOnNode, attached: CsiSource | undefined): SourceOnNode {
+  if (attached === undefined || source.csi !== undefined) return source;
+  const { fsType } = source.awsElasticBlockStore ?? source.gcePersistentDisk ?? source.azureDisk ?? source.cinder ?? {};
+  return { ...source, csi: { driver: attached.driver, volumeHandle: attached.handle, ...(fsType === undefined ? {} : { fsType }) } };
 }
 
 /** A pod may use a claim twice, once read-only perhaps: each time in a place of its own. Names of volumes have no '~'. */
