@@ -66,7 +66,7 @@ export const mayBeMounted: Invariant = {
     if (after.spec.taints?.some((taint) => taint.key === 'node.kubernetes.io/out-of-service') === true) return undefined;
     const taken = Array.from(facts.attachments.values()).find(({ metadata, spec, status }) => {
       const handle = facts.volumes.get(spec.source.persistentVolumeName ?? '')?.spec.csi?.volumeHandle ?? '';
-      if (spec.nodeName !== key || status?.attached !== true || metadata.deletionTimestamp !== undefined) return false;
+      if (spec.nodeName !== key || !status.attached || metadata.deletionTimestamp !== undefined) return false;
       if (!isListed(before, handle) || isListed(after, handle) || !isInUse(after, handle)) return false;
       return facts.readySince.has(key) || now - (facts.unneededSince.get(`${key} ${handle}`) ?? now) < unmountWithinMs;
     });
@@ -93,6 +93,6 @@ export const withinLimit = (limit: number | undefined): Invariant => ({
     if (limit === undefined || change.type !== 'disk' || change.change.type !== 'attached') return undefined;
     const { node } = change.change;
     const count = Array.from(facts.attached.values()).filter((nodes) => nodes.has(node)).length;
-    return count <= limit || facts.hasty.has(node) ? undefined : `${count} disks are attached to node ${node}, which takes ${limit}`;
+    return count <= limit ? undefined : `${count} disks are attached to node ${node}, which takes ${limit}`;
   },
 });

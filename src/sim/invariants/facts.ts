@@ -63,9 +63,6 @@ export class Facts {
   readonly readySince = new Map<string, number>();
   /** Since when not one node is ready; undefined: some is. */
   allDownSince: number | undefined;
-  /** Nodes that were given pods when they had hardly registered: nobody knew then how many volumes they can take. */
-  readonly hasty = new Set<string>();
-  readonly #registeredAt = new Map<string, number>();
   /** When the last pod went that used a disk on a node, by 'node handle'. */
   readonly unneededSince = new Map<string, number>();
   /** Revisions at which a lease changed hands: its present epoch. */
@@ -78,7 +75,6 @@ export class Facts {
     if (change.type === 'volume') this.#indexVolume(change.before, change.after);
     if (change.type === 'node') this.#followNode(change.key, change.after, now);
     if (change.type === 'pod' && change.before !== undefined && change.after === undefined) this.#followUse(change.before, now);
-    if (change.type === 'pod' && change.before?.spec.nodeName === undefined) this.#followPlacement(change.after?.spec.nodeName ?? '', now);
   }
 
   changeDisk(change: DiskChange): void {
@@ -145,28 +141,16 @@ export class Facts {
   }
 
   #followNode(name: string, node: Node | undefined, now: number): void {
-    if (node === undefined) {
-      this.#registeredAt.delete(name);
-      this.hasty.delete(name);
-    } else if (!this.#registeredAt.has(name)) this.#registeredAt.set(name, now);
     const isReady = node?.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
     if (!isReady) this.readySince.delete(name);
     else if (!this.readySince.has(name)) this.readySince.set(name, now);
     this.allDownSince = this.readySince.size > 0 || this.nodes.size === 0 ? undefined : (this.allDownSince ?? now);
   }
 
-  /** Kubernetes keeps such a node free by a taint until it is ready; here it has none yet (docs/seeds.md). */
-  #followPlacement(node: string, now: number): void {
-    const registeredAt = this.#registeredAt.get(node);
-    if (registeredAt !== undefined && now - registeredAt < knownAfterMs) this.hasty.add(node);
-  }
-
   #followUse(pod: Pod, now: number): void {
     for (const { handle } of this.disksOf(pod)) this.unneededSince.set(`${pod.spec.nodeName} ${handle}`, now);
   }
 }
-
-const knownAfterMs = 10_000;
 
 function entryOf<K>(map: Map<K, Set<string>>, key: K): Set<string> {
   let found = map.get(key);

@@ -60,8 +60,7 @@ function undoneOf(volume: PersistentVolume, facts: Facts): string | undefined {
   const policy = spec.persistentVolumeReclaimPolicy;
   if (metadata.deletionTimestamp !== undefined) return `volume ${metadata.name} is still terminating, and no claim has it`;
   if (spec.claimRef?.uid !== undefined && status.phase === 'Bound') return `volume ${metadata.name} is still Bound, and its claim is gone`;
-  // A pod that names a claim keeps its volume from being scrubbed, even if it never runs: as in Kubernetes.
-  const isDue = (policy === 'Recycle' && !isUsed(facts, claimKeyOf(volume))) || (policy === 'Delete' && isProvisioned(volume));
+  const isDue = (policy === 'Recycle' && !isAwaited(volume, facts)) || (policy === 'Delete' && isProvisioned(volume));
   return isDue && status.phase === 'Released' ? `volume ${metadata.name} is still Released, and its policy is ${policy}` : undefined;
 }
 
