@@ -40,8 +40,8 @@ function registerIps(environment: Environment): void {
     environment.registerFunction(`net.IP.${name}(): bool`, ({ ip }: CelIp) => test(ip.bytes));
   };
   environment
-    .registerType('net.IP', CelIp)
-    .registerType('kubernetes.IPLibrary', IpLibrary)
+    .registerType('net.IP', { ctor: CelIp, fields: {} })
+    .registerType('kubernetes.IPLibrary', { ctor: IpLibrary, fields: {} })
     .registerConstant('ip', 'kubernetes.IPLibrary', new IpLibrary())
     .registerFunction('ip(string): net.IP', readIp)
     .registerFunction('isIP(string): bool', (text: string) => usableIp(text) instanceof CelIp)
@@ -84,7 +84,7 @@ function readIp(text: string): CelIp {
 
 function registerRanges(environment: Environment): void {
   environment
-    .registerType('net.CIDR', CelCidr)
+    .registerType('net.CIDR', { ctor: CelCidr, fields: {} })
     .registerFunction('cidr(string): net.CIDR', readCidr)
     .registerFunction('isCIDR(string): bool', (text: string) => usableCidr(text) instanceof CelCidr)
     .registerFunction('string(net.CIDR): string', String)

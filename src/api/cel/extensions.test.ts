@@ -80,6 +80,13 @@ describe('what Kubernetes adds to the language', () => {
     expect(() => cel.compile(expression).evaluate({ self: null })).toThrow(message);
   });
 
+  test.each(["quantity('1').value", "ip('::1').constructor", 'sets.contains', "dyn(url('/x')).parts", "dyn(semver('1.2.3')).numbers", "cidr('::/0').cidr"])(
+    '%s: what is inside of a value is nobody’s business',
+    (expression) => {
+      expect(() => cel.compile(expression).evaluate({ self: null })).toThrow(/No such key/);
+    },
+  );
+
   test('two long lists as sets cost what they would in Kubernetes, and take no time', () => {
     const self = Array.from({ length: 900 }, (_, i) => BigInt(i));
     expect(cel.compile('sets.contains(self, self)').run({ self }).value).toBe(true);

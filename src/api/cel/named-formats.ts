@@ -50,8 +50,8 @@ const formats: ReadonlyMap<string, CelFormat> = new Map(
 export function registerNamedFormats(environment: Environment, optional: (value: unknown) => unknown): void {
   const [type, library] = ['kubernetes.NamedFormat', 'kubernetes.FormatLibrary'];
   environment
-    .registerType(type, CelFormat)
-    .registerType(library, FormatLibrary)
+    .registerType(type, { ctor: CelFormat, fields: {} })
+    .registerType(library, { ctor: FormatLibrary, fields: {} })
     .registerConstant('format', library, new FormatLibrary())
     .registerFunction(`${library}.named(string): optional<${type}>`, (all: FormatLibrary, name: string) => optional(all.named(name)))
     .registerFunction(`${type}.validate(string): optional<list<string>>`, ({ problems }: CelFormat, text: string) => {

@@ -32,7 +32,7 @@ export function registerQuantities(environment: Environment): void {
       .registerFunction(`${type}.${name}(int): ${type}`, (a: CelQuantity, b: bigint) => new CelQuantity(combine(a.value, quantityOf(b, 'DecimalExponent'))));
   };
   environment
-    .registerType(type, CelQuantity)
+    .registerType(type, { ctor: CelQuantity, fields: {} })
     .registerFunction(`quantity(string): ${type}`, (text: string) => new CelQuantity(parseQuantity(text)))
     .registerFunction('isQuantity(string): bool', isQuantity)
     .registerFunction(`sign(${type}): int`, ({ value }: CelQuantity) => BigInt(quantitySign(value)))

@@ -21,7 +21,7 @@ class SetsLibrary {
 const type = 'kubernetes.SetsLibrary';
 
 export function registerSets(environment: Environment): void {
-  environment.registerType(type, SetsLibrary).registerConstant('sets', type, new SetsLibrary());
+  environment.registerType(type, { ctor: SetsLibrary, fields: {} }).registerConstant('sets', type, new SetsLibrary());
   for (const name of ['contains', 'equivalent', 'intersects'] as const) {
     environment.registerFunction(`${type}.${name}(list, list): bool`, (sets: SetsLibrary, a: List, b: List) => sets[name](a, b));
   }

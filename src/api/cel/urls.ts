@@ -20,7 +20,7 @@ interface UrlParts {
 
 export function registerUrls(environment: Environment): void {
   environment
-    .registerType('kubernetes.URL', CelUrl)
+    .registerType('kubernetes.URL', { ctor: CelUrl, fields: {} })
     .registerFunction('url(string): kubernetes.URL', (text: string) => {
       const parts = parseUrl(text);
       if (typeof parts === 'string') throw new Error(`URL parse error during conversion from string: parse ${quoteGo(text)}: ${parts}`);

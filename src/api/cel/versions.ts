@@ -14,7 +14,7 @@ const type = 'kubernetes.Semver';
 
 export function registerVersions(environment: Environment): void {
   environment
-    .registerType(type, CelVersion)
+    .registerType(type, { ctor: CelVersion, fields: {} })
     .registerFunction(`semver(string): ${type}`, (text: string) => read(text))
     .registerFunction(`semver(string, bool): ${type}`, (text: string, normalize: boolean) => read(normalize ? normalized(text) : text))
     .registerFunction('isSemver(string): bool', (text: string) => parse(text) !== undefined)
