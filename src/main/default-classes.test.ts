@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { startTestCluster, type TestCluster } from '../../test/machinery/cluster.ts';
+import { csiDriverKind } from '../api/kinds/csi-driver.ts';
 import { storageClassKind } from '../api/kinds/storage-class.ts';
 import { createRealWorld } from './real-world.ts';
 import { ensureDefaultClasses, storageClasses } from './default-classes.ts';
@@ -37,4 +38,17 @@ test('a start that did not come to its end is made up for, and somebody’s own 
     { name: 'immediate', isDefault: false },
     { name: 'standard', isDefault: false },
   ]);
+});
+
+test('where there can be images the classes make those, and their driver is known also to clusters that have older classes', async () => {
+  const cluster = await start();
+  await ensureDefaultClasses(cluster.client, cluster.store, true);
+  expect(await cluster.client.get(storageClassKind, { name: 'standard' })).toMatchObject({
+    value: { provisioner: 'image.mooring.dev', allowVolumeExpansion: true },
+  });
+  const older = await start();
+  await ensure(older);
+  await ensureDefaultClasses(older.client, older.store, true);
+  expect(await older.client.get(storageClassKind, { name: 'standard' })).toMatchObject({ value: { provisioner: 'kubernetes.io/host-path' } });
+  expect(await older.client.get(csiDriverKind, { name: 'image.mooring.dev' })).toMatchObject({ value: { spec: { attachRequired: false } } });
 });

@@ -30,11 +30,12 @@ const marker = '/mooring/default-classes';
  * marker is written makes them once more; those that are there stay as they are.
  */
 export async function ensureDefaultClasses(client: Client, store: Store, hasImages = false): Promise<void> {
-  if ((await store.get(marker)) !== undefined) return;
+  // At each start: without it, pods would wait for ever for somebody to attach their images.
   if (hasImages) {
     const made = await client.create(csiDriverKind, imagesDriver);
     if (!made.ok && made.reason !== 'alreadyExists') throw made.error;
   }
+  if ((await store.get(marker)) !== undefined) return;
   for (const each of classes(hasImages ? images : directories)) {
     const made = await client.create(storageClassKind, each);
     if (!made.ok && made.reason !== 'alreadyExists') throw made.error;

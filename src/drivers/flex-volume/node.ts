@@ -104,6 +104,8 @@ class FlexVolume {
     const detached = await this.#executable.call('detach', [volumeName, this.#options.nodeName]);
     if (detached?.ok === false) return detached;
     await this.#removeDirectory(stagingPath);
+    // It was made for this volume; if anything else is in it, it stays.
+    await this.#removeDirectory(stagingPath.slice(0, stagingPath.lastIndexOf('/'))).catch(() => undefined);
     return done;
   }
 
