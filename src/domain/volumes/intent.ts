@@ -46,7 +46,8 @@ export function afterFailure(intent: VolumeIntent, { message, final, inUse }: At
   // With microseconds, as Kubernetes writes such times.
   const notBefore = new Date(now + delayBefore(attempts)).toISOString().replace('Z', '000Z');
   // An attempt whose end nobody knows may have made what a later one does not speak of: after it nothing is certain any more.
-  const isCertain = final && intent.status.final !== false;
+  // (What is false is not written at all.) Of what was refused everything is known.
+  const isCertain = final && (intent.status.phase !== 'Failing' || intent.status.final === true);
   return { ...intent, status: { phase: 'Failing', attempts, message, final: isCertain, ...(inUse === true ? { inUse } : {}), notBefore } };
 }
 
