@@ -109,12 +109,15 @@ export const startControllersProcess = (server: Server, identity: string): Promi
 export const startSchedulerProcess = (server: Server, identity: string): Promise<LedProcess> =>
   startLedProcess('scheduler', server, { identity, sign: 'The scheduler is ready' });
 
-async function startLedProcess(
-  command: string,
-  { kubeconfig }: Server,
-  { identity, sign }: { readonly identity: string; readonly sign: string },
-): Promise<LedProcess> {
-  const child = spawn(process.execPath, [moorScript, command, '--kubeconfig', kubeconfig, '--identity', identity], { stdio: ['ignore', 'pipe', 'pipe'] });
+/** A real `moor node`. */
+export const startNodeProcess = (server: Server, { name, dataDir }: { readonly name: string; readonly dataDir: string }): Promise<LedProcess> =>
+  startOther(['node', '--kubeconfig', server.kubeconfig, '--name', name, '--data-dir', dataDir], `Node ${name} is ready`);
+
+const startLedProcess = (command: string, { kubeconfig }: Server, { identity, sign }: { readonly identity: string; readonly sign: string }) =>
+  startOther([command, '--kubeconfig', kubeconfig, '--identity', identity], sign);
+
+async function startOther(args: readonly string[], sign: string): Promise<LedProcess> {
+  const child = spawn(process.execPath, [moorScript, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const output = collect(child);
   const gone = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
   await ready(child, output, sign);

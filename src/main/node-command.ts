@@ -15,13 +15,16 @@ export const nodeCommand: Command = {
 their volumes really mounted. Needs Linux and root. Containers go on and volumes stay mounted when it ends, however it
 ends; the next start finds them.
 
-It acts as the user of the kubeconfig, who must be allowed to read what pods refer to and to write the node, its lease,
-its CSINode and its pods' statuses.`,
+The kubeconfig says where the server is and is good for one thing: to ask for the node's own certificate (a
+CertificateSigningRequest). "moor up --bootstrap-kubeconfig FILE" writes one that can do nothing else. The key never leaves
+this machine; the certificate is kept beside it (DIR/pki, readable by root alone) and renewed before it ends. From then
+on it acts as system:node:NAME, and reads and writes no more than a node may. With --server it acts as whoever that
+server takes it for.`,
   flags: [
     ...accessFlags,
     { name: 'name', value: 'NAME', about: 'the name of the node', otherwise: "the machine's name" },
     { name: 'data-dir', value: 'DIR', about: 'where containers and volumes are', otherwise: `${defaultDataDir('~')}/nodes/NAME` },
-    { name: 'pod-cidr', value: 'CIDR', about: 'the addresses of its pods', otherwise: '10.244.0.0/24' },
+    { name: 'pod-cidr', value: 'CIDR', about: 'the addresses of its pods', otherwise: 'a block that nothing else on this machine has' },
     {
       name: 'log-level',
       value: 'LEVEL',
@@ -30,7 +33,12 @@ its CSINode and its pods' statuses.`,
       otherwise: 'info',
     },
   ],
-  examples: [{ line: 'moor node --kubeconfig ./kubeconfig --name node-a', about: 'one more node for the cluster of ./kubeconfig' }],
+  examples: [
+    {
+      line: 'moor node --kubeconfig ./bootstrap --name node-a',
+      about: 'one more node for the cluster that wrote ./bootstrap (moor up --bootstrap-kubeconfig)',
+    },
+  ],
   run: async (flags) => {
     const options = { ...nodeOf(flags), access: await accessOf(flags) };
     // Loaded here, so that other commands do not wait for it.
@@ -43,8 +51,8 @@ function nodeOf(flags: FlagValues): Omit<NodeProcessOptions, 'access'> {
   const name = (flags.text('name') ?? hostname()).toLowerCase();
   const [problem] = dnsSubdomainProblems(name);
   if (problem !== undefined) throw new UsageError(`"${name}" is no name for a node: ${problem}`);
-  const podCidr = flags.text('pod-cidr') ?? '10.244.0.0/24';
-  if (!/^\d{1,3}(\.\d{1,3}){3}\/\d{1,2}$/.test(podCidr))
+  const podCidr = flags.text('pod-cidr');
+  if (podCidr !== undefined && !/^\d{1,3}(\.\d{1,3}){3}\/\d{1,2}$/.test(podCidr))
     throw new UsageError(`--pod-cidr wants a block of IPv4 addresses, such as 10.244.0.0/24, not "${podCidr}"`);
   return {
     name,

@@ -2,7 +2,13 @@ import path from 'node:path';
 import { type HttpAccess, HttpTransport } from '../machinery/http-transport.ts';
 import { canSandbox } from '../node/sandbox/detect.ts';
 import { firstSignal } from './first-signal.ts';
-import { thisMachine } from './machine-facts.ts';
+import type { Transport } from '../machinery/transport.ts';
+import { NodeReader } from '../node/reading/reader.ts';
+import type { World } from '../world/world.ts';
+import { sha256, thisMachine } from './machine-facts.ts';
+import { NodeIdentity } from './node-identity.ts';
+import { podBlockFor } from './pod-block.ts';
+import { secretFiles } from './secret-files.ts';
 import { sandboxOn } from './real-sandbox.ts';
 import { createRealWorld, type LogLevel } from './real-world.ts';
 import { nodeDirectory, startAgentHere } from './sandbox-nodes.ts';
@@ -11,7 +17,8 @@ import { version } from './version.ts';
 export interface NodeProcessOptions {
   readonly access: HttpAccess;
   readonly name: string;
-  readonly podCidr: string;
+  /** Undefined: the one that it is registered with, or one that nothing else on this machine has. */
+  readonly podCidr: string | undefined;
   /** Where containers and volumes are. */
   readonly directory: string;
   readonly logLevel: LogLevel;
@@ -26,17 +33,33 @@ export async function runNodeProcess({ access, name, podCidr, directory, logLeve
   }
   const world = createRealWorld({ logLevel });
   const root = await nodeDirectory(directory);
-  const host = await thisMachine({ name, podCidr, root });
-  const runtime = sandboxOn(world, { root: path.join(root, 'sandbox'), podCidr, hidden: [root] });
-  const transport = new HttpTransport({ access, world, userAgent: `moor/${version} (${name})` });
   const ended = firstSignal();
-  const agent = await startAgentHere({ host, root, runtime }, { world, reader: transport, teller: transport, own: transport });
+  const own = await Promise.race([identityOf({ access, name, root, world }).catch((error: unknown) => error as Error), ended]);
+  if (typeof own === 'string') return 0;
+  if (own instanceof Error) {
+    process.stderr.write(`moor node: cannot get a certificate from ${access.url}: ${own.message}\n`);
+    return 1;
+  }
+  const sandbox = path.join(root, 'sandbox');
+  const cidr = podCidr ?? (await podBlockFor({ node: name, root: sandbox, own }));
+  const host = await thisMachine({ name, podCidr: cidr, root });
+  const runtime = sandboxOn(world, { root: sandbox, podCidr: cidr, hidden: [root] });
+  const reader = new NodeReader({ transport: own, node: name, world, sha256 });
+  const agent = await startAgentHere({ host, root, runtime }, { world, reader, teller: own, own });
   const isReady = await Promise.race([agent.ready.then(() => true), ended.then(() => false)]);
   if (isReady) {
     process.stdout.write(`Node ${name} is ready: ${access.url}\n\n  data  ${root}\n\nCtrl-C stops it; its containers go on.\n`);
     await ended;
   }
   await agent.stop();
-  transport.close();
+  reader.close();
+  own.close();
   return 0;
+}
+
+/** By a certificate of its own; a server that asks for no credentials is told none. */
+function identityOf({ access, name, root, world }: { access: HttpAccess; name: string; root: string; world: World }): Promise<Transport & { close(): void }> {
+  const userAgent = `moor/${version} (${name})`;
+  if (access.url.startsWith('http://')) return Promise.resolve(new HttpTransport({ access, world, userAgent }));
+  return NodeIdentity.open({ access, node: name, files: secretFiles(path.join(root, 'pki')), world, userAgent });
 }

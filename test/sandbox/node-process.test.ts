@@ -1,0 +1,80 @@
+/** `moor node` with nothing but a bootstrap kubeconfig: a machine that becomes a node, and reads and writes as one. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { canSandbox } from '../../src/node/sandbox/detect.ts';
+import { startMoor, startNodeProcess } from '../moor-process.ts';
+import { endContainers } from './sandboxes.ts';
+
+const objects = (directory: string): string => {
+  const say = 'while :; do echo "$WORD $(cat /settings/a)" >/out/new; mv /out/new /out/said; sleep 0.1; done';
+  const container = {
+    name: 'c',
+    image: 'busybox',
+    command: ['sh', '-c', say],
+    env: [{ name: 'WORD', valueFrom: { secretKeyRef: { name: 'key', key: 'word' } } }],
+    volumeMounts: [
+      { name: 'out', mountPath: '/out' },
+      { name: 'settings', mountPath: '/settings' },
+    ],
+  };
+  const volumes = [
+    { name: 'out', persistentVolumeClaim: { claimName: 'data' } },
+    { name: 'settings', configMap: { name: 'settings' } },
+  ];
+  const [size, access] = [{ storage: '1Mi' }, { accessModes: ['ReadWriteOnce'], storageClassName: '' }];
+  const items = [
+    { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'disk' }, spec: { ...access, capacity: size, hostPath: { path: directory } } },
+    { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'data' }, spec: { ...access, resources: { requests: size } } },
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { a: 'one' } },
+    { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key' }, stringData: { word: 'hello' } },
+    { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: { terminationGracePeriodSeconds: 1, containers: [container], volumes } },
+  ];
+  return JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+};
+
+test.runIf(canSandbox().can)(
+  'a machine gets its own certificate, runs pods with what they refer to, and keeps both over a new start',
+  async () => {
+    const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-node-')));
+    const [bootstrap, dataDir, disk] = [path.join(directory, 'bootstrap'), path.join(directory, 'node'), path.join(directory, 'disk')];
+    mkdirSync(disk);
+    const said = () => readFileSync(path.join(disk, 'said'), 'utf8');
+    await using moor = await startMoor({ args: ['--store', 'memory', '--bootstrap-kubeconfig', bootstrap] });
+    const start = () => startNodeProcess({ kubeconfig: bootstrap }, { name: 'n1', dataDir });
+    let node = await start();
+    try {
+      const keyFile = path.join(dataDir, 'pki', 'node-client.pem');
+      expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+      const certificate = readFileSync(keyFile, 'utf8');
+      expect(await moor.kubectlWith(objects(disk), 'apply', '-f', '-')).toMatchObject({ code: 0 });
+      expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=30s')).toMatchObject({ code: 0 });
+      await expect.poll(said, { timeout: 10_000 }).toBe('hello one\n');
+      await moor.kubectl('patch', 'configmap', 'settings', '-p', '{"data":{"a":"two"}}');
+      await expect.poll(said, { timeout: 10_000 }).toBe('hello two\n');
+      await node.stop('SIGKILL');
+      node = await start();
+      expect(readFileSync(keyFile, 'utf8')).toBe(certificate);
+      const requests = await moor.kubectl('get', 'csr', '-o', 'jsonpath={.items[*].spec.username}');
+      expect(requests.stdout).toBe('system:bootstrap:mooring');
+      expect(await moor.kubectl('delete', 'pod', 'web', '--timeout=30s')).toMatchObject({ code: 0 });
+      expect(node.output()).not.toContain('forbidden');
+    } finally {
+      await node.stop();
+      await endContainers(path.join(dataDir, 'sandbox'));
+      unmountBelow(directory);
+      rmSync(directory, { recursive: true, force: true });
+    }
+  },
+  90_000,
+);
+
+/** A test that fails half-way leaves volumes mounted. */
+function unmountBelow(directory: string): void {
+  const mounted = readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .flatMap((line) => line.split(' ')[1] ?? []);
+  for (const target of mounted.filter((each) => each.startsWith(`${directory}/`)).reverse()) spawnSync('umount', ['-l', target]);
+}
