@@ -3,7 +3,7 @@
 // one of them breaks. The code as it is has to survive the same seeds.
 //
 //   npm run mutations                       all of them; writes docs/mutations.md
-//   node scripts/mutations.mjs 06 13        only these; prints, writes nothing
+//   node scripts/mutations.mjs 06 13        only these; prints, writes nothing. With --update: writes their lines
 //   node scripts/mutations.mjs --applies    only whether every patch still applies
 //
 // --seeds N   so many seeds at most (300)      --jobs N   so many at a time (2)      --as-is   the code as it is, too
@@ -106,7 +106,18 @@ async function inTurns(items, jobs, work) {
   );
 }
 
-function render(results, { mostSeeds, survived }) {
+/** What the page says of other bugs. */
+function knownResults(patches) {
+  const lines = readFileSync(table, 'utf8').split('\n');
+  return patches.map((patch) => {
+    const [seed, invariant] = /\| (\d+) \| ([^|]+) \|$/.exec(lines.find((line) => line.startsWith(`| [${patch.name}]`)) ?? '')?.slice(1) ?? [];
+    if (seed === undefined || invariant === undefined) throw new Error(`docs/mutations.md says nothing of ${patch.name}`);
+    return { patch, caught: { seed: Number(seed), invariant } };
+  });
+}
+
+export function render(results, mostSeeds) {
+  const last = Math.max(...results.map(({ caught }) => caught.seed));
   const cell = (text) => text.replaceAll('|', '\\|');
   const rows = results.map(
     ({ patch, caught }) => `| [${patch.name}](../test/mutations/${patch.name}.patch) | ${cell(patch.breaks)} | ${caught.seed} | ${cell(caught.invariant)} |`,
@@ -116,7 +127,7 @@ function render(results, { mostSeeds, survived }) {
 
 Tests that cannot fail prove nothing. So ${results.length} bugs are kept as patches in \`test/mutations/\`, each a mistake that somebody could make (several of them were made, in Kubernetes or here). \`npm run
 mutations\` puts one at a time into a copy of the source and runs random worlds from seed 1 on until an invariant breaks. It writes this page, and fails if a
-patch no longer applies or a bug survives ${mostSeeds} seeds. The code without patches survives all ${survived} seeds that it takes to catch the last one, and \`npm test\` runs more.
+patch no longer applies or a bug survives ${mostSeeds} seeds. The code without patches survives the ${last} seeds that it takes to catch the last one, and \`npm test\` runs more.
 
 What it took is the number of the first world in which something was noticed: a world takes a few tenths of a second. Which invariant notices first is not always the one that a bug is
 about: what the patch itself expects is in its head.
@@ -135,7 +146,7 @@ ${notes.length === 0 ? 'Nothing.' : notes.join('\n')}
 async function main(args) {
   const option = (name, otherwise) => (args.includes(name) ? Number(args[args.indexOf(name) + 1]) : otherwise);
   const [mostSeeds, jobs] = [option('--seeds', 300), option('--jobs', 2)];
-  const numbers = args.filter((arg, i) => /^\d\d$/.test(arg) && !args[i - 1]?.startsWith('--'));
+  const numbers = args.filter((arg, i) => /^\d\d$/.test(arg) && args[i - 1] !== '--seeds' && args[i - 1] !== '--jobs');
   const all = readPatches();
   const unfit = await misfits(all);
   for (const line of unfit) console.log(`does not apply: ${line}`);
@@ -158,8 +169,10 @@ async function main(args) {
     console.log('survived' in asIs ? `the code as it is survives ${last} seeds` : `the code as it is breaks at seed ${asIs.seed}: ${asIs.what}`);
   console.log(`${results.length - missed.length} of ${results.length} bugs caught`);
   if (missed.length > 0 || (asIs !== undefined && 'seed' in asIs)) return 1;
+  if (numbers.length > 0 && !args.includes('--update')) return 0;
+  results.push(...knownResults(all.filter((patch) => !chosen.includes(patch))));
   results.sort((a, b) => (a.patch.name < b.patch.name ? -1 : 1));
-  if (numbers.length === 0) writeFileSync(table, render(results, { mostSeeds, survived: last }));
+  writeFileSync(table, render(results, mostSeeds));
   return 0;
 }
 
