@@ -101,4 +101,22 @@ export const foundBugs: readonly FoundBug[] = [
       faults: [],
     },
   },
+  {
+    seed: 193,
+    bug: 'a disk was forgotten: one attempt to make it had an unknown end, the next certainly made nothing, and the scheduler was to choose another node',
+    fix: 'an intent that is Failing and does not say that it is certain stays uncertain: what is false is not written, so nothing may depend on reading it',
+    plan: {
+      seed: 1,
+      settings,
+      happenings: [
+        { at: 0, who: 'admin', action: { do: 'create-class', name: 'late', reclaim: 'Delete', waits: true } },
+        { at: 1_000, who: 'user', action: { do: 'create-claim', name: 'claim-1', sizeGi: 1, storageClass: 'late', mode: 'ReadWriteOnce' } },
+        { at: 1_100, who: 'user', action: { do: 'create-pod', name: 'pod-1', claims: ['claim-1'] } },
+      ],
+      faults: [
+        { kind: 'backend-fails', at: 500, calls: 1, moment: 'after' },
+        { kind: 'backend-fails', at: 501, calls: 6, moment: 'before' },
+      ],
+    },
+  },
 ];
