@@ -7,7 +7,7 @@ import { isRunning, nothingRuns } from '../pods/runtime-state.ts';
 import { recordsOf } from '../pods/status/container-statuses.ts';
 import { type Failure, isTerminal, podStatus, rejectedStatus, terminatedStatus } from '../pods/status/pod-status.ts';
 import type { VolumeState } from '../volumes/look.ts';
-import { waitForVolumes } from '../volumes/waiting.ts';
+import { noMountMemory, waitForVolumes } from '../volumes/waiting.ts';
 import type { Action, Decision, PodMemory } from './actions.ts';
 import { advance, type Course, type CourseSight, type Happening, halt } from './course.ts';
 import { scriptOf } from './script.ts';
@@ -98,7 +98,7 @@ function moveIn(sight: PodSight, now: number): Decision {
     { do: 'admit', pod },
     { do: 'occupy', pod, holding: { address: ip, attached } },
   ];
-  return goOn({ ...sight, memory: { ...memory, mounts: { failures: new Map(), claims: undefined } } }, { first, ip, now });
+  return goOn({ ...sight, memory: { ...memory, mounts: noMountMemory } }, { first, ip, now });
 }
 
 /** Pods that ended gave theirs back: a node that has fewer than pods was made so by hand. */
@@ -119,9 +119,10 @@ function wait({ pod, memory }: PodSight, volumes: readonly VolumeState[], now: n
   const { complaints, memory: mounts, again } = waitForVolumes(volumes, memory.mounts, now);
   const tells = complaints.map((complaint): Action => ({ do: 'tell', pod, type: 'Warning', ...complaint }));
   const waiting = volumes.filter(({ state }) => state !== 'ready');
+  const isNews = tells.length > 0 || mounts.patienceEnds !== memory.mounts.patienceEnds;
   return {
     // Said before it is remembered: a crash between the two says it twice rather than never.
-    actions: tells.length === 0 ? [] : [...tells, { do: 'remember', pod, memory: { ...memory, mounts }, pulled: [] }],
+    actions: !isNews ? [] : [...tells, { do: 'remember', pod, memory: { ...memory, mounts }, pulled: [] }],
     reasons: waiting.map((volume) => ({ code: `Volume-${volume.state}`, text: `volume ${volume.name} is ${volume.state}` })),
     ...(again === undefined ? {} : { again }),
   };

@@ -36,7 +36,8 @@ describe('a pod that stays', () => {
   test('one that waits, is busy or has just failed keeps no other waiting', () => {
     const unattached: VolumeSight = { ...ready('u'), state: { state: 'unattached', name: 'u' } };
     const decision = diffVolumes(stays(unattached, ready('b', { busy: true }), ready('f', { notBefore: now + 500 }), ready('a')), now);
-    expect(done(decision)).toEqual(['publish a']);
+    // Since when it waits is remembered: patience ends.
+    expect(done(decision)).toEqual(['publish a', 'remember']);
     expect(decision.again).toBe(now + 500);
   });
 
@@ -104,11 +105,15 @@ describe('whatever there is', () => {
     fc.assert(
       fc.property(distinct, (sights) => {
         let volumes = sights;
+        let memory = noMountMemory;
+        const look = (): Sight => ({ type: 'stays', pod, volumes, memory });
         for (let pass = 0; pass < 2; pass++) {
-          const actions = done(diffVolumes(stays(...volumes), now));
+          const decision = diffVolumes(look(), now);
+          const actions = done(decision);
           volumes = volumes.map((sight) => after(sight, actions));
+          for (const action of decision.actions) if (action.do === 'remember') memory = action.mounts;
         }
-        expect(diffVolumes(stays(...volumes), now).actions).toEqual([]);
+        expect(diffVolumes(look(), now).actions).toEqual([]);
       }),
     ));
 

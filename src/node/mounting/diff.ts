@@ -60,7 +60,8 @@ function settle({ pod, volumes, memory }: Extract<Sight, { type: 'stays' }>, now
   const wait = waitForVolumes(volumes.map(unlessMounted), memory, now);
   const tells = wait.complaints.map(({ reason, message }): Action => ({ do: 'tell', pod, reason, message }));
   // Said before it is remembered: a crash between the two says it twice rather than never.
-  const remember: Action[] = tells.length === 0 ? [] : [{ do: 'remember', pod, mounts: wait.memory }];
+  const isNews = tells.length > 0 || wait.memory.patienceEnds !== memory.patienceEnds;
+  const remember: Action[] = !isNews ? [] : [{ do: 'remember', pod, mounts: wait.memory }];
   const waiting = volumes.filter(({ published }) => published === undefined);
   return {
     actions: [...steps.flatMap(({ action }) => action ?? []), ...tells, ...remember],

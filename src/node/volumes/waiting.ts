@@ -6,9 +6,11 @@ export interface MountMemory {
   readonly failures: ReadonlyMap<string, { readonly waitMs: number; readonly nextAt: number; readonly message: string }>;
   /** What was last said of the pod's claims. */
   readonly claims: { readonly message: string; readonly nextAt: number } | undefined;
+  /** When patience ends with volumes that are in order and still not there; undefined: there are none. */
+  readonly patienceEnds: number | undefined;
 }
 
-export const noMountMemory: MountMemory = { failures: new Map(), claims: undefined };
+export const noMountMemory: MountMemory = { failures: new Map(), claims: undefined, patienceEnds: undefined };
 
 export interface Wait {
   readonly complaints: readonly Complaint[];
@@ -25,11 +27,14 @@ export interface Complaint {
 const firstWaitMs = 500;
 const longestWaitMs = 122_000;
 const claimsEveryMs = 10_000;
+/** That long a pod's volumes are waited for; then people are told, and it begins anew after a pause. */
+const patienceMs = 123_000;
+const pauseMs = 10_000;
 
 /**
  * What there is to say about volumes that are not ready. A mount that fails is tried again after half a second, then after twice as
- * long each time; claims that are not in order are looked at every ten seconds; for an attachment one waits in silence. All of
- * that only decides what is said: as soon as things are in order nobody waits any longer.
+ * long each time; claims that are not in order are looked at every ten seconds; for an attachment one waits in silence. After two minutes
+ * it is said what is still not there. All of that only decides what is said: as soon as things are in order nobody waits any longer.
  */
 export function waitForVolumes(states: readonly VolumeState[], memory: MountMemory, now: number): Wait {
   const complaints: Complaint[] = [];
@@ -48,9 +53,20 @@ export function waitForVolumes(states: readonly VolumeState[], memory: MountMemo
   }
   const claims = sayClaims(states, memory.claims, now);
   if (claims !== undefined && claims !== memory.claims) complaints.push({ reason: 'FailedMount', message: claims.message });
-  const times = [...[...failures.values()].map(({ nextAt }) => nextAt), ...(claims === undefined ? [] : [claims.nextAt])];
-  return { complaints, memory: { failures, claims }, again: times.length === 0 ? undefined : Math.min(...times) };
+  const isLate = memory.patienceEnds !== undefined && now >= memory.patienceEnds;
+  const patienceEnds = isWaiting(states) ? (isLate ? now + pauseMs + patienceMs : (memory.patienceEnds ?? now + patienceMs)) : undefined;
+  if (isLate && patienceEnds !== undefined) complaints.push({ reason: 'FailedMount', message: unable(states, 'context deadline exceeded') });
+  const times = [
+    ...[...failures.values()].map(({ nextAt }) => nextAt),
+    ...(claims === undefined ? [] : [claims.nextAt]),
+    ...(patienceEnds === undefined ? [] : [patienceEnds]),
+  ];
+  return { complaints, memory: { failures, claims, patienceEnds }, again: times.length === 0 ? undefined : Math.min(...times) };
 }
+
+/** Whoever has a claim that is not in order does not even begin to wait. */
+const isWaiting = (states: readonly VolumeState[]): boolean =>
+  states.some(({ state }) => state === 'failing' || state === 'unattached') && states.every(({ state }) => state !== 'unclaimed');
 
 function sayClaims(states: readonly VolumeState[], before: MountMemory['claims'], now: number): MountMemory['claims'] {
   const message = complaint(states);
@@ -59,10 +75,13 @@ function sayClaims(states: readonly VolumeState[], before: MountMemory['claims']
   return { message, nextAt: now + claimsEveryMs };
 }
 
-/** 'Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: …' */
 function complaint(states: readonly VolumeState[]): string | undefined {
   const errors = new Set(states.flatMap((each) => (each.state === 'unclaimed' ? [each.error] : [])));
-  if (errors.size === 0) return undefined;
+  return errors.size === 0 ? undefined : unable(states, [...errors].sort().join('; '));
+}
+
+/** 'Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: …' */
+function unable(states: readonly VolumeState[], why: string): string {
   const named = (is: (state: VolumeState['state']) => boolean) =>
     `[${states
       .filter(({ state }) => is(state))
@@ -74,5 +93,5 @@ function complaint(states: readonly VolumeState[]): string | undefined {
     `unattached volumes=${named((state) => state === 'unattached')}`,
     `failed to process volumes=${named((state) => state === 'unclaimed')}`,
   ];
-  return `Unable to attach or mount volumes: ${lists.join(', ')}: ${[...errors].sort().join('; ')}`;
+  return `Unable to attach or mount volumes: ${lists.join(', ')}: ${why}`;
 }
