@@ -37,7 +37,18 @@ const strangers = ['controllers', 'workloads'];
 const sharedByNeighbours = ['workloads/pods'];
 /** The only layers that may touch the real world; and files elsewhere whose very task is I/O. */
 const realWorld = ['main', 'sim'];
-const ioFiles = [/^server\/http\//, /^node\/sandbox\//, /^node\/streams\//, /^node\/running\/checks/, /^node\/names\/server/, /^server\/streams\//, /^server\/auth\//, /^server\/at-rest\//, /^machinery\/http-transport/, /^cli\//];
+const ioFiles = [
+  /^server\/http\//,
+  /^node\/sandbox\//,
+  /^node\/streams\//,
+  /^node\/running\/checks/,
+  /^node\/names\/server/,
+  /^server\/streams\//,
+  /^server\/auth\//,
+  /^server\/at-rest\//,
+  /^machinery\/http-transport/,
+  /^cli\//,
+];
 /** Modules of Node.js that compute or load code and touch nothing else. */
 const harmless = ['node:zlib', 'node:module', 'node:stream'];
 const impure =

@@ -5,7 +5,9 @@ import { expect, test } from 'vitest';
 import { root, startMoor } from '../moor-process.ts';
 
 const examples = path.join(root, 'examples');
-const folders = readdirSync(examples, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() && existsSync(path.join(examples, entry.name, 'replay.sh')) ? [entry.name] : []));
+const folders = readdirSync(examples, { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() && existsSync(path.join(examples, entry.name, 'replay.sh')) ? [entry.name] : [],
+);
 
 test.each(folders)(
   '%s',

@@ -59,7 +59,11 @@ export async function startRealWireServer(kinds: readonly Kind[], options: WireO
   };
 }
 
-async function start<A extends Api>(makeApi: (world: World) => A, kinds: readonly Kind[], { limits, ready, plain, auditor }: WireOptions): Promise<WireServer<A>> {
+async function start<A extends Api>(
+  makeApi: (world: World) => A,
+  kinds: readonly Kind[],
+  { limits, ready, plain, auditor }: WireOptions,
+): Promise<WireServer<A>> {
   const certificates = await testCertificates();
   const errors: string[] = [];
   const real = createRealWorld({ logLevel: 'silent' });

@@ -20,7 +20,17 @@ export interface Reason {
   readonly next: Actor;
 }
 
-export type Actor = 'binder' | 'provisioner' | 'external provisioner' | 'reclaimer' | 'scheduler' | 'attach-detach' | 'driver' | 'user' | 'administrator' | 'nobody';
+export type Actor =
+  | 'binder'
+  | 'provisioner'
+  | 'external provisioner'
+  | 'reclaimer'
+  | 'scheduler'
+  | 'attach-detach'
+  | 'driver'
+  | 'user'
+  | 'administrator'
+  | 'nobody';
 
 /** One write of one object. */
 export type Write<T extends KubeObject> =
