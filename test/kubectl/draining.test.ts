@@ -65,7 +65,7 @@ async function eventually<T>(ask: () => Promise<T>, isRight: (answer: T) => bool
 }
 
 /** What a kubelet would say of each of its pods that does not run yet. */
-async function runPods(): Promise<number> {
+async function runPods(): Promise<void> {
   const names = (await ok('get', 'pods', '-o', 'jsonpath={range .items[?(@.status.phase=="Pending")]}{.metadata.name}{" "}{.spec.nodeName}{"\\n"}{end}'))
     .split('\n')
     .filter((line) => line.trim().split(' ').length === 2)
@@ -75,8 +75,17 @@ async function runPods(): Promise<number> {
   });
   // One may have gone meanwhile.
   for (const name of names) await moor.kubectl('patch', 'pod', name, '--subresource=status', '--type=strategic', '-p', status);
-  return names.length;
 }
+
+/** The two pods of the set run, whenever each of them came and found its node. */
+const bothRun = () =>
+  eventually(
+    async () => {
+      await runPods();
+      return ok('get', 'pods', '-o', 'jsonpath={.items[*].status.phase}');
+    },
+    (phases) => phases === 'Running Running',
+  );
 
 const web = `apiVersion: apps/v1
 kind: ReplicaSet
@@ -123,11 +132,7 @@ describe('kubectl', () => {
   test('drain: a budget keeps the pods until it allows them to go, one after the other', { timeout: 120_000 }, async () => {
     await ok('cordon', 'n2');
     await create(web);
-    await eventually(runPods, (count) => count === 2);
-    await eventually(
-      () => ok('get', 'pods', '-o', 'jsonpath={.items[*].status.phase}'),
-      (phases) => phases === 'Running Running',
-    );
+    await bothRun();
     await ok('uncordon', 'n2');
     const settled = await eventually(
       () => ok('get', 'pdb', 'web'),
@@ -151,6 +156,8 @@ describe('kubectl', () => {
     expect(code).toBe(0);
     expect(stdout.match(/pod\/web-\w+ evicted/g)).toHaveLength(2);
     expect(stdout).toContain('node/n1 drained');
+    // The drain is over once the second one is gone: its successor may not run yet.
+    await bothRun();
     expect(await ok('get', 'pods', '-o', 'jsonpath={.items[*].spec.nodeName}')).toBe('n2 n2');
   });
 
