@@ -1,12 +1,15 @@
 import { defineConfig } from 'vitest/config';
 
-// Two cores: tests that start processes or wait for fsync leave room for one another.
+// Two cores: tests that start processes or wait for fsync leave room for one another. The limits are there to end what
+// hangs, and never to measure: a machine may be slow, and stand still for seconds.
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    teardownTimeout: 60_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });

@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import fs, { type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import type { FileFacts, HostFiles, OpenPlace } from '../world/mounts.ts';
+import type { FileFacts, HostFiles, OpenPlace, TreeSize, Usage } from '../world/mounts.ts';
 import { readMounts } from './real-mounts.ts';
 
 /** The files of this machine. */
@@ -51,6 +51,8 @@ export const realHostFiles: HostFiles = {
   setMode: (file, mode) => fs.chmod(file, mode),
 
   async usage(file) {
+    const { mode, rdev } = await fs.stat(file);
+    if ((mode & constants.S_IFMT) === constants.S_IFBLK) return usageOfDevice(rdev);
     const { bsize, blocks, bavail, bfree, files, ffree } = await fs.statfs(file);
     return { capacity: blocks * bsize, available: bavail * bsize, used: (blocks - bfree) * bsize, inodes: files, inodesFree: ffree };
   },
@@ -60,11 +62,19 @@ export const realHostFiles: HostFiles = {
   openBelow,
 };
 
+/** As stat(2) numbers devices, in the way of Linux. */
+async function usageOfDevice(rdev: number): Promise<Usage> {
+  const major = (rdev >>> 8) & 0xfff;
+  const minor = (rdev & 0xff) | ((rdev >>> 12) & 0xfff00);
+  const sectors = await fs.readFile(`/sys/dev/block/${major}:${minor}/size`, 'utf8');
+  return { capacity: Number(sectors) * bytesOfBlock, available: 0, used: 0, inodes: 0, inodesFree: 0 };
+}
+
 /** Whoever writes into it meanwhile takes away what was just listed. */
-async function treeSize(directory: string): Promise<number> {
+async function treeSize(directory: string): Promise<TreeSize> {
   const { dev } = await fs.lstat(directory);
   const linked = new Set<number>();
-  let bytes = 0;
+  let [bytes, inodes] = [0, 0];
   const waiting = [directory];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const facts = await fs.lstat(next).catch(() => undefined);
@@ -72,8 +82,9 @@ async function treeSize(directory: string): Promise<number> {
     if (facts.isDirectory()) for (const name of await fs.readdir(next).catch(() => [])) waiting.push(path.join(next, name));
     else if (facts.nlink > 1) linked.add(facts.ino);
     bytes += facts.blocks * bytesOfBlock;
+    inodes++;
   }
-  return bytes;
+  return { bytes, inodes };
 }
 
 /** As stat(2) counts. */

@@ -65,9 +65,10 @@ export interface HostFiles {
   /** Of a link: its own. */
   setOwner(path: string, owner: { readonly uid: number; readonly gid: number }): Promise<void>;
   setMode(path: string, mode: number): Promise<void>;
+  /** Of the file system that the path is on. Of a block device: its capacity, and nothing else. */
   usage(path: string): Promise<Usage>;
-  /** Bytes of the disk that all that is in a directory takes, a file of several names once, without other file systems in it. Follows no link. */
-  treeSize(path: string): Promise<number>;
+  /** What a directory with all that is in it takes, a file of several names once, without other file systems in it. Follows no link. */
+  treeSize(path: string): Promise<TreeSize>;
   /**
    * Opens what lies at `relative` below `base`, making what is missing as directories. No symbolic link on the way is ever followed
    * to outside `base`, whatever others do to the tree meanwhile. The place stays what it is until it is closed.
@@ -92,6 +93,12 @@ export interface FileFacts {
   readonly size: number;
 }
 
+export interface TreeSize {
+  /** Of the disk. */
+  readonly bytes: number;
+  readonly inodes: number;
+}
+
 /** Of a file system; bytes. */
 export interface Usage {
   readonly capacity: number;
@@ -99,4 +106,6 @@ export interface Usage {
   readonly used: number;
   readonly inodes: number;
   readonly inodesFree: number;
+  /** Absent: all that are not free. */
+  readonly inodesUsed?: number;
 }

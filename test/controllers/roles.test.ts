@@ -68,7 +68,7 @@ describe('the roles of the controllers', () => {
       const [name, grant] = [key.slice(0, key.indexOf(' ')) as ControllerName, key.slice(key.indexOf(' ') + 1)];
       expect(await without(name, grant).authorize(user, attributes), `without ${key}`).toMatchObject({ allowed: false });
     }
-  }, 120_000);
+  });
 
   test.each([
     ['persistent-volume-binder', 'create mooring.dev/volumebindings'],

@@ -65,7 +65,7 @@ test('a process that dies before any action, and one after it, roll out as if it
   }
   expect(reached, 'the story has more actions than the test tries').toBeLessThan(longest);
   expect(reached, 'the story has fewer actions than a rollout').toBeGreaterThan(20);
-}, 120_000);
+});
 
 test.each(seeds(20))('with a bad network and processes that die again and again, all comes to rest (seed %i)', (seed) =>
   simulate(seed, async (world) => {

@@ -15,7 +15,7 @@ test.each(folders)(
     await using moor = await startMoor({ bare: false });
     const { code, stdout, stderr } = await moor.bash(path.join(examples, folder, 'replay.sh'));
     expect(code, stdout + stderr).toBe(0);
-    await moor.kubectl('wait', '--for=delete', 'statefulsets,pods,pvc,pv', '--all', '-A', '--timeout=10s');
+    await moor.kubectl('wait', '--for=delete', 'statefulsets,pods,pvc,pv', '--all', '-A', '--timeout=60s');
     expect(await moor.kubectl('get', 'statefulsets,pods,pvc,pv', '-A', '-o', 'name'), 'it leaves nothing behind').toMatchObject({ code: 0, stdout: '' });
   },
   90_000,

@@ -15,8 +15,8 @@ describe('two users with different rights', () => {
     await kubectl('config', 'set-context', 'reader', `--cluster=${cluster}`, '--user=reader', '--namespace=shop');
     admin = (await kubectl('config', 'current-context')).trim();
     // Roles that are made of others are so a moment after the server is ready.
-    await kubectl('wait', 'clusterrole/view', '--for=jsonpath={.rules[0].verbs[0]}=get', '--timeout=20s');
-  }, 60_000);
+    await kubectl('wait', 'clusterrole/view', '--for=jsonpath={.rules[0].verbs[0]}=get', '--timeout=60s');
+  });
   afterAll(() => moor.stop());
 
   let admin = '';

@@ -53,7 +53,7 @@ beforeAll(async () => {
   url = `https://127.0.0.1:${port}`;
   caBundle = base64(authority.certificate);
   moor = await startMoor({ args: ['--store', 'memory'] });
-}, 60_000);
+});
 
 afterAll(async () => {
   hooks.closeAllConnections();

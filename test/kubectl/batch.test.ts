@@ -18,14 +18,14 @@ const podsOf = async (job: string): Promise<string[]> =>
 
 /** No node runs them: this is what a kubelet would say. */
 async function endPods(job: string, phase: 'Succeeded' | 'Failed'): Promise<void> {
-  await ok('wait', 'pods', '-l', `job-name=${job}`, '--for=create', '--timeout=20s');
+  await ok('wait', 'pods', '-l', `job-name=${job}`, '--for=create', '--timeout=60s');
   for (const pod of await podsOf(job)) await ok('patch', pod, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: { phase } }));
 }
 
 describe('kubectl and jobs', () => {
   test('create job, wait for it, look at it', async () => {
     expect(await ok('create', 'job', 'backup', '--image=tool')).toBe('job.batch/backup created\n');
-    const waiting = moor.spawnKubectl('wait', 'job/backup', '--for=condition=complete', '--timeout=20s');
+    const waiting = moor.spawnKubectl('wait', 'job/backup', '--for=condition=complete', '--timeout=60s');
     const ended = once(waiting, 'exit');
     await endPods('backup', 'Succeeded');
     expect((await ended)[0]).toBe(0);
@@ -43,13 +43,13 @@ describe('kubectl and jobs', () => {
     const spec = { backoffLimit: 0, template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'tool' }] } } };
     expect(await moor.kubectlWith(JSON.stringify({ ...manifest, spec }), 'create', '-f', '-')).toMatchObject({ code: 0 });
     await endPods('broken', 'Failed');
-    await ok('wait', 'job/broken', '--for=condition=failed', '--timeout=20s');
+    await ok('wait', 'job/broken', '--for=condition=failed', '--timeout=60s');
     expect(await ok('get', 'job', 'broken', '-o', 'jsonpath={.status.conditions[?(@.type=="Failed")].reason}')).toBe('BackoffLimitExceeded');
   });
 
   test('delete takes the pods along', async () => {
     await ok('create', 'job', 'short', '--image=tool');
-    await ok('wait', 'pods', '-l', 'job-name=short', '--for=create', '--timeout=20s');
+    await ok('wait', 'pods', '-l', 'job-name=short', '--for=create', '--timeout=60s');
     await ok('delete', 'job', 'short', '--cascade=foreground');
     expect(await podsOf('short')).toEqual([]);
   });
@@ -59,21 +59,21 @@ describe('kubectl and jobs', () => {
     expect(await ok('get', 'cronjob', 'nightly', '--no-headers')).toMatch(/^nightly\s+0 3 \* \* \*\s+<none>\s+False\s+0\s+<none>\s/);
     expect(await ok('create', 'job', '--from=cronjob/nightly', 'now')).toBe('job.batch/now created\n');
     await endPods('now', 'Succeeded');
-    await ok('wait', 'job/now', '--for=condition=complete', '--timeout=20s');
+    await ok('wait', 'job/now', '--for=condition=complete', '--timeout=60s');
     expect(await ok('get', 'job', 'now', '-o', 'jsonpath={.spec.template.spec.containers[0].command}')).toBe('["backup","--all"]');
     // As in Kubernetes: it is the cron job's, and not made by its schedule.
     const events = await ok('get', 'events', '--field-selector', 'involvedObject.kind=CronJob', '-o', 'jsonpath={.items[*].message}');
     expect(events).toBe('Saw a job that the controller did not create or forgot: now');
     expect(await ok('get', 'cronjob', 'nightly', '-o', 'jsonpath={.status.lastSuccessfulTime}')).toMatch(/^\d{4}-/);
     await ok('delete', 'cronjob', 'nightly');
-    await ok('wait', 'job/now', '--for=delete', '--timeout=20s');
+    await ok('wait', 'job/now', '--for=delete', '--timeout=60s');
   });
 
   test('a cron job whose time is every second starts jobs', async () => {
     const jobTemplate = { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'tool' }] } } } };
     const cronJob = { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'often' }, spec: { schedule: '@every 1s', jobTemplate } };
     expect(await moor.kubectlWith(JSON.stringify(cronJob), 'create', '-f', '-')).toMatchObject({ code: 0 });
-    await ok('wait', 'cronjob/often', '--for=jsonpath={.status.active[0].kind}=Job', '--timeout=20s');
+    await ok('wait', 'cronjob/often', '--for=jsonpath={.status.active[0].kind}=Job', '--timeout=60s');
     expect(await ok('get', 'events', '--field-selector', 'involvedObject.kind=CronJob,reason=SuccessfulCreate', '-o', 'jsonpath={.items[0].message}')).toMatch(
       /^Created job often-\d{8}$/,
     );

@@ -14,7 +14,7 @@ describe('certificates', () => {
   beforeAll(async () => {
     moor = await startMoor({ args: ['--store', 'memory', '--bootstrap-kubeconfig', bootstrap] });
     cluster = (await kubectl('config', 'view', '-o', 'jsonpath={.contexts[0].context.cluster}')).trim();
-  }, 60_000);
+  });
   afterAll(async () => {
     await moor.stop();
     rmSync(directory, { recursive: true });
@@ -84,7 +84,7 @@ describe('certificates', () => {
     expect(await kubectl('get', 'secret', 'key', '--context=node', '-o', 'name')).toBe('secret/key\n');
     expect(await kubectl('get', 'pods', '-A', '--field-selector=spec.nodeName=n1', '--context=node', '-o', 'name')).toBe('pod/web\n');
     expect(await moor.kubectl('get', 'pods', '--context=node')).toMatchObject({ code: 1 });
-  }, 30_000);
+  });
 
   test('a node gets a new certificate for itself, and none for another', async () => {
     const nodeClient = { signerName: 'kubernetes.io/kube-apiserver-client-kubelet', usages: ['client auth', 'digital signature'], as: ['--context=node'] };
@@ -94,7 +94,7 @@ describe('certificates', () => {
       code: 1,
       stderr: expect.stringContaining('can only create a node CSR with CN=system:node:n1') as string,
     });
-  }, 30_000);
+  });
 
   test('a person waits until an administrator approves, and is then who the certificate says', async () => {
     const { made } = await ask('jane', { name: 'jane', groups: ['team'] }, client);
@@ -109,7 +109,7 @@ describe('certificates', () => {
     expect(await kubectl('auth', 'can-i', 'list', 'pods')).toBe('yes\n');
     expect(await moor.kubectl('auth', 'can-i', 'list', 'secrets')).toMatchObject({ stdout: 'no\n' });
     await kubectl('config', 'use-context', admin);
-  }, 30_000);
+  });
 
   test('nobody approves who may not speak for the signer, nor what was denied', async () => {
     await ask('joe', { name: 'joe', groups: [] }, client);
@@ -129,7 +129,7 @@ describe('certificates', () => {
     expect(await kubectl('get', 'csr', '--field-selector=spec.signerName=kubernetes.io/kube-apiserver-client', '-o', 'name')).toBe(
       'certificatesigningrequest.certificates.k8s.io/jane\ncertificatesigningrequest.certificates.k8s.io/joe\n',
     );
-  }, 30_000);
+  });
 
   test('nobody becomes a superuser by a certificate', async () => {
     const { asked } = await ask('root', { name: 'root', groups: ['system:masters'] }, client);
@@ -137,5 +137,5 @@ describe('certificates', () => {
       code: 1,
       stderr: expect.stringContaining('use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed') as string,
     });
-  }, 30_000);
+  });
 });

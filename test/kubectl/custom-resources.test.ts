@@ -68,7 +68,7 @@ const widget = (name: string, more: object) => ({ apiVersion: 'example.com/v1', 
 describe('kubectl on kinds that were defined', () => {
   test('a definition is established, found and explained', async () => {
     expect(await apply(definition)).toBe('customresourcedefinition.apiextensions.k8s.io/widgets.example.com created\n');
-    expect(await ok('wait', '--for=condition=Established', 'crd/widgets.example.com', '--timeout=10s')).toContain('condition met');
+    expect(await ok('wait', '--for=condition=Established', 'crd/widgets.example.com', '--timeout=60s')).toContain('condition met');
     expect(await ok('api-resources', '--api-group=example.com')).toMatch(/widgets\s+wd\s+example\.com\/v1\s+true\s+Widget/);
     expect(await ok('explain', 'widgets.spec.size')).toMatch(/FIELD: size <integer>\n+DESCRIPTION:\n\s+How large it is\./);
     expect(await ok('explain', 'widgets.spec', '--output=plaintext-openapiv2')).toContain('How large it is.');
@@ -111,7 +111,7 @@ describe('kubectl on kinds that were defined', () => {
     await ok('delete', 'crd', 'widgets.example.com');
     // The watch ends by itself: nobody is left to tell of.
     await watching;
-    await ok('wait', '--for=delete', 'configmap/owned', '--timeout=30s');
+    await ok('wait', '--for=delete', 'configmap/owned', '--timeout=60s');
     expect(await moor.kubectl('get', 'wd')).toMatchObject({ code: 1 });
   });
 });

@@ -37,7 +37,7 @@ describe('kubectl deletes', () => {
     const refused = await moor.kubectl('patch', 'cm', 'held', '--type=merge', '-p', '{"metadata":{"finalizers":["example.com/hold","example.com/more"]}}');
     expect(refused.stderr).toContain('no new finalizers can be added if the object is being deleted');
     // It says that it deleted, and then waits: the finalizer goes only after that.
-    const waiting = moor.spawnKubectl('delete', 'cm', 'held', '--timeout=20s');
+    const waiting = moor.spawnKubectl('delete', 'cm', 'held', '--timeout=60s');
     const ended = once(waiting, 'exit');
     await once(waiting.stdout, 'data');
     expect(waiting.exitCode).toBeNull();
@@ -51,8 +51,8 @@ describe('kubectl deletes', () => {
     await ownedBy('back-owner', 'back-child');
     await ownedBy('back-child', 'back-grandchild');
     await ok('delete', 'cm', 'back-owner');
-    await ok('wait', 'cm/back-grandchild', '--for=delete', '--timeout=20s');
-    await ok('wait', 'cm/back-child', '--for=delete', '--timeout=20s');
+    await ok('wait', 'cm/back-grandchild', '--for=delete', '--timeout=60s');
+    await ok('wait', 'cm/back-child', '--for=delete', '--timeout=60s');
   });
 
   test('--cascade=foreground keeps the owner until its dependents are gone', async () => {
@@ -60,10 +60,10 @@ describe('kubectl deletes', () => {
     await ownedBy('front-owner', 'front-child');
     await ok('patch', 'cm', 'front-child', '--type=merge', '-p', '{"metadata":{"finalizers":["example.com/hold"]}}');
     await ok('delete', 'cm', 'front-owner', '--cascade=foreground', '--wait=false');
-    await ok('wait', 'cm/front-child', '--for=jsonpath={.metadata.deletionTimestamp}', '--timeout=20s');
+    await ok('wait', 'cm/front-child', '--for=jsonpath={.metadata.deletionTimestamp}', '--timeout=60s');
     expect(await ok('get', 'cm', 'front-owner', '-o', 'jsonpath={.metadata.finalizers}')).toBe('["foregroundDeletion"]');
     await ok('patch', 'cm', 'front-child', '--type=merge', '-p', '{"metadata":{"finalizers":null}}');
-    await ok('wait', 'cm/front-owner', '--for=delete', '--timeout=20s');
+    await ok('wait', 'cm/front-owner', '--for=delete', '--timeout=60s');
   });
 
   test('--cascade=orphan leaves the dependents without an owner', async () => {
@@ -77,7 +77,7 @@ describe('kubectl deletes', () => {
     await ok('create', 'namespace', 'doomed');
     await ok('create', 'configmap', 'inside', '-n', 'doomed');
     await ok('create', 'secret', 'generic', 'inside', '-n', 'doomed');
-    await ok('delete', 'namespace', 'doomed', '--timeout=30s');
+    await ok('delete', 'namespace', 'doomed', '--timeout=60s');
     expect((await moor.kubectl('get', 'cm', 'inside', '-n', 'doomed')).stderr).toContain('NotFound');
     await ok('create', 'namespace', 'doomed');
     expect(await ok('get', 'secrets', '-n', 'doomed', '-o', 'name')).toBe('');
@@ -96,13 +96,13 @@ describe('kubectl deletes', () => {
   test('a pod without a node goes at once; one with a node waits for it', async () => {
     const pod = (name: string, more = '') => `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec: {${more}containers: [{name: a, image: "a:1"}]}\n`;
     await create(pod('loose'));
-    await ok('delete', 'pod', 'loose', '--timeout=20s');
+    await ok('delete', 'pod', 'loose', '--timeout=60s');
     await create('apiVersion: v1\nkind: Node\nmetadata: {name: host}\n');
     await create(pod('placed', 'nodeName: host, '));
     await ok('delete', 'pod', 'placed', '--wait=false');
     expect(await ok('get', 'pod', 'placed', '-o', 'jsonpath={.metadata.deletionGracePeriodSeconds}')).toBe('30');
     expect(await ok('get', 'pod', 'placed')).toContain('Terminating');
-    await ok('delete', 'pod', 'placed', '--grace-period=0', '--force', '--timeout=20s');
+    await ok('delete', 'pod', 'placed', '--grace-period=0', '--force', '--timeout=60s');
     expect((await moor.kubectl('get', 'pod', 'placed')).code).toBe(1);
   });
 });

@@ -129,7 +129,7 @@ describe('kubectl', () => {
     expect(await ok('get', 'node', 'n1')).toMatch(/n1\s+Ready\s/);
   });
 
-  test('drain: a budget keeps the pods until it allows them to go, one after the other', { timeout: 120_000 }, async () => {
+  test('drain: a budget keeps the pods until it allows them to go, one after the other', async () => {
     await ok('cordon', 'n2');
     await create(web);
     await bothRun();

@@ -19,7 +19,7 @@ describe('moor up', () => {
   let moor: MoorProcess;
   beforeAll(async () => {
     moor = await startMoor({ bare: false, args: ['--store', 'memory'] });
-  }, 60_000);
+  });
   afterAll(() => moor.stop());
 
   const kubectl = async (...args: string[]) => {
@@ -43,7 +43,7 @@ describe('moor up', () => {
 
   test('describes a node with its lease, its pods and its events', async () => {
     await apply(pod('described', { nodeName: 'node-2' }));
-    await kubectl('wait', '--for=condition=Ready', 'pod/described', '--timeout=20s');
+    await kubectl('wait', '--for=condition=Ready', 'pod/described', '--timeout=60s');
     const text = await kubectl('describe', 'node', 'node-2');
     for (const line of [
       /HolderIdentity: +node-2/,
@@ -58,35 +58,35 @@ describe('moor up', () => {
 
   test('a pod becomes ready, and goes when it is deleted', async () => {
     await apply(pod('web'));
-    await kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=20s');
+    await kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=60s');
     expect(await kubectl('get', 'pod', 'web', '--no-headers')).toMatch(/^web +1\/1 +Running +0 /);
     const text = await kubectl('describe', 'pod', 'web');
     for (const event of ['Scheduled', 'Pulling', 'Pulled', 'Created', 'Started']) expect(text).toMatch(new RegExp(`Normal +${event} `));
-    await kubectl('delete', 'pod', 'web', '--timeout=20s');
+    await kubectl('delete', 'pod', 'web', '--timeout=60s');
     expect((await moor.kubectl('get', 'pod', 'web')).stderr).toContain('not found');
   });
 
-  test('the first steps of the README', { timeout: 60_000 }, async () => {
+  test('the first steps of the README', async () => {
     const volumeOf = (claim: string) => kubectl('get', 'pvc', claim, '-o', 'jsonpath={.spec.volumeName}');
     await kubectl('apply', '-f', path.join(root, 'examples/database.yaml'));
-    expect(await kubectl('rollout', 'status', 'statefulset/db', '--timeout=30s')).toContain('partitioned roll out complete: 3 new pods have been updated...');
+    expect(await kubectl('rollout', 'status', 'statefulset/db', '--timeout=60s')).toContain('partitioned roll out complete: 3 new pods have been updated...');
     const nodes = await kubectl('get', 'pods', '-l', 'app=db', '-o', 'jsonpath={.items[*].spec.nodeName}');
     expect(nodes.split(' ').sort()).toEqual(['node-1', 'node-2', 'node-3']);
     const before = await volumeOf('data-db-1');
-    await kubectl('delete', 'pod', 'db-1', '--timeout=20s');
-    await kubectl('rollout', 'status', 'statefulset/db', '--timeout=30s');
-    await kubectl('wait', '--for=condition=Ready', 'pod/db-1', '--timeout=20s');
+    await kubectl('delete', 'pod', 'db-1', '--timeout=60s');
+    await kubectl('rollout', 'status', 'statefulset/db', '--timeout=60s');
+    await kubectl('wait', '--for=condition=Ready', 'pod/db-1', '--timeout=60s');
     expect(await volumeOf('data-db-1')).toBe(before);
     await kubectl('scale', 'statefulset/db', '--replicas=1');
-    await kubectl('wait', '--for=delete', 'pod/db-1', 'pod/db-2', '--timeout=20s');
+    await kubectl('wait', '--for=delete', 'pod/db-1', 'pod/db-2', '--timeout=60s');
     expect(await kubectl('get', 'pvc', '-o', 'name')).toBe(['0', '1', '2'].map((i) => `persistentvolumeclaim/data-db-${i}\n`).join(''));
-    await kubectl('delete', 'statefulset/db', 'service/db', 'pvc/data-db-0', 'pvc/data-db-1', 'pvc/data-db-2', '--timeout=20s');
+    await kubectl('delete', 'statefulset/db', 'service/db', 'pvc/data-db-0', 'pvc/data-db-1', 'pvc/data-db-2', '--timeout=60s');
   });
 
   test('a task ends as it is told to', async () => {
     const annotations = { 'mooring.dev/run-for': '1s', 'mooring.dev/exit-code': '3' };
     await apply(pod('task', { restartPolicy: 'Never' }, { annotations }));
-    await kubectl('wait', '--for=jsonpath={.status.phase}=Failed', 'pod/task', '--timeout=20s');
+    await kubectl('wait', '--for=jsonpath={.status.phase}=Failed', 'pod/task', '--timeout=60s');
     expect(await kubectl('get', 'pod', 'task', '-o', 'jsonpath={.status.containerStatuses[0].state.terminated.exitCode}')).toBe('3');
     expect(await kubectl('get', 'pod', 'task', '--no-headers')).toMatch(/^task +0\/1 +Error /);
   });
@@ -112,12 +112,12 @@ describe('moor up', () => {
         volumes: [{ name: 'disk', persistentVolumeClaim: { claimName: 'disk' } }],
       }),
     );
-    await kubectl('wait', '--for=condition=Ready', 'pod/with-disk', '--timeout=20s');
+    await kubectl('wait', '--for=condition=Ready', 'pod/with-disk', '--timeout=60s');
     expect(await kubectl('get', 'volumeattachments', '--no-headers')).toMatch(/ hollow\.csi\.mooring\.dev .* node-2 +true /);
     expect(await kubectl('get', 'node', 'node-2', '-o', 'jsonpath={.status.volumesInUse}')).toContain('kubernetes.io/csi/hollow.csi.mooring.dev^pvc-');
-    await kubectl('delete', 'pod', 'with-disk', '--timeout=20s');
-    await kubectl('wait', '--for=delete', 'volumeattachments', '--all', '--timeout=20s');
-    await kubectl('delete', 'pvc', 'disk', '--timeout=20s');
+    await kubectl('delete', 'pod', 'with-disk', '--timeout=60s');
+    await kubectl('wait', '--for=delete', 'volumeattachments', '--all', '--timeout=60s');
+    await kubectl('delete', 'pvc', 'disk', '--timeout=60s');
   });
 
   test('a claim without a class gets a directory once a pod wants it', async () => {
@@ -133,13 +133,13 @@ describe('moor up', () => {
         volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
       }),
     );
-    await kubectl('wait', '--for=condition=Ready', 'pod/with-data', '--timeout=20s');
+    await kubectl('wait', '--for=condition=Ready', 'pod/with-data', '--timeout=60s');
     expect(await kubectl('get', 'pvc', 'data', '--no-headers')).toMatch(/^data +Bound +pvc-\S+ +1Gi +RWO +standard /);
-    await kubectl('delete', 'pod/with-data', 'pvc/data', '--timeout=20s');
+    await kubectl('delete', 'pod/with-data', 'pvc/data', '--timeout=60s');
   });
 });
 
-test('nodes and classes of a new start are those of the last, as their users left them', { timeout: 60_000 }, async () => {
+test('nodes and classes of a new start are those of the last, as their users left them', async () => {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'mooring-nodes-'));
   try {
     const first = await startMoor({ bare: false, dataDir });
@@ -147,7 +147,7 @@ test('nodes and classes of a new start are those of the last, as their users lef
     expect(await first.kubectl('label', 'node', 'node-1', 'disk=ssd')).toMatchObject({ code: 0 });
     expect(await first.kubectl('delete', 'storageclass', 'standard')).toMatchObject({ code: 0 });
     expect(await first.kubectlWith(yaml(pod('web', { nodeName: 'node-1' })), 'create', '-f', '-')).toMatchObject({ code: 0 });
-    expect(await first.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=20s')).toMatchObject({ code: 0 });
+    expect(await first.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=60s')).toMatchObject({ code: 0 });
     await first.stop('SIGKILL');
 
     await using second = await startMoor({ bare: false, dataDir, args: ['--nodes', '2', '--zones', 'elsewhere', '--node-capacity', 'cpu=64'] });
@@ -162,7 +162,7 @@ test('nodes and classes of a new start are those of the last, as their users lef
     );
     expect(node.stdout).toBe(`${uid} ssd elsewhere 64`);
     expect((await second.kubectl('get', 'pod', 'web', '--no-headers')).stdout).toMatch(/^web +1\/1 +Running +0 /);
-    expect(await second.kubectl('delete', 'pod', 'web', '--timeout=20s')).toMatchObject({ code: 0 });
+    expect(await second.kubectl('delete', 'pod', 'web', '--timeout=60s')).toMatchObject({ code: 0 });
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }

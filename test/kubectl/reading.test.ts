@@ -133,14 +133,14 @@ describe('kubectl reads', () => {
 
   test('wait returns once a condition, a value or a deletion comes true', async () => {
     await create('apiVersion: v1\nkind: Node\nmetadata: {name: awaited}\n');
-    const waiting = ok('wait', 'node/awaited', '--for=condition=Ready', '--timeout=20s');
+    const waiting = ok('wait', 'node/awaited', '--for=condition=Ready', '--timeout=60s');
     await ok('patch', 'node', 'awaited', '--subresource=status', '-p', '{"status":{"conditions":[{"type":"Ready","status":"True"}]}}');
     expect(await waiting).toContain('node/awaited condition met');
     await create(settings('awaited'));
-    const value = ok('wait', 'cm/awaited', '--for=jsonpath={.data.a}=9', '--timeout=20s');
+    const value = ok('wait', 'cm/awaited', '--for=jsonpath={.data.a}=9', '--timeout=60s');
     await ok('patch', 'cm', 'awaited', '-p', '{"data":{"a":"9"}}');
     expect(await value).toContain('condition met');
-    const deletion = ok('wait', 'cm/awaited', '--for=delete', '--timeout=20s');
+    const deletion = ok('wait', 'cm/awaited', '--for=delete', '--timeout=60s');
     await ok('delete', 'cm', 'awaited');
     // Whichever of the two is first, it ends well; kubectl is silent if the object was gone before it looked.
     await deletion;

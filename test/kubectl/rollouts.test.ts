@@ -26,7 +26,7 @@ async function ok(...args: string[]): Promise<string> {
 }
 const field = (ref: string, path: string) => ok('get', ref, '-o', `jsonpath={${path}}`);
 const imageOf = (ref: string) => field(ref, '.spec.template.spec.containers[0].image');
-const rolledOut = (name: string) => ok('rollout', 'status', `deploy/${name}`, '--timeout=30s');
+const rolledOut = (name: string) => ok('rollout', 'status', `deploy/${name}`, '--timeout=60s');
 
 async function deployed(name: string, image = 'web:1'): Promise<void> {
   await ok('create', 'deployment', name, `--image=${image}`, '--replicas=3');
@@ -48,7 +48,7 @@ describe('kubectl rollout', () => {
   test('status of one that is stuck fails when its deadline is over', async () => {
     await ok('create', 'deployment', 'stuck', '--image=broken');
     await ok('patch', 'deploy', 'stuck', '-p', '{"spec":{"progressDeadlineSeconds":1}}');
-    const status = await moor.kubectl('rollout', 'status', 'deploy/stuck', '--timeout=30s');
+    const status = await moor.kubectl('rollout', 'status', 'deploy/stuck', '--timeout=60s');
     expect(status.code).toBe(1);
     expect(status.stderr).toContain('error: deployment "stuck" exceeded its progress deadline');
   });
@@ -81,7 +81,7 @@ describe('kubectl rollout', () => {
     const before = new Set((await names()).split('\n'));
     expect(await ok('rollout', 'restart', 'deploy/restarted')).toBe('deployment.apps/restarted restarted\n');
     await rolledOut('restarted');
-    await ok('wait', 'rs', '-l', 'app=restarted', '--for=jsonpath={.status.terminatingReplicas}=0', '--timeout=20s');
+    await ok('wait', 'rs', '-l', 'app=restarted', '--for=jsonpath={.status.terminatingReplicas}=0', '--timeout=60s');
     const after = (await names()).trim().split('\n');
     expect(after).toHaveLength(3);
     expect(after.filter((name) => before.has(name))).toEqual([]);
@@ -91,7 +91,7 @@ describe('kubectl rollout', () => {
     await deployed('paused');
     expect(await ok('rollout', 'pause', 'deploy/paused')).toBe('deployment.apps/paused paused\n');
     await ok('set', 'image', 'deploy/paused', 'web=web:2');
-    await ok('wait', 'deploy/paused', '--for=jsonpath={.status.observedGeneration}=3', '--timeout=20s');
+    await ok('wait', 'deploy/paused', '--for=jsonpath={.status.observedGeneration}=3', '--timeout=60s');
     expect(await field('rs', '.items[?(@.metadata.labels.app=="paused")].spec.replicas')).toBe('3');
     expect(await ok('rollout', 'resume', 'deploy/paused')).toBe('deployment.apps/paused resumed\n');
     await rolledOut('paused');
@@ -105,10 +105,10 @@ describe('kubectl', () => {
   test('scale changes the size, if it is the expected one', async () => {
     await deployed('scaled');
     expect(await ok('scale', 'deploy/scaled', '--replicas=5', '--current-replicas=3')).toBe('deployment.apps/scaled scaled\n');
-    await ok('wait', 'deploy/scaled', '--for=jsonpath={.status.availableReplicas}=5', '--timeout=20s');
+    await ok('wait', 'deploy/scaled', '--for=jsonpath={.status.availableReplicas}=5', '--timeout=60s');
     expect((await moor.kubectl('scale', 'deploy/scaled', '--replicas=2', '--current-replicas=3')).stderr).toContain('Expected replicas to be 3, was 5');
     await ok('scale', 'deploy/scaled', '--replicas=0');
-    await ok('wait', 'pods', '-l', 'app=scaled', '--for=delete', '--timeout=20s');
+    await ok('wait', 'pods', '-l', 'app=scaled', '--for=delete', '--timeout=60s');
     expect(await rolledOut('scaled')).toBe('deployment "scaled" successfully rolled out\n');
   });
 
@@ -123,7 +123,7 @@ describe('kubectl', () => {
 
   test('wait sees a deployment become available', async () => {
     await ok('create', 'deployment', 'awaited', '--image=web:1');
-    expect(await ok('wait', 'deploy/awaited', '--for=condition=Available', '--timeout=20s')).toBe('deployment.apps/awaited condition met\n');
+    expect(await ok('wait', 'deploy/awaited', '--for=condition=Available', '--timeout=60s')).toBe('deployment.apps/awaited condition met\n');
   });
 
   test('get events --watch shows them as they come', async () => {

@@ -23,7 +23,7 @@ async function ok(...args: string[]): Promise<string> {
   expect(result, `kubectl ${args.join(' ')}: ${result.stderr}`).toMatchObject({ code: 0 });
   return result.stdout;
 }
-const rolledOut = (name: string) => ok('rollout', 'status', `sts/${name}`, '--timeout=30s');
+const rolledOut = (name: string) => ok('rollout', 'status', `sts/${name}`, '--timeout=60s');
 const images = (name: string) => ok('get', 'pods', '-l', `app=${name}`, '-o', 'jsonpath={.items[*].spec.containers[0].image}');
 
 const manifest = (name: string, more: object = {}) =>
@@ -105,7 +105,7 @@ describe('kubectl on a StatefulSet', () => {
     const claims = () => ok('get', 'pvc', '-l', 'app=scaled', '-o', 'jsonpath={.items[*].metadata.uid}');
     const before = await claims();
     await ok('scale', 'sts/scaled', '--replicas=1');
-    await ok('wait', 'sts/scaled', '--for=jsonpath={.status.replicas}=1', '--timeout=20s');
+    await ok('wait', 'sts/scaled', '--for=jsonpath={.status.replicas}=1', '--timeout=60s');
     expect(await ok('get', 'pods', '-l', 'app=scaled', '-o', 'name')).toBe('pod/scaled-0\n');
     await ok('scale', 'sts/scaled', '--replicas=3');
     await rolledOut('scaled');

@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  await expect.poll(holds, { timeout: 10_000, interval: 5 }).toBe(true);
+  await expect.poll(holds, { interval: 5 }).toBe(true);
 }
 
 const gone = async (name: string) => {

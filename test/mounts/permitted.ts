@@ -16,7 +16,7 @@ export function describeWithMounts(file: string, tests: () => void): void {
     const args = ['-rm', process.execPath, 'node_modules/vitest/vitest.mjs', 'run', fileURLToPath(file)];
     const { status, stdout, stderr } = spawnSync('unshare', args, { encoding: 'utf8', env: { ...process.env, VITEST: undefined } });
     expect(status, `${stdout}\n${stderr}`).toBe(0);
-  }, 120_000);
+  });
 }
 
 function mayMount(): boolean {

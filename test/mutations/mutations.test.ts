@@ -11,7 +11,7 @@ test('there are more than twenty, each with a number of its own, and says what i
 
 test('each applies to the source as it is', async () => {
   expect(await misfits(patches)).toEqual([]);
-}, 60_000);
+});
 
 test.each(['03', '10', '15'])(
   'number %s is caught within three seeds',

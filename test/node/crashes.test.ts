@@ -140,7 +140,7 @@ test('an agent that dies before any action, and one after it, end as if it had l
       { steps: 10_000_000 },
     );
   }
-}, 120_000);
+});
 
 const disks = ['a', 'b', 'c'];
 
@@ -203,7 +203,7 @@ test('agents die again and again while pods come and go', async () => {
       { steps: 20_000_000 },
     );
   }
-}, 120_000);
+});
 
 test('a bad network delays, and robs nobody', async () => {
   for (const seed of seeds(3)) {
@@ -222,7 +222,7 @@ test('a bad network delays, and robs nobody', async () => {
       { steps: 20_000_000 },
     );
   }
-}, 120_000);
+});
 
 test('a pod that is deleted while its disk is on its way takes nothing with it', async () => {
   for (const seed of seeds(6)) {
@@ -243,7 +243,7 @@ test('a pod that is deleted while its disk is on its way takes nothing with it',
       { steps: 10_000_000 },
     );
   }
-}, 60_000);
+});
 
 test('a node that is deleted and comes back with its agent has its pods as before', async () => {
   for (const seed of seeds(3)) {
@@ -266,4 +266,4 @@ test('a node that is deleted and comes back with its agent has its pods as befor
       { steps: 10_000_000 },
     );
   }
-}, 60_000);
+});

@@ -24,7 +24,7 @@ describeWithSandboxes('data in volumes', () => {
       provisioner: 'kubernetes.io/host-path',
       volumeBindingMode: 'WaitForFirstConsumer',
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await moor.stop();
     await endContainers(path.join(dataDir, 'nodes', 'node-1', 'sandbox'));
@@ -50,7 +50,7 @@ describeWithSandboxes('data in volumes', () => {
   test('three pods share a claim: the example', async () => {
     const { code, stdout, stderr } = await moor.bash(path.join(root, 'examples/shared-claim/follow.sh'));
     expect(code, stdout + stderr).toBe(0);
-  }, 120_000);
+  });
 
   test('Delete removes it, Retain keeps it, Recycle scrubs it', async () => {
     const places = Object.fromEntries(['Retain', 'Recycle'].map((policy) => [policy, path.join(dataDir, policy)]));
@@ -73,7 +73,7 @@ describeWithSandboxes('data in volumes', () => {
     await kubectl('wait', '--for=jsonpath={.status.phase}=Released', 'pv/retain', '--timeout=60s');
     expect(readFileSync(path.join(places['Retain'] ?? '', 'a/.b/file'), 'utf8')).toBe('precious\n');
     await kubectl('delete', 'pv', 'retain', 'recycle', '--timeout=60s');
-  }, 120_000);
+  });
 
   test(
     `is all there after a server and agent that were killed ${kills} times while pods came and went, and no container ran twice`,
@@ -105,8 +105,8 @@ describeWithSandboxes('data in volumes', () => {
       await kubectl('wait', '--for=delete', `pv/${made}`, '--timeout=60s');
       expect(existsSync(place)).toBe(false);
       const node = path.join(dataDir, 'nodes', 'node-1');
-      await expect.poll(() => mountsBelow(node), { timeout: 20_000 }).toEqual([]);
-      await expect.poll(() => readdirSync(path.join(node, 'pods')), { timeout: 20_000 }).toEqual([]);
+      await expect.poll(() => mountsBelow(node)).toEqual([]);
+      await expect.poll(() => readdirSync(path.join(node, 'pods'))).toEqual([]);
     },
     60_000 + kills * perKillMs,
   );

@@ -33,7 +33,7 @@ test.runIf(canSandbox().can)(
     const moor = await startMoor({ dataDir, bare: false, args: ['--store', 'memory', '--runtime', 'sandbox', '--log-level', 'debug'] });
     try {
       expect(await moor.kubectlWith(objects(volume), 'apply', '-f', '-')).toMatchObject({ code: 0 });
-      expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/task-pv-pod', '--timeout=30s')).toMatchObject({ code: 0 });
+      expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/task-pv-pod', '--timeout=60s')).toMatchObject({ code: 0 });
       expect(await moor.kubectl('exec', 'task-pv-pod', '--', 'cat', '/data/index.html')).toMatchObject({ stdout: 'Hello from Kubernetes storage' });
       expect(stepsOf(moor.output(), 'pv1')).toEqual([
         'Added volume to desired state',
@@ -47,7 +47,7 @@ test.runIf(canSandbox().can)(
         stdout: 'Bound ["kubernetes.io/pvc-protection"]',
       });
       await moor.kubectl('delete', 'pod', 'task-pv-pod');
-      expect(await moor.kubectl('wait', '--for=delete', 'pvc/pvc1', '--timeout=30s')).toMatchObject({ code: 0 });
+      expect(await moor.kubectl('wait', '--for=delete', 'pvc/pvc1', '--timeout=60s')).toMatchObject({ code: 0 });
     } finally {
       await moor.stop();
       await endContainers(path.join(dataDir, 'nodes', 'node-1', 'sandbox'));

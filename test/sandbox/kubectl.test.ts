@@ -49,8 +49,8 @@ describeWithSandboxes('pods that run', () => {
     dataDir = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-pods-')));
     moor = await startMoor({ dataDir, args });
     expect(await moor.kubectlWith(pods, 'apply', '-f', '-')).toMatchObject({ code: 0 });
-    expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=30s')).toMatchObject({ code: 0 });
-  }, 60_000);
+    expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=60s')).toMatchObject({ code: 0 });
+  });
   afterAll(async () => {
     await moor.stop();
     await endContainers(path.join(dataDir, 'nodes', 'node-1', 'sandbox'));
@@ -72,15 +72,15 @@ describeWithSandboxes('pods that run', () => {
       code: 1,
       stderr: 'Error from server (BadRequest): previous terminated container "app" in pod "web" not found\n',
     });
-    await expect.poll(async () => (await moor.kubectl('logs', 'crash', '--previous')).stdout, { timeout: 20_000 }).toMatch(/^run \d+\n$/);
+    await expect.poll(async () => (await moor.kubectl('logs', 'crash', '--previous')).stdout).toMatch(/^run \d+\n$/);
     expect(await moor.kubectl('logs', 'web', '-c', 'nobody')).toMatchObject({ code: 1, stderr: 'error: container nobody is not valid for pod web\n' });
   });
 
   test('logs are followed until the container ends', async () => {
     const script = 'for i in 1 2 3; do echo line $i; sleep 0.2; done';
     expect(await moor.kubectl('run', 'short', '--image=busybox', '--restart=Never', '--command', '--', 'sh', '-c', script)).toMatchObject({ code: 0 });
-    await expect.poll(async () => (await moor.kubectl('logs', '-f', 'short')).stdout, { timeout: 20_000 }).toBe('line 1\nline 2\nline 3\n');
-    expect(await moor.kubectl('wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/short', '--timeout=20s')).toMatchObject({ code: 0 });
+    await expect.poll(async () => (await moor.kubectl('logs', '-f', 'short')).stdout).toBe('line 1\nline 2\nline 3\n');
+    expect(await moor.kubectl('wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/short', '--timeout=60s')).toMatchObject({ code: 0 });
   });
 
   test('exec: output, input, errors and exit codes, over WebSockets and over SPDY', async () => {
@@ -129,7 +129,7 @@ describeWithSandboxes('pods that run', () => {
     ).toBe(`${before} 0 0`);
     expect(await moor.kubectl('delete', 'pod', 'web', 'crash', 'short', '--timeout=60s')).toMatchObject({ code: 0 });
     expect((await moor.kubectl('get', 'pods')).stderr).toBe('No resources found in default namespace.\n');
-  }, 90_000);
+  });
 });
 
 const get = (port: number): Promise<string> =>

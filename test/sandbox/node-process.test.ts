@@ -49,16 +49,16 @@ test.runIf(canSandbox().can)(
       expect(statSync(keyFile).mode & 0o777).toBe(0o600);
       const certificate = readFileSync(keyFile, 'utf8');
       expect(await moor.kubectlWith(objects(disk), 'apply', '-f', '-')).toMatchObject({ code: 0 });
-      expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=30s')).toMatchObject({ code: 0 });
-      await expect.poll(said, { timeout: 10_000 }).toBe('hello one\n');
+      expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=60s')).toMatchObject({ code: 0 });
+      await expect.poll(said).toBe('hello one\n');
       await moor.kubectl('patch', 'configmap', 'settings', '-p', '{"data":{"a":"two"}}');
-      await expect.poll(said, { timeout: 10_000 }).toBe('hello two\n');
+      await expect.poll(said).toBe('hello two\n');
       await node.stop('SIGKILL');
       node = await start();
       expect(readFileSync(keyFile, 'utf8')).toBe(certificate);
       const requests = await moor.kubectl('get', 'csr', '-o', 'jsonpath={.items[*].spec.username}');
       expect(requests.stdout).toBe('system:bootstrap:mooring');
-      expect(await moor.kubectl('delete', 'pod', 'web', '--timeout=30s')).toMatchObject({ code: 0 });
+      expect(await moor.kubectl('delete', 'pod', 'web', '--timeout=60s')).toMatchObject({ code: 0 });
       expect(node.output()).not.toContain('forbidden');
     } finally {
       await node.stop();

@@ -24,7 +24,7 @@ test('what was explored is the same every time', async () => {
   if (story === undefined) throw new Error('there are no stories');
   const options = { crashes: 1, mostStates: 8 };
   expect(await explore(story, options)).toEqual(await explore(story, options));
-}, 120_000);
+});
 
 test('a small story is explored to its end, and every state once', async () => {
   const [story] = stories;
@@ -38,7 +38,7 @@ test('a small story is explored to its end, and every state once', async () => {
   // Either may come first.
   expect(coverage.histories).toBeGreaterThan(1);
   expect(coverage.states).toBeLessThan(40);
-}, 120_000);
+});
 
 const present = <T>(items: readonly (T | undefined)[]): readonly T[] => items.flatMap((item) => (item === undefined ? [] : [item]));
 

@@ -94,7 +94,7 @@ describe('moor simulate --from-cluster', () => {
     const token = (await moor.kubectl('create', 'token', 'lister', '--duration=20m')).stdout.trim();
     await moor.kubectl('config', 'set-credentials', 'lister', `--token=${token}`);
     await moor.kubectl('config', 'set-context', 'reading', '--cluster=mooring', '--user=lister');
-  }, 120_000);
+  });
   afterAll(() => moor[Symbol.asyncDispose]());
 
   const simulate = (...args: string[]) => runMoor('simulate', ...args, '--from-cluster', '--kubeconfig', moor.kubeconfig, '--context', 'reading');

@@ -21,7 +21,7 @@ test('the same seed does the same, to the last line', async () => {
     expect(one.timeline.length).toBeGreaterThan(10);
     expect(other).toEqual(one);
   }
-}, 120_000);
+});
 
 describe('a plan', () => {
   const plans = Array.from({ length: 400 }, (_, i) => drawPlan(i + 1));
@@ -60,4 +60,4 @@ test('what breaks is told with the seed, what it takes, and a timeline', async (
   expect(text).toContain('seed 3: nothing is green\n  something is green');
   expect(text).toContain('moor sim --seed 3');
   expect(text).toContain('fault: ');
-}, 60_000);
+});

@@ -41,11 +41,11 @@ async function killOnce(moor: MoorProcess, happened: () => boolean): Promise<voi
 }
 
 /** With the words of kubectl wait. */
-const awaited = async (moor: MoorProcess, ...what: string[]) => expect(await moor.kubectl('wait', '--timeout=50s', ...what)).toMatchObject({ code: 0 });
+const awaited = async (moor: MoorProcess, ...what: string[]) => expect(await moor.kubectl('wait', '--timeout=60s', ...what)).toMatchObject({ code: 0 });
 
 const clean = async (moor: MoorProcess) => expect(await runMoor('audit', '--kubeconfig', moor.kubeconfig)).toMatchObject({ code: 0, stderr: '' });
 
-test('killed while volumes are made and deleted: the next process finishes, nothing is lost and nothing is left', { timeout: 120_000 }, async () => {
+test('killed while volumes are made and deleted: the next process finishes, nothing is lost and nothing is left', async () => {
   mkdirSync(root, { recursive: true });
   const dataDir = mkdtempSync(path.join(tmpdir(), 'mooring-kill-'));
   const started: MoorProcess[] = [];

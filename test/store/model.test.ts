@@ -38,7 +38,7 @@ const backends: readonly Backend[] = [
   },
 ];
 
-test.each(backends)('$name answers as the model does', { timeout: 120_000 }, async ({ begin }) => {
+test.each(backends)('$name answers as the model does', async ({ begin }) => {
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 60, size: 'max' }), async (commands) => {
       const backend = await begin();

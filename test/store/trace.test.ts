@@ -13,7 +13,7 @@ import { type Call, readTrace } from './trace.ts';
  */
 const writers = fileURLToPath(new URL('writers.mjs', import.meta.url));
 
-test('fdatasync returned before each acknowledgement', { timeout: 120_000 }, async () => {
+test('fdatasync returned before each acknowledgement', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'moor-trace-'));
   try {
     const trace = join(directory, 'trace');

@@ -70,7 +70,7 @@ describe('secrets encrypted at rest', () => {
     await expect(kubectl(without, 'get', 'secret', 'safe')).rejects.toThrow(`identity transformer tried to read encrypted data: ${missing}`);
     expect(await kubectl(without, 'get', 'configmap', 'open', '-o', 'name')).toBe('configmap/open\n');
     await without.stop();
-  }, 30_000);
+  });
 
   test('a key is replaced by writing everything again, and encryption is left in the same way', async () => {
     const plain = await start();
@@ -95,5 +95,5 @@ describe('secrets encrypted at rest', () => {
     const left = await start();
     expect(await kubectl(left, 'get', 'secret', 'safe', '-o', 'jsonpath={.data.password}')).toBe(Buffer.from(password).toString('base64'));
     await left.stop();
-  }, 30_000);
+  });
 });

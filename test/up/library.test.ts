@@ -36,7 +36,7 @@ describe('startCluster', () => {
     ]);
     await using one = await startCluster({ bare: true, nodes: { count: 1, zones: ['here'] } });
     expect(one.nodes).toEqual({ runtime: 'hollow', running: [{ name: 'node-1', zone: 'here' }], abandoned: [] });
-    expect(await kubectl(one.kubeconfig, 'wait', '--for=condition=Ready', 'node/node-1', '--timeout=10s')).toContain('condition met');
+    expect(await kubectl(one.kubeconfig, 'wait', '--for=condition=Ready', 'node/node-1', '--timeout=60s')).toContain('condition met');
     await using bare = await startCluster({ bare: true });
     expect([bare.nodes.running, bare.storageClasses]).toEqual([[], []]);
     await expect(startCluster({ nodes: { count: -1 } })).rejects.toThrow(NodeSettingsError);

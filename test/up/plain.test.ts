@@ -17,7 +17,7 @@ describe.each([
   { args: [], shows: true },
   { args: ['--plain'], shows: false },
 ])('moor up $args', ({ args, shows }) => {
-  test(`${shows ? 'shows' : 'hides'} group mooring.dev, and provisions all the same`, { timeout: 60_000 }, async () => {
+  test(`${shows ? 'shows' : 'hides'} group mooring.dev, and provisions all the same`, async () => {
     await using moor = await startMoor({ args: ['--store', 'memory', ...args] });
     const [groups, openApi, intents, one] = await Promise.all(
       ['/apis', '/openapi/v3', '/apis/mooring.dev/v1/volumeintents', '/apis/mooring.dev/v1/volumeintents/none'].map((path) =>
@@ -32,8 +32,8 @@ describe.each([
     expect(one?.stderr).toContain(shows ? 'volumeintents.mooring.dev "none" not found' : 'could not find the requested resource');
 
     expect(await moor.kubectlWith(storage, 'create', '-f', '-')).toMatchObject({ code: 0 });
-    expect(await moor.kubectl('wait', '--for=jsonpath={.status.phase}=Bound', 'pvc/data', '--timeout=20s')).toMatchObject({ code: 0 });
+    expect(await moor.kubectl('wait', '--for=jsonpath={.status.phase}=Bound', 'pvc/data', '--timeout=60s')).toMatchObject({ code: 0 });
     expect(await moor.kubectl('delete', 'pvc/data')).toMatchObject({ code: 0 });
-    expect(await moor.kubectl('wait', '--for=delete', 'pv', '--all', '--timeout=20s')).toMatchObject({ code: 0 });
+    expect(await moor.kubectl('wait', '--for=delete', 'pv', '--all', '--timeout=60s')).toMatchObject({ code: 0 });
   });
 });

@@ -25,7 +25,7 @@ describe('moor why on a running Mooring', () => {
     moor = await startMoor({ args: ['--store', 'memory'] });
     const items = [volume('small', '1Gi', 'ReadWriteOnce'), volume('readable', '9Gi', 'ReadOnlyMany'), claim('data', '5Gi')];
     expect(await moor.kubectlWith(items.map((item) => JSON.stringify(item)).join('\n'), 'create', '-f', '-')).toMatchObject({ code: 0, stderr: '' });
-    const available = ['--for=jsonpath={.status.phase}=Available', 'pv/small', 'pv/readable', '--timeout=30s'];
+    const available = ['--for=jsonpath={.status.phase}=Available', 'pv/small', 'pv/readable', '--timeout=60s'];
     expect(await moor.kubectl('wait', ...available)).toMatchObject({ code: 0 });
   });
   afterAll(() => moor[Symbol.asyncDispose]());
@@ -58,7 +58,7 @@ describe('moor why on a running Mooring', () => {
     const command = fixes.flatMap(({ commands }) => commands).find((line) => line.startsWith('kubectl patch pv readable')) ?? '';
     const [, patch = ''] = /-p '(.*)'$/.exec(command) ?? [];
     await moor.kubectl('patch', 'pv', 'readable', '-p', patch);
-    expect(await moor.kubectl('wait', '--for=jsonpath={.status.phase}=Bound', 'pvc/data', '--timeout=30s')).toMatchObject({ code: 0 });
+    expect(await moor.kubectl('wait', '--for=jsonpath={.status.phase}=Bound', 'pvc/data', '--timeout=60s')).toMatchObject({ code: 0 });
     expect((await why('pvc/data')).stdout).toContain('It is bound to pv/readable (9Gi, ReadWriteOnce, ReadOnlyMany, Retain). Nothing is wrong with it.');
     expect((await why('pv/readable')).stdout).toContain('It is bound to claim default/data.');
   });

@@ -162,7 +162,7 @@ describe('whatever bytes are sent, what comes back is HTTP, nothing breaks, and 
     await fc.assert(attack, fuzzing(120));
     // The attack is one that reaches something: it is refused in many ways, and not always.
     expect([...answered.keys()]).toEqual(expect.arrayContaining([200, 400, 404, 405]));
-  }, 120_000);
+  });
 
   test('HTTP/2', async () => {
     const seen = new Set<number>();
@@ -176,7 +176,7 @@ describe('whatever bytes are sent, what comes back is HTTP, nothing breaks, and 
     await fc.assert(attack, fuzzing(80));
     // Settings, answers (headers and data), streams refused, the connection refused.
     expect([...seen]).toEqual(expect.arrayContaining([0, 1, 3, 4, 7]));
-  }, 120_000);
+  });
 
   test('and no connection is left behind', async () => {
     const connections = (): number => Number(/^mooring_connections (\d+)$/m.exec(wire.metrics.text())?.[1]);
@@ -220,5 +220,5 @@ describe('whatever is read as a simple request', () => {
     await fc.assert(same, fuzzing(3_000));
     server.close();
     expect(simple).toBeGreaterThan(50);
-  }, 120_000);
+  });
 });

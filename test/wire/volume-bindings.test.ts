@@ -115,6 +115,6 @@ test.each(['transaction', 'plain'] as const)('the controllers bind over HTTPS: %
     const claims = await at.client.list(persistentVolumeClaimKind);
     return claims.ok ? claims.value.items.filter(({ metadata }) => metadata.name?.startsWith(mode)).map(({ status }) => status.phase) : [];
   };
-  await expect.poll(phases, { timeout: 10_000, interval: 5 }).toEqual(['Bound', 'Bound', 'Bound']);
+  await expect.poll(phases, { interval: 5 }).toEqual(['Bound', 'Bound', 'Bound']);
   await Promise.all(loops.map((loop) => loop.stop()));
 });

@@ -176,4 +176,4 @@ test('wherever a process dies, and over whatever network, each time is met once 
       informers.stop();
     });
   }
-}, 60_000);
+});

@@ -76,4 +76,4 @@ test('wherever a process dies, and over whatever network, every node ends with o
       expect(new Set(revisions.map(({ revision }) => revision)).size).toBe(revisions.length);
     });
   }
-}, 60_000);
+});

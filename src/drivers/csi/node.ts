@@ -1,4 +1,5 @@
 import { type DriverAnswer, failed, type NodeDriver, type PublishedVolume, type PublishToPodRequest, type StageRequest } from '../contract.ts';
+import type { Usage } from '../../world/mounts.ts';
 import { attempt, type NodeHost, removePlace } from '../files/node-host.ts';
 
 /** Beside what is mounted, as with kubelets: whose volume it is. Those who unmount it know nothing else of it. */
@@ -17,6 +18,7 @@ export function csiNode(host: NodeHost, drivers: readonly NodeDriver[]): NodeDri
     unstage: ({ handle, stagingPath }) => attempt(() => csi.unstage(handle, stagingPath)),
     publish: (request) => attempt(() => csi.publish(request)),
     unpublish: ({ target, name, podUid }) => attempt(() => csi.remove(target, (driver, place) => driver.unpublish({ target: place, name, podUid }))),
+    stats: (path) => attempt(() => csi.stats(path)),
   };
 }
 
@@ -48,6 +50,12 @@ class CsiNode {
     if (request.volume.mode === 'Block' && !found.value.facts.block) return failed('InvalidArgument', `${found.value.facts.name} has no block volumes`);
     await this.#write(request.target, found.value);
     return found.value.publish({ ...request, target: `${request.target}/mount` });
+  }
+
+  async stats(path: string): Promise<DriverAnswer<Usage>> {
+    const found = this.#driverOf(await this.#read(above(path)));
+    if (!found.ok) return found;
+    return found.value.stats?.(path) ?? { ok: true, value: await this.#host.files.usage(path) };
   }
 
   /** Takes away what was mounted, then the note, then the directory: whoever finds less than all of it goes on from there. */

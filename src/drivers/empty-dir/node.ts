@@ -2,7 +2,7 @@ import { compareQuantities, parseQuantity, type Quantity, quantityValue } from '
 import type { Pod } from '../../api/generated/types.ts';
 import type { Clock } from '../../world/world.ts';
 import { failed, type NodeDriver, type PublishToPodRequest } from '../contract.ts';
-import { attempt, ensureUnmounted, mountAt, type NodeHost } from '../files/node-host.ts';
+import { attempt, ensureUnmounted, mountAt, type NodeHost, usageOfTree } from '../files/node-host.ts';
 import { giveToGroup } from '../files/ownership.ts';
 
 export interface EmptyDirOptions extends NodeHost {
@@ -30,6 +30,7 @@ export function emptyDirNode(options: EmptyDirOptions): NodeDriver {
         await removeEmptyDirectory(options, target);
         return { ok: true, value: undefined };
       }),
+    stats: (path) => usageOfTree(options, path),
   };
 }
 

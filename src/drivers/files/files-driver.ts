@@ -3,7 +3,7 @@ import type { DriverAnswer, NodeDriver, PublishedVolume, PublishToPodRequest } f
 import { type EmptyDirOptions, makeEmptyDirectory, makeMemoryDirectory, removeEmptyDirectory } from '../empty-dir/node.ts';
 import { AtomicFiles } from './atomic-write.ts';
 import { makeNestedMountPoints } from './nested-mount-points.ts';
-import { attempt } from './node-host.ts';
+import { attempt, usageOfTree } from './node-host.ts';
 import { giveToGroup } from './ownership.ts';
 import type { Payload } from './payload.ts';
 
@@ -41,6 +41,7 @@ export function filesDriver({ name, in: where, payload }: FilesDriver, options: 
         await removeEmptyDirectory(options, target);
         return { ok: true, value: undefined };
       }),
+    stats: (path) => usageOfTree(options, path),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { HostFiles, MountEntry, Mounts } from '../../world/mounts.ts';
+import type { HostFiles, MountEntry, Mounts, Usage } from '../../world/mounts.ts';
 import { type DriverAnswer, failed } from '../contract.ts';
 
 /** The machine on which a node's drivers do their work. */
@@ -56,6 +56,14 @@ export async function removePlace(host: NodeHost, target: string): Promise<void>
   if (facts === undefined) return;
   // Never with what is in it: if anything is, it was not ours to put there.
   await (facts.type === 'directory' ? host.files.removeDirectory(target) : host.files.removeFile(target));
+}
+
+/** Of a volume that shares its file system with others: what can be had is the file system's, what is used its own. */
+export function usageOfTree({ files }: NodeHost, path: string): Promise<DriverAnswer<Usage>> {
+  return attempt(async () => {
+    const { bytes, inodes: inodesUsed } = await files.treeSize(path);
+    return { ok: true, value: { ...(await files.usage(path)), used: bytes, inodesUsed } };
+  });
 }
 
 /** What a system call refused is an answer, in the words of that call. */

@@ -8,6 +8,7 @@ export function hostPathNode(host: NodeHost): NodeDriver {
     facts: { name: 'kubernetes.io/host-path', stages: false, mountOptions: false, block: false, follows: false },
     publish: ({ volume }) => attempt(() => check(volume.source.hostPath?.path ?? '', volume.source.hostPath?.type ?? '', host)),
     unpublish: async () => ({ ok: true, value: undefined }),
+    stats: async () => failed('Unimplemented', 'what is in a directory of the node is not counted'),
   };
 }
 

@@ -128,7 +128,11 @@ export class VolumeKeeper implements PodVolumes {
 
   async usedBytes({ metadata: { uid = '' } }: Pod, volume: string): Promise<number | undefined> {
     const mounted = this.#actual.get(`${uid}/${volume}`)?.mounted;
-    return mounted?.mode === 'Filesystem' ? this.#options.machine.files.treeSize(mounted.hostPath).catch(() => undefined) : undefined;
+    if (mounted?.mode !== 'Filesystem') return undefined;
+    return this.#options.machine.files.treeSize(mounted.hostPath).then(
+      ({ bytes }) => bytes,
+      () => undefined,
+    );
   }
 
   vacated(uid: string): void {

@@ -7,12 +7,12 @@ import type { World } from '../../world/world.ts';
 import type { Api, User } from '../api.ts';
 import { type Attributes, type Authorizer, forbiddenError } from '../auth/authorizer.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { AttachOptions, PodStreams, Session, Streamed } from './contract.ts';
-import { attachOptions, containerOf, execOptions, logOptions } from './options.ts';
-import { forwardPorts, portForwardProtocol, tunnel, tunnelProtocol } from './port-forward.ts';
-import { firstWord, overSpdy, overWebSocket, SpdyChannels, spdyProtocols, webSocketProtocols } from './remote-command.ts';
-import { SpdySession } from './spdy.ts';
-import { handshake, WebSocketConnection } from './websocket.ts';
+import type { AttachOptions, PodStreams, Session, Streamed } from '../../streams/contract.ts';
+import { attachOptions, containerOf, execOptions, logOptions } from '../../streams/options.ts';
+import { forwardPorts, portForwardProtocol, tunnel, tunnelProtocol } from '../../streams/port-forward.ts';
+import { firstWord, overSpdy, overWebSocket, SpdyChannels, spdyProtocols, webSocketProtocols } from '../../streams/remote-command.ts';
+import { SpdySession } from '../../streams/spdy.ts';
+import { handshake, WebSocketConnection } from '../../streams/websocket.ts';
 
 export interface PodRequestsOptions {
   readonly api: Api;

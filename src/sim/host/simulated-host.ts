@@ -1,4 +1,4 @@
-import type { FileFacts, HostFiles, MountEntry, MountRequest, Mounts, OpenPlace, Usage } from '../../world/mounts.ts';
+import type { FileFacts, HostFiles, MountEntry, MountRequest, Mounts, OpenPlace, TreeSize, Usage } from '../../world/mounts.ts';
 import { type Directory, type Inode, newDirectory, partsOf, systemError } from './file-tree.ts';
 
 /** A call that a simulated host is about to carry out. */
@@ -237,13 +237,15 @@ export class SimulatedHost implements Mounts, HostFiles {
     });
   }
 
-  async treeSize(path: string): Promise<number> {
-    let bytes = 0;
+  async treeSize(path: string): Promise<TreeSize> {
+    let [bytes, inodes] = [0, 1];
     for (const name of await this.list(path)) {
       const facts = await this.look(`${path}/${name}`);
-      bytes += facts?.type === 'directory' ? await this.treeSize(`${path}/${name}`) : (facts?.size ?? 0);
+      const inside = facts?.type === 'directory' ? await this.treeSize(`${path}/${name}`) : { bytes: facts?.size ?? 0, inodes: 1 };
+      bytes += inside.bytes;
+      inodes += inside.inodes;
     }
-    return bytes;
+    return { bytes, inodes };
   }
 
   openBelow(base: string, relative: string, mode: number): Promise<OpenPlace> {

@@ -1,0 +1,68 @@
+import { Duplex } from 'node:stream';
+import type { Pod } from '../api/generated/types.ts';
+import type { PodStreams } from './contract.ts';
+import { SpdySession, type SpdyStream } from './spdy.ts';
+import type { WebSocketConnection, WebSocketEvents } from './websocket.ts';
+
+export const portForwardProtocol = 'portforward.k8s.io';
+/** SPDY inside of a WebSocket. */
+export const tunnelProtocol = `SPDY/3.1+${portForwardProtocol}`;
+
+/** Connections to ports of a pod: each is a pair of streams, one for data and one for what goes wrong. */
+export function forwardPorts(line: { readonly socket: Duplex; readonly head: Buffer }, pod: Pod, node: PodStreams): void {
+  /** By the request's id: the one that came first. */
+  const waiting = new Map<string, SpdyStream>();
+  const session = new SpdySession(line.socket, line.head, (stream) => {
+    const id = `${stream.headers.get('requestid') ?? ''} ${stream.headers.get('port') ?? ''}`;
+    const other = waiting.get(id);
+    if (other === undefined) {
+      waiting.set(id, stream);
+      stream.on('close', () => waiting.delete(id));
+      return;
+    }
+    waiting.delete(id);
+    const [error, data] = stream.headers.get('streamtype') === 'error' ? [stream, other] : [other, stream];
+    void forwardOne({ error, data }, pod, node);
+  });
+  line.socket.on('end', () => session.end());
+}
+
+async function forwardOne({ error, data }: { readonly error: SpdyStream; readonly data: SpdyStream }, pod: Pod, node: PodStreams): Promise<void> {
+  const port = Number(data.headers.get('port'));
+  const refuse = (message: string): void => {
+    error.end(`error forwarding port ${port} to pod ${pod.metadata.name ?? ''}, uid : ${message}`);
+    data.end();
+  };
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) return refuse(`port ${data.headers.get('port') ?? ''} is not valid`);
+  const connection = await node.connect(pod, port);
+  if (!connection.ok) return refuse(connection.message);
+  const far = connection.value;
+  error.end();
+  data.pipe(far).pipe(data);
+  far.on('error', () => data.destroy());
+  data.on('close', () => far.destroy());
+  far.on('close', () => data.end());
+  return undefined;
+}
+
+/** The bytes in a WebSocket's messages as one stream. Give its events to what comes with it. */
+export function tunnel(connection: () => WebSocketConnection): { readonly stream: Duplex; readonly events: WebSocketEvents } {
+  const stream: Duplex = new Duplex({
+    read: () => connection().resume(),
+    write: (chunk: Buffer, _encoding, callback) => {
+      if (connection().send(chunk)) callback();
+      else connection().onceDrained(callback);
+    },
+    final: (callback) => {
+      connection().close();
+      callback();
+    },
+  });
+  const events: WebSocketEvents = {
+    onMessage: (message) => {
+      if (!stream.push(message)) connection().pause();
+    },
+    onClose: () => stream.destroy(),
+  };
+  return { stream, events };
+}

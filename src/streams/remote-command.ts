@@ -1,0 +1,117 @@
+/** How a program's streams travel: as channels of a WebSocket (v4 and v5.channel.k8s.io), or as streams of SPDY (v4.channel.k8s.io). */
+import type { Readable } from 'node:stream';
+import type { Cancel, Timers } from '../world/world.ts';
+import type { AttachOptions, Session } from './contract.ts';
+import type { SpdySession, SpdyStream } from './spdy.ts';
+import type { WebSocketConnection } from './websocket.ts';
+
+export const webSocketProtocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const;
+export const spdyProtocols = ['v4.channel.k8s.io'] as const;
+
+const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
+
+/** What became of the program, as the last thing that is told. */
+function statusOf(exitCode: number): string {
+  if (exitCode === 0) return JSON.stringify({ metadata: {}, status: 'Success' });
+  const message = `command terminated with non-zero exit code: exit status ${exitCode}`;
+  const details = { causes: [{ reason: 'ExitCode', message: String(exitCode) }] };
+  return JSON.stringify({ metadata: {}, status: 'Failure', message, reason: 'NonZeroExitCode', details });
+}
+
+/** A session over a WebSocket. Give its events to what this returns. */
+export function overWebSocket(connection: () => WebSocketConnection, session: Session): { onMessage(message: Buffer): void; onClose(): void } {
+  const send = (channel: number, bytes: Uint8Array): boolean => connection().send(Buffer.concat([Buffer.from([channel]), bytes]));
+  const forward = (stream: Readable | undefined, channel: number): Promise<void> =>
+    forwarded(stream, (chunk, goOn) => {
+      if (send(channel, chunk)) goOn();
+      else connection().onceDrained(goOn);
+    });
+  const outputs = Promise.all([forward(session.stdout, channels.stdout), forward(session.stderr, channels.stderr)]);
+  void Promise.all([session.done, outputs]).then(([code]) => {
+    send(channels.error, Buffer.from(statusOf(code)));
+    connection().close();
+  });
+  return {
+    onMessage(message) {
+      const [channel] = message;
+      const bytes = message.subarray(1);
+      if (channel === channels.stdin && session.stdin !== undefined && !session.stdin.writableEnded) {
+        if (session.stdin.write(bytes)) return;
+        connection().pause();
+        session.stdin.once('drain', () => connection().resume());
+      } else if (channel === channels.close && bytes[0] === channels.stdin) session.stdin?.end();
+      else if (channel === channels.resize) resize(session, bytes);
+    },
+    onClose: () => session.close(),
+  };
+}
+
+/** Clients wait for a first word before they send anything. */
+export const firstWord = ({ stdout, stderr }: AttachOptions): Buffer => Buffer.from([stdout ? channels.stdout : stderr ? channels.stderr : channels.error]);
+
+function forwarded(stream: Readable | undefined, onChunk: (chunk: Buffer, goOn: () => void) => void): Promise<void> {
+  if (stream === undefined) return Promise.resolve();
+  return new Promise((resolve) => {
+    stream.on('data', (chunk: Buffer) => {
+      stream.pause();
+      onChunk(chunk, () => stream.resume());
+    });
+    stream.on('close', resolve);
+    stream.on('error', () => resolve());
+  });
+}
+
+function resize(session: Session, bytes: Buffer): void {
+  try {
+    const { Width, Height } = JSON.parse(bytes.toString()) as { Width?: unknown; Height?: unknown };
+    if (typeof Width === 'number' && typeof Height === 'number') session.resize({ width: Width, height: Height });
+  } catch {
+    // No size: the terminal keeps the one it has.
+  }
+}
+
+/** Streams that a client of SPDY opens, by what they are for; collected until all are there. */
+export class SpdyChannels {
+  readonly #wanted: ReadonlySet<string>;
+  readonly #streams = new Map<string, SpdyStream>();
+  readonly #cancel: Cancel;
+  #tellAll: (streams: ReadonlyMap<string, SpdyStream> | undefined) => void = () => undefined;
+  /** Undefined: they did not come in time. */
+  readonly all: Promise<ReadonlyMap<string, SpdyStream> | undefined>;
+
+  constructor({ stdin, stdout, stderr, tty }: AttachOptions, timers: Timers) {
+    const names = { error: true, stdin, stdout, stderr: stderr && !tty, resize: tty };
+    this.#wanted = new Set(Object.entries(names).flatMap(([name, isWanted]) => (isWanted ? [name] : [])));
+    this.all = new Promise((resolve) => {
+      this.#tellAll = resolve;
+    });
+    this.#cancel = timers.after(patienceMs, () => this.#tellAll(undefined));
+  }
+
+  add(stream: SpdyStream): void {
+    this.#streams.set(stream.headers.get('streamtype') ?? '', stream);
+    if (![...this.#wanted].every((name) => this.#streams.has(name))) return;
+    this.#cancel();
+    this.#tellAll(this.#streams);
+  }
+}
+
+const patienceMs = 30_000;
+
+/** A session over the streams of SPDY. */
+export function overSpdy(spdy: SpdySession, streams: ReadonlyMap<string, SpdyStream>, session: Session): void {
+  const error = streams.get('error');
+  const stdin = streams.get('stdin');
+  if (session.stdin !== undefined && stdin !== undefined) stdin.pipe(session.stdin);
+  const forward = (source: Readable | undefined, name: string): Promise<void> => {
+    const target = streams.get(name);
+    if (source === undefined || target === undefined) return Promise.resolve();
+    source.pipe(target);
+    return new Promise((resolve) => void source.on('close', resolve));
+  };
+  streams.get('resize')?.on('data', (bytes: Buffer) => resize(session, bytes));
+  error?.on('close', () => session.close());
+  void Promise.all([session.done, forward(session.stdout, 'stdout'), forward(session.stderr, 'stderr')]).then(([code]) => {
+    error?.end(code === 0 ? '' : statusOf(code), () => spdy.end());
+  });
+}
