@@ -1,56 +1,80 @@
-/** What every driver of a node holds to, whatever its volumes are made of. */
+/**
+ * What every driver of a node holds to, whatever its volumes are made of. It runs on simulated machines, everywhere; and on this one, for the
+ * types that it can mount.
+ */
 import { describe, expect, test } from 'vitest';
 import type { HostFiles, Mounts } from '../world/mounts.ts';
+import type { Programs } from '../world/programs.ts';
 import { type DriverAnswer, failed, type NodeDriver, type PublishedVolume, type PublishToPodRequest } from './contract.ts';
+import type { HostWithPrograms } from './files/mount-program.ts';
 import type { NodeHost } from './files/node-host.ts';
 
 /** A machine that processes can die on. */
 export interface MachineUnderTest {
+  /** Below it everything happens. Absent: the whole machine is there for the test. */
+  readonly root?: string;
   /** As one process sees it. Hooks are awaited before and after each call takes effect. */
-  host(hooks?: { readonly before?: Hook; readonly after?: Hook }): Host;
+  host(hooks?: Hooks): HostUnderTest;
 }
 
-type Host = Mounts & HostFiles;
-type Hook = (call: { readonly name: keyof Mounts | keyof HostFiles }) => Promise<void> | void;
+/** Programs: where the machine has any. */
+export type HostUnderTest = Mounts & HostFiles & Partial<Programs>;
+
+export interface Hooks {
+  readonly before?: Hook;
+  readonly after?: Hook;
+}
+
+type Hook = (call: { readonly name: keyof Mounts | keyof HostFiles | keyof Programs }) => Promise<void> | void;
 
 export interface DriverUnderTest {
   /** A fresh one, on which nothing is mounted but its root. */
-  readonly machine: () => MachineUnderTest;
+  readonly machine: () => MachineUnderTest | Promise<MachineUnderTest>;
   /** On a host where everything that the volume needs exists. */
-  readonly make: (host: NodeHost) => Promise<NodeDriver>;
+  readonly make: (host: HostWithPrograms) => Promise<NodeDriver>;
   readonly volume: Partial<PublishToPodRequest['volume']> & Pick<PublishToPodRequest['volume'], 'source'>;
   readonly pod?: PublishToPodRequest['pod'];
-  /** The directory in which its data is, and stays. Undefined: the volume is as old as its pod, and what is in it goes with it. */
+  /** The directory in which its data is, and stays. Undefined: it has none that is to be seen without the driver. */
   readonly data: string | undefined;
+  /** Whether what pods write outlives them; `made`: all that is in it is made by the driver. */
+  readonly content: 'outlives pods' | 'as old as its pod' | 'made';
+  /** A file that is in it from the beginning, and what is in that. */
+  readonly holds?: readonly [file: string, text: string];
+  /** Who sees to it that nothing is written to what is read-only. */
+  readonly readOnly: 'driver' | 'container';
   /** What has to be there before any driver is made. */
   readonly prepare?: (host: NodeHost) => Promise<void>;
 }
 
-const target = '/node/pods/uid/volumes/plugin/data';
-const staging = '/node/plugins/plugin/handle/globalmount';
-const directory = '/node/pods/uid/volumes/plugin';
 const usualPod = { metadata: { namespace: 'default', name: 'web', uid: 'uid' }, spec: { containers: [], securityContext: { fsGroup: 4711 } }, status: {} };
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+type Which = 'first' | 'second';
 
 class Bench {
   readonly machine: MachineUnderTest;
-  readonly host: Host;
-  readonly told: string[] = [];
+  readonly host: HostUnderTest;
   readonly under: DriverUnderTest;
+  readonly #root: string;
+  readonly #staging: string;
 
-  constructor(under: DriverUnderTest) {
+  private constructor(under: DriverUnderTest, machine: MachineUnderTest) {
     this.under = under;
-    this.machine = under.machine();
-    this.host = this.machine.host();
+    this.machine = machine;
+    this.host = machine.host();
+    this.#root = machine.root ?? '';
+    this.#staging = `${this.#root}/node/plugins/plugin/handle/globalmount`;
   }
 
   static async open(under: DriverUnderTest): Promise<Bench> {
-    const bench = new Bench(under);
-    await bench.host.makeDirectory(directory, 0o750);
-    await bench.host.makeDirectory(above(staging), 0o750);
+    const bench = new Bench(under, await under.machine());
+    await bench.host.makeDirectory(bench.#directory('first'), 0o750);
+    await bench.host.makeDirectory(bench.#directory('second'), 0o750);
+    await bench.host.makeDirectory(above(bench.#staging), 0o750);
     await under.prepare?.(both(bench.host));
     if (under.data !== undefined) {
       await bench.host.makeDirectory(under.data, 0o755);
-      await bench.host.write(`${under.data}/precious`, new Uint8Array([1]), 0o600);
+      await bench.host.write(`${under.data}/precious`, bytes('precious'), 0o600);
     }
     return bench;
   }
@@ -59,37 +83,65 @@ class Bench {
     return this.under.make(both(host));
   }
 
-  get request(): PublishToPodRequest {
+  #directory(which: Which): string {
+    return `${this.#root}/node/pods/${which}/volumes/plugin`;
+  }
+
+  #request(which: Which, readOnly: boolean): PublishToPodRequest {
     const { volume, pod = usualPod as unknown as PublishToPodRequest['pod'] } = this.under;
-    const plain = { name: 'data', persistentVolume: undefined, readOnly: false, mountOptions: [], mode: 'Filesystem' as const, publishContext: {} };
-    return { volume: { ...plain, ...volume }, pod, target, stagingPath: undefined, tell: (reason) => void this.told.push(reason) };
+    const plain = { name: 'data', persistentVolume: undefined, readOnly, mountOptions: [], mode: 'Filesystem' as const, publishContext: {} };
+    const target = `${this.#directory(which)}/data`;
+    const { metadata } = pod;
+    return {
+      volume: { ...plain, ...volume, ...(readOnly ? { readOnly } : {}) },
+      pod: { ...pod, metadata: { ...metadata, uid: which } },
+      target,
+      stagingPath: undefined,
+      tell: () => undefined,
+    };
   }
 
   /** For the node, if the driver does that, and then for the pod. */
-  async publish(driver: NodeDriver): Promise<DriverAnswer<PublishedVolume>> {
-    if (!driver.facts.stages) return driver.publish(this.request);
-    const staged = (await driver.stage?.({ volume: this.request.volume, stagingPath: staging })) ?? failed('Unimplemented', 'it does not stage');
-    return staged.ok ? driver.publish({ ...this.request, stagingPath: staging }) : staged;
+  async publish(driver: NodeDriver, which: Which = 'first', readOnly = false): Promise<DriverAnswer<PublishedVolume>> {
+    const request = this.#request(which, readOnly);
+    if (!driver.facts.stages) return driver.publish(request);
+    const { volume } = request;
+    const staged = (await driver.stage?.({ volume, stagingPath: this.#staging })) ?? failed('Unimplemented', 'it does not stage');
+    return staged.ok ? driver.publish({ ...request, stagingPath: this.#staging }) : staged;
+  }
+
+  /** Published, and where. */
+  async place(driver: NodeDriver, which: Which = 'first', readOnly = false): Promise<string> {
+    const answer = await this.publish(driver, which, readOnly);
+    if (!answer.ok) throw new Error(answer.message);
+    return answer.value.path;
+  }
+
+  unpublishFromPod(driver: NodeDriver, which: Which = 'first'): Promise<DriverAnswer<undefined>> {
+    return driver.unpublish({ target: `${this.#directory(which)}/data`, name: 'data', podUid: which });
   }
 
   /** From the pod, and then from the node. */
-  async unpublish(driver: NodeDriver): Promise<DriverAnswer<undefined>> {
-    const undone = await driver.unpublish({ target, name: 'data', podUid: 'uid' });
+  async unpublish(driver: NodeDriver, which: Which = 'first'): Promise<DriverAnswer<undefined>> {
+    const undone = await this.unpublishFromPod(driver, which);
     if (!undone.ok || !driver.facts.stages) return undone;
-    return (await driver.unstage?.({ handle: 'data', stagingPath: staging })) ?? failed('Unimplemented', 'it does not unstage');
+    return (await driver.unstage?.({ handle: 'data', stagingPath: this.#staging })) ?? failed('Unimplemented', 'it does not unstage');
   }
 
   /** All that is on the machine: mounts, and files with owners and modes. */
   async picture(): Promise<readonly string[]> {
-    const table = await this.host.table();
-    const mounts = table.map((entry) => `mount ${entry.target} ${entry.device} ${entry.root} ${entry.options.join()}`);
-    return [...mounts, ...(await this.#filesIn('/'))];
+    const mounts = (await this.#mounted()).map((entry) => `mount ${entry.target} ${entry.device} ${entry.root} ${entry.options.join()}`);
+    return [...mounts, ...(await this.#filesIn(this.#root))];
+  }
+
+  async #mounted() {
+    return (await this.host.table()).filter(({ target }) => target !== '/' && target.startsWith(`${this.#root}/`));
   }
 
   async #filesIn(path: string): Promise<readonly string[]> {
     const found: string[] = [];
-    for (const name of await this.host.list(path)) {
-      const child = `${path === '/' ? '' : path}/${name}`;
+    for (const name of await this.host.list(path === '' ? '/' : path)) {
+      const child = `${path}/${name}`;
       const facts = await this.host.look(child);
       found.push(`${child} ${facts?.type} ${facts?.mode.toString(8)} ${facts?.uid}:${facts?.gid} ${facts?.size}`);
       if (facts?.type === 'directory') found.push(...(await this.#filesIn(child)));
@@ -98,19 +150,33 @@ class Bench {
   }
 
   async expectNothingLeft(): Promise<void> {
-    expect(await this.host.list(directory)).toEqual([]);
-    expect(await this.host.look(staging)).toBeUndefined();
-    expect((await this.host.table()).map((entry) => entry.target)).toEqual(['/']);
+    expect(await this.host.list(this.#directory('first'))).toEqual([]);
+    expect(await this.host.list(this.#directory('second'))).toEqual([]);
+    expect(await this.host.look(this.#staging)).toBeUndefined();
+    expect(await this.#mounted()).toEqual([]);
     if (this.under.data !== undefined) expect(await this.host.list(this.under.data)).toContain('precious');
+  }
+
+  async isStaged(): Promise<boolean> {
+    return (await this.#mounted()).some(({ target }) => target === this.#staging);
+  }
+
+  async text(file: string): Promise<string | undefined> {
+    return (await this.host.look(file, 'follow')) === undefined ? undefined : new TextDecoder().decode(await this.host.read(file));
   }
 }
 
 const above = (path: string): string => path.slice(0, path.lastIndexOf('/'));
-const both = (host: Host): NodeHost => ({ mounts: host, files: host });
+
+function both(host: HostUnderTest): HostWithPrograms {
+  const run: Programs['run'] = host.run?.bind(host) ?? (async () => ({ type: 'failed', message: 'there are no programs here' }));
+  return { mounts: host, files: host, programs: { run } };
+}
+
 const done = expect.objectContaining({ ok: true });
 
 /** A host whose process is gone after its n-th change. */
-function dyingAfter(machine: MachineUnderTest, fatal: number): { readonly host: Host; readonly died: Promise<void>; readonly count: () => number } {
+function dyingAfter(machine: MachineUnderTest, fatal: number): { readonly host: HostUnderTest; readonly died: Promise<void>; readonly count: () => number } {
   let changes = 0;
   let die = (): void => undefined;
   const died = new Promise<void>((resolve) => {
@@ -126,72 +192,129 @@ function dyingAfter(machine: MachineUnderTest, fatal: number): { readonly host: 
 
 export function describeNodeDriver(name: string, under: DriverUnderTest): void {
   describe(`${name}, as every driver of a node`, () => {
-    test('publishes, and tells where', async () => {
-      const bench = await Bench.open(under);
-      const answer = await bench.publish(await bench.driver());
-      expect(answer).toEqual(done);
-      expect(answer.ok && (await bench.host.look(answer.value.path, 'follow'))).toBeDefined();
-    });
+    repeats(under);
+    deaths(under);
+    contents(under);
+    pods(under);
+  });
+}
 
-    test('publishes once more without touching anything', async () => {
+function repeats(under: DriverUnderTest): void {
+  test('publishes, and tells where; what it says of itself is so', async () => {
+    const bench = await Bench.open(under);
+    const driver = await bench.driver();
+    const answer = await bench.publish(driver);
+    expect(answer).toEqual(done);
+    expect(answer.ok && (await bench.host.look(answer.value.path, 'follow'))).toBeDefined();
+    expect([driver.stage !== undefined, driver.unstage !== undefined]).toEqual([driver.facts.stages, driver.facts.stages]);
+    if (await bench.isStaged()) expect(driver.facts.stages).toBe(true);
+  });
+
+  test('publishes once more without touching anything', async () => {
+    const bench = await Bench.open(under);
+    await bench.publish(await bench.driver());
+    const before = await bench.picture();
+    // As another process would, which knows nothing of the first.
+    expect(await bench.publish(await bench.driver())).toEqual(done);
+    expect(await bench.picture()).toEqual(before);
+  });
+
+  test('unpublishes what it published, and what it did not', async () => {
+    const bench = await Bench.open(under);
+    const driver = await bench.driver();
+    expect(await bench.unpublish(driver)).toEqual(done);
+    await bench.publish(driver);
+    expect(await bench.unpublish(driver)).toEqual(done);
+    await bench.expectNothingLeft();
+    expect(await bench.unpublish(driver)).toEqual(done);
+    expect(await bench.publish(driver)).toEqual(done);
+  });
+
+  test('answers, and does not throw, when the machine refuses', async () => {
+    const bench = await Bench.open(under);
+    const refusing = bench.machine.host({
+      before: ({ name: call }) => {
+        if (call === 'mount' || call === 'makeDirectory' || call === 'write') throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+      },
+    });
+    const answer = await bench.publish(await bench.driver(refusing));
+    if (!answer.ok) expect(answer).toMatchObject({ code: 'Internal', message: 'no space left on device' });
+    await bench.unpublish(await bench.driver());
+    await bench.expectNothingLeft();
+  });
+}
+
+function deaths(under: DriverUnderTest): void {
+  test('wherever it dies while it publishes, the next one publishes the same or takes all of it away', async () => {
+    for (let fatal = 1; ; fatal++) {
+      const bench = await Bench.open(under);
+      const { host, died, count } = dyingAfter(bench.machine, fatal);
+      const driver = await bench.driver(host);
+      await Promise.race([bench.publish(driver), died]);
+      const isOver = count() < fatal;
+      const next = await bench.driver();
+      if (fatal % 2 === 0) expect(await bench.publish(next), `after ${fatal}`).toEqual(done);
+      expect(await bench.unpublish(next), `after ${fatal}`).toEqual(done);
+      await bench.expectNothingLeft();
+      expect(await bench.publish(next), `after ${fatal}`).toEqual(done);
+      if (isOver) return;
+    }
+  });
+
+  test('wherever it dies while it unpublishes, the next one goes on', async () => {
+    for (let fatal = 1; ; fatal++) {
       const bench = await Bench.open(under);
       await bench.publish(await bench.driver());
-      const before = await bench.picture();
-      // As another process would, which knows nothing of the first.
-      expect(await bench.publish(await bench.driver())).toEqual(done);
-      expect(await bench.picture()).toEqual(before);
-    });
-
-    test('unpublishes what it published, and what it did not', async () => {
-      const bench = await Bench.open(under);
-      const driver = await bench.driver();
-      expect(await bench.unpublish(driver)).toEqual(done);
-      await bench.publish(driver);
-      expect(await bench.unpublish(driver)).toEqual(done);
+      const { host, died, count } = dyingAfter(bench.machine, fatal);
+      await Promise.race([bench.unpublish(await bench.driver(host)), died]);
+      expect(await bench.unpublish(await bench.driver()), `after ${fatal}`).toEqual(done);
       await bench.expectNothingLeft();
-      expect(await bench.unpublish(driver)).toEqual(done);
-      expect(await bench.publish(driver)).toEqual(done);
-    });
+      if (count() < fatal) return;
+    }
+  });
+}
 
-    test('wherever it dies while it publishes, the next one publishes the same or takes all of it away', async () => {
-      for (let fatal = 1; ; fatal++) {
-        const bench = await Bench.open(under);
-        const { host, died, count } = dyingAfter(bench.machine, fatal);
-        const driver = await bench.driver(host);
-        await Promise.race([bench.publish(driver), died]);
-        const isOver = count() < fatal;
-        const next = await bench.driver();
-        if (fatal % 2 === 0) expect(await bench.publish(next), `after ${fatal}`).toEqual(done);
-        expect(await bench.unpublish(next), `after ${fatal}`).toEqual(done);
-        await bench.expectNothingLeft();
-        expect(await bench.publish(next), `after ${fatal}`).toEqual(done);
-        if (isOver) return;
-      }
-    });
+function contents(under: DriverUnderTest): void {
+  const { content, data, holds, readOnly } = under;
+  test(`what is in it is there; what pods write is ${content}`, async () => {
+    const bench = await Bench.open(under);
+    const driver = await bench.driver();
+    const place = await bench.place(driver);
+    if (data !== undefined) expect(await bench.text(`${place}/precious`)).toBe('precious');
+    if (holds !== undefined) expect(await bench.text(`${place}/${holds[0]}`)).toBe(holds[1]);
+    if (under.volume.readOnly === true || content === 'made') return;
+    await bench.host.write(`${place}/written`, bytes('hello'), 0o644);
+    // Once more: the pod that runs must not lose anything by it.
+    expect(await bench.text(`${await bench.place(await bench.driver())}/written`)).toBe('hello');
+    expect(await bench.unpublish(driver)).toEqual(done);
+    const again = await bench.place(driver);
+    expect(await bench.text(`${again}/written`)).toBe(content === 'outlives pods' ? 'hello' : undefined);
+  });
 
-    test('wherever it dies while it unpublishes, the next one goes on', async () => {
-      for (let fatal = 1; ; fatal++) {
-        const bench = await Bench.open(under);
-        await bench.publish(await bench.driver());
-        const { host, died, count } = dyingAfter(bench.machine, fatal);
-        await Promise.race([bench.unpublish(await bench.driver(host)), died]);
-        expect(await bench.unpublish(await bench.driver()), `after ${fatal}`).toEqual(done);
-        await bench.expectNothingLeft();
-        if (count() < fatal) return;
-      }
-    });
+  test(`of what is read-only, the ${readOnly} sees to it that nothing is written`, async () => {
+    const bench = await Bench.open(under);
+    const place = await bench.place(await bench.driver(), 'first', true);
+    if (data !== undefined) expect(await bench.host.list(place)).toContain('precious');
+    const writing = bench.host.write(`${place}/written`, bytes('hello'), 0o644);
+    await (readOnly === 'driver' ? expect(writing).rejects.toMatchObject({ code: 'EROFS' }) : expect(writing).resolves.toBeUndefined());
+  });
+}
 
-    test('answers, and does not throw, when the machine refuses', async () => {
-      const bench = await Bench.open(under);
-      const refusing = bench.machine.host({
-        before: ({ name: call }) => {
-          if (call === 'mount' || call === 'makeDirectory' || call === 'write') throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
-        },
-      });
-      const answer = await bench.publish(await bench.driver(refusing));
-      if (!answer.ok) expect(answer).toMatchObject({ code: 'Internal', message: 'no space left on device' });
-      await bench.unpublish(await bench.driver());
-      await bench.expectNothingLeft();
-    });
+function pods(under: DriverUnderTest): void {
+  test('two pods of the node have it, each as long as it wants; what is there for the node goes last', async () => {
+    const bench = await Bench.open(under);
+    const driver = await bench.driver();
+    const [first, second] = [await bench.place(driver, 'first'), await bench.place(driver, 'second')];
+    if (under.content !== 'made' && under.volume.readOnly !== true) {
+      await bench.host.write(`${first}/written`, bytes('hello'), 0o644);
+      expect(await bench.text(`${second}/written`)).toBe(under.content === 'outlives pods' ? 'hello' : undefined);
+    }
+    const isStaged = await bench.isStaged();
+    const before = await bench.host.list(second);
+    expect(await bench.unpublishFromPod(driver, 'first')).toEqual(done);
+    expect(await bench.host.list(second)).toEqual(before);
+    expect(await bench.isStaged()).toBe(isStaged);
+    expect(await bench.unpublish(driver, 'second')).toEqual(done);
+    await bench.expectNothingLeft();
   });
 }

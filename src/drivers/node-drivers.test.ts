@@ -44,34 +44,47 @@ function describeSimulated(name: string, under: Omit<DriverUnderTest, 'machine'>
   describeNodeDriver(name, { ...under, machine });
 }
 
-describeSimulated('emptyDir', { make: async (host) => emptyDirNode(options(host)), volume: { source: { emptyDir: {} } }, data: undefined });
-describeSimulated('emptyDir in memory', {
-  make: async (host) => emptyDirNode(options(host)),
-  volume: { source: { emptyDir: { medium: 'Memory' } } },
-  data: undefined,
-});
-describeSimulated('hostPath', { make: async (host) => hostPathNode(host), volume: { source: { hostPath: { path: '/srv/data' } } }, data: '/srv/data' });
-describeSimulated('local', { make: async (host) => localNode(options(host)), volume: { source: { local: { path: '/srv/data' } } }, data: '/srv/data' });
-describeSimulated('local, read-only', {
-  make: async (host) => localNode(options(host)),
-  volume: { source: { local: { path: '/srv/data' } }, readOnly: true, mountOptions: ['noexec'] },
-  data: '/srv/data',
-});
+const scratch = { data: undefined, content: 'as old as its pod', readOnly: 'container' } as const;
+const made = { data: undefined, content: 'made', readOnly: 'container' } as const;
+const srv = { data: '/srv/data', content: 'outlives pods' } as const;
+const emptyDir = async (host: NodeHost) => emptyDirNode(options(host));
+const local = async (host: NodeHost) => localNode(options(host));
+describeSimulated('emptyDir', { make: emptyDir, volume: { source: { emptyDir: {} } }, ...scratch });
+describeSimulated('emptyDir in memory', { make: emptyDir, volume: { source: { emptyDir: { medium: 'Memory' } } }, ...scratch });
+const hostPath = { source: { hostPath: { path: '/srv/data' } } };
+describeSimulated('hostPath', { make: async (host) => hostPathNode(host), volume: hostPath, ...srv, readOnly: 'container' });
+const directory = { source: { local: { path: '/srv/data' } } };
+describeSimulated('local', { make: local, volume: directory, ...srv, readOnly: 'driver' });
+describeSimulated('local, read-only', { make: local, volume: { ...directory, readOnly: true, mountOptions: ['noexec'] }, ...srv, readOnly: 'driver' });
 describeSimulated('configMap', {
   make: async (host) => configMapNode(around(host)),
   volume: { source: { configMap: { name: 'settings' } } },
-  data: undefined,
+  holds: ['a.conf', 'level=1'],
+  ...made,
 });
-describeSimulated('secret', { make: async (host) => secretNode(around(host)), volume: { source: { secret: { secretName: 'password' } } }, data: undefined });
+describeSimulated('secret', {
+  make: async (host) => secretNode(around(host)),
+  volume: { source: { secret: { secretName: 'password' } } },
+  holds: ['password', 'secret'],
+  ...made,
+});
 const labels = { path: 'about/labels', fieldRef: { fieldPath: 'metadata.labels' } };
+const about = ['about/labels', 'app="web"\nb="a\\"b"'] as const;
 describeSimulated('downwardAPI', {
   make: async (host) => downwardApiNode(around(host)),
   volume: { source: { downwardAPI: { items: [labels] } } },
   pod,
-  data: undefined,
+  holds: about,
+  ...made,
 });
 const sources = [{ configMap: { name: 'settings' } }, { secret: { name: 'password' } }, { downwardAPI: { items: [labels] } }];
-describeSimulated('projected', { make: async (host) => projectedNode(around(host)), volume: { source: { projected: { sources } } }, pod, data: undefined });
+describeSimulated('projected', {
+  make: async (host) => projectedNode(around(host)),
+  volume: { source: { projected: { sources } } },
+  pod,
+  holds: about,
+  ...made,
+});
 
 const images = async ({ files }: NodeHost) => {
   await files.makeDirectory('/images', 0o711);
@@ -79,8 +92,9 @@ const images = async ({ files }: NodeHost) => {
 };
 const imageOn = (host: NodeHost) => imageNode({ ...options(host), path: (name) => `/images/${name}.img` });
 const image = { source: { csi: { driver: 'image.mooring.dev', volumeHandle: 'pvc-1', fsType: 'ext4' } }, mountOptions: ['noatime'] };
-describeSimulated('image', { make: async (host) => imageOn(host), prepare: images, volume: image, data: undefined });
-describeSimulated('csi', { make: async (host) => csiNode(host, [imageOn(host)]), prepare: images, volume: { ...image, readOnly: true }, data: undefined });
+const ofImages = { prepare: images, data: undefined, content: 'outlives pods', readOnly: 'driver' } as const;
+describeSimulated('image', { make: async (host) => imageOn(host), volume: image, ...ofImages });
+describeSimulated('csi', { make: async (host) => csiNode(host, [imageOn(host)]), volume: { ...image, readOnly: true }, ...ofImages });
 
 /** Publishes one volume on a fresh machine. */
 function on(make: (host: NodeHost) => NodeDriver) {

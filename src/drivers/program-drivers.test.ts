@@ -17,16 +17,22 @@ const endpoints = { metadata: {}, subsets: [{ addresses: [{ ip: '10.0.0.1' }, { 
 const gluster = (host: HostWithPrograms) =>
   glusterfsNode({ ...host, endpoints: async (_, name) => ({ ok: true, value: name === 'servers' ? endpoints : undefined }) });
 
+async function mountExport(mounts: NodeHost['mounts'], args: readonly string[]): Promise<void> {
+  const target = args.at(-1) ?? '';
+  await mounts.mount({ type: 'bind', source: '/exports/data', target, recursive: false });
+  if (args.some((arg) => arg.split(',').includes('ro'))) await mounts.mount({ type: 'options', target, options: ['ro'] });
+}
+
 /** mount(8) and git, as far as a simulated machine goes. */
 const simulated = ({ mounts, files }: NodeHost): Programs => ({
   run: async (file, args, { directory = '' }) => {
-    if (file === 'mount') await mounts.mount({ type: 'bind', source: '/exports/data', target: args.at(-1) ?? '', recursive: false });
+    if (file === 'mount') await mountExport(mounts, args);
     if (file === 'git') await files.makeDirectory(`${directory}/repo/.git`, 0o755);
     return fine;
   },
 });
 
-function describeSimulated(name: string, make: (host: HostWithPrograms) => NodeDriver, under: Pick<DriverUnderTest, 'volume' | 'data'>): void {
+function describeSimulated(name: string, make: (host: HostWithPrograms) => NodeDriver, under: Omit<DriverUnderTest, 'machine' | 'make'>): void {
   describeNodeDriver(name, {
     ...under,
     machine: () => {
@@ -38,10 +44,12 @@ function describeSimulated(name: string, make: (host: HostWithPrograms) => NodeD
 }
 
 const nfs = { source: { nfs: { server: 'nfs.example.com', path: '/exports/data' } } };
-describeSimulated('nfs', nfsNode, { volume: nfs, data: '/exports/data' });
-describeSimulated('glusterfs', gluster, { volume: { source: { glusterfs: { endpoints: 'servers', path: 'vol' } } }, data: '/exports/data' });
+const shared = { data: '/exports/data', content: 'outlives pods', readOnly: 'driver' } as const;
+describeSimulated('nfs', nfsNode, { volume: nfs, ...shared });
+describeSimulated('glusterfs', gluster, { volume: { source: { glusterfs: { endpoints: 'servers', path: 'vol' } } }, ...shared });
 const gitRepo = (host: HostWithPrograms) => gitRepoNode({ ...host, clock });
-describeSimulated('gitRepo', gitRepo, { volume: { source: { gitRepo: { repository: 'https://example.com/repo' } } }, data: undefined });
+const cloned = { source: { gitRepo: { repository: 'https://example.com/repo' } } };
+describeSimulated('gitRepo', gitRepo, { volume: cloned, data: undefined, content: 'as old as its pod', readOnly: 'container' });
 
 type Answers = (file: string, args: readonly string[], options: ProgramOptions) => ProgramEnd;
 

@@ -67,6 +67,8 @@ for (const [title, behaviour] of [
     prepare: install,
     volume: { source: { flexVolume: { driver: name } } },
     data: '/disks/data',
+    content: 'outlives pods',
+    readOnly: 'container',
   });
 }
 
