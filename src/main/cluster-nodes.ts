@@ -1,5 +1,6 @@
 /** The nodes that run in the server's process: hollow ones, or this machine. */
 import path from 'node:path';
+import type { NodeStats } from '../node/endpoint/stats.ts';
 import type { Host } from '../node/host.ts';
 import type { HollowSettings } from '../node/hollow/hosts.ts';
 import type { PodStreams } from '../server/streams/contract.ts';
@@ -52,6 +53,8 @@ interface WantedNodes extends PossibleRuntime {
   readonly dataDir: string;
   /** By node: where those whose pods run put what they offer. */
   readonly podStreams: Map<string, PodStreams>;
+  /** By node: where those tell of their volumes. */
+  readonly nodeStats: Map<string, NodeStats>;
   /** Undefined: there can be none. */
   readonly images: ImageVolumes | undefined;
 }
@@ -78,14 +81,22 @@ export async function possibleImages(dataDir: string, nodes: number): Promise<Im
 
 /** Loaded only if somebody wants it. */
 async function runSandboxes(
-  { settings, capacity, dataDir, podStreams, images }: WantedNodes,
+  { settings, capacity, dataDir, podStreams, nodeStats, images }: WantedNodes,
   server: Parameters<typeof startHollowNodes>[1],
 ): Promise<SandboxNodes> {
   const { startSandboxNodes } = await import('./sandbox-nodes.ts');
   const { RuntimeStreams } = await import('../node/streams/pod-streams.ts');
   const nodes = await startSandboxNodes({ settings, capacity, directory: path.join(dataDir, 'nodes'), hidden: [dataDir], images }, server);
   for (const [name, runtime] of nodes.runtimes) podStreams.set(name, new RuntimeStreams(runtime));
+  for (const [name, stats] of nodes.stats) nodeStats.set(name, stats);
   return nodes;
+}
+
+/** For Prometheus, of the nodes in this process. */
+export async function nodeMetrics(nodes: ReadonlyMap<string, NodeStats>): Promise<string> {
+  if (nodes.size === 0) return '';
+  const { volumeMetrics } = await import('../node/stats/volume-metrics.ts');
+  return volumeMetrics((await Promise.all(Array.from(nodes.values(), (node) => node.volumes()))).flat());
 }
 
 /** Nodes that cannot be registered are tried again and again, which the log tells; the rest of the cluster is of use all the same. */

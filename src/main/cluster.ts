@@ -11,14 +11,16 @@ import { createTokenIssuer, type TokenIssuer } from '../server/auth/token-issuer
 import { createApi } from '../server/create-api.ts';
 import { Metrics } from '../server/http/metrics.ts';
 import type { DriverSet } from '../drivers/driver-set.ts';
+import type { NodeStats } from '../node/endpoint/stats.ts';
 import { type HttpServer, startHttpServer } from '../server/http/server.ts';
 import type { PodStreams } from '../server/streams/contract.ts';
+import { RemoteNodes } from '../server/streams/remote/remote-nodes.ts';
 import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
 import type { AuditOptions } from './audit-options.ts';
 import { advertisedAddress } from './advertised-address.ts';
 import { bootstrap } from './bootstrap.ts';
-import { type Access, type ClusterNodes, type NodeRuntime, possibleImages, possibleRuntime, runNodes } from './cluster-nodes.ts';
+import { type Access, type ClusterNodes, nodeMetrics, type NodeRuntime, possibleImages, possibleRuntime, runNodes } from './cluster-nodes.ts';
 import { encryptedMarker } from './encrypted-marker.ts';
 import { controllerRoles, controllersByRole } from './controller-roles.ts';
 import { startControllers } from './controllers.ts';
@@ -133,7 +135,8 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
 
   const readiness = new Readiness();
   const podStreams = new Map<string, PodStreams>();
-  const server = await listenOn(listen, { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams });
+  const nodeStats = new Map<string, NodeStats>();
+  const server = await listenOn(listen, { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams, nodeStats });
   undo.later(() => server.stop());
   await bootstrap(systemClient(api, 'apiserver'), server.port, advertisedAddress(listen.host));
   await ensureDefaultPolicy(systemClient(api, 'apiserver'));
@@ -161,7 +164,7 @@ async function start(options: ClusterOptions, undo: Undo): Promise<Cluster> {
   if (options.controllers ?? true) undo.later(runControllers({ api, world, authorizer, certificates, plain, drivers, auditor }));
   if (options.scheduler ?? options.controllers ?? true) undo.later(runScheduler({ api, world, authorizer, plain, auditor }));
   const capacity = options.nodes?.capacity ?? {};
-  const nodes = await runNodes({ runtime, why, settings, capacity, dataDir, podStreams, images }, { api, world, authorizer, auditor }, undo);
+  const nodes = await runNodes({ runtime, why, settings, capacity, dataDir, podStreams, nodeStats, images }, { api, world, authorizer, auditor }, undo);
   world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
   const stop = () => undo.run();
   return { url: server.url, kubeconfig, nodes, storageClasses: await storageClasses(systemClient(api, 'apiserver')), stop, [Symbol.asyncDispose]: stop };
@@ -208,6 +211,7 @@ interface Serving extends Access {
   readonly plain: boolean;
   readonly metrics: Metrics;
   readonly podStreams: ReadonlyMap<string, PodStreams>;
+  readonly nodeStats: ReadonlyMap<string, NodeStats>;
 }
 
 /** What /readyz says. A server that stops still answers for a moment, but should get nothing new. */
@@ -231,13 +235,14 @@ function daily(world: World, task: () => Promise<void>): () => Promise<void> {
 }
 
 async function listenOn(listen: { host: string; port: number }, serving: Serving): Promise<HttpServer> {
-  const { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams } = serving;
+  const { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams, nodeStats } = serving;
   // Our own kinds are there for our own controllers, also where clients must not see them.
   const kinds = plain ? kubernetesKinds : allKinds;
   countStore(metrics, store);
   // Known once a port was picked, asked for only by clients that found it.
   let address = '';
   const customKinds = () => api.customKinds();
+  const remoteNodes = new RemoteNodes({ api, authority: certificates.authority, world });
   const server = await startHttpServer({
     api,
     kinds,
@@ -247,7 +252,7 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
     metrics,
     extensions: !plain,
     auditor,
-    podStreams: (node) => podStreams.get(node),
+    podStreams: (node) => podStreams.get(node) ?? remoteNodes.streams(node),
     authenticator: createAuthenticator([(token) => tokens.verify(token)]),
     authorizer,
     tls: servingTls(certificates),
@@ -256,7 +261,7 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
       version,
       health: { live: [], ready: [{ name: 'startup', check: () => (readiness.state === 'ready' ? undefined : readiness.state) }] },
       serverAddress: () => address,
-      metrics: () => Promise.resolve(metrics.text()),
+      metrics: async () => `${metrics.text()}${await nodeMetrics(nodeStats)}`,
       customKinds,
       openApi: openApiDocuments(kinds, customKinds),
       tokens,

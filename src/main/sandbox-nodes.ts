@@ -2,8 +2,10 @@ import { mkdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { hollowHosts, type HollowSettings } from '../node/hollow/hosts.ts';
 import { type NodeAgent, startNodeAgent } from '../node/agent.ts';
+import type { NodeStats } from '../node/endpoint/stats.ts';
 import type { Host } from '../node/host.ts';
 import type { Runtime } from '../node/runtime.ts';
+import type { NodePages } from '../node/stats/pages.ts';
 import type { World } from '../world/world.ts';
 import type { Connect, ConnectNode } from './identities.ts';
 import type { ImageVolumes } from './image-volumes.ts';
@@ -34,10 +36,12 @@ export interface SandboxNodesOptions {
   readonly images: ImageVolumes | undefined;
 }
 
-export interface SandboxNodes extends NodeAgent {
+export interface SandboxNodes extends Pick<NodeAgent, 'ready' | 'stop'> {
   readonly hosts: ReadonlyMap<string, Host>;
   /** By node. */
   readonly runtimes: ReadonlyMap<string, Runtime>;
+  readonly pages: ReadonlyMap<string, NodePages>;
+  readonly stats: ReadonlyMap<string, NodeStats>;
 }
 
 /** The nodes of `moor up` on which pods really run: all of them on this machine, with names and zones as hollow ones have. */
@@ -46,6 +50,8 @@ export async function startSandboxNodes({ settings, capacity, directory, hidden,
   const machine = { architecture: '', kernelVersion: '', osImage: '', containerRuntimeVersion: '', kubeletVersion: '' };
   const hosts = new Map<string, Host>();
   const runtimes = new Map<string, Runtime>();
+  const pages = new Map<string, NodePages>();
+  const stats = new Map<string, NodeStats>();
   const agents: NodeAgent[] = [];
   for (const { name, labels } of hollowHosts({ ...settings, drivers: [] }, machine, sha256).values()) {
     const root = await nodeDirectory(path.join(directory, name));
@@ -57,11 +63,16 @@ export async function startSandboxNodes({ settings, capacity, directory, hidden,
     const runtime = sandboxOn(world, { root: path.join(root, 'sandbox'), podCidr, hidden });
     hosts.set(name, host);
     runtimes.set(name, runtime);
-    agents.push(await startAgentHere({ host, root, runtime, images }, { world, reader: connect('moor-informers'), teller: connect('hollow-nodes'), own }));
+    const agent = await startAgentHere({ host, root, runtime, images }, { world, reader: connect('moor-informers'), teller: connect('hollow-nodes'), own });
+    pages.set(name, agent.pages);
+    stats.set(name, agent.stats);
+    agents.push(agent);
   }
   return {
     hosts,
     runtimes,
+    pages,
+    stats,
     ready: Promise.all(agents.map(({ ready }) => ready)).then(() => undefined),
     stop: async () => void (await Promise.all(agents.map((agent) => agent.stop()))),
   };

@@ -14,6 +14,7 @@ import type { World } from '../world/world.ts';
 import { Holdings } from './holdings.ts';
 import { View } from './sight/view.ts';
 import { nodeWakes } from './sight/wakes.ts';
+import type { NodeStats } from './endpoint/stats.ts';
 import type { Host } from './host.ts';
 import { Renewals } from './lease/renewals.ts';
 import { VolumeKeeper } from './mounting/keeper.ts';
@@ -23,6 +24,8 @@ import { registration } from './registration/controller.ts';
 import { gatewayOf } from './names/gateway.ts';
 import { runningPods } from './running/controller.ts';
 import type { Runtime } from './runtime.ts';
+import { NodePages } from './stats/pages.ts';
+import { nodeStats } from './stats/volume-usages.ts';
 
 export interface NodeAgentOptions {
   readonly world: World;
@@ -62,6 +65,9 @@ export interface DriversAround {
 }
 
 export interface NodeAgent {
+  /** What the node tells whoever may ask, by the paths of kubelets. */
+  readonly pages: NodePages;
+  readonly stats: NodeStats;
   /** Resolves once the node is registered and ready. */
   readonly ready: Promise<void>;
   /** Containers go on and volumes stay mounted: the next agent finds them. */
@@ -113,8 +119,12 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
   const loop = { world, informers };
   const loops = [runController(registering, loop), runController(volumes.controller, loop), runController(pods.controller, loop)];
   informers.start();
+  const stats = nodeStats(volumes, world.clock);
+  const pages = new NodePages({ nodeName: name, pods: () => volumes.pods(), stats, runtime, files: machine.files, root, clock: world.clock });
   return {
     ready,
+    stats,
+    pages,
     async stop() {
       renewals.stop();
       await Promise.all(loops.map((each) => each.stop()));

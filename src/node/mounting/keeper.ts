@@ -10,7 +10,7 @@ import { Bell, type Controller, type Outcome, type Source, source } from '../../
 import { RecentMap } from '../../machinery/recent-map.ts';
 import type { Recorder } from '../../machinery/recorder.ts';
 import type { Disk } from '../../world/disk.ts';
-import type { HostFiles, Mounts } from '../../world/mounts.ts';
+import type { HostFiles, Mounts, Usage } from '../../world/mounts.ts';
 import type { Cancel, World } from '../../world/world.ts';
 import type { ContainerMounts, PodVolumes, Tenants, VolumesOfPod } from '../contract.ts';
 import type { Holdings } from '../holdings.ts';
@@ -67,6 +67,7 @@ export class VolumeKeeper implements PodVolumes {
   readonly #directories: Set<string>;
   /** Pods whose files are made of an object, by that object. */
   readonly #followers: Index<Pod>;
+  readonly #driverOf: (name: string) => NodeDriver | undefined;
   readonly controller: Controller<string, Sight, Action>;
 
   /** Reads what an earlier agent left. */
@@ -84,6 +85,7 @@ export class VolumeKeeper implements PodVolumes {
     const { view, host, world, recorder, holdings, root, machine } = options;
     const drivers = new Map(options.drivers.map((driver) => [driver.facts.name, driver]));
     const driverOf = (name: string) => drivers.get(name) ?? options.findDriver?.(name);
+    this.#driverOf = driverOf;
     this.#operations = new Operations({
       host: machine,
       root,
@@ -133,6 +135,26 @@ export class VolumeKeeper implements PodVolumes {
       ({ bytes }) => bytes,
       () => undefined,
     );
+  }
+
+  /** How full the volumes are that the pod has mounted, by their names in it. One that cannot tell is left out. */
+  async usage({ metadata: { uid = '' } }: Pod): Promise<ReadonlyMap<string, Usage>> {
+    const all = await Promise.all([...this.#actual.ofPod(uid)].map(async (volume) => [volume.record.podVolume, await this.#usageOf(volume)] as const));
+    return new Map(all.flatMap(([name, usage]) => (usage === undefined ? [] : [[name, usage]])));
+  }
+
+  async #usageOf({ record, mounted }: ActualVolume): Promise<Usage | undefined> {
+    if (mounted === undefined) return undefined;
+    const { hostPath, mode } = mounted;
+    const stats = mode === 'Block' ? undefined : this.#driverOf(record.driver)?.stats;
+    if (stats === undefined) return this.#options.machine.files.usage(hostPath).catch(() => undefined);
+    const answer = await stats(hostPath);
+    return answer.ok ? answer.value : undefined;
+  }
+
+  /** The pods of the node. */
+  pods(): readonly Pod[] {
+    return this.#sights.pods();
   }
 
   vacated(uid: string): void {
