@@ -119,4 +119,40 @@ export const foundBugs: readonly FoundBug[] = [
       ],
     },
   },
+  {
+    seed: 642,
+    bug: 'none: a set with whenScaled Delete left a claim behind, since its pod had been driven out when it was scaled down; without faults the pod was back in time',
+    fix: 'such claims are not compared: Kubernetes (v1.36.4) leaves them behind as well, by the moment; but whatever has lost its owner has to go',
+    plan: {
+      seed: 642,
+      settings: { ...settings, confluent: true },
+      happenings: [
+        { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
+        { at: 1_000, who: 'user', action: { do: 'create-stateful-set', name: 'db-1', replicas: 2, storageClass: 'fast', deletesClaims: true } },
+        { at: 40_000, who: 'admin', action: { do: 'drain', node: 'node-1' } },
+        { at: 40_000, who: 'admin', action: { do: 'drain', node: 'node-2' } },
+        { at: 50_000, who: 'user', action: { do: 'scale-stateful-set', name: 'db-1', replicas: 1 } },
+        { at: 90_000, who: 'admin', action: { do: 'uncordon', node: 'node-1' } },
+        { at: 90_000, who: 'admin', action: { do: 'uncordon', node: 'node-2' } },
+      ],
+      faults: [{ kind: 'silence', at: 39_000, part: 'controllers-1', forMs: 20_000 }],
+    },
+  },
+  {
+    seed: 312,
+    bug: 'none: every node was cordoned, so a scrubber had no place to run, and its intent stayed',
+    fix: 'such a scrubber is waited for as long as every node is cordoned, and no longer',
+    plan: {
+      seed: 312,
+      settings,
+      happenings: [
+        { at: 0, who: 'admin', action: { do: 'create-volume', name: 'volume-1', sizeGi: 1, reclaim: 'Recycle' } },
+        { at: 1_000, who: 'user', action: { do: 'create-claim', name: 'claim-1', sizeGi: 1, storageClass: '', mode: 'ReadWriteOnce' } },
+        { at: 10_000, who: 'admin', action: { do: 'cordon', node: 'node-1' } },
+        { at: 10_000, who: 'admin', action: { do: 'cordon', node: 'node-2' } },
+        { at: 12_000, who: 'user', action: { do: 'delete-claim', name: 'claim-1' } },
+      ],
+      faults: [],
+    },
+  },
 ];
