@@ -1,4 +1,5 @@
 /** Cordon, uncordon and drain, as people know them: on nodes that have a lease, with pods that a budget guards. */
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MoorProcess, startMoor } from '../moor-process.ts';
 
@@ -56,14 +57,6 @@ spec: {holderIdentity: ${name}, leaseDurationSeconds: 40}
 
 const taintsOf = (node: string) => ok('get', 'node', node, '-o', 'jsonpath={.spec.taints[*].key}');
 
-/** Asks until the answer is right: what follows from a command follows soon, not at once. */
-async function eventually<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T> {
-  for (let tries = 0; ; tries++) {
-    const answer = await ask();
-    if (isRight(answer) || tries >= 100) return answer;
-  }
-}
-
 /** What a kubelet would say of each of its pods that does not run yet. */
 async function runPods(): Promise<void> {
   const names = (await ok('get', 'pods', '-o', 'jsonpath={range .items[?(@.status.phase=="Pending")]}{.metadata.name}{" "}{.spec.nodeName}{"\\n"}{end}'))
@@ -78,14 +71,24 @@ async function runPods(): Promise<void> {
 }
 
 /** The two pods of the set run, whenever each of them came and found its node. */
-const bothRun = () =>
-  eventually(
-    async () => {
-      await runPods();
-      return ok('get', 'pods', '-o', 'jsonpath={.items[*].status.phase}');
-    },
-    (phases) => phases === 'Running Running',
-  );
+async function bothRun(): Promise<void> {
+  const phases = async () => {
+    await runPods();
+    return ok('get', 'pods', '-o', 'jsonpath={.items[*].status.phase}');
+  };
+  await expect.poll(phases).toBe('Running Running');
+}
+
+/** What a command that would go on tells until this is among it. */
+async function toldUntil(command: ReturnType<MoorProcess['spawnKubectl']>, sign: RegExp): Promise<string> {
+  const ended = once(command, 'exit');
+  let told = '';
+  for (const stream of [command.stdout, command.stderr]) stream.on('data', (text: Buffer) => (told += text.toString()));
+  await expect.poll(() => told).toMatch(sign);
+  command.kill();
+  await ended;
+  return told;
+}
 
 const web = `apiVersion: apps/v1
 kind: ReplicaSet
@@ -112,20 +115,9 @@ describe('kubectl', () => {
     expect(await ok('cordon', 'n1')).toBe('node/n1 cordoned\n');
     expect(await ok('cordon', 'n1')).toBe('node/n1 already cordoned\n');
     expect(await ok('get', 'node', 'n1')).toMatch(/n1\s+Ready,SchedulingDisabled/);
-    const tainted = 'node.kubernetes.io/unschedulable';
-    expect(
-      await eventually(
-        () => taintsOf('n1'),
-        (taints) => taints === tainted,
-      ),
-    ).toBe(tainted);
+    await expect.poll(() => taintsOf('n1')).toBe('node.kubernetes.io/unschedulable');
     expect(await ok('uncordon', 'n1')).toBe('node/n1 uncordoned\n');
-    expect(
-      await eventually(
-        () => taintsOf('n1'),
-        (taints) => taints === '',
-      ),
-    ).toBe('');
+    await expect.poll(() => taintsOf('n1')).toBe('');
     expect(await ok('get', 'node', 'n1')).toMatch(/n1\s+Ready\s/);
   });
 
@@ -134,21 +126,16 @@ describe('kubectl', () => {
     await create(web);
     await bothRun();
     await ok('uncordon', 'n2');
-    const settled = await eventually(
-      () => ok('get', 'pdb', 'web'),
-      (table) => /web\s+2\s+N\/A\s+0/.test(table),
-    );
-    expect(settled).toMatch(/NAME\s+MIN AVAILABLE\s+MAX UNAVAILABLE\s+ALLOWED DISRUPTIONS\s+AGE\nweb\s+2\s+N\/A\s+0/);
+    await expect.poll(() => ok('get', 'pdb', 'web')).toMatch(/NAME\s+MIN AVAILABLE\s+MAX UNAVAILABLE\s+ALLOWED DISRUPTIONS\s+AGE\nweb\s+2\s+N\/A\s+0/);
 
-    const refused = await moor.kubectl('drain', 'n1', '--timeout=2s');
-    expect(refused.code).toBe(1);
-    expect(refused.stdout).toContain('node/n1 cordoned');
-    expect(refused.stderr).toMatch(
+    const refused = await toldUntil(moor.spawnKubectl('drain', 'n1'), /will retry after/);
+    expect(refused).toContain('node/n1 cordoned');
+    expect(refused).toMatch(
       /error when evicting pods\/"web-\w+" -n "default" \(will retry after 5s\): Cannot evict pod as it would violate the pod's disruption budget\./,
     );
 
     await ok('patch', 'pdb', 'web', '--type=merge', '-p', '{"spec":{"minAvailable":1}}');
-    const drained = moor.kubectl('drain', 'n1', '--timeout=60s');
+    const drained = moor.kubectl('drain', 'n1', '--timeout=100s');
     const isOver = drained.then(() => true);
     // Their successors start on the other node, or the second one would never be allowed to go.
     while (!(await Promise.race([isOver, runPods().then(() => false)])));
@@ -163,13 +150,13 @@ describe('kubectl', () => {
 
   test('get endpoints: warned of, but right', async () => {
     await ok('expose', 'rs', 'web', '--port=80', '--target-port=8080');
-    const expected = '10.0.0.1:8080,10.0.0.1:8080';
-    const asked = await eventually(
-      () => moor.kubectl('get', 'endpoints', 'web'),
-      ({ stdout }) => stdout.includes(expected),
-    );
-    expect(asked.stdout).toContain(expected);
-    expect(asked.stderr).toBe('Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice\n');
-    expect(await ok('get', 'endpointslices', '-l', 'kubernetes.io/service-name=web')).toMatch(/web-\w{5}\s+IPv4\s+8080\s+10\.0\.0\.1,10\.0\.0\.1/);
+    await expect
+      .poll(() => moor.kubectl('get', 'endpoints', 'web'))
+      .toMatchObject({
+        stdout: expect.stringContaining('10.0.0.1:8080,10.0.0.1:8080'),
+        stderr: 'Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice\n',
+      });
+    const slices = () => ok('get', 'endpointslices', '-l', 'kubernetes.io/service-name=web');
+    await expect.poll(slices).toMatch(/web-\w{5}\s+IPv4\s+8080\s+10\.0\.0\.1,10\.0\.0\.1/);
   });
 });

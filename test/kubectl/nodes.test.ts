@@ -44,7 +44,8 @@ describe('moor up', () => {
   test('describes a node with its lease, its pods and its events', async () => {
     await apply(pod('described', { nodeName: 'node-2' }));
     await kubectl('wait', '--for=condition=Ready', 'pod/described', '--timeout=60s');
-    const text = await kubectl('describe', 'node', 'node-2');
+    const described = () => kubectl('describe', 'node', 'node-2');
+    const text = await described();
     for (const line of [
       /HolderIdentity: +node-2/,
       /Ready +True .* KubeletReady +kubelet is posting ready status/,
@@ -53,15 +54,15 @@ describe('moor up', () => {
     ]) {
       expect(text).toMatch(line);
     }
-    for (const event of ['Starting kubelet.', 'Node node-2 status is now: NodeReady']) expect(text).toContain(event);
+    for (const event of ['Starting kubelet.', 'Node node-2 status is now: NodeReady']) await expect.poll(described).toContain(event);
   });
 
   test('a pod becomes ready, and goes when it is deleted', async () => {
     await apply(pod('web'));
     await kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=60s');
     expect(await kubectl('get', 'pod', 'web', '--no-headers')).toMatch(/^web +1\/1 +Running +0 /);
-    const text = await kubectl('describe', 'pod', 'web');
-    for (const event of ['Scheduled', 'Pulling', 'Pulled', 'Created', 'Started']) expect(text).toMatch(new RegExp(`Normal +${event} `));
+    const described = () => kubectl('describe', 'pod', 'web');
+    for (const event of ['Scheduled', 'Pulling', 'Pulled', 'Created', 'Started']) await expect.poll(described).toMatch(new RegExp(`Normal +${event} `));
     await kubectl('delete', 'pod', 'web', '--timeout=60s');
     expect((await moor.kubectl('get', 'pod', 'web')).stderr).toContain('not found');
   });
@@ -74,8 +75,9 @@ describe('moor up', () => {
     expect(nodes.split(' ').sort()).toEqual(['node-1', 'node-2', 'node-3']);
     const before = await volumeOf('data-db-1');
     await kubectl('delete', 'pod', 'db-1', '--timeout=60s');
-    await kubectl('rollout', 'status', 'statefulset/db', '--timeout=60s');
+    await kubectl('wait', '--for=create', 'pod/db-1', '--timeout=60s');
     await kubectl('wait', '--for=condition=Ready', 'pod/db-1', '--timeout=60s');
+    await kubectl('rollout', 'status', 'statefulset/db', '--timeout=60s');
     expect(await volumeOf('data-db-1')).toBe(before);
     await kubectl('scale', 'statefulset/db', '--replicas=1');
     await kubectl('wait', '--for=delete', 'pod/db-1', 'pod/db-2', '--timeout=60s');

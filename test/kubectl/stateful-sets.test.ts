@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HttpTransport } from '../../src/machinery/http-transport.ts';
 import { loadKubeconfig } from '../../src/machinery/http-transport-kubeconfig.ts';
@@ -49,12 +50,17 @@ async function applied(name: string, more: object = {}): Promise<void> {
 describe('kubectl rollout on a StatefulSet', () => {
   test('status follows it to its end', async () => {
     await applied('followed');
-    // Not over before kubectl looks for the first time.
-    await ok('patch', 'sts', 'followed', '-p', '{"spec":{"minReadySeconds":1}}');
+    // One that never gets ready: it is not over before kubectl looks for the first time.
+    await ok('set', 'image', 'sts/followed', 'web=broken');
+    const following = moor.spawnKubectl('rollout', 'status', 'sts/followed', '--timeout=100s');
+    const ended = once(following, 'exit');
+    let told = '';
+    following.stdout.on('data', (text: Buffer) => (told += text.toString()));
+    await expect.poll(() => told).toContain('Waiting for 1 pods to be ready...\n');
     await ok('set', 'image', 'sts/followed', 'web=web:2');
-    const told = await rolledOut('followed');
-    expect(told).toMatch(/partitioned roll out complete: 3 new pods have been updated\.\.\.\n$/);
-    expect(told).toContain('Waiting for 1 pods to be ready...\n');
+    await ok('delete', 'pod', 'followed-2', '--timeout=60s');
+    expect((await ended)[0]).toBe(0);
+    await expect.poll(() => told).toMatch(/partitioned roll out complete: 3 new pods have been updated\.\.\.\n$/);
     expect(await rolledOut('followed')).toMatch(/^partitioned roll out complete/);
     expect(await images('followed')).toBe('web:2 web:2 web:2');
     expect(await ok('get', 'sts', 'followed', '--no-headers')).toMatch(/^followed\s+3\/3\s/);
@@ -106,7 +112,7 @@ describe('kubectl on a StatefulSet', () => {
     const before = await claims();
     await ok('scale', 'sts/scaled', '--replicas=1');
     await ok('wait', 'sts/scaled', '--for=jsonpath={.status.replicas}=1', '--timeout=60s');
-    expect(await ok('get', 'pods', '-l', 'app=scaled', '-o', 'name')).toBe('pod/scaled-0\n');
+    await expect.poll(() => ok('get', 'pods', '-l', 'app=scaled', '-o', 'name')).toBe('pod/scaled-0\n');
     await ok('scale', 'sts/scaled', '--replicas=3');
     await rolledOut('scaled');
     expect(await claims()).toBe(before);
@@ -117,10 +123,11 @@ describe('kubectl on a StatefulSet', () => {
     const told = await ok('describe', 'sts/described');
     expect(told).toMatch(/^Replicas:\s+3 desired \| 3 total$/m);
     expect(told).toMatch(/^Pods Status:\s+3 Running \/ 0 Waiting \/ 0 Succeeded \/ 0 Failed$/m);
-    expect(told).toMatch(
-      /Normal\s+SuccessfulCreate\s+\S+\s+statefulset-controller\s+Create Claim data-described-0 Pod described-0 in StatefulSet described success/,
-    );
-    expect(told).toMatch(/Normal\s+SuccessfulCreate\s+\S+\s+statefulset-controller\s+Create Pod described-2 in StatefulSet described successful/);
+    const created = (what: string) =>
+      new RegExp(`Normal\\s+SuccessfulCreate\\s+\\S+\\s+statefulset-controller\\s+Create ${what} in StatefulSet described success`);
+    for (const what of ['Claim data-described-0 Pod described-0', 'Pod described-2']) {
+      await expect.poll(() => ok('describe', 'sts/described')).toMatch(created(what));
+    }
   });
 
   test('delete --cascade=orphan leaves pods and revisions, and the next set of the name takes them over', async () => {
