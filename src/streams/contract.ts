@@ -1,18 +1,47 @@
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Pod } from '../api/generated/types.ts';
 
-/** What a node offers of its pods to whoever the server lets through. `container` is one of the pod's. */
+/**
+ * What a node offers of its pods to whoever the server lets through. `container` is one of the pod's.
+ * @throws NodeUnreachable if the node is elsewhere and does not answer, ApiError if it cannot even be asked
+ */
 export interface PodStreams {
   /** What a container wrote, as people read it. It ends when there is no more, or with `follow`, when no more can come. */
   logs(pod: Pod, container: string, options: LogOptions): Promise<Streamed<Readable>>;
   exec(pod: Pod, container: string, options: ExecOptions): Promise<Streamed<Session>>;
   attach(pod: Pod, container: string, options: AttachOptions): Promise<Streamed<Session>>;
-  /** A connection to a port of the pod's loopback. */
-  connect(pod: Pod, port: number): Promise<Streamed<Duplex>>;
+  ports(pod: Pod): Promise<Streamed<Ports>>;
 }
 
-/** `code`: of HTTP. */
-export type Streamed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly code: number; readonly message: string };
+/** `code`: of HTTP, by which the node refuses. */
+export type Streamed<T> = { readonly ok: true; readonly value: T } | Refusal;
+
+export interface Refusal {
+  readonly ok: false;
+  readonly code: number;
+  readonly message: string;
+}
+
+/** A node that is elsewhere did not answer. The message says why in Go's words: 'dial tcp 10.0.0.7:10250: connect: connection refused'. */
+export class NodeUnreachable extends Error {
+  readonly url: string;
+  constructor(url: string, message: string) {
+    super(message);
+    this.name = 'NodeUnreachable';
+    this.url = url;
+  }
+}
+
+/** Connections to ports of a pod's loopback. */
+export interface Ports {
+  /** It may turn out later that it did not come about: then it ends with a `PortRefused`. */
+  connect(port: number): Promise<Streamed<Duplex>>;
+  /** Nobody will ask for more; those that are open go on until they are closed. */
+  close(): void;
+}
+
+/** Why a connection came to nothing, in the words for whoever asked for it. */
+export class PortRefused extends Error {}
 
 export interface LogOptions {
   readonly follow: boolean;
@@ -43,8 +72,12 @@ export interface Session {
   readonly stdout: Readable | undefined;
   readonly stderr: Readable | undefined;
   resize(size: { readonly width: number; readonly height: number }): void;
-  /** Its exit code. */
-  readonly done: Promise<number>;
+  /** Its exit code, or why nobody knows it. */
+  readonly done: Promise<number | SessionBroken>;
   /** Hangs up. */
   close(): void;
+}
+
+export interface SessionBroken {
+  readonly message: string;
 }

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import type { Pod } from '../api/generated/types.ts';
-import type { PodStreams } from './contract.ts';
+import { PortRefused, type Ports } from './contract.ts';
 import { SpdySession, type SpdyStream } from './spdy.ts';
 import type { WebSocketConnection, WebSocketEvents } from './websocket.ts';
 
@@ -9,7 +9,7 @@ export const portForwardProtocol = 'portforward.k8s.io';
 export const tunnelProtocol = `SPDY/3.1+${portForwardProtocol}`;
 
 /** Connections to ports of a pod: each is a pair of streams, one for data and one for what goes wrong. */
-export function forwardPorts(line: { readonly socket: Duplex; readonly head: Buffer }, pod: Pod, node: PodStreams): void {
+export function forwardPorts(line: { readonly socket: Duplex; readonly head: Buffer }, pod: Pod, ports: Ports): void {
   /** By the request's id: the one that came first. */
   const waiting = new Map<string, SpdyStream>();
   const session = new SpdySession(line.socket, line.head, (stream) => {
@@ -22,26 +22,27 @@ export function forwardPorts(line: { readonly socket: Duplex; readonly head: Buf
     }
     waiting.delete(id);
     const [error, data] = stream.headers.get('streamtype') === 'error' ? [stream, other] : [other, stream];
-    void forwardOne({ error, data }, pod, node);
+    void forwardOne({ error, data }, pod, ports);
   });
   line.socket.on('end', () => session.end());
+  line.socket.on('close', () => ports.close());
 }
 
-async function forwardOne({ error, data }: { readonly error: SpdyStream; readonly data: SpdyStream }, pod: Pod, node: PodStreams): Promise<void> {
+async function forwardOne({ error, data }: { readonly error: SpdyStream; readonly data: SpdyStream }, pod: Pod, ports: Ports): Promise<void> {
   const port = Number(data.headers.get('port'));
-  const refuse = (message: string): void => {
-    error.end(`error forwarding port ${port} to pod ${pod.metadata.name ?? ''}, uid : ${message}`);
+  const end = (message = ''): void => {
+    error.end(message);
     data.end();
   };
+  const refuse = (why: string): void => end(`error forwarding port ${port} to pod ${pod.metadata.name ?? ''}, uid : ${why}`);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) return refuse(`port ${data.headers.get('port') ?? ''} is not valid`);
-  const connection = await node.connect(pod, port);
+  const connection = await ports.connect(port);
   if (!connection.ok) return refuse(connection.message);
   const far = connection.value;
-  error.end();
   data.pipe(far).pipe(data);
-  far.on('error', () => data.destroy());
+  far.on('error', (failure) => (failure instanceof PortRefused ? end(failure.message) : data.destroy()));
   data.on('close', () => far.destroy());
-  far.on('close', () => data.end());
+  far.on('close', () => end());
   return undefined;
 }
 

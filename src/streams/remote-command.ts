@@ -1,21 +1,56 @@
 /** How a program's streams travel: as channels of a WebSocket (v4 and v5.channel.k8s.io), or as streams of SPDY (v4.channel.k8s.io). */
 import type { Readable } from 'node:stream';
+import { type ApiError, type Status, statusErrors } from '../api/status.ts';
 import type { Cancel, Timers } from '../world/world.ts';
-import type { AttachOptions, Session } from './contract.ts';
+import type { AttachOptions, Session, SessionBroken } from './contract.ts';
 import type { SpdySession, SpdyStream } from './spdy.ts';
 import type { WebSocketConnection } from './websocket.ts';
 
-export const webSocketProtocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const;
-export const spdyProtocols = ['v4.channel.k8s.io'] as const;
+/** In this one a client can close standard input, and hears of failures on the channel for errors. */
+export const closingProtocol = 'v5.channel.k8s.io';
+export const webSocketProtocols = [closingProtocol, 'v4.channel.k8s.io'] as const;
+export const spdyProtocol = 'v4.channel.k8s.io';
 
 const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
 
 /** What became of the program, as the last thing that is told. */
-function statusOf(exitCode: number): string {
+function statusOf(exitCode: number | SessionBroken): string {
+  if (typeof exitCode !== 'number') return failureOf(statusErrors.internal(exitCode.message));
   if (exitCode === 0) return JSON.stringify({ metadata: {}, status: 'Success' });
   const message = `command terminated with non-zero exit code: exit status ${exitCode}`;
   const details = { causes: [{ reason: 'ExitCode', message: String(exitCode) }] };
   return JSON.stringify({ metadata: {}, status: 'Failure', message, reason: 'NonZeroExitCode', details });
+}
+
+/** Objects that are told on a channel do not say what kind they are. */
+function failureOf(error: ApiError): string {
+  const { kind: _, apiVersion: __, ...status } = error.toStatus();
+  return JSON.stringify(status);
+}
+
+/** There will be no session, which a client that has been granted the WebSocket already learns on the channel for errors. */
+export function tellFailure(connection: WebSocketConnection, error: ApiError): void {
+  connection.send(Buffer.concat([Buffer.from([channels.error]), Buffer.from(failureOf(error))]));
+  connection.close();
+}
+
+/** What a node said on the stream for errors: the exit code, or what went wrong. */
+export function readStatus(text: string): number | SessionBroken {
+  if (text === '') return 0;
+  const said = parsed(text);
+  if (said?.status === 'Success') return 0;
+  const code = Number(said?.details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message);
+  if (said?.reason === 'NonZeroExitCode' && Number.isInteger(code)) return code;
+  return { message: said?.message ?? text };
+}
+
+function parsed(text: string): Partial<Status> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A session over a WebSocket. Give its events to what this returns. */

@@ -1,4 +1,4 @@
-/** The server's side of SPDY/3.1, as far as Kubernetes' clients speak it: streams with headers that the client opens, data both ways. */
+/** SPDY/3.1, as far as Kubernetes speaks it: streams with headers that the client opens, data both ways. */
 import { Duplex } from 'node:stream';
 import { constants, createInflate, type Inflate } from 'node:zlib';
 import { spdyDictionary } from './spdy-dictionary.ts';
@@ -15,7 +15,7 @@ export interface SpdyStream extends Duplex {
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** Calls back with each stream that the client opens, in order, until the connection ends. */
+/** Either side. Calls back with each stream that the other side opens, in order, until the connection ends. */
 export class SpdySession {
   readonly #socket: Duplex;
   readonly #onStream: (stream: SpdyStream) => void;
@@ -24,7 +24,9 @@ export class SpdySession {
   #unread: Buffer = Buffer.alloc(0);
   /** Headers are unpacked one after the other, and what follows waits for them. */
   #isUnpacking = false;
-  #hasReplied = false;
+  #hasSentHeaders = false;
+  /** Streams that clients open have odd numbers. */
+  #nextId = 1;
 
   constructor(socket: Duplex, head: Buffer, onStream: (stream: SpdyStream) => void) {
     this.#socket = socket;
@@ -41,8 +43,29 @@ export class SpdySession {
     if (head.length > 0) this.#receive(head);
   }
 
+  /** As a client: opens a stream. Its headers are not answered with others. */
+  open(headers: Readonly<Record<string, string>>): SpdyStream {
+    const id = this.#nextId;
+    this.#nextId += 2;
+    const names = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+    this.#send(control(types.synStream, 0, Buffer.concat([numbers(id, 0), Buffer.alloc(2), this.#headerBlock(names)])));
+    return this.#add(id, names);
+  }
+
   end(): void {
     this.#socket.end();
+  }
+
+  #add(id: number, headers: ReadonlyMap<string, string>): Stream {
+    const stream = new Stream(headers, {
+      send: (bytes, isLast) => this.#send(data(id, isLast ? fin : 0, bytes)),
+      onceDrained: (callback) => void this.#socket.once('drain', callback),
+      gone: () => this.#streams.delete(id),
+      reset: () => this.#send(control(types.rstStream, 0, numbers(id, 5))),
+    });
+    this.#streams.set(id, stream);
+    if (this.#socket.destroyed) stream.destroy();
+    return stream;
   }
 
   #receive(chunk: Buffer): void {
@@ -101,24 +124,17 @@ export class SpdySession {
       this.#send(control(types.rstStream, 0, numbers(id, 3)));
       return;
     }
-    const stream = new Stream(readHeaders(block), {
-      send: (bytes, isLast) => this.#send(data(id, isLast ? fin : 0, bytes)),
-      onceDrained: (callback) => void this.#socket.once('drain', callback),
-      gone: () => this.#streams.delete(id),
-      reset: () => this.#send(control(types.rstStream, 0, numbers(id, 5))),
-    });
-    this.#streams.set(id, stream);
-    this.#send(control(types.synReply, 0, Buffer.concat([numbers(id), this.#noHeaders()])));
+    const stream = this.#add(id, readHeaders(block));
+    this.#send(control(types.synReply, 0, Buffer.concat([numbers(id), this.#headerBlock(new Map())])));
     if ((flags & fin) !== 0) stream.push(null);
     this.#onStream(stream);
   }
 
-  /** No headers, in a block that is stored as it is, and an empty one behind it, at which readers take what they have. The first begins as zlib does. */
-  #noHeaders(): Buffer {
-    const stored = Buffer.from([0, 4, 0, 0xfb, 0xff, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]);
-    const begin = this.#hasReplied ? Buffer.alloc(0) : Buffer.from([0x78, 0x01]);
-    this.#hasReplied = true;
-    return Buffer.concat([begin, stored]);
+  /** In a block that is stored as it is, and an empty one behind it, at which readers take what they have. The first begins as zlib does. */
+  #headerBlock(headers: ReadonlyMap<string, string>): Buffer {
+    const begin = this.#hasSentHeaders ? Buffer.alloc(0) : Buffer.from([0x78, 0x01]);
+    this.#hasSentHeaders = true;
+    return Buffer.concat([begin, storedBlock(writeHeaders(headers)), storedBlock(Buffer.alloc(0))]);
   }
 
   #send(bytes: Buffer): boolean {
@@ -193,6 +209,19 @@ function readHeaders(block: Buffer): ReadonlyMap<string, string> {
   };
   while (at < block.length) headers.set(text().toLowerCase(), text());
   return headers;
+}
+
+function writeHeaders(headers: ReadonlyMap<string, string>): Buffer {
+  const text = (value: string): Buffer => Buffer.concat([numbers(Buffer.byteLength(value)), Buffer.from(value)]);
+  return Buffer.concat([numbers(headers.size), ...Array.from(headers, ([name, value]) => Buffer.concat([text(name), text(value)]))]);
+}
+
+/** Of deflate: at most 64 KiB. */
+function storedBlock(bytes: Buffer): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt16LE(bytes.length, 1);
+  head.writeUInt16LE(0xffff ^ bytes.length, 3);
+  return Buffer.concat([head, bytes]);
 }
 
 function control(type: number, flags: number, payload: Buffer): Buffer {

@@ -1,23 +1,18 @@
-/** What a node offers of its pods to the server: logs, programs in containers, connections. Its shape is that of the server's `PodStreams`. */
+/** What a node offers of its pods, from what a runtime has: logs, programs in containers, connections. */
 import type { Duplex, Readable } from 'node:stream';
 import type { ContainerStatus, Pod } from '../../api/generated/types.ts';
+import type { LogOptions, PodStreams, Ports, Streamed } from '../../streams/contract.ts';
 import type { AttachOptions, ContainerRun, ExecOptions, RuntimeFailure, Runtime, Session } from '../runtime.ts';
-import { readLog, type ReadOptions } from './logs.ts';
+import { readLog } from './logs.ts';
 
-type Streamed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly code: number; readonly message: string };
-
-export interface LogRequest extends ReadOptions {
-  readonly previous: boolean;
-}
-
-export class RuntimeStreams {
+export class RuntimeStreams implements PodStreams {
   readonly #runtime: Runtime;
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
   }
 
-  async logs(pod: Pod, container: string, options: LogRequest): Promise<Streamed<Readable>> {
+  async logs(pod: Pod, container: string, options: LogOptions): Promise<Streamed<Readable>> {
     const found = this.#loggedRun(pod, container, options.previous);
     if (typeof found === 'string') return { ok: false, code: 400, message: found };
     const file = (await this.#runtime.logFiles(found.id)).at(-1);
@@ -36,14 +31,17 @@ export class RuntimeStreams {
 
   async attach(pod: Pod, container: string, options: AttachOptions): Promise<Streamed<Session>> {
     const run = this.#latest(pod, container);
-    if (run?.state.type !== 'running') return notRunning(container);
+    if (run?.state.type !== 'running') return notThere(container, pod);
     const opened = await this.#runtime.attach(run.id, options);
     return opened.ok ? opened : failed(opened.error);
   }
 
-  async connect(pod: Pod, port: number): Promise<Streamed<Duplex>> {
-    const opened = await this.#runtime.connect(pod.metadata.uid ?? '', port);
-    return opened.ok ? opened : failed(opened.error);
+  ports({ metadata: { uid = '' } }: Pod): Promise<Streamed<Ports>> {
+    const connect = async (port: number): Promise<Streamed<Duplex>> => {
+      const opened = await this.#runtime.connect(uid, port);
+      return opened.ok ? opened : failed(opened.error);
+    };
+    return Promise.resolve({ ok: true, value: { connect, close: () => undefined } });
   }
 
   #latest({ metadata }: Pod, container: string): ContainerRun | undefined {
@@ -70,6 +68,13 @@ export class RuntimeStreams {
 
 const waitingFor = (said: ContainerStatus | undefined): string =>
   said?.state.waiting?.reason === undefined ? ' - no logs yet' : `: ${said.state.waiting.reason}`;
+
+/** As a kubelet names it: of its pods, those that run. */
+const notThere = (container: string, { metadata: { name = '', namespace = '' } }: Pod): Streamed<never> => ({
+  ok: false,
+  code: 500,
+  message: `container ${container} not found in pod ${name}_${namespace}`,
+});
 
 const notRunning = (container: string): Streamed<never> => ({ ok: false, code: 500, message: `container not found (${JSON.stringify(container)})` });
 

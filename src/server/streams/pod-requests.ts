@@ -5,14 +5,12 @@ import { podKind } from '../../api/kinds/workloads/pod.ts';
 import { ApiError, statusErrors } from '../../api/status.ts';
 import type { World } from '../../world/world.ts';
 import type { Api, User } from '../api.ts';
+import { type AttachOptions, NodeUnreachable, type PodStreams, type Refusal, type Session, type Streamed } from '../../streams/contract.ts';
+import { attachOptions, containerOf, execOptions, logOptions } from '../../streams/options.ts';
+import { servePorts, serveSession, StreamRefused } from '../../streams/upgrades.ts';
 import { type Attributes, type Authorizer, forbiddenError } from '../auth/authorizer.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { AttachOptions, PodStreams, Session, Streamed } from '../../streams/contract.ts';
-import { attachOptions, containerOf, execOptions, logOptions } from '../../streams/options.ts';
-import { forwardPorts, portForwardProtocol, tunnel, tunnelProtocol } from '../../streams/port-forward.ts';
-import { firstWord, overSpdy, overWebSocket, SpdyChannels, spdyProtocols, webSocketProtocols } from '../../streams/remote-command.ts';
-import { SpdySession } from '../../streams/spdy.ts';
-import { handshake, WebSocketConnection } from '../../streams/websocket.ts';
+import { nothingRuns } from './hollow.ts';
 
 export interface PodRequestsOptions {
   readonly api: Api;
@@ -37,8 +35,20 @@ export class PodRequests {
     this.#options = options;
   }
 
-  /** Resolves once the streams flow. @throws ApiError if they will not */
+  /** Resolves once the streams flow, or a node's refusal is answered. @throws ApiError if they will not */
   async serve(request: PodRequest): Promise<void> {
+    try {
+      await this.#serve(request);
+    } catch (error) {
+      if (error instanceof NodeUnreachable) throw new ApiError(500, '', `error dialing backend: ${error.message}`);
+      if (!(error instanceof StreamRefused)) throw error;
+      // What the node answered, as it answered it.
+      const headers = ['audit-id', request.auditId, 'cache-control', 'no-cache, private', 'content-type', 'text/plain; charset=utf-8'];
+      request.exchange.respond({ code: error.code, headers }, Buffer.from(error.message));
+    }
+  }
+
+  async #serve(request: PodRequest): Promise<void> {
     const { attributes, query } = request;
     const { subresource } = attributes;
     if (attributes.verb !== 'get' && (attributes.verb !== 'create' || subresource === 'log')) throw statusErrors.methodNotAllowed(podKind, attributes.verb);
@@ -85,7 +95,7 @@ export class PodRequests {
     const { nodeName = '' } = spec;
     if (nodeName === '') throw statusErrors.badRequest(`pod ${metadata.name ?? ''} does not have a host assigned`);
     const node = this.#options.node(nodeName);
-    if (node === undefined) throw statusErrors.badRequest(`nothing runs on node ${nodeName}: it is hollow, or its agent cannot be reached`);
+    if (node === undefined) throw nothingRuns(nodeName);
     return node;
   }
 
@@ -94,84 +104,46 @@ export class PodRequests {
     const container = containerOf(pod, query.get('container') ?? '');
     const headers = ['audit-id', auditId, 'cache-control', 'no-cache, private', 'content-type', 'text/plain'];
     if ((pod.spec.nodeName ?? '') === '') return exchange.respond({ code: 200, headers }, new Uint8Array());
-    const log = orThrow(await this.#node(pod).logs(pod, container, options));
-    pour(log, exchange, headers);
+    const log = await this.#node(pod)
+      .logs(pod, container, options)
+      .catch((error: unknown) => {
+        if (!(error instanceof NodeUnreachable)) throw error;
+        throw new ApiError(500, '', `Get ${JSON.stringify(error.url)}: ${error.message}`);
+      });
+    if (!log.ok) throw logRefused(log, pod.metadata.name ?? '');
+    pour(log.value, exchange, headers);
     return undefined;
   }
 
-  async #serveSession(
-    request: PodRequest,
+  #serveSession(
+    { exchange, query }: PodRequest,
     options: AttachOptions,
     open: (node: PodStreams, container: string) => Promise<Streamed<Session>>,
     pod: Pod,
   ): Promise<void> {
-    const container = containerOf(pod, request.query.get('container') ?? '');
+    const container = containerOf(pod, query.get('container') ?? '');
     const node = this.#node(pod);
-    const { exchange } = request;
-    const header = (name: string) => exchange.header(name);
-    const { upgrade } = exchange;
-    if (upgrade === undefined) throw statusErrors.badRequest('Upgrade request required');
-    if (header('upgrade')?.toLowerCase() === 'websocket') {
-      const agreed = handshake(header, webSocketProtocols);
-      if (agreed === undefined) throw statusErrors.badRequest(`unable to upgrade: this server speaks ${webSocketProtocols.join(', ')}`);
-      const session = orThrow(await open(node, container));
-      const { socket, head } = upgrade(agreed.headers);
-      const events = overWebSocket(() => connection, session);
-      const connection: WebSocketConnection = new WebSocketConnection(socket, Buffer.alloc(0), events);
-      connection.send(firstWord(options));
-      if (head.length > 0) socket.unshift(head);
-      return;
-    }
-    const protocol = spdyProtocol(exchange, spdyProtocols);
-    const session = orThrow(await open(node, container));
-    const { socket, head } = upgrade([...spdyHeaders, `X-Stream-Protocol-Version: ${protocol}`]);
-    const channels = new SpdyChannels(options, this.#options.world.timers);
-    const spdy = new SpdySession(socket, head, (stream) => channels.add(stream));
-    socket.on('close', () => session.close());
-    void channels.all.then((streams) => (streams === undefined ? socket.destroy() : overSpdy(spdy, streams, session)));
+    return serveSession(exchange, { options, timers: this.#options.world.timers, open: () => open(node, container) });
   }
 
-  async #servePorts({ exchange }: PodRequest, pod: Pod): Promise<void> {
+  #servePorts({ exchange }: PodRequest, pod: Pod): Promise<void> {
     const node = this.#node(pod);
     if (pod.status.phase !== 'Running') throw statusErrors.badRequest(`pod is not running. Current status=${pod.status.phase ?? ''}`);
-    const header = (name: string) => exchange.header(name);
-    const { upgrade } = exchange;
-    if (upgrade === undefined) throw statusErrors.badRequest('Upgrade request required');
-    if (header('upgrade')?.toLowerCase() === 'websocket') {
-      const agreed = handshake(header, [tunnelProtocol]);
-      if (agreed === undefined) throw statusErrors.badRequest(`unable to upgrade: this server speaks ${tunnelProtocol}`);
-      const { socket, head } = upgrade(agreed.headers);
-      const { stream, events } = tunnel(() => connection);
-      const connection: WebSocketConnection = new WebSocketConnection(socket, Buffer.alloc(0), events);
-      if (head.length > 0) socket.unshift(head);
-      forwardPorts({ socket: stream, head: Buffer.alloc(0) }, pod, node);
-      return;
-    }
-    const protocol = spdyProtocol(exchange, [portForwardProtocol]);
-    forwardPorts(upgrade([...spdyHeaders, `X-Stream-Protocol-Version: ${protocol}`]), pod, node);
+    return servePorts(exchange, pod, () => node.ports(pod));
   }
 }
 
-const spdyHeaders = ['Upgrade: SPDY/3.1', 'Connection: Upgrade'];
-
-/** @throws ApiError if the client speaks none of them */
-function spdyProtocol(exchange: Exchange, protocols: readonly string[]): string {
-  const offered = exchange.headersBeginning('x-stream-protocol-version').flatMap(([, value]) => value.split(',').map((each) => each.trim()));
-  const agreed = offered.find((each) => protocols.includes(each));
-  if (exchange.header('upgrade')?.toLowerCase() !== 'spdy/3.1' || agreed === undefined) {
-    throw new ApiError(
-      403,
-      'Forbidden',
-      `unable to upgrade: unable to negotiate protocol: client supports [${offered.join(' ')}], server accepts [${protocols.join(' ')}]`,
-    );
-  }
-  return agreed;
-}
-
-function orThrow<T>(streamed: Streamed<T>): T {
-  if (streamed.ok) return streamed.value;
-  const { code, message } = streamed;
-  throw code === 400 ? statusErrors.badRequest(message) : code === 404 ? new ApiError(404, 'NotFound', message) : statusErrors.internal(message);
+/** What an API server makes of a kubelet's refusal (v1.36.4: apiserver/pkg/registry/generic/rest/response_checker.go). */
+function logRefused({ code, message }: Refusal, pod: string): ApiError {
+  if (code === 500) return statusErrors.internal(message);
+  if (code === 400) return statusErrors.badRequest(message);
+  const known: Readonly<Record<number, readonly [reason: string, text: string]>> = {
+    401: ['Unauthorized', 'the server has asked for the client to provide credentials'],
+    403: ['Forbidden', message],
+    404: ['NotFound', 'the server could not find the requested resource'],
+  };
+  const [reason, text] = known[code] ?? ['', `the server responded with the status code ${code} but did not return more information`];
+  return new ApiError(code, reason, `${text} ( pods/log ${pod})`, { name: pod, kind: 'pods/log' });
 }
 
 /** As the client takes it; nobody reads further for a client that has left. */

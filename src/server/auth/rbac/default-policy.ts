@@ -60,14 +60,24 @@ const bound: Readonly<Record<string, readonly Subject[]>> = {
   'system:node': [],
 };
 
+/** The name of the server where it is a client: of the endpoints of nodes. */
+export const apiServerAsNodesKnowIt = 'kube-apiserver-kubelet-client';
+
+/** Whose requests for certificates of servers are approved, if they ask for nothing but what they announce. */
+const selfNodeServer = 'mooring:certificatesigningrequests:selfnodeserver';
+const ownRoles = { [selfNodeServer]: [rule('create', 'certificates.k8s.io', 'certificatesigningrequests/selfnodeserver')] };
+
 /**
  * How machines come to be nodes, as kubeadm has it: who holds a bootstrap credential may ask for a node's certificate and gets it,
  * and a node gets a new one for itself. Kubernetes' own policy has the roles, and leaves binding them to whoever sets up the cluster.
+ * That nodes get certificates for their endpoints without an administrator, and the server may ask those, is ours.
  */
-const bootstrapping: readonly (readonly [binding: string, role: string, group: string])[] = [
-  ['mooring:kubelet-bootstrap', 'system:node-bootstrapper', bootstrappers],
-  ['mooring:node-autoapprove-bootstrap', 'system:certificates.k8s.io:certificatesigningrequests:nodeclient', bootstrappers],
-  ['mooring:node-autoapprove-certificate-rotation', 'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient', nodesGroup],
+const bootstrapping: readonly (readonly [binding: string, role: string, to: Subject])[] = [
+  ['mooring:kubelet-bootstrap', 'system:node-bootstrapper', group(bootstrappers)],
+  ['mooring:node-autoapprove-bootstrap', 'system:certificates.k8s.io:certificatesigningrequests:nodeclient', group(bootstrappers)],
+  ['mooring:node-autoapprove-certificate-rotation', 'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient', group(nodesGroup)],
+  ['mooring:node-autoapprove-serving', selfNodeServer, group(nodesGroup)],
+  ['mooring:kubelet-api-admin', 'system:kubelet-api-admin', user(apiServerAsNodesKnowIt)],
 ];
 
 const clusterRoleBinding = (name: string, subjects: readonly Subject[], role = name): ClusterRoleBinding => ({
@@ -123,12 +133,12 @@ export function defaultPolicy(controllers: ControllerPolicy): DefaultPolicy {
   return {
     clusterRoles: [
       ...aggregated.map(aggregatedRole),
-      ...Object.entries({ ...userRoles, ...systemRoles }).map(([name, rules]) => plainRole(name, rules)),
+      ...Object.entries({ ...userRoles, ...systemRoles, ...ownRoles }).map(([name, rules]) => plainRole(name, rules)),
       ...ofControllers.map(({ role, rules }) => clusterRole(defaults(role), rules)),
     ],
     clusterRoleBindings: [
       ...Object.entries(bound).map(([name, subjects]) => clusterRoleBinding(name, subjects)),
-      ...bootstrapping.map(([name, role, to]) => clusterRoleBinding(name, [group(to)], role)),
+      ...bootstrapping.map(([name, role, to]) => clusterRoleBinding(name, [to], role)),
       ...ofControllers.map(({ role, name }) => clusterRoleBinding(role, [account(name)])),
     ],
     roles: Object.entries(namespaced).map(([name, { namespace, rules }]) => ({

@@ -1,0 +1,69 @@
+/** The client's side of sessions and forwarded ports, over SPDY: what an API server speaks to a node. */
+import type { Duplex } from 'node:stream';
+import { type AttachOptions, PortRefused, type Ports, type Session, type SessionBroken } from './contract.ts';
+import { readStatus } from './remote-command.ts';
+import { SpdySession, type SpdyStream } from './spdy.ts';
+
+interface Line {
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
+/** What is said on a stream for errors is short. */
+const longestMessage = 64 * 1024;
+
+/** A program's streams on a node. */
+export function remoteSession({ socket, head }: Line, { stdin, stdout, stderr, tty }: AttachOptions): Session {
+  const spdy = new SpdySession(socket, head, refuseStream);
+  const open = (streamtype: string): SpdyStream => closedByTheOther(spdy.open({ streamtype }));
+  const error = open('error');
+  const size = tty ? open('resize') : undefined;
+  return {
+    stdin: stdin ? open('stdin') : undefined,
+    stdout: stdout ? open('stdout') : undefined,
+    stderr: stderr && !tty ? open('stderr') : undefined,
+    resize: ({ width, height }) => void size?.write(JSON.stringify({ Width: width, Height: height })),
+    done: lastWord(error).then((text): number | SessionBroken =>
+      text === undefined ? { message: 'error reading from error stream: unexpected EOF' } : readStatus(text),
+    ),
+    close: () => socket.destroy(),
+  };
+}
+
+/** Connections to ports of a pod on a node, all of them over one to the node. */
+export function remotePorts({ socket, head }: Line): Ports {
+  const spdy = new SpdySession(socket, head, refuseStream);
+  let requests = 0;
+  return {
+    connect: (port) => {
+      const about = { port: String(port), requestid: String(requests++) };
+      const error = spdy.open({ streamtype: 'error', ...about });
+      error.end();
+      const data = spdy.open({ streamtype: 'data', ...about });
+      void lastWord(error).then((text) => text !== undefined && text !== '' && data.destroy(new PortRefused(text)));
+      return Promise.resolve({ ok: true, value: data });
+    },
+    close: () => socket.destroy(),
+  };
+}
+
+/** Nodes open none. */
+const refuseStream = (stream: SpdyStream): void => void stream.destroy();
+
+/** Nothing is written to a stream once the other side has ended it: only then it is closed. */
+function closedByTheOther(stream: SpdyStream): SpdyStream {
+  stream.on('end', () => stream.end());
+  return stream;
+}
+
+/** All that is said on a stream until it is ended; undefined: it broke off. */
+function lastWord(stream: SpdyStream): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let text = '';
+    stream.on('data', (chunk: Buffer) => {
+      if (text.length < longestMessage) text += chunk.toString();
+    });
+    stream.on('end', () => resolve(text));
+    stream.on('close', () => resolve(undefined));
+  });
+}
