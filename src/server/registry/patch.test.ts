@@ -72,12 +72,31 @@ describe('patches', () => {
     'what only the server sets is refused or ignored, as in Kubernetes',
     onMap(async (api) => {
       const { metadata } = (await api.send('GET', `${maps}/a`)).body;
-      expect((await patch(api, 'merge', { metadata: { uid: 'other' } })).body).toMatchObject({
-        code: 422,
-        details: { causes: [{ reason: 'FieldValueInvalid', field: 'metadata.uid', message: 'Invalid value: "other": field is immutable' }] },
-      });
+      const cause = { reason: 'FieldValueInvalid', field: 'metadata.uid', message: 'Invalid value: "other": field is immutable' };
+      // Told by what holds for all kinds, and by the kind itself (v1.36.4: rest.BeforeUpdate).
+      expect((await patch(api, 'merge', { metadata: { uid: 'other' } })).body).toMatchObject({ code: 422, details: { causes: [cause, cause] } });
       const ignored = await patch(api, 'merge', { metadata: { creationTimestamp: '1999-01-01T00:00:00Z', generation: 7, deletionTimestamp: null } });
       expect(ignored.body.metadata).toEqual(metadata);
+    }),
+  );
+
+  test(
+    'what no object may have is refused also where the kind itself does not look (v1.36.4: PersistentVolume, StatefulSet, PodDisruptionBudget)',
+    onApi(async (api) => {
+      const volumes = '/api/v1/persistentvolumes';
+      const spec = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/tmp/x' } };
+      await api.create(volumes, { metadata: { name: 'vol' }, spec });
+      const refusal = async (metadata: object) => {
+        const { body } = await api.send('PATCH', `${volumes}/vol`, { body: { metadata }, contentType: types.merge });
+        return [body.code, ...(body.details?.causes ?? []).map(({ field }: { field: string }) => field)];
+      };
+      expect(await refusal({ uid: 'other' })).toEqual([422, 'metadata.uid']);
+      expect(await refusal({ deletionTimestamp: '2026-01-01T00:00:00Z' })).toEqual([422, 'metadata.deletionTimestamp']);
+      expect(await refusal({ deletionGracePeriodSeconds: 5 })).toEqual([422, 'metadata.deletionGracePeriodSeconds']);
+      expect(await refusal({ labels: { 'a b': 'c' } })).toEqual([422, ...Array.from({ length: 4 }, () => 'metadata.labels')]);
+      const budget = { metadata: { name: 'b', labels: { 'a b': 'c' } }, spec: { selector: {} } };
+      const made = await api.send('POST', '/apis/policy/v1/namespaces/default/poddisruptionbudgets', { body: budget });
+      expect(made.body).toMatchObject({ code: 422, details: { causes: [{ field: 'metadata.labels' }] } });
     }),
   );
 

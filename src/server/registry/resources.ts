@@ -1,5 +1,6 @@
 import { apiVersionOf, type Kind } from '../../api/kind.ts';
 import type { MetadataRules } from '../../api/validation/metadata.ts';
+import { metadataRulesOf } from '../../api/validation/strategy.ts';
 import type { Cancel } from '../../world/world.ts';
 
 /** A served kind, with what follows from it computed once. */
@@ -130,11 +131,7 @@ function describe(kind: Kind): Resource {
     kind,
     apiVersion,
     prefix: `${ROOT}${kind.storage.resource}/`,
-    metadataRules: {
-      namespaced: kind.namespaced,
-      validateName: (name, prefix) => kind.validateName(name, prefix),
-      qualifiedFinalizers: kind.looseFinalizers !== true,
-    },
+    metadataRules: metadataRulesOf(kind),
     header: `{"kind":${JSON.stringify(kind.kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":{`,
   };
   return Object.assign(described, { base: described as Resource });

@@ -1,10 +1,9 @@
 import type { FieldError } from '../../api/field-error.ts';
 import type { Namespace } from '../../api/generated/types.ts';
-import { type Check, type Kind, usualChecks, type WriteChecks } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { statusErrors } from '../../api/status.ts';
-import { validateFinalizerName, validateObjectMeta, validateObjectMetaUpdate, validateQualifiedFinalizerName } from '../../api/validation/metadata.ts';
-import { pathSegmentProblems } from '../../api/validation/names.ts';
+import { validateFinalizerName, validateObjectMetaUpdate, validateQualifiedFinalizerName } from '../../api/validation/metadata.ts';
+import { type ObjectWrite, withErrorsOfAnyKind, writeErrors } from '../../api/validation/strategy.ts';
 import type { Resource } from './resources.ts';
 
 /** A write that is about to be stored. `old` is undefined for a creation. */
@@ -12,25 +11,21 @@ export interface Validation {
   readonly resource: Resource;
   readonly object: KubeObject;
   readonly old: KubeObject | undefined;
-  readonly write: keyof WriteChecks | 'approval' | 'finalize';
+  readonly write: ObjectWrite['write'] | 'finalize';
 }
 
 /** @throws ApiError 422 with all that is wrong */
 export function validate(validation: Validation): void {
-  const { resource, object, write } = validation;
-  const { kind } = resource;
-  let errors = findErrors(validation);
-  // A kind may allow names that cannot be a part of a path.
-  if (errors.length === 0 && write === 'create') errors = pathErrors(object);
-  if (errors.length > 0) throw statusErrors.invalid(kind, object.metadata.name ?? '', errors);
+  const { resource, object } = validation;
+  const errors = findErrors(validation);
+  if (errors.length > 0) throw statusErrors.invalid(resource.kind, object.metadata.name ?? '', errors);
 }
 
-function findErrors(validation: Validation): readonly FieldError[] {
-  const { resource, write } = validation;
+function findErrors({ resource, object, old, write }: Validation): readonly FieldError[] {
+  const { kind, metadataRules } = resource;
   try {
-    if (write === 'finalize') return finalizeErrors(validation);
-    const checks = write === 'approval' ? 'status' : write;
-    return (resource.kind.checks?.[checks] ?? usualChecks[checks]).flatMap((check) => run(check, validation));
+    if (write !== 'finalize') return writeErrors(kind, { object, old, write }, metadataRules);
+    return old === undefined ? [] : finalizeErrors(resource, object, old);
   } catch (error) {
     // More errors than a call can pass on at once: a list of a hundred thousand elements, each of them wrong.
     if (!(error instanceof RangeError)) throw error;
@@ -38,32 +33,12 @@ function findErrors(validation: Validation): readonly FieldError[] {
   }
 }
 
-function run(check: Check, { resource, object, old, write }: Validation): readonly FieldError[] {
-  const { kind, metadataRules } = resource;
-  switch (check) {
-    case 'metadata':
-      return validateObjectMeta(object.metadata, metadataRules);
-    case 'object':
-      return [...(kind.validate?.(object) ?? []), ...(old === undefined ? (kind.validateCreate?.(object) ?? []) : [])];
-    case 'metadataChange':
-      return old === undefined ? [] : validateObjectMetaUpdate(object.metadata, old.metadata, metadataRules);
-    case 'change':
-      if (old === undefined) return [];
-      return changeRules(kind, write)?.validateUpdate?.(object, old) ?? [];
-  }
-}
-
-const changeRules = (kind: Kind, write: Validation['write']): Pick<Kind, 'validateUpdate'> | undefined =>
-  write === 'status' ? kind.status : write === 'approval' ? kind.approval : kind;
-
 /** Whoever empties a namespace takes its name from `spec.finalizers`, and changes nothing else. */
-function finalizeErrors(validation: Validation): FieldError[] {
-  const { finalizers = [] } = (validation.object as Namespace).spec;
+function finalizeErrors({ kind, metadataRules }: Resource, object: KubeObject, old: KubeObject): readonly FieldError[] {
+  const { finalizers = [] } = (object as Namespace).spec;
   const names = finalizers.flatMap((name, i) => [...validateFinalizerName(name, at(i)), ...validateQualifiedFinalizerName(name, at(i))]);
-  return [...run('metadataChange', validation), ...names];
+  const errors = [...validateObjectMetaUpdate(object.metadata, old.metadata, metadataRules), ...names];
+  return withErrorsOfAnyKind(kind, { object, old }, { checks: ['metadataChange'], errors });
 }
 
 const at = (i: number): string => `spec.finalizers[${i}]`;
-
-const pathErrors = ({ metadata: { name = '' } }: KubeObject): FieldError[] =>
-  pathSegmentProblems(name, false).map((detail) => ({ type: 'Invalid', field: 'metadata.name', value: name, detail }));
