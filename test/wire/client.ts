@@ -1,6 +1,7 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import https from 'node:https';
 import type { IncomingHttpHeaders } from 'node:http';
+import { vi } from 'vitest';
 import type { Reachable } from './wire-server.ts';
 
 export interface Reply {
@@ -43,12 +44,11 @@ export function credentials(wire: Reachable, as: Send['as'] = 'admin'): { ca: st
 export const json = (reply: Reply): Record<string, unknown> => JSON.parse(reply.text) as Record<string, unknown>;
 
 /** Waits until a condition holds; fails with what it was waiting for. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, ms = 10_000): Promise<void> {
-  const end = performance.now() + ms;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`never happened: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+export function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  const look = async (): Promise<void> => {
+    if (!(await condition())) throw new Error(`never happened: ${what}`);
+  };
+  return vi.waitFor(look, { timeout: 60_000, interval: 5 });
 }
 
 /** The same over HTTP/2. */

@@ -14,8 +14,8 @@ import { rawConversation, rawRequest } from './raw-requests.ts';
 import { startRealWireServer, type WireServer } from './wire-server.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
-/** The server gives up on requests that do not arrive soon enough for the test not to wait for it. */
-const limits = { headersMs: 2_000, receiveMs: 2_000, requestMs: 2_000, probeMs: 500, probeIdleMs: 200, probeAnswerMs: 200 };
+/** The server finds out that nobody is behind a connection soon enough for the test not to wait for it. */
+const limits = { probeMs: 500, probeIdleMs: 200, probeAnswerMs: 200 };
 
 let wire: WireServer<Api>;
 let session: Buffer | undefined;
@@ -63,9 +63,11 @@ async function converse(protocol: 'http/1.1' | 'h2', pieces: readonly Buffer[]):
   const received: Buffer[] = [];
   await new Promise<void>((resolve) => {
     let quiet: NodeJS.Timeout | undefined;
+    // A machine that stands still is no silence: who wakes up much too late listens once more.
     const listen = (): void => {
       clearTimeout(quiet);
-      quiet = setTimeout(resolve, silenceMs);
+      const since = performance.now();
+      quiet = setTimeout(() => (performance.now() - since > 2 * silenceMs ? listen() : resolve()), silenceMs);
     };
     socket.on('error', () => undefined).on('close', () => resolve());
     socket.on('data', (chunk: Buffer) => {
