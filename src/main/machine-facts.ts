@@ -14,10 +14,12 @@ export interface MachineOptions {
   readonly root: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly capacity?: Readonly<Record<string, string>>;
+  /** Where others reach the node's endpoint; absent: it has none. */
+  readonly endpoint?: { readonly ip: string | undefined; readonly port: number } | undefined;
 }
 
 /** This machine, as its agent describes it. */
-export async function thisMachine({ name, podCidr, root, labels = {}, capacity = {} }: MachineOptions): Promise<Host> {
+export async function thisMachine({ name, podCidr, root, labels = {}, capacity = {}, endpoint }: MachineOptions): Promise<Host> {
   const architecture = arch() === 'x64' ? 'amd64' : arch();
   const { bsize, blocks } = await statfs(root);
   const id = sha256(`machine ${name}`);
@@ -31,7 +33,8 @@ export async function thisMachine({ name, podCidr, root, labels = {}, capacity =
       'kubernetes.io/os': 'linux',
       ...labels,
     },
-    ip: ownAddress(),
+    ip: endpoint?.ip ?? ownAddress(),
+    ...(endpoint === undefined ? {} : { endpointPort: endpoint.port }),
     podCidr,
     capacity: {
       cpu: String(availableParallelism()),
@@ -59,7 +62,8 @@ export async function thisMachine({ name, podCidr, root, labels = {}, capacity =
 const uuidOf = (digits: string): string =>
   `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20, 32)}`;
 
+/** Not one of those that only pods of this machine know. */
 function ownAddress(): string {
-  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  const all = Object.entries(networkInterfaces()).flatMap(([name, addresses]) => (name.startsWith('moor-') ? [] : (addresses ?? [])));
   return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
 }

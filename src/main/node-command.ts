@@ -5,7 +5,7 @@ import { type Command, type FlagValues, UsageError } from '../cli/command.ts';
 import { accessFlags, accessOf } from './cluster-access.ts';
 import type { NodeProcessOptions } from './node-process.ts';
 import type { LogLevel } from './real-world.ts';
-import { defaultDataDir } from './up-command.ts';
+import { defaultDataDir, parseListen } from './up-command.ts';
 
 /** `moor node`: this machine as a node of a cluster elsewhere. */
 export const nodeCommand: Command = {
@@ -19,11 +19,20 @@ The kubeconfig says where the server is and is good for one thing: to ask for th
 CertificateSigningRequest). "moor up --bootstrap-kubeconfig FILE" writes one that can do nothing else. The key never leaves
 this machine; the certificate is kept beside it (DIR/pki, readable by root alone) and renewed before it ends. From then
 on it acts as system:node:NAME, and reads and writes no more than a node may. With --server it acts as whoever that
-server takes it for.`,
+server takes it for.
+
+It serves HTTPS for the API server, which asks there for what goes on in its pods: "kubectl logs", exec, attach, cp and
+port-forward. Its certificate for that comes from the cluster as well. Others get in only if the API server says so.`,
   flags: [
     ...accessFlags,
     { name: 'name', value: 'NAME', about: 'the name of the node', otherwise: "the machine's name" },
     { name: 'data-dir', value: 'DIR', about: 'where containers and volumes are', otherwise: `${defaultDataDir('~')}/nodes/NAME` },
+    {
+      name: 'listen',
+      value: 'HOST:PORT',
+      about: 'where it listens for the API server; port 0 picks a free one, and a HOST that is an address is announced as its own',
+      otherwise: '0.0.0.0:10250, or a free port if that is taken',
+    },
     { name: 'pod-cidr', value: 'CIDR', about: 'the addresses of its pods', otherwise: 'a block that nothing else on this machine has' },
     {
       name: 'log-level',
@@ -54,9 +63,11 @@ function nodeOf(flags: FlagValues): Omit<NodeProcessOptions, 'access'> {
   const podCidr = flags.text('pod-cidr');
   if (podCidr !== undefined && !/^\d{1,3}(\.\d{1,3}){3}\/\d{1,2}$/.test(podCidr))
     throw new UsageError(`--pod-cidr wants a block of IPv4 addresses, such as 10.244.0.0/24, not "${podCidr}"`);
+  const listen = flags.text('listen');
   return {
     name,
     podCidr,
+    listen: listen === undefined ? undefined : parseListen(listen),
     directory: path.resolve(flags.text('data-dir') ?? path.join(defaultDataDir(homedir()), 'nodes', name)),
     logLevel: (flags.text('log-level') as LogLevel | undefined) ?? 'info',
   };

@@ -1,39 +1,24 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
-import type { CertificateSigningRequest } from '../api/generated/types.ts';
-import { certificateSigningRequestKind } from '../api/kinds/certificates/certificate-signing-request.ts';
-import { signers } from '../api/kinds/certificates/signer-name.ts';
-import { createClient } from '../machinery/client.ts';
 import { type HttpAccess, HttpTransport } from '../machinery/http-transport.ts';
-import { Informer } from '../machinery/informer.ts';
 import type { Answer, Stream, StreamSink, Transport, TransportRequest } from '../machinery/transport.ts';
 import type { SecretFiles } from '../server/auth/certificate-files.ts';
 import type { Cancel, World } from '../world/world.ts';
+import { type KeyAndCertificate, keepCertificate } from './certificate-renewal.ts';
+import { type CertificateWanted, keptCertificate, requestCertificate } from './requested-certificate.ts';
 
 export interface NodeIdentityOptions {
   /** Where the server is, and how to be believed when asking for a certificate. */
   readonly access: HttpAccess;
   readonly node: string;
-  /** Where the key and its certificate are kept: the key never leaves the machine. */
   readonly files: SecretFiles;
   readonly world: World;
   readonly userAgent: string;
+  readonly expirationSeconds?: number;
+  /** How much of a certificate's time is over when the next one is asked for. As kubelets have it unless said. */
+  readonly renewAt?: () => number;
 }
 
-/** PEM. */
-interface KeyAndCertificate {
-  readonly key: string;
-  readonly certificate: string;
-}
-
-/** Both in one file: a crash never leaves a key beside another's certificate. */
-const fileName = 'node-client.pem';
-
-/** A certificate is replaced when this much of its time is over; kubelets do so between seven and nine tenths. */
-const renewAt = 0.8;
-const retryMs = 60_000;
 /** So long requests that were sent with the old certificate may take. */
 const graceMs = 60_000;
-const longestTimerMs = 24 * 60 * 60 * 1000;
 
 /**
  * A node as the server knows it: `system:node:NAME`, by a certificate of its own, asked for by a CertificateSigningRequest with whatever
@@ -42,21 +27,30 @@ const longestTimerMs = 24 * 60 * 60 * 1000;
 export class NodeIdentity implements Transport {
   readonly #options: NodeIdentityOptions;
   #current: HttpTransport;
-  #cancel: Cancel = () => undefined;
+  /** With certificates that are replaced: what was under way on them comes to its end. */
+  readonly #old = new Set<HttpTransport>();
+  readonly #cancel: Cancel;
 
   /** Resolves once there is a certificate: perhaps only when somebody approves the request. */
   static async open(options: NodeIdentityOptions): Promise<NodeIdentity> {
-    const { files, world, node, access } = options;
-    const kept = split((await files.read(fileName)) ?? '');
-    const usable = kept !== undefined && isUsable(kept, node, world.clock.now()) ? kept : undefined;
-    const identity = usable ?? (await withTransport(options, access, (transport) => ask(transport, options)));
-    return new NodeIdentity(options, identity);
+    const wanted: CertificateWanted = { ...options, use: 'client', hosts: [] };
+    const kept = await keptCertificate(wanted);
+    const first = kept ?? (await withTransport(options, (transport) => requestCertificate(transport, wanted)));
+    return new NodeIdentity(options, wanted, first);
   }
 
-  private constructor(options: NodeIdentityOptions, identity: KeyAndCertificate) {
+  private constructor(options: NodeIdentityOptions, wanted: CertificateWanted, current: KeyAndCertificate) {
+    const { world, renewAt } = options;
     this.#options = options;
-    this.#current = transportOf(options, ownAccess(options, identity));
-    this.#plan(identity);
+    this.#current = transportOf(options, ownAccess(options, current));
+    this.#cancel = keepCertificate({
+      world,
+      current,
+      whose: 'the node, as a client',
+      ask: () => requestCertificate(this.#current, wanted),
+      renewed: (fresh) => this.#use(fresh),
+      ...(renewAt === undefined ? {} : { renewAt }),
+    });
   }
 
   send(request: TransportRequest): Promise<Answer> {
@@ -69,45 +63,25 @@ export class NodeIdentity implements Transport {
 
   close(): void {
     this.#cancel();
-    this.#current.close();
+    for (const transport of [this.#current, ...this.#old]) transport.close();
   }
 
-  #plan({ certificate }: KeyAndCertificate): void {
-    const { validFrom, validTo } = new X509Certificate(certificate);
-    const due = Date.parse(validFrom) + (Date.parse(validTo) - Date.parse(validFrom)) * renewAt;
-    this.#renewIn(due - this.#options.world.clock.now());
-  }
-
-  #renewIn(ms: number): void {
-    const { timers, log } = this.#options.world;
-    // Timers cannot be longer than some weeks.
-    if (ms > longestTimerMs) {
-      this.#cancel = timers.after(longestTimerMs, () => this.#renewIn(ms - longestTimerMs));
-      return;
-    }
-    this.#cancel = timers.after(Math.max(ms, 0), () => {
-      this.#renew().catch((error: unknown) => {
-        log.warn('cannot renew the certificate of the node', { error });
-        this.#renewIn(retryMs);
-      });
-    });
-  }
-
-  async #renew(): Promise<void> {
-    const identity = await ask(this.#current, this.#options);
+  #use(fresh: KeyAndCertificate): void {
     const old = this.#current;
-    this.#current = transportOf(this.#options, ownAccess(this.#options, identity));
+    this.#current = transportOf(this.#options, ownAccess(this.#options, fresh));
     // Watches on the old connections end with them, and are taken up again on new ones.
-    this.#options.world.timers.after(graceMs, () => old.close());
-    this.#plan(identity);
-    this.#options.world.log.info('the certificate of the node was renewed', { until: new X509Certificate(identity.certificate).validTo });
+    this.#old.add(old);
+    this.#options.world.timers.after(graceMs, () => {
+      this.#old.delete(old);
+      old.close();
+    });
   }
 }
 
 const transportOf = ({ world, userAgent }: NodeIdentityOptions, access: HttpAccess): HttpTransport => new HttpTransport({ access, world, userAgent });
 
-async function withTransport<T>(options: NodeIdentityOptions, access: HttpAccess, task: (transport: HttpTransport) => Promise<T>): Promise<T> {
-  const transport = transportOf(options, access);
+async function withTransport<T>(options: NodeIdentityOptions, task: (transport: HttpTransport) => Promise<T>): Promise<T> {
+  const transport = transportOf(options, options.access);
   try {
     return await task(transport);
   } finally {
@@ -125,57 +99,4 @@ function ownAccess({ access: { url, ca, serverName, insecure } }: NodeIdentityOp
     ...(serverName === undefined ? {} : { serverName }),
     ...(insecure === undefined ? {} : { insecure }),
   };
-}
-
-/** Asks for a certificate for a new key, and keeps both once it is there. */
-async function ask(transport: Transport, { node, files, world }: NodeIdentityOptions): Promise<KeyAndCertificate> {
-  // Loaded here: a node that has its certificate needs none of it.
-  const { makeRequest } = await import('../server/auth/certificates/make-request.ts');
-  const { request, key } = await makeRequest({ name: `system:node:${node}`, groups: ['system:nodes'] });
-  const client = createClient({ transport });
-  const spec = { request: Buffer.from(request).toString('base64'), signerName: signers.nodeClient, usages: ['digital signature', 'client auth'] };
-  const asked = await client.create(certificateSigningRequestKind, { metadata: { generateName: 'node-csr-' }, spec });
-  if (!asked.ok) throw asked.error;
-  const { name = '' } = asked.value.metadata;
-  world.log.info('waiting for the certificate of the node', { request: name, otherwise: `kubectl certificate approve ${name}` });
-  const informer = new Informer({ client, world, kind: certificateSigningRequestKind, selection: { fieldSelector: `metadata.name=${name}` } });
-  try {
-    const certificate = await new Promise<string>((resolve, reject) => {
-      informer.cache.subscribe(({ after }) => {
-        const outcome = after === undefined ? { refused: 'it was deleted' } : outcomeOf(after);
-        if (outcome === undefined) return;
-        if (typeof outcome === 'string') resolve(outcome);
-        else reject(new Error(`the request ${name} for the certificate of the node was refused: ${outcome.refused}`));
-      });
-      informer.start();
-    });
-    const identity = { key, certificate };
-    await files.write(fileName, `${key.trim()}\n${certificate.trim()}\n`);
-    return identity;
-  } finally {
-    informer.stop();
-  }
-}
-
-/** The certificate; why there will be none; undefined: it is not decided yet. */
-function outcomeOf({ status }: CertificateSigningRequest): string | { readonly refused: string } | undefined {
-  const refusal = status.conditions?.find(({ type }) => type === 'Denied' || type === 'Failed');
-  if (refusal !== undefined) return { refused: refusal.message ?? refusal.reason ?? refusal.type };
-  const { certificate = '' } = status;
-  return certificate === '' ? undefined : Buffer.from(certificate, 'base64').toString('utf8');
-}
-
-function split(text: string): KeyAndCertificate | undefined {
-  const at = text.indexOf('-----BEGIN CERTIFICATE-----');
-  return at <= 0 ? undefined : { key: text.slice(0, at), certificate: text.slice(at) };
-}
-
-/** Made for this node, for this key, and not over. */
-function isUsable({ key, certificate }: KeyAndCertificate, node: string, now: number): boolean {
-  try {
-    const read = new X509Certificate(certificate);
-    return read.subject.split('\n').includes(`CN=system:node:${node}`) && Date.parse(read.validTo) > now && read.checkPrivateKey(createPrivateKey(key));
-  } catch {
-    return false;
-  }
 }

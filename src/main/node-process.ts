@@ -6,6 +6,7 @@ import type { Transport } from '../machinery/transport.ts';
 import { NodeReader } from '../node/reading/reader.ts';
 import type { World } from '../world/world.ts';
 import { sha256, thisMachine } from './machine-facts.ts';
+import { openEndpoint } from './node-endpoint.ts';
 import { NodeIdentity } from './node-identity.ts';
 import { podBlockFor } from './pod-block.ts';
 import { secretFiles } from './secret-files.ts';
@@ -22,10 +23,12 @@ export interface NodeProcessOptions {
   /** Where containers and volumes are. */
   readonly directory: string;
   readonly logLevel: LogLevel;
+  /** Where its endpoint listens; undefined: everywhere, on the kubelet's port if that is free. */
+  readonly listen: { readonly host: string; readonly port: number } | undefined;
 }
 
 /** Is a node until a signal ends it. Resolves with the exit code. */
-export async function runNodeProcess({ access, name, podCidr, directory, logLevel }: NodeProcessOptions): Promise<number> {
+export async function runNodeProcess({ access, name, podCidr, directory, logLevel, listen }: NodeProcessOptions): Promise<number> {
   const ability = canSandbox();
   if (!ability.can) {
     process.stderr.write(`moor node: pods cannot run here: ${ability.why}\n`);
@@ -40,17 +43,25 @@ export async function runNodeProcess({ access, name, podCidr, directory, logLeve
     process.stderr.write(`moor node: cannot get a certificate from ${access.url}: ${own.message}\n`);
     return 1;
   }
+  const endpoint = await openEndpoint({ access, listen, world }).catch((error: unknown) => error as Error);
+  if (endpoint instanceof Error) {
+    process.stderr.write(`moor node: cannot listen for the API server: ${endpoint.message}\n`);
+    own.close();
+    return 1;
+  }
   const sandbox = path.join(root, 'sandbox');
   const cidr = podCidr ?? (await podBlockFor({ node: name, root: sandbox, own }));
-  const host = await thisMachine({ name, podCidr: cidr, root });
+  const host = await thisMachine({ name, podCidr: cidr, root, endpoint });
   const runtime = sandboxOn(world, { root: sandbox, podCidr: cidr, hidden: [root] });
   const reader = new NodeReader({ transport: own, node: name, world, sha256 });
   const agent = await startAgentHere({ host, root, runtime }, { world, reader, teller: own, own });
+  const stopServing = await endpoint?.serve({ agent, host, runtime, own, files: secretFiles(path.join(root, 'pki')) });
   const isReady = await Promise.race([agent.ready.then(() => true), ended.then(() => false)]);
   if (isReady) {
     process.stdout.write(`Node ${name} is ready: ${access.url}\n\n  data  ${root}\n\nCtrl-C stops it; its containers go on.\n`);
     await ended;
   }
+  await stopServing?.();
   await agent.stop();
   reader.close();
   own.close();

@@ -1,7 +1,7 @@
 import { configMapKind } from '../api/kinds/config-map.ts';
 import { eventKind } from '../api/kinds/event.ts';
 import { secretKind } from '../api/kinds/secret.ts';
-import type { ConfigMap, Secret } from '../api/generated/types.ts';
+import type { ConfigMap, Pod, Secret } from '../api/generated/types.ts';
 import type { NodeDriver } from '../drivers/contract.ts';
 import { type Client, createClient } from '../machinery/client.ts';
 import { Informers } from '../machinery/informers.ts';
@@ -68,6 +68,10 @@ export interface NodeAgent {
   /** What the node tells whoever may ask, by the paths of kubelets. */
   readonly pages: NodePages;
   readonly stats: NodeStats;
+  /** Those that are to run here, as they are now. */
+  readonly pods: () => readonly Pod[];
+  /** Under the node's own name. */
+  readonly client: Client;
   /** Resolves once the node is registered and ready. */
   readonly ready: Promise<void>;
   /** Containers go on and volumes stay mounted: the next agent finds them. */
@@ -125,6 +129,8 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     ready,
     stats,
     pages,
+    pods: () => view.podsOn(name),
+    client,
     async stop() {
       renewals.stop();
       await Promise.all(loops.map((each) => each.stop()));

@@ -6,6 +6,8 @@ export interface Host {
   /** Those that the agent sets whenever it starts, whatever they were before. */
   readonly labels: Readonly<Record<string, string>>;
   readonly ip: string;
+  /** Where its endpoint listens; absent: it has none. */
+  readonly endpointPort?: number;
   /** The block that its pods have their addresses from: '10.128.4.0/22'. */
   readonly podCidr: string;
   /** By resource; all of it can be given to pods. */

@@ -10,12 +10,21 @@ const isOn = (query: URLSearchParams, name: string): boolean => {
 
 /** @throws ApiError */
 export function attachOptions(query: URLSearchParams): AttachOptions {
-  const options = {
+  return streamsOf({
     stdin: isOn(query, 'stdin'),
     stdout: !query.has('stdout') || isOn(query, 'stdout'),
     stderr: !query.has('stderr') || isOn(query, 'stderr'),
     tty: isOn(query, 'tty'),
-  };
+  });
+}
+
+/** As API servers ask nodes for them: by other names, and nothing that is not named. @throws ApiError */
+export function nodeStreamOptions(query: URLSearchParams): AttachOptions {
+  const is = (name: string): boolean => query.get(name) === '1';
+  return streamsOf({ stdin: is('input'), stdout: is('output'), stderr: is('error'), tty: is('tty') });
+}
+
+function streamsOf(options: AttachOptions): AttachOptions {
   if (!options.stdin && !options.stdout && !options.stderr) throw statusErrors.badRequest('You must specify at least one of stdin, stdout, stderr');
   return { ...options, stderr: options.stderr && !options.tty };
 }

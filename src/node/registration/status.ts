@@ -27,7 +27,7 @@ export function nodeStatus({ host, old, volumesInUse, ready }: NodeState, now: n
       { type: 'InternalIP', address: host.ip },
       { type: 'Hostname', address: host.name },
     ],
-    daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
+    daemonEndpoints: { kubeletEndpoint: { Port: host.endpointPort ?? 0 } },
     nodeInfo: { ...host.system },
     features: { supplementalGroupsPolicy: true },
     ...(volumesInUse.length === 0 ? {} : { volumesInUse: [...volumesInUse].sort() }),

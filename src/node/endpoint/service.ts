@@ -1,0 +1,103 @@
+/** What a node answers to those who may ask (v1.36.4: pkg/kubelet/server/server.go). */
+import type { Pod } from '../../api/generated/types.ts';
+import { ApiError } from '../../api/status.ts';
+import type { Refusal, Streamed } from '../../streams/contract.ts';
+import { logOptions, nodeStreamOptions } from '../../streams/options.ts';
+import { servePorts, serveSession, StreamRefused } from '../../streams/upgrades.ts';
+import type { World } from '../../world/world.ts';
+import { type Answer, type Asked, type NodeOffers, Refused, text } from './exchange.ts';
+import { type Route, routeOf } from './routes.ts';
+
+/** 'streams': the connection speaks another protocol from now on. @throws Refused */
+export async function answer(asked: Asked, offers: NodeOffers, world: World): Promise<Answer | 'streams'> {
+  const route = routeOf(asked.path);
+  if (route === undefined) throw notFound();
+  const isSession = route.type === 'exec' || route.type === 'attach' || route.type === 'ports';
+  if (asked.method !== 'GET' && !(isSession && asked.method === 'POST')) throw new Refused(405, '405: Method Not Allowed');
+  try {
+    return await answerRoute(route, { asked, offers, world });
+  } catch (error) {
+    if (error instanceof ApiError || error instanceof StreamRefused) throw new Refused(error.code, error.message);
+    throw error;
+  }
+}
+
+interface Around {
+  readonly asked: Asked;
+  readonly offers: NodeOffers;
+  readonly world: World;
+}
+
+async function answerRoute(route: Route, around: Around): Promise<Answer | 'streams'> {
+  const { asked, offers } = around;
+  switch (route.type) {
+    case 'pods':
+      return { code: 200, contentType: 'application/json', body: podList(offers.pods()) };
+    case 'page': {
+      const page = await offers.page(route.path, asked.query);
+      if (page === undefined) throw notFound();
+      return { code: 200, ...page };
+    }
+    case 'logs':
+      return logsOf(route, around);
+    case 'exec':
+    case 'attach':
+      await openSession(route, around);
+      return 'streams';
+    case 'ports': {
+      const pod = podOf(route, offers, 'pod does not exist');
+      await servePorts(asked.upgrade, pod, () => offers.streams.ports(pod));
+      return 'streams';
+    }
+  }
+}
+
+type OfContainer = Extract<Route, { container: string }>;
+
+async function logsOf(route: OfContainer, { asked, offers, world }: Around): Promise<Answer> {
+  const pod = podOf(route, offers, `pod ${JSON.stringify(route.pod)} does not exist`);
+  const { container } = route;
+  if (!containersOf(pod).includes(container)) throw new Refused(404, `container ${JSON.stringify(container)} not found in pod ${JSON.stringify(route.pod)}`);
+  const log = orRefuse(await offers.streams.logs(pod, container, readLogOptions(asked.query, pod, world)));
+  return { code: 200, contentType: 'text/plain', body: log };
+}
+
+function readLogOptions(query: URLSearchParams, pod: Pod, { clock }: World): ReturnType<typeof logOptions> {
+  try {
+    return logOptions(query, pod, clock.now());
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw error.code === 422 ? new Refused(422, '{"message": "Invalid request."}') : new Refused(400, '{"message": "Unable to decode query."}');
+  }
+}
+
+async function openSession(route: OfContainer, { asked, offers, world }: Around): Promise<void> {
+  const options = nodeStreamOptions(asked.query);
+  const pod = podOf(route, offers, 'pod does not exist');
+  const { container } = route;
+  const command = asked.query.getAll('command');
+  const open = () => (route.type === 'exec' ? offers.streams.exec(pod, container, { ...options, command }) : offers.streams.attach(pod, container, options));
+  await serveSession(asked.upgrade, { options, timers: world.timers, open });
+}
+
+/** @throws Refused */
+function podOf({ namespace, pod: name, uid }: Exclude<Route, { type: 'pods' | 'page' }>, { pods }: NodeOffers, otherwise: string): Pod {
+  const pod = pods().find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
+  if (pod === undefined) throw new Refused(404, otherwise);
+  if (uid !== '' && uid !== pod.metadata.uid) throw new Refused(404, 'pod not found');
+  return pod;
+}
+
+const containersOf = ({ spec }: Pod): readonly string[] =>
+  [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])].map(({ name }) => name);
+
+const podList = (pods: readonly Pod[]): string =>
+  `${JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items: pods.map(({ kind: _, apiVersion: __, ...pod }) => pod) })}\n`;
+
+const notFound = (): Refused => new Refused(404, '404 page not found\n');
+
+function orRefuse<T>(streamed: Streamed<T>): T {
+  if (streamed.ok) return streamed.value;
+  const { code, message }: Refusal = streamed;
+  throw new Refused(code, message);
+}
