@@ -16,6 +16,7 @@
  *     publish     NodePublishVolume           for one pod
  *     unpublish   NodeUnpublishVolume         what is not there is unpublished
  *     unstage     NodeUnstageVolume           after the last pod's
+ *     expand      NodeExpandVolume            what was made larger is so for pods as well; again: nothing happens
  *     stats       NodeGetVolumeStats
  *
  * Still to come, each with its first caller: snapshot (controller); and `scrub`, which CSI does not have: until nodes run
@@ -89,6 +90,11 @@ export interface NodeDriver {
   publish(request: PublishToPodRequest): Promise<DriverAnswer<PublishedVolume>>;
   /** Afterwards there is nothing at `target`. Data of volumes that outlive pods is never touched. */
   unpublish(request: UnpublishFromPodRequest): Promise<DriverAnswer<undefined>>;
+  /**
+   * Of a volume that is staged, after whoever made it larger. Absent: nothing has to be done on the node. `FailedPrecondition`: not as long as
+   * anybody has it mounted; staging it the next time does it.
+   */
+  expand?(request: ExpandOnNodeRequest): Promise<DriverAnswer<undefined>>;
   /** Absent: the file system at the volume's path tells. */
   stats?(path: string): Promise<DriverAnswer<Usage>>;
 }
@@ -133,6 +139,11 @@ export interface StageRequest {
 export interface UnstageRequest {
   readonly handle: string;
   readonly stagingPath: string;
+}
+
+export interface ExpandOnNodeRequest extends StageRequest {
+  /** At least so much: a quantity. */
+  readonly capacity: string;
 }
 
 export interface PublishToPodRequest {

@@ -9,6 +9,7 @@ import { downwardApiNode } from './downward-api/node.ts';
 import { csiNode } from './csi/node.ts';
 import { emptyDirNode, memorySize } from './empty-dir/node.ts';
 import { nestedMountPoints } from './files/nested-mount-points.ts';
+import type { HostWithPrograms } from './files/mount-program.ts';
 import type { NodeHost } from './files/node-host.ts';
 import { hostPathNode } from './host-path/node.ts';
 import { imageNode } from './image/node.ts';
@@ -48,7 +49,7 @@ const scratch = { data: undefined, content: 'as old as its pod', readOnly: 'cont
 const made = { data: undefined, content: 'made', readOnly: 'container' } as const;
 const srv = { data: '/srv/data', content: 'outlives pods' } as const;
 const emptyDir = async (host: NodeHost) => emptyDirNode(options(host));
-const local = async (host: NodeHost) => localNode(options(host));
+const local = async (host: HostWithPrograms) => localNode({ ...host, clock });
 describeSimulated('emptyDir', { make: emptyDir, volume: { source: { emptyDir: {} } }, ...scratch });
 describeSimulated('emptyDir in memory', { make: emptyDir, volume: { source: { emptyDir: { medium: 'Memory' } } }, ...scratch });
 const hostPath = { source: { hostPath: { path: '/srv/data' } } };
@@ -90,7 +91,8 @@ const images = async ({ files }: NodeHost) => {
   await files.makeDirectory('/images', 0o711);
   if ((await files.look('/images/pvc-1.img')) === undefined) await files.write('/images/pvc-1.img', new Uint8Array(4096), 0o600);
 };
-const imageOn = (host: NodeHost) => imageNode({ ...options(host), path: (name) => `/images/${name}.img` });
+const devices = { grow: async () => undefined, release: async () => undefined };
+const imageOn = (host: NodeHost) => imageNode({ ...options(host), path: (name) => `/images/${name}.img`, devices });
 const image = { source: { csi: { driver: 'image.mooring.dev', volumeHandle: 'pvc-1', fsType: 'ext4' } }, mountOptions: ['noatime'] };
 const ofImages = { prepare: images, data: undefined, content: 'outlives pods', readOnly: 'driver' } as const;
 describeSimulated('image', { make: async (host) => imageOn(host), volume: image, ...ofImages });

@@ -1,6 +1,6 @@
 /** Images on this machine: with real loop devices where it permits them, and with the reason where it does not. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { imageNode } from '../../src/drivers/image/node.ts';
 import { readMounts, realMounts } from '../../src/main/real-mounts.ts';
 import { realHostFiles } from '../../src/main/real-host-files.ts';
-import { realImages, whyNoImages } from '../../src/main/real-images.ts';
+import { realImageDevices, realImages, whyNoImages } from '../../src/main/real-images.ts';
 import { imageVolumes } from '../../src/main/image-volumes.ts';
 import { canSandbox } from '../../src/node/sandbox/detect.ts';
 
@@ -21,7 +21,7 @@ function setUp() {
   const images = realImages(root);
   const machine = { mounts: realMounts(), files: realHostFiles };
   const clock = { now: () => 0, monotonic: () => 0 };
-  const driver = imageNode({ ...machine, clock, path: images.path });
+  const driver = imageNode({ ...machine, clock, path: images.path, devices: realImageDevices });
   const at = (name: string) => path.join(root, name);
   const volume = {
     name: 'pv',
@@ -34,7 +34,12 @@ function setUp() {
   };
   const stage = (where: string) => driver.stage?.({ volume, stagingPath: at(where) });
   const unstage = (where: string) => driver.unstage?.({ handle: 'pv', stagingPath: at(where) });
-  return { root, images, machine, at, stage, unstage };
+  const expand = (where: string) => driver.expand?.({ volume, stagingPath: at(where), capacity: '48Mi' });
+  const block = {
+    stage: (where: string) => driver.stage?.({ volume: { ...volume, mode: 'Block' }, stagingPath: at(where) }),
+    expand: (where: string) => driver.expand?.({ volume: { ...volume, mode: 'Block' }, stagingPath: at(where), capacity: '48Mi' }),
+  };
+  return { root, images, machine, at, stage, unstage, expand, block };
 }
 
 /** Devices of images in the directory. */
@@ -58,7 +63,7 @@ const permitted = whyNoImages() === undefined && canSandbox().can;
 
 describe.runIf(permitted)('images', () => {
   test('hold what they have room for and no more, keep it, grow while they are mounted, and leave no device', async () => {
-    const { root, images, at, stage, unstage } = setUp();
+    const { root, images, at, stage, unstage, expand } = setUp();
     await images.make('pvc-1', BigInt(16 * mib));
     expect(await stage('one')).toMatchObject({ ok: true });
     const written = Buffer.alloc(8 * mib, 'x');
@@ -66,13 +71,14 @@ describe.runIf(permitted)('images', () => {
     expect(() => writeFileSync(at('one/second'), Buffer.alloc(12 * mib))).toThrow(/ENOSPC/);
     rmSync(at('one/second'));
 
-    const growing = images.grow('pvc-1', BigInt(48 * mib));
+    await images.grow('pvc-1', BigInt(48 * mib));
     if (mayGrowMounted) {
-      await growing;
+      expect(await expand('one')).toMatchObject({ ok: true });
     } else {
-      await expect(growing).rejects.toMatchObject({ code: 'EBUSY' });
+      expect(await expand('one')).toMatchObject({ ok: false, code: 'FailedPrecondition', message: expect.stringContaining('CAP_SYS_RESOURCE') });
       await unstage('one');
       await stage('one');
+      expect(await expand('one')).toMatchObject({ ok: true });
     }
     writeFileSync(at('one/second'), Buffer.alloc(12 * mib));
     const { blocks, bsize } = await statfs(at('one'));
@@ -83,6 +89,37 @@ describe.runIf(permitted)('images', () => {
     expect(await stage('two')).toMatchObject({ ok: true });
     expect(readFileSync(at('two/first')).equals(written)).toBe(true);
     expect(await unstage('two')).toMatchObject({ ok: true });
+  });
+
+  test('as block devices: the same bytes at every place, larger at once, and no device is left behind, whoever died meanwhile', async () => {
+    const { root, images, at, unstage, block } = setUp();
+    await images.make('pvc-1', BigInt(8 * mib), 'nothing');
+    expect(await Promise.all([block.stage('one'), block.stage('two')])).toEqual([expect.objectContaining({ ok: true }), expect.objectContaining({ ok: true })]);
+    expect(devices(root)).toHaveLength(1);
+    expect(statSync(at('one')).isBlockDevice()).toBe(true);
+    writeFileSync(at('one'), 'precious', { flag: 'r+' });
+    await images.grow('pvc-1', BigInt(48 * mib));
+    expect(await block.expand('one')).toMatchObject({ ok: true });
+    expect(await realHostFiles.usage(at('two'))).toMatchObject({ capacity: 48 * mib });
+    expect(await unstage('one')).toMatchObject({ ok: true });
+    expect(readFileSync(at('two')).toString('utf8', 0, 8)).toBe('precious');
+    // Somebody unmounted it, and died before he released the device; then the volume was deleted.
+    await realMounts().unmount(at('two'));
+    await images.remove('pvc-1');
+    expect(devices(root)).toHaveLength(1);
+    expect(await unstage('two')).toMatchObject({ ok: true });
+    expect(devices(root)).toEqual([]);
+    expect(await unstage('two')).toMatchObject({ ok: true });
+    expect(existsSync(at('two.image'))).toBe(false);
+  });
+
+  test('a file system that somebody put onto a block device is his own: it stays as large as he made it', async () => {
+    const { images, at, unstage, block } = setUp();
+    await images.make('pvc-1', BigInt(8 * mib));
+    await images.grow('pvc-1', BigInt(48 * mib));
+    await block.stage('one');
+    expect(readFileSync(at('one')).readUInt32LE(1024 + 4)).toBe((8 * mib) / 1024);
+    await unstage('one');
   });
 
   test('one that grew while nobody had it mounted is larger when somebody has', async () => {

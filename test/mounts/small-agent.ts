@@ -96,7 +96,7 @@ function driversOn(host: SimulatedHost, { clock }: World, informers: Informers):
   return [
     emptyDirNode(files),
     hostPathNode(machine),
-    localNode(files),
+    localNode({ ...files, programs: { run: async () => ({ type: 'failed', message: 'there are no programs here' }) } }),
     configMapNode({ ...files, configMap: (key) => informers.cache(configMapKind).getKey(key) }),
     secretNode({ ...files, secret: (key) => informers.cache(secretKind).getKey(key) }),
     diskNode(host),

@@ -1,4 +1,12 @@
-import { type DriverAnswer, failed, type NodeDriver, type PublishedVolume, type PublishToPodRequest, type StageRequest } from '../contract.ts';
+import {
+  type DriverAnswer,
+  type ExpandOnNodeRequest,
+  failed,
+  type NodeDriver,
+  type PublishedVolume,
+  type PublishToPodRequest,
+  type StageRequest,
+} from '../contract.ts';
 import type { Usage } from '../../world/mounts.ts';
 import { attempt, type NodeHost, removePlace } from '../files/node-host.ts';
 
@@ -18,6 +26,7 @@ export function csiNode(host: NodeHost, drivers: readonly NodeDriver[]): NodeDri
     unstage: ({ handle, stagingPath }) => attempt(() => csi.unstage(handle, stagingPath)),
     publish: (request) => attempt(() => csi.publish(request)),
     unpublish: ({ target, name, podUid }) => attempt(() => csi.remove(target, (driver, place) => driver.unpublish({ target: place, name, podUid }))),
+    expand: (request) => attempt(() => csi.expand(request)),
     stats: (path) => attempt(() => csi.stats(path)),
   };
 }
@@ -50,6 +59,12 @@ class CsiNode {
     if (request.volume.mode === 'Block' && !found.value.facts.block) return failed('InvalidArgument', `${found.value.facts.name} has no block volumes`);
     await this.#write(request.target, found.value);
     return found.value.publish({ ...request, target: `${request.target}/mount` });
+  }
+
+  async expand(request: ExpandOnNodeRequest): Promise<DriverAnswer<undefined>> {
+    const found = this.#driverOf(request.volume.source.csi?.driver);
+    if (!found.ok) return found;
+    return found.value.expand?.(request) ?? { ok: true, value: undefined };
   }
 
   async stats(path: string): Promise<DriverAnswer<Usage>> {

@@ -66,6 +66,12 @@ export function usageOfTree({ files }: NodeHost, path: string): Promise<DriverAn
   });
 }
 
+/** Takes away what was mounted for the whole node, and the directory around it, which was made for this volume; if anything else is in that, it stays. */
+export async function removeStaging(host: NodeHost, stagingPath: string): Promise<void> {
+  await removePlace(host, stagingPath);
+  await host.files.removeDirectory(stagingPath.slice(0, stagingPath.lastIndexOf('/'))).catch(() => undefined);
+}
+
 /** What a system call refused is an answer, in the words of that call. */
 export async function attempt<T>(task: () => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
   try {

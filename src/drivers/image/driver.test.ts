@@ -18,7 +18,8 @@ function setUp(refuses?: string) {
   const calls: string[] = [];
   const images: Images = {
     path: (name) => `/images/${name}.img`,
-    make: async (name, bytes) => {
+    make: async (name, bytes, content = 'file system') => {
+      calls.push(`make ${name} with ${content}`);
       if (refuses !== undefined) throw Object.assign(new Error('truncate: refused'), { code: refuses });
       if (!sizes.has(name)) sizes.set(name, bytes);
     },
@@ -71,12 +72,21 @@ test('what cannot be is refused, with a code that says whether to try elsewhere,
   expect(await driver.create(request, { ...leader, epoch: 4 })).toMatchObject({ code: 'PermissionDenied' });
 });
 
-test('growing again after a crash tells the device again; what is larger stays so', async () => {
+test('growing again after a crash is the same; what is larger stays so; nodes do the rest', async () => {
   const { driver, calls } = setUp();
   await driver.create(request, leader);
   const expand = (capacity: string) => driver.expand?.({ handle: 'pvc-1', capacity }, leader);
-  expect(await expand('2Gi')).toMatchObject({ ok: true, value: { capacity: '2Gi', nodeExpansionRequired: false } });
+  expect(await expand('2Gi')).toMatchObject({ ok: true, value: { capacity: '2Gi', nodeExpansionRequired: true } });
   expect(await expand('2Gi')).toMatchObject({ ok: true, value: { capacity: '2Gi' } });
   expect(await expand('1Gi')).toMatchObject({ ok: true, value: { capacity: String(2 ** 31) } });
-  expect(calls).toEqual([`grow pvc-1 ${2 ** 31}`, `grow pvc-1 ${2 ** 31}`, `grow pvc-1 ${2 ** 30}`]);
+  expect(calls.slice(1)).toEqual([`grow pvc-1 ${2 ** 31}`, `grow pvc-1 ${2 ** 31}`, `grow pvc-1 ${2 ** 30}`]);
+});
+
+test('a block volume has nothing in it, and no file system is named', async () => {
+  const { driver, calls } = setUp();
+  const made = await driver.create({ ...request, volumeMode: 'Block' }, leader);
+  expect(made).toMatchObject({ ok: true, value: { source: { csi: { driver: 'image.mooring.dev', volumeHandle: 'pvc-1' } } } });
+  expect(made).not.toHaveProperty('value.source.csi.fsType');
+  await driver.create({ ...request, name: 'files' }, leader);
+  expect(calls).toEqual(['make pvc-1 with nothing', 'make files with file system']);
 });

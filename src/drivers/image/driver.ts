@@ -24,7 +24,7 @@ const least = 1n << 20n;
 const block = 4096n;
 
 /**
- * Volumes that are file systems in files of this machine: image.mooring.dev. Each has the size that was asked for, and no more can be
+ * Volumes that are files of this machine, with file systems in them or as block devices: image.mooring.dev. Each has the size that was asked for, and no more can be
  * written to it. Files take room on the disk only for what is written to them.
  */
 export function imageDriver({ images, directories, root, isHere }: ImageDriverOptions): VolumeDriver {
@@ -32,15 +32,16 @@ export function imageDriver({ images, directories, root, isHere }: ImageDriverOp
   const led = <T>(leader: Leader, task: () => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> =>
     attempt(async () => (await leaders.refusal(leader)) ?? (await task()));
   return {
-    facts: { name: imageDriverName, provisions: true, deletes: true, mountOptions: true, block: false, expands: 'always', attaches: false },
+    facts: { name: imageDriverName, provisions: true, deletes: true, mountOptions: true, block: true, expands: 'always', attaches: false },
     handleFor: (name) => name,
     handleOf: ({ csi }) => (csi?.driver === imageDriverName ? csi.volumeHandle : undefined),
-    create: ({ name, capacity, selectedNode }, leader) =>
+    create: ({ name, capacity, selectedNode, volumeMode }, leader) =>
       led(leader, async () => {
         if (!isImageName(name)) return failed('InvalidArgument', `${JSON.stringify(name)} is no name for an image`);
         if (selectedNode !== undefined && !isHere(selectedNode)) return failed('ResourceExhausted', `node ${selectedNode} is not on the machine of the images`);
-        await images.make(name, bytesOf(capacity));
-        const source = { csi: { driver: imageDriverName, volumeHandle: name, fsType: 'ext4' } };
+        const isBlock = volumeMode === 'Block';
+        await images.make(name, bytesOf(capacity), isBlock ? 'nothing' : 'file system');
+        const source = { csi: { driver: imageDriverName, volumeHandle: name, ...(isBlock ? {} : { fsType: 'ext4' }) } };
         return done({ handle: name, capacity, source, nodeAffinity: onThisMachine });
       }),
     delete: (handle, leader) =>
@@ -54,9 +55,8 @@ export function imageDriver({ images, directories, root, isHere }: ImageDriverOp
       led(leader, async () => {
         const size = isImageName(handle) ? await images.size(handle) : undefined;
         if (size === undefined) return failed('NotFound', `there is no image ${JSON.stringify(handle)}`);
-        // Also if it is as large already: a crash may have come before its device knew.
         await images.grow(handle, bytesOf(capacity));
-        return done({ capacity: size > bytesOf(capacity) ? String(size) : capacity, nodeExpansionRequired: false });
+        return done({ capacity: size > bytesOf(capacity) ? String(size) : capacity, nodeExpansionRequired: true });
       }),
   };
 }

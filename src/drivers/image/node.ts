@@ -1,50 +1,104 @@
 import type { Clock } from '../../world/world.ts';
-import { type DriverAnswer, failed, type NodeDriver, type PublishedVolume, type PublishToPodRequest, type StageRequest } from '../contract.ts';
+import {
+  type DriverAnswer,
+  type ExpandOnNodeRequest,
+  failed,
+  type NodeDriver,
+  type PublishedVolume,
+  type PublishToPodRequest,
+  type StageRequest,
+} from '../contract.ts';
 import { attempt, ensureBound, mountAt, type NodeHost, removePlace } from '../files/node-host.ts';
 import { giveToGroup } from '../files/ownership.ts';
 import { imageDriverName, isImageName } from './driver.ts';
+import type { ImageDevices } from './images.ts';
 
 export interface ImageNodeOptions extends NodeHost {
   readonly clock: Clock;
   /** Where the image of a volume is. */
   readonly path: (name: string) => string;
+  readonly devices: ImageDevices;
 }
 
-/** File systems in files: mounted once for each node, and bound from there for each pod. */
+/** Files that are volumes: mounted once for each node as file systems or block devices, and bound from there for each pod. */
 export function imageNode(options: ImageNodeOptions): NodeDriver {
-  const remove = (place: string) =>
-    attempt(async () => {
-      await removePlace(options, place);
-      return { ok: true, value: undefined };
-    });
   return {
-    facts: { name: imageDriverName, stages: true, mountOptions: true, block: false, follows: false },
+    facts: { name: imageDriverName, stages: true, mountOptions: true, block: true, follows: false },
     stage: (request) => attempt(() => stage(options, request)),
-    unstage: ({ stagingPath }) => remove(stagingPath),
+    unstage: ({ stagingPath }) => attempt(() => unstage(options, stagingPath)),
     publish: (request) => attempt(() => publish(options, request)),
-    unpublish: ({ target }) => remove(target),
+    unpublish: ({ target }) =>
+      attempt(async () => {
+        await removePlace(options, target);
+        return done;
+      }),
+    expand: (request) => attempt(() => expand(options, request)),
   };
 }
 
+const done = { ok: true, value: undefined } as const;
+
+type Found = DriverAnswer<{ readonly name: string; readonly fileSystem: string }>;
+
+function imageOf({ source }: StageRequest['volume']): Found {
+  const { volumeHandle: name = '', fsType: fileSystem = 'ext4' } = (source.csi ?? {}) as { readonly volumeHandle?: string; readonly fsType?: string };
+  return isImageName(name) ? { ok: true, value: { name, fileSystem } } : failed('InvalidArgument', `${JSON.stringify(name)} is no name of an image`);
+}
+
 async function stage(options: ImageNodeOptions, { volume, stagingPath }: StageRequest): Promise<DriverAnswer<undefined>> {
-  const { volumeHandle = '', fsType = 'ext4' } = (volume.source.csi ?? {}) as { readonly volumeHandle?: string; readonly fsType?: string };
-  if (!isImageName(volumeHandle)) return failed('InvalidArgument', `${JSON.stringify(volumeHandle)} is no name of an image`);
-  if (volume.mode === 'Block') return failed('InvalidArgument', `${imageDriverName} has no block volumes`);
-  const image = options.path(volumeHandle);
-  if ((await options.files.look(image)) === undefined) return failed('NotFound', `there is no image ${image}`);
-  await options.files.makeDirectory(stagingPath, 0o750);
-  if ((await mountAt(options, stagingPath)) === undefined) {
-    await options.mounts.mount({ type: 'image', fileSystem: fsType, image, target: stagingPath, options: volume.mountOptions });
+  const found = imageOf(volume);
+  if (!found.ok) return found;
+  const { name, fileSystem } = found.value;
+  const { files, mounts } = options;
+  const image = options.path(name);
+  if ((await files.look(image)) === undefined) return failed('NotFound', `there is no image ${image}`);
+  const isMounted = (await mountAt(options, stagingPath)) !== undefined;
+  if (volume.mode === 'Block') {
+    // Written down first: the device does not go by itself, whoever dies.
+    await files.write(noteOf(stagingPath), new TextEncoder().encode(name), 0o600);
+    if (!isMounted) {
+      await files.write(stagingPath, new Uint8Array(), 0o600);
+      await mounts.mount({ type: 'device', image, target: stagingPath });
+    }
+  } else {
+    await files.makeDirectory(stagingPath, 0o750);
+    if (!isMounted) await mounts.mount({ type: 'image', fileSystem, image, target: stagingPath, options: volume.mountOptions });
   }
-  return { ok: true, value: undefined };
+  return done;
+}
+
+/** Beside the place: whose device it is that is bound there. */
+const noteOf = (stagingPath: string): string => `${stagingPath}.image`;
+
+async function unstage(options: ImageNodeOptions, stagingPath: string): Promise<DriverAnswer<undefined>> {
+  const { files, devices } = options;
+  const note = noteOf(stagingPath);
+  const name = (await files.look(note)) === undefined ? undefined : new TextDecoder().decode(await files.read(note));
+  await removePlace(options, stagingPath);
+  // An empty one was being written when somebody died: there was no device yet.
+  if (name !== undefined && isImageName(name)) await devices.release(options.path(name));
+  if (name !== undefined) await files.removeFile(note);
+  return done;
 }
 
 async function publish(options: ImageNodeOptions, request: PublishToPodRequest): Promise<DriverAnswer<PublishedVolume>> {
   const { volume, pod, target, stagingPath = '', tell } = request;
   const { files, clock } = options;
   if ((await mountAt(options, stagingPath)) === undefined) return failed('FailedPrecondition', `nothing is staged at ${stagingPath}`);
-  const { readOnly } = volume;
-  if (!readOnly) await giveToGroup(stagingPath, { files, clock, pod, readOnly, when: 'policy', tell });
+  const { readOnly, mode } = volume;
+  if (!readOnly && mode === 'Filesystem') await giveToGroup(stagingPath, { files, clock, pod, readOnly, when: 'policy', tell });
   await ensureBound(options, { source: stagingPath, target, readOnly, options: [] });
   return { ok: true, value: { path: target } };
+}
+
+async function expand(options: ImageNodeOptions, { volume }: ExpandOnNodeRequest): Promise<DriverAnswer<undefined>> {
+  const found = imageOf(volume);
+  if (!found.ok) return found;
+  try {
+    await options.devices.grow(options.path(found.value.name));
+    return done;
+  } catch (error) {
+    const { code, message } = error as { readonly code?: string; readonly message: string };
+    return failed(code === 'EBUSY' ? 'FailedPrecondition' : 'Internal', message);
+  }
 }
