@@ -3,14 +3,14 @@ import { imageDriver, imageDriverName, machineLabel } from '../drivers/image/dri
 import { imageNode, type ImageNodeOptions } from '../drivers/image/node.ts';
 import type { Host } from '../node/host.ts';
 import { realDirectories } from './real-directories.ts';
-import { realImages, whyNoImages } from './real-images.ts';
+import { realImageDevices, realImages, whyNoImages } from './real-images.ts';
 import { nodeDirectory } from './sandbox-nodes.ts';
 
 /** Volumes that are images of this machine, for the controllers and for the nodes that are on it. */
 export interface ImageVolumes {
   readonly drivers: readonly VolumeDriver[];
   /** What a node does that mounts them. */
-  node(options: Omit<ImageNodeOptions, 'path'>): NodeDriver;
+  node(options: Omit<ImageNodeOptions, 'path' | 'devices'>): NodeDriver;
   /** A node that can. */
   on(host: Host): Host;
 }
@@ -23,7 +23,7 @@ export async function imageVolumes(directory: string, count: number): Promise<Im
   const isHere = (node: string): boolean => Number(/^node-([1-9]\d*)$/.exec(node)?.[1] ?? Number.NaN) <= count;
   return {
     drivers: [imageDriver({ images, directories: realDirectories, root, isHere })],
-    node: (options) => imageNode({ ...options, path: images.path }),
+    node: (options) => imageNode({ ...options, path: images.path, devices: realImageDevices }),
     on: (host) => ({
       ...host,
       labels: { ...host.labels, [machineLabel.key]: machineLabel.value },

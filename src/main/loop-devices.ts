@@ -4,7 +4,7 @@ import fs, { type FileHandle } from 'node:fs/promises';
 import koffi from 'koffi';
 
 /** Requests of ioctl(2): linux/loop.h, and ext4's own. */
-const [setCapacity, configure, getFree, resizeExt4] = [0x4c07, 0x4c0a, 0x4c82, 0x4008_6610];
+const [clear, setCapacity, configure, getFree, resizeExt4] = [0x4c01, 0x4c07, 0x4c0a, 0x4c82, 0x4008_6610];
 /** The device is gone once nobody has it open any more, mounts included. */
 const autoClear = 4;
 /** struct loop_config: a descriptor, then at 8 a loop_info64 with its flags at 52. */
@@ -15,13 +15,20 @@ const mostAttempts = 32;
 /** By image: what is being done with it. Two devices for one file would ruin what is in it. */
 const turns = new Map<string, Promise<unknown>>();
 
-/**
- * Calls with a device that shows what is in the file. The device stays for as long as it is mounted or open anywhere: a process that is
- * killed in between leaves none behind. `image`: without links.
- */
-export async function withLoopDevice<T>(image: string, task: (device: string) => Promise<T>): Promise<T> {
+export interface WantedDevice {
+  /** A file, by its path without links. */
+  readonly image: string;
+  /**
+   * `while-mounted`, or open anywhere: it has a file system, and a process that is killed in between leaves no device behind.
+   * `until-released`: nobody knows what is in it; whoever wants it must have written down that it has to be released.
+   */
+  readonly lasts: 'while-mounted' | 'until-released';
+}
+
+/** Calls with a device that shows what is in the file. */
+export async function withLoopDevice<T>({ image, lasts }: WantedDevice, task: (device: string) => Promise<T>): Promise<T> {
   return inTurn(image, async () => {
-    const device = (await openDeviceOf(image)) ?? (await attach(image));
+    const device = (await openDeviceOf(image)) ?? (await attach(image, lasts));
     try {
       return await task(device.path);
     } finally {
@@ -42,6 +49,19 @@ export async function growMounted(image: string, mountedFrom: (device: string) =
       control(device.handle.fd, setCapacity, null);
       const target = await mountedFrom(device.path);
       if (target !== undefined) await growWhereMounted(target, image);
+    } finally {
+      await device.handle.close();
+    }
+  });
+}
+
+/** Takes away the device of a file, unless it is mounted or bound somewhere. Who has it open keeps it until he closes it. */
+export async function releaseDevice(image: string, isPlaced: (device: string) => Promise<boolean>): Promise<void> {
+  await inTurn(image, async () => {
+    const device = (await openDeviceOf(image)) ?? (await openDeviceOf(`${image} (deleted)`));
+    if (device === undefined) return;
+    try {
+      if (!(await isPlaced(device.path))) control(device.handle.fd, clear, null);
     } finally {
       await device.handle.close();
     }
@@ -105,14 +125,15 @@ interface OpenDevice {
   readonly handle: FileHandle;
 }
 
-async function openDeviceOf(image: string): Promise<OpenDevice | undefined> {
+/** `file`: as the kernel calls it. */
+async function openDeviceOf(file: string): Promise<OpenDevice | undefined> {
   const names = (await fs.readdir('/sys/block')).filter((name) => name.startsWith('loop'));
-  const name = (await Promise.all(names.map(async (each) => ((await fileBehind(each)) === image ? each : undefined)))).find((each) => each !== undefined);
+  const name = (await Promise.all(names.map(async (each) => ((await fileBehind(each)) === file ? each : undefined)))).find((each) => each !== undefined);
   if (name === undefined) return undefined;
   const path = `/dev/${name}`;
   const handle = await fs.open(path, 'r+');
   // Before it was opened it may have gone, and come back for another file.
-  if ((await fileBehind(name)) === image) return { path, handle };
+  if ((await fileBehind(name)) === file) return { path, handle };
   await handle.close();
   return undefined;
 }
@@ -123,13 +144,13 @@ const fileBehind = (name: string): Promise<string | undefined> =>
     () => undefined,
   );
 
-async function attach(image: string): Promise<OpenDevice> {
-  await growUnmounted(image);
+async function attach(image: string, lasts: WantedDevice['lasts']): Promise<OpenDevice> {
+  if (lasts === 'while-mounted') await growUnmounted(image);
   const file = await fs.open(image, 'r+');
   try {
     const control = await fs.open('/dev/loop-control', 'r+');
     try {
-      return await attachFree(file, control);
+      return await attachFree({ file, free: control, flags: lasts === 'while-mounted' ? autoClear : 0 });
     } finally {
       await control.close();
     }
@@ -138,11 +159,18 @@ async function attach(image: string): Promise<OpenDevice> {
   }
 }
 
+interface Attaching {
+  readonly file: FileHandle;
+  /** Who knows which device is free. */
+  readonly free: FileHandle;
+  readonly flags: number;
+}
+
 /** Another process may take the free one first. */
-async function attachFree(file: FileHandle, free: FileHandle): Promise<OpenDevice> {
+async function attachFree({ file, free, flags }: Attaching): Promise<OpenDevice> {
   const config = Buffer.alloc(configSize);
   config.writeUInt32LE(file.fd, 0);
-  config.writeUInt32LE(autoClear, flagsAt);
+  config.writeUInt32LE(flags, flagsAt);
   for (let attempt = 1; ; attempt++) {
     const path = `/dev/loop${control(free.fd, getFree, null)}`;
     const handle = await fs.open(path, 'r+');

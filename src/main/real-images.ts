@@ -2,25 +2,25 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import type { Images } from '../drivers/image/images.ts';
-import { growMounted } from './loop-devices.ts';
+import type { ImageDevices, Images } from '../drivers/image/images.ts';
+import { growMounted, releaseDevice } from './loop-devices.ts';
 import { readMounts } from './real-mounts.ts';
 
 const ending = '.img';
 
-/** Images with ext4 in them, in one directory; `root` is absolute and without links. */
+/** Images in one directory; `root` is absolute and without links. */
 export function realImages(root: string): Images {
   const at = (name: string) => path.join(root, `${name}${ending}`);
   return {
     path: at,
-    async make(name, bytes) {
+    async make(name, bytes, content = 'file system') {
       if ((await sizeOf(at(name))) !== undefined) return;
       const next = `${at(name)}.new`;
       // A new file: whoever died while he made this one may have left a program that still writes to the old one.
       await fs.rm(next, { force: true });
       await fs.writeFile(next, '', { mode: 0o600, flag: 'wx' });
       await fs.truncate(next, Number(bytes));
-      await makeFileSystem(next);
+      if (content === 'file system') await makeFileSystem(next);
       await sync(next);
       await fs.rename(next, at(name));
       await sync(root);
@@ -29,7 +29,6 @@ export function realImages(root: string): Images {
     async grow(name, bytes) {
       const size = await sizeOf(at(name));
       if (size !== undefined && size < bytes) await fs.truncate(at(name), Number(bytes));
-      await growMounted(at(name), async (device) => (await readMounts()).find(({ source }) => source === device)?.target);
     },
     async remove(name) {
       await fs.rm(at(name), { force: true });
@@ -38,6 +37,13 @@ export function realImages(root: string): Images {
     list: async () => (await fs.readdir(root)).filter((each) => each.endsWith(ending)).map((each) => each.slice(0, -ending.length)),
   };
 }
+
+/** Loop devices. */
+export const realImageDevices: ImageDevices = {
+  grow: (image) => growMounted(image, async (device) => (await readMounts()).find(({ source }) => source === device)?.target),
+  release: (image) =>
+    releaseDevice(image, async (device) => (await readMounts()).some(({ source, root }) => source === device || root === `/${path.basename(device)}`)),
+};
 
 const sizeOf = (file: string): Promise<bigint | undefined> =>
   fs.stat(file, { bigint: true }).then(

@@ -37,7 +37,7 @@ export function realMounts(): Mounts {
   const unmount = systemCall('umount2', library.func('int umount2(const char *target, int flags)'));
   return {
     table: readTogether(mountInfoParser()),
-    mount: (request) => (request.type === 'image' ? mountImage(request, mount) : mount(...argumentsOf(request))),
+    mount: (request) => mountWhatever(request, mount),
     unmount: (target, why = 'plain') => unmount(target, how[why]),
   };
 }
@@ -95,12 +95,22 @@ const words: Readonly<Record<string, string>> = {
   ELOOP: 'too many levels of symbolic links',
 };
 
-/** A device for the file, for as long as it is mounted anywhere. */
-function mountImage({ image, ...request }: Extract<MountRequest, { type: 'image' }>, mount: SystemCall): Promise<void> {
-  return withLoopDevice(image, (source) => mount(...argumentsOf({ ...request, type: 'file-system', source })));
+function mountWhatever(request: MountRequest, mount: SystemCall): Promise<void> {
+  switch (request.type) {
+    case 'image': {
+      const { image, ...rest } = request;
+      return withLoopDevice({ image, lasts: 'while-mounted' }, (source) => mount(...argumentsOf({ ...rest, type: 'file-system', source })));
+    }
+    case 'device': {
+      const { image, target } = request;
+      return withLoopDevice({ image, lasts: 'until-released' }, (source) => mount(...argumentsOf({ type: 'bind', source, target, recursive: false })));
+    }
+    default:
+      return mount(...argumentsOf(request));
+  }
 }
 
-function argumentsOf(request: Exclude<MountRequest, { type: 'image' }>): readonly (string | number | null)[] {
+function argumentsOf(request: Exclude<MountRequest, { type: 'image' | 'device' }>): readonly (string | number | null)[] {
   switch (request.type) {
     case 'bind':
       return [request.source, request.target, null, bind | (request.recursive ? recursive : 0), null];

@@ -22,7 +22,9 @@ export type MountRequest =
    * A file system that is in a file, and grows to that file's size. Mounted at several places it is the same everywhere. What the kernel
    * needs for it goes with the last mount, also when the process is killed meanwhile.
    */
-  | { readonly type: 'image'; readonly fileSystem: string; readonly image: string; readonly target: string; readonly options: readonly string[] };
+  | { readonly type: 'image'; readonly fileSystem: string; readonly image: string; readonly target: string; readonly options: readonly string[] }
+  /** A block device that shows what is in a file appears at `target`, a file. The device stays until somebody takes it away. */
+  | { readonly type: 'device'; readonly image: string; readonly target: string };
 
 export interface MountEntry {
   readonly id: number;

@@ -15,10 +15,10 @@ import { annotations } from '../../domain/volumes/annotations.ts';
 import { claimKey } from '../../domain/volumes/claim.ts';
 import { type EventText, update, updateStatus } from '../../domain/volumes/decision.ts';
 import { withAnnotations } from '../../domain/volumes/edits.ts';
+import { failedWith, grownTo, growingTo, pendingOnNode, stageOf } from '../../domain/volumes/growth-status.ts';
 import { isInTree } from '../../domain/volumes/migration.ts';
 import { type Action, type Attempt, type Decision, type Reason, stay } from './actions.ts';
 import { allocated, asksForMore, had, isHalfGrown, requested, sizeOf } from './amounts.ts';
-import { failedWith, grownTo, growingTo, pendingOnNode, stageOf } from './claim-status.ts';
 import { messages } from './messages.ts';
 import type { DriverResizer } from './resizer.ts';
 

@@ -106,6 +106,12 @@ export class SimulatedHost implements Mounts, HostFiles {
             options: ['rw', ...options],
           });
         }
+        case 'device': {
+          const { inode } = this.#find(request.image);
+          if (inode.type !== 'file') throw systemError('EINVAL', `${request.image} is no image`);
+          const { device } = this.machine.image(inode);
+          return this.#attach(request.target, inode, { fileSystem: 'devtmpfs', source: 'devtmpfs', device: '0:5', within: `/loop${device}`, options: ['rw'] });
+        }
         case 'options': {
           const { mount, inode } = this.#find(request.target);
           if (mount.root !== inode) throw systemError('EINVAL', `${request.target} is no mount point`);

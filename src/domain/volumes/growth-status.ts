@@ -1,7 +1,7 @@
 /** What a claim's status says of its growth: the fields and conditions of RecoverVolumeExpansionFailure. The very same claim if nothing changes. */
 import type { PersistentVolumeClaim, PersistentVolumeClaimCondition, PersistentVolumeClaimStatus } from '../../api/generated/types.ts';
-import { annotations } from '../../domain/volumes/annotations.ts';
-import { withAnnotations } from '../../domain/volumes/edits.ts';
+import { annotations } from './annotations.ts';
+import { withAnnotations } from './edits.ts';
 
 /** How far the growth of a claim has come, in Kubernetes' words; ''. */
 export type Stage = '' | 'ControllerResizeInProgress' | 'ControllerResizeInfeasible' | 'NodeResizePending' | 'NodeResizeInProgress' | 'NodeResizeInfeasible';
@@ -54,6 +54,19 @@ export function failedWith(
 ): PersistentVolumeClaim {
   const marked = withConditions(claim, [condition('ControllerResizeError', now, `failed to expand pvc with ${why}`)], { keepOthers: true });
   return infeasible ? withStage(marked, 'ControllerResizeInfeasible') : marked;
+}
+
+/** A node is about to grow it. */
+export const growingOnNode = (claim: PersistentVolumeClaim): PersistentVolumeClaim => withStage(claim, 'NodeResizeInProgress');
+
+/** It did not, and left everything as it was. */
+export function failedOnNode(
+  claim: PersistentVolumeClaim,
+  why: string,
+  { infeasible, now }: { readonly infeasible: boolean; readonly now: number },
+): PersistentVolumeClaim {
+  const marked = withConditions(claim, [condition('NodeResizeError', now, `failed to expand pvc with ${why}`)], { keepOthers: true });
+  return infeasible ? withStage(marked, 'NodeResizeInfeasible') : marked;
 }
 
 /** All is done. */
