@@ -187,6 +187,8 @@ export interface Change<T> {
 
 export type Listener<T> = (change: Change<T>) => void;
 
+const none: readonly string[] = [];
+
 /** Objects by the values that a function finds in them. */
 export class Index<T> {
   readonly #valuesOf: (object: T) => readonly string[];
@@ -210,8 +212,11 @@ export class Index<T> {
   }
 
   change(key: string, before: T | undefined, after: T | undefined): void {
-    if (before !== undefined) for (const value of this.#valuesOf(before)) this.#drop(value, key);
-    if (after !== undefined) for (const value of this.#valuesOf(after)) this.#bucket(value).set(key, after);
+    const from = before === undefined ? none : this.#valuesOf(before);
+    const to = after === undefined ? none : this.#valuesOf(after);
+    // Mostly an object stays where it is: its bucket is not to be thrown away and made again.
+    for (const value of from) if (!to.includes(value)) this.#drop(value, key);
+    if (after !== undefined) for (const value of to) this.#bucket(value).set(key, after);
   }
 
   #bucket(value: string): Map<string, T> {

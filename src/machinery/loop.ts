@@ -145,7 +145,7 @@ class Runner<Key extends string, Snapshot, Action> implements Loop {
   }
 
   #enqueue(key: Key): void {
-    this.#log.debug('enqueued', { key });
+    if (this.#log.debugs) this.#log.debug('enqueued', { key });
     this.#queue.add(key);
   }
 

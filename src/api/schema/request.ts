@@ -58,7 +58,7 @@ interface Parsed {
 function parseBody(body: DecodeRequest['body']): Parsed {
   switch (body.type) {
     case 'json':
-      return { ...readJson(body.bytes, { exactNumbers: true }), text: body.bytes, strictErrors: [] };
+      return parsedJson(body.bytes);
     case 'yaml':
       return { ...readYaml(body.bytes), duplicates: [] };
     case 'protobuf':
@@ -67,6 +67,13 @@ function parseBody(body: DecodeRequest['body']): Parsed {
       return { value: body.value, duplicates: [], strictErrors: [] };
   }
 }
+
+function parsedJson(text: Uint8Array): Parsed {
+  const { value, duplicates } = readJson(text, { exactNumbers: true });
+  return { value, text, duplicates, strictErrors: nothing };
+}
+
+const nothing: readonly never[] = [];
 
 /** Runs what happens before the kind of the object is known. */
 function orUnrecognized<T>(step: () => T, { expected, body }: Pick<DecodeRequest, 'expected' | 'body'>): T {
@@ -105,6 +112,7 @@ function kindOf(value: unknown, expected: DecodeRequest['expected']): GroupVersi
   }
   const kind = metaString(meta, 'kind');
   const apiVersion = metaString(meta, 'apiVersion');
+  if (kind === expected.kind && isVersionOf(apiVersion, expected)) return expected;
   const parts = apiVersion === '/' ? [''] : apiVersion.split('/');
   if (parts.length > 2) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`);
   const [group = '', version = ''] = parts.length === 1 ? ['', parts[0]] : parts;
@@ -115,6 +123,15 @@ function kindOf(value: unknown, expected: DecodeRequest['expected']): GroupVersi
     version: version === '' && (group === '' || sameGroup) ? expected.version : version,
   };
 }
+
+/** What nearly every object says, found without taking it apart. */
+const isVersionOf = (apiVersion: string, { group, version }: GroupVersionKind): boolean =>
+  group === ''
+    ? apiVersion === version
+    : apiVersion.length === group.length + 1 + version.length &&
+      apiVersion.startsWith(group) &&
+      apiVersion[group.length] === '/' &&
+      apiVersion.endsWith(version);
 
 function metaString(meta: Record<string, unknown>, name: 'kind' | 'apiVersion'): string {
   const value = meta[name] ?? '';
@@ -130,8 +147,15 @@ function decodeAs<T>(found: GroupVersionKind, expected: DecodeRequest['expected'
   if (type === undefined) {
     throw new DecodeError(`no kind ${quoteGo(found.kind)} is registered for version ${quoteGo(apiVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`);
   }
-  const { object, strictErrors } = decode<T>(type, { ...(parsed.value as object | null), kind: found.kind, apiVersion });
+  const { object, strictErrors } = decode<T>(type, said(parsed.value, found.kind, apiVersion));
+  if (parsed.duplicates.length === 0 && parsed.strictErrors.length === 0) return { object, strictErrors };
   return { object, strictErrors: [...parsed.strictErrors, ...withDuplicates(type, parsed, strictErrors)] };
+}
+
+/** The value, with the kind and version that it is read as. Decoding makes a new object of it in any case. */
+function said(value: unknown, kind: string, apiVersion: string): unknown {
+  const given = value as { readonly kind?: unknown; readonly apiVersion?: unknown } | null;
+  return given?.kind === kind && given.apiVersion === apiVersion ? given : { ...given, kind, apiVersion };
 }
 
 function decodeAsCustom<T>(custom: CustomType, { value, strictErrors, duplicates }: Parsed): Decoded<T> {

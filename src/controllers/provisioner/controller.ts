@@ -1,4 +1,4 @@
-import type { PersistentVolumeClaim } from '../../api/generated/types.ts';
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
 import { erased } from '../../api/kind.ts';
 import { nodeKind } from '../../api/kinds/node.ts';
 import { volumeIntentKind } from '../../api/kinds/mooring/volume-intent.ts';
@@ -10,7 +10,7 @@ import { claimKey } from '../../domain/volumes/claim.ts';
 import type { CreateOutcome, DeleteOutcome, DriverFacts } from '../../domain/volumes/driver-facts.ts';
 import { afterFailure, type Asset, isFor, type VolumeIntent } from '../../domain/volumes/intent.ts';
 import type { VolumesView } from '../../domain/volumes/view.ts';
-import type { Index } from '../../machinery/cache.ts';
+import { type Index, keyOf } from '../../machinery/cache.ts';
 import type { Client } from '../../machinery/client.ts';
 import { confirmCurrent } from '../../machinery/confirm.ts';
 import type { Informers } from '../../machinery/informers.ts';
@@ -59,14 +59,10 @@ export function provisioner(options: ProvisionerOptions): Controller<string, Pro
     name: 'provisioner',
     parallelism: 16,
     sources: [
-      source(persistentVolumeClaimKind, ({ before, after }) =>
-        keysOf([after ?? before], ({ metadata }) => claimKey(metadata.namespace ?? '', metadata.name ?? '')),
-      ),
-      source(persistentVolumeKind, ({ before, after }) =>
-        keysOf([before, after], ({ spec }) => (spec.claimRef === undefined ? [] : claimKey(spec.claimRef.namespace ?? '', spec.claimRef.name ?? ''))),
-      ),
-      source(volumeIntentKind, ({ before, after }) => keysOf([after ?? before], claimOfIntent)),
-      source(storageClassKind, ({ before, after }) => keysOf([after ?? before], ({ metadata }) => [...view.waitingOfClass(metadata.name ?? '')])),
+      source(persistentVolumeClaimKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
+      source(persistentVolumeKind, ({ before, after }) => [...claimOfVolume(before), ...claimOfVolume(after)]),
+      source(volumeIntentKind, ({ before, after }) => [before, after].flatMap((intent) => (intent === undefined ? [] : claimOfIntent(intent)))),
+      source(storageClassKind, ({ before, after }) => view.waitingOfClass((after ?? before)?.metadata.name ?? '')),
       source(nodeKind, ({ before, after }) => (before === undefined && after !== undefined ? running.claimsForNode(after.metadata.name ?? '') : [])),
       {
         subscribe: (informers, add) =>
@@ -82,11 +78,11 @@ export function provisioner(options: ProvisionerOptions): Controller<string, Pro
   };
 }
 
-/** Each key once. */
-function keysOf<T>(objects: readonly (T | undefined)[], keys: (object: T) => string | readonly string[]): ReadonlySet<string> {
-  return new Set(objects.flatMap((object) => (object === undefined ? [] : keys(object))));
-}
-
+const claimOfVolume = (volume: PersistentVolume | undefined): readonly string[] => {
+  const claim = volume?.spec.claimRef;
+  return claim === undefined ? none : [claimKey(claim.namespace ?? '', claim.name ?? '')];
+};
+const none: readonly string[] = [];
 const claimOfIntent = (intent: VolumeIntent): readonly string[] =>
   isFor(intent, 'Create') ? [claimKey(intent.spec.claimRef.namespace, intent.spec.claimRef.name)] : [];
 const selectedNodeOf = ({ metadata }: PersistentVolumeClaim): readonly string[] => {

@@ -39,6 +39,8 @@ export function decide({ claim, intents, seen }: ProvisionerSnapshot, now: numbe
 }
 
 function together(parts: readonly ProvisionerDecision[]): ProvisionerDecision {
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
   const times = parts.flatMap(({ again }) => again ?? []);
   return {
     actions: parts.flatMap(({ actions }) => actions),

@@ -13,10 +13,13 @@ import { type Place, PlaceMap, placesOf, type Whereabouts, whereaboutsOfTerms } 
 
 /**
  * The volumes that nobody has, arranged so that a claim finds the one that it would get on a node without looking at those that other
- * nodes have: by class, volume mode and attributes class, then by place, then by size.
+ * nodes have: by class, volume mode and attributes class, then by place, then by size. They are arranged when somebody first asks for
+ * such: of most classes no pod ever waits for a volume to be chosen, and arranging would cost each bind for nothing.
  */
 export class FreeVolumes {
   readonly #shelves = new Map<string, Shelf>();
+  /** What is not arranged yet: by shelf, then by name. */
+  readonly #unasked = new Map<string, Map<string, Volume>>();
   readonly #nodes: LabelledNodes;
 
   constructor(nodes: LabelledNodes) {
@@ -29,7 +32,14 @@ export class FreeVolumes {
   /** A volume changed from the one to the other. Undefined: it is not there, or somebody has a right to it. */
   change(before: Volume | undefined, after: Volume | undefined): void {
     if (before !== undefined && isFree(before)) this.#remove(before);
-    if (after !== undefined && isFree(after)) entryOf(this.#shelves, shelfKey(after), () => new Shelf(this.#nodes)).add(after);
+    if (after !== undefined && isFree(after)) this.#add(after);
+  }
+
+  #add(volume: Volume): void {
+    const key = shelfKey(volume);
+    const shelf = this.#shelves.get(key);
+    if (shelf === undefined) entryOf(this.#unasked, key, () => new Map<string, Volume>()).set(volume.name, volume);
+    else shelf.add(volume);
   }
 
   #remove(volume: Volume): void {
@@ -37,11 +47,25 @@ export class FreeVolumes {
     const shelf = this.#shelves.get(key);
     shelf?.remove(volume);
     if (shelf?.empty === true) this.#shelves.delete(key);
+    const unasked = this.#unasked.get(key);
+    unasked?.delete(volume.name);
+    if (unasked?.size === 0) this.#unasked.delete(key);
   }
 
   /** What a claim may choose from: good until anything changes. */
   choiceFor(claim: Claim): Choice {
-    return new Choice(claim, this.#shelves.get(shelfKey(claim)));
+    const key = shelfKey(claim);
+    return new Choice(claim, this.#shelves.get(key) ?? this.#arrange(key));
+  }
+
+  #arrange(key: string): Shelf | undefined {
+    const unasked = this.#unasked.get(key);
+    if (unasked === undefined) return undefined;
+    const shelf = new Shelf(this.#nodes);
+    for (const volume of unasked.values()) shelf.add(volume);
+    this.#unasked.delete(key);
+    this.#shelves.set(key, shelf);
+    return shelf;
   }
 }
 

@@ -1,9 +1,10 @@
 import { statusErrors } from '../../api/status.ts';
-import type { World } from '../../world/world.ts';
+import type { Cancel, World } from '../../world/world.ts';
 import type { ApiRequest, User } from '../api.ts';
 import type { Attributes } from '../auth/authorizer.ts';
 import type { Exchange } from './exchange.ts';
 import { breathe } from './breathe.ts';
+import { Deadlines } from './deadlines.ts';
 import { FairQueue, type Flow, overload, type Pace } from './fair-queue.ts';
 import type { Limits } from './limits.ts';
 import { type Priority, priorities, priorityOf } from './priority.ts';
@@ -43,6 +44,7 @@ const wideBodyBytes = 32 * 1024;
 export class Room {
   readonly #options: RoomOptions;
   readonly #lanes: Readonly<Record<Priority, Lane>>;
+  readonly #usualDeadlines: Deadlines;
   /** Of all large bodies that are here or announced. */
   #bodyBytes = 0;
   /** Requests so far that were done in no time. */
@@ -51,6 +53,7 @@ export class Room {
   constructor(options: RoomOptions) {
     this.#options = options;
     const { limits, world, metrics } = options;
+    this.#usualDeadlines = new Deadlines(world, limits.requestMs);
     const queue = (seats: number, pace?: Pace): FairQueue =>
       new FairQueue({
         ...(pace === undefined ? {} : { pace }),
@@ -71,13 +74,13 @@ export class Room {
 
   /** @throws ApiError 429 at once if there is no room at all; rejects with 429 or 504 */
   run<T>(asking: Asking, work: Work<T>): Promise<T> {
-    const { metrics, world } = this.#options;
+    const { metrics } = this.#options;
     const lane = this.#lanes[priorityOf(asking.user, asking.attributes)];
     const flow = lane.narrow.arrive(asking.user.name);
     const visit = new Visit(lane, flow);
     metrics.inFlight += 1;
     return new Promise((resolve, reject) => {
-      const cancel = world.timers.after(work.ms, () => {
+      const cancel = this.#after(work.ms, () => {
         // Who still waits has had nothing done for them, and may simply ask again.
         if (!visit.giveUp()) reject(statusErrors.timeout('request did not complete within the allotted timeout'));
       });
@@ -90,6 +93,11 @@ export class Room {
           lane.narrow.depart(flow);
         });
     });
+  }
+
+  #after(ms: number, over: () => void): Cancel {
+    const { world, limits } = this.#options;
+    return ms === limits.requestMs ? this.#usualDeadlines.set(over) : world.timers.after(ms, over);
   }
 
   async #serve<T>(visit: Visit, asking: Asking, { receive, perform }: Work<T>): Promise<T> {

@@ -48,6 +48,8 @@ class SimpleConnection {
   /** What the client sent before it had its answer. */
   #ahead: Buffer | undefined;
   #clientEnded = false;
+  /** From its first request on, a connection may be idle for longer. */
+  #served = false;
 
   constructor(socket: TLSSocket, serving: SimpleServing, gone: () => void) {
     this.#socket = socket;
@@ -76,7 +78,8 @@ class SimpleConnection {
       this.#handOver(chunk);
       return;
     }
-    this.#socket.setTimeout(limits.idleMs);
+    if (!this.#served) this.#socket.setTimeout(limits.idleMs);
+    this.#served = true;
     this.#exchange = new SimpleExchange(request, this.#socket, { clock, last: stopping, endless: this.#endIfFollowed, over: this.#onAnswered });
     handle(this.#exchange);
   };

@@ -1,3 +1,5 @@
+import type { Stored } from '../api.ts';
+
 /** Bytes of an answer: whole, or made in pieces while the client takes them. */
 export type Body =
   | { readonly type: 'whole'; readonly bytes: Uint8Array }
@@ -10,10 +12,16 @@ export const textBody = (text: string): Body => ({ type: 'whole', bytes: Buffer.
 /** Kubernetes ends every JSON answer with a newline. */
 export const jsonBody = (value: unknown, pretty: boolean): Body => textBody(`${pretty ? JSON.stringify(value, undefined, 2) : JSON.stringify(value)}\n`);
 
-export function jsonBytesBody(json: Uint8Array): Body {
-  const bytes = Buffer.allocUnsafe(json.length + 1);
-  bytes.set(json);
-  bytes[json.length] = newline;
+/** One object; copied once where it is spliced. */
+export function storedBody(stored: Stored): Body {
+  const { splice } = stored;
+  const version = splice === undefined ? '' : `"resourceVersion":"${stored.revision}",`;
+  const { bytes: json, at } = splice ?? { bytes: stored.json(), at: 0 };
+  const bytes = Buffer.allocUnsafe(json.length + version.length + 1);
+  bytes.set(json.subarray(0, at), 0);
+  bytes.write(version, at, 'latin1');
+  bytes.set(json.subarray(at), at + version.length);
+  bytes[bytes.length - 1] = newline;
   return { type: 'whole', bytes };
 }
 

@@ -1,6 +1,6 @@
 import type { ApiResponse } from '../api.ts';
 import { mediaTypes, type Rendition, type Target } from './accept.ts';
-import { type Body, jsonBody, jsonBytesBody, textBody, yamlBody } from './body.ts';
+import { type Body, jsonBody, storedBody, textBody, yamlBody } from './body.ts';
 import { listBody } from './list.ts';
 import { isList, isNoList, partialMetadata, partialMetadataList } from './metadata-only.ts';
 import { protobufOf } from './protobuf.ts';
@@ -55,7 +55,7 @@ function codeOf(response: WholeResponse): number {
 function jsonOf(response: WholeResponse): Body {
   switch (response.type) {
     case 'object':
-      return jsonBytesBody(response.stored.json());
+      return storedBody(response.stored);
     case 'list':
       return listBody(response.kind, response.items, response.metadata);
     case 'status':

@@ -14,9 +14,9 @@ import {
   restrict,
   type Usage,
 } from '../../../domain/quota/usage.ts';
-import { type Entry, prefixEnd, type Store } from '../../../store/contract.ts';
+import type { Entry, Store } from '../../../store/contract.ts';
 import type { Clock, World } from '../../../world/world.ts';
-import { prefixOf, type Resource, type Resources } from '../../registry/resources.ts';
+import type { Resource, Resources } from '../../registry/resources.ts';
 import { encode, storedOf } from '../../registry/stored.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../chain.ts';
 import { ClusterReader } from '../cluster-reader.ts';
@@ -73,8 +73,7 @@ class QuotaKeeper {
     const evaluator = this.evaluators.get(request.resource);
     const now = this.#clock.now();
     if (evaluator === undefined) return;
-    const prefix = prefixOf(this.#quotas, request.namespace);
-    const { entries } = await this.#store.range({ from: prefix, to: prefixEnd(prefix) });
+    const entries = await this.#reader.entries(this.#quotas, request.namespace);
     // Most namespaces have no quota, which is found out faster than what a request would use.
     if (entries.length === 0 || !usesMore(request, evaluator, now)) return;
     // What an object leaves unsaid is refused by any quota, before one that is full is mentioned.
