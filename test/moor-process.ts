@@ -109,6 +109,15 @@ export const startControllersProcess = (server: Server, identity: string): Promi
 export const startSchedulerProcess = (server: Server, identity: string): Promise<LedProcess> =>
   startLedProcess('scheduler', server, { identity, sign: 'The scheduler is ready' });
 
+/** Who holds a lease of the control plane; '': nobody. */
+export const leaseHolder = async (moor: MoorProcess, lease: string): Promise<string> =>
+  (await moor.kubectl('get', 'lease', '-n', 'kube-system', lease, '-o', 'jsonpath={.spec.holderIdentity}')).stdout.split('_')[0] ?? '';
+
+/** Lets a lease whose holder is dead run out in a second: nobody has to wait for the rest of it. */
+export async function hastenLease(moor: MoorProcess, lease: string): Promise<void> {
+  await moor.kubectl('patch', 'lease', '-n', 'kube-system', lease, '--type=merge', '-p', '{"spec":{"leaseDurationSeconds":1}}');
+}
+
 /** A real `moor node`. */
 export const startNodeProcess = (server: Server, { name, dataDir }: { readonly name: string; readonly dataDir: string }): Promise<LedProcess> =>
   startOther(['node', '--kubeconfig', server.kubeconfig, '--name', name, '--data-dir', dataDir], `Node ${name} is ready`);

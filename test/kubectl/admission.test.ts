@@ -79,6 +79,7 @@ const configuration = (kind: string, name: string, clientConfig: object, more: o
       namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'default' } },
       sideEffects: 'None',
       admissionReviewVersions: ['v1', 'v1beta1'],
+      timeoutSeconds: 30,
       ...more,
     },
   ],
@@ -97,7 +98,7 @@ describe('webhooks', () => {
     });
     const edited = await moor.kubectl('patch', 'configmap', 'blue', '-p', '{"data":{"color":"red"}}');
     expect(edited).toMatchObject({ code: 1, stderr: expect.stringContaining('Error from server (Forbidden): admission webhook "colors.example.com" denied') });
-    expect((await moor.kubectl('get', 'validatingwebhookconfigurations')).stdout).toMatch(/^NAME +WEBHOOKS +AGE\ncolors +1 +\d+s\n$/);
+    expect((await moor.kubectl('get', 'validatingwebhookconfigurations')).stdout).toMatch(/^NAME +WEBHOOKS +AGE\ncolors +1 +\d+\S*s\n$/);
     await forget('validatingwebhookconfiguration', 'colors');
   });
 
@@ -132,12 +133,12 @@ describe('webhooks', () => {
         '',
       );
     };
-    const post = (path: string, seconds = 10) => `Post "${url}${path}?timeout=${seconds}s": `;
+    const post = (path: string, seconds = 30) => `Post "${url}${path}?timeout=${seconds}s": `;
     expect(await failure({ url: `${url}/deny-red` })).toBe(
       `${post('/deny-red')}tls: failed to verify certificate: x509: certificate signed by unknown authority\n`,
     );
     expect(await failure({ url: `https://127.0.0.1:1/x`, caBundle })).toBe(
-      'Post "https://127.0.0.1:1/x?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused\n',
+      'Post "https://127.0.0.1:1/x?timeout=30s": dial tcp 127.0.0.1:1: connect: connection refused\n',
     );
     expect(await failure({ url: `https://localhost:${port}/deny-red`, caBundle })).toContain(
       'x509: certificate is valid for 127.0.0.1, hooks.default.svc, not localhost',
@@ -217,7 +218,7 @@ describe('policies', () => {
     });
     expect(await moor.kubectlWith(storageClass('safe', 'Retain'), 'apply', '-f', '-')).toMatchObject({ code: 0 });
     expect((await moor.kubectl('get', 'validatingadmissionpolicies,validatingadmissionpolicybindings')).stdout).toMatch(
-      /VALIDATIONS +PARAMKIND +AGE\n\S+classes.example.com +1 +<unset> +\d+s\n\n.*POLICYNAME +PARAMREF +AGE\n\S+classes +classes.example.com +<unset> +\d+s\n/,
+      /VALIDATIONS +PARAMKIND +AGE\n\S+classes.example.com +1 +<unset> +\d+\S*s\n\n.*POLICYNAME +PARAMREF +AGE\n\S+classes +classes.example.com +<unset> +\d+\S*s\n/,
     );
   });
 

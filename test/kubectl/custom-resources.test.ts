@@ -69,9 +69,9 @@ describe('kubectl on kinds that were defined', () => {
   test('a definition is established, found and explained', async () => {
     expect(await apply(definition)).toBe('customresourcedefinition.apiextensions.k8s.io/widgets.example.com created\n');
     expect(await ok('wait', '--for=condition=Established', 'crd/widgets.example.com', '--timeout=60s')).toContain('condition met');
-    expect(await ok('api-resources', '--api-group=example.com')).toMatch(/widgets\s+wd\s+example\.com\/v1\s+true\s+Widget/);
-    expect(await ok('explain', 'widgets.spec.size')).toMatch(/FIELD: size <integer>\n+DESCRIPTION:\n\s+How large it is\./);
-    expect(await ok('explain', 'widgets.spec', '--output=plaintext-openapiv2')).toContain('How large it is.');
+    await expect.poll(() => ok('api-resources', '--api-group=example.com')).toMatch(/widgets\s+wd\s+example\.com\/v1\s+true\s+Widget/);
+    await expect.poll(() => ok('explain', 'widgets.spec.size')).toMatch(/FIELD: size <integer>\n+DESCRIPTION:\n\s+How large it is\./);
+    await expect.poll(() => ok('explain', 'widgets.spec', '--output=plaintext-openapiv2')).toContain('How large it is.');
   });
 
   test('objects get defaults and are judged by schema and rules', async () => {

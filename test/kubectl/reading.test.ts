@@ -35,7 +35,7 @@ describe('kubectl reads', () => {
       'REASON',
       'AGE',
     ]);
-    expect(table).toMatch(/^shown +5Gi +RWO,ROX +Retain +\w+ +slow +<unset> +\d+s$/m);
+    expect(table).toMatch(/^shown +5Gi +RWO,ROX +Retain +\w+ +slow +<unset> +\d+\S*s$/m);
     const wide = await ok('get', 'pv', '-o', 'wide');
     expect(columns(wide).at(-1)).toBe('VOLUMEMODE');
     expect(wide).toMatch(/Filesystem$/m);
@@ -63,8 +63,8 @@ describe('kubectl reads', () => {
     await ok('create', 'namespace', 'many');
     const names = Array.from({ length: 57 }, (_, i) => `m-${String(i).padStart(2, '0')}`);
     await create(names.map((n) => settings(n).replace('metadata:', 'metadata:\n  namespace: many')).join('---\n'));
-    const listed = (await ok('get', 'configmaps', '-n', 'many', '--chunk-size=10', '-o', 'name')).trim().split('\n');
-    expect(listed).toEqual([...names, 'kube-root-ca.crt'].sort().map((n) => `configmap/${n}`));
+    const listed = async () => (await ok('get', 'configmaps', '-n', 'many', '--chunk-size=10', '-o', 'name')).trim().split('\n');
+    await expect.poll(listed).toEqual([...names, 'kube-root-ca.crt'].sort().map((n) => `configmap/${n}`));
   });
 
   test('get selects by label and by field', async () => {

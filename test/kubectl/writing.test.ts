@@ -138,6 +138,7 @@ describe('kubectl writes', () => {
     await ok('create', 'secret', 'generic', 'hidden', '--from-literal=k=v');
     expect(await field('secret/hidden', '.data.k')).toBe('dg==');
     await ok('create', 'quota', 'q', '--hard=pods=0');
+    await ok('wait', 'quota/q', '--for=jsonpath={.status.hard.pods}=0', '--timeout=60s');
     expect((await moor.kubectl('run', 'refused', '--image=a:1')).stderr).toContain('exceeded quota: q, requested: pods=1, used: pods=');
     await ok('delete', 'quota', 'q');
   });
