@@ -49,7 +49,7 @@ afterEach(async () => {
   await unmountAll();
   for (const root of roots.splice(0)) {
     const disk = path.join(root, 'disks');
-    const detached = await realPrograms.run('sh', ['-c', 'losetup -n -O NAME -j "$0/pv-1" 2>/dev/null | xargs -r losetup -d', disk], { timeoutMs: 10_000 });
+    const detached = await realPrograms.run('sh', ['-c', 'losetup -n -O NAME -j "$0/pv-1" 2>/dev/null | xargs -r losetup -d', disk], { timeoutMs: 60_000 });
     expect(detached).toMatchObject({ type: 'exited', code: 0 });
     rmSync(root, { recursive: true, force: true });
   }
@@ -67,7 +67,7 @@ describeWithMounts(import.meta.url, () => {
     expect(await undo()).toEqual({ ok: true, value: undefined });
     expect(existsSync(at('pod')) || existsSync(at('global'))).toBe(false);
     expect((await readMounts()).filter(({ target }) => target.startsWith(`${root}/`))).toEqual([]);
-    expect(await realPrograms.run('losetup', ['-j', at('disks/pv-1')], { timeoutMs: 10_000 })).toMatchObject({ output: '' });
+    expect(await realPrograms.run('losetup', ['-j', at('disks/pv-1')], { timeoutMs: 60_000 })).toMatchObject({ output: '' });
     await up();
     expect(readFileSync(at('pod/file'), 'utf8')).toBe('hello');
     expect(await undo()).toEqual({ ok: true, value: undefined });
@@ -75,15 +75,14 @@ describeWithMounts(import.meta.url, () => {
 });
 
 test('a program that does not end is killed with what it started, and its output has a limit', async () => {
-  const started = performance.now();
-  expect(await realPrograms.run('sh', ['-c', 'sleep 60 & wait'], { timeoutMs: 200 })).toEqual({ type: 'timeout' });
-  expect(performance.now() - started).toBeLessThan(20_000);
-  expect(await realPrograms.run('/nowhere/program', [], { timeoutMs: 1000 })).toMatchObject({ type: 'failed' });
-  expect(await realPrograms.run('sh', ['-c', 'echo out; echo err >&2; exit 7'], { timeoutMs: 5000 })).toEqual({
+  // It, or what it started, would take far longer than a test may.
+  expect(await realPrograms.run('sh', ['-c', 'sleep 3600 & wait'], { timeoutMs: 200 })).toEqual({ type: 'timeout' });
+  expect(await realPrograms.run('/nowhere/program', [], { timeoutMs: 60_000 })).toMatchObject({ type: 'failed' });
+  expect(await realPrograms.run('sh', ['-c', 'echo out; echo err >&2; exit 7'], { timeoutMs: 60_000 })).toEqual({
     type: 'exited',
     code: 7,
     output: 'out\nerr\n',
   });
-  const much = await realPrograms.run('sh', ['-c', 'head -c 3000000 /dev/zero'], { timeoutMs: 20_000 });
+  const much = await realPrograms.run('sh', ['-c', 'head -c 3000000 /dev/zero'], { timeoutMs: 60_000 });
   expect(much.type === 'exited' && much.output.length).toBe(1 << 20);
 });

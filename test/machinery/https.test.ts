@@ -101,7 +101,7 @@ test('a fence is checked over HTTPS as well', async () => {
         leaseKind,
         lease,
         identity,
-        takeOver: true,
+        takeOver: identity === 'second',
         onLeading: (fence) => resolve({ fence, election }),
         onDeposed: () => undefined,
       });

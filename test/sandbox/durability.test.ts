@@ -8,7 +8,7 @@ import { describeWithSandboxes, endContainers } from './sandboxes.ts';
 
 /** `KILLS=300` for a long evening: npm run soak:kills. */
 const kills = Number(process.env['KILLS'] ?? 6);
-const perKillMs = 20_000;
+const perKillMs = 60_000;
 
 describeWithSandboxes('data in volumes', () => {
   let moor: MoorProcess;

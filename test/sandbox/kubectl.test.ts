@@ -9,7 +9,7 @@ import { type MoorProcess, startMoor } from '../moor-process.ts';
 import { describeWithSandboxes, endContainers } from './sandboxes.ts';
 
 const server =
-  '$s=IO::Socket::INET->new(LocalAddr=>"127.0.0.1",LocalPort=>8080,Listen=>5,ReuseAddr=>1) or die; while($c=$s->accept){ while(<$c>){last if /^\\r?\\n$/} print $c "HTTP/1.0 200 OK\\r\\n\\r\\nhello"; close $c}';
+  '$s=IO::Socket::INET->new(LocalAddr=>"127.0.0.1",LocalPort=>8080,Listen=>5,ReuseAddr=>1) or die; open(F,">/tmp/listens"); close(F); while($c=$s->accept){ while(<$c>){last if /^\\r?\\n$/} print $c "HTTP/1.0 200 OK\\r\\n\\r\\nhello"; close $c}';
 
 const pods = JSON.stringify({
   apiVersion: 'v1',
@@ -25,10 +25,15 @@ const pods = JSON.stringify({
           {
             name: 'app',
             image: 'busybox',
-            command: ['sh', '-c', "trap 'exit 0' TERM; echo one; echo two; echo bad >&2; echo ready >/tmp/ready; sleep infinity & wait"],
+            command: ['sh', '-c', "trap 'exit 0' TERM; echo one; echo two; echo bad; echo ready >/tmp/ready; sleep infinity & wait"],
             readinessProbe: { exec: { command: ['cat', '/tmp/ready'] }, periodSeconds: 1 },
           },
-          { name: 'server', image: 'perl', command: ['perl', '-MIO::Socket::INET', '-e', server] },
+          {
+            name: 'server',
+            image: 'perl',
+            command: ['perl', '-MIO::Socket::INET', '-e', server],
+            readinessProbe: { exec: { command: ['cat', '/tmp/listens'] }, periodSeconds: 1 },
+          },
         ],
       },
     },
@@ -64,7 +69,8 @@ describeWithSandboxes('pods that run', () => {
   };
 
   test('logs: of one container, the last lines, so many bytes, of the run before', async () => {
-    expect(await moor.kubectl('logs', 'web', '-c', 'app')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^one\ntwo\nbad\n$/) });
+    // What is written goes through a pipe before it is in the log.
+    await expect.poll(() => moor.kubectl('logs', 'web', '-c', 'app')).toMatchObject({ code: 0, stdout: 'one\ntwo\nbad\n' });
     expect(await moor.kubectl('logs', 'web', '-c', 'app', '--tail=1')).toMatchObject({ stdout: 'bad\n' });
     expect(await moor.kubectl('logs', 'web', '-c', 'app', '--limit-bytes=5')).toMatchObject({ stdout: 'one\nt' });
     expect((await moor.kubectl('logs', 'web', '-c', 'app', '--timestamps', '--tail=1')).stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:]+\.\d{9}Z bad\n$/);

@@ -34,38 +34,34 @@ const objects = (directory: string): string => {
   return JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
 };
 
-test.runIf(canSandbox().can)(
-  'a machine gets its own certificate, runs pods with what they refer to, and keeps both over a new start',
-  async () => {
-    const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-node-')));
-    const [bootstrap, dataDir, disk] = [path.join(directory, 'bootstrap'), path.join(directory, 'node'), path.join(directory, 'disk')];
-    mkdirSync(disk);
-    const said = () => readFileSync(path.join(disk, 'said'), 'utf8');
-    await using moor = await startMoor({ args: ['--store', 'memory', '--bootstrap-kubeconfig', bootstrap] });
-    const start = () => startNodeProcess({ kubeconfig: bootstrap }, { name: 'n1', dataDir });
-    let node = await start();
-    try {
-      const keyFile = path.join(dataDir, 'pki', 'node-client.pem');
-      expect(statSync(keyFile).mode & 0o777).toBe(0o600);
-      const certificate = readFileSync(keyFile, 'utf8');
-      expect(await moor.kubectlWith(objects(disk), 'apply', '-f', '-')).toMatchObject({ code: 0 });
-      expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=60s')).toMatchObject({ code: 0 });
-      await expect.poll(said).toBe('hello one\n');
-      await moor.kubectl('patch', 'configmap', 'settings', '-p', '{"data":{"a":"two"}}');
-      await expect.poll(said).toBe('hello two\n');
-      await node.stop('SIGKILL');
-      node = await start();
-      expect(readFileSync(keyFile, 'utf8')).toBe(certificate);
-      const requests = await moor.kubectl('get', 'csr', '-o', 'jsonpath={.items[*].spec.username}');
-      expect(requests.stdout).toBe('system:bootstrap:mooring');
-      expect(await moor.kubectl('delete', 'pod', 'web', '--timeout=60s')).toMatchObject({ code: 0 });
-      expect(node.output()).not.toContain('forbidden');
-    } finally {
-      await node.stop();
-      await endContainers(path.join(dataDir, 'sandbox'));
-    }
-    // Nothing is mounted any more, or this fails.
-    rmSync(directory, { recursive: true });
-  },
-  90_000,
-);
+test.runIf(canSandbox().can)('a machine gets its own certificate, runs pods with what they refer to, and keeps both over a new start', async () => {
+  const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-node-')));
+  const [bootstrap, dataDir, disk] = [path.join(directory, 'bootstrap'), path.join(directory, 'node'), path.join(directory, 'disk')];
+  mkdirSync(disk);
+  const said = () => readFileSync(path.join(disk, 'said'), 'utf8');
+  await using moor = await startMoor({ args: ['--store', 'memory', '--bootstrap-kubeconfig', bootstrap] });
+  const start = () => startNodeProcess({ kubeconfig: bootstrap }, { name: 'n1', dataDir });
+  let node = await start();
+  try {
+    const keyFile = path.join(dataDir, 'pki', 'node-client.pem');
+    expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+    const certificate = readFileSync(keyFile, 'utf8');
+    expect(await moor.kubectlWith(objects(disk), 'apply', '-f', '-')).toMatchObject({ code: 0 });
+    expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=60s')).toMatchObject({ code: 0 });
+    await expect.poll(said).toBe('hello one\n');
+    await moor.kubectl('patch', 'configmap', 'settings', '-p', '{"data":{"a":"two"}}');
+    await expect.poll(said).toBe('hello two\n');
+    await node.stop('SIGKILL');
+    node = await start();
+    expect(readFileSync(keyFile, 'utf8')).toBe(certificate);
+    const requests = await moor.kubectl('get', 'csr', '-o', 'jsonpath={.items[*].spec.username}');
+    expect(requests.stdout).toBe('system:bootstrap:mooring');
+    expect(await moor.kubectl('delete', 'pod', 'web', '--timeout=60s')).toMatchObject({ code: 0 });
+    expect(node.output()).not.toContain('forbidden');
+  } finally {
+    await node.stop();
+    await endContainers(path.join(dataDir, 'sandbox'));
+  }
+  // Nothing is mounted any more, or this fails.
+  rmSync(directory, { recursive: true });
+});

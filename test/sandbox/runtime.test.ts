@@ -98,7 +98,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     const rude = await started(shell("trap '' TERM; echo up; sleep infinity & while :; do sleep 0.05; done"));
     await awaitLog(polite.run.id, 'up');
     await awaitLog(rude.run.id, 'up');
-    await Promise.all([runtime.stopContainer(polite.run.id, 20_000), runtime.stopContainer(rude.run.id, 100)]);
+    await Promise.all([runtime.stopContainer(polite.run.id, 120_000), runtime.stopContainer(rude.run.id, 100)]);
     expect((await endOf(polite.uid))?.state).toMatchObject({ exitCode: 0, reason: 'Completed' });
     expect((await endOf(rude.uid))?.state).toMatchObject({ exitCode: 137, reason: 'Error' });
   });
@@ -187,7 +187,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     const next = machine.agent();
     const found = await next.recover();
     expect(found.find((pod) => pod.uid === uid)?.runs).toMatchObject([{ id: run.id, state: { type: 'running' } }]);
-    await next.stopContainer(run.id, 20_000);
+    await next.stopContainer(run.id, 120_000);
     const last = machine.agent();
     expect((await last.recover()).find((pod) => pod.uid === uid)?.runs[0]?.state).toMatchObject({ type: 'exited', exitCode: 5 });
     await last.removePod(uid);

@@ -35,7 +35,7 @@ describe('moor why on a running Mooring', () => {
   test('says which volumes were refused, by which rule, and what would help', async () => {
     const { code, stdout, stderr } = await why('pvc/data');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^pvc\/data in namespace default: Pending, for \d+ seconds?\n/);
+    expect(stdout).toMatch(/^pvc\/data in namespace default: Pending, for \d+ [a-z ,\d]+\n/);
     expect(stdout).toContain('  pv/readable  9Gi  ROX  -  Available  offers ReadOnlyMany, not ReadWriteOnce\n');
     expect(stdout).toContain('  pv/small     1Gi  RWO  -  Available  is too small: 1Gi, wanted at least 5Gi\n');
     expect(stdout).toContain('create a volume of at least 5Gi with ReadWriteOnce without a class');

@@ -25,11 +25,10 @@ describe('PEM', () => {
     expect(pemBlocks(text).map(({ type, bytes }) => `${type}:${new TextDecoder().decode(bytes)}`)).toEqual(expected);
   });
 
-  test('a megabyte of beginnings is read in no time', () => {
-    const text = `${'-----BEGIN X-----\n'.repeat(60_000)}-----END X-----\n`;
-    const before = performance.now();
+  test('megabytes of beginnings are read in no time', () => {
+    // To look for the end from each of them would take longer than a test may.
+    const text = `${'-----BEGIN X-----\n'.repeat(400_000)}-----END X-----\n`;
     expect(pemBlocks(text)).toHaveLength(1);
-    expect(performance.now() - before).toBeLessThan(2_000);
   });
 });
 

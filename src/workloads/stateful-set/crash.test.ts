@@ -92,5 +92,4 @@ test.each(policies)(
   async (policy) => {
     for (const seed of seeds(6)) await simulate(seed, (world) => story(world, policy));
   },
-  60_000,
 );
