@@ -97,7 +97,7 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
   });
   // Each needs the other: nothing is unmounted that a container uses, no container is started before its volumes are there.
   const tenants = { mayRun: (uid: string): boolean => pods.tenants.mayRun(uid) };
-  const volumes = await VolumeKeeper.open({ world, machine, disk, root, host, view, holdings, recorder, drivers, findDriver, tenants, sha256 });
+  const volumes = await VolumeKeeper.open({ world, machine, disk, root, host, view, holdings, client, recorder, drivers, findDriver, tenants, sha256 });
   const names = new NameServer({ world, address: gatewayOf(host.podCidr), sight: namesFrom(informers) });
   const asking = { nameServer: gatewayOf(host.podCidr), onPlaced: () => names.listen() };
   const pods = runningPods({ world, host, informers, client, recorder, holdings, runtime, volumes, sha256, ...asking });

@@ -47,7 +47,7 @@ const { drivers, findDriver } = nodeDrivers({ ...machine, programs: realPrograms
 });
 const tenants = { mayRun: (uid: string) => !readFileSync(vacated, 'utf8').includes(uid) };
 const recorder = new Recorder({ world, client, eventKind, component: 'kubelet' });
-const keeper = await VolumeKeeper.open({ world, machine, disk: realDisk, root, host, view, holdings, recorder, drivers, findDriver, tenants, sha256 });
+const keeper = await VolumeKeeper.open({ world, machine, disk: realDisk, root, host, view, holdings, client, recorder, drivers, findDriver, tenants, sha256 });
 
 function look(uid: string): void {
   const pod = [...informers.cache(podKind).list()].find(({ metadata }) => metadata.uid === uid);

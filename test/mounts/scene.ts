@@ -49,7 +49,7 @@ export class Scene {
   }
 
   /** In the place of the one before, which is killed. */
-  async agent(faults: Pick<AgentOptions, 'dies' | 'fails'> = {}): Promise<SmallAgent> {
+  async agent(faults: Pick<AgentOptions, 'dies' | 'fails' | 'expands'> = {}): Promise<SmallAgent> {
     if (this.#agent?.process.alive === true) this.#agent.process.kill();
     this.#disk = this.#disk.kill();
     const { cluster, machine, vacated } = this;

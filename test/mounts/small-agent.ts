@@ -41,6 +41,8 @@ export interface AgentOptions {
   readonly dies?: (call: HostCall, moment: 'before' | 'after') => boolean;
   /** Thrown by the call. */
   readonly fails?: (call: HostCall) => string | undefined;
+  /** What the driver with disks answers when one has to grow on the node. */
+  readonly expands?: NonNullable<NodeDriver['expand']>;
 }
 
 export interface SmallAgent {
@@ -80,8 +82,9 @@ export async function startAgent(options: AgentOptions): Promise<SmallAgent> {
     host: node,
     view,
     holdings,
+    client,
     recorder,
-    drivers: driversOn(host, process, informers),
+    drivers: driversOn(host, process, { informers, expands: options.expands ?? (async () => ({ ok: true, value: undefined })) }),
     tenants: { mayRun: options.mayRun },
     sha256,
   });
@@ -90,7 +93,11 @@ export async function startAgent(options: AgentOptions): Promise<SmallAgent> {
   return { keeper, process, host };
 }
 
-function driversOn(host: SimulatedHost, { clock }: World, informers: Informers): readonly NodeDriver[] {
+function driversOn(
+  host: SimulatedHost,
+  { clock }: World,
+  { informers, expands }: { informers: Informers; expands: NonNullable<NodeDriver['expand']> },
+): readonly NodeDriver[] {
   const machine = { mounts: host, files: host };
   const files = { ...machine, clock, allocatableMemory: '32Gi' };
   return [
@@ -99,12 +106,12 @@ function driversOn(host: SimulatedHost, { clock }: World, informers: Informers):
     localNode({ ...files, programs: { run: async () => ({ type: 'failed', message: 'there are no programs here' }) } }),
     configMapNode({ ...files, configMap: (key) => informers.cache(configMapKind).getKey(key) }),
     secretNode({ ...files, secret: (key) => informers.cache(secretKind).getKey(key) }),
-    diskNode(host),
+    diskNode(host, expands),
   ];
 }
 
 /** A driver with disks that are mounted once for each node: `disk.example.com/disk`. */
-function diskNode(host: SimulatedHost): NodeDriver {
+function diskNode(host: SimulatedHost, expand: NonNullable<NodeDriver['expand']>): NodeDriver {
   const machine = { mounts: host, files: host };
   return {
     facts: { name: 'example.com/disk', stages: true, mountOptions: true, block: false, follows: false },
@@ -114,6 +121,7 @@ function diskNode(host: SimulatedHost): NodeDriver {
       if (mounted === undefined) await ensureBound(machine, { source: '/disk', target: stagingPath, readOnly: false, options: [] });
       return { ok: true, value: undefined };
     },
+    expand,
     unstage: async ({ stagingPath }) => {
       await ensureUnmounted(machine, stagingPath);
       await host.removeTree(stagingPath);

@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/generated/types.ts';
 import type { MountMemory } from '../volumes/waiting.ts';
+import type { Growth } from './growth.ts';
 import type { PublishedRecord, StagedRecord } from './journal.ts';
 import type { PodVolume } from './pod-volume.ts';
 
@@ -9,8 +10,11 @@ export type Operation =
   | { readonly do: 'stage'; readonly pod: Pod; readonly volume: PodVolume; readonly attached: string | undefined }
   /** For one pod. */
   | { readonly do: 'publish'; readonly pod: Pod; readonly volume: PodVolume; readonly attached: string | undefined }
+  /** What is staged has become larger. `mounted`: for the pod as well. */
+  | { readonly do: 'expand'; readonly pod: Pod; readonly volume: PodVolume; readonly growth: Growth; readonly mounted: boolean }
   | { readonly do: 'unpublish'; readonly record: PublishedRecord }
-  | { readonly do: 'unstage'; readonly record: StagedRecord };
+  /** `waits`: the uid of a pod that wants it staged anew. */
+  | { readonly do: 'unstage'; readonly record: StagedRecord; readonly waits?: string };
 
 export type Action =
   | Operation

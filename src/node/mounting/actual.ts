@@ -5,7 +5,7 @@ import type { PublishedRecord, StagedRecord } from './journal.ts';
 export class Actual {
   readonly #published = new Map<string, ActualVolume>();
   readonly #byPod = new Map<string, Map<string, ActualVolume>>();
-  readonly #staged = new Map<string, { readonly record: StagedRecord; certain: boolean }>();
+  readonly #staged = new Map<string, { readonly record: StagedRecord; certain: boolean; refusesToGrow: boolean }>();
 
   /** It may be mounted from now on. */
   expect(record: PublishedRecord): void {
@@ -46,7 +46,7 @@ export class Actual {
   }
 
   expectStaged(record: StagedRecord): void {
-    if (!this.#staged.has(record.key)) this.#staged.set(record.key, { record, certain: false });
+    if (!this.#staged.has(record.key)) this.#staged.set(record.key, { record, certain: false, refusesToGrow: false });
   }
 
   setStaged(path: string): void {
@@ -56,6 +56,22 @@ export class Actual {
 
   isStaged(path: string): boolean {
     return this.#staged.get(path)?.certain ?? false;
+  }
+
+  /** It does not grow as long as it is mounted. */
+  refuseGrowth(path: string): void {
+    const staged = this.#staged.get(path);
+    if (staged !== undefined) staged.refusesToGrow = true;
+  }
+
+  refusesToGrow(path: string): boolean {
+    return this.#staged.get(path)?.refusesToGrow ?? false;
+  }
+
+  /** If no pod has published it, or may have. */
+  unusedStage(path: string): StagedRecord | undefined {
+    for (const { record } of this.#published.values()) if (record.stagingPath === path) return undefined;
+    return this.#staged.get(path)?.record;
   }
 
   removeStaged(path: string): void {

@@ -14,6 +14,7 @@ const ready = (name: string, changes: Partial<VolumeSight> = {}): VolumeSight =>
   state: { state: 'ready', name },
   volume: volume(name),
   staging: 'needless',
+  growth: undefined,
   published: undefined,
   busy: false,
   notBefore: undefined,

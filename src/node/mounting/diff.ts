@@ -2,6 +2,7 @@ import type { Pod } from '../../api/generated/types.ts';
 import type { VolumeState } from '../volumes/look.ts';
 import { type MountMemory, waitForVolumes } from '../volumes/waiting.ts';
 import type { Action, Decision } from './actions.ts';
+import type { Growth } from './growth.ts';
 import type { PublishedRecord, StagedRecord } from './journal.ts';
 import type { PodVolume } from './pod-volume.ts';
 
@@ -18,7 +19,10 @@ export interface VolumeSight {
   readonly state: VolumeState;
   /** Undefined: its claim is not in order. */
   readonly volume: PodVolume | undefined;
-  readonly staging: 'needless' | 'missing' | 'done';
+  /** `again`: it has to grow, which it can only once it is staged anew, and nobody uses it. */
+  readonly staging: 'needless' | 'missing' | 'done' | { readonly again: StagedRecord };
+  /** What is staged has become larger, and the node has to do its part. Undefined: it has not, or that cannot be now. */
+  readonly growth: { readonly to: Growth; readonly notBefore: number | undefined } | undefined;
   /** `stale`: what it is made of has changed. `again`: when it has to be made anew in any case. */
   readonly published: { readonly stale: boolean; readonly again: number | undefined } | undefined;
   /** An operation on it is under way. */
@@ -39,6 +43,7 @@ export interface Leaving<Record> {
  *     wanted, ready, not staged   → stage      (once for the node)
  *     wanted, ready, staged       → publish    (for the pod)
  *     published, changed          → publish    once more
+ *     staged, and larger          → expand     before any other pod gets it
  *     unwanted                    → unpublish, and clean up once the last is gone
  *     staged for nobody           → unstage
  *
@@ -82,14 +87,21 @@ interface Step {
   readonly again?: number | undefined;
 }
 
-function stepFor({ state, volume, staging, published, busy, notBefore }: VolumeSight, pod: Pod, now: number): Step {
+function stepFor({ state, volume, staging, growth, published, busy, notBefore }: VolumeSight, pod: Pod, now: number): Step {
   if (busy || volume === undefined) return {};
+  const mounted = published !== undefined;
+  if (growth !== undefined && staging === 'done') {
+    const isTooSoon = growth.notBefore !== undefined && now < growth.notBefore;
+    if (!isTooSoon) return { action: { do: 'expand', pod, volume, growth: growth.to, mounted } };
+    if (!mounted) return { again: growth.notBefore };
+  }
   const isDue = published !== undefined && (published.stale || (published.again !== undefined && now >= published.again));
   if (published !== undefined && !isDue) return { again: published.again };
   // What is mounted stays so, whatever has become of its claim; what is not waits.
   if (state.state !== 'ready') return {};
   if (notBefore !== undefined && now < notBefore) return { again: notBefore };
   const attached = state.attached;
+  if (typeof staging === 'object') return { action: { do: 'unstage', record: staging.again, waits: volume.podUid } };
   return { action: { do: staging === 'missing' ? 'stage' : 'publish', pod, volume, attached } };
 }
 

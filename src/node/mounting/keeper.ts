@@ -1,13 +1,17 @@
-import type { Pod } from '../../api/generated/types.ts';
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
 import { configMapKind } from '../../api/kinds/config-map.ts';
+import { persistentVolumeClaimKind } from '../../api/kinds/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
 import { secretKind } from '../../api/kinds/secret.ts';
 import { podKind } from '../../api/kinds/workloads/pod.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
+import { stageOf } from '../../domain/volumes/growth-status.ts';
 import type { NodeDriver } from '../../drivers/contract.ts';
 import { type Change, type Index, keyOf } from '../../machinery/cache.ts';
 import { Bell, type Controller, type Outcome, type Source, source } from '../../machinery/loop.ts';
 import { RecentMap } from '../../machinery/recent-map.ts';
+import type { Client } from '../../machinery/client.ts';
 import type { Recorder } from '../../machinery/recorder.ts';
 import type { Disk } from '../../world/disk.ts';
 import type { HostFiles, Mounts, Usage } from '../../world/mounts.ts';
@@ -38,6 +42,8 @@ export interface KeeperOptions {
   readonly host: Host;
   readonly view: View;
   readonly holdings: Holdings;
+  /** The node's own. */
+  readonly client: Client;
   readonly recorder: Recorder;
   readonly drivers: readonly NodeDriver[];
   /** Those that nobody knows before a volume names them. */
@@ -82,7 +88,7 @@ export class VolumeKeeper implements PodVolumes {
     this.#journal = journal;
     this.#directories = directories;
     this.#actual = actualOf(journal);
-    const { view, host, world, recorder, holdings, root, machine } = options;
+    const { view, host, world, client, recorder, holdings, root, machine } = options;
     const drivers = new Map(options.drivers.map((driver) => [driver.facts.name, driver]));
     const driverOf = (name: string) => drivers.get(name) ?? options.findDriver?.(name);
     this.#driverOf = driverOf;
@@ -92,6 +98,7 @@ export class VolumeKeeper implements PodVolumes {
       journal,
       actual: this.#actual,
       driver: driverOf,
+      client,
       recorder,
       nodeName: host.name,
       clock: world.clock,
@@ -99,7 +106,7 @@ export class VolumeKeeper implements PodVolumes {
       mayMount: (volume) => holdings.mayMount(host.name, volume),
       onEnd: (operation, waiting) => this.#ended(operation, waiting),
     });
-    this.#sights = new Sights({ ...options, actual: this.#actual, operations: this.#operations, facts: (name) => driverOf(name)?.facts });
+    this.#sights = new Sights({ ...options, actual: this.#actual, operations: this.#operations, driver: driverOf });
     this.#followers = view.pods.addIndex(filesOfPod);
     this.controller = {
       name: 'volume-keeper',
@@ -215,6 +222,7 @@ export class VolumeKeeper implements PodVolumes {
         this.#directories.add(action.volume.podUid);
         this.#operations.start(action);
         return 'done';
+      case 'expand':
       case 'unpublish':
       case 'unstage':
         this.#operations.start(action);
@@ -243,12 +251,13 @@ export class VolumeKeeper implements PodVolumes {
 
   #ended(operation: Operation, waiting: Iterable<string>): void {
     for (const uid of waiting) this.#bell.ring(uid);
+    if (operation.do === 'unstage' && operation.waits !== undefined) this.#bell.ring(operation.waits);
     if (operation.do === 'unstage') return this.#bell.ring(nobody);
     const uid = operation.do === 'unpublish' ? operation.record.podUid : operation.volume.podUid;
     this.#bell.ring(uid);
     if (operation.do === 'unpublish') {
       if (operation.record.stagingPath !== undefined) this.#bell.ring(nobody);
-      if (operation.record.claim !== undefined) for (const pod of this.#sights.usersOf(operation.record.claim)) this.#bell.ring(pod.metadata.uid ?? '');
+      if (operation.record.claim !== undefined) for (const user of this.#usersOf(operation.record.claim)) this.#bell.ring(user);
     } else if (operation.do === 'publish' && this.look(operation.pod).ready) {
       const { log } = this.#options.world;
       log.debug('All volumes are attached and mounted for pod', { pod: keyOf(operation.pod.metadata), podUID: uid });
@@ -271,9 +280,15 @@ export class VolumeKeeper implements PodVolumes {
       found,
       ...waiting,
       source(podKind, (change) => this.#follow(change)),
+      source(persistentVolumeClaimKind, ({ before, after }) => (after === undefined || !isToGrow(before, after) ? [] : this.#usersOf(keyOf(after.metadata)))),
+      source(persistentVolumeKind, ({ before, after }) => (saysTheSameSize(before, after) ? [] : this.#usersOf(keyOf(after?.spec.claimRef ?? {})))),
       source(configMapKind, (change) => this.#refresh(`configmap ${keyed(change)}`)),
       source(secretKind, (change) => this.#refresh(`secret ${keyed(change)}`)),
     ];
+  }
+
+  #usersOf(claim: string): readonly string[] {
+    return this.#sights.usersOf(claim).map(({ metadata }) => metadata.uid ?? '');
   }
 
   /** Both: a pod of the same name may have come in the place of another. */
@@ -311,6 +326,13 @@ function actualOf(journal: Journal): Actual {
 }
 
 const keyed = ({ before, after }: Change<KubeObject>): string => keyOf((after ?? before)?.metadata ?? {});
+
+/** A volume that is mounted already may have become larger. */
+const isToGrow = (before: PersistentVolumeClaim | undefined, after: PersistentVolumeClaim): boolean =>
+  stageOf(after) === 'NodeResizePending' && (before === undefined || stageOf(before) !== 'NodeResizePending');
+
+const saysTheSameSize = (before: PersistentVolume | undefined, after: PersistentVolume | undefined): boolean =>
+  before === undefined || after === undefined || before.spec.capacity?.['storage'] === after.spec.capacity?.['storage'];
 
 /** What a pod can be told about itself. */
 const saysTheSame = (a: Pod, b: Pod): boolean => semanticallyEqual([a.metadata.labels, a.metadata.annotations], [b.metadata.labels, b.metadata.annotations]);

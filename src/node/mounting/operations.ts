@@ -1,10 +1,12 @@
 import { type DriverAnswer, type DriverFailure, failed as failure, type NodeDriver } from '../../drivers/contract.ts';
+import type { Client } from '../../machinery/client.ts';
 import type { Recorder } from '../../machinery/recorder.ts';
 import type { HostFiles, Mounts } from '../../world/mounts.ts';
 import type { Clock, Log } from '../../world/world.ts';
-import { failed, isForOnePod, onePodOnly, wordsFor } from '../volumes/look.ts';
+import { isForOnePod, onePodOnly, wordsFor } from '../volumes/look.ts';
 import type { Operation } from './actions.ts';
 import type { Actual } from './actual.ts';
+import { claimChanged, growOnNode } from './growth.ts';
 import type { Journal, PublishedRecord, StagedRecord } from './journal.ts';
 import { unmountSubPaths } from './sub-paths.ts';
 
@@ -15,6 +17,8 @@ export interface OperationsOptions {
   readonly actual: Actual;
   /** Undefined: there is none of that name. */
   readonly driver: (name: string) => NodeDriver | undefined;
+  /** The node's own. */
+  readonly client: Client;
   readonly recorder: Recorder;
   readonly nodeName: string;
   readonly clock: Clock;
@@ -112,6 +116,8 @@ export class Operations {
         return this.#stage(operation);
       case 'publish':
         return this.#publish(operation);
+      case 'expand':
+        return this.#expand(operation);
       case 'unpublish':
         return this.#unpublish(operation.record);
       case 'unstage':
@@ -168,6 +174,12 @@ export class Operations {
     return answer;
   }
 
+  async #expand(operation: Extract<Operation, { do: 'expand' }>): Promise<DriverAnswer<unknown>> {
+    const found = this.#driverOf(operation.volume.driver);
+    if (!found.ok) return found;
+    return growOnNode(operation, found.value, { ...this.#options, onRefused: (stagingPath) => this.#options.actual.refuseGrowth(stagingPath) });
+  }
+
   async #unpublish(record: PublishedRecord): Promise<DriverAnswer<unknown>> {
     const { journal, actual, host, root, log } = this.#options;
     const { podUid, target, name, uniqueName, key } = record;
@@ -209,26 +221,32 @@ export class Operations {
     const { clock, log, recorder, nodeName } = this.#options;
     const waitMs = Math.min(2 * (this.#failures.get(key)?.waitMs ?? firstWaitMs / 2), longestWaitMs);
     this.#failures.set(key, { waitMs, notBefore: clock.now() + waitMs });
-    if (answer === notYet) return;
+    if (answer === notYet || answer === claimChanged) return;
     if (operation.do === 'unpublish' || operation.do === 'unstage') {
       const what = operation.do === 'unpublish' ? 'UnmountVolume.TearDown failed for volume' : 'UnmountDevice failed for volume';
       log.warn(what, { volume: operation.record.name, uniqueName: operation.record.uniqueName, error: answer.message, retryInMs: waitMs });
       return;
     }
     const { onNode } = operation.volume;
-    const words = wordsFor(onNode.mode === 'Block');
-    const message = failed(`${words.verb}.${whatFailed(operation, answer)}`, onNode.name, answer.message);
+    const { reason, what } = whatFailed(operation, answer);
+    const message = `${what} for volume ${JSON.stringify(onNode.name)} : ${answer.message}`;
     log.warn('a volume cannot be mounted', { volume: onNode.name, pod: named(operation.pod), error: message, retryInMs: waitMs });
-    recorder.record(operation.pod, { type: 'Warning', reason: words.reason, message }, nodeName);
+    recorder.record(operation.pod, { type: 'Warning', reason, message }, nodeName);
   }
 }
 
 /** The kubelet names the step that failed. What could not even be begun failed before any of them. */
-function whatFailed({ do: kind, volume }: Extract<Operation, { do: 'stage' | 'publish' }>, answer: DriverFailure): string {
-  const words = wordsFor(volume.onNode.mode === 'Block');
-  if (answer === noMountOptions) return 'MountOptionSupport check';
-  if (answer.code === 'FailedPrecondition') return 'NewMounter initialization';
-  return kind === 'stage' ? words.stage : words.setUp;
+function whatFailed(
+  operation: Extract<Operation, { do: 'stage' | 'publish' | 'expand' }>,
+  answer: DriverFailure,
+): { readonly reason: string; readonly what: string } {
+  const { reason, verb, setUp, stage, grow } = wordsFor(operation.volume.onNode.mode === 'Block');
+  if (operation.do === 'expand') {
+    return operation.mounted ? { reason: 'VolumeResizeFailed', what: 'NodeExpandVolume.NodeExpandVolume failed' } : { reason, what: `${verb}.${grow}` };
+  }
+  if (answer === noMountOptions) return { reason, what: `${verb}.MountOptionSupport check failed` };
+  if (answer.code === 'FailedPrecondition') return { reason, what: `${verb}.NewMounter initialization failed` };
+  return { reason, what: `${verb}.${operation.do === 'stage' ? stage : setUp} failed` };
 }
 
 const noMountOptions = failure('InvalidArgument', 'mount options are not supported for this volume type');
@@ -242,6 +260,7 @@ function lockOf(operation: Operation): string {
   switch (operation.do) {
     case 'stage':
     case 'publish':
+    case 'expand':
       return lockOfVolume(operation.volume);
     case 'unpublish':
     case 'unstage':
@@ -251,9 +270,12 @@ function lockOf(operation: Operation): string {
 
 export const lockOfVolume = ({ stagingPath, key }: { readonly stagingPath: string | undefined; readonly key: string }): string => stagingPath ?? key;
 
+export const growthKey = (stagingPath: string): string => `growth of ${stagingPath}`;
+
 /** By which failures are remembered. */
 function keyOf(operation: Operation): string {
   if (operation.do === 'unpublish' || operation.do === 'unstage') return operation.record.key;
+  if (operation.do === 'expand') return growthKey(operation.volume.stagingPath ?? '');
   return operation.do === 'stage' ? (operation.volume.stagingPath ?? '') : operation.volume.key;
 }
 

@@ -20,6 +20,8 @@ export interface PodVolume {
   readonly target: string;
   /** Where it is mounted for the whole node, if its driver does that. */
   readonly stagingPath: string | undefined;
+  /** Of a CSI driver: what may have to be attached. */
+  readonly attached: CsiSource | undefined;
   /** 'namespace/name' */
   readonly claim: string | undefined;
   /** A group that every container of the pod belongs to, because of this volume. */
@@ -67,6 +69,7 @@ export function podVolume(pod: Pod, use: Use, persistentVolume: PersistentVolume
       places.stages(driver) && isShared
         ? `${places.root}/plugins/${attached === undefined ? driver : `${driver}/${attached.driver}`}/${places.sha256(handle)}/globalmount`
         : undefined,
+    attached,
     claim: claimName === undefined ? undefined : claimKey(namespace, claimName),
     group: persistentVolume === undefined ? undefined : groupOf(persistentVolume),
   };

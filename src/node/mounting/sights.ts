@@ -1,6 +1,7 @@
 import type { Pod } from '../../api/generated/types.ts';
-import type { NodeDriverFacts } from '../../drivers/contract.ts';
+import type { NodeDriver } from '../../drivers/contract.ts';
 import type { Index } from '../../machinery/cache.ts';
+import type { CsiSource } from '../../domain/csi-translation.ts';
 import { claimsOfPod } from '../../domain/volumes/pods.ts';
 import type { Tenants } from '../contract.ts';
 import { nodeOfPod } from '../sight/needs.ts';
@@ -13,7 +14,8 @@ import { type Use, usedVolumes } from '../volumes/used.ts';
 import { noMountMemory } from '../volumes/waiting.ts';
 import type { Actual } from './actual.ts';
 import type { Leaving, Sight, VolumeSight } from './diff.ts';
-import { lockOfVolume, type Operations } from './operations.ts';
+import { type Growth, growthOf } from './growth.ts';
+import { growthKey, lockOfVolume, type Operations } from './operations.ts';
 import { type PodVolume, podVolume } from './pod-volume.ts';
 
 export interface SightsOptions {
@@ -23,8 +25,8 @@ export interface SightsOptions {
   readonly tenants: Tenants;
   readonly actual: Actual;
   readonly operations: Operations;
-  /** Undefined: there is no driver of that name. */
-  readonly facts: (driver: string) => NodeDriverFacts | undefined;
+  /** Undefined: there is none of that name. */
+  readonly driver: (name: string) => NodeDriver | undefined;
   readonly sha256: (text: string) => string;
 }
 
@@ -96,27 +98,43 @@ export class Sights {
   #volumeSight(pod: Pod, use: Use, around: Surroundings): VolumeSight {
     const { actual, operations } = this.#options;
     const state = lookAtVolume(pod, use, around);
-    const volume = this.#resolve(pod, use, around);
-    if (volume === undefined) return { state, volume, staging: 'needless', published: undefined, busy: false, notBefore: undefined };
+    const claimed = claimedVolume(pod, use, around);
+    const volume = this.#resolve(pod, use, around, claimed);
+    if (volume === undefined) return { state, volume, staging: 'needless', growth: undefined, published: undefined, busy: false, notBefore: undefined };
     const { stagingPath, key } = volume;
     const known = actual.get(key);
-    const isStaged = stagingPath !== undefined && actual.isStaged(stagingPath);
-    const staging = stagingPath === undefined ? 'needless' : isStaged ? 'done' : 'missing';
+    const growth = claimed?.type === 'volume' ? growthOf(claimed.claim, claimed.volume) : undefined;
+    const staging = this.#staging(stagingPath, growth);
     return {
       state,
       volume,
       staging,
+      growth: this.#growth(volume, growth),
       published: known?.mounted === undefined ? undefined : { stale: known.stale, again: known.again },
       busy: operations.isBusy(lockOfVolume(volume), volume.podUid),
-      notBefore: operations.notBefore(staging === 'missing' ? (stagingPath ?? key) : key),
+      notBefore: operations.notBefore(staging === 'missing' || typeof staging === 'object' ? (stagingPath ?? key) : key),
     };
   }
 
-  #resolve(pod: Pod, use: Use, around: Surroundings): PodVolume | undefined {
-    const { root, sha256, facts } = this.#options;
-    const claimed = claimedVolume(pod, use, around);
+  #staging(path: string | undefined, growth: Growth | undefined): VolumeSight['staging'] {
+    const { actual } = this.#options;
+    if (path === undefined) return 'needless';
+    if (!actual.isStaged(path)) return 'missing';
+    const unused = growth !== undefined && actual.refusesToGrow(path) ? actual.unusedStage(path) : undefined;
+    return unused === undefined ? 'done' : { again: unused };
+  }
+
+  #growth({ driver, stagingPath }: PodVolume, to: Growth | undefined): VolumeSight['growth'] {
+    const { actual, operations, driver: find } = this.#options;
+    if (to === undefined || stagingPath === undefined || find(driver)?.expand === undefined || actual.refusesToGrow(stagingPath)) return undefined;
+    return { to, notBefore: operations.notBefore(growthKey(stagingPath)) };
+  }
+
+  #resolve(pod: Pod, use: Use, around: Surroundings, claimed = claimedVolume(pod, use, around)): PodVolume | undefined {
+    const { root, sha256, driver: find } = this.#options;
     if (claimed?.type === 'error') return undefined;
-    return podVolume(pod, use, claimed?.volume, { root, sha256, stages: (driver) => facts(driver)?.stages ?? false });
+    const volume = podVolume(pod, use, claimed?.volume, { root, sha256, stages: (driver) => find(driver)?.facts.stages ?? false });
+    return volume.attached === undefined ? volume : { ...volume, onNode: { ...volume.onNode, publishContext: contextOf(volume.attached, around) } };
   }
 
   /** As the node sees it, but that what is mounted is known, and not guessed from what pods say. */
@@ -134,5 +152,9 @@ export class Sights {
     return spec.nodeName === this.#options.host.name;
   }
 }
+
+/** What attaching it told. */
+const contextOf = (source: CsiSource, { attachment }: Surroundings): Readonly<Record<string, string>> =>
+  attachment(source).object?.status.attachmentMetadata ?? {};
 
 const uidOf = ({ metadata: { uid } }: Pod): readonly string[] => (uid === undefined ? [] : [uid]);

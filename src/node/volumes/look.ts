@@ -106,6 +106,7 @@ const fileWords = {
   verb: 'MountVolume',
   setUp: 'SetUp',
   stage: 'MountDevice',
+  grow: 'Setup failed while expanding volume',
   call: 'attacher.MountDevice failed to create newCsiDriverClient',
 } as const;
 const deviceWords = {
@@ -113,6 +114,7 @@ const deviceWords = {
   verb: 'MapVolume',
   setUp: 'SetUpDevice',
   stage: 'SetUpDevice',
+  grow: 'MarkVolumeAsMounted failed while expanding volume',
   call: 'blockMapper.SetUpDevice failed to get CSI client',
 } as const;
 
