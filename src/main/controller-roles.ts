@@ -35,7 +35,7 @@ export const controllerRoles = {
   'certificate-controller': [
     rule('delete', 'certificates.k8s.io', 'certificatesigningrequests'),
     rule('update', 'certificates.k8s.io', 'certificatesigningrequests/status', 'certificatesigningrequests/approval'),
-    onNames('approve', 'certificates.k8s.io', { resource: 'signers', names: [signers.nodeClient] }),
+    onNames('approve', 'certificates.k8s.io', { resource: 'signers', names: [signers.nodeClient, signers.nodeServing] }),
     onNames('sign', 'certificates.k8s.io', { resource: 'signers', names: [signers.client, signers.nodeClient, signers.nodeServing] }),
     rule('create', 'authorization.k8s.io', 'subjectaccessreviews'),
   ],

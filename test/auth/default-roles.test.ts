@@ -58,6 +58,7 @@ const served = discover(kubernetesKinds).flatMap(({ group, resources }) =>
 const unseen = [
   '/pods/log /pods/exec /pods/attach /pods/portforward /pods/proxy /nodes/proxy /nodes/log /nodes/metrics /nodes/stats /services/proxy /users /groups',
   'certificates.k8s.io/signers certificates.k8s.io/certificatesigningrequests/nodeclient certificates.k8s.io/certificatesigningrequests/selfnodeclient',
+  'certificates.k8s.io/certificatesigningrequests/selfnodeserver',
 ].flatMap((text) => text.split(' '));
 const resources = [...new Set([...served, ...unseen])].sort();
 
@@ -196,6 +197,7 @@ const bundled: Readonly<Record<string, Record<string, string>>> = {
     ...each('/endpoints /services discovery.k8s.io/endpointslices networking.k8s.io/servicecidrs', 'list watch'),
     '/nodes': read,
   },
+  'mooring:certificatesigningrequests:selfnodeserver': each('certificates.k8s.io/certificatesigningrequests/selfnodeserver', 'create'),
   ...Object.fromEntries(
     ['nodeclient', 'selfnodeclient'].map((part) => [
       `system:certificates.k8s.io:certificatesigningrequests:${part}`,
@@ -228,7 +230,7 @@ test('the certificate controller approves for nodes alone, and signs for the sig
   const rbac = authorizerFor('system:controller:certificate-controller');
   const may = (verb: string) =>
     Object.values(signerOf).filter((name) => rbac.authorize(jane, asked(verb, 'certificates.k8s.io/signers', 'here', name)).allowed);
-  expect(may('approve')).toEqual(['kubernetes.io/kube-apiserver-client-kubelet']);
+  expect(may('approve')).toEqual(['kubernetes.io/kube-apiserver-client-kubelet', 'kubernetes.io/kubelet-serving']);
   expect(may('sign')).toEqual(['kubernetes.io/kube-apiserver-client', 'kubernetes.io/kube-apiserver-client-kubelet', 'kubernetes.io/kubelet-serving']);
 });
 
@@ -254,5 +256,6 @@ test('nobody is bound to anything but what everybody may ask, the administrators
     'system:node-bootstrapper: system:bootstrappers',
     'system:certificates.k8s.io:certificatesigningrequests:nodeclient: system:bootstrappers',
     'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient: system:nodes',
+    'mooring:certificatesigningrequests:selfnodeserver: system:nodes',
   ]);
 });

@@ -14,10 +14,11 @@ export const authenticatedMayAll: Authorizer = {
 
 const accounts = new Set(controllerNames.map(controllerAccount));
 
-/** The same, but controllers and nodes may do nothing beyond their own roles. */
+/** The same, but controllers and nodes may do nothing beyond their own roles; and nodes get what every cluster binds to their group. */
 export const othersMayAll: Authorizer = {
-  authorize: (user, attributes) =>
-    attributes.type === 'resource' && (accounts.has(user.name) || nodeOf(user) !== undefined)
-      ? { allowed: false, reason: '' }
-      : authenticatedMayAll.authorize(user, attributes),
+  authorize: (user, attributes) => {
+    const isBound = accounts.has(user.name) || nodeOf(user) !== undefined;
+    if (attributes.type !== 'resource' || !isBound || attributes.subresource === 'selfnodeserver') return authenticatedMayAll.authorize(user, attributes);
+    return { allowed: false, reason: '' };
+  },
 };

@@ -17,6 +17,8 @@ interface Fields {
   readonly conditions?: readonly string[];
   readonly certificate?: string;
   readonly age?: number;
+  /** By the node that asks. */
+  readonly announced?: readonly string[];
 }
 
 function request({ spec, conditions = [], certificate, age = 0 }: Fields = {}): CertificateSigningRequest {
@@ -33,7 +35,7 @@ function request({ spec, conditions = [], certificate, age = 0 }: Fields = {}): 
   };
 }
 
-const decide = (fields: Fields, signs = true) => decideRequest({ request: request(fields), signs }, now);
+const decide = (fields: Fields, signs = true) => decideRequest({ request: request(fields), signs, announced: fields.announced ?? [] }, now);
 const told = (action: Action): string => {
   switch (action.type) {
     case 'approve-if-allowed':
@@ -51,6 +53,21 @@ describe('a request that nobody decided about', () => {
     expect(steps({})).toEqual(['approve: nodeclient']);
     expect(steps({ spec: { username: 'system:node:n1' } })).toEqual(['approve: selfnodeclient nodeclient']);
   });
+
+  /** For the name n1, by that node. */
+  const ofServer = { request: servingRequest, signerName: signers.nodeServing, usages: ['server auth', 'digital signature'], username: 'system:node:n1' };
+
+  test('is approved if it is a node that asks for the certificate of its endpoint, under names that it announces', () => {
+    expect(steps({ spec: ofServer, announced: ['10.0.0.7', 'n1'] })).toEqual(['approve: selfnodeserver']);
+  });
+
+  test.each<[string, Fields]>([
+    ['announces other names', { spec: ofServer, announced: ['n2', '10.0.0.7'] }],
+    ['announces nothing yet', { spec: ofServer }],
+    ['is another one', { spec: { ...ofServer, username: 'system:node:n2' }, announced: ['n1'] }],
+    ['would be a client as well', { spec: { ...ofServer, usages: [...ofServer.usages, 'client auth'] }, announced: ['n1'] }],
+    ['asks for no name', { spec: { ...ofServer, request: nodeRequest }, announced: ['n1'] }],
+  ])('waits for an administrator if the node %s', (_, given) => expect(steps(given)).toEqual([]));
 
   test.each<[string, Partial<CertificateSigningRequest['spec']>]>([
     ['is for another signer', { signerName: signers.client }],
@@ -134,6 +151,7 @@ const fields = fc.record(
     conditions: fc.subarray(['Approved', 'Denied', 'Failed', 'Odd']),
     certificate: fc.constant(simulatedCertificate),
     age: fc.nat(30 * hour),
+    announced: fc.subarray(['n1', '10.0.0.7']),
   },
   { requiredKeys: [] },
 );
@@ -154,10 +172,10 @@ function after(before: CertificateSigningRequest, action: Action): CertificateSi
   }
 }
 
-function settle(start: CertificateSigningRequest): CertificateSigningRequest | undefined {
+function settle(start: CertificateSigningRequest, announced: readonly string[] = []): CertificateSigningRequest | undefined {
   let current: CertificateSigningRequest | undefined = start;
   for (let pass = 0; pass < 4 && current !== undefined; pass++) {
-    const [action] = decideRequest({ request: current, signs: true }, now).actions;
+    const [action] = decideRequest({ request: current, signs: true, announced }, now).actions;
     if (action === undefined) return current;
     current = after(current, action);
   }
@@ -167,16 +185,16 @@ function settle(start: CertificateSigningRequest): CertificateSigningRequest | u
 
 describe('deciding', () => {
   test('settles: approved, signed or failed, then nothing', () => {
-    fc.assert(fc.property(fields, (given) => void settle(request(given))));
+    fc.assert(fc.property(fields, (given) => void settle(request(given), given.announced)));
   });
 
   test('comes to the same end wherever it was cut off', () => {
     fc.assert(
       fc.property(fields, (given) => {
         const start = request(given);
-        const [action] = decideRequest({ request: start, signs: true }, now).actions;
+        const [action] = decideRequest({ request: start, signs: true, announced: given.announced ?? [] }, now).actions;
         const next = action === undefined ? start : after(start, action);
-        expect(next === undefined ? undefined : settle(next)).toEqual(settle(start));
+        expect(next === undefined ? undefined : settle(next, given.announced)).toEqual(settle(start, given.announced));
       }),
     );
   });

@@ -1,14 +1,17 @@
 import type { CertificateSigningRequest, CertificateSigningRequestCondition } from '../../api/generated/types.ts';
 import { signers } from '../../api/kinds/certificates/signer-name.ts';
+import { parseIp } from '../../api/validation/ip.ts';
 import { type CertificateRequest, parseCertificateRequest } from '../../api/x509/certificate-request.ts';
 import { endOfCertificate } from '../../api/x509/certificates.ts';
 import type { Action, Decision, Permission } from './actions.ts';
-import { nodeClientProblem, signerRules } from './signer-rules.ts';
+import { nodeClientProblem, nodeServingProblem, signerRules } from './signer-rules.ts';
 
 export interface Snapshot {
   readonly request: CertificateSigningRequest;
   /** Whether this process has the authority's key. */
   readonly signs: boolean;
+  /** Names and addresses that the node announces that asks; none, if it is no node, or one that is not there yet. */
+  readonly announced: readonly string[];
 }
 
 const HOUR = 60 * 60_000;
@@ -17,6 +20,8 @@ const SETTLED_MS = HOUR;
 const PENDING_MS = 24 * HOUR;
 
 const own: Permission = { subresource: 'selfnodeclient', message: 'Auto approving self kubelet client certificate after SubjectAccessReview.' };
+/** Once part of Kubernetes, which now leaves serving certificates to administrators. */
+const serving: Permission = { subresource: 'selfnodeserver', message: 'Auto approving self kubelet server certificate after SubjectAccessReview.' };
 const any: Permission = { subresource: 'nodeclient', message: 'Auto approving kubelet client certificate after SubjectAccessReview.' };
 
 /** A request is approved if it is a node's and may be, signed once it is approved, and removed when nobody needs it any more. */
@@ -32,23 +37,33 @@ export function decideRequest(snapshot: Snapshot, now: number): Decision {
 const conditionOf = ({ status }: CertificateSigningRequest, type: string): CertificateSigningRequestCondition | undefined =>
   status.conditions?.find((condition) => condition.type === type);
 
-function stepsFor({ request, signs }: Snapshot): readonly Action[] {
+function stepsFor({ request, signs, announced }: Snapshot): readonly Action[] {
   const { status, spec } = request;
   if ((status.certificate ?? '') !== '' || conditionOf(request, 'Denied') !== undefined) return [];
   const parsed = parseCertificateRequest(spec.request);
   if (!parsed.ok) return [];
-  if (conditionOf(request, 'Approved') === undefined) return approvals(request, parsed.request);
+  if (conditionOf(request, 'Approved') === undefined) return approvals(request, parsed.request, announced);
   return signs && !hasFailed(request) ? signatures(request, parsed.request) : [];
 }
 
 const hasFailed = ({ status }: CertificateSigningRequest): boolean =>
   (status.conditions ?? []).some((condition) => condition.type === 'Failed' && (condition.status === '' || condition.status === 'True'));
 
-function approvals(request: CertificateSigningRequest, parsed: CertificateRequest): readonly Action[] {
+function approvals(request: CertificateSigningRequest, parsed: CertificateRequest, announced: readonly string[]): readonly Action[] {
   const { signerName, usages = [], username = '' } = request.spec;
-  if (signerName !== signers.nodeClient || nodeClientProblem(parsed, usages) !== undefined) return [];
   const isOwn = username === parsed.subject.commonName;
+  if (signerName === signers.nodeServing) {
+    const isNodes = isOwn && nodeServingProblem(parsed, usages) === undefined && areAnnounced(parsed, announced);
+    return isNodes ? [{ type: 'approve-if-allowed', request, permissions: [serving] }] : [];
+  }
+  if (signerName !== signers.nodeClient || nodeClientProblem(parsed, usages) !== undefined) return [];
   return [{ type: 'approve-if-allowed', request, permissions: isOwn ? [own, any] : [any] }];
+}
+
+/** A node serves under the names and addresses by which it is known, and no others. */
+function areAnnounced({ names }: CertificateRequest, announced: readonly string[]): boolean {
+  const addresses = announced.map((each) => parseIp(each)?.bytes.join('.'));
+  return names.dns.every((name) => announced.includes(name)) && names.ip.every((ip) => addresses.includes(ip.join('.')));
 }
 
 function signatures(request: CertificateSigningRequest, parsed: CertificateRequest): readonly Action[] {

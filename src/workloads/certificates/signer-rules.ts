@@ -36,7 +36,8 @@ export const nodeClientProblem: Rule = (request, usages) =>
   wrongCommonName(request) ??
   wrongUsages(usages, clientUsages);
 
-const nodeServingProblem: Rule = (request, usages) =>
+/** What is wrong with a request for the certificate of a node's own endpoint; undefined: nothing. */
+export const nodeServingProblem: Rule = (request, usages) =>
   wrongOrganization(request) ??
   (request.names.dns.length + request.names.ip.length === 0 ? 'DNS or IP subjectAltName is required' : undefined) ??
   notAllowed(request.names.email, 'Email') ??
