@@ -85,9 +85,10 @@ export const devicesScript = (directory: string): string =>
 const usualMessage = '/dev/termination-log';
 
 const devices = (own: readonly ContainerDevice[]): readonly string[] =>
-  own.map(({ hostPath, containerPath }) => {
+  own.map(({ hostPath, containerPath, readOnly }) => {
     const [from, to] = [quote(`/.host${hostPath}`), quote(containerPath)];
-    return `mkdir -p ${quote(parentOf(containerPath))} && cp -aL ${from} ${to} || fail ${quote(`cannot make the device ${containerPath}`)}`;
+    const bits = readOnly ? ` && chmod a-w ${to}` : '';
+    return `mkdir -p ${quote(parentOf(containerPath))} && cp -aL ${from} ${to}${bits} || fail ${quote(`cannot make the device ${containerPath}`)}`;
   });
 
 const ownFiles = ({ files: { hosts, resolvConf, hostname } }: Place): Readonly<Record<string, string>> => ({

@@ -93,7 +93,7 @@ export class KeptContainer {
     mkdirSync(this.#logDirectory, { recursive: true, mode: 0o755 });
     const log = new LogFile(this.logFile, world.clock, logBounds);
     writeFileSync(this.#terminationFile, '', { mode: 0o666 });
-    this.#limited = limit(layout.group, this.run.id.slice(0, 32), this.spec.resources);
+    this.#limited = limit(layout.group, this.run.id.slice(0, 32), { ...this.spec.resources, readOnlyDevices: readOnlyDevices(this.spec) });
     const child = launch(this.#command(), {
       stdio: [this.spec.stdin || this.spec.tty ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe'],
       mark: layout.mark(this.run.id),
@@ -243,6 +243,16 @@ export class KeptContainer {
     if (pid !== undefined) signal(pid, 'SIGKILL');
   }
 }
+
+/** By number, as the kernel knows them. One that is not there is found missing when the container is made. */
+const readOnlyDevices = ({ devices }: ContainerSpec): readonly string[] =>
+  devices.flatMap(({ readOnly, hostPath }) => {
+    const facts = readOnly ? statSync(hostPath, { throwIfNoEntry: false }) : undefined;
+    return facts === undefined ? [] : [deviceNumber(facts.rdev)];
+  });
+
+/** 'major:minor', in the way of Linux. */
+const deviceNumber = (rdev: number): string => `${(rdev >>> 8) & 0xfff}:${(rdev & 0xff) | ((rdev >>> 12) & 0xfff00)}`;
 
 const startErrorPrefix =
   'failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: ';

@@ -18,10 +18,15 @@ const unlimited: Limited = { directories: [], ranOutOfMemory: () => false, remov
 /** Processor time is given out in tenths of a second. */
 const periodUs = 100_000;
 
+export interface Limits extends ContainerLimits {
+  /** Block devices that it may read and not write to: '7:3'. Only version 1 can see to that. */
+  readonly readOnlyDevices: readonly string[];
+}
+
 /** `name`: one of its own below `group`, such as 'moor-1a2b/pod/container'. What cannot be limited is not. */
-export function limit(group: string, name: string, limits: ContainerLimits): Limited {
-  const { cpuMilli, cpuRequestMilli, memoryBytes } = limits;
-  if (cpuMilli === undefined && cpuRequestMilli === undefined && memoryBytes === undefined) return unlimited;
+export function limit(group: string, name: string, limits: Limits): Limited {
+  const { cpuMilli, cpuRequestMilli, memoryBytes, readOnlyDevices } = limits;
+  if (cpuMilli === undefined && cpuRequestMilli === undefined && memoryBytes === undefined && readOnlyDevices.length === 0) return unlimited;
   try {
     return existsSync(path.join(root, 'cgroup.controllers')) ? unified(path.join(root, group), name, limits) : separate(group, name, limits);
   } catch {
@@ -40,7 +45,7 @@ function unified(group: string, name: string, { cpuMilli, cpuRequestMilli, memor
   return of([directory], path.join(directory, 'memory.events'));
 }
 
-function separate(group: string, name: string, { cpuMilli, cpuRequestMilli, memoryBytes }: ContainerLimits): Limited {
+function separate(group: string, name: string, { cpuMilli, cpuRequestMilli, memoryBytes, readOnlyDevices }: Limits): Limited {
   const directories: string[] = [];
   const make = (controller: string): string => {
     const directory = path.join(root, controller, group, name);
@@ -55,6 +60,10 @@ function separate(group: string, name: string, { cpuMilli, cpuRequestMilli, memo
     const directory = make('cpu');
     if (cpuMilli !== undefined) tryWrite(path.join(directory, 'cpu.cfs_quota_us'), String(quota(cpuMilli)));
     if (cpuRequestMilli !== undefined) tryWrite(path.join(directory, 'cpu.shares'), String(Math.max(2, Math.round((cpuRequestMilli * 1024) / 1000))));
+  }
+  if (readOnlyDevices.length > 0 && existsSync(path.join(root, 'devices'))) {
+    const directory = make('devices');
+    for (const device of readOnlyDevices) tryWrite(path.join(directory, 'devices.deny'), `b ${device} w`);
   }
   const memory = directories.find((directory) => directory.startsWith(path.join(root, 'memory')));
   return of(directories, memory === undefined ? undefined : path.join(memory, 'memory.oom_control'));
