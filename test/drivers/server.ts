@@ -1,0 +1,120 @@
+/**
+ * Servers for tests, real ones: each in network, mount and process namespaces of its own, so that none needs a port, a directory or an address of
+ * this machine, and nothing of it is left when it ends. It ends with whoever started it, even if that one is killed: its input closes.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test, vi } from 'vitest';
+import { realPrograms } from '../../src/main/real-programs.ts';
+import { canSandbox } from '../../src/node/sandbox/detect.ts';
+
+export interface Server {
+  /** Where it is reached from this machine. */
+  readonly address: string;
+  /** Runs a program beside it; resolves with whether that went well, and what it wrote. */
+  inside(...command: readonly string[]): Promise<{ readonly ok: boolean; readonly output: string }>;
+  stop(): Promise<void>;
+}
+
+/** `script`: starts in the background what serves. /run and what it mounts are its own. */
+export async function startServer(script: string): Promise<Server> {
+  const frame = ['read -r go', 'mount -t tmpfs tmpfs /run', 'ip link set lo up', script, 'cat >/dev/null'].join('\n');
+  const child = spawn('unshare', ['-n', '-m', '-p', '--fork', '--mount-proc', '--kill-child', 'sh', '-ec', frame], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+    env: withSbin,
+  });
+  let said = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    said = `${said}${chunk}`.slice(-10_000);
+  });
+  const first = await firstIn(child);
+  const { link, address, gateway } = places();
+  const ip = (...args: readonly string[]) => execFileSync('ip', args, { stdio: 'pipe', env: withSbin });
+  const ipInside = (...args: readonly string[]) => execFileSync('nsenter', ['-t', first, '-n', 'ip', ...args], { stdio: 'pipe', env: withSbin });
+  ip('link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', first);
+  ip('addr', 'add', `${gateway}/30`, 'dev', link);
+  ip('link', 'set', link, 'up');
+  ipInside('addr', 'add', `${address}/30`, 'dev', 'eth0');
+  ipInside('link', 'set', 'eth0', 'up');
+  child.stdin?.write('go\n');
+  return {
+    address,
+    async inside(...command) {
+      if (child.exitCode !== null) throw new Error(`the server has ended: ${said}`);
+      const end = await realPrograms.run('nsenter', ['-t', first, '-n', '-m', '-p', ...command], { timeoutMs: 60_000 });
+      return { ok: end.type === 'exited' && end.code === 0, output: end.type === 'exited' ? end.output : end.type };
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        child.once('exit', () => resolve());
+        if (child.exitCode !== null || child.signalCode !== null) resolve();
+        else child.stdin?.end();
+      }),
+  };
+}
+
+const withSbin = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
+
+/** Ends what hangs, and measures nothing. */
+const longestMs = 120_000;
+
+/** A link and two addresses that nobody else has. */
+function places(): { readonly link: string; readonly address: string; readonly gateway: string } {
+  const [a = 0, b = 0] = randomBytes(2);
+  const network = `10.254.${a}`;
+  const first = b & ~3;
+  return { link: `srv${randomBytes(4).toString('hex')}`, gateway: `${network}.${first + 1}`, address: `${network}.${first + 2}` };
+}
+
+/** The first process in the namespaces. */
+async function firstIn({ pid = 0 }: ChildProcess): Promise<string> {
+  const children = () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return vi.waitUntil(children, { timeout: longestMs, interval: 10 });
+}
+
+/** Asks until it is so. */
+export async function until(isSo: () => Promise<{ readonly ok: boolean; readonly output: string }>): Promise<void> {
+  let last = '';
+  const asked = async () => {
+    const { ok, output } = await isSo();
+    last = output;
+    return ok;
+  };
+  await vi.waitUntil(asked, { timeout: longestMs, interval: 50 }).catch((error: unknown) => {
+    throw new Error(`it is still not so: ${last}`, { cause: error });
+  });
+}
+
+export interface Needs {
+  readonly programs: readonly string[];
+  /** Files that have to be there, and what they belong to. */
+  readonly files?: readonly string[];
+  /** Of Debian. */
+  readonly packages: string;
+}
+
+/** Tests with servers that `scripts/setup` installs. Where they are not, `otherwise` is what there is to test. */
+export function describeWithServer(
+  name: string,
+  needs: Needs,
+  { tests, otherwise }: { readonly tests: () => void; readonly otherwise: () => Promise<void> },
+): void {
+  const ability = canSandbox();
+  const missing = [...needs.programs.filter((program) => !isOnPath(program)), ...(needs.files ?? []).filter((file) => !isThere(file))];
+  const why = ability.can ? (missing.length === 0 ? undefined : `${missing.join(', ')} missing (Debian: ${needs.packages})`) : ability.why;
+  if (why === undefined) describe(name, tests);
+  else test(`${name}, of which only refusals can be seen here: ${why}`, otherwise);
+}
+
+const isOnPath = (program: string): boolean => (withSbin.PATH ?? '').split(':').some((directory) => isThere(path.join(directory, program)));
+
+function isThere(file: string): boolean {
+  try {
+    accessSync(file, constants.F_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
