@@ -1,34 +1,9 @@
 /** Pods on hollow nodes, in simulated time: each goes through its life as with a kubelet. */
 import { describe, expect, test } from 'vitest';
-import type { ContainerState, Pod } from '../../src/api/generated/types.ts';
 import { configMapKind } from '../../src/api/kinds/config-map.ts';
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
-import { simulate } from '../../src/sim/world.ts';
-import { conditions, NodeCluster } from './cluster.ts';
-
-const story = (tell: (cluster: NodeCluster) => Promise<void>) => () =>
-  simulate(1, async (world) => {
-    const cluster = await NodeCluster.start(world);
-    await cluster.run({ world }).ready;
-    await tell(cluster);
-    expect(world.lines.filter(({ level }) => level === 'error')).toEqual([]);
-  });
-
-const seconds = 1000;
-
-function say({ waiting, running, terminated }: ContainerState): string {
-  if (running !== undefined) return 'running';
-  if (terminated !== undefined) return `ended with ${terminated.exitCode}`;
-  return `waiting: ${waiting?.reason}`;
-}
-
-/** 'Running app: running ×1' */
-function shown({ status }: Pod): string {
-  const all = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
-  return [status.phase, ...all.map(({ name, state, restartCount }) => `${name}: ${say(state)}${restartCount === 0 ? '' : ` ×${restartCount}`}`)].join(', ');
-}
-
-const show = async (cluster: NodeCluster, name: string) => shown(await cluster.getPod(name));
+import { conditions } from './cluster.ts';
+import { seconds, show, shown, story } from './pod-story.ts';
 
 describe('a pod', () => {
   test(
@@ -291,127 +266,6 @@ describe('a pod', () => {
       await cluster.world.sleep(1 * seconds);
       expect(await show(cluster, 'web')).toBe('Running, app: running');
       expect(await cluster.events('web')).toContain('InvalidAnnotation: mooring.dev/run-for: "soon" makes no sense and is ignored');
-    }),
-  );
-});
-
-describe('a pod that is deleted', () => {
-  test(
-    'has the time that its containers need, and is gone then',
-    story(async (cluster) => {
-      await cluster.pod('slow', {}, { 'mooring.dev/stop-after': '10s' });
-      await cluster.world.sleep(1 * seconds);
-      await cluster.deletePod('slow');
-      await cluster.world.sleep(9 * seconds);
-      const pod = await cluster.getPod('slow');
-      expect(shown(pod)).toBe('Running, app: running');
-      expect(pod.status.observedGeneration).toBe(2);
-      await cluster.world.sleep(2 * seconds);
-      expect(await cluster.findPod('slow')).toBeUndefined();
-      expect((await cluster.events('slow')).filter((event) => event.startsWith('Killing'))).toEqual(['Killing: Stopping container app']);
-    }),
-  );
-
-  test(
-    'has no more time than its grace period',
-    story(async (cluster) => {
-      await cluster.pod('stubborn', { terminationGracePeriodSeconds: 5 }, { 'mooring.dev/stop-after': '1h' });
-      const seen = new Set<string>();
-      await cluster.world.sleep(1 * seconds);
-      await cluster.change(podKind, { namespace: 'default', name: 'stubborn' }, (pod) => ({
-        ...pod,
-        metadata: { ...pod.metadata, finalizers: ['example.com/look'] },
-      }));
-      await cluster.deletePod('stubborn');
-      for (let i = 0; i < 14; i++) {
-        await cluster.world.sleep(500);
-        seen.add(await show(cluster, 'stubborn'));
-      }
-      expect([...seen]).toEqual(['Running, app: running', 'Failed, app: ended with 137']);
-      expect((await cluster.getPod('stubborn')).metadata.deletionGracePeriodSeconds).toBe(0);
-    }),
-  );
-
-  test(
-    'before its containers were there has failed in its last moment',
-    story(async (cluster) => {
-      await cluster.podWith('web', ['missing']);
-      await cluster.world.sleep(1 * seconds);
-      await cluster.change(podKind, { namespace: 'default', name: 'web' }, (pod) => ({
-        ...pod,
-        metadata: { ...pod.metadata, finalizers: ['example.com/look'] },
-      }));
-      await cluster.deletePod('web');
-      await cluster.world.sleep(1 * seconds);
-      const pod = await cluster.getPod('web');
-      expect(shown(pod)).toBe('Failed, app: ended with 137');
-      expect(pod.status.containerStatuses?.[0]?.state.terminated).toMatchObject({
-        reason: 'ContainerStatusUnknown',
-        message: 'The container could not be located when the pod was terminated',
-      });
-    }),
-  );
-
-  test(
-    'by force is gone at once, and its address is free',
-    story(async (cluster) => {
-      await cluster.pod('web', { nodeName: 'node-1' });
-      await cluster.world.sleep(1 * seconds);
-      await cluster.deletePod('web', 0);
-      await cluster.pod('web', { nodeName: 'node-1' });
-      await cluster.world.sleep(1 * seconds);
-      expect(await show(cluster, 'web')).toBe('Running, app: running');
-    }),
-  );
-});
-
-describe('a node', () => {
-  const asks = (cpu: string) => ({ containers: [{ name: 'app', image: 'nginx', resources: { requests: { cpu } } }] });
-
-  test(
-    'does not take more than it has room for, even if all come at once',
-    story(async (cluster) => {
-      for (let i = 0; i < 6; i++) await cluster.pod(`web-${i}`, asks('1'));
-      await cluster.world.sleep(1 * seconds);
-      const pods = await Promise.all([0, 1, 2, 3, 4, 5].map((i) => cluster.getPod(`web-${i}`)));
-      expect(pods.filter(({ status }) => status.phase === 'Running')).toHaveLength(4);
-      const refused = pods.find(({ status }) => status.phase === 'Failed');
-      expect(refused?.status).toEqual({
-        observedGeneration: 1,
-        phase: 'Failed',
-        reason: 'OutOfcpu',
-        message: "Pod was rejected: Node didn't have enough resource: cpu, requested: 1000, used: 4000, capacity: 4000",
-        startTime: '2026-01-01T00:00:00Z',
-        qosClass: 'Burstable',
-      });
-      expect(await cluster.events(refused?.metadata.name)).toEqual([
-        "OutOfcpu: Node didn't have enough resource: cpu, requested: 1000, used: 4000, capacity: 4000",
-      ]);
-    }),
-  );
-
-  test(
-    'takes another when one is gone',
-    story(async (cluster) => {
-      await cluster.pod('big', asks('4'));
-      await cluster.world.sleep(1 * seconds);
-      await cluster.deletePod('big');
-      await cluster.world.sleep(1 * seconds);
-      await cluster.pod('next', asks('4'));
-      await cluster.world.sleep(1 * seconds);
-      expect(await show(cluster, 'next')).toBe('Running, app: running');
-    }),
-  );
-
-  test(
-    'gives every pod an address of its own',
-    story(async (cluster) => {
-      for (let i = 0; i < 10; i++) await cluster.pod(`web-${i}`);
-      await cluster.pod('host', { nodeName: 'node-2', hostNetwork: true });
-      await cluster.world.sleep(1 * seconds);
-      const pods = await Promise.all(Array.from({ length: 10 }, (_, i) => cluster.getPod(`web-${i}`)));
-      expect(new Set(pods.map(({ status }) => status.podIP)).size).toBe(10);
-      expect((await cluster.getPod('host')).status.podIP).toBe('172.18.0.3');
     }),
   );
 });
