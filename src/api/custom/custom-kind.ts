@@ -100,10 +100,11 @@ function dropStatus(object: KubeObject): void {
   delete (object as KubeObject & { status?: unknown }).status;
 }
 
-/** A write of the status leaves all else as it was, metadata included. */
+/** A write of the status leaves all else as it was, metadata included; but who wrote it is kept. */
 function keepMetadata(object: KubeObject, old: KubeObject): void {
-  const { resourceVersion } = object.metadata;
-  object.metadata = { ...cloneObject(old.metadata), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  const { resourceVersion, managedFields } = object.metadata;
+  const { managedFields: _, ...kept } = cloneObject(old.metadata);
+  object.metadata = { ...kept, ...(resourceVersion === undefined ? {} : { resourceVersion }), ...(managedFields === undefined ? {} : { managedFields }) };
 }
 
 const blocking: ReadonlySet<FieldError['type']> = new Set(['NotSupported', 'Required', 'TooLong', 'TooMany', 'TypeInvalid']);

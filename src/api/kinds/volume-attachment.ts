@@ -1,5 +1,5 @@
 import { type FieldError, forbidden, invalid, required, tooLong } from '../field-error.ts';
-import type { ObjectMeta, VolumeAttachment, VolumeAttachmentSource, VolumeAttachmentStatus, VolumeError } from '../generated/types.ts';
+import type { VolumeAttachment, VolumeAttachmentSource, VolumeAttachmentStatus, VolumeError } from '../generated/types.ts';
 import type { Kind } from '../kind.ts';
 import { semanticallyEqual } from '../validation/equality.ts';
 import { goForm } from '../validation/go-form.ts';
@@ -9,6 +9,7 @@ import { validatePersistentVolumeSpec } from '../validation/persistent-volume-sp
 import { byteLength, outOfRange } from '../validation/text.ts';
 import { validateCsiDriverName } from '../validation/volume-sources.ts';
 import { ageColumn, booleanColumn, nameColumn, textColumn } from './columns.ts';
+import { keepMetadata } from './status-metadata.ts';
 import { everyVerb } from './verbs.ts';
 import { defaultVolumeSources } from './volume-source-defaults.ts';
 
@@ -61,14 +62,6 @@ function validateUpdate(attachment: VolumeAttachment, old: VolumeAttachment): Fi
   return [invalid('spec', goForm('VolumeAttachmentSpec', attachment.spec), IMMUTABLE)];
 }
 
-/** A write to the status of an attachment leaves labels, annotations, finalizers and owners alone. */
-function keepMetadata(metadata: ObjectMeta, old: ObjectMeta): void {
-  for (const key of ['labels', 'annotations', 'finalizers', 'ownerReferences', 'deletionTimestamp'] as const) {
-    if (old[key] === undefined) delete metadata[key];
-    else Object.assign(metadata, { [key]: old[key] });
-  }
-}
-
 export const volumeAttachmentKind: Kind<VolumeAttachment> = {
   group: 'storage.k8s.io',
   version: 'v1',
@@ -92,7 +85,7 @@ export const volumeAttachmentKind: Kind<VolumeAttachment> = {
   validateUpdate,
   checks: { update: ['metadata', 'object', 'change'], status: ['metadata', 'object', 'change'] },
   status: {
-    prepareForUpdate: (attachment, old) => keepMetadata(attachment.metadata, old.metadata),
+    prepareForUpdate: keepMetadata,
     validateUpdate,
   },
   hasGeneration: false,

@@ -130,6 +130,22 @@ story('status and scale are written by themselves; strategic patches are unknown
   expect(await patch('a', {}, 'application/strategic-merge-patch+json')).toMatchObject({ code: 415 });
 });
 
+story('whoever writes a status owns its fields, and nothing else', async (api) => {
+  await api.create(widgets, widget('a'));
+  const body = { ...widget('a'), status: { replicas: 2 } };
+  const applied = await api.send('PATCH', `${widgets}/a/status`, { body, contentType: 'application/apply-patch+yaml', query: 'fieldManager=applier' });
+  const patched = await api.send('PATCH', `${widgets}/a/status`, {
+    body: { spec: { color: 'red' }, status: { replicas: 3 } },
+    contentType: 'application/merge-patch+json',
+    query: 'fieldManager=patcher',
+  });
+  const owners = ({ body }: typeof applied) =>
+    (body.metadata.managedFields ?? []).map(({ manager, subresource, fieldsV1 }: Record<string, unknown>) => [manager, subresource, fieldsV1]);
+  expect(owners(applied)).toContainEqual(['applier', 'status', { 'f:status': { 'f:replicas': {} } }]);
+  expect(owners(patched)).toContainEqual(['patcher', 'status', { 'f:status': { 'f:replicas': {} } }]);
+  expect(owners(patched).flat()).not.toContain('applier');
+});
+
 story('selectable fields select', async (api) => {
   await api.create(widgets, widget('a', { color: 'red' }));
   await api.create(widgets, widget('b', { color: 'green' }));

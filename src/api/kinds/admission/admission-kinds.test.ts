@@ -4,7 +4,7 @@ import { loadExpressions } from '../../admission/expressions.ts';
 import type { ValidatingAdmissionPolicy } from '../../generated/types.ts';
 import type { Kind } from '../../kind.ts';
 import type { KubeObject } from '../../object.ts';
-import { created, type Raw, refusal, row, statusRefusal, updateRefusal } from '../try-kind.ts';
+import { created, type Raw, refusal, row, statusRefusal, statusUpdated, updateRefusal } from '../try-kind.ts';
 import { mutatingAdmissionPolicyKind } from './mutating-policies.ts';
 import { mutatingAdmissionPolicyBindingKind, validatingAdmissionPolicyBindingKind } from './policy-bindings.ts';
 import { validatingAdmissionPolicyKind } from './validating-policies.ts';
@@ -269,6 +269,10 @@ describe('a policy that validates', () => {
       'FieldValueRequired status.typeChecking.expressionWarnings[0].warning: Required value',
       'FieldValueRequired status.typeChecking.expressionWarnings[0].fieldRef: Required value',
     ]);
+    const labelled = statusUpdated(validatingAdmissionPolicyKind, old, ({ metadata }) =>
+      Object.assign(metadata, { labels: { a: 'b' }, finalizers: ['a.b/c'] }),
+    );
+    expect([labelled.metadata.labels, labelled.metadata.finalizers]).toEqual([undefined, undefined]);
   });
 });
 

@@ -6,6 +6,7 @@ import { validateConditions } from '../../validation/conditions.ts';
 import { validateLabelName } from '../../validation/labels.ts';
 import { byteLength } from '../../validation/text.ts';
 import { ageColumn, integerColumn, nameColumn, textColumn } from '../columns.ts';
+import { keepMetadata } from '../status-metadata.ts';
 import { admissionKind } from './admission-kind.ts';
 import { validateExpression } from './conditions.ts';
 import { paramKindCell, readVariables, validatePolicyHead } from './policy-rules.ts';
@@ -95,7 +96,7 @@ export const validatingAdmissionPolicyKind: Kind<ValidatingAdmissionPolicy> = {
   validate: (policy) => validate(policy, undefined),
   validateUpdate: (policy, old) => validate(policy, old.spec),
   warnings: ({ metadata }) => reservedNameWarnings(metadata.name),
-  status: { validateUpdate: validateStatus },
+  status: { prepareForUpdate: keepMetadata, validateUpdate: validateStatus },
   columns: [
     nameColumn,
     integerColumn('Validations', ({ spec }) => (spec.validations ?? []).length),
