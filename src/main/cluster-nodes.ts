@@ -87,7 +87,7 @@ async function runSandboxes(
   const { startSandboxNodes } = await import('./sandbox-nodes.ts');
   const { RuntimeStreams } = await import('../node/streams/pod-streams.ts');
   const nodes = await startSandboxNodes({ settings, capacity, directory: path.join(dataDir, 'nodes'), hidden: [dataDir], images }, server);
-  for (const [name, runtime] of nodes.runtimes) podStreams.set(name, new RuntimeStreams(runtime));
+  for (const [name, { runtime, pages }] of nodes.offers) podStreams.set(name, new RuntimeStreams(runtime, pages));
   for (const [name, stats] of nodes.stats) nodeStats.set(name, stats);
   return nodes;
 }

@@ -60,8 +60,7 @@ export async function openEndpoint({ access, listen, world }: EndpointOptions): 
 async function serve(endpoint: NodeEndpoint, what: Served, world: World): Promise<() => Promise<void>> {
   const { agent, host, runtime, own, files, expirationSeconds, renewAt } = what;
   const callers = new Callers({ client: agent.client, node: host.name, clock: world.clock });
-  const streams = new RuntimeStreams(runtime);
-  endpoint.serve({ callers, offers: { pods: agent.pods, streams, page: (path, query) => agent.pages.page(path, query) } });
+  endpoint.serve({ callers, offers: { pods: agent.pods, streams: new RuntimeStreams(runtime, agent.pages) } });
   const wanted: CertificateWanted = { node: host.name, use: 'serving', hosts: [host.name, host.ip], files, world, expirationSeconds };
   const present = (certificate: KeyAndCertificate): void => endpoint.present(certificate);
   const current = await keptCertificate(wanted);

@@ -39,8 +39,7 @@ export interface SandboxNodesOptions {
 export interface SandboxNodes extends Pick<NodeAgent, 'ready' | 'stop'> {
   readonly hosts: ReadonlyMap<string, Host>;
   /** By node. */
-  readonly runtimes: ReadonlyMap<string, Runtime>;
-  readonly pages: ReadonlyMap<string, NodePages>;
+  readonly offers: ReadonlyMap<string, { readonly runtime: Runtime; readonly pages: NodePages }>;
   readonly stats: ReadonlyMap<string, NodeStats>;
 }
 
@@ -49,8 +48,7 @@ export async function startSandboxNodes({ settings, capacity, directory, hidden,
   const { world, connect, connectNode } = server;
   const machine = { architecture: '', kernelVersion: '', osImage: '', containerRuntimeVersion: '', kubeletVersion: '' };
   const hosts = new Map<string, Host>();
-  const runtimes = new Map<string, Runtime>();
-  const pages = new Map<string, NodePages>();
+  const offers = new Map<string, { readonly runtime: Runtime; readonly pages: NodePages }>();
   const stats = new Map<string, NodeStats>();
   const agents: NodeAgent[] = [];
   for (const { name, labels } of hollowHosts({ ...settings, drivers: [] }, machine, sha256).values()) {
@@ -62,16 +60,14 @@ export async function startSandboxNodes({ settings, capacity, directory, hidden,
     const host = images === undefined ? here : images.on(here);
     const runtime = sandboxOn(world, { root: path.join(root, 'sandbox'), podCidr, hidden });
     hosts.set(name, host);
-    runtimes.set(name, runtime);
     const agent = await startAgentHere({ host, root, runtime, images }, { world, reader: connect('moor-informers'), teller: connect('hollow-nodes'), own });
-    pages.set(name, agent.pages);
+    offers.set(name, { runtime, pages: agent.pages });
     stats.set(name, agent.stats);
     agents.push(agent);
   }
   return {
     hosts,
-    runtimes,
-    pages,
+    offers,
     stats,
     ready: Promise.all(agents.map(({ ready }) => ready)).then(() => undefined),
     stop: async () => void (await Promise.all(agents.map((agent) => agent.stop()))),

@@ -11,6 +11,24 @@ export interface PodStreams {
   exec(pod: Pod, container: string, options: ExecOptions): Promise<Streamed<Session>>;
   attach(pod: Pod, container: string, options: AttachOptions): Promise<Streamed<Session>>;
   ports(pod: Pod): Promise<Streamed<Ports>>;
+  /** Whatever else a node tells, by the paths of kubelets. */
+  page(request: PageRequest): Promise<PageAnswer>;
+}
+
+export interface PageRequest {
+  readonly method: string;
+  readonly path: string;
+  /** As it was sent; empty: none. */
+  readonly query: string;
+  readonly contentType: string | undefined;
+  readonly body: Uint8Array;
+}
+
+/** Right or wrong, it is the node's. */
+export interface PageAnswer {
+  readonly code: number;
+  readonly contentType: string;
+  readonly body: Readable;
 }
 
 /** `code`: of HTTP, by which the node refuses. */

@@ -30,7 +30,8 @@ export function forwardPorts(line: { readonly socket: Duplex; readonly head: Buf
 
 async function forwardOne({ error, data }: { readonly error: SpdyStream; readonly data: SpdyStream }, pod: Pod, ports: Ports): Promise<void> {
   const port = Number(data.headers.get('port'));
-  const end = (message = ''): void => {
+  const end = (message?: string): void => {
+    if (error.writableEnded) return;
     error.end(message);
     data.end();
   };

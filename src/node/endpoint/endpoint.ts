@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { World } from '../../world/world.ts';
 import type { Callers } from './callers.ts';
-import { type Answer, type Asked, type NodeOffers, Refused, respond, type Responder, responderOf, text, upgradeResponder } from './exchange.ts';
+import { type Answer, type Asked, type NodeOffers, Refused, type Responder, responderOf, text, upgradeResponder } from './exchange.ts';
 import { subresourcesOf, verbOf } from './routes.ts';
 import { answer } from './service.ts';
 
@@ -108,9 +108,9 @@ export class NodeEndpoint {
       const asked = askedOf(request, responder);
       await this.#admit(request, asked);
       const said = await answer(asked, this.#offers(), this.#world);
-      if (said !== 'streams') respond(responder, said);
+      if (said !== 'streams') responder.answer(said);
     } catch (error) {
-      respond(responder, this.#failure(error));
+      responder.answer(this.#failure(error));
     }
   }
 

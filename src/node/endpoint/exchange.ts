@@ -10,8 +10,6 @@ export interface NodeOffers {
   /** Those that are to run here. */
   readonly pods: () => readonly Pod[];
   readonly streams: PodStreams;
-  /** Undefined: there is no such page. */
-  readonly page: (path: string, query: URLSearchParams) => Promise<{ readonly contentType: string; readonly body: string } | undefined>;
 }
 
 export interface Asked {
@@ -39,11 +37,9 @@ export class Refused extends Error {
 export const text = (code: number, body: string): Answer => ({ code, contentType: 'text/plain; charset=utf-8', body });
 
 export interface Responder extends UpgradeRequest {
+  /** To a caller that has left meanwhile it is lost. */
   answer(answer: Answer): void;
 }
-
-/** What is said to a caller that has left meanwhile is lost, and nobody else's business. */
-export const respond = (responder: Responder, answer: Answer): void => responder.answer(answer);
 
 const headerOf = (request: IncomingMessage) => ({
   header: (name: string): string | undefined => [request.headers[name] ?? []].flat()[0],

@@ -3,7 +3,6 @@
 export type Route =
   | { readonly type: 'logs' | 'exec' | 'attach'; readonly namespace: string; readonly pod: string; readonly uid: string; readonly container: string }
   | { readonly type: 'ports'; readonly namespace: string; readonly pod: string; readonly uid: string }
-  | { readonly type: 'pods' }
   /** Whatever else the node tells of itself. */
   | { readonly type: 'page'; readonly path: string };
 
@@ -20,8 +19,6 @@ export function routeOf(path: string): Route | undefined {
       return { type: first, namespace, pod, uid: fourth === undefined ? '' : third, container: fourth ?? third };
     case 'portForward':
       return names.length === 2 || names.length === 3 ? { type: 'ports', namespace, pod, uid: third } : undefined;
-    case 'pods':
-      return names.length === 0 || path === '/pods/' ? { type: 'pods' } : undefined;
     default:
       return { type: 'page', path };
   }

@@ -13,7 +13,7 @@ export async function answer(asked: Asked, offers: NodeOffers, world: World): Pr
   const route = routeOf(asked.path);
   if (route === undefined) throw notFound();
   const isSession = route.type === 'exec' || route.type === 'attach' || route.type === 'ports';
-  if (asked.method !== 'GET' && !(isSession && asked.method === 'POST')) throw new Refused(405, '405: Method Not Allowed');
+  if (route.type !== 'page' && asked.method !== 'GET' && !(isSession && asked.method === 'POST')) throw new Refused(405, '405: Method Not Allowed');
   try {
     return await answerRoute(route, { asked, offers, world });
   } catch (error) {
@@ -31,13 +31,8 @@ interface Around {
 async function answerRoute(route: Route, around: Around): Promise<Answer | 'streams'> {
   const { asked, offers } = around;
   switch (route.type) {
-    case 'pods':
-      return { code: 200, contentType: 'application/json', body: podList(offers.pods()) };
-    case 'page': {
-      const page = await offers.page(route.path, asked.query);
-      if (page === undefined) throw notFound();
-      return { code: 200, ...page };
-    }
+    case 'page':
+      return offers.streams.page({ method: asked.method, path: route.path, query: asked.query.toString(), contentType: undefined, body: new Uint8Array() });
     case 'logs':
       return logsOf(route, around);
     case 'exec':
@@ -81,7 +76,7 @@ async function openSession(route: OfContainer, { asked, offers, world }: Around)
 }
 
 /** @throws Refused */
-function podOf({ namespace, pod: name, uid }: Exclude<Route, { type: 'pods' | 'page' }>, { pods }: NodeOffers, otherwise: string): Pod {
+function podOf({ namespace, pod: name, uid }: Exclude<Route, { type: 'page' }>, { pods }: NodeOffers, otherwise: string): Pod {
   const pod = pods().find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
   if (pod === undefined) throw new Refused(404, otherwise);
   if (uid !== '' && uid !== pod.metadata.uid) throw new Refused(404, 'pod not found');
@@ -90,9 +85,6 @@ function podOf({ namespace, pod: name, uid }: Exclude<Route, { type: 'pods' | 'p
 
 const containersOf = ({ spec }: Pod): readonly string[] =>
   [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])].map(({ name }) => name);
-
-const podList = (pods: readonly Pod[]): string =>
-  `${JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items: pods.map(({ kind: _, apiVersion: __, ...pod }) => pod) })}\n`;
 
 const notFound = (): Refused => new Refused(404, '404 page not found\n');
 

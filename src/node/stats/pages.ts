@@ -41,6 +41,9 @@ export class NodePages {
         return { contentType: 'text/plain; version=0.0.4; charset=utf-8', body: volumeMetrics(await this.#options.stats.volumes()) };
       case '/stats/summary':
         return { contentType: 'application/json', body: JSON.stringify(await this.#summary(query.get('only_cpu_and_memory') === 'true'), undefined, 1) };
+      case '/pods':
+      case '/pods/':
+        return { contentType: 'application/json', body: podList(this.#options.pods()) };
       default:
         return undefined;
     }
@@ -60,3 +63,7 @@ export class NodePages {
     });
   }
 }
+
+/** As an API server lists them. */
+const podList = (pods: readonly Pod[]): string =>
+  `${JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items: pods.map(({ kind: _, apiVersion: __, ...pod }) => pod) })}\n`;

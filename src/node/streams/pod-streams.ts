@@ -1,15 +1,31 @@
 /** What a node offers of its pods, from what a runtime has: logs, programs in containers, connections. */
-import type { Duplex, Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import type { ContainerStatus, Pod } from '../../api/generated/types.ts';
-import type { LogOptions, PodStreams, Ports, Streamed } from '../../streams/contract.ts';
+import type { LogOptions, PageAnswer, PageRequest, PodStreams, Ports, Streamed } from '../../streams/contract.ts';
 import type { AttachOptions, ContainerRun, ExecOptions, RuntimeFailure, Runtime, Session } from '../runtime.ts';
 import { readLog } from './logs.ts';
 
+/** What a node tells by the paths of kubelets; undefined: there is no such page. */
+interface Pages {
+  page(path: string, query: URLSearchParams): Promise<{ readonly contentType: string; readonly body: string } | undefined>;
+}
+
 export class RuntimeStreams implements PodStreams {
   readonly #runtime: Runtime;
+  readonly #pages: Pages;
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: Runtime, pages: Pages) {
     this.#runtime = runtime;
+    this.#pages = pages;
+  }
+
+  async page({ method, path, query }: PageRequest): Promise<PageAnswer> {
+    const found = method === 'GET' ? await this.#pages.page(path, new URLSearchParams(query)) : undefined;
+    const { contentType, body } = found ?? {
+      contentType: 'text/plain; charset=utf-8',
+      body: method === 'GET' ? '404 page not found\n' : '405: Method Not Allowed',
+    };
+    return { code: found !== undefined ? 200 : method === 'GET' ? 404 : 405, contentType, body: Readable.from([Buffer.from(body)]) };
   }
 
   async logs(pod: Pod, container: string, options: LogOptions): Promise<Streamed<Readable>> {

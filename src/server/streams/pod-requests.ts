@@ -1,7 +1,9 @@
-/** Requests for what goes on inside of pods: logs, exec, attach, portforward. */
+/** Requests for what goes on inside of pods (logs, exec, attach, portforward) and for what nodes tell of themselves. */
 import type { Readable } from 'node:stream';
 import type { Pod } from '../../api/generated/types.ts';
+import { nodeKind } from '../../api/kinds/node.ts';
 import { podKind } from '../../api/kinds/workloads/pod.ts';
+import type { KubeObject } from '../../api/object.ts';
 import { ApiError, statusErrors } from '../../api/status.ts';
 import type { World } from '../../world/world.ts';
 import type { Api, User } from '../api.ts';
@@ -9,7 +11,7 @@ import { type AttachOptions, NodeUnreachable, type PodStreams, type Refusal, typ
 import { attachOptions, containerOf, execOptions, logOptions } from '../../streams/options.ts';
 import { servePorts, serveSession, StreamRefused } from '../../streams/upgrades.ts';
 import { type Attributes, type Authorizer, forbiddenError } from '../auth/authorizer.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { Exchange, ResponseHead } from '../http/exchange.ts';
 import { nothingRuns } from './hollow.ts';
 
 export interface PodRequestsOptions {
@@ -51,6 +53,7 @@ export class PodRequests {
   async #serve(request: PodRequest): Promise<void> {
     const { attributes, query } = request;
     const { subresource } = attributes;
+    if (attributes.resource === 'nodes') return this.#serveNode(request);
     if (attributes.verb !== 'get' && (attributes.verb !== 'create' || subresource === 'log')) throw statusErrors.methodNotAllowed(podKind, attributes.verb);
     if (subresource !== 'log') await this.#demandCreate(request);
     const pod = await this.#pod(attributes);
@@ -78,17 +81,21 @@ export class PodRequests {
     if (!decision.allowed) throw forbiddenError(user, asked, decision.reason);
   }
 
-  async #pod({ namespace, name }: PodRequest['attributes']): Promise<Pod> {
+  #pod({ namespace, name }: PodRequest['attributes']): Promise<Pod> {
+    return this.#read<Pod>(`/api/v1/namespaces/${namespace}/pods/${name}`, () => statusErrors.notFound(podKind, name));
+  }
+
+  async #read<T extends KubeObject>(path: string, otherwise: () => ApiError): Promise<T> {
     const response = await this.#options.api.handle({
       method: 'GET',
-      path: `/api/v1/namespaces/${namespace}/pods/${name}`,
+      path,
       query: new URLSearchParams(),
       user: { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] },
       body: { type: 'none' },
       userAgent: 'moor/streams',
     });
-    if (response.type !== 'object') throw statusErrors.notFound(podKind, name);
-    return response.stored.object as Pod;
+    if (response.type !== 'object') throw otherwise();
+    return response.stored.object as T;
   }
 
   #node({ metadata, spec }: Pod): PodStreams {
@@ -97,6 +104,34 @@ export class PodRequests {
     const node = this.#options.node(nodeName);
     if (node === undefined) throw nothingRuns(nodeName);
     return node;
+  }
+
+  /** What a node tells of itself, by the path behind `proxy`: asked as it was sent, answered as it was said. */
+  async #serveNode({ exchange, attributes: { name }, auditId }: PodRequest): Promise<void> {
+    if (exchange.upgrade !== undefined) throw statusErrors.badRequest('no other protocol than HTTP is passed on to nodes');
+    const [, before = '', path = '', query = ''] = /^([^?]*?\/proxy)([^?]*)\??(.*)$/s.exec(exchange.target) ?? [];
+    const headers = ['audit-id', auditId, 'cache-control', 'no-cache, private'];
+    if (path === '' && exchange.method === 'GET') {
+      return exchange.respond({ code: 301, headers: [...headers, 'location', `${before}/${query === '' ? '' : `?${query}`}`] }, new Uint8Array());
+    }
+    const node = this.#options.node(await this.#nodeNamed(name));
+    if (node === undefined) throw nothingRuns(name);
+    const body = exchange.method === 'GET' ? new Uint8Array() : await exchange.body(mostSentOn);
+    const answer = await node
+      .page({ method: exchange.method, path: path === '' ? '/' : path, query, contentType: exchange.header('content-type'), body })
+      .catch((error: unknown) => {
+        throw error instanceof NodeUnreachable ? statusErrors.serviceUnavailable(`error trying to reach service: ${error.message}`) : error;
+      });
+    pour(answer.body, exchange, { code: answer.code, headers: [...headers, 'content-type', answer.contentType] });
+    return undefined;
+  }
+
+  /** Requests may say to which port they are; there is one. @throws ApiError if there is no such node */
+  async #nodeNamed(asked: string): Promise<string> {
+    const name = /^(?:https:)?([^:]+)(?::\d*)?$/.exec(asked)?.[1];
+    if (name === undefined) throw statusErrors.badRequest(`invalid node request ${JSON.stringify(asked)}`);
+    await this.#read(`/api/v1/nodes/${name}`, () => statusErrors.notFound(nodeKind, name));
+    return name;
   }
 
   async #serveLog({ exchange, query, auditId }: PodRequest, pod: Pod): Promise<void> {
@@ -111,7 +146,7 @@ export class PodRequests {
         throw new ApiError(500, '', `Get ${JSON.stringify(error.url)}: ${error.message}`);
       });
     if (!log.ok) throw logRefused(log, pod.metadata.name ?? '');
-    pour(log.value, exchange, headers);
+    pour(log.value, exchange, { code: 200, headers });
     return undefined;
   }
 
@@ -147,8 +182,8 @@ function logRefused({ code, message }: Refusal, pod: string): ApiError {
 }
 
 /** As the client takes it; nobody reads further for a client that has left. */
-function pour(source: Readable, exchange: Exchange, headers: readonly string[]): void {
-  const output = exchange.open({ code: 200, headers });
+function pour(source: Readable, exchange: Exchange, head: ResponseHead): void {
+  const output = exchange.open(head);
   exchange.onClose(() => source.destroy());
   source.on('data', (chunk: Buffer) => {
     output.write(chunk);
@@ -161,3 +196,5 @@ function pour(source: Readable, exchange: Exchange, headers: readonly string[]):
 }
 
 const mostBuffered = 256 * 1024;
+/** What is sent on to a node at most. */
+const mostSentOn = 1024 * 1024;

@@ -1,5 +1,5 @@
-const served: ReadonlySet<string> = new Set(['log', 'exec', 'attach', 'portforward']);
+const ofPods: ReadonlySet<string> = new Set(['log', 'exec', 'attach', 'portforward']);
 
-/** Whether a request is about what goes on inside of a pod, and answered with streams. */
+/** Whether a request is about what goes on inside of a pod or on a node, and answered with streams. */
 export const isStreamed = ({ group, resource, subresource }: { readonly group: string; readonly resource: string; readonly subresource: string }): boolean =>
-  subresource !== '' && resource === 'pods' && group === '' && served.has(subresource);
+  subresource !== '' && group === '' && ((resource === 'pods' && ofPods.has(subresource)) || (resource === 'nodes' && subresource === 'proxy'));

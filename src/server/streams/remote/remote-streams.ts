@@ -1,7 +1,18 @@
 /** What a node elsewhere offers of its pods, asked of its own endpoint by a kubelet's paths and protocols: HTTP for logs, SPDY for the rest. */
 import type { IncomingMessage } from 'node:http';
 import type { Pod } from '../../../api/generated/types.ts';
-import type { AttachOptions, ExecOptions, LogOptions, PodStreams, Ports, Refusal, Session, Streamed } from '../../../streams/contract.ts';
+import type {
+  AttachOptions,
+  ExecOptions,
+  LogOptions,
+  PageAnswer,
+  PageRequest,
+  PodStreams,
+  Ports,
+  Refusal,
+  Session,
+  Streamed,
+} from '../../../streams/contract.ts';
 import { portForwardProtocol } from '../../../streams/port-forward.ts';
 import { spdyProtocol } from '../../../streams/remote-command.ts';
 import { remotePorts, remoteSession } from '../../../streams/spdy-client.ts';
@@ -40,6 +51,16 @@ export class RemoteStreams implements PodStreams {
   async ports(pod: Pod): Promise<Streamed<Ports>> {
     const switched = await this.#switch(`/portForward/${placeOf(pod)}`, portForwardProtocol);
     return 'socket' in switched && 'head' in switched ? { ok: true, value: remotePorts(switched) } : refusal(switched);
+  }
+
+  async page({ method, path, query, contentType, body }: PageRequest): Promise<PageAnswer> {
+    const answer = await this.#caller.send(await this.#address(), {
+      method,
+      path: query === '' ? path : `${path}?${query}`,
+      ...(contentType === undefined ? {} : { headers: { 'content-type': contentType } }),
+      ...(body.length === 0 ? {} : { body }),
+    });
+    return { code: answer.statusCode ?? 502, contentType: answer.headers['content-type'] ?? '', body: answer };
   }
 
   async #session(path: string, options: AttachOptions): Promise<Streamed<Session>> {
