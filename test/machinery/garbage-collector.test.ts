@@ -11,6 +11,7 @@ import type { Prng } from '../../src/sim/prng.ts';
 import { seeds } from '../../src/sim/seeds.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
 import { startTestCluster, type TestCluster } from './cluster.ts';
+import { inClusterOf } from './loops.ts';
 import { crashRepeatedly, startHousekeeping } from './housekeeping.ts';
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
@@ -46,13 +47,7 @@ async function show(cluster: TestCluster): Promise<string[]> {
     .sort();
 }
 
-const inCluster = (story: (cluster: TestCluster, world: SimulatedWorld) => Promise<void>) => () =>
-  simulate(1, async (world) => {
-    const cluster = await startTestCluster(world);
-    startHousekeeping(cluster.transport, world);
-    await world.sleep(1);
-    await story(cluster, world);
-  });
+const inCluster = inClusterOf(startTestCluster, startHousekeeping);
 
 const settled = (world: SimulatedWorld) => world.sleep(2_000);
 

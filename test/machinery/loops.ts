@@ -4,7 +4,9 @@ import { Informers } from '../../src/machinery/informers.ts';
 import { type Controller, type LoopOptions, runController } from '../../src/machinery/loop.ts';
 import { Recorder } from '../../src/machinery/recorder.ts';
 import type { Transport } from '../../src/machinery/transport.ts';
+import { simulate, type SimulatedWorld } from '../../src/sim/world.ts';
 import type { World } from '../../src/world/world.ts';
+import type { TestCluster } from './cluster.ts';
 
 /** What a controller under test is made with. */
 export interface Parts {
@@ -29,6 +31,22 @@ export function startLoops(
   }
   informers.start();
 }
+
+type Story = (cluster: TestCluster, world: SimulatedWorld) => Promise<void>;
+
+/** A story in simulated time, in a cluster that `start` makes and in which `run` runs controllers. */
+export const inClusterOf =
+  (start: (world: SimulatedWorld) => Promise<TestCluster>, run: (transport: Transport, world: SimulatedWorld) => unknown) => (story: Story) => () =>
+    simulate(1, async (world) => {
+      const cluster = await start(world);
+      run(cluster.transport, world);
+      await world.sleep(1);
+      await story(cluster, world);
+    });
+
+/** The same with the controllers of one process. */
+export const inClusterWith = (start: (world: SimulatedWorld) => Promise<TestCluster>, make: (parts: Parts) => readonly AnyController[]) =>
+  inClusterOf(start, (transport, world) => startLoops({ transport, world }, make));
 
 /** A controller among others: whoever runs it hands it only what is its own. */
 export const anyController = <Key extends string, Snapshot, Action>(controller: Controller<Key, Snapshot, Action>): AnyController =>

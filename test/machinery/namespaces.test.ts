@@ -9,8 +9,9 @@ import { serviceAccountKind } from '../../src/api/kinds/service-account.ts';
 import { podKind } from '../../src/api/kinds/workloads/pod.ts';
 import { badNetwork, perfectNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
 import { seeds } from '../../src/sim/seeds.ts';
-import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
+import { simulate } from '../../src/sim/world.ts';
 import { startTestCluster, type TestCluster } from './cluster.ts';
+import { inClusterOf } from './loops.ts';
 import { crashRepeatedly, rootCa, startHousekeeping } from './housekeeping.ts';
 
 const inTeam = (name: string) => ({ namespace: 'team', name });
@@ -42,13 +43,7 @@ async function everythingIn(cluster: TestCluster): Promise<string[]> {
   return found;
 }
 
-const inCluster = (story: (cluster: TestCluster, world: SimulatedWorld) => Promise<void>) => () =>
-  simulate(1, async (world) => {
-    const cluster = await startTestCluster(world);
-    startHousekeeping(cluster.transport, world);
-    await world.sleep(1);
-    await story(cluster, world);
-  });
+const inCluster = inClusterOf(startTestCluster, startHousekeeping);
 
 test(
   'a new namespace has its account and certificate at once, and gets them again',

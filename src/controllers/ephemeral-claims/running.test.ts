@@ -1,6 +1,7 @@
 /** The ephemeral claims, running, on the real registry, in simulated time. */
 import { expect, test } from 'vitest';
 import { startTestCluster, type TestCluster } from '../../../test/machinery/cluster.ts';
+import { inClusterOf } from '../../../test/machinery/loops.ts';
 import type { PersistentVolumeClaim } from '../../api/generated/types.ts';
 import { eventKind } from '../../api/kinds/event.ts';
 import { namespaceKind } from '../../api/kinds/namespace.ts';
@@ -69,14 +70,13 @@ async function events({ client }: TestCluster): Promise<string[]> {
   return items.map(({ source, reason, message, count }) => `${source.component ?? ''} ${reason ?? ''}: ${message ?? ''} x${count ?? 0}`);
 }
 
-const inCluster = (story: (cluster: TestCluster, world: SimulatedWorld) => Promise<void>) => () =>
-  simulate(1, async (world) => {
-    const cluster = await startTestCluster(world);
-    ok(await cluster.client.create(serviceAccountKind, { metadata: inDefault('default') }));
-    startController(cluster.transport, world);
-    await world.sleep(1);
-    await story(cluster, world);
-  });
+async function startWithAccount(world: SimulatedWorld): Promise<TestCluster> {
+  const cluster = await startTestCluster(world);
+  ok(await cluster.client.create(serviceAccountKind, { metadata: inDefault('default') }));
+  return cluster;
+}
+
+const inCluster = inClusterOf(startWithAccount, startController);
 
 const soon = 50;
 

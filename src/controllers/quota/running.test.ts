@@ -1,6 +1,7 @@
 /** The quota controller, running, on the real registry with its real admission, in simulated time. */
 import { expect, test } from 'vitest';
 import { configMap, startTestCluster, type TestCluster } from '../../../test/machinery/cluster.ts';
+import { inClusterOf } from '../../../test/machinery/loops.ts';
 import type { PersistentVolumeClaim, ResourceQuota } from '../../api/generated/types.ts';
 import { erased, type Kind } from '../../api/kind.ts';
 import { configMapKind } from '../../api/kinds/config-map.ts';
@@ -79,14 +80,13 @@ async function deleteClaim({ client }: TestCluster, name: string): Promise<void>
   await client.delete(persistentVolumeClaimKind, inDefault(name));
 }
 
-const inCluster = (story: (cluster: TestCluster, world: SimulatedWorld) => Promise<void>) => () =>
-  simulate(1, async (world) => {
-    const cluster = await startTestCluster(world);
-    ok(await cluster.client.create(serviceAccountKind, { metadata: inDefault('default') }));
-    startController(cluster.transport, world);
-    await world.sleep(1);
-    await story(cluster, world);
-  });
+async function startWithAccount(world: SimulatedWorld): Promise<TestCluster> {
+  const cluster = await startTestCluster(world);
+  ok(await cluster.client.create(serviceAccountKind, { metadata: inDefault('default') }));
+  return cluster;
+}
+
+const inCluster = inClusterOf(startWithAccount, startController);
 
 const soon = 50;
 

@@ -1,7 +1,7 @@
 /** Disruption budgets, running, on the real registry, in simulated time: what is let go is what the server evicts by. */
 import { expect, test } from 'vitest';
 import { startTestCluster, type TestCluster } from '../../../test/machinery/cluster.ts';
-import { anyController, events, ok, type Parts, startLoops } from '../../../test/machinery/loops.ts';
+import { anyController, events, inClusterWith, ok, type Parts, startLoops } from '../../../test/machinery/loops.ts';
 import { allKinds } from '../../api/kinds/index.ts';
 import { podDisruptionBudgetKind } from '../../api/kinds/pod-disruption-budget.ts';
 import { serviceAccountKind } from '../../api/kinds/service-account.ts';
@@ -59,13 +59,7 @@ async function evict({ client }: TestCluster, name: string): Promise<string> {
   return result.ok ? 'evicted' : 'details' in result.error ? (result.error.details?.causes?.[0]?.message ?? result.error.message) : result.error.message;
 }
 
-const inCluster = (story: (cluster: TestCluster, world: SimulatedWorld) => Promise<void>) => () =>
-  simulate(1, async (world) => {
-    const cluster = await start(world);
-    startLoops({ transport: cluster.transport, world }, crew);
-    await world.sleep(1);
-    await story(cluster, world);
-  });
+const inCluster = inClusterWith(start, crew);
 
 test(
   'a pod may go while enough others are healthy; the next one when its successor is',

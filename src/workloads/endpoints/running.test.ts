@@ -1,7 +1,7 @@
 /** Endpoints and their slices, running, on the real registry, in simulated time. */
 import { expect, test } from 'vitest';
 import { startTestCluster, type TestCluster } from '../../../test/machinery/cluster.ts';
-import { anyController, events, ok, type Parts, startLoops } from '../../../test/machinery/loops.ts';
+import { anyController, events, inClusterWith, ok, type Parts, startLoops } from '../../../test/machinery/loops.ts';
 import { endpointSliceKind } from '../../api/kinds/endpoint-slice.ts';
 import { endpointsKind } from '../../api/kinds/endpoints.ts';
 import { nodeKind } from '../../api/kinds/node.ts';
@@ -79,13 +79,7 @@ async function endpoints({ client }: TestCluster): Promise<string[]> {
   });
 }
 
-const inCluster = (story: (cluster: TestCluster, world: SimulatedWorld) => Promise<void>) => () =>
-  simulate(1, async (world) => {
-    const cluster = await start(world);
-    startLoops({ transport: cluster.transport, world }, crew);
-    await world.sleep(1);
-    await story(cluster, world);
-  });
+const inCluster = inClusterWith(start, crew);
 
 test(
   'a service has its pods as they come, change and go; and takes its endpoints along',

@@ -1,7 +1,7 @@
 /** The life of nodes, running, on the real registry, in simulated time. */
 import { expect, test } from 'vitest';
 import { startTestCluster, type TestCluster } from '../../../test/machinery/cluster.ts';
-import { anyController, events, ok, type Parts, startLoops } from '../../../test/machinery/loops.ts';
+import { anyController, events, inClusterWith, ok, type Parts, startLoops } from '../../../test/machinery/loops.ts';
 import { leaseKind } from '../../api/kinds/lease.ts';
 import { namespaceKind } from '../../api/kinds/namespace.ts';
 import { nodeKind } from '../../api/kinds/node.ts';
@@ -97,13 +97,7 @@ const readiness = async ({ client }: TestCluster) =>
     ({ metadata, status }) => `${metadata.name ?? ''} ${status.conditions?.find(({ type }) => type === 'Ready')?.status ?? ''}`,
   );
 
-const inCluster = (story: (cluster: TestCluster, world: SimulatedWorld) => Promise<void>) => () =>
-  simulate(1, async (world) => {
-    const cluster = await start(world);
-    startLoops({ transport: cluster.transport, world }, crew);
-    await world.sleep(1);
-    await story(cluster, world);
-  });
+const inCluster = inClusterWith(start, crew);
 
 const tainted = 'tainted unreachable:NoSchedule unreachable:NoExecute';
 

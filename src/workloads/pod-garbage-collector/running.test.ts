@@ -1,7 +1,7 @@
 /** The garbage collector of pods, running, on the real registry, in simulated time. */
 import { expect, test } from 'vitest';
 import { startTestCluster, type TestCluster } from '../../../test/machinery/cluster.ts';
-import { anyController, ok, type Parts, startLoops } from '../../../test/machinery/loops.ts';
+import { anyController, inClusterWith, ok, type Parts, startLoops } from '../../../test/machinery/loops.ts';
 import { nodeKind } from '../../api/kinds/node.ts';
 import { serviceAccountKind } from '../../api/kinds/service-account.ts';
 import { podKind } from '../../api/kinds/workloads/pod.ts';
@@ -39,13 +39,7 @@ const pods = async ({ client }: TestCluster) =>
     .items.map(({ metadata, status }) => `${metadata.name ?? ''} ${status.phase ?? ''}`)
     .sort();
 
-const inCluster = (story: (cluster: TestCluster, world: SimulatedWorld) => Promise<void>) => () =>
-  simulate(1, async (world) => {
-    const cluster = await start(world);
-    startLoops({ transport: cluster.transport, world }, crew);
-    await world.sleep(1);
-    await story(cluster, world);
-  });
+const inCluster = inClusterWith(start, crew);
 
 test(
   'pods go 40 s after their node, unless it comes back',

@@ -1,7 +1,7 @@
 /** Eviction by taint, running, on the real registry, in simulated time. */
 import { expect, test } from 'vitest';
 import { startTestCluster, type TestCluster } from '../../../test/machinery/cluster.ts';
-import { anyController, events, ok, type Parts, startLoops } from '../../../test/machinery/loops.ts';
+import { anyController, events, inClusterWith, ok, type Parts, startLoops } from '../../../test/machinery/loops.ts';
 import type { Taint, Toleration } from '../../api/generated/types.ts';
 import { nodeKind } from '../../api/kinds/node.ts';
 import { serviceAccountKind } from '../../api/kinds/service-account.ts';
@@ -44,13 +44,7 @@ async function pods({ client }: TestCluster): Promise<string[]> {
     .sort();
 }
 
-const inCluster = (story: (cluster: TestCluster, world: SimulatedWorld) => Promise<void>) => () =>
-  simulate(1, async (world) => {
-    const cluster = await startNodes(world);
-    startLoops({ transport: cluster.transport, world }, crew);
-    await world.sleep(1);
-    await story(cluster, world);
-  });
+const inCluster = inClusterWith(startNodes, crew);
 
 test(
   'a taint drives out the pods of its node that do not tolerate it, also those that come later',
