@@ -10,6 +10,7 @@ import { defaultPodTemplate } from './pod-defaults.ts';
 import { dropDisabledFields } from './pod-disabled-fields.ts';
 import { nameWarnings, podTemplateWarnings } from './pod-warnings.ts';
 import { collisionCountKept, countsWithin, nonNegativeCounts } from './replica-counts.ts';
+import { replicaScale } from './replicated.ts';
 import { amountOf, atMostAll, intOrPercent } from './rolling-update.ts';
 import { sameMeaning } from './same-meaning.ts';
 import { containerColumns, validateReplicatedTemplate, validateSelector } from './workload-template.ts';
@@ -130,14 +131,7 @@ export const deploymentKind: Kind<Deployment> = {
   hasGeneration: true,
   // Annotations are copied to the replica sets: whoever watches the generation must see that.
   generationAlsoGrows: annotationsChange,
-  scale: {
-    replicas: ({ spec }) => spec.replicas ?? 0,
-    setReplicas: ({ spec }, replicas) => {
-      spec.replicas = replicas;
-    },
-    statusReplicas: ({ status }) => status.replicas ?? 0,
-    selector: ({ spec }) => showSelector(spec.selector) ?? '',
-  },
+  scale: replicaScale(({ spec }) => spec.selector),
   unconditionalUpdate: true,
   selectableFields: {},
   columns: [

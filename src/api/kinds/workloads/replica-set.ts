@@ -3,15 +3,14 @@ import type { ReplicaSet, ReplicaSetStatus } from '../../generated/types.ts';
 import type { Kind } from '../../kind.ts';
 import { immutable, nonNegative } from '../../validation/metadata.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
-import { ageColumn, integerColumn, nameColumn, wideColumn } from '../columns.ts';
 import { everyVerb } from '../verbs.ts';
-import { selectorCell, showSelector } from './label-selector.ts';
 import { defaultPodTemplate } from './pod-defaults.ts';
 import { dropDisabledFields } from './pod-disabled-fields.ts';
 import { nameWarnings, podTemplateWarnings } from './pod-warnings.ts';
 import { countsWithin, nonNegativeCounts } from './replica-counts.ts';
+import { replicaColumns, replicaScale } from './replicated.ts';
 import { sameMeaning } from './same-meaning.ts';
-import { containerColumns, validateReplicatedTemplate, validateSelector } from './workload-template.ts';
+import { validateReplicatedTemplate, validateSelector } from './workload-template.ts';
 
 function validateStatus(status: ReplicaSetStatus): FieldError[] {
   const { replicas, fullyLabeledReplicas = 0, readyReplicas = 0, availableReplicas = 0, observedGeneration = 0, terminatingReplicas = 0 } = status;
@@ -61,23 +60,11 @@ export const replicaSetKind: Kind<ReplicaSet> = {
   warnings,
   status: { validateUpdate: ({ status }) => validateStatus(status) },
   hasGeneration: true,
-  scale: {
-    replicas: ({ spec }) => spec.replicas ?? 0,
-    setReplicas: ({ spec }, replicas) => {
-      spec.replicas = replicas;
-    },
-    statusReplicas: ({ status }) => status.replicas,
-    selector: ({ spec }) => showSelector(spec.selector) ?? '',
-  },
+  scale: replicaScale(({ spec }) => spec.selector),
   unconditionalUpdate: true,
   selectableFields: {},
-  columns: [
-    nameColumn,
-    integerColumn('Desired', ({ spec }) => spec.replicas ?? 0),
-    integerColumn('Current', ({ status }) => status.replicas),
-    integerColumn('Ready', ({ status }) => status.readyReplicas ?? 0),
-    ageColumn,
-    ...containerColumns<ReplicaSet>(({ spec }) => spec.template),
-    wideColumn('Selector', ({ spec }) => selectorCell(spec.selector)),
-  ],
+  columns: replicaColumns(
+    ({ spec }) => spec.template,
+    ({ spec }) => spec.selector,
+  ),
 };

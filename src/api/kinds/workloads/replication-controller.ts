@@ -3,15 +3,14 @@ import type { LabelSelector, PodTemplateSpec, ReplicationController, Replication
 import type { Kind } from '../../kind.ts';
 import { nonNegative } from '../../validation/metadata.ts';
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
-import { ageColumn, integerColumn, nameColumn, wideColumn } from '../columns.ts';
 import { everyVerb } from '../verbs.ts';
-import { selectorCell, showSelector } from './label-selector.ts';
 import { defaultPodTemplate } from './pod-defaults.ts';
 import { dropDisabledFields } from './pod-disabled-fields.ts';
 import { nameWarnings, podTemplateWarnings } from './pod-warnings.ts';
 import { countsWithin, nonNegativeCounts } from './replica-counts.ts';
+import { replicaColumns, replicaScale } from './replicated.ts';
 import { sameMeaning } from './same-meaning.ts';
-import { containerColumns, validateServingTemplate, validateTemplateLabels } from './workload-template.ts';
+import { validateServingTemplate, validateTemplateLabels } from './workload-template.ts';
 
 const selectorOf = ({ selector }: ReplicationControllerSpec): LabelSelector => ({ matchLabels: selector ?? {} });
 const noTemplate: PodTemplateSpec = { metadata: {}, spec: { containers: null } };
@@ -80,23 +79,11 @@ export const replicationControllerKind: Kind<ReplicationController> = {
   warnings,
   status: { validateUpdate: ({ status }) => validateStatus(status) },
   hasGeneration: true,
-  scale: {
-    replicas: ({ spec }) => spec.replicas ?? 0,
-    setReplicas: ({ spec }, replicas) => {
-      spec.replicas = replicas;
-    },
-    statusReplicas: ({ status }) => status.replicas,
-    selector: ({ spec }) => showSelector(selectorOf(spec)) ?? '',
-  },
+  scale: replicaScale(({ spec }) => selectorOf(spec)),
   unconditionalUpdate: true,
   selectableFields: { 'status.replicas': ({ status }) => String(status.replicas) },
-  columns: [
-    nameColumn,
-    integerColumn('Desired', ({ spec }) => spec.replicas ?? 0),
-    integerColumn('Current', ({ status }) => status.replicas),
-    integerColumn('Ready', ({ status }) => status.readyReplicas ?? 0),
-    ageColumn,
-    ...containerColumns<ReplicationController>(({ spec }) => spec.template ?? noTemplate),
-    wideColumn('Selector', ({ spec }) => selectorCell(selectorOf(spec))),
-  ],
+  columns: replicaColumns(
+    ({ spec }) => spec.template ?? noTemplate,
+    ({ spec }) => selectorOf(spec),
+  ),
 };

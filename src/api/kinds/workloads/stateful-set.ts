@@ -11,7 +11,7 @@ import { roundUpResourceList } from '../resource-list.ts';
 import { everyVerb } from '../verbs.ts';
 import { mayGrowClaims, validateGrowth, withoutGrowth } from './claim-growth.ts';
 import { dnsLabel } from './field-rules.ts';
-import { isValidSelector, showSelector } from './label-selector.ts';
+import { isValidSelector } from './label-selector.ts';
 import { validatePodAnnotations } from './pod-annotations.ts';
 import { defaultPodTemplate } from './pod-defaults.ts';
 import { dropDisabledFields } from './pod-disabled-fields.ts';
@@ -19,6 +19,7 @@ import { validatePodTemplate } from './pod-validation.ts';
 import { defaultClaimSpec } from './pod-volume-defaults.ts';
 import { podTemplateWarnings } from './pod-warnings.ts';
 import { collisionCountKept, countsWithin, nonNegativeCounts } from './replica-counts.ts';
+import { replicaScale } from './replicated.ts';
 import { amountOf, atMostAll, intOrPercent } from './rolling-update.ts';
 import { sameMeaning } from './same-meaning.ts';
 import { without } from './without.ts';
@@ -212,14 +213,7 @@ export const statefulSetKind: Kind<StatefulSet> = {
   warnings,
   status: { validateUpdate: ({ status }, old) => [...validateStatus(status), ...collisionCountKept(status, old.status)] },
   hasGeneration: true,
-  scale: {
-    replicas: ({ spec }) => spec.replicas ?? 0,
-    setReplicas: ({ spec }, replicas) => {
-      spec.replicas = replicas;
-    },
-    statusReplicas: ({ status }) => status.replicas,
-    selector: ({ spec }) => showSelector(spec.selector) ?? '',
-  },
+  scale: replicaScale(({ spec }) => spec.selector),
   unconditionalUpdate: true,
   selectableFields: {},
   columns: [
