@@ -3,9 +3,10 @@ import { semanticallyEqual } from '../../api/validation/equality.ts';
 import type { Holding } from '../holdings.ts';
 import type { Host } from '../host.ts';
 import { rejection } from '../pods/admission.ts';
-import { isRunning, nothingRuns } from '../pods/runtime-state.ts';
+import { isRunning } from '../pods/runtime-state.ts';
 import { recordsOf } from '../pods/status/container-statuses.ts';
-import { type Failure, isTerminal, podStatus, rejectedStatus, terminatedStatus } from '../pods/status/pod-status.ts';
+import { isTerminal, podStatus, terminatedStatus } from '../pods/status/pod-status.ts';
+import { confirm, deadlineExceeded, deadlineOf, ended, homeless, reject, welcome } from '../pods/steps.ts';
 import type { VolumeState } from '../volumes/look.ts';
 import { noMountMemory, waitForVolumes } from '../volumes/waiting.ts';
 import type { Action, Decision, PodMemory } from './actions.ts';
@@ -44,7 +45,7 @@ export function decidePod(sight: PodSight, now: number): Decision {
   if (pod.metadata.deletionTimestamp !== undefined) return terminate(sight, now);
   const refused = admitted ? undefined : rejection({ ...sight, others: sight.others() });
   if (refused !== undefined) return reject(pod, refused, now);
-  if (pod.status.startTime === undefined) return welcome(sight, now);
+  if (pod.status.startTime === undefined) return begin(sight, now);
   const deadline = deadlineOf(pod);
   if (deadline !== undefined && now >= deadline) return exceed(sight, { deadline, now });
   const decision = sight.holding === undefined ? moveIn(sight, now) : goOn(sight, { first: [], ip: sight.holding.address, now });
@@ -52,36 +53,16 @@ export function decidePod(sight: PodSight, now: number): Decision {
 }
 
 function cleanUp({ pod, holding, memory }: PodSight): Decision {
-  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
   const remembers = memory.backOffs.size > 0 || memory.mounts.failures.size > 0;
-  return {
-    actions: [
-      ...(holding === undefined && !remembers ? [] : [{ do: 'vacate', pod } as const]),
-      // Somebody waits for the node to confirm; without grace nobody does.
-      ...(deletionTimestamp !== undefined && deletionGracePeriodSeconds > 0 ? [{ do: 'remove', pod } as const] : []),
-    ],
-    reasons: [{ code: 'PodEnded', text: 'the pod has ended' }],
-  };
+  return { actions: [...(holding === undefined && !remembers ? [] : [{ do: 'vacate', pod } as const]), ...confirm(pod)], reasons: ended };
 }
 
-function reject(pod: Pod, refused: Failure, now: number): Decision {
-  return {
-    actions: [
-      { do: 'write-status', pod, status: rejectedStatus(pod, refused, now) },
-      { do: 'tell', pod, type: 'Warning', ...refused },
-    ],
-    reasons: [{ code: refused.reason, text: refused.message }],
-  };
-}
-
-/** The node has seen the pod: it will run here. */
-function welcome({ pod, host }: PodSight, now: number): Decision {
-  const status = podStatus({ pod, state: nothingRuns, hostIp: host.ip }, now);
+/** What is wrong with its script is said once. */
+function begin(sight: PodSight, now: number): Decision {
+  const { pod } = sight;
   const problems = scriptOf(pod).problems.map((message): Action => ({ do: 'tell', pod, type: 'Warning', reason: 'InvalidAnnotation', message }));
-  return {
-    actions: [{ do: 'admit', pod }, { do: 'write-status', pod, status }, ...problems],
-    reasons: [{ code: 'PodAdmitted', text: 'the node takes the pod' }],
-  };
+  const welcomed = welcome(sight, now);
+  return { ...welcomed, actions: [...welcomed.actions, ...problems] };
 }
 
 /** Its volumes come first, then its address, then its containers. */
@@ -99,16 +80,6 @@ function moveIn(sight: PodSight, now: number): Decision {
     { do: 'occupy', pod, holding: { address: ip, attached } },
   ];
   return goOn({ ...sight, memory: { ...memory, mounts: noMountMemory } }, { first, ip, now });
-}
-
-/** Pods that ended gave theirs back: a node that has fewer than pods was made so by hand. */
-function homeless({ pod, host, node }: PodSight, now: number): Decision {
-  const message = `Failed to create pod sandbox: no IP addresses available in range set: ${node?.spec.podCIDR ?? host.podCidr}`;
-  return {
-    actions: [{ do: 'tell', pod, type: 'Warning', reason: 'FailedCreatePodSandBox', message }],
-    reasons: [{ code: 'NoAddress', text: message }],
-    again: now + 10_000,
-  };
 }
 
 const ownAddress = ({ spec, status }: Pod): string | undefined => (spec.hostNetwork === true ? undefined : status.podIP);
@@ -190,8 +161,7 @@ function terminate(sight: PodSight, now: number): Decision {
   }
   const stopped = podStatus({ pod, state: { sandbox: false, ips: addresses(pod), containers }, hostIp: host.ip, terminal: true }, now);
   const status = terminatedStatus(pod, stopped);
-  const remove: Action[] = deletionGracePeriodSeconds > 0 ? [{ do: 'remove', pod }] : [];
-  return follow(sight, { before: [], status, course, after: [{ do: 'vacate', pod }, ...remove] });
+  return follow(sight, { before: [], status, course, after: [{ do: 'vacate', pod }, ...confirm(pod)] });
 }
 
 const addresses = (pod: Pod): readonly string[] => (pod.status.podIPs ?? []).map(({ ip }) => ip);
@@ -216,24 +186,18 @@ function sayStopping({ pod, memory }: PodSight, { happenings }: Course): Action[
   ];
 }
 
-/** Milliseconds since 1970. */
-function deadlineOf({ spec: { activeDeadlineSeconds }, status: { startTime } }: Pod): number | undefined {
-  return activeDeadlineSeconds === undefined || startTime === undefined ? undefined : Date.parse(startTime) + activeDeadlineSeconds * 1000;
-}
-
 /** It has had its time: the node ends it. */
 function exceed(sight: PodSight, { deadline, now }: { readonly deadline: number; readonly now: number }): Decision {
   const { pod, host, memory } = sight;
-  const failure = { reason: 'DeadlineExceeded', message: 'Pod was active on the node longer than the specified deadline' };
   const graceMs = (pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
   const { course: halted, stopping } = stop(sight, { since: deadline, graceMs, now });
-  const told: readonly Happening[] = memory.toldStopping ? [] : [{ type: 'Normal', ...failure }];
+  const told: readonly Happening[] = memory.toldStopping ? [] : [{ type: 'Normal', ...deadlineExceeded }];
   const course = { ...halted, happenings: [...told, ...halted.happenings] };
   const state = { sandbox: stopping, ips: addresses(pod), containers: course.records };
   if (stopping) {
     const status = podStatus({ pod, state, hostIp: host.ip }, now);
     return follow(sight, { before: sayStopping(sight, course), status, course: { ...course, happenings: [] } });
   }
-  const status = terminatedStatus(pod, podStatus({ pod, state, hostIp: host.ip, terminal: true, failure }, now));
+  const status = terminatedStatus(pod, podStatus({ pod, state, hostIp: host.ip, terminal: true, failure: deadlineExceeded }, now));
   return follow(sight, { before: [], status, course, after: [{ do: 'vacate', pod }] });
 }

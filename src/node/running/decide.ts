@@ -2,8 +2,8 @@ import type { Node, Pod } from '../../api/generated/types.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
 import type { Host } from '../host.ts';
 import { rejection } from '../pods/admission.ts';
-import { nothingRuns } from '../pods/runtime-state.ts';
-import { type Failure, isTerminal, podStatus, rejectedStatus, terminatedStatus } from '../pods/status/pod-status.ts';
+import { type Failure, isTerminal, podStatus, terminatedStatus } from '../pods/status/pod-status.ts';
+import { confirm, deadlineExceeded, deadlineOf, ended, homeless, reject, welcome } from '../pods/steps.ts';
 import type { PodState } from '../runtime.ts';
 import type { VolumesOfPod } from '../contract.ts';
 import type { Action, Decision, PodMemory } from './actions.ts';
@@ -61,42 +61,13 @@ function decidePresent(sight: Present, now: number): Decision {
 function cleanUp(sight: Present, now: number): Decision {
   const { pod } = sight;
   const course = stopped(sight, now + graceOf(pod), now);
-  const reasons = [{ code: 'PodEnded', text: 'the pod has ended' }];
-  if (isAnythingUp(sight)) return { actions: course.actions, reasons };
-  return { actions: leave(sight), reasons };
+  return { actions: isAnythingUp(sight) ? course.actions : leave(sight), reasons: ended };
 }
 
 /** Volumes first, then the object: whoever waits for it to go may rely on that nothing uses its volumes. */
 function leave({ pod, state, memory, isVacant }: Present): readonly Action[] {
-  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
   const isPlaced = state?.sandbox !== undefined;
-  return [
-    ...(isPlaced || !memory.vacated ? [{ do: 'vacate', pod } as const] : []),
-    // Somebody waits for the node to confirm; without grace nobody does.
-    ...(deletionTimestamp !== undefined && deletionGracePeriodSeconds > 0 && memory.vacated && isVacant ? [{ do: 'remove', pod } as const] : []),
-  ];
-}
-
-function reject(pod: Pod, refused: Failure, now: number): Decision {
-  return {
-    actions: [
-      { do: 'write-status', pod, status: rejectedStatus(pod, refused, now) },
-      { do: 'tell', pod, type: 'Warning', ...refused },
-    ],
-    reasons: [{ code: refused.reason, text: refused.message }],
-  };
-}
-
-/** The node has seen the pod: it will run here. */
-function welcome({ pod, host }: Present, now: number): Decision {
-  const status = podStatus({ pod, state: nothingRuns, hostIp: host.ip }, now);
-  return {
-    actions: [
-      { do: 'admit', pod },
-      { do: 'write-status', pod, status },
-    ],
-    reasons: [{ code: 'PodAdmitted', text: 'the node takes the pod' }],
-  };
+  return [...(isPlaced || !memory.vacated ? [{ do: 'vacate', pod } as const] : []), ...(memory.vacated && isVacant ? confirm(pod) : [])];
 }
 
 /** Its volumes come first, then its place, then its containers. */
@@ -112,16 +83,6 @@ function moveIn(sight: Present, now: number): Decision {
   const changed = { do: 'tell', pod, type: 'Normal', reason: 'SandboxChanged', message: 'Pod sandbox changed, it will be killed and re-created.' } as const;
   const start = { do: 'start-sandbox', pod, address } as const;
   return goOn(sight, [...first, ...(state === undefined || state.runs.length === 0 ? [] : [changed]), start], now);
-}
-
-/** Pods that ended gave theirs back: a node that has fewer than pods was made so by hand. */
-function homeless({ pod, host, node }: Present, now: number): Decision {
-  const message = `Failed to create pod sandbox: no IP addresses available in range set: ${node?.spec.podCIDR ?? host.podCidr}`;
-  return {
-    actions: [{ do: 'tell', pod, type: 'Warning', reason: 'FailedCreatePodSandBox', message }],
-    reasons: [{ code: 'NoAddress', text: message }],
-    again: now + 10_000,
-  };
 }
 
 function goOn(sight: Present, first: readonly Action[], now: number): Decision {
@@ -178,16 +139,10 @@ function end(sight: Present, { deadline, now, failure }: End): Decision {
   return { actions: [...(isNews ? [{ do: 'write-status', pod, status } as const] : []), ...leave(sight)], reasons };
 }
 
-/** Milliseconds since 1970. */
-function deadlineOf({ spec: { activeDeadlineSeconds }, status: { startTime } }: Pod): number | undefined {
-  return activeDeadlineSeconds === undefined || startTime === undefined ? undefined : Date.parse(startTime) + activeDeadlineSeconds * 1000;
-}
-
 /** It has had its time: the node ends it. */
 function exceed(sight: Present, now: number): Decision {
-  const failure = { reason: 'DeadlineExceeded', message: 'Pod was active on the node longer than the specified deadline' };
-  const decision = end(sight, { deadline: now + graceOf(sight.pod), now, failure });
-  return sight.memory.toldDeadline ? decision : told(decision, sight, { type: 'Normal', ...failure, news: { toldDeadline: true } });
+  const decision = end(sight, { deadline: now + graceOf(sight.pod), now, failure: deadlineExceeded });
+  return sight.memory.toldDeadline ? decision : told(decision, sight, { type: 'Normal', ...deadlineExceeded, news: { toldDeadline: true } });
 }
 
 /** It takes more than it may: there is no time for its own grace. */
