@@ -1,8 +1,10 @@
 /** Data in volumes, on real disks below real containers: what outlives what. With the real kubectl, and a server with its agent that is killed. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { whyNoImages } from '../../src/main/real-images.ts';
 import { type MoorProcess, root, startMoor } from '../moor-process.ts';
 import { describeWithSandboxes, endContainers } from './sandboxes.ts';
 
@@ -75,6 +77,45 @@ describeWithSandboxes('data in volumes', () => {
     await kubectl('delete', 'pv', 'retain', 'recycle', '--timeout=60s');
   });
 
+  test.runIf(whyNoImages() === undefined)(
+    'volumes have an end, tell how full they are, and grow; block devices are what pods before wrote to them',
+    async () => {
+      await apply(claim('files', sized('16Mi')), claim('device', { ...sized('8Mi'), volumeMode: 'Block' }));
+      const first =
+        'echo precious | dd of=/dev/xvda conv=fsync 2>/dev/null; dd if=/dev/zero of=/data/much bs=1M 2>&1; blockdev --getsize64 /dev/xvda; sleep infinity';
+      await apply(withDevice('first', first));
+      await expect.poll(async () => (await moor.kubectl('logs', 'first')).stdout, patience).toMatch(/No space left on device[^]*\n8388608\n$/);
+
+      const summary = JSON.parse(await kubectl('get', '--raw', '/api/v1/nodes/node-1/proxy/stats/summary')) as { readonly pods: readonly PodStats[] };
+      const stats = summary.pods.find(({ podRef }) => podRef.name === 'first')?.volume ?? [];
+      expect(stats).toContainEqual(expect.objectContaining({ name: 'device', capacityBytes: 8 << 20, pvcRef: { name: 'device', namespace: 'default' } }));
+      const { availableBytes = -1, usedBytes = -1, inodesUsed = -1 } = stats.find(({ name }) => name === 'data') ?? {};
+      expect([availableBytes < 1 << 20, usedBytes > 8 << 20, inodesUsed > 0]).toEqual([true, true, true]);
+      const metrics = (await kubectl('get', '--raw', '/metrics')).split('\n');
+      expect(metrics).toContain('kubelet_volume_stats_capacity_bytes{namespace="default",persistentvolumeclaim="device"} 8388608');
+
+      const more = JSON.stringify({ spec: { resources: { requests: { storage: '64Mi' } } } });
+      for (const name of ['files', 'device']) await kubectl('patch', 'pvc', name, '-p', more);
+      await kubectl('wait', '--for=jsonpath={.status.capacity.storage}=64Mi', 'pvc/device', '--timeout=60s');
+      expect(await kubectl('exec', 'first', '--', 'blockdev', '--getsize64', '/dev/xvda')).toBe(`${64 << 20}\n`);
+      // The file system grows while it is mounted, or once nobody has it: that depends on what this process may do.
+      await kubectl('wait', '--for=jsonpath={.status.allocatedResources.storage}=64Mi', 'pvc/files', '--timeout=60s');
+      await kubectl('delete', 'pod', 'first', '--timeout=60s');
+      const second =
+        'head -c 9 /dev/xvda; dd if=/dev/zero of=/data/more bs=1M count=20 2>/dev/null && echo fits; echo x 2>/dev/null >/dev/xvda || echo refused; sleep infinity';
+      await apply(withDevice('second', second, { readOnly: true }));
+      await expect.poll(async () => (await moor.kubectl('logs', 'second')).stdout, patience).toMatch(/^precious\nfits\n/);
+      if (existsSync('/sys/fs/cgroup/devices')) await expect.poll(async () => (await moor.kubectl('logs', 'second')).stdout, patience).toMatch(/refused\n$/);
+      await kubectl('wait', '--for=jsonpath={.status.capacity.storage}=64Mi', 'pvc/files', '--timeout=60s');
+      expect(JSON.parse(await kubectl('get', 'pvc', 'files', '-o', 'json'))).not.toHaveProperty('status.conditions');
+      await kubectl('delete', 'pod', 'second', '--timeout=60s');
+      await kubectl('delete', 'pvc', 'files', 'device', '--timeout=60s');
+      await expect.poll(() => readdirSync(path.join(dataDir, 'images')).filter((name) => name.endsWith('.img')), patience).toEqual([]);
+      await expect.poll(() => execFileSync('losetup', ['-a'], { encoding: 'utf8' }), patience).not.toContain(dataDir);
+    },
+    180_000,
+  );
+
   test(
     `is all there after a server and agent that were killed ${kills} times while pods came and went, and no container ran twice`,
     async () => {
@@ -116,6 +157,38 @@ const mountsBelow = (place: string): readonly string[] =>
   readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')
     .flatMap((line) => (line.split(' ')[4]?.startsWith(`${place}/`) ? line : []));
+
+const patience = { timeout: 60_000 };
+
+interface PodStats {
+  readonly podRef: { readonly name: string };
+  readonly volume?: readonly { readonly name: string; readonly availableBytes: number; readonly usedBytes: number; readonly inodesUsed: number }[];
+}
+
+const sized = (storage: string) => ({ resources: { requests: { storage } } });
+
+/** With the claims `files` and `device`. */
+const withDevice = (name: string, script: string, { readOnly = false } = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name },
+  spec: {
+    terminationGracePeriodSeconds: 0,
+    containers: [
+      {
+        name: 'app',
+        image: 'busybox',
+        command: ['sh', '-c', script],
+        volumeMounts: [{ name: 'data', mountPath: '/data' }],
+        volumeDevices: [{ name: 'device', devicePath: '/dev/xvda' }],
+      },
+    ],
+    volumes: [
+      { name: 'data', persistentVolumeClaim: { claimName: 'files' } },
+      { name: 'device', persistentVolumeClaim: { claimName: 'device', readOnly } },
+    ],
+  },
+});
 
 const settings = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { a: 'b\n' } };
 
