@@ -5,9 +5,8 @@ import type { NodeAgent } from '../node/agent.ts';
 import { Callers } from '../node/endpoint/callers.ts';
 import { NodeEndpoint } from '../node/endpoint/endpoint.ts';
 import type { Host } from '../node/host.ts';
-import type { Runtime } from '../node/runtime.ts';
-import { RuntimeStreams } from '../node/streams/pod-streams.ts';
 import type { SecretFiles } from '../server/auth/certificate-files.ts';
+import type { PodStreams } from '../streams/contract.ts';
 import type { World } from '../world/world.ts';
 import { type KeyAndCertificate, keepCertificate } from './certificate-renewal.ts';
 import { type CertificateWanted, keptCertificate, requestCertificate } from './requested-certificate.ts';
@@ -28,9 +27,9 @@ export interface OpenEndpoint {
 }
 
 export interface Served {
-  readonly agent: NodeAgent;
-  readonly host: Host;
-  readonly runtime: Runtime;
+  readonly agent: Pick<NodeAgent, 'client' | 'pods'>;
+  readonly streams: PodStreams;
+  readonly host: Pick<Host, 'name' | 'ip'>;
   /** As the node itself. */
   readonly own: Transport;
   readonly files: SecretFiles;
@@ -58,9 +57,9 @@ export async function openEndpoint({ access, listen, world }: EndpointOptions): 
 }
 
 async function serve(endpoint: NodeEndpoint, what: Served, world: World): Promise<() => Promise<void>> {
-  const { agent, host, runtime, own, files, expirationSeconds, renewAt } = what;
+  const { agent, streams, host, own, files, expirationSeconds, renewAt } = what;
   const callers = new Callers({ client: agent.client, node: host.name, clock: world.clock });
-  endpoint.serve({ callers, offers: { pods: agent.pods, streams: new RuntimeStreams(runtime, agent.pages) } });
+  endpoint.serve({ callers, offers: { pods: agent.pods, streams } });
   const wanted: CertificateWanted = { node: host.name, use: 'serving', hosts: [host.name, host.ip], files, world, expirationSeconds };
   const present = (certificate: KeyAndCertificate): void => endpoint.present(certificate);
   const current = await keptCertificate(wanted);

@@ -3,6 +3,7 @@ import { type HttpAccess, HttpTransport } from '../machinery/http-transport.ts';
 import { canSandbox } from '../node/sandbox/detect.ts';
 import { firstSignal } from './first-signal.ts';
 import type { Transport } from '../machinery/transport.ts';
+import { RuntimeStreams } from '../node/streams/pod-streams.ts';
 import { NodeReader } from '../node/reading/reader.ts';
 import type { World } from '../world/world.ts';
 import { sha256, thisMachine } from './machine-facts.ts';
@@ -55,7 +56,13 @@ export async function runNodeProcess({ access, name, podCidr, directory, logLeve
   const runtime = sandboxOn(world, { root: sandbox, podCidr: cidr, hidden: [root] });
   const reader = new NodeReader({ transport: own, node: name, world, sha256 });
   const agent = await startAgentHere({ host, root, runtime }, { world, reader, teller: own, own });
-  const stopServing = await endpoint?.serve({ agent, host, runtime, own, files: secretFiles(path.join(root, 'pki')) });
+  const stopServing = await endpoint?.serve({
+    agent,
+    streams: new RuntimeStreams(runtime, agent.pages),
+    host,
+    own,
+    files: secretFiles(path.join(root, 'pki')),
+  });
   const isReady = await Promise.race([agent.ready.then(() => true), ended.then(() => false)]);
   if (isReady) {
     process.stdout.write(`Node ${name} is ready: ${access.url}\n\n  data  ${root}\n\nCtrl-C stops it; its containers go on.\n`);

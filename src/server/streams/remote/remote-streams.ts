@@ -32,7 +32,7 @@ export class RemoteStreams implements PodStreams {
   }
 
   async logs(pod: Pod, container: string, options: LogOptions): Promise<Streamed<IncomingMessage>> {
-    const path = `/containerLogs/${placeOf(pod)}/${container}?${logQuery(options).toString()}`;
+    const path = pathOf(`/containerLogs/${placeOf(pod)}/${container}`, logQuery(options));
     const answer = await this.#caller.send(await this.#address(), { method: 'GET', path });
     const code = answer.statusCode ?? 0;
     return code >= 200 && code <= 206 ? { ok: true, value: answer } : refusal(answer);
@@ -41,11 +41,11 @@ export class RemoteStreams implements PodStreams {
   async exec(pod: Pod, container: string, options: ExecOptions): Promise<Streamed<Session>> {
     const query = streamQuery(options);
     for (const word of options.command) query.append('command', word);
-    return this.#session(`/exec/${placeOf(pod)}/${container}?${query.toString()}`, options);
+    return this.#session(pathOf(`/exec/${placeOf(pod)}/${container}`, query), options);
   }
 
   async attach(pod: Pod, container: string, options: AttachOptions): Promise<Streamed<Session>> {
-    return this.#session(`/attach/${placeOf(pod)}/${container}?${streamQuery(options).toString()}`, options);
+    return this.#session(pathOf(`/attach/${placeOf(pod)}/${container}`, streamQuery(options)), options);
   }
 
   async ports(pod: Pod): Promise<Streamed<Ports>> {
@@ -76,7 +76,12 @@ export class RemoteStreams implements PodStreams {
 
 const placeOf = ({ metadata: { namespace = '', name = '' } }: Pod): string => `${namespace}/${name}`;
 
-/** In the order in which Go writes them. */
+/** In the order in which Go writes it. */
+function pathOf(path: string, query: URLSearchParams): string {
+  query.sort();
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
+}
+
 function streamQuery({ stdin, stdout, stderr, tty }: AttachOptions): URLSearchParams {
   return queryOf({ error: stderr, input: stdin, output: stdout, tty }, '1');
 }
