@@ -134,6 +134,8 @@ export interface VolumeOnNode {
 export interface StageRequest {
   readonly volume: VolumeOnNode;
   readonly stagingPath: string;
+  /** The first that wants it: secrets may be of its namespace. */
+  readonly pod?: Pod;
 }
 
 export interface UnstageRequest {

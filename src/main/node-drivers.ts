@@ -11,6 +11,7 @@ import { flexDrivers, usualFlexDirectory } from '../drivers/flex-volume/node.ts'
 import { gitRepoNode } from '../drivers/git-repo/node.ts';
 import { glusterfsNode } from '../drivers/glusterfs/node.ts';
 import { hostPathNode } from '../drivers/host-path/node.ts';
+import { iscsiNode } from '../drivers/iscsi/node.ts';
 import { localNode } from '../drivers/local/node.ts';
 import { nfsNode } from '../drivers/nfs/node.ts';
 import { type IssuedToken, projectedNode } from '../drivers/projected/node.ts';
@@ -18,7 +19,7 @@ import { secretNode } from '../drivers/secret/node.ts';
 import type { Client } from '../machinery/client.ts';
 import type { DriversAround, NodeDrivers } from '../node/agent.ts';
 import type { Programs } from '../world/programs.ts';
-import type { Clock } from '../world/world.ts';
+import type { World } from '../world/world.ts';
 
 export interface NodeMachine extends NodeHost {
   readonly programs: Programs;
@@ -29,8 +30,13 @@ export interface NodeMachine extends NodeHost {
 }
 
 /** The volume types that a node of ours can mount. */
-export function nodeDrivers({ csi = [], flexDirectory = usualFlexDirectory, ...machine }: NodeMachine, clock: Clock, around: DriversAround): NodeDrivers {
+export function nodeDrivers(
+  { csi = [], flexDirectory = usualFlexDirectory, ...machine }: NodeMachine,
+  world: Pick<World, 'clock' | 'timers'>,
+  around: DriversAround,
+): NodeDrivers {
   const allocatableMemory = around.allocatable()['memory'] ?? '1Gi';
+  const { clock, timers } = world;
   const options = { ...machine, ...around, clock, allocatableMemory };
   const token = (pod: Pod, wanted: ServiceAccountTokenProjection) => requestToken(around.client, pod, wanted);
   return {
@@ -45,6 +51,7 @@ export function nodeDrivers({ csi = [], flexDirectory = usualFlexDirectory, ...m
       csiNode(machine, csi),
       nfsNode(machine),
       glusterfsNode({ ...machine, endpoints: (namespace, name) => endpointsOf(around.client, { namespace, name }) }),
+      iscsiNode({ ...options, timers }),
       gitRepoNode(options),
     ],
     findDriver: flexDrivers({ ...options, directory: flexDirectory }),

@@ -82,7 +82,7 @@ export function startAgentHere(
   const machine = { mounts: realMounts(), files: realHostFiles };
   const { clock } = server.world;
   const csi = images === undefined ? [] : [images.node({ ...machine, clock })];
-  const drivers: Parameters<typeof startNodeAgent>[0]['drivers'] = (around) => nodeDrivers({ ...machine, programs: realPrograms, csi }, clock, around);
+  const drivers: Parameters<typeof startNodeAgent>[0]['drivers'] = (around) => nodeDrivers({ ...machine, programs: realPrograms, csi }, server.world, around);
   return startNodeAgent({ ...server, host, root, runtime, machine, disk: realDisk, drivers, sha256 });
 }
 

@@ -27,7 +27,7 @@ export async function startServer(script: string): Promise<Server> {
   });
   let said = '';
   child.stderr?.on('data', (chunk: Buffer) => {
-    said = `${said}${chunk}`.slice(-10_000);
+    said = `${said}${chunk.toString()}`.slice(-10_000);
   });
   const first = await firstIn(child);
   const { link, address, gateway } = places();

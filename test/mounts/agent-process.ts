@@ -38,7 +38,7 @@ const host = { name: 'node-1', drivers: [], capacity: {} } as unknown as Host;
 const holdings = new Holdings();
 const view = new View({ hosts: new Map([['node-1', host]]), informers, holdings, sha256 });
 const machine = { mounts: realMounts(), files: realHostFiles };
-const { drivers, findDriver } = nodeDrivers({ ...machine, programs: realPrograms }, world.clock, {
+const { drivers, findDriver } = nodeDrivers({ ...machine, programs: realPrograms }, world, {
   nodeName: 'node-1',
   configMap: (key) => informers.cache(configMapKind).getKey(key),
   secret: (key) => informers.cache(secretKind).getKey(key),

@@ -136,7 +136,7 @@ export class Operations {
     actual.expectStaged(record);
     log.debug('MountVolume.WaitForAttach succeeded for volume', { volume: onNode.name, uniqueName, pod: named(pod) });
     await host.files.makeDirectory(directoryOf(stagingPath), 0o750);
-    const answer = (await found.value.stage?.({ volume: onNode, stagingPath })) ?? unable(driver, 'stage');
+    const answer = (await found.value.stage?.({ volume: onNode, stagingPath, pod })) ?? unable(driver, 'stage');
     if (answer.ok) actual.setStaged(stagingPath);
     if (answer.ok) log.debug('MountVolume.MountDevice succeeded for volume', { volume: onNode.name, uniqueName, pod: named(pod), path: stagingPath });
     return answer;

@@ -45,7 +45,7 @@ export function podVolume(pod: Pod, use: Use, persistentVolume: PersistentVolume
   const name = persistentVolume?.metadata.name ?? podVolumeName;
   const driver = pluginOf(source);
   const claimName = claimNameOf(pod, use.volume);
-  const handle = attached?.handle ?? name;
+  const handle = attached?.handle ?? unitOf(source) ?? name;
   // A volume of a CSI driver that is as old as its pod belongs to nobody else: there is nothing to share.
   const isShared = attached !== undefined || driver !== plugins['csi'];
   const isBlock = persistentVolume?.spec.volumeMode === 'Block';
@@ -74,6 +74,9 @@ export function podVolume(pod: Pod, use: Use, persistentVolume: PersistentVolume
     group: persistentVolume === undefined ? undefined : groupOf(persistentVolume),
   };
 }
+
+/** Disks that pods describe have no name of their own: where they are is what tells them apart, as with kubelets. */
+const unitOf = ({ iscsi }: SourceOnNode): string | undefined => (iscsi === undefined ? undefined : `${iscsi.targetPortal}:${iscsi.iqn}:${iscsi.lun}`);
 
 /** Plugins that left Kubernetes' tree have drivers that took over: those find what they know. */
 function translated(source: SourceOnNode, attached: CsiSource | undefined): SourceOnNode {

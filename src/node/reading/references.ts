@@ -25,14 +25,19 @@ export function referencesOf(pod: Pod, { node, sha256, known }: { readonly node:
   const { volumes = [], containers, initContainers = [] } = pod.spec;
   const files = [...volumes.flatMap(filesOfVolume), ...[...initContainers, ...(containers ?? [])].flatMap(filesOfContainer)];
   const references: Reference[] = files.map(({ kind, name }) => ({ kind: kind === 'secret' ? 'secrets' : 'configmaps', key: `${namespace}/${name}` }));
-  for (const { secretRef } of volumes.flatMap(({ flexVolume }) => flexVolume ?? [])) addSecret(references, { namespace, name: secretRef?.name });
+  for (const { secretRef } of volumes.flatMap(({ flexVolume, iscsi }) => flexVolume ?? iscsi ?? []))
+    addSecret(references, { namespace, name: secretRef?.name });
   for (const claim of claimsOfPod(pod)) {
     references.push({ kind: 'persistentvolumeclaims', key: claim });
     const name = known.claim(claim)?.spec.volumeName ?? '';
     if (name === '') continue;
     references.push({ kind: 'persistentvolumes', key: name });
     const volume = known.volume(name);
-    if (volume !== undefined) references.push(...referencesOfVolume(volume, node, sha256));
+    if (volume === undefined) continue;
+    references.push(...referencesOfVolume(volume, node, sha256));
+    // One without a namespace is the claim's.
+    const { secretRef } = volume.spec.iscsi ?? {};
+    if (secretRef !== undefined) addSecret(references, { namespace, ...secretRef });
   }
   return references;
 }
