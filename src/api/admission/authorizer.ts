@@ -25,32 +25,20 @@ export type Ask = (question: Question, as: { readonly namespace: string; readonl
 type Asking = (question: Question) => Answer;
 type Target = Omit<Extract<Question, { type: 'resource' }>, 'type' | 'verb'>;
 
-class ResourceCheck {
+/** One step further: something that can be asked about. */
+class Check<Subject> {
   readonly ask: Asking;
-  readonly target: Target;
-  constructor(ask: Asking, target: Target) {
+  readonly subject: Subject;
+  constructor(ask: Asking, subject: Subject) {
     this.ask = ask;
-    this.target = target;
+    this.subject = subject;
   }
 }
 
-class GroupCheck {
-  readonly ask: Asking;
-  readonly group: string;
-  constructor(ask: Asking, group: string) {
-    this.ask = ask;
-    this.group = group;
-  }
-}
-
-class PathCheck {
-  readonly ask: Asking;
-  readonly path: string;
-  constructor(ask: Asking, path: string) {
-    this.ask = ask;
-    this.path = path;
-  }
-}
+// Expressions tell them apart by their classes.
+class ResourceCheck extends Check<Target> {}
+class GroupCheck extends Check<string> {}
+class PathCheck extends Check<string> {}
 
 class AccessDecision {
   readonly answer: Answer;
@@ -77,7 +65,7 @@ const asking =
   (question) =>
     ask(question, as);
 
-const narrowed = ({ ask, target }: ResourceCheck, more: Partial<Target>): ResourceCheck => new ResourceCheck(ask, { ...target, ...more });
+const narrowed = ({ ask, subject }: ResourceCheck, more: Partial<Target>): ResourceCheck => new ResourceCheck(ask, { ...subject, ...more });
 
 const types = {
   authorizer: 'kubernetes.authorization.Authorizer',
@@ -100,22 +88,22 @@ export function registerAuthorizer(environment: Environment): Environment {
     .registerFunction(`${authorizer}.group(string): ${group}`, (from: CelAuthorizer, name: string) => new GroupCheck(asking(from), name))
     .registerFunction(
       `${authorizer}.serviceAccount(string, string): ${authorizer}`,
-      (from: CelAuthorizer, namespace: string, name: string) => new CelAuthorizer(from.ask, from.requestResource.target, { namespace, name }),
+      (from: CelAuthorizer, namespace: string, name: string) => new CelAuthorizer(from.ask, from.requestResource.subject, { namespace, name }),
     )
     .registerFunction(
       `${path}.check(string): ${decision}`,
-      (from: PathCheck, verb: string) => new AccessDecision(from.ask({ type: 'path', verb, path: from.path })),
+      (from: PathCheck, verb: string) => new AccessDecision(from.ask({ type: 'path', verb, path: from.subject })),
     )
     .registerFunction(
       `${group}.resource(string): ${resource}`,
-      (from: GroupCheck, name: string) => new ResourceCheck(from.ask, { ...anything, group: from.group, resource: name }),
+      (from: GroupCheck, name: string) => new ResourceCheck(from.ask, { ...anything, group: from.subject, resource: name }),
     )
     .registerFunction(`${resource}.subresource(string): ${resource}`, (from: ResourceCheck, subresource: string) => narrowed(from, { subresource }))
     .registerFunction(`${resource}.namespace(string): ${resource}`, (from: ResourceCheck, namespace: string) => narrowed(from, { namespace }))
     .registerFunction(`${resource}.name(string): ${resource}`, (from: ResourceCheck, name: string) => narrowed(from, { name }))
     .registerFunction(
       `${resource}.check(string): ${decision}`,
-      (from: ResourceCheck, verb: string) => new AccessDecision(from.ask({ type: 'resource', verb, ...from.target })),
+      (from: ResourceCheck, verb: string) => new AccessDecision(from.ask({ type: 'resource', verb, ...from.subject })),
     )
     .registerFunction(`${decision}.allowed(): bool`, ({ answer }: AccessDecision) => answer.allowed)
     .registerFunction(`${decision}.reason(): string`, ({ answer }: AccessDecision) => answer.reason)
