@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
@@ -46,6 +47,32 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     const said = (stream: string) => lines.filter((line) => line.includes(` ${stream} F `)).map((line) => line.split(' ').slice(3).join(' '));
     expect(said('stdout')).toEqual(["it's me from /made/for/it as 1234:2345 in 2345 7 8", 'pid 1', '127.0.0.1\tlocalhost']);
     expect(said('stderr')).toEqual(['oops']);
+  });
+
+  test('what is mounted in a volume is seen by containers that follow the host, and by the host if they share it', async () => {
+    const volume = path.join(machine.root, 'shared');
+    mkdirSync(path.join(volume, 'later'), { recursive: true });
+    const mount = { volume: 'v', recursiveReadOnly: false, hostPath: volume, containerPath: '/v', readOnly: false };
+    const sharing = { privileged: true, mounts: [{ ...mount, propagation: 'shared' }] } as const;
+    execFileSync('sh', ['-c', 'mount --bind "$0" "$0" && mount --make-private "$0"', volume]);
+    try {
+      await expect(started({ ...shell('true'), ...sharing })).rejects.toThrow(`path "${volume}" is mounted on "${volume}" but it is not a shared mount`);
+      execFileSync('mount', ['--make-shared', volume]);
+      const mounted = () =>
+        readFileSync('/proc/self/mountinfo', 'utf8')
+          .split('\n')
+          .filter((line) => line.includes(machine.root) || line.includes(' /proc/fs '));
+      const before = mounted().length;
+      const follower = await started({ ...shell('until cat /v/later/file 2>/dev/null; do sleep 0.05; done'), mounts: [{ ...mount, propagation: 'slave' }] });
+      await started({ ...shell('mount -t tmpfs inside /v/later && echo from inside >/v/later/file; sleep infinity'), ...sharing });
+      expect((await endOf(follower.uid))?.state).toMatchObject({ exitCode: 0 });
+      expect(await logOf(follower.run.id)).toContain('from inside');
+      expect(readFileSync(path.join(volume, 'later/file'), 'utf8')).toBe('from inside\n');
+      // That mount, and nothing else of what the containers are made of.
+      expect(mounted()).toHaveLength(before + 1);
+    } finally {
+      execFileSync('umount', ['-R', '-l', volume]);
+    }
   });
 
   test('see volumes where they are mounted, and leave the host as it was', async () => {

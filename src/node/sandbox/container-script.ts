@@ -26,10 +26,14 @@ export interface Place {
 export function containerScript(spec: ContainerSpec, place: Place, program: readonly string[]): string {
   const { stage } = place;
   const rest = mountedLast(spec, place);
+  const shared = spec.mounts.filter(({ propagation }) => propagation === 'shared');
   return [
     'fail() { printf \'error %s\\n\' "$1" >&3; exit 128; }',
     'read -r pid rest </proc/self/stat; echo "$pid" >&3',
     ...place.groups.map((group) => `echo 0 >${quote(`${group}/cgroup.procs`)} || fail 'cannot join the control group'`),
+    ...shared.map(demandShared),
+    // Nothing that is put together here is to appear on the host.
+    ...(shared.length === 0 ? [] : ["mount --make-private /proc || fail 'cannot make the root'"]),
     `mount -t tmpfs -o mode=755 moor ${quote(stage)} && cd ${quote(stage)} || fail 'cannot make the root'`,
     "mkdir -p work root upper/.host upper/etc dev/upper dev/work || fail 'cannot make the root'",
     // Whatever the host has there, such as a link to what is not there inside, makes room.
@@ -41,6 +45,8 @@ export function containerScript(spec: ContainerSpec, place: Place, program: read
     `cd ${quote(`/.host${stage}`)} && mount -a -T fstab 2>&3 && cd / || fail 'cannot mount the file systems'`,
     ...devices(spec.devices),
     ...rest,
+    // Nor is anything to go there because it goes here.
+    ...(shared.length === 0 ? [] : ["mount --make-rslave /.host || fail 'cannot leave the host'"]),
     "umount -l /.host && rmdir /.host || fail 'cannot leave the host'",
     ...workingDirectory(spec),
     ...(spec.readOnlyRoot ? ["mount -o remount,bind,ro / || fail 'cannot make the root read-only'"] : []),
@@ -50,6 +56,9 @@ export function containerScript(spec: ContainerSpec, place: Place, program: read
     '',
   ].join('\n');
 }
+
+/** In a container's own mounts: a directory that is there everywhere, on a file system that can be made private. */
+export const stageOfSharing = '/proc/fs';
 
 export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -101,6 +110,13 @@ const ownMounts = (place: Place): readonly string[] =>
   Object.entries({ ...ownFiles(place), [usualMessage]: place.terminationMessage }).map(
     ([target, source]) => `${escaped(`/.host${source}`)} ${target} none bind 0 0`,
   );
+
+/** What a container mounts there appears on the host only if the host's own mount is shared. In the words of containerd. */
+const demandShared = ({ hostPath }: ContainerMount): string => {
+  const [about, rest] = [quote(`path "${hostPath}" is mounted on "`), quote('" but it is not a shared mount')];
+  const look = (column: string) => `"$(findmnt -no ${column} -T ${quote(hostPath)})"`;
+  return `case ${look('PROPAGATION')} in shared*) ;; *) fail ${about}${look('TARGET')}${rest} ;; esac`;
+};
 
 /** What is a directory and what a file is known only there. In the order of their paths, so that one that lies in another comes after it. */
 const directories = (mounts: readonly ContainerMount[]): readonly string[] =>

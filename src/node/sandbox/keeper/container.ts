@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Cancel, World } from '../../../world/world.ts';
 import type { ContainerEnd, ContainerRun, ContainerRunState, ContainerSpec, Result } from '../../runtime.ts';
-import { containerScript, type Place } from '../container-script.ts';
+import { containerScript, type Place, stageOfSharing } from '../container-script.ts';
 import { programOf } from '../images.ts';
 import { exitCodeOf } from '../protocol.ts';
 import { inTerminal } from '../terminal.ts';
@@ -156,9 +156,12 @@ export class KeptContainer {
 
   #command(): readonly string[] {
     const { layout, pause } = this.#around;
+    // Mounts that the container shares with the host are as they were; all others follow the host's, and not the other way round.
+    const isSharing = this.spec.mounts.some(({ propagation }) => propagation === 'shared');
+    const stage = isSharing ? stageOfSharing : layout.stage;
     const place: Place = {
-      stage: layout.stage,
-      devices: path.relative(layout.stage, layout.devices),
+      stage,
+      devices: path.relative(stage, layout.devices),
       files: layout.files(this.spec.podUid),
       terminationMessage: this.#terminationFile,
       groups: this.groups,
@@ -170,7 +173,7 @@ export class KeptContainer {
     const pids = this.spec.hostPid ? [] : ['--pid'];
     // The first child of who unshares the process ids is the container's first process. This shell tells what became of it, which unshare --fork does not
     // if SIGKILL ended it.
-    return [...join, 'unshare', '--mount', '--propagation', 'slave', ...pids, 'sh', '-c', 'sh -c "$0"; exit $?', script];
+    return [...join, 'unshare', '--mount', '--propagation', isSharing ? 'unchanged' : 'slave', ...pids, 'sh', '-c', 'sh -c "$0"; exit $?', script];
   }
 
   #follow(child: ChildProcess, log: LogFile): Promise<Result<ContainerRun>> {
