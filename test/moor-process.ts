@@ -120,7 +120,7 @@ export async function hastenLease(moor: MoorProcess, lease: string): Promise<voi
 
 /** A real `moor node`. */
 export const startNodeProcess = (server: Server, { name, dataDir }: { readonly name: string; readonly dataDir: string }): Promise<LedProcess> =>
-  startOther(['node', '--kubeconfig', server.kubeconfig, '--name', name, '--data-dir', dataDir], `Node ${name} is ready`);
+  startOther(['node', '--kubeconfig', server.kubeconfig, '--name', name, '--data-dir', dataDir, '--listen', '127.0.0.1:0'], `Node ${name} is ready`);
 
 const startLedProcess = (command: string, { kubeconfig }: Server, { identity, sign }: { readonly identity: string; readonly sign: string }) =>
   startOther([command, '--kubeconfig', kubeconfig, '--identity', identity], sign);

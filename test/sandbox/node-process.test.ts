@@ -8,7 +8,7 @@ import { startMoor, startNodeProcess } from '../moor-process.ts';
 import { endContainers } from './sandboxes.ts';
 
 const objects = (directory: string): string => {
-  const say = 'while :; do echo "$WORD $(cat /settings/a)" >/out/new; mv /out/new /out/said; sleep 0.1; done';
+  const say = 'echo started; while :; do echo "$WORD $(cat /settings/a)" >/out/new; mv /out/new /out/said; sleep 0.1; done';
   const container = {
     name: 'c',
     image: 'busybox',
@@ -49,13 +49,19 @@ test.runIf(canSandbox().can)('a machine gets its own certificate, runs pods with
     expect(await moor.kubectlWith(objects(disk), 'apply', '-f', '-')).toMatchObject({ code: 0 });
     expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=60s')).toMatchObject({ code: 0 });
     await expect.poll(said).toBe('hello one\n');
+    // It may not have the certificate for its endpoint yet.
+    const logs = async () => (await moor.kubectl('logs', 'web')).stdout;
+    await expect.poll(logs).toBe('started\n');
+    expect(await moor.kubectlWith('through', 'exec', '-i', 'web', '--', 'sh', '-c', 'cat; exit 3')).toMatchObject({ code: 3, stdout: 'through' });
+    expect(await moor.kubectl('get', '--raw', '/api/v1/nodes/n1/proxy/healthz')).toMatchObject({ code: 0, stdout: 'ok' });
     await moor.kubectl('patch', 'configmap', 'settings', '-p', '{"data":{"a":"two"}}');
     await expect.poll(said).toBe('hello two\n');
     await node.stop('SIGKILL');
     node = await start();
     expect(readFileSync(keyFile, 'utf8')).toBe(certificate);
     const requests = await moor.kubectl('get', 'csr', '-o', 'jsonpath={.items[*].spec.username}');
-    expect(requests.stdout).toBe('system:bootstrap:mooring');
+    expect(requests.stdout.split(' ').sort()).toEqual(['system:bootstrap:mooring', 'system:node:n1']);
+    await expect.poll(logs).toBe('started\n');
     expect(await moor.kubectl('delete', 'pod', 'web', '--timeout=60s')).toMatchObject({ code: 0 });
     expect(node.output()).not.toContain('forbidden');
   } finally {

@@ -1,0 +1,225 @@
+/** The endpoint of a node elsewhere: who gets in, what the server makes of it, and certificates that are replaced while it serves. */
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect as connectPlain } from 'node:net';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { connect as connectTls } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Pod, SelfSubjectReview } from '../../src/api/generated/types.ts';
+import { nodeKind } from '../../src/api/kinds/node.ts';
+import { reviewKinds } from '../../src/api/kinds/reviews.ts';
+import { podKind } from '../../src/api/kinds/workloads/pod.ts';
+import { type Cluster, startCluster } from '../../src/main/cluster.ts';
+import { type OpenEndpoint, openEndpoint } from '../../src/main/node-endpoint.ts';
+import { NodeIdentity } from '../../src/main/node-identity.ts';
+import { createRealWorld } from '../../src/main/real-world.ts';
+import { secretFiles } from '../../src/main/secret-files.ts';
+import { type Client, createClient } from '../../src/machinery/client.ts';
+import { type HttpAccess, HttpTransport } from '../../src/machinery/http-transport.ts';
+import { loadKubeconfig } from '../../src/machinery/http-transport-kubeconfig.ts';
+import { issueCertificate } from '../../src/server/auth/issue-certificates.ts';
+import type { PodStreams } from '../../src/streams/contract.ts';
+
+const pod = (status: object = {}) => ({
+  metadata: { name: 'web', namespace: 'default' },
+  spec: { nodeName: 'far', containers: [{ name: 'c', image: 'i' }] },
+  status,
+});
+
+/** What it has is what it was asked. */
+const streams: PodStreams = {
+  logs: (_, container, { tailLines }) => Promise.resolve({ ok: true, value: Readable.from([Buffer.from(`the last ${tailLines} lines of ${container}\n`)]) }),
+  exec: () => Promise.resolve({ ok: false, code: 500, message: 'container not found ("c")' }),
+  attach: () => Promise.resolve({ ok: false, code: 500, message: 'nothing to attach to' }),
+  ports: () => Promise.resolve({ ok: true, value: { connect: () => Promise.resolve({ ok: true, value: new PassThrough() }), close: () => undefined } }),
+  page: ({ path: asked, query }) =>
+    Promise.resolve({ code: asked === '/healthz' ? 200 : 404, contentType: 'text/plain', body: Readable.from([Buffer.from(`page ${asked} ${query}`)]) }),
+};
+
+interface Answered {
+  readonly code: number;
+  readonly body: string;
+}
+
+function ask(access: HttpAccess & { readonly path: string; readonly headers?: Record<string, string> }, body?: Buffer): Promise<Answered> {
+  const { url, path: asked, ca, cert, key, token, headers = {} } = access;
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      new URL(asked, url),
+      {
+        agent: false,
+        ca,
+        cert,
+        key,
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+      },
+      (answer) => void text(answer).then((said) => resolve({ code: answer.statusCode ?? 0, body: said }), reject),
+    );
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+describe('the endpoint of a node', () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'moor-endpoint-'));
+  const world = createRealWorld({ logLevel: 'silent' });
+  let cluster: Cluster;
+  let admin: HttpAccess;
+  let bootstrap: HttpAccess;
+  let adminTransport: HttpTransport;
+  let adminClient: Client;
+  let endpoint: OpenEndpoint;
+  let node: NodeIdentity;
+  let stop: () => Promise<void>;
+  /** When the next certificates are due: each is at once, as often as it says. */
+  const early = { client: 1, serving: 1 };
+  const renewAt = (use: keyof typeof early) => () => (early[use]-- > 0 ? 0 : 0.9);
+  const files = secretFiles(path.join(directory, 'node'));
+  const direct = (): string => `https://127.0.0.1:${endpoint.port}`;
+
+  beforeAll(async () => {
+    const bootstrapKubeconfig = path.join(directory, 'bootstrap');
+    cluster = await startCluster({ bare: true, dataDir: path.join(directory, 'server'), bootstrapKubeconfig });
+    [admin, bootstrap] = [loadKubeconfig(cluster.kubeconfig), loadKubeconfig(bootstrapKubeconfig)];
+    adminTransport = new HttpTransport({ access: admin, world, userAgent: 'test' });
+    adminClient = createClient({ transport: adminTransport });
+    node = await NodeIdentity.open({ access: bootstrap, node: 'far', files, world, userAgent: 'test', expirationSeconds: 600, renewAt: renewAt('client') });
+    const opened = await openEndpoint({ access: bootstrap, listen: { host: '127.0.0.1', port: 0 }, world });
+    if (opened === undefined) throw new Error('there is no endpoint');
+    endpoint = opened;
+    const agent = { client: createClient({ transport: node }), pods: (): readonly Pod[] => [{ apiVersion: 'v1', kind: 'Pod', ...pod() } as Pod] };
+    const host = { name: 'far', ip: '127.0.0.1' };
+    stop = await endpoint.serve({ agent, streams, host, own: node, files, expirationSeconds: 600, renewAt: renewAt('serving') });
+    const status = { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }], daemonEndpoints: { kubeletEndpoint: { Port: endpoint.port } } };
+    expect(await agent.client.create(nodeKind, { metadata: { name: 'far' }, status })).toMatchObject({ ok: true });
+    await adminClient.create(podKind, pod());
+    // From then on it has a certificate.
+    const isServing = async () => (await viaServer('/api/v1/nodes/far/proxy/healthz?a=b')).body === 'page /healthz a=b';
+    await vi.waitUntil(isServing, { timeout: 60_000 });
+  });
+  afterAll(async () => {
+    await stop();
+    node.close();
+    adminTransport.close();
+    await cluster.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const viaServer = (asked: string): Promise<Answered> => ask({ ...admin, path: asked });
+
+  test('is asked by the server for logs and pages, and its refusals are told', async () => {
+    expect(await viaServer('/api/v1/namespaces/default/pods/web/log?tailLines=3')).toEqual({ code: 200, body: 'the last 3 lines of c\n' });
+    expect(await viaServer('/api/v1/nodes/far/proxy/nothing')).toEqual({ code: 404, body: 'page /nothing ' });
+    expect(await viaServer('/api/v1/nodes/far/proxy')).toMatchObject({ code: 301 });
+    expect(await viaServer('/api/v1/nodes/nobody/proxy/healthz')).toMatchObject({ code: 404, body: expect.stringContaining('nodes \\"nobody\\" not found') });
+    const headers = { connection: 'Upgrade', upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'v4.channel.k8s.io' };
+    const refused = await ask({ ...admin, path: '/api/v1/namespaces/default/pods/web/exec?command=true', headers }, Buffer.alloc(0));
+    expect(refused).toEqual({ code: 500, body: 'container not found ("c")' });
+  });
+
+  test('that nobody serves: the server says so as Kubernetes does (v1.36.4)', async () => {
+    // No program listens on the first of all ports.
+    const status = { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }], daemonEndpoints: { kubeletEndpoint: { Port: 1 } } };
+    expect(await adminClient.create(nodeKind, { metadata: { name: 'dead' }, status })).toMatchObject({ ok: true });
+    expect(
+      await adminClient.create(podKind, { ...pod(), metadata: { name: 'lost', namespace: 'default' }, spec: { ...pod().spec, nodeName: 'dead' } }),
+    ).toMatchObject({ ok: true });
+    const log = JSON.parse((await viaServer('/api/v1/namespaces/default/pods/lost/log')).body) as object;
+    const refused = 'dial tcp 127.0.0.1:1: connect: connection refused';
+    const message = `Get "https://127.0.0.1:1/containerLogs/default/lost/c": ${refused}`;
+    expect(log).toEqual({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code: 500 });
+    expect(await viaServer('/api/v1/nodes/dead/proxy/healthz')).toMatchObject({
+      code: 503,
+      body: expect.stringContaining(`error trying to reach service: ${refused}`),
+    });
+  });
+
+  test('lets in whom the server knows and allows, and nobody else', async () => {
+    const ca = { url: direct(), ...(admin.ca === undefined ? {} : { ca: admin.ca }) };
+    const stranger = await issueCertificate({ type: 'authority', commonName: 'other', notBefore: 0, notAfter: Date.parse('2099-01-01') });
+    const forged = await issueCertificate({
+      type: 'client',
+      name: 'kubernetes-admin',
+      groups: ['system:masters'],
+      notBefore: 0,
+      notAfter: Date.parse('2099-01-01'),
+      authority: stranger,
+    });
+    expect(await ask({ ...ca, path: '/healthz' })).toEqual({ code: 401, body: 'Unauthorized' });
+    expect(await ask({ ...ca, path: '/healthz', cert: forged.certificate, key: forged.key })).toEqual({ code: 401, body: 'Unauthorized' });
+    expect(await ask({ ...ca, path: '/healthz', token: 'nonsense' })).toEqual({ code: 401, body: 'Unauthorized' });
+    expect(await ask({ ...admin, url: direct(), path: '/healthz' })).toEqual({ code: 200, body: 'page /healthz ' });
+    const { cert = '', key = '' } = bootstrap;
+    const machine = bootstrap.token === undefined ? { cert, key } : { token: bootstrap.token };
+    expect(await ask({ ...ca, ...machine, path: '/metrics' })).toEqual({
+      code: 403,
+      body: 'Forbidden (user=system:bootstrap:mooring, verb=get, resource=nodes, subresource(s)=[metrics])\n',
+    });
+  });
+
+  test.each([
+    ['/containerLogs/default/nobody/c', 404, 'pod "nobody" does not exist'],
+    ['/containerLogs/default/web/x', 404, 'container "x" not found in pod "web"'],
+    ['/containerLogs/default/web/c?tailLines=-1', 422, '{"message": "Invalid request."}'],
+    ['/containerLogs/default/web/c?tailLines=x', 400, '{"message": "Unable to decode query."}'],
+    ['/containerLogs/default', 404, '404 page not found\n'],
+    ['/exec/default/web/c?command=true&output=1', 400, 'Upgrade request required'],
+    ['/exec/default/web/c?command=true', 400, 'You must specify at least one of stdin, stdout, stderr'],
+    ['/attach/default/nobody/c?output=1', 404, 'pod does not exist'],
+    ['/portForward/default/web/another-uid', 404, 'pod not found'],
+  ])('answers %s as a kubelet does', async (asked, code, body) => {
+    expect(await ask({ ...admin, url: direct(), path: asked })).toEqual({ code, body });
+  });
+
+  test('is not impressed by large bodies, broken requests, and those who say nothing', async () => {
+    const large = Buffer.alloc(8 * 1024 * 1024);
+    // It may be cut off while it still sends.
+    const outcome = await ask({ ...admin, url: direct(), path: '/healthz' }, large).then(
+      ({ code }) => code,
+      () => 'cut off',
+    );
+    expect([200, 'cut off']).toContain(outcome);
+    const silent = connectPlain(endpoint.port, '127.0.0.1');
+    const broken = connectTls({ port: endpoint.port, host: '127.0.0.1', ca: admin.ca, servername: '' });
+    broken.on('error', () => undefined);
+    const closed = new Promise((resolve) => broken.on('close', resolve));
+    broken.resume();
+    broken.write('\u0000 nonsense\r\n\r\n');
+    await closed;
+    expect(await viaServer('/api/v1/nodes/far/proxy/healthz')).toMatchObject({ code: 200 });
+    silent.destroy();
+  });
+
+  test('gets new certificates while it serves, and uses them', async () => {
+    const whoAmI = async (): Promise<unknown> => {
+      const review = await createClient({ transport: node }).ask<SelfSubjectReview>(reviewKinds.selfSubject, {});
+      return review.ok ? review.value.status.userInfo?.extra?.['authentication.kubernetes.io/credential-id'] : undefined;
+    };
+    const presented = (): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const socket = connectTls({ port: endpoint.port, host: '127.0.0.1', ca: admin.ca, servername: '' }, () => {
+          resolve(socket.getPeerCertificate().fingerprint256);
+          socket.destroy();
+        });
+        socket.on('error', reject);
+      });
+    const requests = async (signer: string): Promise<number> => {
+      const { body } = await viaServer('/apis/certificates.k8s.io/v1/certificatesigningrequests');
+      return (JSON.parse(body) as { items: { spec: { signerName: string }; status: { certificate?: string } }[] }).items.filter(
+        ({ spec, status }) => spec.signerName === signer && status.certificate !== undefined,
+      ).length;
+    };
+    await expect.poll(() => requests('kubernetes.io/kube-apiserver-client-kubelet')).toBe(2);
+    await expect.poll(() => requests('kubernetes.io/kubelet-serving')).toBe(2);
+    const kept = async (file: string): Promise<string> => new X509Certificate((await files.read(file)) ?? '').fingerprint256;
+    await expect.poll(async () => (await presented()) === (await kept('node-serving.pem'))).toBe(true);
+    const idOf = (fingerprint: string) => [`X509SHA256=${fingerprint.replaceAll(':', '').toLowerCase()}`];
+    await expect.poll(async () => JSON.stringify(await whoAmI()) === JSON.stringify(idOf(await kept('node-client.pem')))).toBe(true);
+    expect(await viaServer('/api/v1/nodes/far/proxy/healthz')).toMatchObject({ code: 200 });
+  });
+});
