@@ -163,7 +163,7 @@ function ready(child: ChildProcess, output: () => string, sign = 'Mooring is rea
 
 function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv, input?: string): Promise<Result> {
   return new Promise((resolve) => {
-    const child = execFile(command, [...args], { env, maxBuffer: 64 << 20, timeout: 120_000 }, (error, stdout, stderr) => {
+    const child = execFile(command, [...args], { env, maxBuffer: 64 << 20, timeout: 240_000 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
       resolve({ code, stdout, stderr });
     });

@@ -14,7 +14,7 @@ expect() { [ "$2" = "$3" ] || fail "$1 is '$2', not '$3'"; echo "ok: $1 is $3"; 
 # eventually 'what' 'command of the shell': until it succeeds
 eventually() {
   local tries
-  for ((tries = 0; tries < 150; tries++)); do
+  for ((tries = 0; tries < 600; tries++)); do
     if eval "$2" >/dev/null 2>&1; then echo "ok: $1"; return; fi
     sleep 0.2
   done

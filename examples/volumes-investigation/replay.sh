@@ -32,7 +32,7 @@ expect_lines() {
 eventually() {
   local what=$1 tries
   shift
-  for ((tries = 0; tries < 150; tries++)); do
+  for ((tries = 0; tries < 600; tries++)); do
     if "$@" >/dev/null 2>&1; then echo "ok: $what"; return; fi
     sleep 0.2
   done
