@@ -12,5 +12,5 @@ test(
     await runSeeds({ from, to, onFailure: (text) => failures.push(text) });
     expect(failures.join('\n')).toBe('');
   },
-  600_000 * factor,
+  1_200_000 * factor,
 );
