@@ -18,7 +18,7 @@ const DIRECTORIES = 4;
 const KILLS = 52;
 const writers = fileURLToPath(new URL('writers.mjs', import.meta.url));
 
-test(`no acknowledged write is lost in ${DIRECTORIES * KILLS} kills`, { timeout: 600_000 }, async () => {
+test(`no acknowledged write is lost in ${DIRECTORIES * KILLS} kills`, async () => {
   const results = await Promise.all(Array.from({ length: DIRECTORIES }, (_, i) => killAgainAndAgain(new Prng(i + 1))));
   // The test means something only if the killed processes got to write, and some were killed while opening.
   expect(results.reduce((sum, { acknowledged }) => sum + acknowledged, 0)).toBeGreaterThan(DIRECTORIES * KILLS * 10);
