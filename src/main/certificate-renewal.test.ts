@@ -7,7 +7,7 @@ import { type KeyAndCertificate, keepCertificate } from './certificate-renewal.t
 const hour = 3_600_000;
 
 /** Each for ten hours, the next begins when an hour of this one is left. */
-let series: KeyAndCertificate[] = [];
+const series: KeyAndCertificate[] = [];
 beforeAll(async () => {
   const start = await simulate(1, (world) => Promise.resolve(world.clock.now()));
   const authority = await issueCertificate({ type: 'authority', commonName: 'ca', notBefore: start - hour, notAfter: start + 1000 * hour });

@@ -80,7 +80,7 @@ export class Callers {
   async #ownerOf(token: string): Promise<Caller | undefined> {
     const review = await this.#options.client.ask<TokenReview>(reviewKinds.token, { spec: { token } });
     if (!review.ok) throw new Error(`cannot ask whose token it is: ${review.error.message}`);
-    const { authenticated, user = {} } = review.value.status;
+    const { authenticated, user } = review.value.status;
     if (authenticated !== true || user.username === undefined) return undefined;
     return {
       name: user.username,

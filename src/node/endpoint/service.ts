@@ -5,7 +5,7 @@ import type { Refusal, Streamed } from '../../streams/contract.ts';
 import { logOptions, nodeStreamOptions } from '../../streams/options.ts';
 import { servePorts, serveSession, StreamRefused } from '../../streams/upgrades.ts';
 import type { World } from '../../world/world.ts';
-import { type Answer, type Asked, type NodeOffers, Refused, text } from './exchange.ts';
+import { type Answer, type Asked, type NodeOffers, Refused } from './exchange.ts';
 import { type Route, routeOf } from './routes.ts';
 
 /** 'streams': the connection speaks another protocol from now on. @throws Refused */

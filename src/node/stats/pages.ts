@@ -66,4 +66,4 @@ export class NodePages {
 
 /** As an API server lists them. */
 const podList = (pods: readonly Pod[]): string =>
-  `${JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items: pods.map(({ kind: _, apiVersion: __, ...pod }) => pod) })}\n`;
+  `${JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items: pods.map(({ metadata, spec, status }) => ({ metadata, spec, status })) })}\n`;
