@@ -9,7 +9,7 @@ import { type Client, createClient } from '../machinery/client.ts';
 import { type HttpAccess, HttpTransport } from '../machinery/http-transport.ts';
 import { listAll } from '../machinery/live-lists.ts';
 import { createRealWorld } from './real-world.ts';
-import { realDrivers } from './real-drivers.ts';
+import { driversIn, realDrivers } from './real-drivers.ts';
 import { version } from './version.ts';
 
 /** What kept the audit from an answer. */
@@ -18,11 +18,11 @@ class AuditError extends Error {}
 const timeoutMs = 30_000;
 
 /** Answers on standard output. Resolves with the exit code. */
-export async function runAudit(access: HttpAccess): Promise<number> {
+export async function runAudit(access: HttpAccess, dataDir: string | undefined): Promise<number> {
   const world = createRealWorld({ logLevel: 'silent' });
   const transport = new HttpTransport({ access, world, userAgent: `moor/${version} (audit)`, timeoutMs });
   try {
-    const { text, clean } = await auditReport(createClient({ transport }), world.clock.now());
+    const { text, clean } = await auditReport(createClient({ transport }), { dataDir, now: world.clock.now() });
     process.stdout.write(text);
     return clean ? 0 : 1;
   } catch (error) {
@@ -38,8 +38,11 @@ export async function runAudit(access: HttpAccess): Promise<number> {
  * The order makes it true while the cluster goes on: an asset that is there at the beginning and at the end was there all
  * the time, and has been, at each moment in between, of an intent or, later, of a volume.
  */
-async function auditReport(client: Client, now: number): Promise<{ readonly text: string; readonly clean: boolean }> {
-  const drivers = await driversOf(client);
+async function auditReport(
+  client: Client,
+  { dataDir, now }: { dataDir: string | undefined; now: number },
+): Promise<{ readonly text: string; readonly clean: boolean }> {
+  const drivers = await driversOf(client, dataDir);
   const before = await inventories(drivers);
   const intents = await allOf(client, volumeIntentKind);
   const volumes = (await allOf(client, persistentVolumeKind)) ?? [];
@@ -57,9 +60,9 @@ async function auditReport(client: Client, now: number): Promise<{ readonly text
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-async function driversOf(client: Client): Promise<DriverSet> {
+async function driversOf(client: Client, dataDir: string | undefined): Promise<DriverSet> {
   try {
-    return await realDrivers(client);
+    return await realDrivers(client, await driversIn(dataDir));
   } catch (error) {
     throw new AuditError(error instanceof Error ? error.message : String(error), { cause: error });
   }

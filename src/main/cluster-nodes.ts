@@ -75,8 +75,8 @@ export async function possibleRuntime(asked: NodeRuntime): Promise<PossibleRunti
 
 /** Volumes with a size, where this machine can have them. */
 export async function possibleImages(dataDir: string, nodes: number): Promise<ImageVolumes | undefined> {
-  const { imageVolumes } = await import('./image-volumes.ts');
-  return imageVolumes(path.join(dataDir, 'images'), nodes);
+  const { imageDirectory, imageVolumes } = await import('./image-volumes.ts');
+  return imageVolumes(imageDirectory(dataDir), nodes);
 }
 
 /** Loaded only if somebody wants it. */

@@ -1,4 +1,5 @@
 import type { Command } from '../cli/command.ts';
+import { imagesFlag } from './images-flag.ts';
 import { ledFlags, ledOptions } from './led-flags.ts';
 
 /** `moor controllers`: the controllers without the server. */
@@ -14,7 +15,7 @@ the server gives no such tokens, all act as the user of the kubeconfig. It also 
 (and with "moor up --plain"): then volumes and claims are bound in Kubernetes' four writes.
 
 Drivers that keep data on disk keep it on the machine of the process that leads.`,
-  flags: ledFlags,
+  flags: [...ledFlags, imagesFlag],
   examples: [
     { line: 'moor up --controllers=false', about: 'a server without controllers …' },
     { line: 'moor controllers --kubeconfig ./kubeconfig', about: '… and the controllers; once more in another terminal for one that stands by' },
@@ -23,6 +24,6 @@ Drivers that keep data on disk keep it on the machine of the process that leads.
     const options = await ledOptions(flags);
     // Loaded here, so that other commands do not wait for it.
     const { runControllersProcess } = await import('./controllers-process.ts');
-    return runControllersProcess(options);
+    return runControllersProcess({ ...options, dataDir: flags.text('data-dir') });
   },
 };

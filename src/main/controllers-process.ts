@@ -6,16 +6,21 @@ import { startControllers } from './controllers.ts';
 import { type Discovered, discover } from './discovered.ts';
 import { type LedProcessOptions, runLedProcess } from './led-process.ts';
 import { keepOwnKinds } from './own-kinds.ts';
-import { realDrivers } from './real-drivers.ts';
+import { driversIn, realDrivers } from './real-drivers.ts';
+
+export interface ControllersProcessOptions extends LedProcessOptions {
+  /** Of the server on this machine whose volumes are images in it; undefined: there are none. */
+  readonly dataDir: string | undefined;
+}
 
 /** Runs the controllers against a server elsewhere until a signal ends it. Resolves with the exit code. */
-export function runControllersProcess(options: LedProcessOptions): Promise<number> {
-  const { access, identity } = options;
+export function runControllersProcess(options: ControllersProcessOptions): Promise<number> {
+  const { access, identity, dataDir } = options;
   return runLedProcess(options, {
     ready: 'Controllers are ready',
     start: async (connections, { world, bindsTogether }) => {
       const discovered = await discover(connections.own);
-      const drivers = await realDrivers(createClient({ transport: connections.own }));
+      const drivers = await realDrivers(createClient({ transport: connections.own }), await driversIn(dataDir));
       await connections.identify(controllerNames);
       const ownKinds = bindsTogether ? undefined : keepOwnKinds(world);
       const controllers = startControllers({

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import type { NodeDriver, VolumeDriver } from '../drivers/contract.ts';
 import { imageDriver, imageDriverName, machineLabel } from '../drivers/image/driver.ts';
 import { imageNode, type ImageNodeOptions } from '../drivers/image/node.ts';
@@ -30,4 +32,13 @@ export async function imageVolumes(directory: string, count: number): Promise<Im
       drivers: [...host.drivers, { name: imageDriverName, nodeID: host.name, topologyKeys: [machineLabel.key] }],
     }),
   };
+}
+
+export const imageDirectory = (dataDir: string): string => path.join(dataDir, 'images');
+
+/** The driver of the images that a `moor up` on this machine has in its data directory, for other processes; none if it has none. */
+export async function driversOfImages(dataDir: string): Promise<readonly VolumeDriver[]> {
+  const directory = imageDirectory(dataDir);
+  if (!existsSync(directory)) return [];
+  return (await imageVolumes(directory, Number.POSITIVE_INFINITY))?.drivers ?? [];
 }

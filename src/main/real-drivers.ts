@@ -20,6 +20,11 @@ export async function realDrivers(client: Client, more: readonly VolumeDriver[] 
   return new DriverSet([hostPathDriver({ directories: realDirectories, sha256, cluster, root: await usableRoot() }), ...more]);
 }
 
+/** Those of a `moor up` on this machine that keep what they make in its data directory. Loaded only if somebody names it. */
+export async function driversIn(dataDir: string | undefined): Promise<readonly VolumeDriver[]> {
+  return dataDir === undefined ? [] : (await import('./image-volumes.ts')).driversOfImages(dataDir);
+}
+
 /** The usual one, unless it is another user's: it lies where everybody may have made it first. */
 async function usableRoot(): Promise<string> {
   try {

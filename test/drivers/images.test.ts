@@ -4,13 +4,13 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, 
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { imageNode } from '../../src/drivers/image/node.ts';
 import { readMounts, realMounts } from '../../src/main/real-mounts.ts';
 import { realHostFiles } from '../../src/main/real-host-files.ts';
 import { realImageDevices, realImages, whyNoImages } from '../../src/main/real-images.ts';
-import { imageVolumes } from '../../src/main/image-volumes.ts';
-import { canSandbox } from '../../src/node/sandbox/detect.ts';
+import { driversOfImages, imageVolumes } from '../../src/main/image-volumes.ts';
+import { describeWithLoopDevices } from './loop-devices.ts';
 
 const roots: string[] = [];
 const mib = 2 ** 20;
@@ -59,9 +59,7 @@ afterEach(async () => {
 /** Growing what is mounted takes CAP_SYS_RESOURCE. */
 const mayGrowMounted = (BigInt(`0x${/^CapEff:\t(\w+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'}`) >> 24n) % 2n === 1n;
 
-const permitted = whyNoImages() === undefined && canSandbox().can;
-
-describe.runIf(permitted)('images', () => {
+describeWithLoopDevices('images', () => {
   test('hold what they have room for and no more, keep it, grow while they are mounted, and leave no device', async () => {
     const { root, images, at, stage, unstage, expand } = setUp();
     await images.make('pvc-1', BigInt(16 * mib));
@@ -175,7 +173,9 @@ describe.runIf(permitted)('images', () => {
 
 test('where there can be none, nothing is said to be there', async () => {
   const { root } = setUp();
+  expect(await driversOfImages(root)).toEqual([]);
   const volumes = await imageVolumes(path.join(root, 'images'), 2);
+  expect((await driversOfImages(root)).length).toBe(volumes === undefined ? 0 : 1);
   expect(volumes === undefined).toBe(whyNoImages() !== undefined);
   expect(existsSync(path.join(root, 'images'))).toBe(volumes !== undefined);
 });

@@ -153,9 +153,9 @@ export class VolumeKeeper implements PodVolumes {
   async #usageOf({ record, mounted }: ActualVolume): Promise<Usage | undefined> {
     if (mounted === undefined) return undefined;
     const { hostPath, mode } = mounted;
-    const stats = mode === 'Block' ? undefined : this.#driverOf(record.driver)?.stats;
-    if (stats === undefined) return this.#options.machine.files.usage(hostPath).catch(() => undefined);
-    const answer = await stats(hostPath);
+    const driver = mode === 'Block' ? undefined : this.#driverOf(record.driver);
+    if (driver?.stats === undefined) return this.#options.machine.files.usage(hostPath).catch(() => undefined);
+    const answer = await driver.stats(hostPath);
     return answer.ok ? answer.value : undefined;
   }
 

@@ -154,7 +154,7 @@ export class Sights {
 }
 
 /** What attaching it told. */
-const contextOf = (source: CsiSource, { attachment }: Surroundings): Readonly<Record<string, string>> =>
-  attachment(source).object?.status.attachmentMetadata ?? {};
+const contextOf = (source: CsiSource, around: Surroundings): Readonly<Record<string, string>> =>
+  around.attachment(source).object?.status.attachmentMetadata ?? {};
 
 const uidOf = ({ metadata: { uid } }: Pod): readonly string[] => (uid === undefined ? [] : [uid]);
