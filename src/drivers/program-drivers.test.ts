@@ -39,6 +39,10 @@ function describeSimulated(name: string, make: (host: HostWithPrograms) => NodeD
       const machine = new Machine();
       return { host: (hooks = {}) => new SimulatedHost(machine, hooks) };
     },
+    prepare: async ({ files }) => {
+      await files.makeDirectory('/proc', 0o755);
+      await files.write('/proc/filesystems', new TextEncoder().encode('nodev\tnfs\n'), 0o444);
+    },
     make: async (host) => make({ ...host, programs: simulated(host) }),
   });
 }
@@ -53,14 +57,23 @@ describeSimulated('gitRepo', gitRepo, { volume: cloned, data: undefined, content
 
 type Answers = (file: string, args: readonly string[], options: ProgramOptions) => ProgramEnd;
 
+interface Case {
+  readonly answers: Answers;
+  readonly readOnly: boolean;
+  readonly mountOptions: readonly string[];
+  /** What the kernel has. */
+  readonly fileSystems: string;
+}
+
 async function publish(
   make: (host: HostWithPrograms) => NodeDriver,
   source: SourceOnNode,
-  { answers = () => fine, readOnly = false, mountOptions = [] as string[] }: { answers?: Answers; readOnly?: boolean; mountOptions?: string[] } = {},
+  { answers = () => fine, readOnly = false, mountOptions = [] as string[], fileSystems = '\tnfs\n' }: Partial<Case> = {},
 ) {
   const host = new SimulatedHost();
   const calls: string[] = [];
-  await host.makeDirectory('/pods', 0o755);
+  for (const directory of ['/pods', '/proc']) await host.makeDirectory(directory, 0o755);
+  await host.write('/proc/filesystems', new TextEncoder().encode(fileSystems), 0o444);
   const programs: Programs = {
     run: async (file, args, options) => {
       calls.push([file, ...args].join(' '));
@@ -90,17 +103,26 @@ describe('nfs', () => {
     expect(six.calls).toEqual(['mount -t nfs [fd00::1]:/ /pods/data']);
   });
 
-  test('that cannot be mounted is refused in the words of mount, and leaves nothing; without a client in the kernel, FUSE is tried', async () => {
-    const answers: Answers = (file) =>
-      file === 'mount' ? { type: 'exited', code: 32, output: 'mount.nfs: Connection refused' } : { type: 'failed', message: 'spawn fuse-nfs ENOENT' };
-    const { answer, calls, left } = await publish(nfsNode, nfs.source, { answers });
+  test('that cannot be mounted is refused in the words of mount, and leaves nothing', async () => {
+    const answers: Answers = () => ({ type: 'exited', code: 32, output: 'mount.nfs: Connection refused' });
+    const { answer, left } = await publish(nfsNode, nfs.source, { answers });
     expect(answer).toMatchObject({
       ok: false,
       message:
-        'mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t nfs nfs.example.com:/exports/data /pods/data\nOutput: mount.nfs: Connection refused\n' +
-        'this kernel has no NFS client, and fuse-nfs did not help: spawn fuse-nfs ENOENT',
+        'mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t nfs nfs.example.com:/exports/data /pods/data\nOutput: mount.nfs: Connection refused\n',
     });
-    expect(calls.at(-1)).toBe('fuse-nfs -n nfs://nfs.example.com/exports/data -m /pods/data');
+    expect(left).toEqual([]);
+  });
+
+  test('is mounted over FUSE where the kernel has no client, even as a module; where there is none either, it is said what to install', async () => {
+    const answers: Answers = (file) => (file === 'modprobe' ? { type: 'exited', code: 1, output: '' } : { type: 'failed', message: 'spawn fuse-nfs ENOENT' });
+    const { answer, calls, left } = await publish(nfsNode, nfs.source, { answers, fileSystems: 'nodev\tfuse\n', mountOptions: ['nfsvers=4.1'] });
+    expect(answer).toMatchObject({
+      ok: false,
+      message:
+        'mount failed: this kernel has no NFS client, and fuse-nfs did not help: spawn fuse-nfs ENOENT (install fuse-nfs, or a kernel with NFS and the package nfs-common)',
+    });
+    expect(calls).toEqual(['modprobe nfs', 'fuse-nfs -n nfs://nfs.example.com/exports/data?version=4 -m /pods/data']);
     expect(left).toEqual([]);
   });
 

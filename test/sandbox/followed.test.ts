@@ -3,9 +3,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { canSandbox } from '../../src/node/sandbox/detect.ts';
 import { startMoor } from '../moor-process.ts';
-import { endContainers } from './sandboxes.ts';
+import { describeWithSandboxes, endContainers } from './sandboxes.ts';
 
 const objects = (directory: string): string => {
   const size = { storage: '10Mi' };
@@ -23,36 +22,38 @@ const objects = (directory: string): string => {
   return JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
 };
 
-test.runIf(canSandbox().can)('each step of mounting is told, the data is there, and a claim in use stays until its pod is gone', async () => {
-  const dataDir = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-followed-')));
-  const volume = path.join(dataDir, 'volume');
-  mkdirSync(volume);
-  writeFileSync(path.join(volume, 'index.html'), 'Hello from Kubernetes storage');
-  const moor = await startMoor({ dataDir, bare: false, args: ['--store', 'memory', '--runtime', 'sandbox', '--log-level', 'debug'] });
-  try {
-    expect(await moor.kubectlWith(objects(volume), 'apply', '-f', '-')).toMatchObject({ code: 0 });
-    expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/task-pv-pod', '--timeout=60s')).toMatchObject({ code: 0 });
-    expect(await moor.kubectl('exec', 'task-pv-pod', '--', 'cat', '/data/index.html')).toMatchObject({ stdout: 'Hello from Kubernetes storage' });
-    await expect
-      .poll(() => stepsOf(moor.output(), 'pv1'))
-      .toEqual([
-        'Added volume to desired state',
-        'operationExecutor.VerifyControllerAttachedVolume started for volume',
-        'operationExecutor.MountVolume started for volume',
-        'MountVolume.SetUp succeeded for volume',
-        'All volumes are attached and mounted for pod',
-      ]);
-    await moor.kubectl('delete', 'pvc', 'pvc1', '--wait=false');
-    expect(await moor.kubectl('get', 'pvc', 'pvc1', '-o', 'jsonpath={.status.phase} {.metadata.finalizers}')).toMatchObject({
-      stdout: 'Bound ["kubernetes.io/pvc-protection"]',
-    });
-    await moor.kubectl('delete', 'pod', 'task-pv-pod');
-    expect(await moor.kubectl('wait', '--for=delete', 'pvc/pvc1', '--timeout=60s')).toMatchObject({ code: 0 });
-  } finally {
-    await moor.stop();
-    await endContainers(path.join(dataDir, 'nodes', 'node-1', 'sandbox'));
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+describeWithSandboxes('mounting, followed', () => {
+  test('each step of mounting is told, the data is there, and a claim in use stays until its pod is gone', async () => {
+    const dataDir = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-followed-')));
+    const volume = path.join(dataDir, 'volume');
+    mkdirSync(volume);
+    writeFileSync(path.join(volume, 'index.html'), 'Hello from Kubernetes storage');
+    const moor = await startMoor({ dataDir, bare: false, args: ['--store', 'memory', '--runtime', 'sandbox', '--log-level', 'debug'] });
+    try {
+      expect(await moor.kubectlWith(objects(volume), 'apply', '-f', '-')).toMatchObject({ code: 0 });
+      expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/task-pv-pod', '--timeout=60s')).toMatchObject({ code: 0 });
+      expect(await moor.kubectl('exec', 'task-pv-pod', '--', 'cat', '/data/index.html')).toMatchObject({ stdout: 'Hello from Kubernetes storage' });
+      await expect
+        .poll(() => stepsOf(moor.output(), 'pv1'))
+        .toEqual([
+          'Added volume to desired state',
+          'operationExecutor.VerifyControllerAttachedVolume started for volume',
+          'operationExecutor.MountVolume started for volume',
+          'MountVolume.SetUp succeeded for volume',
+          'All volumes are attached and mounted for pod',
+        ]);
+      await moor.kubectl('delete', 'pvc', 'pvc1', '--wait=false');
+      expect(await moor.kubectl('get', 'pvc', 'pvc1', '-o', 'jsonpath={.status.phase} {.metadata.finalizers}')).toMatchObject({
+        stdout: 'Bound ["kubernetes.io/pvc-protection"]',
+      });
+      await moor.kubectl('delete', 'pod', 'task-pv-pod');
+      expect(await moor.kubectl('wait', '--for=delete', 'pvc/pvc1', '--timeout=60s')).toMatchObject({ code: 0 });
+    } finally {
+      await moor.stop();
+      await endContainers(path.join(dataDir, 'nodes', 'node-1', 'sandbox'));
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
 });
 
 /** What was told of one volume and of its pod, in order. */

@@ -3,9 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { canSandbox } from '../../src/node/sandbox/detect.ts';
 import { startMoor, startNodeProcess } from '../moor-process.ts';
-import { endContainers } from './sandboxes.ts';
+import { describeWithSandboxes, endContainers } from './sandboxes.ts';
 
 const objects = (directory: string): string => {
   const say = 'echo started; while :; do echo "$WORD $(cat /settings/a)" >/out/new; mv /out/new /out/said; sleep 0.1; done';
@@ -34,40 +33,42 @@ const objects = (directory: string): string => {
   return JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
 };
 
-test.runIf(canSandbox().can)('a machine gets its own certificate, runs pods with what they refer to, and keeps both over a new start', async () => {
-  const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-node-')));
-  const [bootstrap, dataDir, disk] = [path.join(directory, 'bootstrap'), path.join(directory, 'node'), path.join(directory, 'disk')];
-  mkdirSync(disk);
-  const said = () => readFileSync(path.join(disk, 'said'), 'utf8');
-  await using moor = await startMoor({ args: ['--store', 'memory', '--bootstrap-kubeconfig', bootstrap] });
-  const start = () => startNodeProcess({ kubeconfig: bootstrap }, { name: 'n1', dataDir });
-  let node = await start();
-  try {
-    const keyFile = path.join(dataDir, 'pki', 'node-client.pem');
-    expect(statSync(keyFile).mode & 0o777).toBe(0o600);
-    const certificate = readFileSync(keyFile, 'utf8');
-    expect(await moor.kubectlWith(objects(disk), 'apply', '-f', '-')).toMatchObject({ code: 0 });
-    expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=60s')).toMatchObject({ code: 0 });
-    await expect.poll(said).toBe('hello one\n');
-    // It may not have the certificate for its endpoint yet.
-    const logs = async () => (await moor.kubectl('logs', 'web')).stdout;
-    await expect.poll(logs).toBe('started\n');
-    expect(await moor.kubectlWith('through', 'exec', '-i', 'web', '--', 'sh', '-c', 'cat; exit 3')).toMatchObject({ code: 3, stdout: 'through' });
-    expect(await moor.kubectl('get', '--raw', '/api/v1/nodes/n1/proxy/healthz')).toMatchObject({ code: 0, stdout: 'ok' });
-    await moor.kubectl('patch', 'configmap', 'settings', '-p', '{"data":{"a":"two"}}');
-    await expect.poll(said).toBe('hello two\n');
-    await node.stop('SIGKILL');
-    node = await start();
-    expect(readFileSync(keyFile, 'utf8')).toBe(certificate);
-    const requests = await moor.kubectl('get', 'csr', '-o', 'jsonpath={.items[*].spec.username}');
-    expect(requests.stdout.split(' ').sort()).toEqual(['system:bootstrap:mooring', 'system:node:n1']);
-    await expect.poll(logs).toBe('started\n');
-    expect(await moor.kubectl('delete', 'pod', 'web', '--timeout=60s')).toMatchObject({ code: 0 });
-    expect(node.output()).not.toContain('forbidden');
-  } finally {
-    await node.stop();
-    await endContainers(path.join(dataDir, 'sandbox'));
-  }
-  // Nothing is mounted any more, or this fails.
-  rmSync(directory, { recursive: true });
+describeWithSandboxes('moor node', () => {
+  test('a machine gets its own certificate, runs pods with what they refer to, and keeps both over a new start', async () => {
+    const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-node-')));
+    const [bootstrap, dataDir, disk] = [path.join(directory, 'bootstrap'), path.join(directory, 'node'), path.join(directory, 'disk')];
+    mkdirSync(disk);
+    const said = () => readFileSync(path.join(disk, 'said'), 'utf8');
+    await using moor = await startMoor({ args: ['--store', 'memory', '--bootstrap-kubeconfig', bootstrap] });
+    const start = () => startNodeProcess({ kubeconfig: bootstrap }, { name: 'n1', dataDir });
+    let node = await start();
+    try {
+      const keyFile = path.join(dataDir, 'pki', 'node-client.pem');
+      expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+      const certificate = readFileSync(keyFile, 'utf8');
+      expect(await moor.kubectlWith(objects(disk), 'apply', '-f', '-')).toMatchObject({ code: 0 });
+      expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=60s')).toMatchObject({ code: 0 });
+      await expect.poll(said).toBe('hello one\n');
+      // It may not have the certificate for its endpoint yet.
+      const logs = async () => (await moor.kubectl('logs', 'web')).stdout;
+      await expect.poll(logs).toBe('started\n');
+      expect(await moor.kubectlWith('through', 'exec', '-i', 'web', '--', 'sh', '-c', 'cat; exit 3')).toMatchObject({ code: 3, stdout: 'through' });
+      expect(await moor.kubectl('get', '--raw', '/api/v1/nodes/n1/proxy/healthz')).toMatchObject({ code: 0, stdout: 'ok' });
+      await moor.kubectl('patch', 'configmap', 'settings', '-p', '{"data":{"a":"two"}}');
+      await expect.poll(said).toBe('hello two\n');
+      await node.stop('SIGKILL');
+      node = await start();
+      expect(readFileSync(keyFile, 'utf8')).toBe(certificate);
+      const requests = await moor.kubectl('get', 'csr', '-o', 'jsonpath={.items[*].spec.username}');
+      expect(requests.stdout.split(' ').sort()).toEqual(['system:bootstrap:mooring', 'system:node:n1']);
+      await expect.poll(logs).toBe('started\n');
+      expect(await moor.kubectl('delete', 'pod', 'web', '--timeout=60s')).toMatchObject({ code: 0 });
+      expect(node.output()).not.toContain('forbidden');
+    } finally {
+      await node.stop();
+      await endContainers(path.join(dataDir, 'sandbox'));
+    }
+    // Nothing is mounted any more, or this fails.
+    rmSync(directory, { recursive: true });
+  });
 });

@@ -23,17 +23,27 @@ async function publish(host: HostWithPrograms, { volume, target }: PublishToPodR
   if (wrong !== undefined) return failed('InvalidArgument', `${JSON.stringify(wrong)} is no part of an NFS export`);
   const source = `${server.includes(':') ? `[${server}]` : server}:${path}`;
   const options = [...new Set([...volume.mountOptions, ...(volume.readOnly ? ['ro'] : [])])].sort();
-  const refused = await mountByProgram(host, { fileSystem: 'nfs', source, target, options });
+  const refused = (await kernelHasNfs(host)) ? await mountByProgram(host, { fileSystem: 'nfs', source, target, options }) : noClient;
   if (refused === undefined) return { ok: true, value: { path: target } };
-  if (await kernelHasNfs(host)) return refused;
-  const still = await mountByFuse(host, { url: `nfs://${server}${path}`, target, readOnly: volume.readOnly }, refused);
+  if (refused !== noClient) return refused;
+  const still = await mountByFuse(host, { url: `nfs://${server}${path}${versionIn(options)}`, target, readOnly: volume.readOnly });
   return still ?? { ok: true, value: { path: target } };
 }
 
-/** Asked only after the kernel had its chance to load what it has. */
-async function kernelHasNfs({ files }: HostWithPrograms): Promise<boolean> {
-  const known = await files.read('/proc/filesystems').catch(() => new Uint8Array());
-  return /\tnfs4?$/m.test(new TextDecoder().decode(known));
+const noClient = failed('FailedPrecondition', 'this kernel has no NFS client');
+
+/** 4.1 and 4.2 are ways of the kernel to speak 4. */
+function versionIn(options: readonly string[]): string {
+  const version = options.map((option) => /^(?:nfs)?vers=([34])/.exec(option)?.[1]).find((each) => each !== undefined);
+  return version === undefined ? '' : `?version=${version}`;
+}
+
+/** What it has as a module is loaded when somebody asks for it. */
+async function kernelHasNfs({ files, programs }: HostWithPrograms): Promise<boolean> {
+  const isKnown = async () => /\tnfs4?$/m.test(new TextDecoder().decode(await files.read('/proc/filesystems')));
+  if (await isKnown()) return true;
+  await programs.run('modprobe', ['nfs'], { timeoutMs: fuseMs });
+  return isKnown();
 }
 
 interface FuseMount {
@@ -42,11 +52,13 @@ interface FuseMount {
   readonly readOnly: boolean;
 }
 
-async function mountByFuse(host: HostWithPrograms, { url, target, readOnly }: FuseMount, refused: DriverFailure): Promise<DriverFailure | undefined> {
+async function mountByFuse(host: HostWithPrograms, { url, target, readOnly }: FuseMount): Promise<DriverFailure | undefined> {
+  if ((await mountAt(host, target)) !== undefined) return undefined;
   await host.files.makeDirectory(target, 0o750);
   const end = await host.programs.run('fuse-nfs', ['-n', url, '-m', target, ...(readOnly ? ['-o', 'ro'] : [])], { timeoutMs: fuseMs });
   if (end.type === 'exited' && end.code === 0 && (await mountAt(host, target)) !== undefined) return undefined;
   await removePlace(host, target).catch(() => undefined);
+  const install = end.type === 'failed' ? ' (install fuse-nfs, or a kernel with NFS and the package nfs-common)' : '';
   const output = end.type === 'exited' ? `: ${end.output.trim()}` : '';
-  return failed(refused.code, `${refused.message}this kernel has no NFS client, and fuse-nfs did not help: ${wordsFor(end)}${output}`);
+  return failed('Internal', `mount failed: ${noClient.message}, and fuse-nfs did not help: ${wordsFor(end)}${output}${install}`);
 }

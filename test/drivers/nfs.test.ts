@@ -1,0 +1,116 @@
+/** The suite of drivers on exports of a real NFS server: by the kernel's client where it has one, else over FUSE by the client in examples/. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Pod } from '../../src/api/generated/types.ts';
+import { describeNodeDriver } from '../../src/drivers/conformance.ts';
+import type { HostWithPrograms } from '../../src/drivers/files/mount-program.ts';
+import { nfsNode } from '../../src/drivers/nfs/node.ts';
+import { realHostFiles } from '../../src/main/real-host-files.ts';
+import { realMounts } from '../../src/main/real-mounts.ts';
+import { realPrograms } from '../../src/main/real-programs.ts';
+import { root as project } from '../moor-process.ts';
+import { describeWithServer, type Server, startServer, until } from './server.ts';
+import { thisMachine } from './this-machine.ts';
+
+const libraries = ['/usr/lib/python3/dist-packages/fusepy.py', '/dev/fuse'];
+const packages = 'nfs-ganesha-vfs, rpcbind, libnfs13, python3-fusepy';
+const needs = { programs: ['ganesha.nfsd', 'rpcbind'], files: libraries, packages };
+const real: HostWithPrograms = { mounts: realMounts(), files: realHostFiles, programs: realPrograms };
+let address = '127.0.0.1';
+
+/** As if the example were installed. */
+const withClient = (host: HostWithPrograms): HostWithPrograms => {
+  const PATH = `${path.join(project, 'examples/fuse-nfs')}:${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`;
+  return { ...host, programs: { run: (file, args, options) => host.programs.run(file, args, { ...options, variables: { PATH } }) } };
+};
+
+function publish(host: HostWithPrograms, target: string, exported: string) {
+  const plain = { name: 'data', persistentVolume: undefined, readOnly: false, mountOptions: ['nfsvers=3'], mode: 'Filesystem' as const, publishContext: {} };
+  const pod = { metadata: { namespace: 'default', name: 'web', uid: 'uid' }, spec: { containers: [] } } as unknown as Pod;
+  const request = { volume: { ...plain, source: { nfs: { server: address, path: exported } } }, pod, target, stagingPath: undefined, tell: () => undefined };
+  return nfsNode(host).publish(request);
+}
+
+/** Version 3 knows exports by their directories. */
+let exported = '';
+
+const settings = (directory: string) => `
+  NFS_CORE_PARAM { Protocols = 3; Enable_NLM = false; Enable_RQUOTA = false; }
+  NFS_KRB5 { Active_krb5 = false; }
+  NFSV4 { Graceless = true; RecoveryBackend = fs; }
+  EXPORT {
+    Export_Id = 1; Path = ${directory}; Pseudo = /data; Tag = data; Access_Type = RW; Squash = No_root_squash; SecType = sys; Protocols = 3;
+    FSAL { Name = VFS; }
+  }`;
+
+describeWithServer('nfs', needs, {
+  otherwise: async () => expect(await publish(real, '/tmp/moor-no-nfs/pod', '/data')).toMatchObject({ ok: false }),
+  tests: () => {
+    const aside = thisMachine();
+    const machine = thisMachine();
+    let server: Server;
+
+    beforeAll(async () => {
+      exported = aside.at('export');
+      mkdirSync(exported);
+      writeFileSync(aside.at('ganesha.conf'), settings(aside.at('export')));
+      server = await startServer(`
+        mkdir -p /var/lib/nfs /run/ganesha /run/rpcbind
+        rpcbind
+        mount -t tmpfs tmpfs /var/lib/nfs
+        mkdir /var/lib/nfs/ganesha
+        ganesha.nfsd -F -f '${aside.at('ganesha.conf')}' -L '${aside.at('ganesha.log')}' -p /run/ganesha/pid </dev/null &`);
+      ({ address } = server);
+      await until(async () => {
+        const answer = await publish(withClient(real), machine.at('trial'), exported);
+        return { ok: answer.ok, output: answer.ok ? '' : answer.message };
+      });
+    });
+
+    afterAll(async () => {
+      await machine.empty();
+      await server.stop();
+    });
+
+    describeNodeDriver('nfs', {
+      machine: machine.empty,
+      make: async (host) => nfsNode(withClient(host)),
+      volume: {
+        source: {
+          nfs: {
+            get server() {
+              return address;
+            },
+            path: aside.at('export'),
+          },
+        },
+        mountOptions: ['nfsvers=3'],
+      },
+      looking: /^modprobe /,
+      data: aside.at('export'),
+      content: 'outlives pods',
+      readOnly: 'driver',
+    });
+
+    test('what is written, renamed and removed here is so on the server', async () => {
+      await machine.empty();
+      expect(await publish(withClient(real), machine.at('pod'), exported)).toMatchObject({ ok: true });
+      const large = Buffer.alloc(3_000_000, 'x');
+      await realHostFiles.makeDirectory(machine.at('pod/directory'), 0o755);
+      await realHostFiles.write(machine.at('pod/directory/one'), large, 0o640);
+      await realHostFiles.rename(machine.at('pod/directory/one'), machine.at('pod/directory/two'));
+      await realHostFiles.makeLink(machine.at('pod/link'), 'directory/two');
+      expect(readFileSync(aside.at('export/link')).equals(large)).toBe(true);
+      expect(await realHostFiles.look(aside.at('export/directory/two'))).toMatchObject({ mode: 0o640, uid: 0 });
+      await realHostFiles.removeTree(machine.at('pod/directory'));
+      expect(existsSync(aside.at('export/directory'))).toBe(false);
+    });
+
+    test('an export that the server does not have is refused, and leaves nothing', async () => {
+      await machine.empty();
+      expect(await publish(withClient(real), machine.at('pod'), '/nowhere')).toMatchObject({ ok: false, message: expect.stringContaining('mount failed') });
+      expect(await realHostFiles.list(machine.root)).toEqual([]);
+    });
+  },
+});
