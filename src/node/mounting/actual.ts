@@ -7,11 +7,15 @@ export class Actual {
   readonly #byPod = new Map<string, Map<string, ActualVolume>>();
   readonly #staged = new Map<string, { readonly record: StagedRecord; certain: boolean; refusesToGrow: boolean }>();
 
+  /** Those that had to be attached, by key: most have not. */
+  readonly #attached = new Map<string, PublishedRecord | StagedRecord>();
+
   /** It may be mounted from now on. */
   expect(record: PublishedRecord): void {
     if (this.#published.has(record.key)) return;
     const volume: ActualVolume = { record, mounted: undefined, again: undefined, stale: false, group: undefined };
     this.#published.set(record.key, volume);
+    if (record.attached !== undefined) this.#attached.set(record.key, record);
     const ofPod = this.#byPod.get(record.podUid) ?? new Map<string, ActualVolume>();
     this.#byPod.set(record.podUid, ofPod.set(record.key, volume));
   }
@@ -22,6 +26,7 @@ export class Actual {
 
   remove({ key, podUid }: PublishedRecord): void {
     this.#published.delete(key);
+    this.#attached.delete(key);
     const ofPod = this.#byPod.get(podUid);
     ofPod?.delete(key);
     if (ofPod?.size === 0) this.#byPod.delete(podUid);
@@ -46,7 +51,9 @@ export class Actual {
   }
 
   expectStaged(record: StagedRecord): void {
-    if (!this.#staged.has(record.key)) this.#staged.set(record.key, { record, certain: false, refusesToGrow: false });
+    if (this.#staged.has(record.key)) return;
+    this.#staged.set(record.key, { record, certain: false, refusesToGrow: false });
+    if (record.attached !== undefined) this.#attached.set(record.key, record);
   }
 
   setStaged(path: string): void {
@@ -76,6 +83,7 @@ export class Actual {
 
   removeStaged(path: string): void {
     this.#staged.delete(path);
+    this.#attached.delete(path);
   }
 
   /** Those that no pod has published, or may have. */
@@ -87,8 +95,7 @@ export class Actual {
 
   /** As node statuses call them. */
   attached(): ReadonlySet<string> {
-    const all = [...this.#published.values(), ...this.#staged.values()];
-    return new Set(all.flatMap(({ record }) => record.attached ?? []));
+    return new Set(Array.from(this.#attached.values(), (record) => record.attached ?? ''));
   }
 }
 

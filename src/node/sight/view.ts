@@ -39,6 +39,8 @@ export class View {
   readonly #secrets: Cache<Secret>;
   readonly #podsByNode: Index<Pod>;
   readonly #podsByClaim: Index<Pod>;
+  /** By node: pods that use claims, and have not ended. */
+  readonly #claimants: Index<Pod>;
   /** Pods that wait for something, by what it is. */
   readonly waiting: Index<Pod>;
   readonly #options: ViewOptions;
@@ -56,6 +58,7 @@ export class View {
     this.#secrets = informers.cache(secretKind);
     this.#podsByNode = this.pods.addIndex(nodeOfPod);
     this.#podsByClaim = this.pods.addIndex(claimsOfPod);
+    this.#claimants = this.pods.addIndex((pod) => (claimsOfPod(pod).length === 0 || hasEnded(pod) ? [] : nodeOfPod(pod)));
     this.waiting = this.pods.addIndex(needsOf);
   }
 
@@ -112,10 +115,7 @@ export class View {
   /** Volumes that pods of the node have mounted or wait for, if they have to be attached; as node statuses call them. */
   readonly volumesInUse = (node: string): readonly string[] => {
     const inUse = new Set(this.#options.holdings.mounted(node));
-    for (const pod of this.#podsByNode.get(node)) {
-      if (claimsOfPod(pod).length === 0 || hasEnded(pod)) continue;
-      for (const volume of this.#attachables(pod)) inUse.add(volume);
-    }
+    for (const pod of this.#claimants.get(node)) for (const volume of this.#attachables(pod)) inUse.add(volume);
     return [...inUse].sort();
   };
 
