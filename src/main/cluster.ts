@@ -14,7 +14,7 @@ import type { DriverSet } from '../drivers/driver-set.ts';
 import type { NodeStats } from '../node/endpoint/stats.ts';
 import { type HttpServer, startHttpServer } from '../server/http/server.ts';
 import type { PodStreams } from '../server/streams/contract.ts';
-import { RemoteNodes } from '../server/streams/remote/remote-nodes.ts';
+import { remoteStreams } from '../server/streams/remote/lazily.ts';
 import type { Store } from '../store/contract.ts';
 import type { World } from '../world/world.ts';
 import type { AuditOptions } from './audit-options.ts';
@@ -242,7 +242,7 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
   // Known once a port was picked, asked for only by clients that found it.
   let address = '';
   const customKinds = () => api.customKinds();
-  const remoteNodes = new RemoteNodes({ api, authority: certificates.authority, world });
+  const elsewhere = remoteStreams({ api, authority: certificates.authority, world });
   const server = await startHttpServer({
     api,
     kinds,
@@ -252,7 +252,7 @@ async function listenOn(listen: { host: string; port: number }, serving: Serving
     metrics,
     extensions: !plain,
     auditor,
-    podStreams: (node) => podStreams.get(node) ?? remoteNodes.streams(node),
+    podStreams: (node) => podStreams.get(node) ?? elsewhere(node),
     authenticator: createAuthenticator([(token) => tokens.verify(token)]),
     authorizer,
     tls: servingTls(certificates),

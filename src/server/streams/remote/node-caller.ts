@@ -61,10 +61,6 @@ export class NodeCaller {
     });
   }
 
-  close(): void {
-    this.#agent?.agent.destroy();
-  }
-
   async #connections(): Promise<{ readonly agent: Agent }> {
     const { key, certificate } = await this.#options.identity();
     if (this.#agent?.key === key) return this.#agent;

@@ -22,21 +22,21 @@ const validMs = 30 * days;
 /** Nodes that are elsewhere: each is asked at the address that it announces. */
 export class RemoteNodes {
   readonly #options: RemoteNodesOptions;
-  readonly caller: NodeCaller;
+  readonly #caller: NodeCaller;
   #identity: { readonly pair: Promise<KeyPair>; readonly renewAt: number } | undefined;
 
   constructor(options: RemoteNodesOptions) {
     this.#options = options;
     const { authority, world } = options;
-    this.caller = new NodeCaller({ authority: authority.certificate, identity: () => this.#own(), world });
+    this.#caller = new NodeCaller({ authority: authority.certificate, identity: () => this.#own(), world });
   }
 
   streams(node: string): RemoteStreams {
-    return new RemoteStreams(this.caller, () => this.address(node));
+    return new RemoteStreams(this.#caller, () => this.#address(node));
   }
 
   /** @throws ApiError if there is no such node, or nothing that could be asked */
-  async address(name: string): Promise<NodeAddress> {
+  async #address(name: string): Promise<NodeAddress> {
     const response = await this.#options.api.handle({
       method: 'GET',
       path: `/api/v1/nodes/${name}`,
@@ -47,10 +47,6 @@ export class RemoteNodes {
     });
     if (response.type !== 'object') throw statusErrors.notFound(nodeKind, name);
     return addressOf(response.stored.object as Node);
-  }
-
-  close(): void {
-    this.caller.close();
   }
 
   /** Its key is nowhere but in this process. */
