@@ -37,15 +37,14 @@ export class SimulatedWorld implements World {
   #now: number;
   #steps = 0;
 
-  /** `begin`: milliseconds since 1970. */
-  constructor(seed: number, begin = epoch) {
+  constructor(seed: number, { begin = epoch, keepsLog = true }: Omit<SimulationLimits, 'steps'> = {}) {
     this.seed = seed;
     this.#begin = begin;
     this.#now = begin;
     const prng = new Prng(seed);
     this.#order = prng.fork();
     this.random = prng.fork();
-    this.log = this.#logWith({});
+    this.log = keepsLog ? this.#logWith({}) : nobodysLog;
   }
 
   get steps(): number {
@@ -123,11 +122,22 @@ export interface SimulationLimits {
   readonly steps: number;
   /** When it begins; milliseconds since 1970. */
   readonly begin?: number;
+  /** False: nobody will read what programs log, so it is not even put together. */
+  readonly keepsLog?: boolean;
 }
+
+const nobodysLog: Log = {
+  debugs: false,
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  with: () => nobodysLog,
+};
 
 /** Runs `body`, and whatever it sets going, until it resolves. Rejects if it fails, gets stuck or never ends: always with the seed. */
 export async function simulate<T>(seed: number, body: (world: SimulatedWorld) => Promise<T>, limits: SimulationLimits = { steps: 1_000_000 }): Promise<T> {
-  const world = new SimulatedWorld(seed, limits.begin);
+  const world = new SimulatedWorld(seed, limits);
   let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
   body(world).then(
     (value) => (outcome = { value }),

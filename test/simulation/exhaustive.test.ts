@@ -58,6 +58,20 @@ describe('a gate', () => {
     expect(gate.options(false)).toHaveLength(4);
   });
 
+  test('a program that could have died behind its last effect does not die before its next, until time moves on', async () => {
+    const gate = closed();
+    const done = gate.pass(held('a', 'x'));
+    const [first] = gate.options(true);
+    if (first === undefined) throw new Error('nothing waits');
+    gate.choose(first);
+    expect(await done).toBe('go');
+    for (const each of [held('a', 'y'), held('b', 'z')]) void gate.pass(each);
+    const deaths = () => gate.options(true).flatMap(({ held: { who, what }, verdict }) => (verdict === 'die-before' ? `${who} ${what}` : []));
+    expect(deaths()).toEqual(['b z']);
+    gate.timeMoves();
+    expect(deaths()).toEqual(['a y', 'b z']);
+  });
+
   test('forgets what a program that dies had under way, and nothing of anybody else', async () => {
     const gate = closed();
     const [dying] = [gate.pass(held('a', 'x')), gate.pass(held('a', 'y')), gate.pass(held('b', 'z'))];

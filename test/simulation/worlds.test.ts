@@ -33,6 +33,7 @@ describe('a plan', () => {
         'crash-in-driver',
         'server-crash',
         'disk-full',
+        'disk-slow',
         'backend-fails',
         'backend-slow',
         'clock',

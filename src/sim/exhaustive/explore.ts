@@ -88,7 +88,10 @@ async function live(story: Story, { prefix, seen, crashes }: LifeOptions): Promi
       let crashesLeft = crashes;
       world.onIdle = () => {
         const options = gate.options(crashesLeft > 0);
-        if (options.length === 0) return false;
+        if (options.length === 0) {
+          gate.timeMoves();
+          return false;
+        }
         const number = choices.length;
         if (number >= prefix.length) {
           const hash = hashOf({ facts: small.facts, held: gate.held, revisions: small.revisions, more: `${crashesLeft} ${small.minute}` });
@@ -114,6 +117,6 @@ async function live(story: Story, { prefix, seen, crashes }: LifeOptions): Promi
     });
     await ended;
   };
-  await simulate(1, run, { steps: 500_000 });
+  await simulate(1, run, { steps: 500_000, keepsLog: false });
   return { choices, others, isEnd: found.isEnd, violation: found.violation, timeline: found.world?.timeline ?? [] };
 }

@@ -27,6 +27,8 @@ export interface Option {
 export class Gate {
   #waiting: Waiting[] = [];
   #isOpen = true;
+  /** Programs with an effect since time moved on. */
+  readonly #acted = new Set<string>();
 
   /** Effects wait from now on. */
   close(): void {
@@ -47,8 +49,9 @@ export class Gate {
     const all = this.#waiting.map(({ held }, index): Option => ({ held, verdict: 'go', index }));
     if (!mayDie) return all;
     const mortal = all.filter(({ held }) => held.mortal);
-    // Whatever a program had under way dies with it: which of its effects it dies before makes no difference.
-    const before = mortal.filter(({ held }, i) => mortal.findIndex((other) => other.held.who === held.who) === i);
+    // Whatever a program had under way dies with it: which of its effects it dies before makes no difference. Nor is it another history if it has
+    // died behind its last one already: it is started again when time moves on, which it does only when nothing waits here.
+    const before = mortal.filter(({ held }, i) => !this.#acted.has(held.who) && mortal.findIndex((other) => other.held.who === held.who) === i);
     return [
       ...all,
       ...mortal.map((option): Option => ({ ...option, verdict: 'die-after' })),
@@ -58,8 +61,14 @@ export class Gate {
 
   choose({ held, verdict, index }: Option): void {
     const [chosen] = this.#waiting.splice(index, 1);
+    this.#acted.add(held.who);
     if (verdict === 'die-before') this.#waiting = this.#waiting.filter((other) => other.held.who !== held.who);
     chosen?.answer(verdict);
+  }
+
+  /** Nothing waits, and time moves on. */
+  timeMoves(): void {
+    this.#acted.clear();
   }
 
   /** A program died: nothing of what it had under way happens. */

@@ -83,5 +83,15 @@ export function drawWeather(random: Prng, settings: Settings): readonly Fault[] 
     const part = random.chance(0.6) ? controllersName(1 + random.below(settings.leaders)) : (parts[random.below(parts.length)] ?? '');
     return { kind: 'pause', at: random.below(40_000), part, writes: random.below(4), forMs: 20_000 + random.below(60_000) };
   });
-  return [...compactions.map((at): Fault => ({ kind: 'compaction', at })), ...powerCut, ...pauses];
+  const slowDisk = settings.store === 'embedded' && random.below(4) === 3 ? drawSlowDisk(random) : [];
+  return [...compactions.map((at): Fault => ({ kind: 'compaction', at })), ...powerCut, ...pauses, ...slowDisk];
+}
+
+/** The power fails while much is on its way to the disk: what was not acknowledged may be gone, and nothing else. */
+function drawSlowDisk(random: Prng): readonly Fault[] {
+  const [at, forMs] = [random.below(60_000), 10_000 + random.below(20_000)];
+  return [
+    { kind: 'disk-slow', at, forMs, delayMs: 3_000 + random.below(5_000) },
+    { kind: 'server-crash', at: at + random.below(forMs), how: 'power', backMs: random.below(10_000) },
+  ];
 }

@@ -10,6 +10,8 @@ export type Fault =
   | { readonly kind: 'server-crash'; readonly at: number; readonly how: 'killed' | 'power'; readonly backMs: number }
   /** The store's disk is full. */
   | { readonly kind: 'disk-full'; readonly at: number; readonly forMs: number }
+  /** The store's disk takes so long, at most, until it has really written something. */
+  | { readonly kind: 'disk-slow'; readonly at: number; readonly forMs: number; readonly delayMs: number }
   | { readonly kind: NetworkTrouble; readonly at: number; readonly part: string; readonly forMs: number }
   /** Calls of drivers fail, before or after their effect. */
   | { readonly kind: 'backend-fails'; readonly at: number; readonly calls: number; readonly moment: Moment }

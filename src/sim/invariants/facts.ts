@@ -69,7 +69,7 @@ export class Facts {
   readonly epochs = new Map<string, number>();
 
   change(change: ObjectChange, now: number): void {
-    const map = this.#mapOf(change.type) as Map<string, KubeObject>;
+    const map = this.all(change.type) as Map<string, KubeObject>;
     if (change.after === undefined) map.delete(change.key);
     else map.set(change.key, change.after);
     if (change.type === 'volume') this.#indexVolume(change.before, change.after);
@@ -115,7 +115,7 @@ export class Facts {
       if (pod.spec.nodeName === node && isRunning(pod) && this.disksOf(pod).some((disk) => disk.handle === handle)) yield pod;
   }
 
-  #mapOf(type: WatchedKind) {
+  all(type: WatchedKind): ReadonlyMap<string, KubeObject> {
     switch (type) {
       case 'volume':
         return this.volumes;

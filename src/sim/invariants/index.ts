@@ -3,10 +3,19 @@ import { boundMutually, boundOnce, goingIsNotGiven, noMoreThanTheDisk, releasedA
 import type { Invariant } from './invariant.ts';
 import { boundVolumeStays, claimInUseStays, deposedWriteNothing } from './protection.ts';
 import { deletedAfterClaim, deletedOnce, givenBackClean, intentBeforeEffect, madeOnce, notOfferedUnscrubbed, retained } from './reclaiming.ts';
-import { retainedClaimsStay, staysInOutage } from './workloads.ts';
+import { noSurplus, retainedClaimsStay, staysInOutage } from './workloads.ts';
+
+interface InvariantOptions {
+  /** How many volumes a node takes. */
+  readonly volumeLimit: number | undefined;
+  /** Of each Deployment, in a world in which nothing fails. */
+  readonly mostReplicas?: ReadonlyMap<string, number> | undefined;
+  /** Nothing keeps controllers from their work: neither they nor the server nor their clocks fail. */
+  readonly controllersAreWell?: boolean;
+}
 
 /** All of them, for one run: some remember. */
-export const invariantsOf = (volumeLimit: number | undefined): readonly Invariant[] => [
+export const invariantsOf = ({ volumeLimit, mostReplicas = new Map(), controllersAreWell = false }: InvariantOptions): readonly Invariant[] => [
   boundMutually,
   boundOnce,
   goingIsNotGiven,
@@ -29,5 +38,6 @@ export const invariantsOf = (volumeLimit: number | undefined): readonly Invarian
   boundVolumeStays,
   deposedWriteNothing,
   retainedClaimsStay,
-  staysInOutage,
+  staysInOutage(controllersAreWell),
+  noSurplus(mostReplicas),
 ];

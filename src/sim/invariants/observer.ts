@@ -24,6 +24,8 @@ export class Observer {
   #watch: Watch | undefined;
   #changes = 0;
   readonly #revisions = new Map<string, number>();
+  /** The highest revision that somebody was told to be written. */
+  #acknowledged = 0;
 
   constructor(options: ObserverOptions) {
     this.#options = options;
@@ -43,6 +45,11 @@ export class Observer {
   async follow(store: Store): Promise<void> {
     this.#watch?.stop();
     const { entries, revision } = await store.range({ from: '/', to: '0' });
+    if (revision < this.#acknowledged)
+      this.#options.onViolation({
+        invariant: 'what was acknowledged is kept',
+        what: `revision ${this.#acknowledged} was acknowledged, and the store came back with ${revision}`,
+      });
     this.#catchUp(entries, revision);
     this.#watch = store.watch({ prefix: '/', after: revision }, { changes: (at, changes) => this.#see(at, changes), end: () => undefined });
   }
@@ -51,6 +58,11 @@ export class Observer {
     this.facts.changeDisk(change);
     this.#changes++;
     this.#judge({ type: 'disk', change });
+  }
+
+  /** Somebody was told that their write is done. */
+  acknowledge(revision: number): void {
+    this.#acknowledged = Math.max(this.#acknowledged, revision);
   }
 
   fencedWrite(write: { readonly lease: string; readonly epoch: number; readonly revision: number }): void {
@@ -106,16 +118,7 @@ export class Observer {
   }
 
   #known(type: WatchedKind): ReadonlyMap<string, unknown> {
-    const { facts } = this;
-    return {
-      volume: facts.volumes,
-      claim: facts.claims,
-      pod: facts.pods,
-      node: facts.nodes,
-      attachment: facts.attachments,
-      intent: facts.intents,
-      set: facts.sets,
-    }[type];
+    return this.facts.all(type);
   }
 
   #judge(change: Change): void {
@@ -129,16 +132,21 @@ export class Observer {
 
 const epochs = '/mooring/epochs/';
 
-function typeOf(key: string): WatchedKind | undefined {
-  for (const [type, prefix] of Object.entries(watchedKinds)) if (key.startsWith(prefix)) return type as WatchedKind;
-  return undefined;
-}
+const prefixes = Object.entries(watchedKinds) as readonly (readonly [WatchedKind, string])[];
+
+const typeOf = (key: string): WatchedKind | undefined => prefixes.find(([, prefix]) => key.startsWith(prefix))?.[0];
 
 /** A node that says once more how it is. */
 function isSignOfLife({ type, before, after }: ObjectChange): boolean {
   if (type !== 'node' || before === undefined || after === undefined) return false;
-  return withoutTimes(before) === withoutTimes(after);
+  return isSameButTimes(before, after);
 }
 
-const withoutTimes = (node: object): string =>
-  JSON.stringify(node, (key, value: unknown) => (key === 'lastHeartbeatTime' || key === 'managedFields' ? undefined : value));
+/** Nodes say so every few seconds: to write both down and compare that took as long as all invariants. */
+function isSameButTimes(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  const [mine, theirs] = [one as Readonly<Record<string, unknown>>, other as Readonly<Record<string, unknown>>];
+  const isTime = (key: string) => key === 'lastHeartbeatTime' || key === 'managedFields';
+  return [...new Set([...Object.keys(mine), ...Object.keys(theirs)])].every((key) => isTime(key) || isSameButTimes(mine[key], theirs[key]));
+}

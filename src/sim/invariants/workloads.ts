@@ -1,4 +1,4 @@
-import type { Node, OwnerReference } from '../../api/generated/types.ts';
+import type { Node, OwnerReference, Pod } from '../../api/generated/types.ts';
 import type { Facts } from './facts.ts';
 import type { Invariant } from './invariant.ts';
 
@@ -31,11 +31,31 @@ const drivenOut = (node: Node | undefined): boolean =>
     ({ key, effect }) => effect === 'NoExecute' && (key === 'node.kubernetes.io/unreachable' || key === 'node.kubernetes.io/not-ready'),
   ) ?? false;
 
-export const staysInOutage: Invariant = {
+/** `isUndisturbed`: nothing keeps the one who looks after nodes from doing so; then also what was driven out in a hurry is taken back in time. */
+export const staysInOutage = (isUndisturbed: boolean): Invariant => ({
   name: 'when all nodes are down, nobody is driven out',
   check: (change, facts, now) => {
-    if (change.type !== 'node' || change.before === undefined || drivenOut(change.before) || !drivenOut(change.after)) return undefined;
-    const since = facts.allDownSince;
-    return since !== undefined && now - since >= noticedMs ? `node ${change.key} drives out its pods, and no node is ready to take them` : undefined;
+    if (facts.allDownSince === undefined || now - facts.allDownSince < noticedMs) return undefined;
+    const isNew = change.type === 'node' && change.before !== undefined && !drivenOut(change.before) && drivenOut(change.after);
+    const driving = isNew ? change.key : isUndisturbed ? Array.from(facts.nodes).find(([, node]) => drivenOut(node))?.[0] : undefined;
+    return driving === undefined ? undefined : `node ${driving} drives out its pods, and no node is ready to take them`;
   },
-};
+});
+
+const isActive = ({ metadata, status }: Pod): boolean => metadata.deletionTimestamp === undefined && status.phase !== 'Succeeded' && status.phase !== 'Failed';
+
+/**
+ * Where no answer gets lost, a ReplicaSet knows which pods it has made: their names are drawn, so nothing else keeps it from making them twice. With faults
+ * it may, and deletes what is too much, as Kubernetes does.
+ */
+export const noSurplus = (mostReplicas: ReadonlyMap<string, number>): Invariant => ({
+  name: 'without faults, no more pods are made than asked for',
+  check: (change, facts) => {
+    if (change.type !== 'pod' || change.before !== undefined || change.after === undefined) return undefined;
+    const app = change.after.metadata.labels?.['app'] ?? '';
+    const [owner, most] = [change.after.metadata.ownerReferences?.[0], mostReplicas.get(app)];
+    if (most === undefined || owner?.kind !== 'ReplicaSet') return undefined;
+    const count = Array.from(facts.pods.values()).filter((pod) => isActive(pod) && pod.metadata.ownerReferences?.[0]?.uid === owner.uid).length;
+    return count <= most ? undefined : `${owner.name} has ${count} pods, and nobody ever asked for more than ${most}`;
+  },
+});

@@ -28,3 +28,15 @@ export function partNames({ leaders, nodes }: Settings): readonly string[] {
   const upTo = (count: number, name: (number: number) => string) => Array.from({ length: count }, (_, i) => name(i + 1));
   return [...upTo(leaders, controllersName), ...upTo(leaders, schedulerName), ...upTo(nodes, nodeName)];
 }
+
+/** The most pods that anybody asks for at a time, by the name of the Deployment. */
+export function mostReplicas({ happenings }: Plan): ReadonlyMap<string, number> {
+  const most = new Map<string, number>();
+  for (const { action } of happenings)
+    if (action.do === 'create-deployment' || action.do === 'scale-deployment') most.set(action.name, Math.max(action.replicas, most.get(action.name) ?? 0));
+  return most;
+}
+
+/** What fails, if anything does, are nodes and backends. */
+export const controllersAreWell = ({ faults }: Plan): boolean =>
+  faults.every((fault) => ('part' in fault ? fault.part.startsWith('node-') : fault.kind === 'power-cut' || fault.kind.startsWith('backend-')));

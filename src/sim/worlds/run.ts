@@ -60,7 +60,7 @@ async function live(plan: Plan): Promise<Outcome & { readonly end: readonly stri
         seen.end = seen.running === undefined ? [] : endState(seen.running.observer.facts);
         seen.steps = world.steps;
       },
-      { steps: mostSteps },
+      { steps: mostSteps, keepsLog: false },
     );
   } catch (error) {
     seen.violation ??= { invariant: 'the simulation ends', what: error instanceof Error ? error.message : String(error) };

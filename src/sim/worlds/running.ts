@@ -14,7 +14,7 @@ import type { Gate, Verdict } from '../exhaustive/gate.ts';
 import { perfectNetwork, SimulatedNetwork } from '../network.ts';
 import type { SimulatedWorld } from '../world.ts';
 import { AttachAttempts } from './attach-attempts.ts';
-import { controllersName, nodeName, partNames, type Plan, schedulerName } from './plan.ts';
+import { controllersAreWell, controllersName, mostReplicas, nodeName, partNames, type Plan, schedulerName } from './plan.ts';
 import { Timeline } from './timeline.ts';
 
 /** Leaders are elected as in production, only at a slower pace: a world has to end soon. */
@@ -49,6 +49,7 @@ export class RunningWorld {
   readonly #off = new Set<string>();
   readonly #lost = new Set<string>();
   #healed = false;
+  #syncDelayMs = 0;
   readonly #began: number;
   readonly #gate: Gate | undefined;
 
@@ -59,7 +60,11 @@ export class RunningWorld {
     this.#began = world.clock.monotonic();
     this.timeline = new Timeline(() => world.clock.monotonic() - this.#began);
     this.observer = new Observer({
-      invariants: invariantsOf(plan.settings.volumeLimit),
+      invariants: invariantsOf({
+        volumeLimit: plan.settings.volumeLimit,
+        mostReplicas: plan.faults.length === 0 ? mostReplicas(plan) : undefined,
+        controllersAreWell: controllersAreWell(plan),
+      }),
       now: () => world.clock.monotonic(),
       onChange: (change) => {
         attempts.see(change);
@@ -70,7 +75,14 @@ export class RunningWorld {
     const attempts = new AttachAttempts(this.observer.facts);
     this.disks.refuses = (placement) => attempts.refusal(placement);
     const { store, bindsTogether } = plan.settings;
-    this.cluster = SimulatedCluster.prepare(world, { store, bindsTogether, disks: this.disks, timing, onRequest: (request) => this.#onRequest(request) });
+    this.cluster = SimulatedCluster.prepare(world, {
+      store,
+      bindsTogether,
+      disks: this.disks,
+      timing,
+      disk: { before: ({ name }) => (name === 'sync' && this.#syncDelayMs > 0 ? world.sleep(world.random.float() * this.#syncDelayMs) : undefined) },
+      onRequest: (request) => this.#onRequest(request),
+    });
     this.disks.onChange = (change) => this.observer.disk(change);
     for (const name of partNames(plan.settings)) this.#addPart(name);
   }
@@ -112,6 +124,11 @@ export class RunningWorld {
       case 'disk-full':
         this.#limitDisk(this.cluster.server.disk?.used ?? Number.POSITIVE_INFINITY);
         return void timers.after(fault.forMs, () => this.#limitDisk(Number.POSITIVE_INFINITY));
+      case 'disk-slow':
+        this.#syncDelayMs = fault.delayMs;
+        return void timers.after(fault.forMs, () => {
+          this.#syncDelayMs = 0;
+        });
       case 'backend-fails':
         return void this.#backend.failures.push(...Array.from({ length: fault.calls }, () => fault.moment));
       case 'backend-slow':
@@ -145,6 +162,7 @@ export class RunningWorld {
     for (const armed of this.#armed.values()) armed.length = 0;
     this.#armedPauses.length = 0;
     this.#backend.heal();
+    this.#syncDelayMs = 0;
     this.#limitDisk(Number.POSITIVE_INFINITY);
     await this.#startServer();
     for (const node of this.#lost) await this.#bury(node);
@@ -335,8 +353,10 @@ export class RunningWorld {
     return (response) => {
       done();
       // What was there before the request was not written by it.
-      if (fence !== undefined && request.method !== 'GET' && response?.type === 'object' && response.stored.revision > since)
-        this.observer.fencedWrite({ ...fence, revision: response.stored.revision });
+      if (request.method === 'GET' || response?.type !== 'object' || response.stored.revision <= since) return;
+      const { revision } = response.stored;
+      this.observer.acknowledge(revision);
+      if (fence !== undefined) this.observer.fencedWrite({ ...fence, revision });
     };
   }
 }

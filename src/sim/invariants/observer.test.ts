@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import type { Pod } from '../../api/generated/types.ts';
+import { put } from '../../store/contract.ts';
+import { openMemoryStore } from '../../store/memory/memory-store.ts';
+import { Observer, type Violation } from './observer.ts';
+import { noSurplus } from './workloads.ts';
+
+const bytes = (object: unknown) => Buffer.from(JSON.stringify(object));
+
+function observer(...invariants: ConstructorParameters<typeof Observer>[0]['invariants']) {
+  const violations: Violation[] = [];
+  const seen = new Observer({ invariants, now: () => 0, onChange: () => undefined, onViolation: (violation) => violations.push(violation) });
+  return { seen, violations };
+}
+
+test('a store that comes back without what it acknowledged is found out', async () => {
+  const store = openMemoryStore();
+  const written = await store.transact({ compares: [], writes: [put('/a', bytes(1))] });
+  if (!written.ok) throw new Error('nothing was written');
+  const { seen, violations } = observer();
+  seen.acknowledge(written.revision);
+  await seen.follow(store);
+  expect(violations).toEqual([]);
+  await seen.follow(openMemoryStore());
+  expect(violations.map(({ invariant }) => invariant)).toEqual(['what was acknowledged is kept']);
+});
+
+test('a node that says once more how it is changes nothing; one that says something else does', async () => {
+  const store = openMemoryStore();
+  const { seen } = observer();
+  await seen.follow(store);
+  const say = (lastHeartbeatTime: string, status: string) =>
+    store.transact({
+      compares: [],
+      writes: [put('/registry/nodes/n', bytes({ metadata: { name: 'n' }, spec: {}, status: { conditions: [{ type: 'Ready', status, lastHeartbeatTime }] } }))],
+    });
+  await say('2026-01-01T00:00:00Z', 'True');
+  const before = seen.changes;
+  await say('2026-01-01T00:00:10Z', 'True');
+  expect(seen.changes).toBe(before);
+  await say('2026-01-01T00:00:20Z', 'False');
+  expect(seen.changes).toBe(before + 1);
+});
+
+test('a pod more than anybody asked for is found out; one in the place of a pod that goes is not', async () => {
+  const store = openMemoryStore();
+  const { seen, violations } = observer(noSurplus(new Map([['web', 1]])));
+  await seen.follow(store);
+  const make = (name: string, metadata: Partial<Pod['metadata']> = {}) =>
+    store.transact({
+      compares: [],
+      writes: [
+        put(
+          `/registry/pods/default/${name}`,
+          bytes({
+            metadata: { name, namespace: 'default', labels: { app: 'web' }, ownerReferences: [{ kind: 'ReplicaSet', name: 'web-1', uid: 'u' }], ...metadata },
+            spec: {},
+            status: { phase: 'Running' },
+          }),
+        ),
+      ],
+    });
+  await make('a', { deletionTimestamp: '2026-01-01T00:00:00Z' });
+  await make('b');
+  expect(violations).toEqual([]);
+  await make('c');
+  expect(violations.map(({ what }) => what)).toEqual(['web-1 has 2 pods, and nobody ever asked for more than 1']);
+});
