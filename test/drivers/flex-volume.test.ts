@@ -1,4 +1,4 @@
-/** The example driver with real mounts, as on machines without loop devices; and what programs may do that drivers are. */
+/** The example driver with real mounts, on loop devices where the machine has them; and what programs may do that drivers are. */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -56,8 +56,8 @@ afterEach(async () => {
 });
 
 describeWithMounts(import.meta.url, () => {
-  test('a disk that is a directory is attached, mounted, kept and taken away', async () => {
-    const { root, at, up, undo } = setUp({ FLEX_DIRECTORIES: '1' });
+  test('a disk is attached, mounted, kept and taken away', async () => {
+    const { root, at, up, undo } = setUp({});
     expect(await up()).toMatchObject({ ok: true, value: { path: at('pod') } });
     writeFileSync(at('pod/file'), 'hello');
     // As after a restart: other processes, the same place.

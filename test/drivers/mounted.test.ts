@@ -137,8 +137,11 @@ describeWithMounts(import.meta.url, () => {
   });
 });
 
+/** With disks that are directories: devices are tried in flex-volume.test.ts, once; here it would be a hundred times. */
 function flexOn(host: HostWithPrograms, at: (relative: string) => string): NodeDriver {
-  const programs: typeof realPrograms = { run: (file, args, options) => host.programs.run(file, args, { ...options, variables: { FLEX_DISKS: at('disks') } }) };
+  const programs: typeof realPrograms = {
+    run: (file, args, options) => host.programs.run(file, args, { ...options, variables: { FLEX_DISKS: at('disks'), FLEX_DIRECTORIES: '1' } }),
+  };
   const driver = flexDrivers({ ...host, clock, programs, nodeName: 'node-1', secret: () => undefined, directory: at('exec') })('example.com/disk');
   if (driver === undefined) throw new Error('there is no such driver');
   return driver;
