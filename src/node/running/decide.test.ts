@@ -37,6 +37,20 @@ describe('a pod on a node', () => {
     expect(node.pod?.status).toMatchObject({ phase: 'Running', podIP: '10.0.0.5', containerStatuses: [{ ready: true, containerID: 'model://app-0' }] });
   });
 
+  test('that has its place starts no container while its volumes are not ready, as after a new start of the agent', () => {
+    const node = nodeWith({}, { app: { ...forever, runFor: 1000 } });
+    node.settle();
+    node.crash();
+    node.volumesReady = false;
+    node.pass(60_000);
+    expect(node.done).toEqual(['admit', 'start-sandbox', 'start app']);
+    expect(node.pod?.status.containerStatuses?.[0]).toMatchObject({ ready: false, state: { terminated: { exitCode: 0 } } });
+    node.volumesReady = true;
+    node.settle();
+    expect(node.done.at(-1)).toBe('start app');
+    expect(node.runs).toHaveLength(2);
+  });
+
   test('starts init containers one after the other, sidecars beside them, then the others', () => {
     const node = nodeWith(
       { initContainers: [container('first'), container('side', 'Always'), container('second')], containers: [container('a'), container('b')] },

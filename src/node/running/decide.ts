@@ -75,8 +75,8 @@ function moveIn(sight: Present, now: number): Decision {
   const { pod, state } = sight;
   const first: Action[] = sight.admitted ? [] : [{ do: 'admit', pod }];
   if (state?.sandbox !== undefined) return goOn(sight, first, now);
-  const volumes = sight.volumes();
-  if (!volumes.ready) return { actions: first, reasons: volumes.waiting.map((name) => ({ code: 'VolumeWaiting', text: `volume ${name} is not ready` })) };
+  const waiting = waitingVolumes(sight);
+  if (waiting.length > 0) return { actions: first, reasons: waiting };
   const isHosts = pod.spec.hostNetwork === true;
   const address = isHosts ? undefined : sight.freeAddress();
   if (address === undefined && !isHosts) return homeless(sight, now);
@@ -89,18 +89,26 @@ function goOn(sight: Present, first: readonly Action[], now: number): Decision {
   const { pod, host, state } = sight;
   const course = advance(courseSight(sight), now);
   const again = course.again === undefined ? {} : { again: course.again };
+  const waiting = course.actions.some((action) => action.do === 'start') ? waitingVolumes(sight) : undefined;
   // What is started changes the status a moment later: then it is written.
-  if (course.actions.some((action) => action.do === 'start')) {
+  if (waiting?.length === 0) {
     return { actions: [...first, ...course.actions], reasons: [{ code: 'PodStarting', text: 'containers are started' }], ...again };
   }
   const ips = state?.sandbox?.ips ?? [];
   const status = podStatus({ pod, state: { sandbox: state?.sandbox !== undefined, ips, containers: course.records }, hostIp: host.ip }, now);
   const isNews = !semanticallyEqual(status, pod.status);
+  // An agent that has just started has not looked at all volumes yet, and after a crash of the machine they are mounted anew: no container starts before.
+  const possible = waiting === undefined ? course.actions : course.actions.filter((action) => action.do !== 'start');
   return {
-    actions: [...first, ...(isNews ? [{ do: 'write-status', pod, status } as const] : []), ...course.actions],
-    reasons: [{ code: `Pod${status.phase ?? ''}`, text: `the pod is ${status.phase ?? 'unknown'}` }],
+    actions: [...first, ...(isNews ? [{ do: 'write-status', pod, status } as const] : []), ...possible],
+    reasons: [{ code: `Pod${status.phase ?? ''}`, text: `the pod is ${status.phase ?? 'unknown'}` }, ...(waiting ?? [])],
     ...again,
   };
+}
+
+function waitingVolumes({ volumes }: Present): Decision['reasons'] {
+  const look = volumes();
+  return look.ready ? [] : look.waiting.map((name) => ({ code: 'VolumeWaiting', text: `volume ${name} is not ready` }));
 }
 
 const courseSight = (sight: Present): CourseSight => ({ ...sight, runs: sight.state?.runs ?? [] });
