@@ -28,3 +28,22 @@ test('volumes of two CSI drivers with one handle have two places; one that a pod
   expect(of('a.example.com')).not.toBe(of('b.example.com'));
   expect(behind({}, { csi: { driver: 'a.example.com' } })).toMatchObject({ driver: 'kubernetes.io/csi', stagingPath: undefined });
 });
+
+test('what the node makes of objects is read-only in every container (v1.36.4)', () => {
+  const readOnly = (volume: Partial<Volume>) => behind({}, volume).onNode.readOnly;
+  expect(readOnly({ configMap: { name: 'a' } })).toBe(true);
+  expect(readOnly({ secret: { secretName: 'a' } })).toBe(true);
+  expect(readOnly({ downwardAPI: {} })).toBe(true);
+  expect(readOnly({ projected: { sources: [] } })).toBe(true);
+  expect(readOnly({ emptyDir: {} })).toBe(false);
+  expect(readOnly({ hostPath: { path: '/srv' } })).toBe(false);
+});
+
+test('a volume that a pod describes is read-only if that says so; behind a claim, only if the pod says so of its claim (v1.36.4)', () => {
+  const nfs = { server: 'a', path: '/' };
+  const claim = (readOnly: boolean) => ({ persistentVolumeClaim: { claimName: 'c', readOnly } });
+  expect(behind({}, { nfs: { ...nfs, readOnly: true } }).onNode.readOnly).toBe(true);
+  expect(behind({}, { nfs }).onNode.readOnly).toBe(false);
+  expect(behind({ nfs: { ...nfs, readOnly: true } }, claim(false)).onNode.readOnly).toBe(false);
+  expect(behind({ nfs }, claim(true)).onNode.readOnly).toBe(true);
+});

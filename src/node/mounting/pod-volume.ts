@@ -58,7 +58,7 @@ export function podVolume(pod: Pod, use: Use, persistentVolume: PersistentVolume
       name,
       source,
       persistentVolume,
-      readOnly: isReadOnly(use.volume, source),
+      readOnly: isReadOnly(use.volume, source, persistentVolume),
       mountOptions: persistentVolume === undefined ? [] : mountOptionsOf(persistentVolume),
       mode: isBlock ? 'Block' : 'Filesystem',
       publishContext: {},
@@ -125,19 +125,15 @@ function pluginOf(source: SourceOnNode): string {
   return plugins[field ?? ''] ?? 'kubernetes.io/empty-dir';
 }
 
-function isReadOnly({ persistentVolumeClaim }: Volume, source: SourceOnNode): boolean {
-  const described = [
-    source.nfs,
-    source.glusterfs,
-    source.iscsi,
-    source.csi,
-    source.flexVolume,
-    source.awsElasticBlockStore,
-    source.gcePersistentDisk,
-    source.fc,
-  ];
-  return persistentVolumeClaim?.readOnly === true || described.some((each) => each?.readOnly === true);
+/** What the node makes of objects is written by nobody else. Of a PersistentVolume only the claim's user says it: what stands in the volume is for who attaches it. */
+function isReadOnly({ persistentVolumeClaim }: Volume, source: SourceOnNode, persistentVolume: PersistentVolume | undefined): boolean {
+  if (madeOfObjects.some((field) => source[field] !== undefined)) return true;
+  if (persistentVolume !== undefined) return persistentVolumeClaim?.readOnly === true;
+  const { nfs, glusterfs, iscsi, csi, flexVolume, awsElasticBlockStore, gcePersistentDisk, fc } = source;
+  return [nfs, glusterfs, iscsi, csi, flexVolume, awsElasticBlockStore, gcePersistentDisk, fc].some((each) => each?.readOnly === true);
 }
+
+const madeOfObjects = ['configMap', 'secret', 'downwardAPI', 'projected', 'image'] as const;
 
 /** The annotation came first, and still does. */
 function mountOptionsOf({ metadata, spec }: PersistentVolume): readonly string[] {
