@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -94,6 +94,23 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     expect(readFileSync(path.join(volume, 'file'), 'utf8')).toBe('from the host\n');
     expect(() => readFileSync('/usr/of-the-container')).toThrow();
     expect(await logOf(run.id)).toMatch(/from the host\n.*from the host\n.*cannot create \/etc\/only\/this: Read-only file system/s);
+  });
+
+  test('see what links of the host lead to there, and what is not there is made', async () => {
+    const at = (name: string) => path.join(machine.root, name);
+    mkdirSync(at('linked'));
+    symlinkSync(at('linked'), at('link'));
+    const mount = { volume: 'v', recursiveReadOnly: false, propagation: 'private', readOnly: false } as const;
+    const { uid } = await started({
+      ...shell('echo written >/link/file && echo written >/missing/file'),
+      mounts: [
+        { ...mount, hostPath: at('link'), containerPath: '/link' },
+        { ...mount, hostPath: at('missing/below'), containerPath: '/missing' },
+      ],
+    });
+    expect((await endOf(uid))?.state).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(at('linked/file'), 'utf8')).toBe('written\n');
+    expect(readFileSync(at('missing/below/file'), 'utf8')).toBe('written\n');
   });
 
   test('have a root that nobody can write, if so asked', async () => {

@@ -1,7 +1,9 @@
+import { mkdir, realpath } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { Cancel, World } from '../../world/world.ts';
+import type { ContainerMount } from '../contract.ts';
 import type { AttachOptions, ContainerRun, ContainerSpec, ExecOptions, PodSandbox, PodSandboxSpec, PodState, Result, Runtime, Session } from '../runtime.ts';
 import { layoutOf } from './keeper/layout.ts';
 import { oldFiles } from './keeper/log-file.ts';
@@ -73,7 +75,8 @@ class Sandbox implements Runtime {
   }
 
   async startContainer(spec: ContainerSpec): Promise<Result<ContainerRun>> {
-    return this.#call<ContainerRun>({ call: 'start-container', spec });
+    const mounts = await Promise.all(spec.mounts.map(onHost));
+    return this.#call<ContainerRun>({ call: 'start-container', spec: { ...spec, mounts } });
   }
 
   async stopContainer(id: string, graceMs: number): Promise<void> {
@@ -153,6 +156,17 @@ class Sandbox implements Runtime {
 }
 
 const reopenMs = 1000;
+
+/**
+ * Where it really is: inside, the host's links lead to what the container has at that path, and not to the volume. A directory of the host that is not
+ * there is made, as containerd does. What cannot be found is found missing when the container is made.
+ */
+async function onHost(mount: ContainerMount): Promise<ContainerMount> {
+  const find = () => realpath(mount.hostPath);
+  const make = () => mkdir(mount.hostPath, { recursive: true, mode: 0o755 }).then(find);
+  const hostPath = await find().catch((error: { readonly code?: string }) => (error.code === 'ENOENT' ? make().catch(() => mount.hostPath) : mount.hostPath));
+  return { ...mount, hostPath };
+}
 
 /** Undefined: nobody listens there. */
 function dial(host: string, port: number): Promise<Duplex | undefined> {
