@@ -113,6 +113,17 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     expect(readFileSync(at('missing/below/file'), 'utf8')).toBe('written\n');
   });
 
+  test('that are not privileged change nothing that is the whole machine’s, and make no way to its disks', async () => {
+    const script =
+      'for file in sysrq-trigger sys/kernel/core_pattern sys/vm/drop_caches; do [ ! -w /proc/$file ] || echo "open: $file"; done; mknod /tmp/null c 1 3 || echo refused';
+    const { uid, run } = await started(shell(script));
+    await endOf(uid);
+    expect(await logOf(run.id)).toMatch(/refused\n$/);
+    expect(await logOf(run.id)).not.toContain('open:');
+    const privileged = await started({ ...shell('mknod /tmp/null c 1 3'), privileged: true });
+    expect((await endOf(privileged.uid))?.state).toMatchObject({ exitCode: 0 });
+  });
+
   test('have a root that nobody can write, if so asked', async () => {
     const { uid, run } = await started({ ...shell('touch /x || echo refused; touch /tmp/x && echo fine'), readOnlyRoot: true });
     await endOf(uid);

@@ -39,6 +39,7 @@ export function containerScript(spec: ContainerSpec, place: Place, program: read
     // Whatever the host has there, such as a link to what is not there inside, makes room.
     ...Object.keys(ownFiles(place)).map((file) => `: >upper${file}`),
     `printf '%s\\n' ${[...usualMounts(place), ...ownMounts(place)].map(quote).join(' ')} >fstab`,
+    ...(spec.privileged ? [] : [guard]),
     ...directories(spec.mounts),
     "mount -t overlay -o lowerdir=/,upperdir=upper,workdir=work overlay root || fail 'cannot make the root'",
     "cd root && pivot_root . .host && cd / || fail 'cannot change the root'",
@@ -77,6 +78,13 @@ const usualMounts = ({ devices: lower, hidden }: Place): readonly string[] => [
   memory('/root', '700'),
   ...hidden.filter((path) => !emptied.some((one) => path === one || path.startsWith(`${one}/`))).map((path) => memory(escaped(path), '755')),
 ];
+
+/** What of /proc is the whole machine's, and root may write whatever its capabilities: it is read-only, as with runc. Not every kernel has all of it. */
+const guard = [
+  'for name in bus fs irq sys sysrq-trigger; do',
+  '[ ! -e "/proc/$name" ] || echo "/proc/$name /proc/$name none bind,ro 0 0"',
+  'done >>fstab',
+].join('\n');
 
 /** What of the host is none of an image's. */
 const emptied = ['/tmp', '/var/tmp', '/run', '/root', '/dev', '/sys', '/proc'];
@@ -180,7 +188,10 @@ function findProgram(spec: ContainerSpec, [name = '']: readonly string[]): reado
 
 export const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** What runtimes give to every container that asks for nothing else. */
+/**
+ * What runtimes give to every container that asks for nothing else; of these, as CRI-O does, not `mknod`: nothing here keeps a container from opening
+ * the host's disks by a device node of its own.
+ */
 const usualCapabilities = [
   'audit_write',
   'chown',
@@ -188,7 +199,6 @@ const usualCapabilities = [
   'fowner',
   'fsetid',
   'kill',
-  'mknod',
   'net_bind_service',
   'net_raw',
   'setfcap',
