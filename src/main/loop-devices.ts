@@ -23,12 +23,15 @@ export interface WantedDevice {
    * `until-released`: nobody knows what is in it; whoever wants it must have written down that it has to be released.
    */
   readonly lasts: 'while-mounted' | 'until-released';
+  /** Whether a device is mounted, as far as this process sees. */
+  readonly isMounted: (device: string) => Promise<boolean>;
 }
 
 /** Calls with a device that shows what is in the file. */
-export async function withLoopDevice<T>({ image, lasts }: WantedDevice, task: (device: string) => Promise<T>): Promise<T> {
-  return inTurn(image, async () => {
-    const device = (await openDeviceOf(image)) ?? (await attach(image, lasts));
+export async function withLoopDevice<T>(wanted: WantedDevice, task: (device: string) => Promise<T>): Promise<T> {
+  return inTurn(wanted.image, async () => {
+    if (wanted.lasts === 'while-mounted') await letGo(wanted);
+    const device = (await openDeviceOf(wanted.image)) ?? (await attach(wanted.image, wanted.lasts));
     try {
       return await task(device.path);
     } finally {
@@ -36,6 +39,24 @@ export async function withLoopDevice<T>({ image, lasts }: WantedDevice, task: (d
     }
   });
 }
+
+/**
+ * A container that is being made has for a moment copies of all that was mounted then. What has grown since and is mounted nowhere else can be made
+ * larger once they are gone, as not every process may do with what is mounted. If they stay, it is mounted as large as it is.
+ */
+async function letGo({ image, isMounted }: WantedDevice): Promise<void> {
+  for (let left = letGoMs / lookEveryMs; left > 0; left--) {
+    if ((await missingBlocks(image)) === undefined) return;
+    const device = await openDeviceOf(image);
+    if (device === undefined) return;
+    await device.handle.close();
+    if (await isMounted(device.path)) return;
+    await new Promise((resolve) => void setTimeout(resolve, lookEveryMs));
+  }
+}
+
+const letGoMs = 10_000;
+const lookEveryMs = 50;
 
 /**
  * Makes what is in a file as large as the file has become, if it is mounted; if not, that waits until it is.
@@ -131,12 +152,20 @@ async function openDeviceOf(file: string): Promise<OpenDevice | undefined> {
   const name = (await Promise.all(names.map(async (each) => ((await fileBehind(each)) === file ? each : undefined)))).find((each) => each !== undefined);
   if (name === undefined) return undefined;
   const path = `/dev/${name}`;
-  const handle = await fs.open(path, 'r+');
+  const handle = await openUnlessGoing(path);
   // Before it was opened it may have gone, and come back for another file.
+  if (handle === undefined) return undefined;
   if ((await fileBehind(name)) === file) return { path, handle };
   await handle.close();
   return undefined;
 }
+
+/** Undefined: its last user has just closed it, and the kernel is taking it away. */
+const openUnlessGoing = (path: string): Promise<FileHandle | undefined> =>
+  fs.open(path, 'r+').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENXIO') return undefined;
+    throw error;
+  });
 
 const fileBehind = (name: string): Promise<string | undefined> =>
   fs.readFile(`/sys/block/${name}/loop/backing_file`, 'utf8').then(
@@ -173,12 +202,13 @@ async function attachFree({ file, free, flags }: Attaching): Promise<OpenDevice>
   config.writeUInt32LE(flags, flagsAt);
   for (let attempt = 1; ; attempt++) {
     const path = `/dev/loop${control(free.fd, getFree, null)}`;
-    const handle = await fs.open(path, 'r+');
+    const handle = await openUnlessGoing(path);
     try {
+      if (handle === undefined) throw Object.assign(new Error(`${path} is being taken away`), { code: 'EBUSY' });
       control(handle.fd, configure, config);
       return { path, handle };
     } catch (error) {
-      await handle.close();
+      await handle?.close();
       if ((error as NodeJS.ErrnoException).code !== 'EBUSY' || attempt === mostAttempts) throw error;
     }
   }

@@ -44,6 +44,8 @@ export function realMounts(): Mounts {
 
 export const readMounts = async (): Promise<readonly MountEntry[]> => parseMountInfo(await readFile('/proc/self/mountinfo', 'utf8'));
 
+const isMounted = async (device: string): Promise<boolean> => (await readMounts()).some(({ source }) => source === device);
+
 /**
  * Whoever asks while the table is read waits for the next reading, together with all who ask meanwhile: what was mounted before a question is in its answer,
  * and a hundred pods that start at once do not read it a thousand times.
@@ -99,11 +101,13 @@ function mountWhatever(request: MountRequest, mount: SystemCall): Promise<void> 
   switch (request.type) {
     case 'image': {
       const { image, ...rest } = request;
-      return withLoopDevice({ image, lasts: 'while-mounted' }, (source) => mount(...argumentsOf({ ...rest, type: 'file-system', source })));
+      return withLoopDevice({ image, lasts: 'while-mounted', isMounted }, (source) => mount(...argumentsOf({ ...rest, type: 'file-system', source })));
     }
     case 'device': {
       const { image, target } = request;
-      return withLoopDevice({ image, lasts: 'until-released' }, (source) => mount(...argumentsOf({ type: 'bind', source, target, recursive: false })));
+      return withLoopDevice({ image, lasts: 'until-released', isMounted }, (source) =>
+        mount(...argumentsOf({ type: 'bind', source, target, recursive: false })),
+      );
     }
     default:
       return mount(...argumentsOf(request));

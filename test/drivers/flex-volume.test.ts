@@ -10,13 +10,12 @@ import { readMounts, realMounts } from '../../src/main/real-mounts.ts';
 import { realPrograms } from '../../src/main/real-programs.ts';
 import { describeWithMounts } from '../mounts/permitted.ts';
 import { root as project } from '../moor-process.ts';
+import { detachBelow, devicesBelow } from './loop-devices.ts';
+import { unmountBelow } from './this-machine.ts';
 
 const pod = { metadata: { namespace: 'default', name: 'web', uid: 'uid' }, spec: { containers: [] } } as unknown as Pod;
 const roots: string[] = [];
-const unmountAll = async () => {
-  const mounts = realMounts();
-  for (const { target } of [...(await readMounts())].reverse()) if (roots.some((root) => target.startsWith(`${root}/`))) await mounts.unmount(target, 'lazy');
-};
+const mountsBelow = async (root: string) => (await readMounts()).filter(({ target }) => target.startsWith(`${root}/`));
 
 function setUp(disks: Readonly<Record<string, string>>) {
   const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-flex-')));
@@ -46,11 +45,9 @@ function setUp(disks: Readonly<Record<string, string>>) {
 }
 
 afterEach(async () => {
-  await unmountAll();
   for (const root of roots.splice(0)) {
-    const disk = path.join(root, 'disks');
-    const detached = await realPrograms.run('sh', ['-c', 'losetup -n -O NAME -j "$0/pv-1" 2>/dev/null | xargs -r losetup -d', disk], { timeoutMs: 60_000 });
-    expect(detached).toMatchObject({ type: 'exited', code: 0 });
+    await unmountBelow(root);
+    await detachBelow(root);
     rmSync(root, { recursive: true, force: true });
   }
 });
@@ -61,13 +58,13 @@ describeWithMounts(import.meta.url, () => {
     expect(await up()).toMatchObject({ ok: true, value: { path: at('pod') } });
     writeFileSync(at('pod/file'), 'hello');
     // As after a restart: other processes, the same place.
-    const before = await readMounts();
+    const before = await mountsBelow(root);
     expect(await up()).toMatchObject({ ok: true });
-    expect((await readMounts()).length).toBe(before.length);
+    expect(await mountsBelow(root)).toEqual(before);
     expect(await undo()).toEqual({ ok: true, value: undefined });
     expect(existsSync(at('pod')) || existsSync(at('global'))).toBe(false);
-    expect((await readMounts()).filter(({ target }) => target.startsWith(`${root}/`))).toEqual([]);
-    expect(await realPrograms.run('losetup', ['-j', at('disks/pv-1')], { timeoutMs: 60_000 })).toMatchObject({ output: '' });
+    expect(await mountsBelow(root)).toEqual([]);
+    expect(devicesBelow(root)).toEqual([]);
     await up();
     expect(readFileSync(at('pod/file'), 'utf8')).toBe('hello');
     expect(await undo()).toEqual({ ok: true, value: undefined });

@@ -1,16 +1,18 @@
 /** Images on this machine: with real loop devices where it permits them, and with the reason where it does not. */
-import { execFileSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { imageNode } from '../../src/drivers/image/node.ts';
-import { readMounts, realMounts } from '../../src/main/real-mounts.ts';
+import { realMounts } from '../../src/main/real-mounts.ts';
 import { realHostFiles } from '../../src/main/real-host-files.ts';
 import { realImageDevices, realImages, whyNoImages } from '../../src/main/real-images.ts';
 import { driversOfImages, imageVolumes } from '../../src/main/image-volumes.ts';
-import { describeWithLoopDevices } from './loop-devices.ts';
+import { describeWithLoopDevices, devicesBelow, untilNoDevicesBelow } from './loop-devices.ts';
+import { unmountBelow } from './this-machine.ts';
 
 const roots: string[] = [];
 const mib = 2 ** 20;
@@ -42,18 +44,12 @@ function setUp() {
   return { root, images, machine, at, stage, unstage, expand, block };
 }
 
-/** Devices of images in the directory. */
-const devices = (root: string): readonly string[] =>
-  execFileSync('losetup', ['-a'], { encoding: 'utf8' })
-    .split('\n')
-    .filter((line) => line.includes(`(${root}/`));
-
 afterEach(async () => {
-  const mounts = realMounts();
-  for (const { target } of [...(await readMounts())].reverse()) if (roots.some((root) => target.startsWith(`${root}/`))) await mounts.unmount(target, 'lazy');
-  const left = roots.flatMap(devices);
-  for (const root of roots.splice(0)) rmSync(root, { recursive: true, force: true });
-  expect(left).toEqual([]);
+  for (const root of roots.splice(0)) {
+    await unmountBelow(root);
+    await untilNoDevicesBelow(root);
+    rmSync(root, { recursive: true, force: true });
+  }
 });
 
 /** Growing what is mounted takes CAP_SYS_RESOURCE. */
@@ -75,6 +71,7 @@ describeWithLoopDevices('images', () => {
     } else {
       expect(await expand('one')).toMatchObject({ ok: false, code: 'FailedPrecondition', message: expect.stringContaining('CAP_SYS_RESOURCE') });
       await unstage('one');
+      await untilNoDevicesBelow(root);
       await stage('one');
       expect(await expand('one')).toMatchObject({ ok: true });
     }
@@ -83,7 +80,7 @@ describeWithLoopDevices('images', () => {
     expect(blocks * bsize).toBeGreaterThan(40 * mib);
 
     expect(await unstage('one')).toMatchObject({ ok: true });
-    expect(devices(root)).toEqual([]);
+    await untilNoDevicesBelow(root);
     expect(await stage('two')).toMatchObject({ ok: true });
     expect(readFileSync(at('two/first')).equals(written)).toBe(true);
     expect(await unstage('two')).toMatchObject({ ok: true });
@@ -93,7 +90,7 @@ describeWithLoopDevices('images', () => {
     const { root, images, at, unstage, block } = setUp();
     await images.make('pvc-1', BigInt(8 * mib), 'nothing');
     expect(await Promise.all([block.stage('one'), block.stage('two')])).toEqual([expect.objectContaining({ ok: true }), expect.objectContaining({ ok: true })]);
-    expect(devices(root)).toHaveLength(1);
+    expect(devicesBelow(root)).toHaveLength(1);
     expect(statSync(at('one')).isBlockDevice()).toBe(true);
     writeFileSync(at('one'), 'precious', { flag: 'r+' });
     await images.grow('pvc-1', BigInt(48 * mib));
@@ -104,9 +101,9 @@ describeWithLoopDevices('images', () => {
     // Somebody unmounted it, and died before he released the device; then the volume was deleted.
     await realMounts().unmount(at('two'));
     await images.remove('pvc-1');
-    expect(devices(root)).toHaveLength(1);
+    expect(devicesBelow(root)).toHaveLength(1);
     expect(await unstage('two')).toMatchObject({ ok: true });
-    expect(devices(root)).toEqual([]);
+    await untilNoDevicesBelow(root);
     expect(await unstage('two')).toMatchObject({ ok: true });
     expect(existsSync(at('two.image'))).toBe(false);
   });
@@ -131,17 +128,34 @@ describeWithLoopDevices('images', () => {
     await unstage('one');
   });
 
+  test('and so is one that grew while a namespace that has just been made still had it mounted', async () => {
+    const { root, images, at, stage, unstage } = setUp();
+    await images.make('pvc-1', BigInt(8 * mib));
+    await stage('one');
+    const holder = spawn('unshare', ['--mount', 'sh', '-c', 'cd "$0" && echo made && exec cat >/dev/null', at('one')], { stdio: ['pipe', 'pipe', 'ignore'] });
+    await once(holder.stdout, 'data');
+    await unstage('one');
+    expect(devicesBelow(root)).toHaveLength(1);
+    await images.grow('pvc-1', BigInt(64 * mib));
+    const staged = stage('one');
+    holder.stdin.end();
+    expect(await staged).toMatchObject({ ok: true });
+    const { blocks, bsize } = await statfs(at('one'));
+    expect(blocks * bsize).toBeGreaterThan(50 * mib);
+    await unstage('one');
+  });
+
   test('two nodes that mount one at the same time see the same files: there is one device', async () => {
     const { root, images, at, stage, unstage } = setUp();
     await images.make('pvc-1', BigInt(8 * mib));
     expect(await Promise.all([stage('one'), stage('two'), stage('three')])).toEqual(Array.from({ length: 3 }, () => expect.objectContaining({ ok: true })));
-    expect(devices(root)).toHaveLength(1);
+    expect(devicesBelow(root)).toHaveLength(1);
     writeFileSync(at('one/file'), 'hello');
     expect(readFileSync(at('three/file'), 'utf8')).toBe('hello');
     await unstage('one');
     expect(readFileSync(at('two/file'), 'utf8')).toBe('hello');
     await Promise.all([unstage('two'), unstage('three')]);
-    expect(devices(root)).toEqual([]);
+    await untilNoDevicesBelow(root);
   });
 
   test('one that is deleted while it is mounted takes no room once it is not', async () => {
@@ -152,7 +166,7 @@ describeWithLoopDevices('images', () => {
     expect(await images.list()).toEqual([]);
     writeFileSync(at('one/file'), 'still there');
     await unstage('one');
-    expect(devices(root)).toEqual([]);
+    await untilNoDevicesBelow(root);
     expect(await stage('one')).toMatchObject({ ok: false, code: 'NotFound' });
   });
 

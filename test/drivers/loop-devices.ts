@@ -1,6 +1,6 @@
 /** Disks for tests: files that are block devices. */
 import { execFileSync } from 'node:child_process';
-import { closeSync, openSync, symlinkSync, truncateSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { whyNoImages } from '../../src/main/real-images.ts';
 import { canSandbox } from '../../src/node/sandbox/detect.ts';
@@ -32,13 +32,40 @@ export function loopDeviceOf(file: string, name: string): void {
 
 /** Devices of files in the directory. */
 export const devicesBelow = (root: string): readonly string[] =>
-  execFileSync('losetup', ['-n', '-O', 'NAME,BACK-FILE'], { encoding: 'utf8' })
-    .split('\n')
-    .flatMap((line) => {
-      const [device = '', file = ''] = line.trim().split(/\s+/);
-      return file.startsWith(`${root}/`) ? [device] : [];
-    });
+  readdirSync('/sys/block').flatMap((name) => (fileBehind(name)?.startsWith(`${root}/`) === true ? `/dev/${name}` : []));
 
+/** One that another namespace still has mounted, such as a container that is being made, goes once it has not. */
+export const untilNoDevicesBelow = (root: string): Promise<void> => expect.poll(() => devicesBelow(root)).toEqual([]);
+
+/**
+ * Devices come and go by themselves, and their names with them: another process may have its own device by the same name a moment later. One that is
+ * held open stays what it is.
+ */
 export async function detachBelow(root: string): Promise<void> {
-  for (const device of devicesBelow(root)) execFileSync('losetup', ['-d', device]);
+  for (const device of devicesBelow(root)) {
+    const held = openUnlessGone(device);
+    if (held === undefined) continue;
+    try {
+      if (devicesBelow(root).includes(device)) execFileSync('losetup', ['-d', device]);
+    } finally {
+      closeSync(held);
+    }
+  }
+}
+
+function openUnlessGone(device: string): number | undefined {
+  try {
+    return openSync(device, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENXIO') return undefined;
+    throw error;
+  }
+}
+
+function fileBehind(name: string): string | undefined {
+  try {
+    return readFileSync(`/sys/block/${name}/loop/backing_file`, 'utf8');
+  } catch {
+    return undefined;
+  }
 }

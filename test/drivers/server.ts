@@ -5,6 +5,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, test, vi } from 'vitest';
 import { realPrograms } from '../../src/main/real-programs.ts';
@@ -20,7 +21,7 @@ export interface Server {
 
 /** `script`: starts in the background what serves. /run and what it mounts are its own. */
 export async function startServer(script: string): Promise<Server> {
-  const frame = ['read -r go', 'mount -t tmpfs tmpfs /run', 'ip link set lo up', script, 'cat >/dev/null'].join('\n');
+  const frame = [forgetOthers, 'read -r go', 'mount -t tmpfs tmpfs /run', 'ip link set lo up', script, 'cat >/dev/null'].join('\n');
   const child = spawn('unshare', ['-n', '-m', '-p', '--fork', '--mount-proc', '--kill-child', 'sh', '-ec', frame], {
     stdio: ['pipe', 'ignore', 'pipe'],
     env: withSbin,
@@ -54,6 +55,12 @@ export async function startServer(script: string): Promise<Server> {
       }),
   };
 }
+
+/** Other tests' mounts have been copied with all the rest: what they unmount would stay mounted here, and keep its device, for as long as this runs. */
+const forgetOthers = `
+  while read -r _ _ _ _ place _; do
+    case $place in ${JSON.stringify(tmpdir())}/*) echo "$place";; esac
+  done </proc/self/mountinfo | sort -r | while read -r place; do umount -l "$place" || true; done`;
 
 const withSbin = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
 
