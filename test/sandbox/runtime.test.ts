@@ -191,6 +191,8 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
       connection.value.write(`${line}\n`);
       expect(await text(connection.value)).toBe(`got ${line}\n`);
     }
+    const message = `failed to connect to localhost:8081 inside namespace "${uid}", IPv4: dial tcp4 127.0.0.1:8081: connect: connection refused`;
+    expect(await runtime.connect(uid, 8081)).toEqual({ ok: false, error: { reason: 'failed', message } });
   });
 
   test('run other programs beside their own, with input, output and exit code', async () => {

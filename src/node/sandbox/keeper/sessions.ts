@@ -56,13 +56,25 @@ export function serveExec(
 export function serveConnect({ socket, incoming }: Line, port: number, place: Place): void {
   const { pause } = place.pod;
   if (pause === undefined) return refuse(socket, { reason: 'not-found', message: 'the pod does not run' });
-  // It ends with the connection: nothing else holds it then.
-  const dial = `const s=require('net').connect(${Math.trunc(port)},'localhost',()=>{process.stdin.pipe(s);s.pipe(process.stdout)});s.on('close',()=>process.stdin.destroy())`;
+  // It tells once it is connected, and ends with the connection: nothing else holds it then.
+  const dial = `const s=require('net').connect(${Math.trunc(port)},'localhost',()=>{process.stderr.write('c');process.stdin.pipe(s);s.pipe(process.stdout)});s.on('error',()=>{}).on('close',()=>process.stdin.destroy())`;
   const enter = place.pod.namespaces.includes('-n') ? ['nsenter', '-t', String(pause), '-n', '--'] : [];
   const child = launch([...enter, process.execPath, '-e', dial], { stdio: ['pipe', 'pipe', 'pipe'], mark: place.mark });
-  accept(socket, { stdin: true, tty: false });
-  pipe(socket, incoming, { child, world: place.world, tty: false });
+  const fail = (): void => refuse(socket, { reason: 'failed', message: refusedInside(place.pod.uid, port) });
+  const abandon = (): void => endSession(child);
+  child.once('close', fail).once('error', fail);
+  socket.once('close', abandon);
+  child.stderr?.once('data', () => {
+    child.off('close', fail).off('error', fail);
+    socket.off('close', abandon);
+    accept(socket, { stdin: true, tty: false });
+    pipe(socket, incoming, { child, world: place.world, tty: false });
+  });
 }
+
+/** In the words of containerd. */
+const refusedInside = (uid: string, port: number): string =>
+  `failed to connect to localhost:${port} inside namespace ${JSON.stringify(uid)}, IPv4: dial tcp4 127.0.0.1:${port}: connect: connection refused`;
 
 interface Line {
   readonly socket: Socket;
@@ -83,8 +95,7 @@ function pipe(socket: Socket, incoming: Incoming, { child, world, tty }: { reado
   child.stdin?.on('error', () => undefined);
   child.on('error', (error) => socket.end(Buffer.concat([frame(frames.stderr, Buffer.from(`${error.message}\n`)), exitFrame(126)])));
   child.on('close', (code, name) => socket.end(exitFrame(exitCodeOf(code, signalNumber(name)))));
-  // The id of one that has ended may be another's by now.
-  socket.on('close', () => (child.exitCode === null && child.signalCode === null ? killAll(child.pid) : undefined));
+  socket.on('close', () => endSession(child));
   const size = tty ? terminalSize(world, () => child.pid) : undefined;
   socket.on('close', () => size?.close());
   incoming(
@@ -148,6 +159,11 @@ function reader(socket: Socket, onFrame: (kind: number, bytes: Buffer) => void):
 function sizeOf(bytes: Buffer): TerminalSize {
   const { width, height } = JSON.parse(bytes.toString()) as TerminalSize;
   return { width: Math.trunc(width) || 80, height: Math.trunc(height) || 24 };
+}
+
+/** The id of one that has ended may be another's by now. */
+function endSession(child: ChildProcess): void {
+  if (child.exitCode === null && child.signalCode === null) killAll(child.pid);
 }
 
 /** The program of a session, with what it started: nsenter(1) waits outside for what is inside. */
