@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { access, constants } from 'node:fs/promises';
-import { userInfo } from 'node:os';
 import { namespaceKind } from '../api/kinds/namespace.ts';
 import type { VolumeDriver } from '../drivers/contract.ts';
 import { DriverSet } from '../drivers/driver-set.ts';
@@ -31,6 +30,6 @@ async function usableRoot(): Promise<string> {
     await access(usualRoot, constants.W_OK | constants.X_OK);
     return usualRoot;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? usualRoot : `${usualRoot}-${userInfo().uid}`;
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? usualRoot : `${usualRoot}-${process.getuid?.() ?? 0}`;
   }
 }
