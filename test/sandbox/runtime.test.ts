@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -205,6 +205,19 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     expect([out, err, await done]).toEqual(['through the pipe', 'b 1234\n', 7]);
   });
 
+  test('keep their variables to themselves: nobody finds them in the arguments of a process', async () => {
+    const { run } = await started({ ...shell('echo up; sleep infinity'), env: [{ name: 'PASSWORD', value: 'only-for-the-container' }] });
+    await awaitLog(run.id, 'up');
+    const session = await runtime.exec(run.id, { command: ['sh', '-c', 'echo "$PASSWORD"; cat'], stdin: true, tty: false });
+    if (!session.ok) throw new Error(session.error.message);
+    const { stdin, stdout, done } = session.value;
+    await new Promise((resolve) => stdout?.once('data', (chunk: Buffer) => resolve(expect(chunk.toString()).toBe('only-for-the-container\n'))));
+    const told = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && argumentsOf(name).includes('only-for-the-container'));
+    expect(told).toEqual([]);
+    stdin?.end();
+    expect(await done).toBe(0);
+  });
+
   test('give a terminal to who asks for one, of the size that it has', async () => {
     const { run } = await started();
     const session = await runtime.exec(run.id, { command: ['sh'], stdin: true, tty: true });
@@ -267,3 +280,11 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
 const read = (stream: Readable | undefined): Promise<string> => (stream === undefined ? Promise.resolve('') : text(stream));
 
 const addressOf = (machine: Machine, last: number): string => `${machine.podCidr.split('.').slice(0, 3).join('.')}.${last}`;
+
+function argumentsOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return ''; // it has ended meanwhile
+  }
+}

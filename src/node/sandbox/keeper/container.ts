@@ -11,7 +11,7 @@ import { inTerminal } from '../terminal.ts';
 import { type Limited, limit } from './control-groups.ts';
 import type { Layout } from './layout.ts';
 import { LogFile, type LogBounds, oldFiles } from './log-file.ts';
-import { launch, signal, signalNumber } from './processes.ts';
+import { launch, runScript, signal, signalNumber } from './processes.ts';
 import { writeState } from './state-files.ts';
 
 export interface Surroundings {
@@ -95,6 +95,7 @@ export class KeptContainer {
     writeFileSync(this.#terminationFile, '', { mode: 0o666 });
     this.#limited = limit(layout.group, this.run.id.slice(0, 32), { ...this.spec.resources, readOnlyDevices: readOnlyDevices(this.spec) });
     const child = launch(this.#command(), {
+      script: this.#script(),
       stdio: [this.spec.stdin || this.spec.tty ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe'],
       mark: layout.mark(this.run.id),
     });
@@ -154,11 +155,13 @@ export class KeptContainer {
     return this.#around.layout.terminationMessage(this.spec.podUid, this.run.id);
   }
 
-  #command(): readonly string[] {
-    const { layout, pause } = this.#around;
-    // Mounts that the container shares with the host are as they were; all others follow the host's, and not the other way round.
-    const isSharing = this.spec.mounts.some(({ propagation }) => propagation === 'shared');
-    const stage = isSharing ? stageOfSharing : layout.stage;
+  get #isSharing(): boolean {
+    return this.spec.mounts.some(({ propagation }) => propagation === 'shared');
+  }
+
+  #script(): string {
+    const { layout } = this.#around;
+    const stage = this.#isSharing ? stageOfSharing : layout.stage;
     const place: Place = {
       stage,
       devices: path.relative(stage, layout.devices),
@@ -168,12 +171,18 @@ export class KeptContainer {
       hidden: layout.hidden,
     };
     const program = programOf(this.spec);
-    const script = containerScript(this.spec, place, this.spec.tty ? inTerminal(program) : program);
+    return containerScript(this.spec, place, this.spec.tty ? inTerminal(program) : program);
+  }
+
+  #command(): readonly string[] {
+    const { layout, pause } = this.#around;
     const join = pause === undefined ? [] : ['nsenter', '-t', String(pause), ...layout.podNamespaces(this.spec.podUid)];
     const pids = this.spec.hostPid ? [] : ['--pid'];
+    // Mounts that the container shares with the host are as they were; all others follow the host's, and not the other way round.
+    const propagation = this.#isSharing ? 'unchanged' : 'slave';
     // The first child of who unshares the process ids is the container's first process. This shell tells what became of it, which unshare --fork does not
     // if SIGKILL ended it.
-    return [...join, 'unshare', '--mount', '--propagation', isSharing ? 'unchanged' : 'slave', ...pids, 'sh', '-c', 'sh -c "$0"; exit $?', script];
+    return [...join, 'unshare', '--mount', '--propagation', propagation, ...pids, 'sh', '-c', 'sh -c "$0"; exit $?', runScript];
   }
 
   #follow(child: ChildProcess, log: LogFile): Promise<Result<ContainerRun>> {

@@ -8,10 +8,21 @@ const marker = 'MOOR_KEPT';
 
 export const marking = (mark: string): Readonly<Record<string, string>> => ({ [marker]: mark });
 
+export interface Launch {
+  readonly stdio: StdioOptions;
+  readonly mark: string;
+  /** What `runScript` runs. Everybody on the machine can read the arguments of a process, and a container's variables may be secret. */
+  readonly script?: string;
+}
+
+/** For a shell that was launched with a script. */
+export const runScript = 'eval "$MOOR_SCRIPT"';
+
 /** A program of the host, in a session of its own. */
-export function launch(command: readonly string[], { stdio, mark }: { readonly stdio: StdioOptions; readonly mark: string }): ChildProcess {
+export function launch(command: readonly string[], { stdio, mark, script }: Launch): ChildProcess {
   const [program = '', ...args] = command;
-  return spawn(program, args, { stdio, detached: true, cwd: '/', env: { PATH: defaultPath, ...marking(mark) } });
+  const env = { PATH: defaultPath, ...marking(mark), ...(script === undefined ? {} : { MOOR_SCRIPT: script }) };
+  return spawn(program, args, { stdio, detached: true, cwd: '/', env });
 }
 
 /** Runs a short program of the host to its end, with some input. Resolves with what it complained about; '': nothing. */

@@ -8,7 +8,7 @@ import { exitCodeOf, frame, frameReader, frames, type SessionAnswer } from '../p
 import { inTerminal } from '../terminal.ts';
 import type { KeptContainer } from './container.ts';
 import type { KeptPod } from './pod.ts';
-import { childrenOf, launch, signal, signalNumber } from './processes.ts';
+import { childrenOf, launch, runScript, signal, signalNumber } from './processes.ts';
 import { terminalSize } from './terminal-size.ts';
 
 export interface Place {
@@ -43,11 +43,12 @@ export function serveExec(
   const { spec, groups } = container;
   const program = options.tty ? inTerminal(options.command) : options.command;
   const workingDir = spec.workingDir === '' ? '/' : spec.workingDir;
-  const inside = ['sh', '-c', 'cd "$0" 2>/dev/null; exec "$@"', workingDir, ...identity(spec), ...environment({ ...spec, tty: options.tty }), ...program];
-  const enter = ['nsenter', '-t', String(pid), '-m', ...(spec.hostPid ? [] : ['-p']), ...place.pod.namespaces, '--', ...inside];
+  const inside = [...identity(spec), ...environment({ ...spec, tty: options.tty }), ...program];
+  const script = `cd ${quote(workingDir)} 2>/dev/null; exec ${inside.map(quote).join(' ')}`;
+  const enter = ['nsenter', '-t', String(pid), '-m', ...(spec.hostPid ? [] : ['-p']), ...place.pod.namespaces, '--', 'sh', '-c', runScript];
   const join = groups.map((group) => `echo 0 >${quote(`${group}/cgroup.procs`)};`).join(' ');
   const command = groups.length === 0 ? enter : ['sh', '-c', `${join} exec "$@"`, 'sh', ...enter];
-  const child = launch(command, { stdio: [options.stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'], mark: place.mark });
+  const child = launch(command, { stdio: [options.stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'], mark: place.mark, script });
   accept(socket, { stdin: options.stdin, tty: options.tty });
   pipe(socket, incoming, { child, world: place.world, tty: options.tty });
 }
