@@ -1,4 +1,4 @@
-import { type ChildProcess, type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, execFile, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -45,6 +45,15 @@ export interface MoorOptions {
   readonly args?: readonly string[];
   /** A directory that survives this process; otherwise a new one is made, and removed at the end. */
   readonly dataDir?: string;
+  /** Whose process it is: a uid and gid that may read this folder and owns `dataDir`. */
+  readonly user?: number;
+}
+
+/** Somebody without rights and without an entry in passwd, if that one can run programs from here and we may be somebody else; else undefined. */
+export function stranger(): number | undefined {
+  const user = 54_321;
+  const end = spawnSync(process.execPath, ['--check', moorScript], { uid: user, gid: user });
+  return end.status === 0 ? user : undefined;
 }
 
 export async function startMoor(options: MoorOptions = {}): Promise<MoorProcess> {
@@ -55,7 +64,7 @@ export async function startMoor(options: MoorOptions = {}): Promise<MoorProcess>
     [
       moorScript,
       'up',
-      ...((options.bare ?? true) ? ['--bare'] : options.args?.includes('--runtime') ? [] : ['--runtime', 'hollow']),
+      ...((options.bare ?? true) ? ['--bare'] : options.user !== undefined || options.args?.includes('--runtime') ? [] : ['--runtime', 'hollow']),
       '--listen',
       '127.0.0.1:0',
       '--data-dir',
@@ -64,7 +73,7 @@ export async function startMoor(options: MoorOptions = {}): Promise<MoorProcess>
       kubeconfig,
       ...(options.args ?? []),
     ],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
+    { stdio: ['ignore', 'pipe', 'pipe'], ...(options.user === undefined ? {} : { uid: options.user, gid: options.user, cwd: dataDir }) },
   );
   const output = collect(child);
   const gone = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));

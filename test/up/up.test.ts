@@ -1,10 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { runMoor, startMoor } from '../moor-process.ts';
+import { runMoor, startMoor, stranger } from '../moor-process.ts';
 
 const directories: string[] = [];
 function directory(): string {
@@ -49,6 +49,18 @@ describe('moor up', () => {
     const later = await second.kubectl('get', 'cm', 'later', '-o', 'jsonpath={.metadata.resourceVersion}');
     expect(Number(later.stdout)).toBeGreaterThan(Number(before.stdout.split(' ')[1]));
     expect(readFileSync(path.join(dataDir, 'pki/ca.crt'), 'utf8')).toBe(authority);
+  });
+
+  test('for somebody without rights: nodes are hollow, and one line says why', async () => {
+    const dataDir = directory();
+    const user = stranger();
+    if (user !== undefined) chownSync(dataDir, user, user);
+    await using moor = await startMoor({ bare: false, dataDir, ...(user === undefined ? {} : { user }) });
+    expect(moor.output()).toMatch(/^ {2}nodes {7}3 hollow, nothing runs on them:/m);
+    // Where we cannot be somebody else, they are hollow because they were asked to be.
+    const why = 'hollow      pods do not run here: containers need root: nobody else may mount';
+    expect(moor.output().includes(why)).toBe(user !== undefined);
+    await expect.poll(() => moor.kubectl('get', 'nodes', '-o', 'name')).toMatchObject({ stdout: 'node/node-1\nnode/node-2\nnode/node-3\n' });
   });
 
   test('--store memory keeps nothing', async () => {
