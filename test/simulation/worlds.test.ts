@@ -46,7 +46,11 @@ describe('a plan', () => {
     ];
     const drawn = new Set(plans.flatMap(({ faults }) => faults.map((fault: Fault) => fault.kind)));
     expect([...drawn].sort()).toEqual([...kinds].sort());
-    expect(new Set(plans.flatMap(({ happenings }) => happenings.map(({ action }) => action.do))).size).toBe(23);
+    const actions = plans.flatMap(({ happenings }) => happenings.map(({ action }) => action));
+    expect(new Set(actions.map(({ do: what }) => what)).size).toBe(24);
+    // What an invariant is about has to come up, or it could never fail.
+    expect(actions.some((action) => action.do === 'create-volume' && action.storageClass === 'late')).toBe(true);
+    expect(actions.some((action) => action.do === 'create-pod' && action.name.startsWith('twin-of-'))).toBe(true);
   });
 });
 

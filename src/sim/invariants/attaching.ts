@@ -2,7 +2,7 @@ import type { Node, PersistentVolume } from '../../api/generated/types.ts';
 import { type Facts, isRunning } from './facts.ts';
 import type { Invariant } from './invariant.ts';
 
-/** What others know of a node may be so old; a node that has been ready for longer is one that everybody knows to live. */
+/** What others know of a node may be so old: whoever heard that a node is dead may act on it so long after its return. */
 const knownToLiveMs = 120_000;
 
 export const isForOneNode = ({ spec }: PersistentVolume): boolean =>
@@ -32,12 +32,12 @@ export const onePod: Invariant = {
   },
 };
 
-/** The node is no more trusted to have it: it is marked, gone, or nobody has heard of it for a while. */
+/** Not so: it is marked, gone, silent, or was so a while ago. A node of which nobody ever heard anything but that it is ready has no excuse. */
 function isLive(facts: Facts, node: string, now: number): boolean {
   const object = facts.nodes.get(node);
   if (object === undefined || object.spec.taints?.some(({ key }) => key === 'node.kubernetes.io/out-of-service') === true) return false;
   const since = facts.readySince.get(node);
-  return since !== undefined && now - since >= knownToLiveMs;
+  return since !== undefined && (!facts.wavered.has(node) || now - since >= knownToLiveMs);
 }
 
 export const mountedStays: Invariant = {

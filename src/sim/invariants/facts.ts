@@ -61,6 +61,8 @@ export class Facts {
   readonly attached = new Map<string, Set<string>>();
   /** When each node became ready, if it is. */
   readonly readySince = new Map<string, number>();
+  /** Nodes that were ready once, and then for a while were not, or were gone. */
+  readonly wavered = new Set<string>();
   /** Since when not one node is ready; undefined: some is. */
   allDownSince: number | undefined;
   /** When the last pod went that used a disk on a node, by 'node handle'. */
@@ -142,8 +144,9 @@ export class Facts {
 
   #followNode(name: string, node: Node | undefined, now: number): void {
     const isReady = node?.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
-    if (!isReady) this.readySince.delete(name);
-    else if (!this.readySince.has(name)) this.readySince.set(name, now);
+    if (!isReady) {
+      if (this.readySince.delete(name)) this.wavered.add(name);
+    } else if (!this.readySince.has(name)) this.readySince.set(name, now);
     this.allDownSince = this.readySince.size > 0 || this.nodes.size === 0 ? undefined : (this.allDownSince ?? now);
   }
 

@@ -1,3 +1,4 @@
+import type { PersistentVolume } from '../../api/generated/types.ts';
 import { claimKeyOf, type Facts, isProvisioned } from './facts.ts';
 import type { Invariant } from './invariant.ts';
 
@@ -10,14 +11,23 @@ function owner(facts: Facts, handle: string): string | undefined {
   return undefined;
 }
 
-export const retained: Invariant = {
-  name: 'Retain: no backend data is ever deleted',
-  check: (change, facts) => {
-    if (change.type !== 'disk' || change.change.type !== 'deleted') return undefined;
-    const kept = facts.volumesOf(change.change.handle).find(({ spec }) => spec.persistentVolumeReclaimPolicy === 'Retain');
-    return kept === undefined ? undefined : `disk ${change.change.handle} of volume ${kept.metadata.name} was deleted, and its policy is Retain`;
-  },
-};
+/** Also after somebody has deleted the volume: its disk stays. */
+export function retained(): Invariant {
+  const lastVolumes = new Map<string, PersistentVolume>();
+  return {
+    name: 'Retain: no backend data is ever deleted',
+    check: (change, facts) => {
+      const gone = change.type === 'volume' && change.after === undefined ? change.before : undefined;
+      if (gone?.spec.csi !== undefined) lastVolumes.set(gone.spec.csi.volumeHandle, gone);
+      if (change.type !== 'disk' || change.change.type !== 'deleted') return undefined;
+      const { handle } = change.change;
+      const present = facts.volumesOf(handle);
+      const volumes = present.length > 0 ? present : [lastVolumes.get(handle)];
+      const kept = volumes.find((volume) => volume?.spec.persistentVolumeReclaimPolicy === 'Retain');
+      return kept === undefined ? undefined : `disk ${handle} of volume ${kept.metadata.name} was deleted, and its policy is Retain`;
+    },
+  };
+}
 
 export const deletedAfterClaim: Invariant = {
   name: 'Delete: only after the claim is gone',
@@ -44,20 +54,24 @@ export function deletedOnce(): Invariant {
   };
 }
 
-/** A claim that loses its volume to somebody else's error has lost its data. People may delete volumes; nobody else. */
-export const notOfferedUnscrubbed: Invariant = {
-  name: 'Recycle: never offered to another claim before the scrub is complete',
-  check: (change, facts) => {
-    if (change.type !== 'volume' || change.before === undefined || change.after === undefined) return undefined;
-    const { before, after } = change;
-    const isGivenBack = before.spec.claimRef !== undefined && after.spec.claimRef === undefined && before.status.phase === 'Released';
-    if (!isGivenBack || after.spec.persistentVolumeReclaimPolicy !== 'Recycle') return undefined;
-    const scrubber = Array.from(facts.pods.values()).find(({ metadata }) => metadata.name === `recycler-for-${change.key}`);
-    return scrubber === undefined || scrubber.status.phase === 'Succeeded'
-      ? undefined
-      : `volume ${change.key} is offered again while its scrubber is ${scrubber.status.phase}`;
-  },
-};
+/** Nobody but the reclaimer clears the claimRef of a Released volume with this policy; it has to have seen a scrubber succeed since. */
+export function notOfferedUnscrubbed(): Invariant {
+  const scrubbed = new Set<string>();
+  return {
+    name: 'Recycle: never offered to another claim before the scrub is complete',
+    check: (change) => {
+      if (change.type === 'pod' && change.after?.status.phase === 'Succeeded') scrubbed.add(change.after.metadata.name ?? '');
+      if (change.type !== 'volume' || change.before === undefined || change.after === undefined) return undefined;
+      const { before, after } = change;
+      const scrubber = `recycler-for-${change.key}`;
+      if (after.status.phase === 'Bound') scrubbed.delete(scrubber);
+      const isUnclaimed = before.status.phase === 'Released' || before.status.phase === 'Failed';
+      const isGivenBack = isUnclaimed && before.spec.claimRef !== undefined && after.spec.claimRef === undefined;
+      if (!isGivenBack || after.spec.persistentVolumeReclaimPolicy !== 'Recycle' || scrubbed.has(scrubber)) return undefined;
+      return `volume ${change.key} is offered again, and no scrubber has succeeded since it was bound`;
+    },
+  };
+}
 
 /** A mark of the controller that stays would make the next reservation by hand look like its own. */
 export const givenBackClean: Invariant = {

@@ -2,7 +2,14 @@
 export type Action =
   | { readonly do: 'create-class'; readonly name: string; readonly reclaim: ReclaimPolicy; readonly waits: boolean }
   | { readonly do: 'delete-class'; readonly name: string }
-  | { readonly do: 'create-volume'; readonly name: string; readonly sizeGi: number; readonly reclaim: ReclaimPolicy; readonly claim?: string }
+  | {
+      readonly do: 'create-volume';
+      readonly name: string;
+      readonly sizeGi: number;
+      readonly reclaim: ReclaimPolicy;
+      readonly claim?: string;
+      readonly storageClass?: string;
+    }
   | { readonly do: 'delete-volume'; readonly of: VolumeChoice }
   | { readonly do: 'clear-claim-ref'; readonly of: VolumeChoice }
   | { readonly do: 'set-policy'; readonly of: VolumeChoice; readonly reclaim: ReclaimPolicy }
@@ -29,7 +36,9 @@ export type Action =
   /** The machine is switched off and its Node deleted; it is another one, of the same name, that comes back. */
   | { readonly do: 'remove-node'; readonly node: string; readonly backMs: number }
   /** The machine is switched off, and nobody says so. */
-  | { readonly do: 'switch-off'; readonly node: string; readonly backMs: number };
+  | { readonly do: 'switch-off'; readonly node: string; readonly backMs: number }
+  /** The machine is switched off, and after a while somebody says so by the taint for it; it is taken away when the machine is back. */
+  | { readonly do: 'out-of-service'; readonly node: string; readonly saidMs: number; readonly backMs: number };
 
 export type ReclaimPolicy = 'Delete' | 'Retain' | 'Recycle';
 export type AccessMode = 'ReadWriteOnce' | 'ReadWriteOncePod' | 'ReadWriteMany';

@@ -25,22 +25,35 @@ export interface EpisodesOptions {
  * each of them is drawn by itself.
  */
 export function drawEpisodes(random: Prng, { nodeNames, endMs }: EpisodesOptions): Happening[] {
-  return Array.from({ length: 1 + random.below(3) }, (_, number) => {
-    const claims = ['claim-1', 'claim-2', 'claim-3'];
-    const first = random.below(claims.length);
-    const cast: Cast = {
-      claim: claims[first] ?? '',
-      other: claims[(first + 1) % claims.length] ?? '',
-      volume: `shelf-${number}`,
-      node: nodeNames[random.below(nodeNames.length)] ?? '',
-      sizeGi: 1 + random.below(2),
-      class: random.chance(0.6) ? 'fast' : 'late',
-      patience: () => random.below(random.chance(0.5) ? 3_000 : 20_000),
-    };
-    const steps = episodes[random.below(episodes.length)]?.(cast) ?? [];
-    let at = random.below(endMs / 3);
-    return steps.map(({ who, action, afterMs }): Happening => ({ at: Math.min((at += afterMs), endMs), who, action }));
-  }).flat();
+  return Array.from({ length: 1 + random.below(3) }, (_, number) =>
+    drawEpisode(random, { nodeNames, endMs }, { volume: `shelf-${number}`, of: episodes }),
+  ).flat();
+}
+
+/** In one world of four, one of those that came later: the draws of all others stay as they were. */
+export function drawLaterEpisode(random: Prng, options: EpisodesOptions): Happening[] {
+  return random.chance(0.25) ? drawEpisode(random, options, { volume: 'slot', of: laterEpisodes }) : [];
+}
+
+function drawEpisode(
+  random: Prng,
+  { nodeNames, endMs }: EpisodesOptions,
+  { volume, of }: { readonly volume: string; readonly of: readonly Episode[] },
+): Happening[] {
+  const claims = ['claim-1', 'claim-2', 'claim-3'];
+  const first = random.below(claims.length);
+  const cast: Cast = {
+    claim: claims[first] ?? '',
+    other: claims[(first + 1) % claims.length] ?? '',
+    volume,
+    node: nodeNames[random.below(nodeNames.length)] ?? '',
+    sizeGi: 1 + random.below(2),
+    class: random.chance(0.6) ? 'fast' : 'late',
+    patience: () => random.below(random.chance(0.5) ? 3_000 : 20_000),
+  };
+  const steps = of[random.below(of.length)]?.(cast) ?? [];
+  let at = random.below(endMs / 3);
+  return steps.map(({ who, action, afterMs }): Happening => ({ at: Math.min((at += afterMs), endMs), who, action }));
 }
 
 const script = (who: Happening['who'], cast: Cast, ...actions: readonly Action[]): readonly Step[] =>
@@ -141,4 +154,44 @@ const episodes: readonly Episode[] = [
   ],
   // A volume is deleted under its claim.
   (cast) => script('user', cast, claimOf(cast), podOf(cast.claim), { do: 'delete-volume', of: { claim: cast.claim } }, deletePod(cast.claim, false)),
+];
+
+/** A disk that is there, of a class whose claims wait for their first pod: the scheduler gives it away, and the binder hears of it later. */
+const slotOf = ({ volume, sizeGi }: Cast, number: number): Action => ({
+  do: 'create-volume',
+  name: `${volume}-${number}`,
+  sizeGi,
+  reclaim: 'Retain',
+  storageClass: 'late',
+});
+const lateClaim = (name: string): Action => ({ do: 'create-claim', name, sizeGi: 1, storageClass: 'late', mode: 'ReadWriteOnce' });
+
+const laterEpisodes: readonly Episode[] = [
+  // The machine of a pod is off, and somebody says so.
+  (cast) => [
+    ...script('user', cast, claimOf(cast), { do: 'create-deployment', name: 'survivor', replicas: 1, claim: cast.claim }),
+    { who: 'autoscaler', action: { do: 'out-of-service', node: cast.node, saidMs: cast.patience(), backMs: 20_000 + 2 * cast.patience() }, afterMs: 5_000 },
+  ],
+  // Two claims wait for their pods; there are disks for them.
+  (cast) => [
+    ...script('admin', cast, slotOf(cast, 1), slotOf(cast, 2)),
+    ...script('user', cast, lateClaim(cast.claim), podOf(cast.claim), lateClaim(cast.other), podOf(cast.other)),
+  ],
+  // Two pods want a claim that is for one.
+  (cast) =>
+    script(
+      'user',
+      cast,
+      { ...claimOf(cast), mode: 'ReadWriteOncePod' } as Action,
+      podOf(cast.claim),
+      { do: 'create-pod', name: `twin-of-${cast.claim}`, claims: [cast.claim] },
+      deletePod(cast.claim, false),
+      podOf(cast.claim),
+    ),
+  // A claim and its pod come and go; the disk that they had is not for the next ones.
+  (cast) => [
+    ...script('admin', cast, slotOf(cast, 1)),
+    ...script('user', cast, lateClaim(cast.claim), podOf(cast.claim), deletePod(cast.claim, false), { do: 'delete-claim', name: cast.claim }),
+    ...script('user', cast, lateClaim(cast.claim), podOf(cast.claim)),
+  ],
 ];

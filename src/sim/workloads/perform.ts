@@ -1,4 +1,4 @@
-import type { Deployment, PersistentVolume, PersistentVolumeClaim, Pod, StatefulSet } from '../../api/generated/types.ts';
+import type { Deployment, PersistentVolume, PersistentVolumeClaim, Pod, StatefulSet, Taint } from '../../api/generated/types.ts';
 import type { Kind } from '../../api/kind.ts';
 import { nodeKind } from '../../api/kinds/node.ts';
 import { persistentVolumeClaimKind } from '../../api/kinds/persistent-volume-claim.ts';
@@ -78,6 +78,8 @@ export class Performer {
         return this.#removeNode(action.node, action.backMs);
       case 'switch-off':
         return this.#switchOff(action.node, action.backMs);
+      case 'out-of-service':
+        return this.#outOfService(action);
       default:
         return this.#performOnSets(action);
     }
@@ -100,7 +102,7 @@ export class Performer {
     }
   }
 
-  #createVolume({ name, sizeGi, reclaim, claim }: Extract<Action, { do: 'create-volume' }>): Promise<string> {
+  #createVolume({ name, sizeGi, reclaim, claim, storageClass }: Extract<Action, { do: 'create-volume' }>): Promise<string> {
     const { disks } = this.#seen;
     const source: Draft<PersistentVolume['spec']> =
       reclaim === 'Recycle' ? { hostPath: { path: `/tmp/${name}` } } : { csi: { driver: disks.facts.name, volumeHandle: `disk-${name}` } };
@@ -112,6 +114,7 @@ export class Performer {
         accessModes: ['ReadWriteOnce'],
         persistentVolumeReclaimPolicy: reclaim,
         ...source,
+        ...(storageClass === undefined ? {} : { storageClassName: storageClass }),
         ...(claim === undefined ? {} : { claimRef: { namespace: 'default', name: claim } }),
       },
     });
@@ -150,6 +153,22 @@ export class Performer {
     await world.sleep(backMs);
     machines.on(node);
     return 'done';
+  }
+
+  async #outOfService({ node, saidMs, backMs }: Extract<Action, { do: 'out-of-service' }>): Promise<string> {
+    const { machines, world } = this.#seen;
+    const taint = { key: 'node.kubernetes.io/out-of-service', value: 'nodeshutdown', effect: 'NoExecute' };
+    machines.off(node);
+    await world.sleep(saidMs);
+    const said = await this.#taint(node, (taints) => [...taints, taint]);
+    await world.sleep(backMs);
+    machines.on(node);
+    await this.#taint(node, (taints) => taints.filter(({ key }) => key !== taint.key));
+    return said;
+  }
+
+  #taint(name: string, change: (taints: readonly Taint[]) => readonly Taint[]): Promise<string> {
+    return this.#change(nodeKind, { name }, (node) => ({ ...node, spec: { ...node.spec, taints: [...change(node.spec.taints ?? [])] } }));
   }
 
   #cordon(name: string, unschedulable: boolean): Promise<string> {

@@ -2,7 +2,7 @@ import type { Fault } from '../faults/faults.ts';
 import { drawFaults, drawWeather } from '../faults/draw.ts';
 import { Prng } from '../prng.ts';
 import { drawHappenings, happeningsEndMs } from '../workloads/draw.ts';
-import { drawEpisodes } from '../workloads/episodes.ts';
+import { drawEpisodes, drawLaterEpisode } from '../workloads/episodes.ts';
 import { nodeName, type Plan, type Settings } from './plan.ts';
 
 /** The world of a seed. */
@@ -10,9 +10,11 @@ export function drawPlan(seed: number): Plan {
   const random = new Prng(seed);
   // One after the other from numbers of their own, so that a change to one leaves the others as they were.
   const [forSettings, forHappenings, forFaults, forWeather, forEpisodes] = [random.fork(), random.fork(), random.fork(), random.fork(), random.fork()];
+  const forLaterEpisode = random.fork();
   const settings = drawSettings(forSettings);
   const nodeNames = Array.from({ length: settings.nodes }, (_, i) => nodeName(i + 1));
-  const episodes = settings.confluent ? [] : drawEpisodes(forEpisodes, { nodeNames, endMs: happeningsEndMs });
+  const cast = { nodeNames, endMs: happeningsEndMs };
+  const episodes = settings.confluent ? [] : [...drawEpisodes(forEpisodes, cast), ...drawLaterEpisode(forLaterEpisode, cast)];
   const happenings = [...drawHappenings(forHappenings, settings), ...episodes].sort((a, b) => a.at - b.at);
   const faults: readonly Fault[] = [...drawFaults(forFaults, settings), ...drawWeather(forWeather, settings)].sort((a, b) => a.at - b.at);
   return { seed, settings, happenings, faults };

@@ -13,16 +13,23 @@ export function endState(facts: Facts): readonly string[] {
     .filter(isCompared)
     .map((volume) => {
       const { spec, status } = volume;
-      return `volume of ${claimKeyOf(volume)} ${status.phase} ${spec.persistentVolumeReclaimPolicy} ${spec.capacity?.['storage']} attached ${facts.nodesOf(spec.csi?.volumeHandle ?? '').size}`;
+      return `volume of ${claimKeyOf(volume)} ${status.phase} ${spec.persistentVolumeReclaimPolicy} ${spec.capacity?.['storage']} attached ${facts.nodesOf(spec.csi?.volumeHandle ?? '').size} ${marksOf(volume)}`;
     });
   const disks = Array.from(facts.disks.keys()).filter((handle) => facts.volumesOf(handle).every(isCompared));
   const pods = Array.from(facts.pods.values(), (pod) => `pod of ${ownerOf(pod)} ${pod.status.phase} ${isRunning(pod) ? 'running' : ''}`);
   const intents = Array.from(facts.intents.values(), ({ spec }) => `intent to ${spec.operation}`);
-  return [...claims, ...volumes, ...pods, ...intents, `${disks.length} disks`, `${facts.attachments.size} attachments`].sort();
+  const sets = Array.from(facts.sets, ([key, { spec, status }]) => `set ${key} ${spec.replicas} ready ${status.readyReplicas ?? 0}`);
+  return [...claims, ...volumes, ...pods, ...sets, ...intents, `${disks.length} disks`, `${facts.attachments.size} attachments`].sort();
 }
 
-const claimState = ({ status, metadata, spec }: PersistentVolumeClaim): string =>
-  `${status.phase} ${spec.storageClassName} ${status.capacity?.['storage'] ?? ''} ${metadata.labels?.['touched'] ?? ''} ${metadata.deletionTimestamp === undefined ? '' : 'terminating'}`;
+const claimState = (claim: PersistentVolumeClaim): string => {
+  const { status, metadata, spec } = claim;
+  return `${status.phase} ${spec.storageClassName} ${status.capacity?.['storage'] ?? ''} ${metadata.labels?.['touched'] ?? ''} ${metadata.deletionTimestamp === undefined ? '' : 'terminating'} ${marksOf(claim)}`;
+};
+
+/** What controllers leave on an object: a mark too many, or one that is missing, misleads whoever looks next. Whether it was ever attached may differ. */
+const marksOf = ({ metadata: { finalizers = [], annotations = {} } }: PersistentVolume | PersistentVolumeClaim): string =>
+  [...finalizers.filter((each) => !each.startsWith('external-attacher/')), ...Object.keys(annotations)].sort().join(' ');
 
 /**
  * A claim of a number that its set has no more. With whenScaled Delete it goes with its pod; if there was no pod at that moment (a drain had driven it
@@ -48,6 +55,9 @@ export function leftUndone(facts: Facts): string | undefined {
   );
   for (const [handle, nodes] of facts.attached)
     for (const node of nodes) if (!needed.has(`${node} ${handle}`)) return `disk ${handle} is still attached to ${node}, where nobody needs it`;
+  for (const [name, node] of facts.nodes)
+    if (facts.readySince.has(name) && node.spec.taints?.some(({ key }) => key.startsWith('node.kubernetes.io/') && key !== 'node.kubernetes.io/unschedulable'))
+      return `node ${name} is ready, and still marked as one that is not`;
   for (const [key, pod] of facts.pods) if (pod.metadata.deletionTimestamp !== undefined) return `pod ${key} is still terminating`;
   for (const [name, { metadata }] of facts.attachments) if (metadata.deletionTimestamp !== undefined) return `attachment ${name} is still terminating`;
   for (const [key, claim] of facts.claims) {

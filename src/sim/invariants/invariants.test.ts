@@ -1,0 +1,127 @@
+/** Each invariant can fail, and does not where it must not. */
+import { expect, test } from 'vitest';
+import { put } from '../../store/contract.ts';
+import { openMemoryStore } from '../../store/memory/memory-store.ts';
+import { leftUndone } from '../worlds/end-state.ts';
+import { mountedStays, onePod } from './attaching.ts';
+import type { Invariant } from './invariant.ts';
+import { Observer, type Violation } from './observer.ts';
+import { notOfferedUnscrubbed, retained } from './reclaiming.ts';
+
+const outOfService = { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' };
+
+/** A store that somebody watches, with a clock that is set by hand. */
+async function watched(...invariants: readonly Invariant[]) {
+  const [store, violations, time] = [openMemoryStore(), [] as Violation[], { now: 0 }];
+  const observer = new Observer({ invariants, now: () => time.now, onChange: () => undefined, onViolation: (violation) => violations.push(violation) });
+  await observer.follow(store);
+  const write = async (key: string, object: object) => {
+    await store.transact({ compares: [], writes: [put(`/registry/${key}`, Buffer.from(JSON.stringify(object)))] });
+  };
+  return {
+    observer,
+    time,
+    names: () => violations.map(({ invariant }) => invariant),
+    node: (status: 'True' | 'Unknown', taints: readonly object[] = []) =>
+      write('nodes/n', { metadata: { name: 'n' }, spec: { taints }, status: { conditions: [{ type: 'Ready', status }] } }),
+    volume: (phase: string, spec: object) => write('persistentvolumes/v', { metadata: { name: 'v' }, spec, status: { phase } }),
+    removeVolume: () => store.transact({ compares: [], writes: [{ type: 'delete', key: '/registry/persistentvolumes/v' }] }),
+    claim: (mode: string) =>
+      write('persistentvolumeclaims/default/c', {
+        metadata: { name: 'c', namespace: 'default', uid: 'u' },
+        spec: { volumeName: 'v', accessModes: [mode] },
+        status: { phase: 'Bound' },
+      }),
+    pod: (name: string, status: object) =>
+      write(`pods/default/${name}`, {
+        metadata: { name, namespace: 'default' },
+        spec: { nodeName: 'n', volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'c' } }] },
+        status,
+      }),
+  };
+}
+
+const running = { phase: 'Running', containerStatuses: [{ state: { running: {} } }] };
+const bound = (policy: string) => ({
+  claimRef: { namespace: 'default', name: 'c', uid: 'u' },
+  persistentVolumeReclaimPolicy: policy,
+  csi: { volumeHandle: 'd' },
+});
+
+async function podWithDisk() {
+  const seen = await watched(mountedStays);
+  await seen.node('True');
+  await seen.volume('Bound', bound('Delete'));
+  await seen.claim('ReadWriteOnce');
+  await seen.pod('p', running);
+  return { ...seen, detach: () => seen.observer.disk({ type: 'detached', handle: 'd', node: 'n' }) };
+}
+
+test('a disk that is taken from a node which was never anything but ready is found out, however young the node is', async () => {
+  const { detach, names } = await podWithDisk();
+  detach();
+  expect(names()).toEqual([mountedStays.name]);
+});
+
+test('a node that has just come back may lose what was decided while it was away; later it may not', async () => {
+  const { detach, names, node, time } = await podWithDisk();
+  await node('Unknown');
+  await node('True');
+  time.now = 100_000;
+  detach();
+  expect(names()).toEqual([]);
+  time.now = 120_000;
+  detach();
+  expect(names()).toEqual([mountedStays.name]);
+});
+
+test('a node that is out of service may lose its disks', async () => {
+  const { detach, names, node } = await podWithDisk();
+  await node('True', [outOfService]);
+  detach();
+  expect(names()).toEqual([]);
+});
+
+test('two pods that run with a claim for one pod are found out', async () => {
+  const seen = await watched(onePod);
+  await seen.volume('Bound', bound('Delete'));
+  await seen.claim('ReadWriteOncePod');
+  await seen.pod('p', running);
+  await seen.pod('q', { phase: 'Pending' });
+  expect(seen.names()).toEqual([]);
+  await seen.pod('q', running);
+  expect(seen.names()).toEqual([onePod.name]);
+});
+
+test.each([
+  ['Retain', 1],
+  ['Delete', 0],
+])('the disk of a volume with policy %s is deleted after somebody has deleted the volume: %i violations', async (policy, count) => {
+  const seen = await watched(retained());
+  await seen.volume('Released', bound(policy));
+  await seen.removeVolume();
+  seen.observer.disk({ type: 'deleted', handle: 'd' });
+  expect(seen.names()).toHaveLength(count);
+});
+
+test.each(['Released', 'Failed'])('a volume that was %s is offered again only after a scrubber has succeeded, each time anew', async (phase) => {
+  const seen = await watched(notOfferedUnscrubbed());
+  const round = async (scrubber: string) => {
+    await seen.volume('Bound', bound('Recycle'));
+    await seen.volume(phase, bound('Recycle'));
+    if (scrubber !== '') await seen.pod('recycler-for-v', { phase: scrubber });
+    await seen.volume('Available', { persistentVolumeReclaimPolicy: 'Recycle' });
+    return seen.names().length;
+  };
+  expect(await round('Succeeded')).toBe(0);
+  expect(await round('')).toBe(1);
+  expect(await round('Running')).toBe(2);
+});
+
+test('a node that is ready again and still marked is something left undone', async () => {
+  const { node, observer } = await watched();
+  await node('True', [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }]);
+  expect(leftUndone(observer.facts)).toBeUndefined();
+  await node('True', [outOfService]);
+  expect(leftUndone(observer.facts)).toBe('node n is ready, and still marked as one that is not');
+});
