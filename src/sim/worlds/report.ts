@@ -17,7 +17,7 @@ export function report({ plan, outcome }: Failure): string {
     `Again: moor sim --seed ${plan.seed}`,
     `World: ${plan.settings.nodes} nodes, ${plan.settings.leaders} of each leader, ${plan.settings.store} store, ${plan.settings.bindsTogether ? 'bound in one transaction' : 'bound in four writes'}${plan.settings.volumeLimit === undefined ? '' : `, at most ${plan.settings.volumeLimit} volumes on a node`}`,
     '',
-    'What it takes:',
+    'What it takes (times since the cluster was ready; the timeline begins a few seconds before):',
     ...plan.happenings.map(({ at, who, action }) => `  ${seconds(at)}  ${who}: ${describe(action)}`),
     ...plan.faults.map((fault) => `  ${seconds(fault.at)}  fault: ${describeFault(fault)}`),
     '',
