@@ -1,5 +1,5 @@
 /** `moor node` with nothing but a bootstrap kubeconfig: a machine that becomes a node, and reads and writes as one. */
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -34,7 +34,7 @@ const objects = (directory: string): string => {
 };
 
 describeWithSandboxes('moor node', () => {
-  test('a machine gets its own certificate, runs pods with what they refer to, and keeps both over a new start', async () => {
+  test('a machine gets its own certificate, runs pods with what they refer to, keeps both over a new start, and ends what nobody asks for any more', async () => {
     const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-node-')));
     const [bootstrap, dataDir, disk] = [path.join(directory, 'bootstrap'), path.join(directory, 'node'), path.join(directory, 'disk')];
     mkdirSync(disk);
@@ -62,7 +62,12 @@ describeWithSandboxes('moor node', () => {
       const requests = await moor.kubectl('get', 'csr', '-o', 'jsonpath={.items[*].spec.username}');
       expect(requests.stdout.split(' ').sort()).toEqual(['system:bootstrap:mooring', 'system:node:n1']);
       await expect.poll(logs).toBe('started\n');
-      expect(await moor.kubectl('delete', 'pod', 'web', '--timeout=60s')).toMatchObject({ code: 0 });
+      await node.stop('SIGKILL');
+      expect(await moor.kubectl('delete', 'pod', 'web', '--force', '--grace-period=0')).toMatchObject({ code: 0 });
+      node = await start();
+      // Nobody asks for the pod that it finds: it ends, and so do its mounts.
+      const left = () => ['sandbox/pods', 'pods'].flatMap((name) => readdirSync(path.join(dataDir, name)));
+      await expect.poll(left).toEqual([]);
       expect(node.output()).not.toContain('forbidden');
     } finally {
       await node.stop();

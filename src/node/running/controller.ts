@@ -74,6 +74,13 @@ export function runningPods(options: RunningPodsOptions): RunningPods {
       parallelism: 128,
       sources: [
         bell,
+        // Nobody may ask for what runs already: then no change of a pod leads to it.
+        {
+          subscribe: (_, add) => {
+            for (const key of view.found()) add(key);
+            return () => undefined;
+          },
+        },
         source(podKind, ({ before, after }) => {
           const pod = after ?? before;
           return pod?.spec.nodeName === host.name ? [keyOf(pod.metadata)] : [];
@@ -162,6 +169,11 @@ class View {
     const here = this.#podsByNode.get(this.#options.host.name).map(({ metadata }) => metadata.uid ?? '');
     if (this.#known.size > 0) this.#options.onPlaced?.();
     for (const uid of [...here, ...[...this.#known.values()].flatMap((uids) => [...uids])]) this.#onChange(uid);
+  }
+
+  /** Keys of all that the runtime knows. */
+  found(): Iterable<string> {
+    return this.#known.keys();
   }
 
   /** The runtime knows the pod, or has forgotten it. */
