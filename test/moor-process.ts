@@ -128,8 +128,15 @@ export async function hastenLease(moor: MoorProcess, lease: string): Promise<voi
 }
 
 /** A real `moor node`. */
-export const startNodeProcess = (server: Server, { name, dataDir }: { readonly name: string; readonly dataDir: string }): Promise<LedProcess> =>
-  startOther(['node', '--kubeconfig', server.kubeconfig, '--name', name, '--data-dir', dataDir, '--listen', '127.0.0.1:0'], `Node ${name} is ready`);
+export const startNodeProcess = (server: Server, { name, dataDir, sign = `Node ${name} is ready` }: NodeProcess): Promise<LedProcess> =>
+  startOther(['node', '--kubeconfig', server.kubeconfig, '--name', name, '--data-dir', dataDir, '--listen', '127.0.0.1:0'], sign);
+
+interface NodeProcess {
+  readonly name: string;
+  readonly dataDir: string;
+  /** What it says once it is as far as wanted. */
+  readonly sign?: string;
+}
 
 const startLedProcess = (command: string, { kubeconfig }: Server, { identity, sign }: { readonly identity: string; readonly sign: string }) =>
   startOther([command, '--kubeconfig', kubeconfig, '--identity', identity], sign);
@@ -166,6 +173,7 @@ function ready(child: ChildProcess, output: () => string, sign = 'Mooring is rea
   return new Promise((resolve, reject) => {
     const isReady = () => output().includes(sign) && resolve();
     child.stdout?.on('data', isReady);
+    child.stderr?.on('data', isReady);
     child.once('exit', (code) => reject(new Error(`moor ended with ${code} before it was ready:\n${output()}`)));
   });
 }

@@ -60,7 +60,8 @@ async function serve(endpoint: NodeEndpoint, what: Served, world: World): Promis
   const { agent, streams, host, own, files, expirationSeconds, renewAt } = what;
   const callers = new Callers({ client: agent.client, node: host.name, clock: world.clock });
   endpoint.serve({ callers, offers: { pods: agent.pods, streams } });
-  const wanted: CertificateWanted = { node: host.name, use: 'serving', hosts: [host.name, host.ip], files, world, expirationSeconds };
+  const over = new AbortController();
+  const wanted: CertificateWanted = { node: host.name, use: 'serving', hosts: [host.name, host.ip], files, world, expirationSeconds, over: over.signal };
   const present = (certificate: KeyAndCertificate): void => endpoint.present(certificate);
   const current = await keptCertificate(wanted);
   if (current !== undefined) present(current);
@@ -74,6 +75,7 @@ async function serve(endpoint: NodeEndpoint, what: Served, world: World): Promis
   });
   return async () => {
     cancel();
+    over.abort();
     await endpoint.close();
   };
 }

@@ -13,6 +13,8 @@ export interface NodeIdentityOptions {
   readonly world: World;
   readonly userAgent: string;
   readonly expirationSeconds?: number;
+  /** Aborted: nobody waits for the first certificate any longer. */
+  readonly over?: AbortSignal;
   /** How much of a certificate's time is over when the next one is asked for. As kubelets have it unless said. */
   readonly renewAt?: () => number;
 }
@@ -30,6 +32,7 @@ export class NodeIdentity implements Transport {
   /** With certificates that are replaced: what was under way on them comes to its end. */
   readonly #old = new Set<HttpTransport>();
   readonly #cancel: Cancel;
+  readonly #over = new AbortController();
 
   /** Resolves once there is a certificate: perhaps only when somebody approves the request. */
   static async open(options: NodeIdentityOptions): Promise<NodeIdentity> {
@@ -39,7 +42,8 @@ export class NodeIdentity implements Transport {
     return new NodeIdentity(options, wanted, first);
   }
 
-  private constructor(options: NodeIdentityOptions, wanted: CertificateWanted, current: KeyAndCertificate) {
+  private constructor(options: NodeIdentityOptions, asked: CertificateWanted, current: KeyAndCertificate) {
+    const wanted: CertificateWanted = { ...asked, over: this.#over.signal };
     const { world, renewAt } = options;
     this.#options = options;
     this.#current = transportOf(options, ownAccess(options, current));
@@ -63,6 +67,7 @@ export class NodeIdentity implements Transport {
 
   close(): void {
     this.#cancel();
+    this.#over.abort();
     for (const transport of [this.#current, ...this.#old]) transport.close();
   }
 

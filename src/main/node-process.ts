@@ -38,8 +38,12 @@ export async function runNodeProcess({ access, name, podCidr, directory, logLeve
   const world = createRealWorld({ logLevel });
   const root = await nodeDirectory(directory);
   const ended = firstSignal();
-  const own = await Promise.race([identityOf({ access, name, root, world }).catch((error: unknown) => error as Error), ended]);
-  if (typeof own === 'string') return 0;
+  const over = new AbortController();
+  const own = await Promise.race([identityOf({ access, name, root, world, over: over.signal }).catch((error: unknown) => error as Error), ended]);
+  if (typeof own === 'string') {
+    over.abort();
+    return 0;
+  }
   if (own instanceof Error) {
     process.stderr.write(`moor node: cannot get a certificate from ${access.url}: ${own.message}\n`);
     return 1;
@@ -68,6 +72,11 @@ export async function runNodeProcess({ access, name, podCidr, directory, logLeve
     process.stdout.write(`Node ${name} is ready: ${access.url}\n\n  data  ${root}\n\nCtrl-C stops it; its containers go on.\n`);
     await ended;
   }
+  // What is under way may need an answer from a server that gives none. Whatever is cut off here, the next start goes on with, as after a crash.
+  world.timers.after(longestStopMs, () => {
+    process.stderr.write(`moor node: what was under way is still not over after ${longestStopMs / 1000} s: the next start goes on with it\n`);
+    process.exit(0);
+  });
   await stopServing?.();
   await agent.stop();
   reader.close();
@@ -75,9 +84,17 @@ export async function runNodeProcess({ access, name, podCidr, directory, logLeve
   return 0;
 }
 
+const longestStopMs = 30_000;
+
 /** By a certificate of its own; a server that asks for no credentials is told none. */
-function identityOf({ access, name, root, world }: { access: HttpAccess; name: string; root: string; world: World }): Promise<Transport & { close(): void }> {
+function identityOf({ access, name, root, world, over }: Asking): Promise<Transport & { close(): void }> {
   const userAgent = `moor/${version} (${name})`;
   if (access.url.startsWith('http://')) return Promise.resolve(new HttpTransport({ access, world, userAgent }));
-  return NodeIdentity.open({ access, node: name, files: secretFiles(path.join(root, 'pki')), world, userAgent });
+  return NodeIdentity.open({ access, node: name, files: secretFiles(path.join(root, 'pki')), world, userAgent, over });
+}
+
+interface Asking extends Pick<NodeProcessOptions, 'access' | 'name'> {
+  readonly root: string;
+  readonly world: World;
+  readonly over: AbortSignal;
 }

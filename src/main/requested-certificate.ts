@@ -21,6 +21,8 @@ export interface CertificateWanted {
   readonly world: World;
   /** Absent: as long as the cluster gives. */
   readonly expirationSeconds?: number | undefined;
+  /** Aborted: whoever asked waits no longer. Nothing of the asking is left then, so that a process can end that had nothing else to do. */
+  readonly over?: AbortSignal | undefined;
 }
 
 /** Both in one file: a crash never leaves a key beside another's certificate. */
@@ -37,7 +39,7 @@ export async function keptCertificate({ files, use, node, hosts, world }: Certif
 
 /** Asks for a certificate for a new key, and keeps both once it is there: perhaps only when somebody approves the request. */
 export async function requestCertificate(transport: Transport, wanted: CertificateWanted): Promise<KeyAndCertificate> {
-  const { node, use, hosts, files, world, expirationSeconds } = wanted;
+  const { node, use, hosts, files, world, expirationSeconds, over } = wanted;
   const { file, signerName, usage } = uses[use];
   // Loaded here: a node that has its certificate needs none of it.
   const { makeRequest } = await import('../server/auth/certificates/make-request.ts');
@@ -56,6 +58,9 @@ export async function requestCertificate(transport: Transport, wanted: Certifica
   const informer = new Informer({ client, world, kind: certificateSigningRequestKind, selection: { fieldSelector: `metadata.name=${name}` } });
   try {
     const certificate = await new Promise<string>((resolve, reject) => {
+      const giveUp = () => reject(new Error(`nobody waits any longer for the request ${name} for a certificate of the node`));
+      if (over?.aborted === true) return giveUp();
+      over?.addEventListener('abort', giveUp, { once: true });
       informer.cache.subscribe(({ after }) => {
         const outcome = after === undefined ? { refused: 'it was deleted' } : outcomeOf(after);
         if (outcome === undefined) return;

@@ -69,11 +69,23 @@ describeWithSandboxes('moor node', () => {
       const left = () => ['sandbox/pods', 'pods'].flatMap((name) => readdirSync(path.join(dataDir, name)));
       await expect.poll(left).toEqual([]);
       expect(node.output()).not.toContain('forbidden');
+      // Whatever it still wanted to say, there is nobody to hear it.
+      expect(await Promise.all([moor.stop('SIGKILL'), node.stop()])).toEqual([null, 0]);
     } finally {
       await node.stop();
       await endContainers(path.join(dataDir, 'sandbox'));
     }
     // Nothing is mounted any more, or this fails.
+    rmSync(directory, { recursive: true });
+  });
+
+  test('ends when it is told to while it still waits for its certificate, which may be for ever', async () => {
+    const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-node-')));
+    const bootstrap = path.join(directory, 'bootstrap');
+    await using moor = await startMoor({ args: ['--store', 'memory', '--controllers=false', '--bootstrap-kubeconfig', bootstrap] });
+    const node = await startNodeProcess({ kubeconfig: bootstrap }, { name: 'n1', dataDir: path.join(directory, 'node'), sign: 'waiting for a certificate' });
+    expect(await node.stop()).toBe(0);
+    expect(moor.output()).not.toContain('became leader');
     rmSync(directory, { recursive: true });
   });
 });
