@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -262,6 +262,25 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     expect((await last.recover()).find((pod) => pod.uid === uid)?.runs[0]?.state).toMatchObject({ type: 'exited', exitCode: 5 });
     await last.removePod(uid);
     await expect.poll(() => runtime.pod(uid)).toBeUndefined();
+  });
+
+  test('leave no control group behind when the last of them and its keeper are gone', async () => {
+    const own = await sandboxMachine();
+    const agent = own.agent();
+    await agent.recover();
+    const spec = podSpec({});
+    expect(await agent.startPod(spec)).toMatchObject({ ok: true });
+    expect(
+      await agent.startContainer(
+        containerSpec(spec.uid, { args: ['true'], resources: { cpuMilli: undefined, cpuRequestMilli: undefined, memoryBytes: 64 * 1024 * 1024 } }),
+      ),
+    ).toMatchObject({ ok: true });
+    await own.until(agent, spec.uid, hasEnded);
+    await agent.removePod(spec.uid);
+    await agent.close();
+    const { group } = layoutOf(own.root, { hidden: [], namespaces: () => [] });
+    await expect.poll(() => ['', 'memory', 'cpu'].filter((name) => existsSync(path.join('/sys/fs/cgroup', name, group)))).toEqual([]);
+    await own.dispose();
   });
 
   test('end with their keeper, and the next one says so', async () => {

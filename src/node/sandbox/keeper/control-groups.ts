@@ -1,5 +1,5 @@
 /** Limits of memory, processor time and processes, as far as the host lets us set them: version 1 or 2 of control groups. */
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ContainerLimits } from '../../runtime.ts';
 
@@ -67,6 +67,16 @@ function separate(group: string, name: string, { cpuMilli, cpuRequestMilli, memo
   }
   const memory = directories.find((directory) => directory.startsWith(path.join(root, 'memory')));
   return of(directories, memory === undefined ? undefined : path.join(memory, 'memory.oom_control'));
+}
+
+/** Takes away a group that nobody is in any more, and what is left in it. */
+export function removeGroup(group: string): void {
+  for (const controller of ['', 'memory', 'cpu', 'devices']) {
+    const directory = path.join(root, controller, group);
+    if (!existsSync(directory)) continue;
+    for (const each of readdirSync(directory, { withFileTypes: true })) if (each.isDirectory()) tryRemove(path.join(directory, each.name));
+    tryRemove(directory);
+  }
 }
 
 const quota = (milli: number): number => Math.max(1000, Math.round((milli * periodUs) / 1000));

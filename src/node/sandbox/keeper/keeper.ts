@@ -8,6 +8,7 @@ import type { Cancel, World } from '../../../world/world.ts';
 import type { Result } from '../../runtime.ts';
 import { devicesScript } from '../container-script.ts';
 import { type Call, lineReader, type Opening, type Request, type Told } from '../protocol.ts';
+import { removeGroup } from './control-groups.ts';
 import { type Layout, layoutOf, socketOf } from './layout.ts';
 import type { LogBounds } from './log-file.ts';
 import { Network } from './network.ts';
@@ -81,6 +82,7 @@ class Keeper {
       this.#server.listen(socket, () => this.#watchIdle());
     });
     await this.#network.remove();
+    removeGroup(this.#layout.group);
     rmSync(socket, { force: true });
   }
 
