@@ -86,11 +86,11 @@ export const runsWithDisk: Invariant = {
   },
 };
 
-/** What a driver can attach to a node, as its CSINode says. */
-export const withinLimit = (limit: number | undefined): Invariant => ({
+/** What a driver can attach to a node, as its CSINode says. `untilMs`: from then on classes may be missing, and the scheduler cannot count what waits for them. */
+export const withinLimit = (limit: number | undefined, untilMs: number): Invariant => ({
   name: "no attach count exceeds the node's limit",
-  check: (change, facts) => {
-    if (limit === undefined || change.type !== 'disk' || change.change.type !== 'attached') return undefined;
+  check: (change, facts, now) => {
+    if (limit === undefined || now >= untilMs || change.type !== 'disk' || change.change.type !== 'attached') return undefined;
     const { node } = change.change;
     const count = Array.from(facts.attached.values()).filter((nodes) => nodes.has(node)).length;
     return count <= limit ? undefined : `${count} disks are attached to node ${node}, which takes ${limit}`;

@@ -8,6 +8,8 @@ import { noSurplus, retainedClaimsStay, staysInOutage } from './workloads.ts';
 interface InvariantOptions {
   /** How many volumes a node takes. */
   readonly volumeLimit: number | undefined;
+  /** When the first class is deleted. */
+  readonly classesUntilMs?: number;
   /** Of each Deployment, in a world in which nothing fails. */
   readonly mostReplicas?: ReadonlyMap<string, number> | undefined;
   /** Nothing keeps controllers from their work: neither they nor the server nor their clocks fail. */
@@ -15,7 +17,12 @@ interface InvariantOptions {
 }
 
 /** All of them, for one run: some remember. */
-export const invariantsOf = ({ volumeLimit, mostReplicas = new Map(), controllersAreWell = false }: InvariantOptions): readonly Invariant[] => [
+export const invariantsOf = ({
+  volumeLimit,
+  classesUntilMs = Infinity,
+  mostReplicas = new Map(),
+  controllersAreWell = false,
+}: InvariantOptions): readonly Invariant[] => [
   boundMutually,
   boundOnce,
   goingIsNotGiven,
@@ -26,7 +33,7 @@ export const invariantsOf = ({ volumeLimit, mostReplicas = new Map(), controller
   mountedStays,
   mayBeMounted,
   runsWithDisk,
-  withinLimit(volumeLimit),
+  withinLimit(volumeLimit, classesUntilMs),
   retained(),
   deletedAfterClaim,
   deletedOnce(),

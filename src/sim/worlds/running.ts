@@ -62,6 +62,7 @@ export class RunningWorld {
     this.observer = new Observer({
       invariants: invariantsOf({
         volumeLimit: plan.settings.volumeLimit,
+        classesUntilMs: Math.min(...plan.happenings.flatMap(({ at, action }) => (action.do === 'delete-class' ? at : []))),
         mostReplicas: plan.faults.length === 0 ? mostReplicas(plan) : undefined,
         controllersAreWell: controllersAreWell(plan),
       }),
