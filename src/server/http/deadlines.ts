@@ -13,7 +13,8 @@ export class Deadlines {
   readonly #world: Pick<World, 'clock' | 'timers'>;
   readonly #ms: number;
   readonly #waiting = new Set<Waiting>();
-  #timer: Cancel | undefined;
+  /** Whether the timer runs. It is not taken back with what it was set for: it finds out who is next. */
+  #runs = false;
 
   constructor(world: Pick<World, 'clock' | 'timers'>, ms: number) {
     this.#world = world;
@@ -23,20 +24,25 @@ export class Deadlines {
   set(over: () => void): Cancel {
     const waiting = { at: this.#world.clock.monotonic() + this.#ms, over };
     this.#waiting.add(waiting);
-    this.#timer ??= this.#world.timers.after(this.#ms, this.#expire);
+    if (!this.#runs) this.#expireIn(this.#ms);
     return () => void this.#waiting.delete(waiting);
   }
 
+  #expireIn(ms: number): void {
+    this.#runs = true;
+    this.#world.timers.after(ms, this.#expire);
+  }
+
   readonly #expire = (): void => {
-    this.#timer = undefined;
     const now = this.#world.clock.monotonic();
     for (const waiting of this.#waiting) {
       if (waiting.at > now) {
-        this.#timer = this.#world.timers.after(waiting.at - now, this.#expire);
+        this.#expireIn(waiting.at - now);
         return;
       }
       this.#waiting.delete(waiting);
       waiting.over();
     }
+    this.#runs = false;
   };
 }

@@ -87,9 +87,6 @@ async function story(world: SimulatedWorld, podManagementPolicy: (typeof policie
   expect(new Set(images).size).toBe(images.length);
 }
 
-test.each(policies)(
-  '%s: wherever a process dies, pods, claims and revisions end up as they should',
-  async (policy) => {
-    for (const seed of seeds(6)) await simulate(seed, (world) => story(world, policy));
-  },
-);
+test.each(policies)('%s: wherever a process dies, pods, claims and revisions end up as they should', async (policy) => {
+  for (const seed of seeds(6)) await simulate(seed, (world) => story(world, policy));
+});
