@@ -17,7 +17,7 @@ export interface MachineUnderTest {
   host(hooks?: Hooks): HostUnderTest;
 }
 
-/** Programs: where the machine has any. */
+/** Drivers of plain files run no programs, so not every machine has them. */
 export type HostUnderTest = Mounts & HostFiles & Partial<Programs>;
 
 export interface Hooks {

@@ -47,27 +47,25 @@ export function pendingOnNode(claim: PersistentVolumeClaim, now: number): Persis
   return withAnnotations(withStage(marked, 'NodeResizePending'), { [annotations.nodeExpansionNotRequired]: undefined });
 }
 
-export function failedWith(
-  claim: PersistentVolumeClaim,
-  why: string,
-  { infeasible, now }: { readonly infeasible: boolean; readonly now: number },
-): PersistentVolumeClaim {
-  const marked = withConditions(claim, [condition('ControllerResizeError', now, `failed to expand pvc with ${why}`)], { keepOthers: true });
-  return infeasible ? withStage(marked, 'ControllerResizeInfeasible') : marked;
+interface Failure {
+  readonly infeasible: boolean;
+  readonly now: number;
 }
+
+const failedIn =
+  (part: 'Controller' | 'Node') =>
+  (claim: PersistentVolumeClaim, why: string, { infeasible, now }: Failure): PersistentVolumeClaim => {
+    const marked = withConditions(claim, [condition(`${part}ResizeError`, now, `failed to expand pvc with ${why}`)], { keepOthers: true });
+    return infeasible ? withStage(marked, `${part}ResizeInfeasible`) : marked;
+  };
+
+export const failedWith = failedIn('Controller');
 
 /** A node is about to grow it. */
 export const growingOnNode = (claim: PersistentVolumeClaim): PersistentVolumeClaim => withStage(claim, 'NodeResizeInProgress');
 
 /** It did not, and left everything as it was. */
-export function failedOnNode(
-  claim: PersistentVolumeClaim,
-  why: string,
-  { infeasible, now }: { readonly infeasible: boolean; readonly now: number },
-): PersistentVolumeClaim {
-  const marked = withConditions(claim, [condition('NodeResizeError', now, `failed to expand pvc with ${why}`)], { keepOthers: true });
-  return infeasible ? withStage(marked, 'NodeResizeInfeasible') : marked;
-}
+export const failedOnNode = failedIn('Node');
 
 /** All is done. */
 export function grownTo(claim: PersistentVolumeClaim, size: string): PersistentVolumeClaim {
