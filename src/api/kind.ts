@@ -67,6 +67,8 @@ export interface Kind<T extends KubeObject = KubeObject> {
     readonly prepareForUpdate: (object: T, old: T, now: number) => void;
     readonly validateUpdate: (object: T, old: T) => readonly FieldError[];
   };
+  /** Further subresources by which some of the spec is written (pods/resize), each under rules of its own. */
+  readonly parts?: Readonly<Record<SpecPart, SpecPartRules<T>>>;
   /** metadata.generation starts at 1 and grows whenever anything but metadata and status changes. */
   readonly hasGeneration: boolean;
   /** Present: it grows as well when this says so (deployments: also when annotations change). */
@@ -89,6 +91,19 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly columns: readonly Column<T>[];
   /** Present: what a row of the Table says beside its cells (pods that finished). */
   readonly rowConditions?: (object: T) => readonly RowCondition[];
+}
+
+export type SpecPart = 'ephemeralcontainers' | 'resize';
+
+export const specParts: readonly SpecPart[] = ['ephemeralcontainers', 'resize'];
+
+export interface SpecPartRules<T extends KubeObject> {
+  /** Takes from the old object, in place, whatever the subresource does not write. */
+  readonly prepareForUpdate: (object: T, old: T) => void;
+  /** Why no such object is ever written in this way; then nothing else is said. */
+  readonly refuse: (old: T) => readonly FieldError[];
+  /** All that is wrong with a change; what is wrong with the object has been said. */
+  readonly validateUpdate: (object: T, old: T) => readonly FieldError[];
 }
 
 /** Who asks: as the server has found out, whatever the object says. */

@@ -69,7 +69,7 @@ describe('the kinds served', () => {
     for (const file of ['discovery-api.json', 'discovery-apis.json']) {
       for (const [key, resource] of resourcesOf(JSON.parse(readFileSync(folder + file, 'utf8')) as Discovery)) reference.set(key, resource);
     }
-    const missing = new Set(['attach', 'ephemeralcontainers', 'exec', 'log', 'portforward', 'proxy', 'resize']);
+    const missing = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
     for (const [key, resource] of resourcesOf(ours)) {
       if (key.startsWith('mooring.dev/')) continue;
       const theirs = reference.get(key);

@@ -1,5 +1,5 @@
 import type { FieldError } from '../field-error.ts';
-import { type Check, type Kind, usualChecks, type WriteChecks } from '../kind.ts';
+import { type Check, type Kind, type SpecPart, usualChecks, type WriteChecks } from '../kind.ts';
 import type { KubeObject } from '../object.ts';
 import { type MetadataRules, validateObjectMeta, validateObjectMetaUpdate } from './metadata.ts';
 import { pathSegmentProblems } from './names.ts';
@@ -8,7 +8,7 @@ import { pathSegmentProblems } from './names.ts';
 export interface ObjectWrite<T extends KubeObject = KubeObject> {
   readonly object: T;
   readonly old?: T | undefined;
-  readonly write: keyof WriteChecks | 'approval';
+  readonly write: keyof WriteChecks | 'approval' | SpecPart;
 }
 
 /**
@@ -17,12 +17,29 @@ export interface ObjectWrite<T extends KubeObject = KubeObject> {
  */
 export function writeErrors<T extends KubeObject>(kind: Kind<T>, written: ObjectWrite<T>, rules = metadataRulesOf(kind)): readonly FieldError[] {
   const { object, old, write } = written;
-  const part = write === 'approval' ? 'status' : write;
-  const checks = kind.checks?.[part] ?? usualChecks[part];
-  const found = checks.flatMap((check) => run(check, kind, { written, rules }));
+  const checked = checkedAs(write);
+  const checks = kind.checks?.[checked] ?? usualChecks[checked];
+  const refused = old === undefined ? [] : (specPartOf(kind, write)?.refuse(old) ?? []);
+  const found = refused.length > 0 ? refused : checks.flatMap((check) => run(check, kind, { written, rules }));
   const errors = old === undefined && kind.validateCreate !== undefined ? [...found, ...kind.validateCreate(object)] : found;
   return withErrorsOfAnyKind(kind, { object, old }, { checks, errors });
 }
+
+/** Which of a kind's lists of checks a write runs. */
+function checkedAs(write: ObjectWrite['write']): keyof WriteChecks {
+  switch (write) {
+    case 'approval':
+      return 'status';
+    case 'ephemeralcontainers':
+    case 'resize':
+      return 'update';
+    default:
+      return write;
+  }
+}
+
+const specPartOf = <T extends KubeObject>(kind: Kind<T>, write: ObjectWrite['write']) =>
+  write === 'ephemeralcontainers' || write === 'resize' ? kind.parts?.[write] : undefined;
 
 /**
  * Adds what no object of any kind may have: in a change it comes first, in a creation only if the kind itself has
@@ -75,4 +92,4 @@ function run<T extends KubeObject>(check: Check, kind: Kind<T>, { written, rules
 }
 
 const changeRules = <T extends KubeObject>(kind: Kind<T>, write: ObjectWrite['write']): Pick<Kind<T>, 'validateUpdate'> | undefined =>
-  write === 'status' ? kind.status : write === 'approval' ? kind.approval : kind;
+  write === 'status' ? kind.status : write === 'approval' ? kind.approval : (specPartOf(kind, write) ?? kind);

@@ -12,6 +12,7 @@ import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction/node-restriction.ts';
 import { paramAccess } from './policies/param-access.ts';
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.ts';
+import { nodeDeclaredFeatures, podResizeValidator } from './pod-resize.ts';
 import { podTopologyLabels } from './pod-topology-labels.ts';
 import { priority } from './priority.ts';
 import { resourceQuota } from './resource-quota/resource-quota.ts';
@@ -44,6 +45,8 @@ export function defaultChain(resources: Resources, deps: Dependencies): Admissio
     persistentVolumeClaimResize(resources, reader),
     ...certificateAdmission(deps.access?.authorizer),
     podTopologyLabels(resources, reader),
+    nodeDeclaredFeatures(resources, reader),
+    podResizeValidator(resources, reader),
   ];
   return new AdmissionChain([
     ...early,

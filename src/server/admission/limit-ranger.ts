@@ -15,10 +15,11 @@ export function limitRanger(resources: Resources, reader: ClusterReader): Admiss
   return {
     name: 'LimitRanger',
     handles: (operation, resource, subresource) =>
-      subresource === '' &&
-      ((operation === 'create' && isResource(resource, '', 'pods')) || (operation !== 'delete' && isResource(resource, '', 'persistentvolumeclaims'))),
-    mutate: async ({ resource, namespace, object }) => {
-      if (!isResource(resource, '', 'pods')) return;
+      isResource(resource, '', 'pods')
+        ? (operation === 'create' && subresource === '') || (operation === 'update' && subresource === 'resize')
+        : operation !== 'delete' && subresource === '' && isResource(resource, '', 'persistentvolumeclaims'),
+    mutate: async ({ resource, namespace, object, old }) => {
+      if (!isResource(resource, '', 'pods') || old?.metadata.deletionTimestamp !== undefined) return;
       for (const range of await reader.list<LimitRange>(ranges, namespace)) setDefaults(object as Pod, range);
     },
     validate: async (request) => {

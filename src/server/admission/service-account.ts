@@ -8,7 +8,7 @@ import { awaitKey } from './await-key.ts';
 import { type AdmissionPlugin, type AdmissionRequest, isResource } from './chain.ts';
 import { forbidMirrorReferences, isMirror } from './mirror-pod.ts';
 import { refused } from './refused.ts';
-import { forbidUnlistedSecrets } from './secret-references.ts';
+import { forbidUnlistedEphemeral, forbidUnlistedSecrets } from './secret-references.ts';
 
 const DEFAULT_ACCOUNT = 'default';
 const TOKEN_VOLUME = 'kube-api-access-';
@@ -29,10 +29,19 @@ export function serviceAccount(resources: Resources, deps: { readonly store: Sto
     throw refused(request, `error looking up service account ${request.namespace}/${name}: serviceaccount "${name}" not found`);
   };
 
+  /** A pod that was made before there were accounts, or whose account is gone, gets no further containers. */
+  const validateEphemeral = async (request: AdmissionRequest, { metadata, spec }: Pod): Promise<void> => {
+    const { serviceAccountName: name = '' } = spec;
+    if (name === '') throw refused(request, `no service account specified for pod ${request.namespace}/${metadata.name ?? ''}`);
+    forbidUnlistedEphemeral(spec, await accountOf(request, name));
+  };
+
   return {
     name: 'ServiceAccount',
-    handles: (operation, resource, subresource) => operation === 'create' && subresource === '' && isResource(resource, '', 'pods'),
+    handles: (operation, resource, subresource) =>
+      isResource(resource, '', 'pods') && ((operation === 'create' && subresource === '') || (operation === 'update' && subresource === 'ephemeralcontainers')),
     mutate: async (request) => {
+      if (request.operation !== 'create') return;
       const pod = request.object as Pod;
       if (isMirror(pod)) return forbidMirrorReferences(request, pod);
       const { spec } = pod;
@@ -47,6 +56,7 @@ export function serviceAccount(resources: Resources, deps: { readonly store: Sto
     },
     validate: async (request) => {
       const pod = request.object as Pod;
+      if (request.operation === 'update') return validateEphemeral(request, pod);
       if (isMirror(pod)) return forbidMirrorReferences(request, pod);
       forbidUnlistedSecrets(request, pod, await accountOf(request, pod.spec.serviceAccountName ?? ''));
     },

@@ -1,4 +1,4 @@
-import { apiVersionOf, type Kind } from '../../api/kind.ts';
+import { apiVersionOf, type Kind, specParts } from '../../api/kind.ts';
 import { volumeBindingKind } from '../../api/kinds/mooring/volume-binding.ts';
 import { rbacGroup } from '../../api/kinds/rbac/policy-rules.ts';
 import { type ReviewKind, reviewKinds } from '../../api/kinds/reviews.ts';
@@ -159,6 +159,7 @@ function subresourcesOf(kind: Kind): readonly DiscoveredSubresource[] {
   const found: DiscoveredSubresource[] = [...(furtherSubresources[`${apiVersionOf(kind)}/${kind.plural}`] ?? [])];
   if (kind.status !== undefined) found.push({ name: 'status', kind: kind.kind, verbs: readAndWrite });
   if (kind.approval !== undefined) found.push({ name: 'approval', kind: kind.kind, verbs: readAndWrite });
+  if (kind.parts !== undefined) found.push(...specParts.map((name) => ({ name, kind: kind.kind, verbs: readAndWrite })));
   if (kind.scale !== undefined) found.push({ name: 'scale', kind: 'Scale', group: 'autoscaling', version: 'v1', verbs: readAndWrite });
   return found.sort((a, b) => compare(a.name, b.name));
 }

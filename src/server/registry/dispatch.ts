@@ -1,5 +1,5 @@
 /** From what a request says to whoever answers it. */
-import type { Verb } from '../../api/kind.ts';
+import { specParts, type Verb } from '../../api/kind.ts';
 import { statusErrors } from '../../api/status.ts';
 import type { ApiResponse } from '../api.ts';
 import type { TokenIssuer } from '../auth/token-issuer.ts';
@@ -80,7 +80,7 @@ async function onObject(registry: Registry, call: Call): Promise<ApiResponse> {
 }
 
 /** Parts of a pod's API that need somebody who runs it. */
-const ofRunningPods: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy', 'ephemeralcontainers', 'resize']);
+const ofRunningPods: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 async function onSubresource(registry: Registry, call: Call, tokens: Tokens): Promise<ApiResponse> {
   const { resource, subresource } = call.route;
@@ -88,6 +88,8 @@ async function onSubresource(registry: Registry, call: Call, tokens: Tokens): Pr
   if (subresource === 'status' && kind.status !== undefined) return onPart(registry, call, 'status');
   if (subresource === 'approval' && kind.approval !== undefined) return onPart(registry, call, 'approval');
   if (subresource === 'scale' && kind.scale !== undefined) return scale(registry, call, kind.scale);
+  const specPart = specParts.find((part) => part === subresource);
+  if (specPart !== undefined && kind.parts !== undefined) return onPart(registry, call, specPart);
   const core = kind.group === '' ? `${kind.plural}/${subresource}` : '';
   switch (core) {
     case 'pods/binding':

@@ -1,6 +1,6 @@
 import { invalid, omittedValue } from '../../api/field-error.ts';
 import type { Namespace } from '../../api/generated/types.ts';
-import type { Kind } from '../../api/kind.ts';
+import type { Kind, SpecPart } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { ApiError, statusErrors } from '../../api/status.ts';
 import type { Entry } from '../../store/contract.ts';
@@ -18,8 +18,11 @@ import { keepTimes, track } from './tracking.ts';
 import { type Committed, type Draft, type Prepared, write } from './transaction.ts';
 import { validate } from './validation.ts';
 
-/** Which part of an object a request writes: `/status` writes the status, `/approval` a part of it, `/finalize` the spec of a namespace, the others all but the status. */
-export type Part = 'object' | 'status' | 'approval' | 'finalize';
+/**
+ * Which part of an object a request writes: `/status` writes the status, `/approval` a part of it, `/finalize` the spec of a namespace, `/resize` and
+ * `/ephemeralcontainers` some of a pod's spec, the others all but the status.
+ */
+export type Part = 'object' | 'status' | 'approval' | 'finalize' | SpecPart;
 
 /** A change of an object, whatever it came as. */
 export interface Change {
@@ -202,13 +205,15 @@ async function admitUpdate(registry: Registry, call: Call, admitted: Admission):
   keepGeneration(object, old);
   prepare(part, kind, { object, old, now: registry.world.clock.now() });
   keepSystemFields(object, old);
-  if (part === 'object') growGeneration(kind, object, old);
+  if (part === 'object' || isSpecPart(part)) growGeneration(kind, object, old);
   keepTimes(object, old);
   validate({ resource, object, old, write: part === 'object' ? 'update' : part });
   if (part === 'object') for (const warning of kind.warnings?.(object, old) ?? []) warnings.add(warning);
   await registry.admission.validate(admission);
   return object;
 }
+
+const isSpecPart = (part: Part): part is SpecPart => part === 'ephemeralcontainers' || part === 'resize';
 
 /** Optimistic concurrency: a client that names a version must have seen the newest one. */
 function checkVersion(kind: Kind, { metadata }: KubeObject, current: number): void {
@@ -251,6 +256,9 @@ function prepare(part: Part, kind: Kind, { object, old, now }: Preparation): voi
       return kind.prepareForUpdate?.(object, old);
     case 'finalize':
       return take(target, source, 'status');
+    case 'ephemeralcontainers':
+    case 'resize':
+      return kind.parts?.[part].prepareForUpdate(object, old);
     case 'status':
     case 'approval':
       for (const key of new Set([...Object.keys(target), ...Object.keys(source)])) {

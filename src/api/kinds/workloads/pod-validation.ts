@@ -21,6 +21,7 @@ import {
 } from './pod-network.ts';
 import { allContainers } from './pod-parts.ts';
 import { containerAmounts } from './pod-resources.ts';
+import { wholePod } from './pod-subresource.ts';
 import { validateAffinity, validateSchedulingGates, validateSpreadConstraints, validateTolerations } from './pod-scheduling.ts';
 import { validateVolumes } from './pod-volumes.ts';
 import { validatePodSecurityContext } from './security-context.ts';
@@ -142,7 +143,7 @@ function validateOs(spec: PodSpec, field: string): FieldError[] {
 
 /** Claims of devices; pods that a node runs by itself cannot have any. */
 function validateResourceClaims(claims: readonly PodResourceClaim[], field: string, pod: ObjectMeta | undefined): FieldError[] {
-  if (entry(pod?.annotations, MIRROR_POD) !== undefined) return claims.map(() => forbidden('', 'static pods do not support resource claims'));
+  if (entry(pod?.annotations, MIRROR_POD) !== undefined) return claims.map(() => forbidden(wholePod, 'static pods do not support resource claims'));
   const names = new Set<string>();
   return claims.flatMap((claim, i) => {
     const at = `${field}[${i}]`;

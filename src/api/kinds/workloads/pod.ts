@@ -5,6 +5,8 @@ import { everyVerb } from '../verbs.ts';
 import { podColumns, podRowConditions } from './pod-columns.ts';
 import { defaultPod } from './pod-defaults.ts';
 import { dropDisabledFields } from './pod-disabled-fields.ts';
+import { podEphemeralContainers } from './pod-ephemeral-containers.ts';
+import { podResize } from './pod-resize.ts';
 import { podGracePeriod, prepareNewPod, preparePodStatus } from './pod-strategy.ts';
 import { validatePodStatusUpdate } from './pod-status.ts';
 import { validatePodUpdate } from './pod-update.ts';
@@ -33,6 +35,7 @@ export const podKind: Kind<Pod> = {
   checks: { update: ['metadataChange', 'metadata', 'object', 'change'] },
   warnings: podWarnings,
   status: { prepareForUpdate: preparePodStatus, validateUpdate: validatePodStatusUpdate },
+  parts: { ephemeralcontainers: podEphemeralContainers, resize: podResize },
   hasGeneration: true,
   unconditionalUpdate: true,
   gracePeriod: podGracePeriod,
