@@ -1,20 +1,58 @@
-// A TLS server that does nothing: what the client, Node.js and this machine allow at the most, to compare with.
-//   node bench/_nothing.mjs DATA_DIR   prints its port; answers 1 KB, or 12 MB for the path /list
+// A TLS server that keeps what it is given in memory and does nothing else with it: what the client, Node.js and this machine
+// allow at the most, to compare with. No checks, no versions, no disk, no controllers.
+//   node bench/_nothing.mjs DATA_DIR   prints its port; DATA_DIR is one of a `moor up`, whose certificates it uses
 import { readFileSync } from 'node:fs';
 import https from 'node:https';
 import path from 'node:path';
 
 const pki = path.join(process.argv[2], 'pki');
-const small = Buffer.alloc(1200, 'x');
-const list = Buffer.alloc(12_000_000, 'x');
+const objects = new Map();
+const watches = new Set();
+const empty = Buffer.from('{}');
+
+const answers = {
+  POST(target, body) {
+    const object = JSON.parse(body);
+    const bytes = Buffer.from(JSON.stringify(object));
+    objects.set(`${target}/${object.metadata.name}`, bytes);
+    for (const watch of watches) watch.write(`{"type":"ADDED","object":${bytes}}\n`);
+    return bytes;
+  },
+  GET(target) {
+    if (!target.endsWith('s')) return objects.get(target) ?? empty;
+    const items = [...objects].filter(([key]) => key.startsWith(`${target}/`)).map(([, bytes]) => bytes);
+    return items.length === 0 ? (objects.get(target) ?? empty) : Buffer.from(`{"items":[${items.join(',')}]}`);
+  },
+  PATCH(target, body) {
+    const object = JSON.parse(objects.get(target) ?? empty);
+    Object.assign((object.data ??= {}), JSON.parse(body).data);
+    const bytes = Buffer.from(JSON.stringify(object));
+    objects.set(target, bytes);
+    return bytes;
+  },
+  DELETE(target) {
+    const bytes = objects.get(target) ?? empty;
+    objects.delete(target);
+    return bytes;
+  },
+};
+
 const server = https.createServer(
   { cert: readFileSync(path.join(pki, 'server.crt')), key: readFileSync(path.join(pki, 'server.key')) },
   (request, response) => {
+    const chunks = [];
     request
-      .on('data', () => {})
+      .on('data', (chunk) => chunks.push(chunk))
       .on('end', () => {
-        const body = request.url === '/list' ? list : small;
-        response.writeHead(200, { 'content-length': body.length }).end(body);
+        const [target, query = ''] = request.url.split('?');
+        if (query.includes('watch=true')) {
+          watches.add(response.writeHead(200, { 'content-type': 'application/json' }));
+          response.flushHeaders();
+          response.once('close', () => watches.delete(response));
+          return;
+        }
+        const bytes = answers[request.method](target, Buffer.concat(chunks));
+        response.writeHead(request.method === 'POST' ? 201 : 200, { 'content-type': 'application/json', 'content-length': bytes.length }).end(bytes);
       });
   },
 );

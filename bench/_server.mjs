@@ -34,7 +34,7 @@ export async function startServer({ dataDir = mkdtempSync(path.join(tmpdir(), 'm
       return (Number(fields[11]) + Number(fields[12])) * 10; // in hundredths of a second
     },
     client: clientFor(kubeconfig),
-    /** A server that does nothing, reached by the same client. */
+    /** A server that only keeps bytes in memory, reached by the same client. */
     nothing: () => startNothing(dataDir, kubeconfig),
     stop: () =>
       new Promise((resolve) => {
@@ -51,7 +51,7 @@ async function startNothing(dataDir, kubeconfig) {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const port = Number(await new Promise((resolve) => child.stdout.once('data', resolve)));
-  return { client: clientFor(kubeconfig, port), stop: () => child.kill() };
+  return { port, client: clientFor(kubeconfig, port), stop: () => child.kill() };
 }
 
 function clientFor(kubeconfig, otherPort) {

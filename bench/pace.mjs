@@ -1,0 +1,66 @@
+// How much of what this machine allows is left to Mooring: a black-box load (LOAD=FILE, by default ../shared/bench/load.mjs) on a server that only
+// keeps bytes in memory and on `moor up --bare`, in turn, since a shared machine is faster in one minute than in the next.
+//   [ROUNDS=5] [N=10000] npm run bench pace
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { quantile, startServer } from './_server.mjs';
+
+const load = process.env.LOAD ?? path.join(path.dirname(fileURLToPath(import.meta.url)), '../../shared/bench/load.mjs');
+const rounds = Number(process.env.ROUNDS ?? 5);
+const n = process.env.N ?? '10000';
+const rates = {
+  createPerSecond: 'creates a second',
+  getPerSecond: 'gets a second',
+  patchPerSecond: 'merge patches a second',
+  deletePerSecond: 'deletes a second',
+};
+
+export async function run() {
+  if (!existsSync(load)) return { 'not measured': `there is no load generator at ${load}: name one with LOAD=FILE` };
+  const rows = [];
+  for (let round = 0; round < rounds; round++) rows.push(await oneRound());
+  const figures = {};
+  for (const [key, what] of Object.entries(rates)) {
+    for (const side of ['nothing', 'moor']) figures[`${side}: ${what}`] = spread(rows.map((row) => row[side][key]));
+    figures[`moor / nothing: ${what}`] = spread(rows.map((row) => row.moor[key] / row.nothing[key]));
+  }
+  figures['moor: list, ms'] = spread(rows.map((row) => row.moor.listAllMs));
+  figures['moor: write to watch, p99 ms'] = spread(rows.map((row) => row.moor.writeToWatchMs.p99));
+  return figures;
+}
+
+async function oneRound() {
+  const server = await startServer();
+  try {
+    const { port, stop } = await server.nothing();
+    const elsewhere = path.join(server.dataDir, 'nothing.kubeconfig');
+    writeFileSync(elsewhere, readFileSync(server.kubeconfig, 'utf8').replace(/(server: "?https:\/\/[^:]+:)\d+/, `$1${port}`), { mode: 0o600 });
+    const nothing = await measure(elsewhere);
+    stop();
+    return { nothing, moor: await measure(server.kubeconfig) };
+  } finally {
+    await server.stop();
+    server.remove();
+  }
+}
+
+async function measure(kubeconfig) {
+  const { stdout } = await promisify(execFile)(process.execPath, [load, '--kubeconfig', kubeconfig, '--work', 'api', '--n', n]);
+  return JSON.parse(stdout.trim().split('\n').at(-1));
+}
+
+/** The median, and the least and the most; ratios with two digits. */
+function spread(values) {
+  const unit = Math.max(...values) < 10 ? 100 : 1;
+  const [least, middle, most] = [0, 0.5, 1].map(
+    (q) =>
+      quantile(
+        values.map((value) => value * unit),
+        q,
+      ) / unit,
+  );
+  return `${middle} (${least} to ${most})`;
+}
