@@ -152,15 +152,21 @@ function cpuMsBelow(top) {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ');
-      processes.set(Number(pid), { parent: Number(fields[1]), ticks: [11, 12, 13, 14].reduce((sum, i) => sum + Number(fields[i]), 0) });
+      const ticksOfChildren = Number(fields[13]) + Number(fields[14]);
+      processes.set(Number(pid), { parent: Number(fields[1]), ms: ownMs(pid) + (ticksOfChildren * 1000) / ticksASecond });
     } catch {
       // it has ended
     }
   }
   const isBelow = (pid) => pid === top || (pid > 1 && isBelow(processes.get(pid)?.parent ?? 0));
-  const ticks = [...processes].reduce((sum, [pid, each]) => sum + (pid !== top && isBelow(pid) ? each.ticks : 0), 0);
-  return (ticks * 1000) / Number(execFileSync('getconf', ['CLK_TCK']));
+  return [...processes].reduce((sum, [pid, each]) => sum + (pid !== top && isBelow(pid) ? each.ms : 0), 0);
 }
+
+/** Of its threads. In nanoseconds, since most of a pod's processes live for less than the tick in which stat(5) counts. */
+const ownMs = (pid) =>
+  readdirSync(`/proc/${pid}/task`).reduce((sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]) / 1e6, 0);
+
+const ticksASecond = Number(execFileSync('getconf', ['CLK_TCK']));
 
 const round = (value) => Math.round(value * 10) / 10;
 

@@ -77,7 +77,7 @@ function systemCall(name: string, call: ReturnType<LibraryHandle['func']>): Syst
     });
 }
 
-function systemError(call: string, errno: number, args: readonly unknown[]): Error {
+export function systemError(call: string, errno: number, args: readonly unknown[]): Error {
   const code = Object.entries(koffi.os.errno).find(([, number]) => number === errno)?.[0] ?? `E${errno}`;
   const message = `${call} ${args.filter((arg) => typeof arg === 'string' && arg !== '').join(' ')}: ${words[code] ?? code}`;
   return Object.assign(new Error(message), { code });
@@ -114,7 +114,8 @@ function mountWhatever(request: MountRequest, mount: SystemCall): Promise<void> 
   }
 }
 
-function argumentsOf(request: Exclude<MountRequest, { type: 'image' | 'device' }>): readonly (string | number | null)[] {
+/** Of mount(2). */
+export function argumentsOf(request: Exclude<MountRequest, { type: 'image' | 'device' }>): readonly (string | number | null)[] {
   switch (request.type) {
     case 'bind':
       return [request.source, request.target, null, bind | (request.recursive ? recursive : 0), null];

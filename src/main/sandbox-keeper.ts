@@ -1,8 +1,23 @@
-/** The process that keeps the containers of a node whose runtime is `sandbox`. Its one argument is what `sandboxOn` says of the node, as JSON. */
-import { runKeeper, type KeeperOptions } from '../node/sandbox/keeper/keeper.ts';
-import { createRealWorld } from './real-world.ts';
+/**
+ * The process that keeps the containers of a node whose runtime is `sandbox`. Its one argument is what `sandboxOn` says of the node, as JSON. Threads of it make the
+ * roots of containers.
+ */
+import { fileURLToPath } from 'node:url';
+import { isMainThread } from 'node:worker_threads';
+import type { KeeperSettings } from '../node/sandbox/keeper/keeper.ts';
 
-const options = JSON.parse(process.argv[2] ?? '{}') as Omit<KeeperOptions, 'world'>;
-// What ends a terminal or its shell does not end containers.
-process.on('SIGHUP', () => undefined);
-await runKeeper({ ...options, world: createRealWorld() });
+if (isMainThread) {
+  const [{ runKeeper }, { createRealWorld }, { RootThreads }] = await Promise.all([
+    import('../node/sandbox/keeper/keeper.ts'),
+    import('./real-world.ts'),
+    import('./root-threads.ts'),
+  ]);
+  const settings = JSON.parse(process.argv[2] ?? '{}') as KeeperSettings;
+  // What ends a terminal or its shell does not end containers.
+  process.on('SIGHUP', () => undefined);
+  const world = createRealWorld();
+  await runKeeper({ ...settings, world, roots: new RootThreads(fileURLToPath(import.meta.url), world.timers) });
+} else {
+  const { makeRoots } = await import('./make-roots.ts');
+  makeRoots();
+}

@@ -41,7 +41,8 @@ export function readStatus(text: string): number | SessionBroken {
   if (said?.status === 'Success') return 0;
   const code = Number(said?.details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message);
   if (said?.reason === 'NonZeroExitCode' && Number.isInteger(code)) return code;
-  return { message: said?.message ?? text };
+  // Whoever passes it on says again what kind of error it is.
+  return { message: (said?.message ?? text).replace(/^Internal error occurred: /, '') };
 }
 
 function parsed(text: string): Partial<Status> | undefined {

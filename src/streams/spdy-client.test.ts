@@ -91,6 +91,7 @@ test.each([
   ['{"status":"Failure","reason":"NonZeroExitCode","details":{"causes":[{"reason":"ExitCode","message":"3"}]}}', 3],
   ['{"status":"Failure","message":"it broke"}', { message: 'it broke' }],
   ['{"status":"Failure","reason":"NonZeroExitCode","message":"odd"}', { message: 'odd' }],
+  ['{"status":"Failure","reason":"InternalError","message":"Internal error occurred: error executing"}', { message: 'error executing' }],
   ['not JSON', { message: 'not JSON' }],
   ['7', { message: '7' }],
 ])('the last word %j means %j', (said, expected) => expect(readStatus(said)).toEqual(expected));

@@ -95,6 +95,11 @@ describeWithSandboxes('pods that run', () => {
       stdout: 'out\n',
       stderr: 'err\ncommand terminated with exit code 7\n',
     });
+    const missing = await moor.kubectl('exec', 'web', '-c', 'app', '--', 'no-such');
+    expect(missing).toMatchObject({ code: 1, stdout: '' });
+    expect(missing.stderr.replace(/[0-9a-f]{64}/, 'ID')).toBe(
+      'error: Internal error occurred: error executing command in container: failed to exec in container: failed to start exec "ID": OCI runtime exec failed: exec failed: unable to start container process: exec: "no-such": executable file not found in $PATH: unknown\n',
+    );
     expect(await moor.kubectlWith('through', 'exec', '-i', 'web', '-c', 'app', '--', 'cat')).toMatchObject({ code: 0, stdout: 'through' });
     const spdy = await bash('echo hi | KUBECTL_REMOTE_COMMAND_WEBSOCKETS=false kubectl exec -i web -c app -- sh -c "cat; exit 4"; echo "code $?"');
     expect(spdy.stdout).toBe('hi\ncode 4\n');

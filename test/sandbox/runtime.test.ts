@@ -148,6 +148,38 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     expect(runtime.pod(spec.uid)?.runs[0]?.state).toMatchObject({ type: 'exited', exitCode: 128, reason: 'StartError' });
   });
 
+  test('get as much as a program can be given, and say so when it is more', async () => {
+    const long = (value: number, count: number) => Array.from({ length: count }, (_, number) => ({ name: `V${number}`, value: 'v'.repeat(value) }));
+    const { uid } = await started({ args: ['[ ${#V0} = 120000 ] && [ ${#V5} = 120000 ] && [ ${#0} = 100000 ]', 'a'.repeat(100_000)], env: long(120_000, 6) });
+    expect((await endOf(uid))?.state).toMatchObject({ exitCode: 0 });
+    for (const env of [long(131_072, 1), long(100_000, 20)]) {
+      const spec = podSpec();
+      await runtime.startPod(spec);
+      const message = expect.stringContaining('exec sh: argument list too long: unknown');
+      expect(await runtime.startContainer(containerSpec(spec.uid, { env }))).toMatchObject({ ok: false, error: { reason: 'start', message } });
+      expect(runtime.pod(spec.uid)?.runs[0]?.state).toMatchObject({ type: 'exited', exitCode: 128, reason: 'StartError', message });
+    }
+  });
+
+  test('see below a volume that is read-only with all that is in it nothing that they could write', async () => {
+    const volume = path.join(machine.root, 'nested');
+    mkdirSync(path.join(volume, 'below'), { recursive: true });
+    execFileSync('mount', ['-t', 'tmpfs', 'below', path.join(volume, 'below')]);
+    try {
+      const mount = { volume: 'v', hostPath: volume, containerPath: '/v', readOnly: true, propagation: 'private' } as const;
+      const script = shell('touch /v/file || echo refused; touch /v/below/file && echo written');
+      const itself = await started({ ...script, mounts: [{ ...mount, recursiveReadOnly: false }] });
+      await endOf(itself.uid);
+      expect(await logOf(itself.run.id)).toMatch(/refused\n.*written\n$/s);
+      const all = await started({ ...script, mounts: [{ ...mount, recursiveReadOnly: true }] });
+      await endOf(all.uid);
+      expect(await logOf(all.run.id)).toContain('refused');
+      expect(await logOf(all.run.id)).not.toContain('written');
+    } finally {
+      execFileSync('umount', ['-l', path.join(volume, 'below')]);
+    }
+  });
+
   test('are asked to stop, and killed with all their processes when they do not', async () => {
     const polite = await started(shell("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.05; done"));
     const rude = await started(shell("trap '' TERM; echo up; sleep infinity & while :; do sleep 0.05; done"));

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { createRealWorld } from '../../src/main/real-world.ts';
 import type { ContainerSpec, PodSandboxSpec, PodState, Runtime } from '../../src/node/runtime.ts';
 import { canSandbox } from '../../src/node/sandbox/detect.ts';
-import type { KeeperOptions } from '../../src/node/sandbox/keeper/keeper.ts';
+import type { KeeperSettings } from '../../src/node/sandbox/keeper/keeper.ts';
 import { layoutOf } from '../../src/node/sandbox/keeper/layout.ts';
 import { marked, run, signal } from '../../src/node/sandbox/keeper/processes.ts';
 import { sandboxRuntime } from '../../src/node/sandbox/sandbox.ts';
@@ -31,11 +31,12 @@ export interface Machine {
 }
 
 /** The keeper's program is built for the test: it is a process of its own, which runs JavaScript. */
-export async function sandboxMachine(options: Partial<KeeperOptions> = {}): Promise<Machine> {
+export async function sandboxMachine(options: Partial<KeeperSettings> = {}): Promise<Machine> {
   const root = mkdtempSync(path.join(tmpdir(), 'moor-sandbox-'));
-  const program = path.join(root, 'keeper.mjs');
+  // Where it finds packages.
+  const program = path.join(process.cwd(), 'node_modules', `.moor-keeper-${path.basename(root)}.mjs`);
   const bundle = await rolldown({ input: 'src/main/sandbox-keeper.ts', platform: 'node', external: /^[^./]/ });
-  await bundle.write({ file: program });
+  await bundle.write({ file: program, codeSplitting: false });
   const world = createRealWorld({ logLevel: 'silent' });
   // A block that another test does not have at the same time.
   const podCidr = `10.${200 + ((randomBytes(1)[0] ?? 0) % 50)}.${randomBytes(1)[0] ?? 0}.0/24`;
@@ -64,6 +65,7 @@ export async function sandboxMachine(options: Partial<KeeperOptions> = {}): Prom
       await Promise.all(runtimes.map((runtime) => runtime.close()));
       await endContainers(state);
       rmSync(root, { recursive: true, force: true });
+      rmSync(program, { force: true });
     },
   };
 }

@@ -49,7 +49,9 @@ async function runProgram(command: readonly string[], { runtime, id, world, time
   const session = opened.value;
   const output = collect(session);
   return inTime(world, timeoutMs, {
-    work: session.done.then((code) => ({ result: code === 0 ? 'fine' : 'bad', output: output() })),
+    work: session.done.then((end) =>
+      typeof end === 'number' ? { result: end === 0 ? 'fine' : 'bad', output: output() } : { result: 'unknown', output: end.message },
+    ),
     late: () => {
       session.close();
       return { result: 'bad', output: `command timed out: ${JSON.stringify(command.join(' '))} timed out after ${timeoutMs / 1000}s` };

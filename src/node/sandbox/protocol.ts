@@ -34,6 +34,9 @@ export type Told =
 /** Before the frames of a session. */
 export type SessionAnswer = { readonly ok: true; readonly stdin: boolean; readonly tty: boolean } | { readonly ok: false; readonly error: RuntimeFailure };
 
+/** What the frame of the kind `exit` says: how the program ended, or why it could not begin. */
+export type SessionEnd = { readonly code: number } | { readonly message: string };
+
 /** Kinds of frames: a byte, four bytes of length, that many bytes. */
 export const frames = { stdin: 0, stdout: 1, stderr: 2, exit: 3, resize: 4, stdinEnd: 5 } as const;
 

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import { Duplex, PassThrough, Writable } from 'node:stream';
+import type { SessionBroken } from '../../streams/contract.ts';
 import type { Session } from '../runtime.ts';
-import { frame, frameReader, frames } from './protocol.ts';
+import { frame, frameReader, frames, type SessionEnd } from './protocol.ts';
 
 interface SessionOptions {
   readonly stdin: boolean;
@@ -12,8 +13,8 @@ interface SessionOptions {
 /** A session over a connection to the keeper. */
 export function sessionOver(socket: Socket, options: SessionOptions): Session {
   const output = { stdout: new PassThrough(), stderr: new PassThrough() };
-  let settle = (_code: number): void => undefined;
-  const done = new Promise<number>((resolve) => {
+  let settle = (_end: number | SessionBroken): void => undefined;
+  const done = new Promise<number | SessionBroken>((resolve) => {
     settle = resolve;
   });
   const give = (stream: 'stdout' | 'stderr', bytes: Buffer): void => {
@@ -24,7 +25,7 @@ export function sessionOver(socket: Socket, options: SessionOptions): Session {
   const read = frameReader((kind, bytes) => {
     if (kind === frames.stdout) give('stdout', bytes);
     else if (kind === frames.stderr) give('stderr', bytes);
-    else if (kind === frames.exit) settle((JSON.parse(bytes.toString()) as { code: number }).code);
+    else if (kind === frames.exit) settle(endOf(JSON.parse(bytes.toString()) as SessionEnd));
   });
   socket.on('data', read);
   socket.on('close', () => {
@@ -43,6 +44,9 @@ export function sessionOver(socket: Socket, options: SessionOptions): Session {
     close: () => socket.destroy(),
   };
 }
+
+/** As a kubelet passes it on. */
+const endOf = (end: SessionEnd): number | SessionBroken => ('code' in end ? end.code : { message: `error executing command in container: ${end.message}` });
 
 /** As if it had been killed. */
 const lost = 137;

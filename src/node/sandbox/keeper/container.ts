@@ -1,23 +1,26 @@
 import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import type { Duplex, Writable } from 'node:stream';
 import type { Cancel, World } from '../../../world/world.ts';
 import type { ContainerEnd, ContainerRun, ContainerRunState, ContainerSpec, Result } from '../../runtime.ts';
-import { containerScript, type Place, stageOfSharing } from '../container-script.ts';
+import { type ContainerRoot, containerRoot, stageOfSharing } from '../container-root.ts';
+import { containerScript, variablesOf, wrongIn } from '../container-script.ts';
 import { programOf } from '../images.ts';
 import { exitCodeOf } from '../protocol.ts';
 import { inTerminal } from '../terminal.ts';
 import { type Limited, limit } from './control-groups.ts';
 import type { Layout } from './layout.ts';
 import { LogFile, type LogBounds, oldFiles } from './log-file.ts';
-import { launch, runScript, signal, signalNumber } from './processes.ts';
+import { areTooLong, launch, runScript, signal, signalNumber, wordsOf } from './processes.ts';
+import type { RootMaker } from './roots.ts';
 import { writeState } from './state-files.ts';
 
 export interface Surroundings {
   readonly world: World;
   readonly layout: Layout;
   readonly logBounds: LogBounds;
+  readonly roots: RootMaker;
   /** The process that holds the pod's namespaces; undefined: there are none. */
   readonly pause: number | undefined;
   /** Whose state has changed. */
@@ -94,8 +97,16 @@ export class KeptContainer {
     const log = new LogFile(this.logFile, world.clock, logBounds);
     writeFileSync(this.#terminationFile, '', { mode: 0o666 });
     this.#limited = limit(layout.group, this.run.id.slice(0, 32), { ...this.spec.resources, readOnlyDevices: readOnlyDevices(this.spec) });
+    const program = programOf(this.spec);
+    const inside = this.spec.tty ? inTerminal(program) : program;
+    const texts = [...variablesOf(this.spec), ...inside];
+    if (areTooLong(texts)) {
+      log.close();
+      return Promise.resolve(this.#fail(`exec ${program[0]}: argument list too long: unknown`));
+    }
     const child = launch(this.#command(), {
-      script: this.#script(),
+      script: containerScript(this.spec, { groups: this.groups, isSharing: this.#isSharing, words: wordsOf(texts) }, program),
+      texts,
       stdio: [this.spec.stdin || this.spec.tty ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe'],
       mark: layout.mark(this.run.id),
     });
@@ -159,19 +170,16 @@ export class KeptContainer {
     return this.spec.mounts.some(({ propagation }) => propagation === 'shared');
   }
 
-  #script(): string {
+  get #root(): ContainerRoot {
     const { layout } = this.#around;
     const stage = this.#isSharing ? stageOfSharing : layout.stage;
-    const place: Place = {
+    return containerRoot(this.spec, {
       stage,
       devices: path.relative(stage, layout.devices),
       files: layout.files(this.spec.podUid),
       terminationMessage: this.#terminationFile,
-      groups: this.groups,
       hidden: layout.hidden,
-    };
-    const program = programOf(this.spec);
-    return containerScript(this.spec, place, this.spec.tty ? inTerminal(program) : program);
+    });
   }
 
   #command(): readonly string[] {
@@ -188,26 +196,46 @@ export class KeptContainer {
   #follow(child: ChildProcess, log: LogFile): Promise<Result<ContainerRun>> {
     const { clock } = this.#around.world;
     return new Promise((resolve) => {
-      const failed = (message: string, exitCode: number): void => {
-        this.#end({ startedAt: 0, finishedAt: clock.now(), exitCode, reason: 'StartError', message: startErrorPrefix + message });
-        resolve({ ok: false, error: { reason: 'start', message: startErrorPrefix + message } });
-      };
+      const failed = (message: string): void => resolve(this.#fail(message));
+      const line = child.stdio[3] as Duplex | null;
       let report = '';
-      (child.stdio[3] as Readable | null)?.on('data', (chunk: Buffer) => {
+      line?.on('error', () => undefined);
+      line?.on('data', (chunk: Buffer) => {
         report += chunk.toString();
-        this.#pid ??= /^(\d+)\n/.test(report) ? Number.parseInt(report, 10) : undefined;
+        if (this.#pid === undefined && /^\d+\n/.test(report)) {
+          this.#pid = Number.parseInt(report, 10);
+          void this.#makeRoot(this.#pid).then((wrong) => {
+            if (wrong === '') return void line.write('made\n');
+            report += `error ${wrong.replaceAll('\n', ' ')}\n`;
+            this.#kill();
+          });
+        }
         if (!report.endsWith('\nok\n')) return;
         this.#change({ type: 'running', startedAt: clock.now() });
         resolve({ ok: true, value: this.#run });
       });
-      child.on('error', (error) => failed(error.message, 128));
+      child.on('error', (error) => failed(error.message));
       child.on('close', (code, name) => {
         log.close();
         if (report.endsWith('\nok\n')) this.#end(this.#ending(exitCodeOf(code, signalNumber(name))));
-        else if (this.#run.state.type !== 'exited') failed(wrongIn(report) ?? `it ended with ${exitCodeOf(code, signalNumber(name))}`, 128);
+        else if (this.#run.state.type !== 'exited') failed(wrongIn(report) ?? `it ended with ${exitCodeOf(code, signalNumber(name))}`);
         this.#limited?.remove();
       });
     });
+  }
+
+  async #makeRoot(pid: number): Promise<string> {
+    try {
+      return await this.#around.roots.make(pid, this.#root);
+    } catch (error) {
+      return String(error);
+    }
+  }
+
+  #fail(why: string): Result<ContainerRun> {
+    const message = startErrorPrefix + why;
+    this.#end({ startedAt: 0, finishedAt: this.#around.world.clock.now(), exitCode: 128, reason: 'StartError', message });
+    return { ok: false, error: { reason: 'start', message } };
   }
 
   #ending(exitCode: number): ContainerEnd {
@@ -268,13 +296,6 @@ const deviceNumber = (rdev: number): string => `${(rdev >>> 8) & 0xfff}:${(rdev 
 
 const startErrorPrefix =
   'failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: ';
-
-/** What the container's script says is wrong, and before it, in its own words, whoever it had to do it. */
-function wrongIn(report: string): string | undefined {
-  const lines = report.trim().split('\n').slice(1);
-  const last = lines.pop() ?? '';
-  return last.startsWith('error ') ? [last.slice('error '.length), ...lines].join(': ').slice(0, 4096) : undefined;
-}
 
 function readEnd(file: string, bytes: number): string {
   try {

@@ -15,11 +15,16 @@ import { Network } from './network.ts';
 import { KeptPod, type PodNotes } from './pod.ts';
 import { marked, signal } from './processes.ts';
 import { type Incoming, refuse, serveAttach, serveConnect, serveExec } from './sessions.ts';
+import type { RootMaker } from './roots.ts';
 import { namesIn, readState } from './state-files.ts';
 import { Turns } from './turns.ts';
 
-export interface KeeperOptions {
+export interface KeeperOptions extends KeeperSettings {
   readonly world: World;
+  readonly roots: RootMaker;
+}
+
+export interface KeeperSettings {
   /** Where all state lies. */
   readonly root: string;
   /** The block of addresses that pods have theirs from. */
@@ -87,8 +92,8 @@ class Keeper {
   }
 
   #keep(notes: PodNotes): KeptPod {
-    const { world, logBounds = usualLogBounds } = this.#options;
-    const pod = new KeptPod(notes, { world, layout: this.#layout, network: this.#network, logBounds, onChange: (uid) => this.#changed(uid) });
+    const { world, roots, logBounds = usualLogBounds } = this.#options;
+    const pod = new KeptPod(notes, { world, layout: this.#layout, network: this.#network, roots, logBounds, onChange: (uid) => this.#changed(uid) });
     this.#pods.set(pod.uid, pod);
     return pod;
   }

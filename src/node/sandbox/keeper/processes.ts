@@ -13,15 +13,32 @@ export interface Launch {
   readonly mark: string;
   /** What `runScript` runs. Everybody on the machine can read the arguments of a process, and a container's variables may be secret. */
   readonly script?: string;
+  /** What the script finds at `wordsOf` them: each may be as long as the kernel lets a variable be. */
+  readonly texts?: readonly string[];
 }
 
 /** For a shell that was launched with a script. */
 export const runScript = 'eval "$MOOR_SCRIPT"';
 
+const textVariable = (number: number): string => `MOOR_TEXT_${number}`;
+
+/** In the shell's language. */
+export const wordsOf = (texts: readonly string[]): readonly string[] => texts.map((_, number) => `"$${textVariable(number)}"`);
+
+/** What Linux lets one variable have, with its name and its end; and all of them: a quarter of the usual stack, and they are there twice when they are handed on. */
+const [longestText, longestTexts] = [128 * 1024 - 24, 1024 * 1024 - 64 * 1024];
+
+/** Whether no program could be given all that. */
+export const areTooLong = (texts: readonly string[]): boolean => {
+  const sizes = texts.map((text) => Buffer.byteLength(text));
+  return sizes.some((size) => size > longestText) || sizes.reduce((sum, size) => sum + size + 8, 0) > longestTexts;
+};
+
 /** A program of the host, in a session of its own. */
-export function launch(command: readonly string[], { stdio, mark, script }: Launch): ChildProcess {
+export function launch(command: readonly string[], { stdio, mark, script, texts = [] }: Launch): ChildProcess {
   const [program = '', ...args] = command;
-  const env = { PATH: defaultPath, ...marking(mark), ...(script === undefined ? {} : { MOOR_SCRIPT: script }) };
+  const handed = Object.fromEntries(texts.map((text, number) => [textVariable(number), text]));
+  const env = { PATH: defaultPath, ...marking(mark), ...(script === undefined ? {} : { MOOR_SCRIPT: script }), ...handed };
   return spawn(program, args, { stdio, detached: true, cwd: '/', env });
 }
 

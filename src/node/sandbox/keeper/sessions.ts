@@ -1,14 +1,16 @@
 /** Streams between whoever asked for them and a program: one that was started for this, or a container's own. */
 import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import type { World } from '../../../world/world.ts';
 import type { AttachOptions, ExecOptions, RuntimeFailure, TerminalSize } from '../../runtime.ts';
-import { environment, identity, quote } from '../container-script.ts';
-import { exitCodeOf, frame, frameReader, frames, type SessionAnswer } from '../protocol.ts';
+import { besideScript, quote, variablesOf, wrongIn } from '../container-script.ts';
+import { exitCodeOf, frame, frameReader, frames, type SessionAnswer, type SessionEnd } from '../protocol.ts';
 import { inTerminal } from '../terminal.ts';
 import type { KeptContainer } from './container.ts';
 import type { KeptPod } from './pod.ts';
-import { childrenOf, launch, runScript, signal, signalNumber } from './processes.ts';
+import { childrenOf, launch, runScript, signal, signalNumber, wordsOf } from './processes.ts';
 import { terminalSize } from './terminal-size.ts';
 
 export interface Place {
@@ -30,7 +32,13 @@ export function refuse(socket: Socket, error: RuntimeFailure): void {
 const accept = (socket: Socket, answer: { readonly stdin: boolean; readonly tty: boolean }): boolean =>
   socket.write(`${JSON.stringify({ ok: true, ...answer } satisfies SessionAnswer)}\n`);
 
-const exitFrame = (code: number): Buffer => frame(frames.exit, Buffer.from(JSON.stringify({ code })));
+const exitFrame = (code: number): Buffer => frame(frames.exit, Buffer.from(JSON.stringify({ code } satisfies SessionEnd)));
+
+/** In the words of containerd and runc. */
+const notStartedFrame = (why: string): Buffer => {
+  const message = `failed to exec in container: failed to start exec "${randomBytes(32).toString('hex')}": OCI runtime exec failed: exec failed: unable to start container process: ${why}`;
+  return frame(frames.exit, Buffer.from(JSON.stringify({ message } satisfies SessionEnd)));
+};
 
 /** A program beside the container's own. */
 export function serveExec(
@@ -41,14 +49,13 @@ export function serveExec(
   const { pid } = container;
   if (pid === undefined) return refuse(socket, notRunning(container));
   const { spec, groups } = container;
-  const program = options.tty ? inTerminal(options.command) : options.command;
-  const workingDir = spec.workingDir === '' ? '/' : spec.workingDir;
-  const inside = [...identity(spec), ...environment({ ...spec, tty: options.tty }), ...program];
-  const script = `cd ${quote(workingDir)} 2>/dev/null; exec ${inside.map(quote).join(' ')}`;
+  const inside = options.tty ? inTerminal(options.command) : options.command;
+  const texts = [...variablesOf({ ...spec, tty: options.tty }), ...inside];
+  const script = besideScript(spec, wordsOf(texts), options.command);
   const enter = ['nsenter', '-t', String(pid), '-m', ...(spec.hostPid ? [] : ['-p']), ...place.pod.namespaces, '--', 'sh', '-c', runScript];
   const join = groups.map((group) => `echo 0 >${quote(`${group}/cgroup.procs`)};`).join(' ');
   const command = groups.length === 0 ? enter : ['sh', '-c', `${join} exec "$@"`, 'sh', ...enter];
-  const child = launch(command, { stdio: [options.stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'], mark: place.mark, script });
+  const child = launch(command, { stdio: [options.stdin ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe'], mark: place.mark, script, texts });
   accept(socket, { stdin: options.stdin, tty: options.tty });
   pipe(socket, incoming, { child, world: place.world, tty: options.tty });
 }
@@ -95,7 +102,12 @@ function pipe(socket: Socket, incoming: Incoming, { child, world, tty }: { reado
   }
   child.stdin?.on('error', () => undefined);
   child.on('error', (error) => socket.end(Buffer.concat([frame(frames.stderr, Buffer.from(`${error.message}\n`)), exitFrame(126)])));
-  child.on('close', (code, name) => socket.end(exitFrame(exitCodeOf(code, signalNumber(name)))));
+  let report = '';
+  (child.stdio[3] as Readable | null | undefined)?.on('data', (chunk: Buffer) => (report += chunk.toString()));
+  child.on('close', (code, name) => {
+    const wrong = wrongIn(report);
+    socket.end(wrong === undefined ? exitFrame(exitCodeOf(code, signalNumber(name))) : notStartedFrame(wrong));
+  });
   socket.on('close', () => endSession(child));
   const size = tty ? terminalSize(world, () => child.pid) : undefined;
   socket.on('close', () => size?.close());
