@@ -191,6 +191,6 @@ export function storeFailure(error: unknown): unknown {
     case 'newer-version':
     case 'compacted':
     case 'future':
-      return statusErrors.internal(error.message);
+      return Object.assign(statusErrors.internal(error.message), { cause: error });
   }
 }
