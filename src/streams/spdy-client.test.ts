@@ -1,35 +1,13 @@
-import { Duplex, PassThrough } from 'node:stream';
+import { type Duplex, PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '../api/generated/types.ts';
+import { bothEnds } from './both-ends.ts';
 import type { AttachOptions, Ports, Session } from './contract.ts';
 import { forwardPorts } from './port-forward.ts';
 import { overSpdy, readStatus, SpdyChannels } from './remote-command.ts';
 import { remotePorts, remoteSession } from './spdy-client.ts';
 import { SpdySession } from './spdy.ts';
-
-/** Both ends of a connection: what one writes, the other reads; if one is destroyed, so is the other. */
-function connection(): readonly [Duplex, Duplex] {
-  const make = (other: () => Duplex): Duplex =>
-    new Duplex({
-      read: () => undefined,
-      write: (chunk: Buffer, _encoding, callback) => {
-        other().push(chunk);
-        callback();
-      },
-      final: (callback) => {
-        other().push(null);
-        callback();
-      },
-      destroy: (_, callback) => {
-        other().destroy();
-        callback(null);
-      },
-    });
-  const near: Duplex = make(() => far);
-  const far: Duplex = make(() => near);
-  return [near, far];
-}
 
 const noHead = Buffer.alloc(0);
 const all: AttachOptions = { stdin: true, stdout: true, stderr: true, tty: false };
@@ -37,7 +15,7 @@ const never = { after: () => () => undefined, soon: () => undefined };
 
 /** A node at the far end, on which this program runs. */
 function sessionWith(program: Session, options = all): { readonly session: Session; readonly far: Duplex } {
-  const [near, far] = connection();
+  const [near, far] = bothEnds();
   const channels = new SpdyChannels(options, never);
   const spdy = new SpdySession(far, noHead, (stream) => channels.add(stream));
   void channels.all.then((streams) => streams !== undefined && overSpdy(spdy, streams, program));
@@ -100,7 +78,7 @@ describe('ports of a pod on a node', () => {
   const pod: Pod = { metadata: { name: 'web' }, spec: {}, status: {} } as Pod;
 
   function portsOf(ports: Ports): Ports {
-    const [near, far] = connection();
+    const [near, far] = bothEnds();
     forwardPorts({ socket: far, head: noHead }, pod, ports);
     return remotePorts({ socket: near, head: noHead });
   }

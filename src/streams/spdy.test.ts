@@ -1,27 +1,9 @@
-import { Duplex } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { constants, deflateSync, inflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { bothEnds } from './both-ends.ts';
 import { SpdySession, type SpdyStream } from './spdy.ts';
 import { spdyDictionary } from './spdy-dictionary.ts';
-
-/** Both ends of a connection: what one writes, the other reads. */
-function connection(): { readonly near: Duplex; readonly far: Duplex } {
-  const make = (other: () => Duplex): Duplex =>
-    new Duplex({
-      read: () => undefined,
-      write: (chunk: Buffer, _encoding, callback) => {
-        other().push(chunk);
-        callback();
-      },
-      final: (callback) => {
-        other().push(null);
-        callback();
-      },
-    });
-  const near: Duplex = make(() => far);
-  const far: Duplex = make(() => near);
-  return { near, far };
-}
 
 const uint32 = (value: number): Buffer => Buffer.from([value >>> 24, value >>> 16, value >>> 8, value].map((byte) => byte & 255));
 const pair = (text: string): Buffer => Buffer.concat([uint32(text.length), Buffer.from(text)]);
@@ -50,7 +32,7 @@ async function collect(far: Duplex, isEnough: (bytes: Buffer) => boolean): Promi
 
 describe('SPDY', () => {
   test('a stream that the client opens is accepted, and data flows both ways', async () => {
-    const { near, far } = connection();
+    const [near, far] = bothEnds();
     const opened = new Promise<SpdyStream>((resolve) => {
       const session = new SpdySession(near, Buffer.alloc(0), resolve);
       expect(session).toBeDefined();
@@ -80,7 +62,7 @@ describe('SPDY', () => {
   });
 
   test('pings come back', async () => {
-    const { near, far } = connection();
+    const [near, far] = bothEnds();
     const session = new SpdySession(near, Buffer.alloc(0), () => undefined);
     const ping = frame(0x80030006, 0, uint32(7));
     far.write(ping);
@@ -89,7 +71,7 @@ describe('SPDY', () => {
   });
 
   test('whoever sends what cannot be is cut off', async () => {
-    const { near, far } = connection();
+    const [near, far] = bothEnds();
     const session = new SpdySession(near, Buffer.alloc(0), () => undefined);
     far.write(frame(1, 0, Buffer.alloc(0)).fill(255, 5));
     await new Promise((resolve) => near.once('close', resolve));
