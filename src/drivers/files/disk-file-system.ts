@@ -1,7 +1,7 @@
 import type { ProgramEnd } from '../../world/programs.ts';
 import { type DriverFailure, failed } from '../contract.ts';
 import { type HostWithPrograms, wordsFor } from './mount-program.ts';
-import { mountAt, removePlace } from './node-host.ts';
+import { attempt, mountOnce } from './node-host.ts';
 
 export interface DiskMount {
   readonly device: string;
@@ -21,22 +21,20 @@ const lookMs = 30_000;
  * Mounts a disk, unless that was done: one that is blank gets a file system first, one that has any is checked, as kubelets do it (v1.36.4).
  * Undefined: it is mounted. A disk with anything else on it, partitions for instance, is never formatted.
  */
-export async function mountDisk(host: HostWithPrograms, disk: DiskMount): Promise<DriverFailure | undefined> {
+export function mountDisk(host: HostWithPrograms, disk: DiskMount): Promise<DriverFailure | undefined> {
   const { device, target, options } = disk;
-  if ((await mountAt(host, target)) !== undefined) return undefined;
   const fileSystem = disk.fileSystem === '' ? 'ext4' : disk.fileSystem;
-  // It is part of a program's name.
-  if (!/^[a-z0-9][a-z0-9.-]*$/.test(fileSystem)) return failed('InvalidArgument', `${JSON.stringify(fileSystem)} is no file system`);
-  const refused = await prepare(host, { ...disk, fileSystem });
-  if (refused !== undefined) return refused;
-  await host.files.makeDirectory(target, 0o750);
-  try {
-    await host.mounts.mount({ type: 'file-system', fileSystem, source: device, target, options });
-    return undefined;
-  } catch (error) {
-    await removePlace(host, target).catch(() => undefined);
-    return failed('Internal', error instanceof Error ? error.message : String(error));
-  }
+  return mountOnce(host, target, async () => {
+    // It is part of a program's name.
+    if (!/^[a-z0-9][a-z0-9.-]*$/.test(fileSystem)) return failed('InvalidArgument', `${JSON.stringify(fileSystem)} is no file system`);
+    const refused = await prepare(host, { ...disk, fileSystem });
+    if (refused !== undefined) return refused;
+    const mounted = await attempt(async () => {
+      await host.mounts.mount({ type: 'file-system', fileSystem, source: device, target, options });
+      return { ok: true, value: undefined };
+    });
+    return mounted.ok ? undefined : mounted;
+  });
 }
 
 async function prepare(host: HostWithPrograms, { device, target, fileSystem, options }: DiskMount): Promise<DriverFailure | undefined> {

@@ -1,6 +1,6 @@
 import type { ProgramEnd, Programs } from '../../world/programs.ts';
 import { type DriverFailure, failed } from '../contract.ts';
-import { ensureUnmounted, mountAt, type NodeHost, removePlace } from './node-host.ts';
+import { mountOnce, type NodeHost } from './node-host.ts';
 
 export interface HostWithPrograms extends NodeHost {
   readonly programs: Programs;
@@ -16,21 +16,16 @@ export interface ProgramMount {
 /** A server that does not answer is waited for so long. */
 const longestMs = 120_000;
 
-/**
- * Mounts what takes more than a system call, by mount(8) and its helpers, unless that was done. Undefined: it is mounted. What failed has left
- * nothing behind.
- */
-export async function mountByProgram(host: HostWithPrograms, { fileSystem, source, target, options }: ProgramMount): Promise<DriverFailure | undefined> {
-  if ((await mountAt(host, target)) !== undefined) return undefined;
-  await host.files.makeDirectory(target, 0o750);
-  const args = ['-t', fileSystem, ...(options.length === 0 ? [] : ['-o', options.join(',')]), source, target];
-  const end = await host.programs.run('mount', args, { timeoutMs: longestMs });
-  if (end.type === 'exited' && end.code === 0) return undefined;
-  await ensureUnmounted(host, target);
-  await removePlace(host, target).catch(() => undefined);
-  const output = end.type === 'exited' ? end.output : '';
-  const message = `mount failed: ${wordsFor(end)}\nMounting command: mount\nMounting arguments: ${args.join(' ')}\nOutput: ${output}\n`;
-  return failed(end.type === 'timeout' ? 'DeadlineExceeded' : 'Internal', message);
+/** Mounts what takes more than a system call, by mount(8) and its helpers, unless that was done. */
+export function mountByProgram(host: HostWithPrograms, { fileSystem, source, target, options }: ProgramMount): Promise<DriverFailure | undefined> {
+  return mountOnce(host, target, async () => {
+    const args = ['-t', fileSystem, ...(options.length === 0 ? [] : ['-o', options.join(',')]), source, target];
+    const end = await host.programs.run('mount', args, { timeoutMs: longestMs });
+    if (end.type === 'exited' && end.code === 0) return undefined;
+    const output = end.type === 'exited' ? end.output : '';
+    const message = `mount failed: ${wordsFor(end)}\nMounting command: mount\nMounting arguments: ${args.join(' ')}\nOutput: ${output}\n`;
+    return failed(end.type === 'timeout' ? 'DeadlineExceeded' : 'Internal', message);
+  });
 }
 
 /** As Go's os/exec has them. */

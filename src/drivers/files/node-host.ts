@@ -1,5 +1,5 @@
 import type { HostFiles, MountEntry, Mounts, Usage } from '../../world/mounts.ts';
-import { type DriverAnswer, failed } from '../contract.ts';
+import { type DriverAnswer, type DriverFailure, failed } from '../contract.ts';
 
 /** The machine on which a node's drivers do their work. */
 export interface NodeHost {
@@ -10,6 +10,16 @@ export interface NodeHost {
 /** What is seen at a place; undefined: nothing is mounted there. */
 export async function mountAt({ mounts }: NodeHost, target: string): Promise<MountEntry | undefined> {
   return (await mounts.table()).findLast((entry) => entry.target === target);
+}
+
+/** Mounts at a place that is made for it, unless that was done. Undefined: it is mounted. What failed has left nothing behind. */
+export async function mountOnce(host: NodeHost, target: string, mount: () => Promise<DriverFailure | undefined>): Promise<DriverFailure | undefined> {
+  if ((await mountAt(host, target)) !== undefined) return undefined;
+  await host.files.makeDirectory(target, 0o750);
+  const refused = await mount();
+  // Whoever was given up on may have mounted it all the same.
+  if (refused !== undefined) await removePlace(host, target).catch(() => undefined);
+  return refused;
 }
 
 export interface Binding {
