@@ -8,10 +8,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Pod } from '../../src/api/generated/types.ts';
+import { describeNodeDriver } from '../../src/drivers/conformance.ts';
 import { gitRepoNode } from '../../src/drivers/git-repo/node.ts';
 import { realHostFiles } from '../../src/main/real-host-files.ts';
 import { realMounts } from '../../src/main/real-mounts.ts';
 import { realPrograms } from '../../src/main/real-programs.ts';
+import { thisMachine } from './this-machine.ts';
 
 let root = '';
 let server: Server;
@@ -53,11 +55,33 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
+const clock = { now: () => 0, monotonic: () => 0 };
+const pod = { metadata: { namespace: 'default', name: 'web', uid: 'uid' }, spec: { containers: [] } } as unknown as Pod;
+
+describeNodeDriver('gitRepo', {
+  machine: thisMachine().empty,
+  make: async (host) => gitRepoNode({ ...host, clock }),
+  volume: {
+    source: {
+      gitRepo: {
+        get repository() {
+          return `${base}/site.git`;
+        },
+      },
+    },
+  },
+  // Without a group of its own: it would die as often as the repository has files.
+  pod,
+  data: undefined,
+  content: 'as old as its pod',
+  holds: ['site/file', 'two'],
+  readOnly: 'container',
+});
+
 function publish(gitRepo: { readonly repository: string; readonly revision?: string; readonly directory?: string }) {
   const target = path.join(mkdtempSync(path.join(root, 'pod-')), 'volume');
-  const driver = gitRepoNode({ mounts: realMounts(), files: realHostFiles, programs: realPrograms, clock: { now: () => 0, monotonic: () => 0 } });
+  const driver = gitRepoNode({ mounts: realMounts(), files: realHostFiles, programs: realPrograms, clock });
   const plain = { persistentVolume: undefined, readOnly: false, mountOptions: [], mode: 'Filesystem' as const, publishContext: {} };
-  const pod = { metadata: { namespace: 'default', name: 'web', uid: 'uid' }, spec: { containers: [] } } as unknown as Pod;
   const request = { volume: { name: 'site', source: { gitRepo }, ...plain }, pod, target, stagingPath: undefined, tell: () => undefined };
   return { target, driver, answer: driver.publish(request) };
 }
