@@ -31,6 +31,8 @@ export interface Runtime {
   startContainer(spec: ContainerSpec): Promise<Result<ContainerRun>>;
   /** Asks with its stop signal, and kills every process of the container if it still runs after `graceMs`. Resolves once it has ended. */
   stopContainer(id: string, graceMs: number): Promise<void>;
+  /** From now on it may use so much. */
+  limitContainer(id: string, limits: ContainerLimits): Promise<Result<undefined>>;
   /** Forgets a container that has ended, and its log. */
   removeContainer(id: string): Promise<void>;
 
@@ -131,6 +133,8 @@ export interface ContainerSpec {
   readonly capabilities: { readonly add: readonly string[]; readonly drop: readonly string[] };
   readonly noNewPrivileges: boolean;
   readonly hostPid: boolean;
+  /** The container of the same pod whose processes it shares; undefined: it has its own. */
+  readonly processesOf?: string | undefined;
   /** Whether its standard input stays open for who attaches, and whether the first of them to leave closes it. */
   readonly stdin: boolean;
   readonly stdinOnce: boolean;

@@ -40,6 +40,8 @@ export class ModelNode {
   readonly said: string[] = [];
   /** Everything that was done, as 'start app', 'kill app', 'vacate' … */
   readonly done: string[] = [];
+  /** What runs were told they may use, by id. */
+  readonly limits = new Map<string, object>();
   #state: PodState | undefined;
   #admitted = false;
   readonly #behaviour: (container: string) => Behaviour;
@@ -133,6 +135,8 @@ export class ModelNode {
         return;
       case 'start':
         return this.#start(action);
+      case 'resize':
+        return void this.limits.set(action.id, action.container.resources);
       case 'kill':
         return this.#kill(action);
       case 'vacate':

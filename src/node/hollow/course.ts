@@ -1,7 +1,8 @@
 /** What the containers of a pod on a hollow node do, moment by moment: a function of what they did before and of the time. */
-import type { Container, ObjectReference, Pod, Probe } from '../../api/generated/types.ts';
+import type { Container, EphemeralContainer, ObjectReference, Pod, Probe } from '../../api/generated/types.ts';
 import { isSidecar } from '../../api/kinds/workloads/pod-parts.ts';
 import { type BackOff, goDuration, heldBackUntil, nextBackOff, shouldRestart } from '../pods/restart.ts';
+import { containerReference } from '../pods/container-reference.ts';
 import { type ContainerRecord, hasExited, isRunning } from '../pods/runtime-state.ts';
 import { type Script, scriptOf } from './script.ts';
 
@@ -10,6 +11,8 @@ export interface CourseSight {
   /** By container. */
   readonly records: ReadonlyMap<string, ContainerRecord>;
   readonly backOffs: ReadonlyMap<string, BackOff>;
+  /** Containers that get other resources, and have to be started anew for that. */
+  readonly restarting?: ReadonlySet<string>;
   /** Why the container cannot be made; undefined: it can. */
   readonly problem: (container: Container) => string | undefined;
   readonly hasImage: (image: string) => boolean;
@@ -39,14 +42,15 @@ export interface Happening {
 /** The pod goes on: init containers one after the other, sidecars that stay, then all others. `now`: milliseconds since 1970. */
 export function advance(sight: CourseSight, now: number): Course {
   const stage = new Stage(sight, now);
-  const { initContainers = [], containers } = sight.pod.spec;
+  const { initContainers = [], containers, ephemeralContainers = [] } = sight.pod.spec;
   const regular = containers ?? [];
-  for (const container of [...initContainers, ...regular]) stage.endIfDue(container);
+  for (const container of [...initContainers, ...regular, ...ephemeralContainers]) stage.endIfDue(container);
+  for (const container of ephemeralContainers) stage.startOnce(container);
   const isInitialized = regular.some(({ name }) => sight.records.get(name)?.run !== undefined);
   if (!stage.initialize(initContainers, isInitialized)) return stage.course();
   for (const container of regular) stage.keepRunning(container);
-  // Sidecars are there for the others.
-  if (regular.every((container) => stage.isOver(container))) stage.stopAll(initContainers);
+  // Sidecars are there for the others, and so is whoever looks into them.
+  if (regular.every((container) => stage.isOver(container))) stage.stopAll([...initContainers, ...ephemeralContainers]);
   return stage.course();
 }
 
@@ -61,11 +65,11 @@ export interface Stop {
 
 export function halt(sight: CourseSight, stop: Stop, now: number): Course {
   const stage = new Stage(sight, now);
-  const { initContainers = [], containers } = sight.pod.spec;
+  const { initContainers = [], containers, ephemeralContainers = [] } = sight.pod.spec;
+  const regular = [...(containers ?? []), ...ephemeralContainers];
   const killedAt = stop.since + Math.max(stop.graceMs, shortestGraceMs);
-  const all = [...(containers ?? []), ...initContainers];
-  if (!stop.told) for (const container of all) stage.sayStopping(container);
-  const ends = (containers ?? []).map((container) => stage.haltOne(container, { from: stop.since, killedAt }));
+  if (!stop.told) for (const container of [...regular, ...initContainers]) stage.sayStopping(container);
+  const ends = regular.map((container) => stage.haltOne(container, { from: stop.since, killedAt }));
   const from = Math.max(stop.since, ...ends);
   for (const container of initContainers) stage.haltOne(container, { from, killedAt: Math.max(from, killedAt) });
   return stage.course();
@@ -128,7 +132,8 @@ class Stage {
   keepRunning(container: Container): void {
     const record = this.#records.get(container.name);
     if (record?.run?.state === 'running') {
-      if (record.run.image !== (container.image ?? '')) this.#replace(container);
+      if (record.run.image !== (container.image ?? '')) this.#replace(container, 'definition changed, will be restarted');
+      else if (this.#sight.restarting?.has(container.name) === true) this.#replace(container, 'resize requires restart');
       return;
     }
     if (this.#justEnded.has(container.name)) return this.isOver(container) ? undefined : this.#wakeAt(this.#now);
@@ -137,6 +142,15 @@ class Stage {
       const until = heldBackUntil(this.#backOffs.get(container.name), record.run.finishedAt, this.#now);
       if (until !== undefined) return this.#holdBack(container, record, until);
     }
+    this.#make(container);
+  }
+
+  /** Ephemeral containers are never started again. */
+  startOnce(container: EphemeralContainer): void {
+    if (this.#records.get(container.name)?.run === undefined) this.#make(container);
+  }
+
+  #make(container: Container): void {
     const problem = this.#sight.problem(container);
     if (problem === undefined) return this.#start(container);
     this.#wait(container, { reason: 'CreateContainerConfigError', message: problem }, { type: 'Warning', reason: 'Failed', message: `Error: ${problem}` });
@@ -169,9 +183,8 @@ class Stage {
     return end;
   }
 
-  /** Its definition has changed. */
-  #replace(container: Container): void {
-    this.#tell(container, { type: 'Normal', reason: 'Killing', message: `Container ${container.name} definition changed, will be restarted` });
+  #replace(container: Container, why: string): void {
+    this.#tell(container, { type: 'Normal', reason: 'Killing', message: `Container ${container.name} ${why}` });
     this.#end(container, 0, this.#now);
     this.#start(container);
   }
@@ -279,18 +292,7 @@ class Stage {
   }
 
   #tell({ name }: Container, report: Omit<Happening, 'about'>): void {
-    const { metadata, spec } = this.#sight.pod;
-    const list = spec.initContainers?.some((each) => each.name === name) === true ? 'initContainers' : 'containers';
-    const about: ObjectReference = {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      namespace: metadata.namespace ?? '',
-      name: metadata.name ?? '',
-      uid: metadata.uid ?? '',
-      resourceVersion: metadata.resourceVersion ?? '',
-      fieldPath: `spec.${list}{${name}}`,
-    };
-    this.#happenings.push({ about, ...report });
+    this.#happenings.push({ about: containerReference(this.#sight.pod, name), ...report });
   }
 
   /** 'web_default(uid)' */

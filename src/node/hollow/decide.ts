@@ -3,6 +3,7 @@ import { semanticallyEqual } from '../../api/validation/equality.ts';
 import type { Holding } from '../holdings.ts';
 import type { Host } from '../host.ts';
 import { rejection } from '../pods/admission.ts';
+import { allocate } from '../pods/resize.ts';
 import { isRunning } from '../pods/runtime-state.ts';
 import { recordsOf } from '../pods/status/container-statuses.ts';
 import { isTerminal, podStatus, terminatedStatus } from '../pods/status/pod-status.ts';
@@ -107,10 +108,13 @@ interface Going {
 }
 
 function goOn(sight: PodSight, { first, ip, adopt = false, now }: Going): Decision {
-  const { pod, host } = sight;
-  const course = advance(courseSight(sight), now);
+  const { host } = sight;
+  const { pod, pending, changed, events } = allocate(sight);
+  const restarting = new Set(changed.filter(({ restarts }) => restarts).map(({ container }) => container.name));
+  const advanced = advance({ ...courseSight({ ...sight, pod }), restarting }, now);
+  const course = events.length === 0 ? advanced : { ...advanced, happenings: [...advanced.happenings, ...events] };
   const state = { sandbox: true, ips: ip === undefined ? [] : [ip], containers: course.records };
-  const status = podStatus({ pod, state, hostIp: host.ip }, now);
+  const status = podStatus({ pod, state, hostIp: host.ip, resizePending: pending }, now);
   const before: readonly Action[] = adopt
     ? [
         { do: 'admit', pod },

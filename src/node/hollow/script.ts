@@ -31,12 +31,14 @@ export function scriptOf({ metadata, spec }: Pod): Script {
   const [runFor, exitCode] = [read('run-for', parseDuration), read('exit-code', parseExitCode)];
   const [readyAfter, stopAfter] = [read('ready-after', parseDelay), read('stop-after', parseDuration)];
   const initContainers = new Set(spec.initContainers ?? []);
+  const ephemeral: ReadonlySet<Container> = new Set(spec.ephemeralContainers ?? []);
   const of = <T>(values: Values<T>, container: Container): T | undefined =>
-    values.byContainer.get(container.name) ?? (initContainers.has(container) ? undefined : values.general);
+    values.byContainer.get(container.name) ?? (initContainers.has(container) || ephemeral.has(container) ? undefined : values.general);
   const isJob = metadata.ownerReferences?.some(({ controller, kind, apiVersion }) => controller === true && kind === 'Job' && apiVersion.startsWith('batch/'));
   // Whoever may run only so long, and only once, has something to do that ends: what scrubs a volume, for one.
   const ends = isJob === true || (spec.restartPolicy === 'Never' && spec.activeDeadlineSeconds !== undefined);
-  const usual = (container: Container) => (initContainers.has(container) ? (isSidecar(container) ? undefined : 0) : ends ? jobMs : undefined);
+  const usual = (container: Container) =>
+    ephemeral.has(container) ? undefined : initContainers.has(container) ? (isSidecar(container) ? undefined : 0) : ends ? jobMs : undefined;
   return {
     runFor: (container) => of(runFor, container) ?? usual(container),
     exitCode: (container) => of(exitCode, container) ?? 0,

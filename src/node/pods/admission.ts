@@ -35,7 +35,8 @@ function wrongSystem({ pod, host }: AdmissionSight): Failure | undefined {
   return undefined;
 }
 
-function shortage({ pod, host, node, others }: AdmissionSight): Failure | undefined {
+/** What the node has too little of. */
+export function shortage({ pod, host, node, others }: AdmissionSight): Failure | undefined {
   const capacity = amountsOf(node?.status.allocatable ?? host.capacity);
   const room = countOf(capacity, 'pods');
   if (BigInt(others.length) + 1n > room) return outOf('pods', { requested: 1n, used: BigInt(others.length), capacity: room });

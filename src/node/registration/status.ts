@@ -30,9 +30,13 @@ export function nodeStatus({ host, old, volumesInUse, ready }: NodeState, now: n
     daemonEndpoints: { kubeletEndpoint: { Port: host.endpointPort ?? 0 } },
     nodeInfo: { ...host.system },
     features: { supplementalGroupsPolicy: true },
+    declaredFeatures: [...declaredFeatures],
     ...(volumesInUse.length === 0 ? {} : { volumesInUse: [...volumesInUse].sort() }),
   };
 }
+
+/** What it can do with pods that run, by the names of Kubernetes' features, in alphabetical order. */
+const declaredFeatures = ['InPlacePodLevelResourcesVerticalScaling', 'InPlacePodVerticalScalingInitContainers'] as const;
 
 type Said = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>;
 

@@ -12,6 +12,7 @@ export type Action =
       | { readonly do: 'start-sandbox'; readonly address: string | undefined }
       | Start
       | Kill
+      | Resize
       /** Nothing of it runs or ever will: its namespaces go, its volumes may go. */
       | { readonly do: 'vacate' }
       /** Nothing of it is left on the node: the object may go. */
@@ -39,6 +40,14 @@ export interface Kill {
   readonly deadline: number;
   /** Why, for people. */
   readonly message: string;
+}
+
+/** A container that runs may use so much from now on. */
+export interface Resize {
+  readonly do: 'resize';
+  readonly container: Container;
+  /** Of the run. */
+  readonly id: string;
 }
 
 export interface Tell {

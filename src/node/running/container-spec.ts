@@ -1,7 +1,7 @@
 import type { Container, Pod } from '../../api/generated/types.ts';
 import { quantityMilliValue, quantityValue } from '../../api/quantity.ts';
 import type { ContainerDevice, ContainerMount } from '../contract.ts';
-import type { ContainerSpec, ContainerUser, EnvVariable } from '../runtime.ts';
+import type { ContainerLimits, ContainerSpec, ContainerUser, EnvVariable } from '../runtime.ts';
 
 export interface Resolved {
   readonly pod: Pod;
@@ -18,8 +18,6 @@ export interface Resolved {
 /** A container as its runtime is told to make it. */
 export function containerSpecOf({ pod, container, attempt, env, expand, mounts, devices, groups }: Resolved): ContainerSpec {
   const { command = [], args = [], securityContext = {}, terminationMessagePolicy } = container;
-  const { requests = {}, limits = {} } = container.resources ?? {};
-  const milli = (amount: string | undefined) => (amount === undefined ? undefined : Number(quantityMilliValue(amount)));
   return {
     podUid: pod.metadata.uid ?? '',
     name: container.name,
@@ -32,21 +30,34 @@ export function containerSpecOf({ pod, container, attempt, env, expand, mounts, 
     user: userOf(pod, container, groups),
     mounts,
     devices,
-    resources: {
-      cpuMilli: milli(limits['cpu']),
-      cpuRequestMilli: milli(requests['cpu'] ?? limits['cpu']),
-      memoryBytes: limits['memory'] === undefined ? undefined : Number(quantityValue(limits['memory'])),
-    },
+    resources: limitsOf(container),
     readOnlyRoot: securityContext.readOnlyRootFilesystem ?? false,
     privileged: securityContext.privileged ?? false,
     capabilities: { add: securityContext.capabilities?.add ?? [], drop: securityContext.capabilities?.drop ?? [] },
     noNewPrivileges: securityContext.allowPrivilegeEscalation === false,
     hostPid: pod.spec.hostPID ?? false,
+    ...targetOf(pod, container),
     stdin: container.stdin ?? false,
     stdinOnce: container.stdinOnce ?? false,
     tty: container.tty ?? false,
     terminationMessage: { path: container.terminationMessagePath ?? '/dev/termination-log', orLastLog: terminationMessagePolicy === 'FallbackToLogsOnError' },
   };
+}
+
+export function limitsOf({ resources }: Container): ContainerLimits {
+  const { requests = {}, limits = {} } = resources ?? {};
+  const milli = (amount: string | undefined) => (amount === undefined ? undefined : Number(quantityMilliValue(amount)));
+  return {
+    cpuMilli: milli(limits['cpu']),
+    cpuRequestMilli: milli(requests['cpu'] ?? limits['cpu']),
+    memoryBytes: limits['memory'] === undefined ? undefined : Number(quantityValue(limits['memory'])),
+  };
+}
+
+/** Ephemeral containers may join another one, to look at its processes. */
+function targetOf({ spec }: Pod, { name }: Container): Pick<ContainerSpec, 'processesOf'> {
+  const target = (spec.ephemeralContainers ?? []).find((each) => each.name === name)?.targetContainerName ?? '';
+  return target === '' ? {} : { processesOf: target };
 }
 
 /** The container's own settings go before the pod's. */

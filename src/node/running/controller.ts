@@ -14,7 +14,7 @@ import type { World } from '../../world/world.ts';
 import type { PodVolumes, Tenants } from '../contract.ts';
 import type { Holdings } from '../holdings.ts';
 import { freeAddress } from '../sight/addresses.ts';
-import { need, needsOf, nodeOfPod } from '../sight/needs.ts';
+import { need, needsOf, nodeOfPod, roomLeft } from '../sight/needs.ts';
 import type { Host } from '../host.ts';
 import { gatewayOf } from '../names/gateway.ts';
 import type { Runtime } from '../runtime.ts';
@@ -22,7 +22,7 @@ import { missingVariable } from '../volumes/files.ts';
 import type { Action } from './actions.ts';
 import { check } from './checks.ts';
 import { wrongUser } from './container-spec.ts';
-import { containerReference } from './course.ts';
+import { containerReference } from '../pods/container-reference.ts';
 import { decidePod, type PodSight } from './decide.ts';
 import { Desk } from './desk.ts';
 import { Overfull } from './overfull.ts';
@@ -83,7 +83,7 @@ export function runningPods(options: RunningPodsOptions): RunningPods {
         },
         source(podKind, ({ before, after }) => {
           const pod = after ?? before;
-          return pod?.spec.nodeName === host.name ? [keyOf(pod.metadata)] : [];
+          return pod?.spec.nodeName === host.name ? [keyOf(pod.metadata), ...roomLeft({ before, after }).flatMap(waitingFor)] : [];
         }),
         source(configMapKind, ({ before, after }) => waitingFor(need.configMap(keyOf((after ?? before)?.metadata ?? {})))),
         source(secretKind, ({ before, after }) => waitingFor(need.secret(keyOf((after ?? before)?.metadata ?? {})))),

@@ -1,10 +1,11 @@
 /** Which containers of a pod have to be started or stopped now, and what the pod waits for. */
-import type { Container, ObjectReference, Pod } from '../../api/generated/types.ts';
+import type { Container, EphemeralContainer, Pod } from '../../api/generated/types.ts';
 import { isSidecar } from '../../api/kinds/workloads/pod-parts.ts';
 import { goDuration, heldBackUntil, nextBackOff, shouldRestart } from '../pods/restart.ts';
 import { type ContainerRecord, hasExited, type Waiting } from '../pods/runtime-state.ts';
 import type { ContainerRun } from '../runtime.ts';
 import type { Action, Kill, Start, Tell } from './actions.ts';
+import { containerReference } from '../pods/container-reference.ts';
 import { recordsFrom, type RunsSight } from './records.ts';
 
 export interface CourseSight extends RunsSight {
@@ -23,21 +24,23 @@ export interface Course {
 /** Init containers one after the other, sidecars that stay, then all others. `now`: milliseconds since 1970. */
 export function advance(sight: CourseSight, now: number): Course {
   const stage = new Stage(sight, now);
-  const { initContainers = [], containers } = sight.pod.spec;
+  const { initContainers = [], containers, ephemeralContainers = [] } = sight.pod.spec;
   const regular = containers ?? [];
+  // They start also while the pod is still being initialized: that may be what somebody looks into.
+  for (const container of ephemeralContainers) stage.startOnce(container);
   const isInitialized = regular.some(({ name }) => stage.hasRun(name));
   if (!stage.initialize(initContainers, isInitialized)) return stage.course();
   for (const container of regular) stage.keep(container);
-  // Sidecars are there for the others.
-  if (regular.every((container) => stage.isOver(container))) stage.stop(initContainers.toReversed(), graceOf(sight.pod), stopping);
+  // Sidecars are there for the others, and so is whoever looks into them.
+  if (regular.every((container) => stage.isOver(container))) stage.stop([...ephemeralContainers, ...initContainers.toReversed()], graceOf(sight.pod), stopping);
   return stage.course();
 }
 
 /** Everything is stopped by the deadline: regular containers first, then their sidecars, the last first. */
 export function halt(sight: CourseSight, deadline: number, now: number): Course {
   const stage = new Stage(sight, now);
-  const { initContainers = [], containers } = sight.pod.spec;
-  const regular = containers ?? [];
+  const { initContainers = [], containers, ephemeralContainers = [] } = sight.pod.spec;
+  const regular = [...(containers ?? []), ...ephemeralContainers];
   stage.stop(regular, deadline - now, stopping);
   if (!regular.some(({ name }) => stage.isUp(name))) stage.stop(initContainers.toReversed(), deadline - now, stopping);
   return stage.course();
@@ -111,10 +114,27 @@ class Stage {
       const until = heldBackUntil(this.#sight.memory.backOffs.get(container.name), record.run.finishedAt, this.#now);
       if (until !== undefined) return this.#holdBack(container, until);
     }
+    this.#make(container, record);
+  }
+
+  /** Ephemeral containers are never started again. */
+  startOnce(container: EphemeralContainer): void {
+    if (this.hasRun(container.name)) return;
+    const { targetContainerName: target = '' } = container;
+    const isMissing = target !== '' && this.#latest(target)?.state.type !== 'running';
+    if (isMissing) return this.#waitForConfig(container, `unable to find target container ${target}`);
+    this.#make(container, undefined);
+  }
+
+  #make(container: Container, record: ContainerRecord | undefined): void {
     const retryAt = this.#sight.memory.retryAt.get(container.name);
     if (retryAt !== undefined && retryAt > this.#now) return this.#wakeAt(retryAt);
     const problem = this.#sight.problem(container);
     if (problem === undefined) return this.#start(container, record);
+    this.#waitForConfig(container, problem);
+  }
+
+  #waitForConfig(container: Container, problem: string): void {
     this.#wait(container, { reason: 'CreateContainerConfigError', message: problem }, { type: 'Warning', reason: 'Failed', message: `Error: ${problem}` });
   }
 
@@ -206,18 +226,4 @@ class Stage {
     const { name = '', namespace = '', uid = '' } = this.#sight.pod.metadata;
     return `${name}_${namespace}(${uid})`;
   }
-}
-
-/** What events about one container are about. */
-export function containerReference({ metadata, spec }: Pod, name: string): ObjectReference {
-  const list = spec.initContainers?.some((each) => each.name === name) === true ? 'initContainers' : 'containers';
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    namespace: metadata.namespace ?? '',
-    name: metadata.name ?? '',
-    uid: metadata.uid ?? '',
-    resourceVersion: metadata.resourceVersion ?? '',
-    fieldPath: `spec.${list}{${name}}`,
-  };
 }

@@ -2,6 +2,7 @@ import type { Node, Pod } from '../../api/generated/types.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
 import type { Host } from '../host.ts';
 import { rejection } from '../pods/admission.ts';
+import { type Allocation, allocate } from '../pods/resize.ts';
 import { type Failure, isTerminal, podStatus, terminatedStatus } from '../pods/status/pod-status.ts';
 import { confirm, deadlineExceeded, deadlineOf, ended, homeless, reject, welcome } from '../pods/steps.ts';
 import type { PodState } from '../runtime.ts';
@@ -87,7 +88,8 @@ function moveIn(sight: Present, now: number): Decision {
 
 function goOn(sight: Present, first: readonly Action[], now: number): Decision {
   const { pod, host, state } = sight;
-  const course = advance(courseSight(sight), now);
+  const allocation = allocate(sight);
+  const course = advance(courseSight({ ...sight, pod: allocation.pod }), now);
   const again = course.again === undefined ? {} : { again: course.again };
   const waiting = course.actions.some((action) => action.do === 'start') ? waitingVolumes(sight) : undefined;
   // What is started changes the status a moment later: then it is written.
@@ -95,15 +97,33 @@ function goOn(sight: Present, first: readonly Action[], now: number): Decision {
     return { actions: [...first, ...course.actions], reasons: [{ code: 'PodStarting', text: 'containers are started' }], ...again };
   }
   const ips = state?.sandbox?.ips ?? [];
-  const status = podStatus({ pod, state: { sandbox: state?.sandbox !== undefined, ips, containers: course.records }, hostIp: host.ip }, now);
+  const known = { sandbox: state?.sandbox !== undefined, ips, containers: course.records };
+  const status = podStatus({ pod: allocation.pod, state: known, hostIp: host.ip, resizePending: allocation.pending }, now);
   const isNews = !semanticallyEqual(status, pod.status);
   // An agent that has just started has not looked at all volumes yet, and after a crash of the machine they are mounted anew: no container starts before.
   const possible = waiting === undefined ? course.actions : course.actions.filter((action) => action.do !== 'start');
   return {
-    actions: [...first, ...(isNews ? [{ do: 'write-status', pod, status } as const] : []), ...possible],
+    actions: [
+      ...first,
+      ...resizes(sight, allocation, now),
+      ...(isNews ? [{ do: 'write-status', pod, status } as const] : []),
+      ...allocation.events.map((event) => ({ do: 'tell', pod, ...event }) as const),
+      ...possible,
+    ],
     reasons: [{ code: `Pod${status.phase ?? ''}`, text: `the pod is ${status.phase ?? 'unknown'}` }, ...(waiting ?? [])],
     ...again,
   };
+}
+
+/** Done before it is told: whoever reads it may rely on it, and after a crash it is done again. */
+function resizes({ pod, state }: Present, { changed }: Allocation, now: number): readonly Action[] {
+  return changed.flatMap(({ container, restarts }): readonly Action[] => {
+    const run = state?.runs.findLast(({ name }) => name === container.name);
+    if (run?.state.type !== 'running') return [];
+    const { id } = run;
+    if (!restarts) return [{ do: 'resize', pod, container, id }];
+    return [{ do: 'kill', pod, container, id, deadline: now + graceOf(pod), message: `Container ${container.name} resize requires restart` }];
+  });
 }
 
 function waitingVolumes({ volumes }: Present): Decision['reasons'] {

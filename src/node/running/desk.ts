@@ -4,10 +4,10 @@ import { refOf } from '../../machinery/client.ts';
 import { type Outcome, outcomeOf } from '../../machinery/loop.ts';
 import { RecentMap } from '../../machinery/recent-map.ts';
 import type { RunningPodsOptions } from './controller.ts';
-import { type Action, type Kill, noMemory, type PodMemory, type Start } from './actions.ts';
+import { type Action, type Kill, noMemory, type PodMemory, type Resize, type Start } from './actions.ts';
 import { check, type Handler } from './checks.ts';
-import { containerSpecOf, hostnameOf, hostsFile } from './container-spec.ts';
-import { containerReference } from './course.ts';
+import { containerSpecOf, limitsOf, hostnameOf, hostsFile } from './container-spec.ts';
+import { containerReference } from '../pods/container-reference.ts';
 import { resolvConfOf } from './resolv-conf.ts';
 import { variablesOf } from './variables.ts';
 import type { Files } from '../volumes/files.ts';
@@ -72,6 +72,8 @@ export class Desk {
       case 'kill':
         this.#kill(pod, action);
         return 'done';
+      case 'resize':
+        return this.#resize(action);
       case 'vacate':
         return this.#vacate(pod);
       case 'remove':
@@ -201,6 +203,12 @@ export class Desk {
   #hook(pod: Pod, container: Container, { id, handler, ms }: { readonly id: string; readonly handler: Handler; readonly ms: number }) {
     const { runtime, world, ipOf } = this.#options;
     return check(handler, { runtime, world, container, id, ip: ipOf(pod), timeoutMs: ms });
+  }
+
+  /** One that has just ended has nothing to be changed. */
+  async #resize({ container, id }: Resize): Promise<Outcome> {
+    const changed = await this.#options.runtime.limitContainer(id, limitsOf(container));
+    return changed.ok || changed.error.reason === 'not-found' ? 'done' : { retry: changed.error.message };
   }
 
   /** Takes as long as it is given; meanwhile others are decided about. */

@@ -21,13 +21,18 @@ export interface RunsSight {
 /** What is known of each container: from its runs, and where the runtime has lost them, from what was last said. */
 export function recordsFrom(sight: RunsSight): ReadonlyMap<string, ContainerRecord> {
   const said = recordsOf(sight.pod.status);
-  const { initContainers = [], containers } = sight.pod.spec;
+  const { initContainers = [], containers, ephemeralContainers = [] } = sight.pod.spec;
+  const isEphemeral = (container: Container): boolean => ephemeralContainers.some(({ name }) => name === container.name);
   const records = new Map<string, ContainerRecord>();
-  for (const container of [...initContainers, ...(containers ?? [])]) {
+  for (const container of [...initContainers, ...(containers ?? []), ...ephemeralContainers]) {
     const record = recordOf(container, sight) ?? lost(said.get(container.name));
     const waiting = sight.memory.waiting.get(container.name);
     const known = record ?? (waiting === undefined ? undefined : nothing);
-    if (known !== undefined) records.set(container.name, { ...known, waiting: mayStart(container, known, sight.pod) ? waiting : undefined });
+    if (known !== undefined)
+      records.set(container.name, {
+        ...known,
+        waiting: isEphemeral(container) ? (known.run === undefined ? waiting : undefined) : mayStart(container, known, sight.pod) ? waiting : undefined,
+      });
   }
   return records;
 }

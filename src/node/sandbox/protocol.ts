@@ -5,7 +5,7 @@
  * A connection begins with one line of JSON. `{"open":"control"}`: lines both ways from then on, calls and answers, and the state of every pod, now and
  * whenever it changes. `{"open":"exec"…}` and its like: one line of answer, then frames both ways until the program has ended.
  */
-import type { AttachOptions, ContainerSpec, ExecOptions, PodSandboxSpec, PodState, RuntimeFailure } from '../runtime.ts';
+import type { AttachOptions, ContainerLimits, ContainerSpec, ExecOptions, PodSandboxSpec, PodState, RuntimeFailure } from '../runtime.ts';
 
 export type Opening =
   | { readonly open: 'control' }
@@ -19,6 +19,7 @@ export type Call =
   | { readonly call: 'remove-pod'; readonly uid: string }
   | { readonly call: 'start-container'; readonly spec: ContainerSpec }
   | { readonly call: 'stop-container'; readonly id: string; readonly graceMs: number }
+  | { readonly call: 'limit-container'; readonly id: string; readonly limits: ContainerLimits }
   | { readonly call: 'remove-container'; readonly id: string };
 
 export type Request = { readonly number: number } & Call;

@@ -4,7 +4,19 @@ import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { Cancel, World } from '../../world/world.ts';
 import type { ContainerMount } from '../contract.ts';
-import type { AttachOptions, ContainerRun, ContainerSpec, ExecOptions, PodSandbox, PodSandboxSpec, PodState, Result, Runtime, Session } from '../runtime.ts';
+import type {
+  AttachOptions,
+  ContainerLimits,
+  ContainerRun,
+  ContainerSpec,
+  ExecOptions,
+  PodSandbox,
+  PodSandboxSpec,
+  PodState,
+  Result,
+  Runtime,
+  Session,
+} from '../runtime.ts';
 import { layoutOf } from './keeper/layout.ts';
 import { oldFiles } from './keeper/log-file.ts';
 import { KeeperLink } from './keeper-link.ts';
@@ -81,6 +93,10 @@ class Sandbox implements Runtime {
 
   async stopContainer(id: string, graceMs: number): Promise<void> {
     await this.#call({ call: 'stop-container', id, graceMs });
+  }
+
+  async limitContainer(id: string, limits: ContainerLimits): Promise<Result<undefined>> {
+    return this.#call<undefined>({ call: 'limit-container', id, limits });
   }
 
   async removeContainer(id: string): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ContainerStatus, Pod } from '../../api/generated/types.ts';
-import { claimsOfPod } from '../../domain/volumes/pods.ts';
+import { claimsOfPod, hasEnded } from '../../domain/volumes/pods.ts';
 import { filesOfContainer, filesOfVolume } from '../volumes/files.ts';
 
 /** An index function: the node that a pod is on, if it is on any. */
@@ -12,6 +12,8 @@ export const need = {
   secret: (key: string): string => `secret ${key}`,
   /** What its node says of volumes. */
   node: (name: string): string => `node ${name}`,
+  /** A pod of the node leaves some of its room. */
+  room: (node: string) => `room ${node}`,
   /** Any change of what has to be attached. */
   attaching: 'attaching',
 } as const;
@@ -19,20 +21,34 @@ export const need = {
 /** An index function: all that a pod on a node may be waiting for, as long as it waits. */
 export function needsOf(pod: Pod): readonly string[] {
   const { metadata, spec, status } = pod;
-  if (nodeOfPod(pod).length === 0 || !isWaiting(pod)) return [];
+  if (nodeOfPod(pod).length === 0) return [];
+  const forRoom = isShort(pod) ? [need.room(spec.nodeName ?? '')] : [];
+  if (!isWaiting(pod)) return forRoom;
   const { namespace = '' } = metadata;
   const files = [
     ...(spec.volumes ?? []).flatMap(filesOfVolume),
-    ...(status.phase === undefined ? [] : [...(spec.initContainers ?? []), ...(spec.containers ?? [])].flatMap(filesOfContainer)),
+    ...(status.phase === undefined
+      ? []
+      : [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])].flatMap(filesOfContainer)),
   ];
   const claims = claimsOfPod(pod).map(need.claim);
   const forClaims = claims.length === 0 ? [] : [...claims, need.node(spec.nodeName ?? ''), need.attaching];
   const forFiles = files.map(({ kind, name }) => (kind === 'configmap' ? need.configMap : need.secret)(`${namespace}/${name}`));
-  return [...new Set([...forClaims, ...forFiles])];
+  return [...new Set([...forRoom, ...forClaims, ...forFiles])];
 }
+
+/** It was to get more than there was. */
+const isShort = ({ status: { conditions = [] } }: Pod): boolean => conditions.some(({ type }) => type === 'PodResizePending');
 
 function isWaiting({ status }: Pod): boolean {
   if (status.phase === 'Succeeded' || status.phase === 'Failed') return false;
   const isHeldUp = ({ state }: ContainerStatus) => state.waiting !== undefined;
-  return status.phase !== 'Running' || [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])].some(isHeldUp);
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status;
+  return status.phase !== 'Running' || [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses].some(isHeldUp);
+}
+
+/** Of a pod that ended, or asks for something else than before: on which node there may be more room now. */
+export function roomLeft({ before, after }: { readonly before: Pod | undefined; readonly after: Pod | undefined }): readonly string[] {
+  if (before === undefined || (after !== undefined && !hasEnded(after) && after.metadata.generation === before.metadata.generation)) return [];
+  return nodeOfPod(before).map(need.room);
 }

@@ -13,7 +13,7 @@ import { semanticallyEqual } from '../../api/validation/equality.ts';
 import { claimsOfPod, hasEnded } from '../../domain/volumes/pods.ts';
 import { type Change, keyOf } from '../../machinery/cache.ts';
 import { type Source, source } from '../../machinery/loop.ts';
-import { need } from './needs.ts';
+import { need, roomLeft } from './needs.ts';
 import type { View } from './view.ts';
 
 export function podWakes(view: View): readonly Source<string>[] {
@@ -21,7 +21,11 @@ export function podWakes(view: View): readonly Source<string>[] {
   const either = <T extends KubeObject>({ before, after }: Change<T>): T | undefined => after ?? before;
   const keyed = (change: Change<KubeObject>) => keyOf(either(change)?.metadata ?? {});
   return [
-    source(podKind, (change) => [...ownKey(view, change), ...claimsLeft(change).flatMap((claim) => waitingFor(need.claim(claim)))]),
+    source(podKind, (change) => [
+      ...ownKey(view, change),
+      ...claimsLeft(change).flatMap((claim) => waitingFor(need.claim(claim))),
+      ...roomLeft(change).flatMap(waitingFor),
+    ]),
     source(persistentVolumeClaimKind, (change) => waitingFor(need.claim(keyed(change)))),
     source(persistentVolumeKind, (change) => claimsOfVolume(change).flatMap((claim) => waitingFor(need.claim(claim)))),
     source(volumeAttachmentKind, (change) => waitingFor(need.node(either(change)?.spec.nodeName ?? ''))),

@@ -49,7 +49,9 @@ export class RuntimeStreams implements PodStreams {
     const run = this.#latest(pod, container);
     if (run?.state.type !== 'running') return notThere(container, pod);
     const opened = await this.#runtime.attach(run.id, options);
-    return opened.ok ? opened : failed(opened.error);
+    if (!opened.ok) return failed(opened.error);
+    // Whoever attached asked for its streams: how it ended is in the pod's status, and kubelets do not tell it here.
+    return { ok: true, value: { ...opened.value, done: opened.value.done.then(() => 0) } };
   }
 
   ports({ metadata: { uid = '' } }: Pod): Promise<Streamed<Ports>> {
@@ -71,7 +73,8 @@ export class RuntimeStreams implements PodStreams {
   /** The run whose log is meant, or in a kubelet's words why there is none. */
   #loggedRun({ metadata, status }: Pod, container: string, previous: boolean): ContainerRun | string {
     const runs = this.#runtime.pod(metadata.uid ?? '')?.runs.filter(({ name }) => name === container) ?? [];
-    const said = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])].find(({ name }) => name === container);
+    const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status;
+    const said = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses].find(({ name }) => name === container);
     const [latest, before] = [runs.at(-1), runs.at(-2)];
     // Of one that waits for its next run, the latest is the previous one.
     const isBetween = latest?.state.type === 'exited' && said?.state.waiting !== undefined;

@@ -21,6 +21,8 @@ export interface Progress {
   readonly statuses: Pick<PodStatus, 'initContainerStatuses' | 'containerStatuses'>;
   readonly phase: Phase;
   readonly sandbox: boolean;
+  /** Why it does not get what it asks for. */
+  readonly resizePending?: Pick<PodCondition, 'reason' | 'message'> | undefined;
 }
 
 /** A pod's conditions: others' as they are, then the node's, in the order and the words of kubelets. */
@@ -35,6 +37,7 @@ export function conditionsOf(progress: Progress, now: number): PodCondition[] {
     sayReady(progress.pod, containersReady, others),
     containersReady,
     { type: 'PodScheduled', status: 'True' },
+    ...(progress.resizePending === undefined ? [] : [{ type: 'PodResizePending', status: 'True', ...progress.resizePending } as const]),
   ];
   const { generation } = metadata;
   return [

@@ -1,21 +1,29 @@
-import type { Container, ContainerState, ContainerStatus, Pod, PodStatus, VolumeMountStatus } from '../../../api/generated/types.ts';
+import type { Container, EphemeralContainer, ContainerState, ContainerStatus, Pod, PodStatus, VolumeMountStatus } from '../../../api/generated/types.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
 import type { ContainerRecord, Exit, Run, RuntimeState } from '../runtime-state.ts';
 
-type Statuses = Pick<PodStatus, 'initContainerStatuses' | 'containerStatuses'>;
+type Statuses = Pick<PodStatus, 'initContainerStatuses' | 'containerStatuses' | 'ephemeralContainerStatuses'>;
 
 /** Init containers in their order, the others by name. */
 export function containerStatuses({ spec }: Pick<Pod, 'spec'>, { containers }: Pick<RuntimeState, 'containers'>): Statuses {
-  const { initContainers = [], containers: regular } = spec;
+  const { initContainers = [], containers: regular, ephemeralContainers = [] } = spec;
   const unstarted = initContainers.length > 0 ? 'PodInitializing' : 'ContainerCreating';
-  const statusOf = (container: Container) => containerStatus(container, containers.get(container.name), unstarted);
+  const statusOf = (container: Container | EphemeralContainer) => containerStatus(container, containers.get(container.name), unstarted);
   return {
     ...(initContainers.length === 0 ? {} : { initContainerStatuses: initContainers.map(statusOf) }),
-    containerStatuses: (regular ?? []).map(statusOf).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    containerStatuses: (regular ?? []).map(statusOf).sort(byName),
+    ...(ephemeralContainers.length === 0 ? {} : { ephemeralContainerStatuses: ephemeralContainers.map(statusOf).map(unprobed).sort(byName) }),
   };
 }
 
-function containerStatus(container: Container, record: ContainerRecord | undefined, unstarted: string): ContainerStatus {
+const byName = (a: ContainerStatus, b: ContainerStatus): number => (a.name < b.name ? -1 : 1);
+
+/** Nobody asks an ephemeral container how it is. */
+function unprobed({ started: _, ...status }: ContainerStatus): ContainerStatus {
+  return { ...status, ready: false };
+}
+
+function containerStatus(container: Container | EphemeralContainer, record: ContainerRecord | undefined, unstarted: string): ContainerStatus {
   const volumeMounts = mountsOf(container);
   return {
     name: container.name,
@@ -55,12 +63,12 @@ function terminated({ id, exitCode, startedAt, finishedAt, reason, message = '' 
   };
 }
 
-function resourcesOf({ resources }: Container): Pick<ContainerStatus, 'allocatedResources' | 'resources'> {
+function resourcesOf({ resources }: Pick<Container, 'resources'>): Pick<ContainerStatus, 'allocatedResources' | 'resources'> {
   const { requests = {} } = resources;
   return { ...(Object.keys(requests).length === 0 ? {} : { allocatedResources: requests }), resources };
 }
 
-const mountsOf = ({ volumeMounts = [] }: Container): VolumeMountStatus[] =>
+const mountsOf = ({ volumeMounts = [] }: Pick<Container, 'volumeMounts'>): VolumeMountStatus[] =>
   volumeMounts.map(({ name, mountPath, readOnly, recursiveReadOnly }) => ({
     name,
     mountPath,
@@ -70,9 +78,13 @@ const mountsOf = ({ volumeMounts = [] }: Container): VolumeMountStatus[] =>
 const isRecursive = (asked: string | undefined): boolean => asked === 'Enabled' || asked === 'IfPossible';
 
 /** What a runtime without a memory of its own knows of containers: what it last said of them. */
-export function recordsOf({ initContainerStatuses = [], containerStatuses: statuses = [] }: PodStatus): ReadonlyMap<string, ContainerRecord> {
+export function recordsOf({
+  initContainerStatuses = [],
+  containerStatuses: statuses = [],
+  ephemeralContainerStatuses = [],
+}: PodStatus): ReadonlyMap<string, ContainerRecord> {
   return new Map(
-    [...initContainerStatuses, ...statuses].flatMap((status) => {
+    [...initContainerStatuses, ...statuses, ...ephemeralContainerStatuses].flatMap((status) => {
       const record = recordOf(status);
       return record === undefined ? [] : [[status.name, record]];
     }),

@@ -14,6 +14,8 @@ export interface PodCourse {
   readonly hostIp: string;
   /** Nothing of it is started any more. */
   readonly terminal?: boolean;
+  /** It asks for more than there is, for this reason. */
+  readonly resizePending?: Failure | undefined;
   /** The node ends it, for this reason. */
   readonly failure?: Failure;
 }
@@ -24,7 +26,7 @@ export interface Failure {
 }
 
 /** `now`: milliseconds since 1970. */
-export function podStatus({ pod, state, hostIp, terminal = false, failure }: PodCourse, now: number): PodStatus {
+export function podStatus({ pod, state, hostIp, terminal = false, resizePending, failure }: PodCourse, now: number): PodStatus {
   const { spec, status: old } = pod;
   const statuses = containerStatuses(pod, state);
   const initialized = (spec.containers ?? []).some(({ name }) => state.containers.get(name)?.run !== undefined);
@@ -33,14 +35,13 @@ export function podStatus({ pod, state, hostIp, terminal = false, failure }: Pod
   return {
     ...observed(pod),
     phase,
-    conditions: conditionsOf({ pod, statuses, phase, sandbox: state.sandbox && !isTerminal(phase) }, now),
+    conditions: conditionsOf({ pod, statuses, phase, sandbox: state.sandbox && !isTerminal(phase), resizePending }, now),
     ...(failure ?? keptReason(old, phase)),
     hostIP: hostIp,
     hostIPs: [{ ip: hostIp }],
     ...(ips[0] === undefined ? {} : { podIP: ips[0], podIPs: ips.map((ip) => ({ ip })) }),
     startTime: old.startTime ?? timestamp(now),
     ...statuses,
-    ...(old.ephemeralContainerStatuses === undefined ? {} : { ephemeralContainerStatuses: old.ephemeralContainerStatuses }),
     qosClass: old.qosClass ?? qosClassOf(pod),
     ...notOfNode(old),
     ...resourcesOf(pod),
@@ -114,7 +115,7 @@ const notOfNode = ({ resourceClaimStatuses, extendedResourceClaimStatus }: PodSt
 });
 
 /** All that the pod asked for was given to it. */
-function resourcesOf(pod: Pod): Pick<PodStatus, 'allocatedResources' | 'resources'> {
+export function resourcesOf(pod: Pick<Pod, 'spec'>): Pick<PodStatus, 'allocatedResources' | 'resources'> {
   const requests = toResourceList(podRequests(pod));
   const limits = toResourceList(podLimits(pod));
   const resources: ResourceRequirements = {

@@ -3,16 +3,16 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import path from 'node:path';
 import type { Duplex, Writable } from 'node:stream';
 import type { Cancel, World } from '../../../world/world.ts';
-import type { ContainerEnd, ContainerRun, ContainerRunState, ContainerSpec, Result } from '../../runtime.ts';
+import type { ContainerEnd, ContainerLimits, ContainerRun, ContainerRunState, ContainerSpec, Result } from '../../runtime.ts';
 import { type ContainerRoot, containerRoot, stageOfSharing } from '../container-root.ts';
 import { containerScript, variablesOf, wrongIn } from '../container-script.ts';
 import { programOf } from '../images.ts';
 import { exitCodeOf } from '../protocol.ts';
 import { inTerminal } from '../terminal.ts';
-import { type Limited, limit } from './control-groups.ts';
+import { joinGroups, type Limited, limit } from './control-groups.ts';
 import type { Layout } from './layout.ts';
 import { LogFile, type LogBounds, oldFiles } from './log-file.ts';
-import { areTooLong, launch, runScript, signal, signalNumber, wordsOf } from './processes.ts';
+import { areTooLong, descendantsOf, launch, runScript, signal, signalNumber, wordsOf } from './processes.ts';
 import type { RootMaker } from './roots.ts';
 import { writeState } from './state-files.ts';
 
@@ -23,6 +23,8 @@ export interface Surroundings {
   readonly roots: RootMaker;
   /** The process that holds the pod's namespaces; undefined: there are none. */
   readonly pause: number | undefined;
+  /** The first process of another container of the pod that runs. */
+  readonly processOf: (container: string) => number | undefined;
   /** Whose state has changed. */
   readonly onChange: () => void;
 }
@@ -96,7 +98,7 @@ export class KeptContainer {
     mkdirSync(this.#logDirectory, { recursive: true, mode: 0o755 });
     const log = new LogFile(this.logFile, world.clock, logBounds);
     writeFileSync(this.#terminationFile, '', { mode: 0o666 });
-    this.#limited = limit(layout.group, this.run.id.slice(0, 32), { ...this.spec.resources, readOnlyDevices: readOnlyDevices(this.spec) });
+    this.#limited = this.#limitedBy(this.spec.resources);
     const program = programOf(this.spec);
     const inside = this.spec.tty ? inTerminal(program) : program;
     const texts = [...variablesOf(this.spec), ...inside];
@@ -119,6 +121,22 @@ export class KeptContainer {
       });
     }
     return this.#follow(child, log);
+  }
+
+  /** From now on it may use so much. False: it does not run. */
+  limit(limits: ContainerLimits): boolean {
+    if (this.#pid === undefined) return false;
+    const before = this.groups;
+    this.#limited = this.#limitedBy(limits);
+    joinGroups(
+      this.groups.filter((group) => !before.includes(group)),
+      descendantsOf(this.#pid),
+    );
+    return true;
+  }
+
+  #limitedBy(limits: ContainerLimits): Limited {
+    return limit(this.#around.layout.group, this.run.id.slice(0, 32), { ...limits, readOnlyDevices: readOnlyDevices(this.spec) });
   }
 
   listen(listener: Listener): Cancel {
@@ -185,12 +203,14 @@ export class KeptContainer {
   #command(): readonly string[] {
     const { layout, pause } = this.#around;
     const join = pause === undefined ? [] : ['nsenter', '-t', String(pause), ...layout.podNamespaces(this.spec.podUid)];
-    const pids = this.spec.hostPid ? [] : ['--pid'];
+    const target = this.spec.processesOf === undefined ? undefined : this.#around.processOf(this.spec.processesOf);
+    const enter = target === undefined ? [] : ['nsenter', '-t', String(target), '--pid'];
+    const pids = this.spec.hostPid || target !== undefined ? [] : ['--pid'];
     // Mounts that the container shares with the host are as they were; all others follow the host's, and not the other way round.
     const propagation = this.#isSharing ? 'unchanged' : 'slave';
     // The first child of who unshares the process ids is the container's first process. This shell tells what became of it, which unshare --fork does not
     // if SIGKILL ended it.
-    return [...join, 'unshare', '--mount', '--propagation', propagation, ...pids, 'sh', '-c', 'sh -c "$0"; exit $?', runScript];
+    return [...join, ...enter, 'unshare', '--mount', '--propagation', propagation, ...pids, 'sh', '-c', 'sh -c "$0"; exit $?', runScript];
   }
 
   #follow(child: ChildProcess, log: LogFile): Promise<Result<ContainerRun>> {

@@ -69,6 +69,11 @@ function separate(group: string, name: string, { cpuMilli, cpuRequestMilli, memo
   return of(directories, memory === undefined ? undefined : path.join(memory, 'memory.oom_control'));
 }
 
+/** Processes that ran before there was anything to limit them by. */
+export function joinGroups(directories: readonly string[], pids: readonly number[]): void {
+  for (const directory of directories) for (const pid of pids) tryWrite(path.join(directory, 'cgroup.procs'), String(pid));
+}
+
 /** Takes away a group that nobody is in any more, and what is left in it. */
 export function removeGroup(group: string): void {
   for (const controller of ['', 'memory', 'cpu', 'devices']) {

@@ -197,6 +197,11 @@ class Keeper {
       case 'stop-container':
         await this.#container(call.id)?.stop(call.graceMs);
         return done;
+      case 'limit-container': {
+        const container = this.#container(call.id);
+        if (container?.limit(call.limits) === true) return done;
+        return { ok: false, error: { reason: 'not-found', message: 'no such container runs' } };
+      }
       case 'remove-container':
         for (const pod of this.#pods.values()) pod.removeContainer(call.id);
         return done;

@@ -16,7 +16,7 @@ export interface PodNotes {
   readonly ips: readonly string[];
 }
 
-export interface PodSurroundings extends Omit<Surroundings, 'pause' | 'onChange'> {
+export interface PodSurroundings extends Omit<Surroundings, 'pause' | 'processOf' | 'onChange'> {
   readonly network: Network;
   readonly onChange: (uid: string) => void;
 }
@@ -126,7 +126,12 @@ export class KeptPod {
   }
 
   #keep(notes: ContainerNotes): KeptContainer {
-    const container = new KeptContainer(notes, { ...this.#around, pause: this.#notes.pause, onChange: () => this.#around.onChange(this.uid) });
+    const container = new KeptContainer(notes, {
+      ...this.#around,
+      pause: this.#notes.pause,
+      processOf: (name) => this.#containers.findLast(({ run }) => run.name === name && run.state.type === 'running')?.pid,
+      onChange: () => this.#around.onChange(this.uid),
+    });
     this.#containers.push(container);
     return container;
   }

@@ -92,6 +92,9 @@ export function childrenOf(pid: number): readonly number[] {
   }
 }
 
+/** The process itself, and all that it started. */
+export const descendantsOf = (pid: number): readonly number[] => [pid, ...childrenOf(pid).flatMap(descendantsOf)];
+
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,0 +1,127 @@
+/** What a pod has been given, when it asks for something else than before: in the words of kubelets. */
+import type { Container, ContainerStatus, Pod, PodSpec, ResourceRequirements } from '../../api/generated/types.ts';
+import { sameMeaning } from '../../api/kinds/workloads/same-meaning.ts';
+import { without } from '../../api/kinds/workloads/without.ts';
+import { type AdmissionSight, shortage } from './admission.ts';
+import { type Failure, resourcesOf } from './status/pod-status.ts';
+
+export interface Allocation {
+  /** The pod with what it has: what it asks for, or as long as there is no room for that, what it had. */
+  readonly pod: Pod;
+  /** Those whose resources are changed now, and run. */
+  readonly changed: readonly Resized[];
+  /** Why it does not get what it asks for. */
+  readonly pending?: Failure;
+  /** To be said, now that something has changed. */
+  readonly events: readonly (Failure & { readonly type: 'Normal' | 'Warning' })[];
+}
+
+export interface Resized {
+  readonly container: Container;
+  /** It has to be started anew for that. */
+  readonly restarts: boolean;
+}
+
+/**
+ * What the status says of running containers is what they have; the spec, what they are to have. If the node has room for the difference they get it at
+ * once; if not, they keep what they have, and are looked at again whenever a pod of the node changes.
+ */
+export function allocate(sight: Omit<AdmissionSight, 'others'> & { readonly others: () => readonly Pod[] }): Allocation {
+  const { pod } = sight;
+  const had = whatItHad(pod);
+  if (had === undefined) return { pod, changed: [], events: [] };
+  const lacking = shortage({ ...sight, others: sight.others() });
+  if (lacking !== undefined) {
+    const pending = { reason: 'Deferred', message: lacking.message };
+    return { pod: { ...pod, spec: had }, changed: [], pending, events: isSaid(pod) ? [] : [{ type: 'Warning', ...pendingMessage(pod, lacking) }] };
+  }
+  const changed = changedContainers(pod, had);
+  const events = ['started', 'completed'].map(
+    (how) => ({ type: 'Normal', reason: how === 'started' ? 'ResizeStarted' : 'ResizeCompleted', message: told(pod, how) }) as const,
+  );
+  return { pod, changed, events };
+}
+
+const lists = ['initContainers', 'containers'] as const;
+
+/** The spec with the resources that the status tells of; undefined: they are those of the spec. */
+function whatItHad({ spec, status }: Pod): PodSpec | undefined {
+  let isOther = false;
+  const had: PodSpec = { ...spec };
+  for (const list of lists) {
+    const statuses = statusesOf(status[list === 'containers' ? 'containerStatuses' : 'initContainerStatuses']);
+    const containers = spec[list]?.map((container) => {
+      const resources = statuses.get(container.name)?.resources;
+      if (resources === undefined || sameMeaning(resources, container.resources)) return container;
+      isOther = true;
+      return { ...container, resources };
+    });
+    if (containers !== undefined) had[list] = containers;
+  }
+  const podLevel = sameMeaning(resourcesOf({ spec }).resources, status.resources) ? undefined : podLevelBefore(spec, status.resources);
+  if (podLevel === undefined) return isOther ? had : undefined;
+  return { ...had, resources: podLevel };
+}
+
+const statusesOf = (statuses: readonly ContainerStatus[] = []): ReadonlyMap<string, ContainerStatus> => new Map(statuses.map((each) => [each.name, each]));
+
+/** A pod that says something of itself as a whole has just that. */
+function podLevelBefore({ resources }: PodSpec, before: ResourceRequirements | undefined): ResourceRequirements | undefined {
+  if (resources === undefined || before === undefined) return undefined;
+  const said = without(resources, 'claims');
+  const had: ResourceRequirements = {};
+  for (const list of ['limits', 'requests'] as const) {
+    const names = Object.keys(said[list] ?? {}).filter((name) => before[list]?.[name] !== undefined);
+    if (names.length > 0) had[list] = Object.fromEntries(names.map((name) => [name, before[list]?.[name] ?? '']));
+  }
+  return sameMeaning(had, said) ? undefined : had;
+}
+
+function changedContainers({ spec, status }: Pod, had: PodSpec): Resized[] {
+  const running = statusesOf([...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])].filter(({ state }) => state.running !== undefined));
+  return lists.flatMap((list) =>
+    (spec[list] ?? []).flatMap((container, i) => {
+      const before = had[list]?.[i]?.resources ?? {};
+      if (!running.has(container.name) || sameMeaning(before, container.resources)) return [];
+      return [{ container, restarts: mustRestart(container, before) }];
+    }),
+  );
+}
+
+function mustRestart({ resources, resizePolicy = [] }: Container, before: ResourceRequirements): boolean {
+  return resizePolicy.some(({ resourceName: name, restartPolicy }) => {
+    const isOther = (['limits', 'requests'] as const).some(
+      (list) => !sameMeaning({ limits: pick(resources[list], name) }, { limits: pick(before[list], name) }),
+    );
+    return restartPolicy === 'RestartContainer' && isOther;
+  });
+}
+
+const pick = (amounts: Readonly<Record<string, string>> = {}, name: string): Readonly<Record<string, string>> =>
+  amounts[name] === undefined ? {} : { [name]: amounts[name] };
+
+/** It was said of this very generation. */
+const isSaid = ({ metadata, status }: Pod): boolean =>
+  (status.conditions ?? []).some(({ type, observedGeneration }) => type === 'PodResizePending' && observedGeneration === metadata.generation);
+
+const pendingMessage = (pod: Pod, { reason, message }: Failure): Failure => ({ reason: 'ResizeDeferred', message: told(pod, reason, message) });
+
+/** 'Pod resize started: {"containers":[…],"generation":2}' */
+function told({ metadata, spec }: Pod, how: string, error = ''): string {
+  const summary = (containers: readonly Container[] | null | undefined) =>
+    (containers ?? []).map(({ name, resources }) => ({ name, resources: ordered(resources) }));
+  const [init, regular] = [summary(spec.initContainers), summary(spec.containers)];
+  const all = {
+    ...(init.length === 0 ? {} : { initContainers: init }),
+    ...(regular.length === 0 ? {} : { containers: regular }),
+    generation: metadata.generation ?? 0,
+    ...(error === '' ? {} : { error }),
+  };
+  return `Pod resize ${how}: ${JSON.stringify(all)}`;
+}
+
+/** Limits first and names in order, as Go prints them. */
+function ordered({ limits, requests }: ResourceRequirements): object {
+  const sorted = (amounts: Readonly<Record<string, string>>) => Object.fromEntries(Object.entries(amounts).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return { ...(limits === undefined ? {} : { limits: sorted(limits) }), ...(requests === undefined ? {} : { requests: sorted(requests) }) };
+}
