@@ -107,6 +107,41 @@ describeWithSandboxes('pods that run', () => {
     expect(terminal.stdout).toContain('a terminal');
   });
 
+  test('debug: a container beside the others, with the processes of one of them', async () => {
+    const look = "sh -c 'ps ax; read line; echo got $line; exit 3'";
+    const debug = await bash(`echo word | kubectl debug -i web --image=busybox --target=app --profile=general -c debugger -- ${look}`);
+    // kubectl attaches to what may have begun long ago: what came before is in the log.
+    expect(debug.code).toBe(0);
+    const state = 'jsonpath={.status.ephemeralContainerStatuses[0].state.terminated.exitCode}';
+    await expect.poll(async () => (await moor.kubectl('get', 'pod', 'web', '-o', state)).stdout).toBe('3');
+    const logs = await moor.kubectl('logs', 'web', '-c', 'debugger');
+    expect(logs.stdout).toContain('echo ready >/tmp/ready');
+    expect(logs.stdout).toContain('got word\n');
+    expect(await moor.kubectl('get', 'pod', 'web', '-o', 'jsonpath={.status.phase} {.status.containerStatuses[*].ready}')).toMatchObject({
+      stdout: 'Running true true',
+    });
+  });
+
+  test('patch --subresource resize: the container that runs may use more, and says so', async () => {
+    const limits = (cpu: string) => JSON.stringify({ spec: { containers: [{ name: 'app', resources: { limits: { cpu }, requests: { cpu: '50m' } } }] } });
+    const refused = await moor.kubectl('patch', 'pod', 'web', '--subresource', 'resize', '-p', limits('200m'));
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: 'The Pod "web" is invalid: spec: Invalid value: "BestEffort": Pod QOS Class may not change as a result of resizing\n',
+    });
+    const pod = {
+      metadata: { name: 'sized' },
+      spec: { terminationGracePeriodSeconds: 1, containers: [{ name: 'app', image: 'pause', resources: { requests: { cpu: '10m' } } }] },
+    };
+    expect(await moor.kubectlWith(JSON.stringify({ apiVersion: 'v1', kind: 'Pod', ...pod }), 'apply', '-f', '-')).toMatchObject({ code: 0 });
+    expect(await moor.kubectl('wait', '--for=condition=Ready', 'pod/sized', '--timeout=60s')).toMatchObject({ code: 0 });
+    expect(await moor.kubectl('patch', 'pod', 'sized', '--subresource', 'resize', '-p', limits('200m'))).toMatchObject({ code: 0 });
+    const has = 'jsonpath={.status.containerStatuses[0].resources.limits.cpu} {.status.containerStatuses[0].restartCount} {.status.observedGeneration}';
+    await expect.poll(async () => (await moor.kubectl('get', 'pod', 'sized', '-o', has)).stdout).toBe('200m 0 2');
+    expect(await moor.kubectlEditing('sed -i "0,/cpu: 200m/s//cpu: 300m/"', 'edit', 'pod', 'sized', '--subresource', 'resize')).toMatchObject({ code: 0 });
+    await expect.poll(async () => (await moor.kubectl('get', 'pod', 'sized', '-o', has)).stdout).toBe('300m 0 3');
+  });
+
   test('cp: there and back', async () => {
     const [there, back] = [path.join(dataDir, 'there'), path.join(dataDir, 'back')];
     writeFileSync(there, 'x'.repeat(1_000_000));
@@ -138,7 +173,7 @@ describeWithSandboxes('pods that run', () => {
     expect(
       (await moor.kubectl('get', 'pod', 'web', '-o', 'jsonpath={.status.containerStatuses[*].containerID} {.status.containerStatuses[*].restartCount}')).stdout,
     ).toBe(`${before} 0 0`);
-    expect(await moor.kubectl('delete', 'pod', 'web', 'crash', 'short', '--timeout=60s')).toMatchObject({ code: 0 });
+    expect(await moor.kubectl('delete', 'pod', 'web', 'crash', 'short', 'sized', '--timeout=60s')).toMatchObject({ code: 0 });
     expect((await moor.kubectl('get', 'pods')).stderr).toBe('No resources found in default namespace.\n');
   });
 });
