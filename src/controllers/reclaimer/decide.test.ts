@@ -95,6 +95,18 @@ describe('Delete', () => {
     expect(brief(run({ intent: afterDeleted(intent) }).actions)).toEqual(['delete VolumeIntent']);
   });
 
+  it('does not begin where the volume may go at any moment, as with external provisioners; what was begun is finished', () => {
+    const driver = { ...hostPathDriver, name: 'disks.example.com' };
+    const going = (finalizers: string[]) =>
+      released('Delete', {}, { annotations: { 'pv.kubernetes.io/provisioned-by': driver.name }, finalizers, deletionTimestamp: '2025-01-01T00:00:00Z' });
+    const [kept, givenUp] = [going(['external-provisioner.volume.kubernetes.io/finalizer']), going(['kubernetes.io/pv-protection'])];
+    expect(brief(run({ volume: kept, drivers: [driver] }).actions)).toEqual(['confirmClaimGone', 'create VolumeIntent']);
+    expect(brief(run({ volume: givenUp, drivers: [driver] }).actions)).toEqual([]);
+    expect(brief(run({ volume: givenUp, drivers: [driver], intent }).actions)).toEqual(['confirmClaimGone', 'deleteAsset']);
+    const inTree = { ...volume, metadata: { ...volume.metadata, finalizers: ['x/y'], deletionTimestamp: '2025-01-01T00:00:00Z' } };
+    expect(brief(run({ volume: inTree }).actions)).toEqual(['confirmClaimGone', 'create VolumeIntent']);
+  });
+
   it('that failed marks the volume once, and is tried again in time', () => {
     const failing = afterFailure(intent, { message: 'busy', final: true }, 0);
     const first = run({ volume, intent: failing }, 1);

@@ -9,7 +9,7 @@ import type { DriverFacts } from '../../domain/volumes/driver-facts.ts';
 import { isFor, newIntent, type VolumeIntent, waitsUntil } from '../../domain/volumes/intent.ts';
 import type { Volume } from '../../domain/volumes/volume.ts';
 import { type DeleteIntent, fail, type ReclaimerAction } from './actions.ts';
-import { deleterOf, withoutOwnFinalizers, withUpkeep } from './ownership.ts';
+import { deleterOf, isGivenUp, withoutOwnFinalizers, withUpkeep } from './ownership.ts';
 import { dropScrub, scrub, type ScrubSurroundings } from './scrub.ts';
 
 export interface Seen extends ScrubSurroundings {
@@ -124,6 +124,8 @@ function deleteVolume(what: Reclaim, intent: DeleteIntent | undefined): Reclaime
     case 'driver':
       break;
   }
+  if (intent === undefined && isGivenUp(volume))
+    return { actions: [], reasons: [because('GivenUp', 'its deletion was asked for while its data was to be kept', 'nobody')] };
   // As external provisioners do: a backend refuses to delete what is attached, or worse, does not.
   const nodes = seen.attachedTo(volume.name);
   if (nodes.length > 0) {

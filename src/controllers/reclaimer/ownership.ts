@@ -65,6 +65,13 @@ export function withUpkeep(volume: Volume, drivers: Drivers): PersistentVolume {
   }
 }
 
+/**
+ * The volume may go at any moment, and its asset stays: somebody deleted it while the policy was Retain, so there is no finalizer, and none can be added.
+ * External provisioners (v13) do not begin to delete the asset then; Kubernetes' own plugins (v1.36.4) do not look.
+ */
+export const isGivenUp = ({ object, deleting, provisionedBy }: Volume): boolean =>
+  deleting && provisionedBy !== undefined && !isInTree(provisionedBy) && !hasFinalizer(object, finalizers.externalProvisioner);
+
 export const withoutOwnFinalizers = ({ object }: Volume): PersistentVolume =>
   without(without(object, finalizers.inTreeProvisioner), finalizers.externalProvisioner);
 

@@ -85,14 +85,3 @@ export const runsWithDisk: Invariant = {
     return missing === undefined ? undefined : `pod ${change.key} runs on ${node} without its disk ${missing.handle}`;
   },
 };
-
-/** What a driver can attach to a node, as its CSINode says. `untilMs`: from then on classes may be missing, and the scheduler cannot count what waits for them. */
-export const withinLimit = (limit: number | undefined, untilMs: number): Invariant => ({
-  name: "no attach count exceeds the node's limit",
-  check: (change, facts, now) => {
-    if (limit === undefined || now >= untilMs || change.type !== 'disk' || change.change.type !== 'attached') return undefined;
-    const { node } = change.change;
-    const count = Array.from(facts.attached.values()).filter((nodes) => nodes.has(node)).length;
-    return count <= limit ? undefined : `${count} disks are attached to node ${node}, which takes ${limit}`;
-  },
-});

@@ -1,4 +1,4 @@
-import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, StatefulSet, VolumeAttachment } from '../../api/generated/types.ts';
+import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, StatefulSet, StorageClass, VolumeAttachment } from '../../api/generated/types.ts';
 import type { VolumeIntent } from '../../api/kinds/mooring/volume-intent.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { DiskChange } from '../disks.ts';
@@ -12,6 +12,7 @@ export const watchedKinds = {
   attachment: '/registry/storage.k8s.io/volumeattachments/',
   intent: '/registry/mooring.dev/volumeintents/',
   set: '/registry/apps/statefulsets/',
+  class: '/registry/storage.k8s.io/storageclasses/',
 } as const;
 
 export type WatchedKind = keyof typeof watchedKinds;
@@ -24,6 +25,7 @@ export interface Watched {
   attachment: VolumeAttachment;
   intent: VolumeIntent;
   set: StatefulSet;
+  class: StorageClass;
 }
 
 /** One object of a transaction, as it was before and as it is now. */
@@ -53,6 +55,7 @@ export class Facts {
   readonly attachments = new Map<string, VolumeAttachment>();
   readonly intents = new Map<string, VolumeIntent>();
   readonly sets = new Map<string, StatefulSet>();
+  readonly classes = new Map<string, StorageClass>();
   /** The names of volumes, by the handles of their disks. */
   readonly #volumesOfDisk = new Map<string, Set<string>>();
   /** Sizes, by handle. */
@@ -133,6 +136,8 @@ export class Facts {
         return this.intents;
       case 'set':
         return this.sets;
+      case 'class':
+        return this.classes;
     }
   }
 

@@ -1,6 +1,7 @@
-import { mayBeMounted, mountedStays, onePod, oneWriter, runsWithDisk, withinLimit } from './attaching.ts';
+import { mayBeMounted, mountedStays, onePod, oneWriter, runsWithDisk } from './attaching.ts';
 import { boundMutually, boundOnce, goingIsNotGiven, noMoreThanTheDisk, releasedAfterClaim } from './binding.ts';
 import type { Invariant } from './invariant.ts';
+import { withinLimit } from './limit.ts';
 import { boundVolumeStays, claimInUseStays, deposedWriteNothing } from './protection.ts';
 import { deletedAfterClaim, deletedOnce, givenBackClean, intentBeforeEffect, madeOnce, notOfferedUnscrubbed, retained } from './reclaiming.ts';
 import { noSurplus, retainedClaimsStay, staysInOutage } from './workloads.ts';
@@ -8,8 +9,6 @@ import { noSurplus, retainedClaimsStay, staysInOutage } from './workloads.ts';
 interface InvariantOptions {
   /** How many volumes a node takes. */
   readonly volumeLimit: number | undefined;
-  /** When the first class is deleted. */
-  readonly classesUntilMs?: number;
   /** Of each Deployment, in a world in which nothing fails. */
   readonly mostReplicas?: ReadonlyMap<string, number> | undefined;
   /** Nothing keeps controllers from their work: neither they nor the server nor their clocks fail. */
@@ -17,12 +16,7 @@ interface InvariantOptions {
 }
 
 /** All of them, for one run: some remember. */
-export const invariantsOf = ({
-  volumeLimit,
-  classesUntilMs = Infinity,
-  mostReplicas = new Map(),
-  controllersAreWell = false,
-}: InvariantOptions): readonly Invariant[] => [
+export const invariantsOf = ({ volumeLimit, mostReplicas = new Map(), controllersAreWell = false }: InvariantOptions): readonly Invariant[] => [
   boundMutually,
   boundOnce,
   goingIsNotGiven,
@@ -33,14 +27,14 @@ export const invariantsOf = ({
   mountedStays,
   mayBeMounted,
   runsWithDisk,
-  withinLimit(volumeLimit, classesUntilMs),
+  withinLimit(volumeLimit),
   retained(),
   deletedAfterClaim,
   deletedOnce(),
   notOfferedUnscrubbed(),
   givenBackClean,
   madeOnce,
-  intentBeforeEffect,
+  intentBeforeEffect(),
   claimInUseStays,
   boundVolumeStays,
   deposedWriteNothing,

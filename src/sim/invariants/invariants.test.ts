@@ -1,12 +1,13 @@
 /** Each invariant can fail, and does not where it must not. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { put } from '../../store/contract.ts';
 import { openMemoryStore } from '../../store/memory/memory-store.ts';
 import { leftUndone } from '../worlds/end-state.ts';
 import { mountedStays, onePod } from './attaching.ts';
 import type { Invariant } from './invariant.ts';
 import { Observer, type Violation } from './observer.ts';
-import { notOfferedUnscrubbed, retained } from './reclaiming.ts';
+import { withinLimit } from './limit.ts';
+import { deletedAfterClaim, intentBeforeEffect, notOfferedUnscrubbed, retained } from './reclaiming.ts';
 
 const outOfService = { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' };
 
@@ -18,14 +19,17 @@ async function watched(...invariants: readonly Invariant[]) {
   const write = async (key: string, object: object) => {
     await store.transact({ compares: [], writes: [put(`/registry/${key}`, Buffer.from(JSON.stringify(object)))] });
   };
+  const remove = (key: string) => store.transact({ compares: [], writes: [{ type: 'delete', key: `/registry/${key}` }] });
   return {
     observer,
     time,
+    write,
     names: () => violations.map(({ invariant }) => invariant),
     node: (status: 'True' | 'Unknown', taints: readonly object[] = []) =>
       write('nodes/n', { metadata: { name: 'n' }, spec: { taints }, status: { conditions: [{ type: 'Ready', status }] } }),
     volume: (phase: string, spec: object) => write('persistentvolumes/v', { metadata: { name: 'v' }, spec, status: { phase } }),
-    removeVolume: () => store.transact({ compares: [], writes: [{ type: 'delete', key: '/registry/persistentvolumes/v' }] }),
+    remove,
+    removeVolume: () => remove('persistentvolumes/v'),
     claim: (mode: string) =>
       write('persistentvolumeclaims/default/c', {
         metadata: { name: 'c', namespace: 'default', uid: 'u' },
@@ -124,4 +128,80 @@ test('a node that is ready again and still marked is something left undone', asy
   expect(leftUndone(observer.facts)).toBeUndefined();
   await node('True', [outOfService]);
   expect(leftUndone(observer.facts)).toBe('node n is ready, and still marked as one that is not');
+});
+
+test('a claim that has got another volume does not keep the one that was made for it', async () => {
+  const seen = await watched(deletedAfterClaim);
+  await seen.volume('Released', bound('Delete'));
+  const claim = (volumeName: string) =>
+    seen.write('persistentvolumeclaims/default/c', { metadata: { name: 'c', uid: 'u' }, spec: { volumeName }, status: { phase: 'Bound' } });
+  await claim('other');
+  seen.observer.disk({ type: 'deleted', handle: 'd' });
+  expect(seen.names()).toEqual([]);
+  for (const volumeName of ['v', '']) {
+    await claim(volumeName);
+    seen.observer.disk({ type: 'deleted', handle: 'd' });
+  }
+  expect(seen.names()).toEqual([deletedAfterClaim.name, deletedAfterClaim.name]);
+});
+
+const guard = 'external-provisioner.volume.kubernetes.io/finalizer';
+
+test.each([
+  ['was always to be deleted', [['Delete', guard], ['Delete']], 1],
+  ['lost its finalizer to Retain, and is to be deleted again', [['Delete', guard], ['Retain'], ['Delete']], 0],
+  ['had its finalizer again', [['Retain'], ['Delete', guard], ['Delete']], 1],
+])('a volume that %s leaves its disk behind', async (_, states, count) => {
+  const seen = await watched(intentBeforeEffect());
+  seen.observer.facts.changeDisk({ type: 'created', handle: 'd', capacity: '1Gi' });
+  for (const [policy = '', ...finalizers] of states) {
+    const metadata = { name: 'v', finalizers, annotations: { 'pv.kubernetes.io/provisioned-by': 'd' } };
+    await seen.write('persistentvolumes/v', { metadata, spec: bound(policy), status: { phase: 'Released' } });
+  }
+  await seen.removeVolume();
+  expect(seen.names()).toHaveLength(count);
+});
+
+describe('a disk more than a node takes', () => {
+  /** Of a class that waits for pods; what comes to pass before the claim has its volume. */
+  async function attached(meanwhile: (step: { chooseNode: () => Promise<void>; deleteClass: () => Promise<unknown> }) => Promise<void>) {
+    const seen = await watched(withinLimit(0));
+    const claim = (annotations: object, volumeName?: string) =>
+      seen.write('persistentvolumeclaims/default/c', {
+        metadata: { name: 'c', namespace: 'default', uid: 'u', annotations },
+        spec: { storageClassName: 'late', volumeName },
+        status: {},
+      });
+    const chosen = { 'volume.kubernetes.io/selected-node': 'n' };
+    await seen.write('storage.k8s.io/storageclasses/late', { metadata: { name: 'late' }, volumeBindingMode: 'WaitForFirstConsumer' });
+    await claim({});
+    await meanwhile({ chooseNode: () => claim(chosen), deleteClass: () => seen.remove('storage.k8s.io/storageclasses/late') });
+    await seen.volume('Bound', bound('Delete'));
+    await claim(chosen, 'v');
+    seen.time.now += 200_000;
+    seen.observer.disk({ type: 'attached', handle: 'd', node: 'n' });
+    return seen.names().length;
+  }
+
+  test('is found out', async () => {
+    expect(await attached(({ chooseNode }) => chooseNode())).toBe(1);
+  });
+
+  test('is excused if the class was deleted while the disk was waited for', async () => {
+    const inOrder = async ({ chooseNode, deleteClass }: { chooseNode: () => Promise<void>; deleteClass: () => Promise<unknown> }) => {
+      await chooseNode();
+      await deleteClass();
+    };
+    expect(await attached(inOrder)).toBe(0);
+  });
+
+  test('is found out also after some other class was deleted', async () => {
+    const seen = await watched(withinLimit(0));
+    await seen.write('storage.k8s.io/storageclasses/other', { metadata: { name: 'other' }, volumeBindingMode: 'WaitForFirstConsumer' });
+    await seen.remove('storage.k8s.io/storageclasses/other');
+    await seen.volume('Bound', bound('Delete'));
+    await seen.claim('ReadWriteOnce');
+    seen.observer.disk({ type: 'attached', handle: 'd', node: 'n' });
+    expect(seen.names()).toHaveLength(1);
+  });
 });

@@ -2,11 +2,12 @@ import type { PersistentVolume } from '../../api/generated/types.ts';
 import { claimKeyOf, type Facts, isProvisioned } from './facts.ts';
 import type { Invariant } from './invariant.ts';
 
-/** Whether a claim that lives has the volume. */
+/** Whether a claim that lives has the volume. A claim that got another one while this was being made has no use for it; as in Kubernetes (v1.36.4, `syncVolume`) it goes. */
 function owner(facts: Facts, handle: string): string | undefined {
   for (const volume of facts.volumesOf(handle)) {
     const key = claimKeyOf(volume);
-    if (facts.claimByUid(volume.spec.claimRef?.uid, key) !== undefined) return key;
+    const claim = facts.claimByUid(volume.spec.claimRef?.uid, key);
+    if (claim !== undefined && ['', volume.metadata.name].includes(claim.spec.volumeName ?? '')) return key;
   }
   return undefined;
 }
@@ -95,18 +96,42 @@ export const madeOnce: Invariant = {
   },
 };
 
-export const intentBeforeEffect: Invariant = {
-  name: 'every backend volume is reachable from an intent or a PersistentVolume',
-  check: (change, facts) => {
-    if (change.type === 'disk') return change.change.type === 'created' ? orphan(facts, change.change.handle) : undefined;
-    if (change.type !== 'intent' && change.type !== 'volume') return undefined;
-    if (change.after !== undefined || change.before === undefined) return undefined;
-    // Who deletes a volume that is to be retained, or that was written down by hand, keeps the disk, and knows it.
-    if (change.type === 'volume' && (change.before.spec.persistentVolumeReclaimPolicy !== 'Delete' || !isProvisioned(change.before))) return undefined;
-    const handle = change.type === 'volume' ? change.before.spec.csi?.volumeHandle : `disk-${change.key}`;
-    return handle === undefined ? undefined : orphan(facts, handle);
-  },
-};
+export function intentBeforeEffect(): Invariant {
+  const unguarded = new UnguardedVolumes();
+  return {
+    name: 'every backend volume is reachable from an intent or a PersistentVolume',
+    check: (change, facts) => {
+      if (change.type === 'disk') return change.change.type === 'created' ? orphan(facts, change.change.handle) : undefined;
+      if (change.type !== 'intent' && change.type !== 'volume') return undefined;
+      if (change.type === 'volume' && change.after !== undefined) unguarded.see(change.key, change.after);
+      if (change.after !== undefined || change.before === undefined) return undefined;
+      // Who deletes a volume that is to be retained, or that was written down by hand, keeps the disk, and knows it.
+      if (unguarded.has(change.key) || (change.type === 'volume' && !isProvisioned(change.before))) return undefined;
+      const handle = change.type === 'volume' ? change.before.spec.csi?.volumeHandle : `disk-${change.key}`;
+      return handle === undefined ? undefined : orphan(facts, handle);
+    },
+  };
+}
+
+const guard = 'external-provisioner.volume.kubernetes.io/finalizer';
+
+/**
+ * The provisioner's finalizer keeps a volume until its disk is deleted. It is taken off where the policy is another one than Delete, and cannot be put back
+ * once the volume is being deleted: as with external provisioners (v13, `shouldDelete`) the disk then stays, also if the policy becomes Delete in the end.
+ */
+class UnguardedVolumes {
+  readonly #names = new Set<string>();
+
+  see(name: string, { metadata, spec }: PersistentVolume): void {
+    if (spec.persistentVolumeReclaimPolicy !== 'Delete') this.#names.add(name);
+    else if (metadata.finalizers?.includes(guard) === true) this.#names.delete(name);
+  }
+
+  /** Also after it is gone: what was to be done to it is dropped later. */
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+}
 
 function orphan(facts: Facts, handle: string): string | undefined {
   if (!facts.disks.has(handle) || facts.volumesOf(handle).length > 0) return undefined;

@@ -62,7 +62,6 @@ export class RunningWorld {
     this.observer = new Observer({
       invariants: invariantsOf({
         volumeLimit: plan.settings.volumeLimit,
-        classesUntilMs: Math.min(...plan.happenings.flatMap(({ at, action }) => (action.do === 'delete-class' ? at : []))),
         mostReplicas: plan.faults.length === 0 ? mostReplicas(plan) : undefined,
         controllersAreWell: controllersAreWell(plan),
       }),
@@ -73,7 +72,7 @@ export class RunningWorld {
       },
       onViolation,
     });
-    const attempts = new AttachAttempts(this.observer.facts);
+    const attempts = new AttachAttempts(this.observer.facts, () => world.clock.monotonic());
     this.disks.refuses = (placement) => attempts.refusal(placement);
     const { store, bindsTogether } = plan.settings;
     this.cluster = SimulatedCluster.prepare(world, {

@@ -100,6 +100,7 @@ const features: { readonly [K in WatchedKind]: (object: Watched[K]) => Features 
   attachment: ({ spec, status }) => ({ of: spec.source.persistentVolumeName ?? '', node: spec.nodeName, attached: String(status?.attached ?? false) }),
   intent: ({ spec, status }) => ({ to: spec.operation, phase: status.phase }),
   set: ({ spec, status }) => ({ replicas: String(spec.replicas), ready: String(status.readyReplicas ?? 0) }),
+  class: ({ reclaimPolicy, volumeBindingMode }) => ({ policy: reclaimPolicy ?? '', binding: volumeBindingMode ?? '' }),
 };
 
 /** 'kubernetes.io/csi/disks.example.com^disk-a' is disk-a. */
