@@ -1,7 +1,7 @@
 /** Claims for which a volume has to be made: by whom, and what keeps them. */
 import { type CreateIntent, provisionedName } from '../controllers/provisioner/actions.ts';
 import { decide } from '../controllers/provisioner/decide.ts';
-import { type Need, needOf, type Refusal, servedBy } from '../controllers/provisioner/need.ts';
+import { type Need, needOf, type Refusal } from '../controllers/provisioner/need.ts';
 import { annotations } from '../domain/volumes/annotations.ts';
 import type { Claim } from '../domain/volumes/claim.ts';
 import { isFor } from '../domain/volumes/intent.ts';
@@ -11,6 +11,7 @@ import { noneFits } from './claim-without-volume.ts';
 import { kubectl } from './commands.ts';
 import type { Candidate, Fact, Fix, Story } from './explanation.ts';
 import { overdue } from './overdue.ts';
+import { otherClassesFor } from './other-classes.ts';
 import { type Evidence, evidenceOf, noProvisioner } from './provisioners.ts';
 import { remake, repairsOf } from './repairs.ts';
 import { provisionerSeen } from './seen.ts';
@@ -149,8 +150,8 @@ function provisionerFixes(claim: Claim, provisioner: string, { type }: Evidence)
   ];
 }
 
-function otherClass(claim: Claim, sight: Sight, provisioner: string): readonly Fix[] {
-  const names = sight.classes.filter((each) => servedBy(each) !== provisioner && each.provisioner !== noProvisioner).map(({ metadata }) => metadata.name ?? '');
+function otherClass(claim: Claim, sight: Sight, failing?: string): readonly Fix[] {
+  const names = otherClassesFor(claim, sight, failing);
   return names.length === 0 ? [] : [remake(claim, `with another class: ${someOf(names.map(quoted))}`)];
 }
 
@@ -166,7 +167,7 @@ function refused(claim: Claim, need: Extract<Need, { type: 'refused' }>, sight: 
     verdict: 'stuck',
     code: 'ProvisioningRefused',
     summary: `No volume fits, and ${storageClass.provisioner} cannot make one: ${need.message}.`,
-    fixes: [fixOf(need.cause, claim), ...otherClass(claim, sight, servedBy(storageClass)), ...staticFixes(claim, sight)],
+    fixes: [fixOf(need.cause, claim), ...otherClass(claim, sight), ...staticFixes(claim, sight)],
     next: { who: 'you', does: 'change what it complains of; the volume is made at once' },
   };
 }
@@ -182,7 +183,7 @@ function missingPlugin(claim: Claim, provisioner: string, sight: Sight): Story {
         text: `create class ${quoted(claim.className)} again with a provisioner that exists: a class cannot be changed`,
         commands: [kubectl(undefined, 'delete', 'storageclass', claim.className)],
       },
-      ...otherClass(claim, sight, provisioner),
+      ...otherClass(claim, sight),
       ...staticFixes(claim, sight),
     ],
     next: { who: 'an administrator', does: 'gives the class a provisioner that exists; the volume is made at once' },
@@ -215,9 +216,9 @@ function fixOf(cause: Refusal, claim: Claim): Fix {
 function missingClass(claim: Claim, sight: Sight): Story {
   const names = sight.classes.map(({ metadata }) => metadata.name ?? '');
   const near = nearestNames(claim.className, names);
-  const offer = near.length > 0 ? near : names;
+  const offer = near.length > 0 ? near : otherClassesFor(claim, sight);
   const others =
-    offer.length === 0
+    names.length === 0
       ? 'There are no classes at all.'
       : near.length > 0
         ? `Is ${listed(near.map(quoted), 'or')} meant?`

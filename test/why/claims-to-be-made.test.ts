@@ -28,6 +28,29 @@ describe('a claim that needs a volume made', () => {
     `);
   });
 
+  test('what is offered instead of a class is what would give it a volume, the default class first', () => {
+    const usual = { metadata: { annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } } };
+    const classes = [
+      storageClass('absent', ebs),
+      storageClass('by-hand'),
+      storageClass('disk', { provisioner: 'disk.csi.example.com' }),
+      storageClass('refusing', { provisioner: 'kubernetes.io/host-path', mountOptions: ['ro'] }),
+      storageClass('usual', { provisioner: 'kubernetes.io/host-path', ...waiting, ...usual }),
+    ];
+    // That somebody was made a volume by host-path shows that the cluster has it.
+    const marked = pvc('other', '1Gi', { metadata: { annotations: { 'volume.kubernetes.io/storage-provisioner': 'kubernetes.io/host-path' } } });
+    const offered = (className: string) => {
+      const claim = pvc('data', '1Gi', { spec: { storageClassName: className } });
+      return explanation('pvc/data', [claim, marked, csiDriver('disk.csi.example.com'), ...classes]).fixes.find(({ text }) =>
+        text.startsWith('create the claim again with'),
+      )?.text;
+    };
+    expect(offered('gold')).toBe('create the claim again with storageClassName "usual", "disk" or "absent"');
+    // Mount options are the class's: another class of the same provisioner does.
+    expect(offered('refusing')).toBe('create the claim again with another class: "usual", "disk" and "absent"');
+    expect(offered('absent')).toBe('create the claim again with another class: "usual" and "disk"');
+  });
+
   test('the provisioner is not installed', () => {
     // A volume that somebody made by hand for it proves nothing.
     const byHand = pv('hand', '1Gi', { spec: { ...disk('vol-1'), ...boundTo('other') }, status: { phase: 'Bound' } });
