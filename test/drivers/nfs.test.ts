@@ -25,8 +25,15 @@ const withClient = (host: HostWithPrograms): HostWithPrograms => {
   return { ...host, programs: { run: (file, args, options) => host.programs.run(file, args, { ...options, variables: { PATH } }) } };
 };
 
-function publish(host: HostWithPrograms, target: string, exported: string) {
-  const plain = { name: 'data', persistentVolume: undefined, readOnly: false, mountOptions: ['nfsvers=3'], mode: 'Filesystem' as const, publishContext: {} };
+function publish(host: HostWithPrograms, target: string, exported: string, version = 3) {
+  const plain = {
+    name: 'data',
+    persistentVolume: undefined,
+    readOnly: false,
+    mountOptions: [`nfsvers=${version}`],
+    mode: 'Filesystem' as const,
+    publishContext: {},
+  };
   const pod = { metadata: { namespace: 'default', name: 'web', uid: 'uid' }, spec: { containers: [] } } as unknown as Pod;
   const request = { volume: { ...plain, source: { nfs: { server: address, path: exported } } }, pod, target, stagingPath: undefined, tell: () => undefined };
   return nfsNode(host).publish(request);
@@ -105,6 +112,14 @@ describeWithServer('nfs', needs, {
       expect(await realHostFiles.look(aside.at('export/directory/two'))).toMatchObject({ mode: 0o640, uid: 0 });
       await realHostFiles.removeTree(machine.at('pod/directory'));
       expect(existsSync(aside.at('export/directory'))).toBe(false);
+    });
+
+    test('version 4 is left to the kernel: the example says so', async () => {
+      await machine.empty();
+      const answer = await publish(withClient(real), machine.at('pod'), exported, 4);
+      if (!answer.ok && !answer.message.includes('fuse-nfs')) return;
+      expect(answer).toMatchObject({ ok: false, message: expect.stringContaining('ask for nfsvers=3') });
+      expect(await realHostFiles.list(machine.root)).toEqual([]);
     });
 
     test('an export that the server does not have is refused, and leaves nothing', async () => {
