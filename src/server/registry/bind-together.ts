@@ -13,11 +13,12 @@ import type { KubeObject } from '../../api/object.ts';
 import { cloneObject } from '../../api/schema/index.ts';
 import { statusErrors } from '../../api/status.ts';
 import type { ApiRequest, ApiResponse } from '../api.ts';
-import { type Attributes, type Authorizer, forbiddenError } from '../auth/authorizer.ts';
+import type { Authorizer } from '../auth/authorizer.ts';
 import { changeTogether, type OneOfSeveral } from './change-together.ts';
+import { requireRight } from './further-rights.ts';
 import { dedupeOwners } from './metadata.ts';
 import { parseWriteOptions, type WriteOptions } from './options.ts';
-import { type BodyType, type Call, decodeBody, type Registry } from './registry.ts';
+import { type BodyType, decodeBody, type Registry } from './registry.ts';
 import type { Resource, Resources } from './resources.ts';
 
 const bindingType: BodyType<VolumeBinding> = volumeBindingKind;
@@ -38,7 +39,7 @@ export function volumeBindings(registry: Registry, authorizer: Authorizer): Volu
       const given = read();
       checkBinding(given);
       const changes = twoChanges({ kinds, request, options, warnings, given, read });
-      for (const { call } of changes) for (const subresource of ['', 'status']) await authorize(authorizer, call, subresource);
+      for (const { call } of changes) for (const subresource of ['', 'status']) await requireRight(authorizer, call, { verb: 'update', subresource });
       const [volume, claim] = await changeTogether(registry, changes);
       if (volume === undefined || claim === undefined) throw new Error('two changes have two answers');
       const object = { kind: volumeBindingKind.kind, apiVersion, metadata: {}, volume: volume.stored.object, claim: claim.stored.object };
@@ -141,21 +142,3 @@ function twoChanges({ kinds, request, options, warnings, given, read }: Writes):
 }
 
 type Half = VolumeBinding['volume' | 'claim'];
-
-/** @throws ApiError 403 */
-async function authorize(authorizer: Authorizer, { request: { user }, route }: Call, subresource: string): Promise<void> {
-  const { kind } = route.resource;
-  const { namespace, name } = route;
-  const attributes: Attributes = {
-    type: 'resource',
-    verb: 'update',
-    group: kind.group,
-    version: kind.version,
-    resource: kind.plural,
-    subresource,
-    namespace,
-    name,
-  };
-  const decision = await authorizer.authorize(user, attributes);
-  if (!decision.allowed) throw forbiddenError(user, attributes, decision.reason);
-}

@@ -6,9 +6,9 @@ import { ApiError, statusErrors } from '../../api/status.ts';
 import type { Entry } from '../../store/contract.ts';
 import type { AdmissionRequest } from '../admission/chain.ts';
 import type { ApiResponse, Stored } from '../api.ts';
-import { type Attributes, forbiddenError } from '../auth/authorizer.ts';
 import { prepareCreate } from './create.ts';
 import { recordRemoval, recordWrite } from './companions.ts';
+import { requireRight } from './further-rights.ts';
 import { adoptNamespace, checkName, dedupeOwners, growGeneration, keepGeneration, keepSystemFields, wipeSystemFields } from './metadata.ts';
 import { parseWriteOptions, type WriteOptions } from './options.ts';
 import { type Call, decodeObject, type Registry, targetOf } from './registry.ts';
@@ -112,22 +112,8 @@ async function prepareAbsent(registry: Registry, call: Call, { change, draft }: 
 }
 
 /** Whoever may change an object may not therefore make it. @throws ApiError 403 */
-async function requireCreation({ authorizer }: Registry, { request: { user }, route }: Call): Promise<void> {
-  if (authorizer === undefined) return;
-  const { kind } = route.resource;
-  const { namespace, name, subresource } = route;
-  const attributes: Attributes = {
-    type: 'resource',
-    verb: 'create',
-    group: kind.group,
-    version: kind.version,
-    resource: kind.plural,
-    subresource,
-    namespace,
-    name,
-  };
-  const decision = await authorizer.authorize(user, attributes);
-  if (!decision.allowed) throw forbiddenError(user, attributes, decision.reason);
+async function requireCreation({ authorizer }: Registry, call: Call): Promise<void> {
+  if (authorizer !== undefined) await requireRight(authorizer, call, { verb: 'create', subresource: call.route.subresource });
 }
 
 interface Update extends Attempt {

@@ -6,11 +6,12 @@ import type { ApiResponse } from '../../api.ts';
 import { adoptNamespace, timestamp } from '../metadata.ts';
 import { parseWriteOptions } from '../options.ts';
 import { type Call, decodeBody, bodyType, type Registry, targetOf } from '../registry.ts';
-import { keyOf, type Resource } from '../resources.ts';
-import { encode, storedOf } from '../stored.ts';
+import type { Resource } from '../resources.ts';
+import { encode } from '../stored.ts';
 import { type Draft, type Prepared, write } from '../transaction.ts';
 import { preconditionFailed } from '../update.ts';
 import { created } from './created.ts';
+import { podOf } from './pod-of.ts';
 
 const bindingType = bodyType<Binding>('', 'v1', 'Binding');
 
@@ -44,28 +45,9 @@ interface Attempt {
 }
 
 async function prepareBinding(registry: Registry, call: Call, { binding, draft, dryRun }: Attempt): Promise<Prepared<ApiResponse>> {
-  const { resource, namespace } = call.route;
+  const { resource } = call.route;
   const name = binding.metadata.name ?? '';
-  const admission = {
-    operation: 'create',
-    resource,
-    subresource: 'binding',
-    namespace,
-    name,
-    object: binding,
-    old: undefined,
-    user: call.request.user,
-    dryRun,
-    draft,
-    warnings: call.warnings,
-    annotate: call.request.annotate,
-  } as const;
-  await registry.admission.mutate(admission);
-  await registry.admission.validate(admission);
-  const key = keyOf(resource, namespace, name);
-  const entry = await draft.read(key);
-  if (entry === undefined) throw statusErrors.notFound(resource.kind, name);
-  const pod = storedOf(resource, entry).object as Pod;
+  const { key, pod } = await podOf(registry, call, { subresource: 'binding', name, object: binding, draft, dryRun });
   const broken = brokenPrecondition(binding, pod);
   if (broken !== undefined) throw preconditionFailed(resource, key, broken);
   checkUnbound(resource, pod);

@@ -12,6 +12,7 @@ import { encode, storedOf } from '../stored.ts';
 import { type Draft, type Prepared, write } from '../transaction.ts';
 import { setCondition } from './binding.ts';
 import { created } from './created.ts';
+import { podOf } from './pod-of.ts';
 import { budgetsOf, isUnguarded, mayGoUnhealthy, spend } from './disruption-budget.ts';
 
 /** The old one is no longer served, but evictions may still be written in it. */
@@ -40,29 +41,9 @@ interface Attempt {
 }
 
 async function prepareEviction(registry: Registry, call: Call, { eviction, options, draft }: Attempt): Promise<Prepared<ApiResponse>> {
-  const { resource, namespace, name } = call.route;
-  const { user } = call.request;
+  const { resource, name } = call.route;
   const { dryRun } = options;
-  const admission = {
-    operation: 'create',
-    resource,
-    subresource: 'eviction',
-    namespace,
-    name,
-    object: eviction,
-    old: undefined,
-    user,
-    dryRun,
-    draft,
-    warnings: call.warnings,
-    annotate: call.request.annotate,
-  } as const;
-  await registry.admission.mutate(admission);
-  await registry.admission.validate(admission);
-  const key = keyOf(resource, namespace, name);
-  const entry = await draft.read(key);
-  if (entry === undefined) throw statusErrors.notFound(resource.kind, name);
-  const pod = storedOf(resource, entry).object as Pod;
+  const { key, entry, pod } = await podOf(registry, call, { subresource: 'eviction', name, object: eviction, draft, dryRun });
   checkPreconditions(resource.kind, pod, options);
   if (!isUnguarded(pod)) await spendBudget(registry, pod, { draft, dryRun });
   const now = registry.world.clock.now();
