@@ -31,6 +31,8 @@ function loadLibrary(): Library {
   return library;
 }
 
+const tooDeep = 'yaml: exceeded max depth';
+
 /** @throws YamlError */
 export function readYaml(bytes: Uint8Array): YamlDocument {
   const yaml = loadLibrary();
@@ -47,6 +49,7 @@ export function readYaml(bytes: Uint8Array): YamlDocument {
   const document = Array.isArray(documents) ? documents[0] : undefined;
   if (document === undefined) return { value: null, strictErrors: [] };
   const error = document.errors[0];
+  if (error?.code === 'RESOURCE_EXHAUSTION') throw new YamlError(tooDeep);
   if (error !== undefined) throw new YamlError(`yaml: line ${lines.linePos(error.pos[0]).line}: ${error.message}`);
   return new Converter(yaml, document, (node) => lines.linePos(node.range?.[0] ?? 0).line).convert();
 }
@@ -76,7 +79,7 @@ class Converter {
   }
 
   #value(node: unknown, depth: number): unknown {
-    if (depth > maxDepth) throw new YamlError('yaml: exceeded max depth');
+    if (depth > maxDepth) throw new YamlError(tooDeep);
     if (this.#aliasDepth > 0 && ++this.#aliased > maxAliasedValues) throw new YamlError('yaml: document contains excessive aliasing');
     if (this.#yaml.isAlias(node)) return this.#alias(node, depth);
     if (this.#aliasDepth === 0 && this.#yaml.isNode(node) && node.anchor !== undefined) this.#anchored.set(node.anchor, node);

@@ -7,8 +7,8 @@ export const controllersCommand: Command = {
   name: 'controllers',
   summary: 'run the controllers apart from the server, as many processes as you like',
   about: `Runs the controllers of "moor up" against a server elsewhere, over HTTPS. Start as many as you like: one leads, by
-the Lease kube-system/moor-controllers, and another takes over within 15 seconds when it is gone. Our own server
-refuses whatever a process still writes that no longer leads.
+the Lease kube-system/moor-controllers, and another takes over: in a few seconds if it ended in order, in 15 to 25 if it
+died. Our own server refuses whatever a process still writes that no longer leads.
 
 On Mooring each controller acts under a service account of its own in kube-system and may do what its role says; where
 the server gives no such tokens, all act as the user of the kubeconfig. It also works with other Kubernetes API servers

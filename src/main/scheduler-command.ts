@@ -6,8 +6,8 @@ export const schedulerCommand: Command = {
   name: 'scheduler',
   summary: 'run the scheduler apart from the server, as many processes as you like',
   about: `Runs the scheduler of "moor up" against a server elsewhere, over HTTPS. Start as many as you like: one decides, by
-the Lease kube-system/moor-scheduler, and another takes over within 15 seconds when it is gone. Our own server
-refuses whatever a process still writes that no longer leads.
+the Lease kube-system/moor-scheduler, and another takes over: in a few seconds if it ended in order, in 15 to 25 if it
+died. Our own server refuses whatever a process still writes that no longer leads.
 
 It gives nodes to the pods whose schedulerName is default-scheduler. On Mooring it acts under a service account of its
 own in kube-system; where the server gives no such tokens, as the user of the kubeconfig. It also works with other
