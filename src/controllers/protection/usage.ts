@@ -12,15 +12,20 @@ export function claimKeysOf(pod: Pod): string[] {
 
 /**
  * A pod protects its claims once it has a node, until the pod object is gone: a finished pod still does, since its volumes may
- * still be mounted. The claim of a generic ephemeral volume counts only if it was made for this very pod.
+ * still be mounted. The claim of a generic ephemeral volume counts only if it was made for this very pod, and not once its node is done with the pod: where the
+ * pod is to go after what it owns (foreground deletion), the two would wait for each other.
  */
 export function usesClaim(pod: Pod, claim: PersistentVolumeClaim): boolean {
   if ((pod.spec.nodeName ?? '') === '' || pod.metadata.namespace !== claim.metadata.namespace) return false;
   return (pod.spec.volumes ?? []).some((volume) => {
     if (volume.persistentVolumeClaim !== undefined) return volume.persistentVolumeClaim.claimName === claim.metadata.name;
-    return volume.ephemeral !== undefined && `${pod.metadata.name}-${volume.name}` === claim.metadata.name && isOwnedBy(claim, pod);
+    return volume.ephemeral !== undefined && !isShutDown(pod) && `${pod.metadata.name}-${volume.name}` === claim.metadata.name && isOwnedBy(claim, pod);
   });
 }
+
+/** Its node has confirmed that nothing of it is left, or nobody is to be asked: only finalizers hold the object. */
+const isShutDown = ({ metadata: { deletionTimestamp, deletionGracePeriodSeconds } }: Pod): boolean =>
+  deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0;
 
 function isOwnedBy(claim: PersistentVolumeClaim, pod: Pod): boolean {
   return claim.metadata.ownerReferences?.some((owner) => owner.controller === true && owner.uid === pod.metadata.uid) ?? false;

@@ -1,5 +1,6 @@
 import type { Container, EphemeralContainer, ContainerState, ContainerStatus, Pod, PodStatus, VolumeMountStatus } from '../../../api/generated/types.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
+import { without } from '../../../api/kinds/workloads/without.ts';
 import type { ContainerRecord, Exit, Run, RuntimeState } from '../runtime-state.ts';
 
 type Statuses = Pick<PodStatus, 'initContainerStatuses' | 'containerStatuses' | 'ephemeralContainerStatuses'>;
@@ -19,9 +20,7 @@ export function containerStatuses({ spec }: Pick<Pod, 'spec'>, { containers }: P
 const byName = (a: ContainerStatus, b: ContainerStatus): number => (a.name < b.name ? -1 : 1);
 
 /** Nobody asks an ephemeral container how it is. */
-function unprobed({ started: _, ...status }: ContainerStatus): ContainerStatus {
-  return { ...status, ready: false };
-}
+const unprobed = (status: ContainerStatus): ContainerStatus => ({ ...without(status, 'started'), ready: false });
 
 function containerStatus(container: Container | EphemeralContainer, record: ContainerRecord | undefined, unstarted: string): ContainerStatus {
   const volumeMounts = mountsOf(container);
