@@ -15,14 +15,16 @@ export function csiSourceOf(volume: PersistentVolume): CsiSource | undefined {
   const { csi } = volume.spec;
   if (csi !== undefined) return { driver: csi.driver, handle: csi.volumeHandle };
   const plugin = migratedPluginOf(volume);
-  const driver = plugin === undefined ? undefined : successorOf(plugin);
-  const handle = handleOf(volume);
+  if (plugin === undefined) return undefined;
+  const [driver, handle] = [successorOf(plugin), handleOf(volume)];
   return driver === undefined || handle === undefined ? undefined : { driver, handle };
 }
 
 /** The plugin that has left Kubernetes' tree and to which the volume once belonged. */
 export function migratedPluginOf({ spec }: PersistentVolume): string | undefined {
-  return plugins.find(([source]) => spec[source] !== undefined)?.[1];
+  // Asked about every volume at every change: most belong to none of them.
+  for (const [source, plugin] of plugins) if (spec[source] !== undefined) return plugin;
+  return undefined;
 }
 
 const plugins: readonly (readonly [keyof PersistentVolumeSpec, string])[] = [

@@ -28,7 +28,8 @@ export class Cache<T extends KubeObject> {
   readonly #listeners = new Set<Listener<T>>();
   /** uids that our own writes removed while the informer still has news of them to come; each with the last revision it was known at. */
   readonly #removed = new Map<string, string>();
-  readonly #byNamespace: Index<T>;
+  /** Made when it is first asked for: most caches are never asked. */
+  #byNamespace: Index<T> | undefined;
   readonly #selects: (object: T) => boolean;
   readonly #log: Log;
   /** The informer has delivered everything before this revision, and some of what happened at it. */
@@ -38,7 +39,6 @@ export class Cache<T extends KubeObject> {
   constructor(options: { readonly log: Log; readonly selects?: (object: T) => boolean }) {
     this.#log = options.log;
     this.#selects = options.selects ?? (() => true);
-    this.#byNamespace = this.addIndex((object) => [object.metadata.namespace ?? '']);
   }
 
   get(ref: Ref): T | undefined {
@@ -55,11 +55,15 @@ export class Cache<T extends KubeObject> {
   }
 
   inNamespace(namespace: string): readonly T[] {
-    return this.#byNamespace.get(namespace);
+    return this.#namespaces().get(namespace);
   }
 
   hasAnyIn(namespace: string): boolean {
-    return this.#byNamespace.has(namespace);
+    return this.#namespaces().has(namespace);
+  }
+
+  #namespaces(): Index<T> {
+    return (this.#byNamespace ??= this.addIndex(namespaceOf));
   }
 
   get size(): number {
@@ -99,7 +103,7 @@ export class Cache<T extends KubeObject> {
     this.#removed.delete(uidOf(object));
     const key = keyOf(object.metadata);
     const known = this.#objects.get(key);
-    if (known !== undefined && !isNewer(revisionOf(known), revisionOf(object))) this.#set(key, undefined);
+    if (known !== undefined && !isNewer(revisionOf(known), revisionOf(object))) this.#change(key, known, undefined);
   }
 
   /** From the informer: everything before this revision has been delivered. */
@@ -111,7 +115,7 @@ export class Cache<T extends KubeObject> {
   finishList(uids: ReadonlySet<string>, revision: string): void {
     for (const [key, object] of this.#objects) {
       // What is newer than the list is a write of our own that the list could not know.
-      if (!uids.has(uidOf(object)) && !isNewer(revisionOf(object), revision)) this.#set(key, undefined);
+      if (!uids.has(uidOf(object)) && !isNewer(revisionOf(object), revision)) this.#change(key, object, undefined);
     }
     for (const [uid, knownAt] of this.#removed) if (!uids.has(uid) && !isNewer(knownAt, revision)) this.#removed.delete(uid);
     this.#synced = true;
@@ -122,7 +126,7 @@ export class Cache<T extends KubeObject> {
   clear(): void {
     this.#position = undefined;
     this.#removed.clear();
-    for (const key of this.#objects.keys()) this.#set(key, undefined);
+    for (const [key, object] of this.#objects) this.#change(key, object, undefined);
   }
 
   get position(): string | undefined {
@@ -144,24 +148,23 @@ export class Cache<T extends KubeObject> {
     const isKnown = known !== undefined && uidOf(known) === gone.uid;
     if (this.#removed.size >= removedLimit) this.#removed.delete(firstKey(this.#removed));
     this.#removed.set(gone.uid, isKnown ? revisionOf(known) : '0');
-    if (isKnown) this.#set(key, undefined);
+    if (isKnown) this.#change(key, known, undefined);
   }
 
   #forward(object: T): void {
     const key = keyOf(object.metadata);
     const known = this.#objects.get(key);
-    if (known === undefined || isNewer(revisionOf(object), revisionOf(known))) this.#set(key, object);
+    if (known === undefined || isNewer(revisionOf(object), revisionOf(known))) this.#change(key, known, object);
   }
 
   /** Our own write took the object out of what this cache selects. */
   #dropOutdated(object: T): void {
     const key = keyOf(object.metadata);
     const known = this.#objects.get(key);
-    if (known !== undefined && isNewer(revisionOf(object), revisionOf(known))) this.#set(key, undefined);
+    if (known !== undefined && isNewer(revisionOf(object), revisionOf(known))) this.#change(key, known, undefined);
   }
 
-  #set(key: string, after: T | undefined): void {
-    const before = this.#objects.get(key);
+  #change(key: string, before: T | undefined, after: T | undefined): void {
     if (after === undefined) this.#objects.delete(key);
     else this.#objects.set(key, after);
     for (const index of this.#indexes) index.change(key, before, after);
@@ -189,10 +192,10 @@ export type Listener<T> = (change: Change<T>) => void;
 
 const none: readonly string[] = [];
 
-/** Objects by the values that a function finds in them. */
-export class Index<T> {
+/** Objects by the values that a function finds in them. Where a value has one object, as most have, it is kept without a map of its own. */
+export class Index<T extends KubeObject> {
   readonly #valuesOf: (object: T) => readonly string[];
-  readonly #buckets = new Map<string, Map<string, T>>();
+  readonly #buckets = new Map<string, T | Map<string, T>>();
 
   constructor(valuesOf: (object: T) => readonly string[]) {
     this.#valuesOf = valuesOf;
@@ -204,7 +207,8 @@ export class Index<T> {
 
   get(value: string): readonly T[] {
     const bucket = this.#buckets.get(value);
-    return bucket === undefined ? [] : [...bucket.values()];
+    if (bucket === undefined) return [];
+    return bucket instanceof Map ? [...bucket.values()] : [bucket];
   }
 
   has(value: string): boolean {
@@ -216,24 +220,32 @@ export class Index<T> {
     const to = after === undefined ? none : this.#valuesOf(after);
     // Mostly an object stays where it is: its bucket is not to be thrown away and made again.
     for (const value of from) if (!to.includes(value)) this.#drop(value, key);
-    if (after !== undefined) for (const value of to) this.#bucket(value).set(key, after);
+    if (after !== undefined) for (const value of to) this.#put(value, key, after);
   }
 
-  #bucket(value: string): Map<string, T> {
-    let bucket = this.#buckets.get(value);
-    if (bucket === undefined) this.#buckets.set(value, (bucket = new Map()));
-    return bucket;
+  #put(value: string, key: string, object: T): void {
+    const bucket = this.#buckets.get(value);
+    if (bucket instanceof Map) {
+      bucket.set(key, object);
+    } else if (bucket === undefined || keyOf(bucket.metadata) === key) {
+      this.#buckets.set(value, object);
+    } else {
+      const both = new Map([[keyOf(bucket.metadata), bucket]]);
+      this.#buckets.set(value, both.set(key, object));
+    }
   }
 
   #drop(value: string, key: string): void {
     const bucket = this.#buckets.get(value);
-    bucket?.delete(key);
-    if (bucket?.size === 0) this.#buckets.delete(value);
+    if (bucket instanceof Map) bucket.delete(key);
+    if (bucket instanceof Map ? bucket.size === 0 : bucket !== undefined && keyOf(bucket.metadata) === key) this.#buckets.delete(value);
   }
 }
 
 /** An index function: the uids of an object's owners. */
 export const ownerUids = (object: KubeObject): readonly string[] => object.metadata.ownerReferences?.map((owner) => owner.uid) ?? [];
+
+const namespaceOf = (object: KubeObject): readonly string[] => [object.metadata.namespace ?? ''];
 
 /** 'namespace/name', or 'name' of a cluster-scoped object. */
 export function keyOf(ref: { readonly namespace?: string | undefined; readonly name?: string | undefined }): string {

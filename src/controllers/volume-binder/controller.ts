@@ -4,7 +4,7 @@ import { persistentVolumeClaimKind } from '../../api/kinds/persistent-volume-cla
 import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
 import { storageClassKind } from '../../api/kinds/storage-class.ts';
 import { podKind } from '../../api/kinds/workloads/pod.ts';
-import { takesAnyVolume } from '../../domain/volumes/claim.ts';
+import { type Claim, takesAnyVolume } from '../../domain/volumes/claim.ts';
 import { claimsOfPod, hasEnded } from '../../domain/volumes/pods.ts';
 import { defaultClassOf, isDefaultClass, waitsForConsumer } from '../../domain/volumes/storage-class.ts';
 import type { VolumesView } from '../../domain/volumes/view.ts';
@@ -18,7 +18,7 @@ import type { Tellings } from '../../machinery/tellings.ts';
 import { ObjectWriter } from '../../machinery/writes.ts';
 import type { Log } from '../../world/world.ts';
 import type { Bind, BinderAction } from './actions.ts';
-import { type BinderSnapshot, decide, podToSchedule, type Seen } from './decide.ts';
+import { areSettled, type BinderSnapshot, decide, podToSchedule, type Seen } from './decide.ts';
 import { begun, chosen, done, type Line, lookedAt } from './narrate.ts';
 import { Offers } from './offers.ts';
 
@@ -82,12 +82,16 @@ class VolumeBinder {
   readonly #beingGiven = new Map<string, string>();
   readonly #podsByClaim: Index<Parameters<typeof claimsOfPod>[0]>;
   readonly #classes: { get(ref: { name: string }): StorageClass | undefined; list(): Iterable<StorageClass> };
+  readonly #seenByClaims: Seen;
+  readonly #seenByVolumes: Seen;
 
   constructor(options: BinderOptions) {
     this.#options = options;
     this.#writer = new ObjectWriter(options.client, [erased(persistentVolumeKind), erased(persistentVolumeClaimKind)]);
     this.#podsByClaim = options.informers.cache(podKind).addIndex(claimsOfPod);
     this.#classes = options.informers.cache(storageClassKind);
+    this.#seenByClaims = this.#seen((claim) => claim.key);
+    this.#seenByVolumes = this.#seen(() => '');
   }
 
   /** A volume wakes itself, the claims it points at or is named by, and one claim that it could satisfy. */
@@ -145,15 +149,22 @@ class VolumeBinder {
     const { view } = this.#options;
     if (key.startsWith('pvc/')) {
       const claim = view.claim(key.slice('pvc/'.length));
-      return claim === undefined ? undefined : { type: 'claim', claim, seen: this.#seenFor(claim.key) };
+      if (claim === undefined || this.#isPassedOver(view.volumes.get(claim.volumeName), claim)) return undefined;
+      return { type: 'claim', claim, seen: this.#seenByClaims };
     }
     const volume = view.volumes.get(key.slice('pv/'.length));
-    return volume === undefined ? undefined : { type: 'volume', volume, seen: this.#seenFor('') };
+    if (volume === undefined || this.#isPassedOver(volume, view.claim(volume.claim?.key ?? ''))) return undefined;
+    return { type: 'volume', volume, seen: this.#seenByVolumes };
   }
 
-  #seenFor(asker: string): Seen {
+  /** Whoever follows the log is told that nothing is to be done; nobody else needs a decision for that. */
+  #isPassedOver(volume: Volume | undefined, claim: Claim | undefined): boolean {
+    return !this.#options.log.debugs && areSettled(volume, claim);
+  }
+
+  /** `askerOf`: who looks for a volume for the claim. What is being given to the asker, nobody takes from it. */
+  #seen(askerOf: (claim: Claim) => string): Seen {
     const { view, tellings, bindTogether } = this.#options;
-    const isTaken = (name: string) => (this.#beingGiven.get(name) ?? asker) !== asker;
     return {
       mode: bindTogether === undefined ? 'plain' : 'transaction',
       told: tellings.told,
@@ -162,7 +173,10 @@ class VolumeBinder {
       ownerOf: (name) => view.ownerOf(name),
       class: (name) => this.#classes.get({ name }),
       defaultClass: () => defaultClassOf(this.#classes.list()),
-      bestFit: (claim, fit) => view.bestFit(claim, fit, isTaken),
+      bestFit: (claim, fit) => {
+        const asker = askerOf(claim);
+        return view.bestFit(claim, fit, (name) => (this.#beingGiven.get(name) ?? asker) !== asker);
+      },
       offeredTo: (name) => view.claim(this.#offers.claimFor(name) ?? ''),
       podsToSchedule: (key) => this.#podsByClaim.get(key).flatMap((pod) => (hasEnded(pod) || (pod.spec.nodeName ?? '') !== '' ? [] : [podToSchedule(pod)])),
     };

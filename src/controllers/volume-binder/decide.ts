@@ -16,7 +16,7 @@
 import type { Pod, StorageClass } from '../../api/generated/types.ts';
 import { type Claim, takesAnyVolume } from '../../domain/volumes/claim.ts';
 import { type Decision, type EventText, type Reason, tellOnce, tellStanding, type ToldMemory, update, updateStatus } from '../../domain/volumes/decision.ts';
-import { claimWithoutVolume, withClass } from '../../domain/volumes/edits.ts';
+import { claimWithoutVolume, sameList, withClass } from '../../domain/volumes/edits.ts';
 import { matchRequestedVolume, type Rejection } from '../../domain/volumes/match.ts';
 import { waitsForConsumer } from '../../domain/volumes/storage-class.ts';
 import { isFree, pointsAt, type Volume } from '../../domain/volumes/volume.ts';
@@ -63,6 +63,16 @@ export type BinderDecision = Decision<BinderAction, BinderReason>;
 
 export function decide(snapshot: BinderSnapshot, now: number): BinderDecision {
   return snapshot.type === 'claim' ? decideClaim(snapshot.claim, snapshot.seen, now) : decideVolume(snapshot.volume, snapshot.seen, now);
+}
+
+/**
+ * Bound to each other, and both say so: nothing is to be decided about either of them. Most volumes and claims are like this, most of the
+ * time, and are told apart from the others before anything is decided.
+ */
+export function areSettled(volume: Volume | undefined, claim: Claim | undefined): boolean {
+  if (volume?.claim === undefined || claim === undefined || !claim.everBound || claim.volumeName !== volume.name) return false;
+  if (volume.claim.uid === '' || volume.claim.uid !== claim.uid || volume.claim.key !== claim.key) return false;
+  return volume.phase === 'Bound' && claim.phase === 'Bound' && sameList(claim.object.status.accessModes ?? [], volume.object.spec.accessModes ?? []);
 }
 
 export function decideClaim(claim: Claim, seen: Seen, now: number): BinderDecision {

@@ -107,7 +107,7 @@ export function claimBoundTo(claim: PersistentVolumeClaim, volume: PersistentVol
   };
 }
 
-const sameList = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((item, i) => item === b[i]);
+export const sameList = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((item, i) => item === b[i]);
 
 function capacityFrom(volume: PersistentVolume, { capacity: known }: PersistentVolumeClaimStatus): Pick<PersistentVolumeClaimStatus, 'capacity'> {
   const offered = volume.spec.capacity ?? {};

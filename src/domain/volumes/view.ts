@@ -1,7 +1,8 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
+import { Groups } from './groups.ts';
 import { type Claim, readClaim, takesAnyVolume } from './claim.ts';
 import { isFree, readVolume, type Volume } from './volume.ts';
-import { entryOf, type FitOptions, VolumeIndex } from './volume-index.ts';
+import { type FitOptions, VolumeIndex } from './volume-index.ts';
 import { WaitingClaims } from './waiting-claims.ts';
 
 /**
@@ -12,12 +13,12 @@ export class VolumesView {
   readonly volumes = new VolumeIndex();
   readonly waiting = new WaitingClaims();
   readonly #claims = new Map<string, Claim>();
-  /** Claims that were bound to a volume, by its name. */
-  readonly #owners = new Map<string, Map<string, Claim>>();
+  /** Keys of the claims that were bound to a volume, by its name. */
+  readonly #owners = new Groups<string>();
   /** Keys of the claims that name a volume, bound to it or not. */
-  readonly #naming = new Map<string, Set<string>>();
+  readonly #naming = new Groups<string>();
   /** Keys of the claims that wait for any volume, by class; '' for both ways of having none. */
-  readonly #waitingByClass = new Map<string, Set<string>>();
+  readonly #waitingByClass = new Groups<string>();
 
   claim(key: string): Claim | undefined {
     return this.#claims.get(key);
@@ -25,15 +26,16 @@ export class VolumesView {
 
   /** A claim that was bound to the volume of this name, and has a right to it. */
   ownerOf(volumeName: string): Claim | undefined {
-    return this.#owners.get(volumeName)?.values().next().value;
+    const key = this.#owners.firstOf(volumeName);
+    return key === undefined ? undefined : this.#claims.get(key);
   }
 
   claimsNaming(volumeName: string): Iterable<string> {
-    return this.#naming.get(volumeName) ?? [];
+    return this.#naming.of(volumeName);
   }
 
   waitingOfClass(className: string): Iterable<string> {
-    return this.#waitingByClass.get(className) ?? [];
+    return this.#waitingByClass.of(className);
   }
 
   /** `isTaken`: volumes that are being given away this very moment. */
@@ -66,31 +68,27 @@ export class VolumesView {
     const key = next?.key ?? (before === undefined ? '' : readClaim(before).key);
     const known = this.#claims.get(key);
     if (known !== undefined) this.#forget(known);
-    if (next !== undefined) this.#remember(next);
+    if (next === undefined) this.#claims.delete(key);
+    else this.#remember(next);
     return { before: known, after: next };
   }
 
   #remember(claim: Claim): void {
     this.#claims.set(claim.key, claim);
-    if (claim.volumeName !== '') entryOf(this.#naming, claim.volumeName, () => new Set<string>()).add(claim.key);
-    if (claim.volumeName !== '' && claim.everBound) entryOf(this.#owners, claim.volumeName, () => new Map<string, Claim>()).set(claim.key, claim);
+    if (claim.volumeName !== '') this.#naming.add(claim.volumeName, claim.key);
+    if (claim.volumeName !== '' && claim.everBound) this.#owners.add(claim.volumeName, claim.key);
     if (!takesAnyVolume(claim)) return;
     this.waiting.set(claim);
-    entryOf(this.#waitingByClass, claim.className, () => new Set<string>()).add(claim.key);
+    this.#waitingByClass.add(claim.className, claim.key);
   }
 
   #forget(claim: Claim): void {
-    this.#claims.delete(claim.key);
+    if (claim.volumeName !== '') {
+      this.#naming.remove(claim.volumeName, claim.key);
+      this.#owners.remove(claim.volumeName, claim.key);
+    }
+    if (!takesAnyVolume(claim)) return;
     this.waiting.delete(claim.key);
-    drop(this.#naming, claim.volumeName, claim.key);
-    drop(this.#owners, claim.volumeName, claim.key);
-    drop(this.#waitingByClass, claim.className, claim.key);
+    this.#waitingByClass.remove(claim.className, claim.key);
   }
-}
-
-/** Takes an item out of one of many collections, and an empty collection out of the map. */
-function drop(map: Map<string, { delete(item: string): boolean; readonly size: number }>, key: string, item: string): void {
-  const items = map.get(key);
-  items?.delete(item);
-  if (items?.size === 0) map.delete(key);
 }

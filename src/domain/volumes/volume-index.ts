@@ -3,6 +3,7 @@ import { matchesLabels, type Requirement } from '../label-selector.ts';
 import { type AccessModes, countModes, offersModes } from './access-modes.ts';
 import { zero } from './capacity.ts';
 import type { Claim } from './claim.ts';
+import { Groups } from './groups.ts';
 import { matchVolume } from './match.ts';
 import type { WrittenSelector } from './selectors.ts';
 import { SortedList } from './sorted-list.ts';
@@ -21,7 +22,7 @@ export class VolumeIndex {
   /** Free volumes by class, volume mode and attributes class, then by access modes. */
   readonly #shelves = new Map<string, Map<AccessModes, Shelf>>();
   /** Volumes that point at a claim, by its key. */
-  readonly #pointing = new Map<string, Map<string, Volume>>();
+  readonly #pointing = new Groups<Volume>();
 
   get(name: string): Volume | undefined {
     return this.#volumes.get(name);
@@ -37,10 +38,10 @@ export class VolumeIndex {
 
   /** The volume is so now, whatever it was before. */
   set(volume: Volume): void {
-    this.delete(volume.name);
+    this.#withdraw(volume.name);
     this.#volumes.set(volume.name, volume);
     if (volume.claim !== undefined) {
-      entryOf(this.#pointing, volume.claim.key, () => new Map<string, Volume>()).set(volume.name, volume);
+      this.#pointing.add(volume.claim.key, volume);
     } else if (isFree(volume)) {
       const shelves = entryOf(this.#shelves, shelfKey(volume), () => new Map<AccessModes, Shelf>());
       entryOf(shelves, volume.accessModes, () => new Shelf()).add(volume);
@@ -48,21 +49,21 @@ export class VolumeIndex {
   }
 
   delete(name: string): void {
+    this.#withdraw(name);
+    this.#volumes.delete(name);
+  }
+
+  /** From wherever a claim could find it. */
+  #withdraw(name: string): void {
     const volume = this.#volumes.get(name);
     if (volume === undefined) return;
-    this.#volumes.delete(name);
-    if (volume.claim !== undefined) {
-      const pointing = this.#pointing.get(volume.claim.key);
-      pointing?.delete(name);
-      if (pointing?.size === 0) this.#pointing.delete(volume.claim.key);
-    } else if (isFree(volume)) {
-      this.#takeFromShelf(volume);
-    }
+    if (volume.claim !== undefined) this.#pointing.remove(volume.claim.key, volume);
+    else if (isFree(volume)) this.#takeFromShelf(volume);
   }
 
   /** The volumes whose claimRef names this claim, rightly or not. */
   pointingAt(claimKey: string): Iterable<Volume> {
-    return this.#pointing.get(claimKey)?.values() ?? [];
+    return this.#pointing.of(claimKey);
   }
 
   /** The volume that a claim gets which names none. */

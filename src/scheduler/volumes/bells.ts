@@ -4,6 +4,11 @@ import type { Cancel } from '../../world/world.ts';
 export class Bells {
   readonly #listeners = new Map<string, Set<() => void>>();
 
+  /** Nobody waits for anything: keys need not be made. */
+  get silent(): boolean {
+    return this.#listeners.size === 0;
+  }
+
   /** `key`: 'pv/name', 'pvc/namespace/name', 'node/name'. */
   ring(key: string): void {
     for (const listener of this.#listeners.get(key) ?? []) listener();

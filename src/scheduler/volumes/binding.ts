@@ -79,6 +79,7 @@ class Desk {
         return this.#ringVolume(change.after ?? change.before);
       case 'claim': {
         this.book.observeClaim(change);
+        if (this.bells.silent) return;
         const { namespace = '', name: claimName = '' } = (change.after ?? change.before)?.metadata ?? {};
         return this.bells.ring(`pvc/${claimKey(namespace, claimName)}`);
       }
@@ -96,6 +97,7 @@ class Desk {
 
   /** Whoever waits for a volume to be made does not know its name, but the claim's. */
   #ringVolume(volume: PersistentVolume | undefined): void {
+    if (this.bells.silent) return;
     this.bells.ring(`pv/${volume?.metadata.name ?? ''}`);
     const ref = volume?.spec.claimRef;
     if (ref !== undefined) this.bells.ring(`pvc/${claimKey(ref.namespace ?? '', ref.name ?? '')}`);

@@ -1,8 +1,8 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { type Claim, claimKey, readClaim } from '../../domain/volumes/claim.ts';
+import { Groups } from '../../domain/volumes/groups.ts';
 import { readVolume, type Volume } from '../../domain/volumes/volume.ts';
-import { entryOf } from '../../domain/volumes/volume-index.ts';
 import type { ObjectChange } from '../framework.ts';
 import { type Choice, FreeVolumes } from './free-volumes.ts';
 import type { LabelledNodes } from './labelled-nodes.ts';
@@ -22,7 +22,7 @@ export class VolumeBook {
   readonly #volumes = new Map<string, Page<Volume>>();
   readonly #claims = new Map<string, Page<Claim>>();
   /** Volumes that point at a claim, by its key. */
-  readonly #pointing = new Map<string, Map<string, Volume>>();
+  readonly #pointing = new Groups<Volume>();
   /** How many claims were bound to a volume, by its name: it goes back to them, even if it looks free. */
   readonly #owners = new Map<string, number>();
   readonly #free: FreeVolumes;
@@ -61,7 +61,7 @@ export class VolumeBook {
 
   /** The volumes whose claimRef names the claim, rightly or not. */
   pointingAt(key: string): Iterable<Volume> {
-    return this.#pointing.get(key)?.values() ?? [];
+    return this.#pointing.of(key);
   }
 
   choiceFor(claim: Claim): Choice {
@@ -127,12 +127,8 @@ export class VolumeBook {
     if (page === undefined) this.#volumes.delete(name);
     else this.#volumes.set(name, page);
     const after = this.volume(name);
-    if (before?.claim !== undefined) {
-      const pointing = this.#pointing.get(before.claim.key);
-      pointing?.delete(name);
-      if (pointing?.size === 0) this.#pointing.delete(before.claim.key);
-    }
-    if (after?.claim !== undefined) entryOf(this.#pointing, after.claim.key, () => new Map<string, Volume>()).set(name, after);
+    if (before?.claim !== undefined) this.#pointing.remove(before.claim.key, before);
+    if (after?.claim !== undefined) this.#pointing.add(after.claim.key, after);
     if (!this.#owners.has(name)) this.#free.change(before, after);
   }
 

@@ -18,7 +18,7 @@ const ownedBy = (...owners: OwnerReference[]) => ({ ownerReferences: owners });
 const add = (graph: Graph, after: KubeObject, before?: KubeObject) => graph.change({ before, after });
 const remove = (graph: Graph, before: KubeObject) => graph.change({ before, after: undefined });
 const states = (graph: Graph, name: string) => graph.item(`uid-${name}`)?.owners.map(({ state }) => state.type);
-const looks = (consequences: { toLookAt: Set<string> }) => [...consequences.toLookAt].map((uid) => uid.replace('uid-', '')).sort();
+const looks = (consequences: { toLookAt: ReadonlySet<string> }) => [...consequences.toLookAt].map((uid) => uid.replace('uid-', '')).sort();
 
 test('an owner is known once it was seen, whichever comes first', () => {
   const graph = newGraph();

@@ -122,7 +122,7 @@ export class Graph {
     const namespace = owner?.metadata.namespace;
     if (dependent === undefined || owner === undefined || namespace === undefined || namespace === dependent.metadata.namespace) return;
     const reference = dependent.metadata.ownerReferences?.find(({ uid }) => uid === owner.metadata.uid);
-    if (reference !== undefined) consequences.misplaced.push({ dependent, reference });
+    if (reference !== undefined) consequences.report({ dependent, reference });
   }
 
   #owner(reference: OwnerReference, dependent: KubeObject): Owner {
@@ -166,15 +166,35 @@ export class Graph {
   }
 }
 
-/** What follows from a change. */
+interface Misplaced {
+  readonly dependent: KubeObject;
+  readonly reference: OwnerReference;
+}
+
+const nothing: ReadonlySet<string> = new Set();
+const none: readonly Misplaced[] = [];
+
+/** What follows from a change: mostly nothing, which costs no collections. */
 export class Consequences {
+  #toLookAt: Set<string> | undefined;
+  #misplaced: Misplaced[] | undefined;
+
   /** uids of objects that have to be looked at. */
-  readonly toLookAt = new Set<string>();
+  get toLookAt(): ReadonlySet<string> {
+    return this.#toLookAt ?? nothing;
+  }
+
   /** References to an owner that exists, but in another namespace. */
-  readonly misplaced: { readonly dependent: KubeObject; readonly reference: OwnerReference }[] = [];
+  get misplaced(): readonly Misplaced[] {
+    return this.#misplaced ?? none;
+  }
 
   look(uid: string): void {
-    this.toLookAt.add(uid);
+    (this.#toLookAt ??= new Set()).add(uid);
+  }
+
+  report(misplaced: Misplaced): void {
+    (this.#misplaced ??= []).push(misplaced);
   }
 }
 
