@@ -8,6 +8,7 @@ import type { LedDrivers } from '../drivers/driver-set.ts';
 import type { Client } from '../machinery/client.ts';
 import type { Informers } from '../machinery/informers.ts';
 import type { Recorder } from '../machinery/recorder.ts';
+import { Bell } from '../machinery/loop.ts';
 import { Tellings } from '../machinery/tellings.ts';
 import type { World } from '../world/world.ts';
 
@@ -27,11 +28,12 @@ export function storageControllers({ recorder, drivers, ...options }: StorageCon
   informers.cache(persistentVolumeClaimKind).subscribe(({ before, after }) => void view.changeClaim(before, after));
   /** Each remembers what it said, and nothing of what the others did. */
   const common = () => ({ ...options, view, clock: world.clock, log: world.log, tellings: new Tellings(recorder, world.clock) });
+  const [toMake, toBind] = [new Bell<string>(), new Bell<string>()];
   const { facts, create, delete: deleteAsset, deleteSource } = drivers;
   return {
-    binder: volumeBinder(common()),
+    binder: volumeBinder({ ...common(), toMake, toBind }),
     // Drivers of this process are all there from the start.
-    provisioner: provisioner({ ...common(), drivers: { facts, create, delete: deleteAsset, onAppear: () => () => undefined } }),
+    provisioner: provisioner({ ...common(), toMake, toBind, drivers: { facts, create, delete: deleteAsset, onAppear: () => () => undefined } }),
     reclaimer: reclaimer({ ...common(), drivers: { facts, delete: deleteSource } }),
   };
 }

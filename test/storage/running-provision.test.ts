@@ -2,9 +2,10 @@
 import { expect, test } from 'vitest';
 import { eventKind } from '../../src/api/kinds/event.ts';
 import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
 import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
 import { simulate } from '../../src/sim/world.ts';
-import { pvc } from './objects.ts';
+import { pv, pvc } from './objects.ts';
 import { look, runStorage, type StorageCluster, startStorageCluster } from './storage-cluster.ts';
 
 async function ask({ client }: StorageCluster, className = 'class'): Promise<void> {
@@ -89,3 +90,22 @@ test('a class that is deleted under a claim which waits: the claim says so, othe
     await world.sleep(1000);
     expect((await look(cluster)).filter((line) => line.includes('Bound'))).toHaveLength(2);
   }));
+
+test.each(['transaction', 'plain'] as const)('many claims at once, and a volume for few of them: the others get theirs made (%s)', (mode) =>
+  simulate(1, async (world) => {
+    const cluster = await startStorageCluster(world, mode);
+    const { client } = cluster;
+    runStorage(cluster, world);
+    await offer(cluster, 'kubernetes.io/host-path');
+    for (const name of ['one', 'two']) await client.create(persistentVolumeKind, { metadata: { name }, spec: pv(name, '5Gi').spec });
+    await world.sleep(1000);
+    const names = Array.from({ length: 12 }, (_, i) => `data-${i}`);
+    // All of them see both volumes before anybody has got one. More volumes come and go to others while they look for theirs.
+    await Promise.all([
+      ...names.map((name) => client.create(persistentVolumeClaimKind, { metadata: { name, namespace: 'default' }, spec: pvc(name, '1Gi').spec })),
+      ...['three', 'four'].map((name) => client.create(persistentVolumeKind, { metadata: { name }, spec: pv(name, '5Gi').spec })),
+    ]);
+    await world.sleep(60_000);
+    expect((await look(cluster)).filter((line) => /^pvc\/.* Bound /.test(line))).toHaveLength(names.length);
+  }),
+);

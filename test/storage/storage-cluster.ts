@@ -17,7 +17,7 @@ import { VolumesView } from '../../src/domain/volumes/view.ts';
 import { createInProcessTransport } from '../../src/main/in-process-transport.ts';
 import { type Client, createClient, type Pair } from '../../src/machinery/client.ts';
 import { Informers } from '../../src/machinery/informers.ts';
-import { type Loop, type LoopOptions, runController } from '../../src/machinery/loop.ts';
+import { Bell, type Loop, type LoopOptions, runController } from '../../src/machinery/loop.ts';
 import { Recorder } from '../../src/machinery/recorder.ts';
 import { Tellings } from '../../src/machinery/tellings.ts';
 import type { Transport } from '../../src/machinery/transport.ts';
@@ -59,7 +59,7 @@ export function runStorage(cluster: Pick<StorageCluster, 'transport' | 'backend'
   informers.cache(persistentVolumeKind).subscribe(({ before, after }) => void view.changeVolume(before, after));
   informers.cache(persistentVolumeClaimKind).subscribe(({ before, after }) => void view.changeClaim(before, after));
   const tellings = () => new Tellings(new Recorder({ world, client, eventKind, component: eventSource }), world.clock);
-  const common = { client, informers, view, world, clock: world.clock, log: world.log };
+  const common = { client, informers, view, world, clock: world.clock, log: world.log, toMake: new Bell<string>(), toBind: new Bell<string>() };
   const options = { world, informers, ...more };
   const making = {
     facts: (name: string) => backend.driver(name),

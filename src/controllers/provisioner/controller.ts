@@ -14,7 +14,7 @@ import { type Index, keyOf } from '../../machinery/cache.ts';
 import type { Client } from '../../machinery/client.ts';
 import { confirmCurrent } from '../../machinery/confirm.ts';
 import type { Informers } from '../../machinery/informers.ts';
-import { type Controller, type Outcome, outcomeOf, source } from '../../machinery/loop.ts';
+import { type Bell, type Controller, type Outcome, outcomeOf, source, type Source } from '../../machinery/loop.ts';
 import type { Tellings } from '../../machinery/tellings.ts';
 import { ObjectWriter } from '../../machinery/writes.ts';
 import type { Cancel, Clock } from '../../world/world.ts';
@@ -28,7 +28,7 @@ import {
   type ProvisionerAction,
   type PublishVolume,
 } from './actions.ts';
-import { decide, type ProvisionerSnapshot, type Seen } from './decide.ts';
+import { decide, lacksSuccessor, type ProvisionerSnapshot, type Seen } from './decide.ts';
 import { messages } from './messages.ts';
 import { servedBy } from './need.ts';
 
@@ -49,9 +49,16 @@ export interface ProvisionerOptions {
   readonly tellings: Tellings;
   readonly clock: Clock;
   readonly drivers: ProvisioningDrivers;
+  /** Claims for which the binder found no volume. */
+  readonly toMake: Source<string>;
+  /** Rung for claims for which there is a volume after all: the binder looks at them next. */
+  readonly toBind: Bell<string>;
 }
 
-/** Keys are 'namespace/name' of claims. */
+/**
+ * Keys are 'namespace/name' of claims. Whether a claim needs a volume made, the binder finds out: it comes first, and wakes this controller if
+ * nothing fits. Both look again when they disagree, because a volume came or went between their turns.
+ */
 export function provisioner(options: ProvisionerOptions): Controller<string, ProvisionerSnapshot, ProvisionerAction> {
   const { view } = options;
   const running = new Provisioner(options);
@@ -59,8 +66,9 @@ export function provisioner(options: ProvisionerOptions): Controller<string, Pro
     name: 'provisioner',
     parallelism: 16,
     sources: [
-      source(persistentVolumeClaimKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
-      source(persistentVolumeKind, ({ before, after }) => [...claimOfVolume(before), ...claimOfVolume(after)]),
+      options.toMake,
+      source(persistentVolumeClaimKind, ({ before, after }) => running.wokenByClaim(keyOf((after ?? before)?.metadata ?? {}))),
+      source(persistentVolumeKind, ({ before, after }) => [...running.wokenByVolume(before), ...running.wokenByVolume(after)]),
       source(volumeIntentKind, ({ before, after }) => [before, after].flatMap((intent) => (intent === undefined ? [] : claimOfIntent(intent)))),
       source(storageClassKind, ({ before, after }) => view.waitingOfClass((after ?? before)?.metadata.name ?? '')),
       source(nodeKind, ({ before, after }) => (before === undefined && after !== undefined ? running.claimsForNode(after.metadata.name ?? '') : [])),
@@ -73,15 +81,16 @@ export function provisioner(options: ProvisionerOptions): Controller<string, Pro
       },
     ],
     snapshot: (key) => running.snapshot(key),
-    decide,
+    decide: (snapshot, now) => {
+      const decision = decide(snapshot, now);
+      const fits = decision.reasons.some(({ code, next }) => code === 'NothingToProvision' && next === 'binder');
+      if (fits && snapshot.claim !== undefined) options.toBind.ring(snapshot.claim.key);
+      return decision;
+    },
     perform: (action) => running.perform(action),
   };
 }
 
-const claimOfVolume = (volume: PersistentVolume | undefined): readonly string[] => {
-  const claim = volume?.spec.claimRef;
-  return claim === undefined ? none : [claimKey(claim.namespace ?? '', claim.name ?? '')];
-};
 const none: readonly string[] = [];
 const claimOfIntent = (intent: VolumeIntent): readonly string[] =>
   isFor(intent, 'Create') ? [claimKey(intent.spec.claimRef.namespace, intent.spec.claimRef.name)] : [];
@@ -112,6 +121,19 @@ class Provisioner {
       hasNode: (name) => nodes.get({ name }) !== undefined,
       driver: (name) => drivers.facts(name),
     };
+  }
+
+  /** What was begun for it may have to be looked at. Whether something is to be begun, the binder says. */
+  wokenByClaim(key: string): readonly string[] {
+    const claim = this.#options.view.claim(key);
+    return this.#intentsByClaim.has(key) || (claim !== undefined && lacksSuccessor(claim)) ? [key] : none;
+  }
+
+  wokenByVolume(volume: PersistentVolume | undefined): readonly string[] {
+    const claim = volume?.spec.claimRef;
+    if (claim === undefined) return none;
+    const key = claimKey(claim.namespace ?? '', claim.name ?? '');
+    return this.#intentsByClaim.has(key) ? [key] : none;
   }
 
   claimsForNode(name: string): readonly string[] {

@@ -56,7 +56,7 @@ function begin(claim: Claim, seen: Seen, now: number): ProvisionerDecision {
   const need = needOf(claim, seen);
   switch (need.type) {
     case 'nothing':
-      return { actions: [], reasons: [{ code: 'NothingToProvision', text: need.because, next: 'nobody' }] };
+      return { actions: [], reasons: [{ code: 'NothingToProvision', text: need.because, next: need.fits === undefined ? 'nobody' : 'binder' }] };
     case 'external':
       return waitForExternal(claim, need.provisioner, { seen, now });
     case 'refused':
@@ -179,6 +179,8 @@ function markedFor(claim: Claim, provisioner: string): PersistentVolumeClaim {
 }
 
 const withoutNode = (claim: PersistentVolumeClaim): PersistentVolumeClaim => withAnnotations(claim, { [annotations.selectedNode]: undefined });
+
+export const lacksSuccessor = (claim: Claim): boolean => withSuccessor(claim) !== claim.object;
 
 /** A claim marked for a plugin that left the tree is marked for its successor as well, and only then. */
 function withSuccessor({ object, provisioner, betaProvisioner, migratedTo }: Claim): PersistentVolumeClaim {

@@ -21,13 +21,13 @@ export interface Surroundings {
 
 /**
  * What a claim needs of the provisioner.
- * - `nothing`:  it has a volume, gets one, or waits for a pod
+ * - `nothing`:  it has a volume, gets one (`fits`), or waits for a pod
  * - `external`: somebody outside makes it; they are told by an annotation
  * - `refused`:  it cannot be made. `provisioner`: the claim is marked all the same. `reschedule`: perhaps elsewhere
  * - `make`:     a driver in this process makes it
  */
 export type Need =
-  | { readonly type: 'nothing'; readonly because: string }
+  | { readonly type: 'nothing'; readonly because: string; readonly fits?: Volume }
   | { readonly type: 'external'; readonly provisioner: string }
   | { readonly type: 'refused'; readonly cause: Refusal; readonly message: string; readonly provisioner?: string; readonly reschedule?: boolean }
   | { readonly type: 'make'; readonly driver: DriverFacts; readonly provisioner: string; readonly request: CreateRequest };
@@ -41,7 +41,7 @@ export function needOf(claim: Claim, seen: Surroundings): Need {
   const storageClass = seen.class(claim.className);
   const delayed = waitsForConsumer(storageClass);
   const fit = seen.bestFit(claim, { reservedOnly: delayed });
-  if (fit !== undefined) return { type: 'nothing', because: `volume "${fit.name}" fits` };
+  if (fit !== undefined) return { type: 'nothing', because: `volume "${fit.name}" fits`, fits: fit };
   if (delayed && claim.selectedNode === undefined) return { type: 'nothing', because: 'it waits for a pod' };
   if (storageClass === undefined) return { type: 'refused', cause: 'class', message: messages.classNotFound(claim.className) };
 

@@ -21,7 +21,7 @@ import type { Tellings } from '../../machinery/tellings.ts';
 import { ObjectWriter } from '../../machinery/writes.ts';
 import type { World } from '../../world/world.ts';
 import { afterDeleted, type DeleteIntent, type ReclaimerAction } from './actions.ts';
-import { decide, type ReclaimerSnapshot, type Seen } from './decide.ts';
+import { decide, isLeftAlone, type ReclaimerSnapshot, type Seen } from './decide.ts';
 import { scrubberName, scrubberNamespace, volumeOfScrubber } from './scrubber.ts';
 
 /** The drivers in this process. Deleting does not reject, and may be asked again. */
@@ -51,11 +51,11 @@ export function reclaimer(options: ReclaimerOptions): Controller<string, Reclaim
     name: 'reclaimer',
     parallelism: 16,
     sources: [
-      source(persistentVolumeKind, ({ before, after }) => [(after ?? before)?.metadata.name ?? '']),
+      source(persistentVolumeKind, ({ before, after }) => running.woken((after ?? before)?.metadata.name ?? '')),
       source(volumeIntentKind, ({ before, after }) => [(after ?? before)?.metadata.name ?? '']),
       source(persistentVolumeClaimKind, ({ before, after }) => {
         const { namespace = '', name = '' } = (after ?? before)?.metadata ?? {};
-        return Array.from(view.volumes.pointingAt(claimKey(namespace, name)), (volume) => volume.name);
+        return running.wokenByClaim(claimKey(namespace, name));
       }),
       source(volumeAttachmentKind, ({ after, before }) => (after === undefined && before !== undefined ? volumeOfAttachment(before) : [])),
       source(podKind, ({ before, after }) => volumesOfPod(after ?? before, view)),
@@ -145,6 +145,14 @@ class Reclaimer {
     };
   }
 
+  woken(name: string): readonly string[] {
+    return isLeftAlone({ name, volume: this.#options.view.volumes.get(name), seen: this.seen }) ? none : [name];
+  }
+
+  *wokenByClaim(key: string): Generator<string> {
+    for (const { name } of this.#options.view.volumes.pointingAt(key)) yield* this.woken(name);
+  }
+
   async perform(action: ReclaimerAction): Promise<Outcome> {
     switch (action.do) {
       case 'create':
@@ -172,5 +180,7 @@ class Reclaimer {
     return this.#writer.perform({ do: 'update', object, from: intent });
   }
 }
+
+const none: readonly string[] = [];
 
 const scrubberIn = (pods: Cache<Pod>, volumeName: string): Pod | undefined => pods.get({ namespace: scrubberNamespace, name: scrubberName(volumeName) });

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hostPathDriver } from '../../../test/storage/small-backend.ts';
 import { pv, pvc, reservedFor, uidOf } from '../../../test/storage/objects.ts';
@@ -7,7 +8,7 @@ import type { DriverFacts } from '../../domain/volumes/driver-facts.ts';
 import { afterFailure, newIntent, type VolumeIntent } from '../../domain/volumes/intent.ts';
 import { readVolume } from '../../domain/volumes/volume.ts';
 import { afterDeleted, afterStarted, type DeleteIntent, type ReclaimerAction, type ScrubIntent } from './actions.ts';
-import { decide } from './decide.ts';
+import { decide, isLeftAlone } from './decide.ts';
 import { scrubbable, scrubberPod } from './scrubber.ts';
 
 interface Scene {
@@ -21,7 +22,7 @@ interface Scene {
   readonly attachedTo?: readonly string[];
 }
 
-function run({ volume, claim, intent, pod, events = [], told = [], drivers = [hostPathDriver], attachedTo = [] }: Scene, now = 0) {
+function snapshotOf({ volume, claim, intent, pod, events = [], told = [], drivers = [hostPathDriver], attachedTo = [] }: Scene) {
   const seen = {
     told: (key: string) => (told.includes(key) ? { reason: '', message: '', at: 0 } : undefined),
     maxScrubs: 3,
@@ -33,8 +34,10 @@ function run({ volume, claim, intent, pod, events = [], told = [], drivers = [ho
     scrubberEvents: () => events,
     podsUsing: () => [],
   };
-  return decide({ name: 'vol', volume: volume === undefined ? undefined : readVolume(volume), seen }, now);
+  return { name: 'vol', volume: volume === undefined ? undefined : readVolume(volume), seen };
 }
+
+const run = (scene: Scene, now = 0) => decide(snapshotOf(scene), now);
 
 const brief = (actions: readonly ReclaimerAction[]): string[] =>
   actions.map((action) => {
@@ -265,4 +268,42 @@ describe('a scrubber', () => {
     ]);
     expect(run({ volume, intent: running, pod, events, told: ['event e1'] }).actions).toEqual([]);
   });
+});
+
+describe('a volume that is left alone', () => {
+  const volumes = fc.record({
+    phase: fc.constantFrom('Pending', 'Available', 'Bound', 'Released', 'Failed'),
+    policy: fc.constantFrom('Retain', 'Delete', 'Recycle', 'Other'),
+    by: fc.constantFrom(undefined, '', 'kubernetes.io/host-path', 'kubernetes.io/aws-ebs', 'csi.example.com'),
+    migratedTo: fc.constantFrom(undefined, '', 'ebs.csi.aws.com'),
+    finalizers: fc.uniqueArray(
+      fc.constantFrom('kubernetes.io/pv-protection', 'kubernetes.io/pv-controller', 'external-provisioner.volume.kubernetes.io/finalizer'),
+    ),
+    claimed: fc.constantFrom(undefined, '', 'gone'),
+    there: fc.boolean(),
+    intended: fc.boolean(),
+  });
+
+  it('needs no decision', () => {
+    fc.assert(
+      fc.property(volumes, ({ phase, policy, by, migratedTo, finalizers, claimed, there, intended }) => {
+        const annotations = { ...(by === undefined ? {} : { [provisionedBy]: by }), ...(migratedTo === undefined ? {} : { [movedTo]: migratedTo }) };
+        const claimRef = claimed === undefined ? {} : { claimRef: { ...reservedFor('data'), uid: claimed } };
+        const volume = pv('vol', '1Gi', {
+          metadata: { annotations, finalizers },
+          spec: { persistentVolumeReclaimPolicy: policy, ...claimRef },
+          status: { phase },
+        });
+        const intent = newIntent('vol', { operation: 'Delete', driver: 'd', volume: { name: 'vol', uid: 'u' }, source: {} });
+        const scene: Scene = { ...(there ? { volume } : {}), ...(intended ? { intent } : {}) };
+        if (!isLeftAlone(snapshotOf(scene))) return;
+        expect(run(scene)).toMatchObject({ actions: [] });
+        expect(run(scene).again).toBeUndefined();
+      }),
+      { numRuns: 300 },
+    );
+    expect(isLeftAlone(snapshotOf({ volume: pv('vol', '1Gi', { status: { phase: 'Bound' } }) }))).toBe(true);
+  });
+
+  const [provisionedBy, movedTo] = ['pv.kubernetes.io/provisioned-by', 'pv.kubernetes.io/migrated-to'];
 });

@@ -43,6 +43,13 @@ export function decide({ name, volume, seen }: ReclaimerSnapshot, now: number): 
   return reclaim({ volume, intent, seen, now, isClaimGone: released === 'claim gone' });
 }
 
+/** Nothing is to be decided about it: it is nobody's former volume, and nothing was begun. Most volumes are like this, most of the time. */
+export function isLeftAlone({ name, volume, seen }: ReclaimerSnapshot): boolean {
+  if (seen.intent(name) !== undefined) return false;
+  if (volume === undefined) return true;
+  return volume.phase !== 'Released' && volume.phase !== 'Failed' && withUpkeep(volume, seen.driver) === volume.object;
+}
+
 const because = (code: string, text: string, next: Reason['next']): Reason => ({ code, text, next });
 const together = (first: readonly ReclaimerAction[], { actions, ...rest }: ReclaimerDecision): ReclaimerDecision => ({
   ...rest,

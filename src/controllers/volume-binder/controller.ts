@@ -13,7 +13,7 @@ import { type Change, type Index, keyOf } from '../../machinery/cache.ts';
 import type { Client, Result } from '../../machinery/client.ts';
 import { confirmGone } from '../../machinery/confirm.ts';
 import type { Informers } from '../../machinery/informers.ts';
-import { Bell, type Controller, type Outcome, outcomeOf, source } from '../../machinery/loop.ts';
+import { Bell, type Controller, type Outcome, outcomeOf, type Source, source } from '../../machinery/loop.ts';
 import type { Tellings } from '../../machinery/tellings.ts';
 import { ObjectWriter } from '../../machinery/writes.ts';
 import type { Log } from '../../world/world.ts';
@@ -29,6 +29,10 @@ export interface BinderOptions {
   readonly view: VolumesView;
   readonly tellings: Tellings;
   readonly log: Log;
+  /** Rung for claims that found no volume: the provisioner looks at them next. */
+  readonly toMake: Bell<string>;
+  /** Claims for which the provisioner found a volume. */
+  readonly toBind: Source<string>;
   /** Writes both objects in one transaction. Absent: the server cannot, and they are bound step by step. */
   readonly bindTogether?: (pair: Bind) => Promise<Result<unknown>>;
 }
@@ -50,6 +54,7 @@ export function volumeBinder(options: BinderOptions): Controller<BinderKey, Bind
     parallelism: 64,
     sources: [
       binder.bell,
+      { subscribe: (informers, add) => options.toBind.subscribe(informers, (key) => add(claimKey(key))) },
       source(persistentVolumeKind, (change) => binder.volumeChanged(change)),
       source(persistentVolumeClaimKind, (change) => binder.claimChanged(change)),
       source(storageClassKind, (change) => binder.classChanged(change)),
@@ -61,6 +66,7 @@ export function volumeBinder(options: BinderOptions): Controller<BinderKey, Bind
       const decision = decide(snapshot, now);
       say(() => chosen(snapshot, decision));
       binder.hold(snapshot, decision.actions);
+      if (snapshot.type === 'claim' && decision.reasons.some(({ next }) => next === 'provisioner')) options.toMake.ring(snapshot.claim.key);
       return decision;
     },
     perform: async (action) => {
@@ -78,8 +84,6 @@ class VolumeBinder {
   readonly #options: BinderOptions;
   readonly #writer: ObjectWriter;
   readonly #offers = new Offers();
-  /** Volumes that are being given to a claim: until the server has answered, nobody else may choose them. */
-  readonly #beingGiven = new Map<string, string>();
   readonly #podsByClaim: Index<Parameters<typeof claimsOfPod>[0]>;
   readonly #classes: { get(ref: { name: string }): StorageClass | undefined; list(): Iterable<StorageClass> };
   readonly #seenByClaims: Seen;
@@ -90,8 +94,21 @@ class VolumeBinder {
     this.#writer = new ObjectWriter(options.client, [erased(persistentVolumeKind), erased(persistentVolumeClaimKind)]);
     this.#podsByClaim = options.informers.cache(podKind).addIndex(claimsOfPod);
     this.#classes = options.informers.cache(storageClassKind);
-    this.#seenByClaims = this.#seen((claim) => claim.key);
-    this.#seenByVolumes = this.#seen(() => '');
+    const { view, tellings, bindTogether } = options;
+    this.#seenByClaims = {
+      mode: bindTogether === undefined ? 'plain' : 'transaction',
+      told: tellings.told,
+      volume: (name) => view.volumes.get(name),
+      claim: (key) => view.claim(key),
+      ownerOf: (name) => view.ownerOf(name),
+      class: (name) => this.#classes.get({ name }),
+      defaultClass: () => defaultClassOf(this.#classes.list()),
+      bestFit: (claim, fit) => view.bestFit(claim, fit),
+      offeredTo: (name) => view.claim(this.#offers.claimFor(name) ?? ''),
+      podsToSchedule: (key) => this.#podsByClaim.get(key).flatMap((pod) => (hasEnded(pod) || (pod.spec.nodeName ?? '') !== '' ? [] : [podToSchedule(pod)])),
+    };
+    // A volume's own turn must not choose what is being given to anybody, not even to the claim that it is offered to.
+    this.#seenByVolumes = { ...this.#seenByClaims, bestFit: (claim, fit) => view.bestFit(claim, fit, '') };
   }
 
   /** A volume wakes itself, the claims it points at or is named by, and one claim that it could satisfy. */
@@ -162,32 +179,12 @@ class VolumeBinder {
     return !this.#options.log.debugs && areSettled(volume, claim);
   }
 
-  /** `askerOf`: who looks for a volume for the claim. What is being given to the asker, nobody takes from it. */
-  #seen(askerOf: (claim: Claim) => string): Seen {
-    const { view, tellings, bindTogether } = this.#options;
-    return {
-      mode: bindTogether === undefined ? 'plain' : 'transaction',
-      told: tellings.told,
-      volume: (name) => view.volumes.get(name),
-      claim: (key) => view.claim(key),
-      ownerOf: (name) => view.ownerOf(name),
-      class: (name) => this.#classes.get({ name }),
-      defaultClass: () => defaultClassOf(this.#classes.list()),
-      bestFit: (claim, fit) => {
-        const asker = askerOf(claim);
-        return view.bestFit(claim, fit, (name) => (this.#beingGiven.get(name) ?? asker) !== asker);
-      },
-      offeredTo: (name) => view.claim(this.#offers.claimFor(name) ?? ''),
-      podsToSchedule: (key) => this.#podsByClaim.get(key).flatMap((pod) => (hasEnded(pod) || (pod.spec.nodeName ?? '') !== '' ? [] : [podToSchedule(pod)])),
-    };
-  }
-
   /** From the decision until the volume's write is answered, passes that run beside this one leave the volume alone. */
   hold(snapshot: BinderSnapshot, actions: readonly BinderAction[]): void {
     for (const action of actions) {
       const taker = snapshot.type === 'claim' ? snapshot.claim.key : action.do === 'bind' ? keyOf(action.claim.metadata) : undefined;
       const given = action.do === 'bind' ? action.volume : action.do === 'update' && action.object.kind === 'PersistentVolume' ? action.object : undefined;
-      if (given !== undefined && taker !== undefined) this.#beingGiven.set(given.metadata.name ?? '', taker);
+      if (given !== undefined && taker !== undefined) this.#options.view.beingGiven.set(given.metadata.name ?? '', taker);
     }
   }
 
@@ -218,8 +215,9 @@ class VolumeBinder {
     try {
       return await outcome;
     } finally {
-      const holder = kind === 'PersistentVolume' ? this.#beingGiven.get(name) : undefined;
-      if (holder !== undefined && this.#beingGiven.delete(name)) for (const key of this.#offer(name)) if (key !== claimKey(holder)) this.bell.ring(key);
+      const holder = kind === 'PersistentVolume' ? this.#options.view.beingGiven.get(name) : undefined;
+      if (holder !== undefined && this.#options.view.beingGiven.delete(name))
+        for (const key of this.#offer(name)) if (key !== claimKey(holder)) this.bell.ring(key);
     }
   }
 

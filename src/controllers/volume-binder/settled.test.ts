@@ -28,7 +28,6 @@ const pairs = fc.record({
 });
 
 test('nothing is decided about a volume and a claim that are settled', () => {
-  let settled = 0;
   fc.assert(
     fc.property(pairs, (drawn) => {
       const claim = readClaim(
@@ -45,8 +44,8 @@ test('nothing is decided about a volume and a claim that are settled', () => {
           status: { phase: drawn.volumePhase },
         }),
       );
+      if (drawn === usual) expect(areSettled(volume, claim)).toBe(true);
       if (!areSettled(volume, claim)) return;
-      settled++;
       const seen: Seen = {
         mode: drawn.mode,
         told: () => undefined,
@@ -66,7 +65,6 @@ test('nothing is decided about a volume and a claim that are settled', () => {
     }),
     { examples: [[usual]] },
   );
-  expect(settled).toBeGreaterThan(0);
 });
 
 const usual = {

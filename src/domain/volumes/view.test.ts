@@ -26,7 +26,11 @@ describe('the view of volumes and claims', () => {
     const view = new VolumesView();
     view.changeVolume(undefined, pv('a', '1Gi', { status: available }));
     view.changeVolume(undefined, pv('b', '1Gi', { status: available }));
-    expect(view.bestFit(readClaim(pvc('data', '1Gi')), { reservedOnly: false }, (name) => name === 'a')?.name).toBe('b');
+    const fitFor = (name: string, asker?: string) => view.bestFit(readClaim(pvc(name, '1Gi')), { reservedOnly: false }, asker)?.name;
+    view.beingGiven.set('a', 'default/first');
+    expect(fitFor('second')).toBe('b');
+    expect(fitFor('first')).toBe('a');
+    expect(fitFor('first', '')).toBe('b');
   });
 
   it('tells what a change changed', () => {

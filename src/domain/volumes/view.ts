@@ -12,6 +12,8 @@ import { WaitingClaims } from './waiting-claims.ts';
 export class VolumesView {
   readonly volumes = new VolumeIndex();
   readonly waiting = new WaitingClaims();
+  /** Volumes that are being given away, and the keys of their claims: until the server has answered, nobody else may choose them. */
+  readonly beingGiven = new Map<string, string>();
   readonly #claims = new Map<string, Claim>();
   /** Keys of the claims that were bound to a volume, by its name. */
   readonly #owners = new Groups<string>();
@@ -38,9 +40,10 @@ export class VolumesView {
     return this.#waitingByClass.of(className);
   }
 
-  /** `isTaken`: volumes that are being given away this very moment. */
-  bestFit(claim: Claim, options: Pick<FitOptions, 'reservedOnly'>, isTaken: (volumeName: string) => boolean = () => false): Volume | undefined {
-    return this.volumes.bestFit(claim, { ...options, isPromised: (name) => isTaken(name) || this.#owners.has(name) });
+  /** `asker`: what is being given to this claim, nobody takes from it. */
+  bestFit(claim: Claim, { reservedOnly }: Pick<FitOptions, 'reservedOnly'>, asker = claim.key): Volume | undefined {
+    const isPromised = (name: string) => (this.beingGiven.get(name) ?? asker) !== asker || this.#owners.has(name);
+    return this.volumes.bestFit(claim, { reservedOnly, isPromised });
   }
 
   /** A volume that claims which wait for any volume may take. */
