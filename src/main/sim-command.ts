@@ -1,10 +1,11 @@
+import { availableParallelism } from 'node:os';
 import { type Command, type FlagValues, UsageError } from '../cli/command.ts';
 
 /** `moor sim`: random worlds, each from one integer. */
 export const simCommand: Command = {
   name: 'sim',
   summary: 'run random clusters, faults included, from seeds, and check that nothing breaks',
-  about: `Every seed is a whole cluster in this process on virtual time: API server, controllers, scheduler, nodes and a storage
+  about: `Every seed is a whole cluster in one process on virtual time: API server, controllers, scheduler, nodes and a storage
 backend, people who use it, and faults: crashes between any two steps, lost requests, stale caches, wrong clocks, two
 leaders, failing backends, full disks, lost machines. After each change it is checked that no volume has two owners, two
 writers or is deleted too soon, and at the end that everything is as it would have been without the faults.
@@ -14,6 +15,7 @@ Ends with the line "N seeds, 0 violations" and exit code 0, or with the seeds th
   flags: [
     { name: 'seeds', value: 'A..B', about: 'the seeds to run', otherwise: '1..100' },
     { name: 'seed', value: 'N', about: 'one seed, with its timeline' },
+    { name: 'jobs', value: 'N', about: 'so many processes at a time', otherwise: 'one for each core' },
     { name: 'no-shrink', about: 'tell failures as they were found, which is faster' },
     { name: 'exhaustive', about: 'no random worlds: every order of effects and every place to die, in small ones' },
     { name: 'minutes', value: 'N', about: 'with --exhaustive: for each story, so many at most', otherwise: '1' },
@@ -41,6 +43,7 @@ function minutesOf(flags: FlagValues): number {
   const minutes = Number(text);
   if (!(minutes > 0 && minutes <= 600)) throw new UsageError(`"${text}" is no number of minutes between 0 and 600`);
   if (flags.text('seed') !== undefined || flags.text('seeds') !== undefined) throw new UsageError('--exhaustive has no seeds');
+  if (flags.text('jobs') !== undefined) throw new UsageError('--exhaustive runs in one process');
   return minutes;
 }
 
@@ -50,6 +53,8 @@ export interface SimOptions {
   /** The whole timeline, also of a world in which nothing broke. */
   readonly isOne: boolean;
   readonly shrinks: boolean;
+  /** How many processes; one: this one. */
+  readonly jobs: number;
 }
 
 function rangeOf(flags: FlagValues): SimOptions {
@@ -58,11 +63,19 @@ function rangeOf(flags: FlagValues): SimOptions {
   const shrinks = !flags.on('no-shrink');
   if (one !== undefined) {
     const seed = seedOf(one);
-    return { from: seed, to: seed, isOne: true, shrinks };
+    if (flags.text('jobs') !== undefined) throw new UsageError('--seed is one: it has no --jobs');
+    return { from: seed, to: seed, isOne: true, shrinks, jobs: 1 };
   }
   const [from, to] = (range ?? '1..100').split('..').map(seedOf);
   if (from === undefined || to === undefined || to < from) throw new UsageError(`"${range}" is no range of seeds; one is 1..100`);
-  return { from, to, isOne: false, shrinks };
+  return { from, to, isOne: false, shrinks, jobs: jobsOf(flags.text('jobs')) };
+}
+
+function jobsOf(text: string | undefined): number {
+  if (text === undefined) return availableParallelism();
+  const jobs = Number(text);
+  if (!/^\d+$/.test(text) || jobs < 1 || jobs > 256) throw new UsageError(`"${text}" is no number of processes between 1 and 256`);
+  return jobs;
 }
 
 function seedOf(text: string): number {

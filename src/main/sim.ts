@@ -7,29 +7,64 @@ import { runPlan } from '../sim/worlds/run.ts';
 import { runSeeds } from '../sim/worlds/run-seeds.ts';
 import { shrink } from '../sim/worlds/shrink.ts';
 import type { SimOptions } from './sim-command.ts';
+import { runSeedsInProcesses, WorkerDied } from './sim-jobs.ts';
 
 export function runSim(options: SimOptions): Promise<number> {
   return options.isOne ? showOne(options) : runMany(options);
 }
 
-async function runMany({ from, to, shrinks }: SimOptions): Promise<number> {
+async function runMany({ from, to, shrinks, jobs }: SimOptions): Promise<number> {
   const count = to - from + 1;
-  const bar = process.stderr.isTTY ? (text: string) => process.stderr.write(`\r\x1b[K${text}`) : () => undefined;
-  const failed = await runSeeds({
+  const bar = process.stderr.isTTY ? liveBar(count) : linesNowAndThen(count);
+  const run = {
     from,
     to,
     shrinks,
-    onProgress: ({ seed, failed: so }) => bar(progress(seed - from + 1, count, so)),
-    onFailure: (text) => {
-      bar('');
+    onProgress: bar.show,
+    onFailure: (text: string) => {
+      bar.clear();
       process.stdout.write(`${text}\n`);
     },
-  });
-  bar('');
+  };
+  let failed: readonly number[];
+  try {
+    failed = await (jobs === 1 || count === 1 ? runSeeds(run) : runSeedsInProcesses({ ...run, jobs }));
+  } catch (error) {
+    if (!(error instanceof WorkerDied)) throw error;
+    bar.clear();
+    process.stderr.write(`moor sim: ${error.message}\n`);
+    return 1;
+  }
+  bar.clear();
   if (failed.length === 0) process.stdout.write(`${count} seeds, 0 violations\n`);
   else process.stdout.write(`${count} seeds, ${failed.length} violations: ${failed.join(', ')}\n`);
   return failed.length === 0 ? 0 : 1;
 }
+
+interface Progress {
+  readonly show: (so: { readonly done: number; readonly failed: number }) => void;
+  readonly clear: () => void;
+}
+
+const liveBar = (count: number): Progress => ({
+  show: ({ done, failed }) => void process.stderr.write(`\r\x1b[K${progress(done, count, failed)}`),
+  clear: () => void process.stderr.write('\r\x1b[K'),
+});
+
+/** For logs: who looks into one after an hour wants to know how far it is. */
+function linesNowAndThen(count: number): Progress {
+  let last = performance.now();
+  return {
+    show: ({ done, failed }) => {
+      if (performance.now() - last < lineEveryMs) return;
+      last = performance.now();
+      process.stderr.write(`${done}/${count}, ${failed} violations\n`);
+    },
+    clear: () => undefined,
+  };
+}
+
+const lineEveryMs = 30_000;
 
 /** '[########............]  40/100, 0 violations' */
 function progress(done: number, count: number, failed: number): string {
