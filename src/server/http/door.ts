@@ -31,11 +31,11 @@ export class Door {
   knock(socket: Socket, letIn: () => void): void {
     const flow = this.#queue.arrive(socket.remoteAddress ?? '');
     const enter = (): void => {
-      this.#queue.leave(flow, 1);
+      this.#queue.leave(flow);
       this.#queue.depart(flow);
       if (!socket.destroyed) letIn();
     };
-    const place = this.#queue.enter(flow, 1);
+    const place = this.#queue.enter(flow);
     if (place === undefined) {
       enter();
       return;

@@ -12,7 +12,7 @@ function open(options: Partial<FairQueueOptions>) {
     queue,
     seated,
     refused,
-    ask: (name: string, label: string, width = 1): { readonly flow: Flow; readonly giveUp: () => boolean } | undefined => {
+    ask: (name: string, label: string): { readonly flow: Flow; readonly giveUp: () => boolean } | undefined => {
       let flow: Flow;
       try {
         flow = queue.arrive(name);
@@ -21,7 +21,7 @@ function open(options: Partial<FairQueueOptions>) {
         return undefined;
       }
       try {
-        const place = queue.enter(flow, width);
+        const place = queue.enter(flow);
         if (place === undefined) seated.push(label);
         else
           place.seated.then(
@@ -38,8 +38,8 @@ function open(options: Partial<FairQueueOptions>) {
         return undefined;
       }
     },
-    done: (flow: Flow, width = 1): void => {
-      queue.leave(flow, width);
+    done: (flow: Flow): void => {
+      queue.leave(flow);
       queue.depart(flow);
     },
     turn: async (): Promise<void> => {
@@ -79,21 +79,6 @@ describe('seats', () => {
     done(first.flow);
     await turn();
     expect(seated.at(-1)).toBe('b1');
-  });
-
-  test('a wide request is not overtaken for ever by narrow ones', async () => {
-    const { ask, seated, turn, done } = open({ seats: 8 });
-    const narrow = Array.from({ length: 8 }, (_, i) => ask(`n${i}`, `n${i}`)?.flow);
-    ask('wide', 'wide', 2);
-    ask('late', 'late');
-    const [one, two] = narrow;
-    if (one === undefined || two === undefined) throw new Error('refused');
-    done(one);
-    await turn();
-    expect(seated).not.toContain('late');
-    done(two);
-    await turn();
-    expect(seated.at(-1)).toBe('wide');
   });
 
   test('with a pace one begins at a time, also where nobody waits', async () => {
@@ -163,25 +148,24 @@ test('who gives up while waiting leaves no trace; who has a seat keeps it', asyn
 test('whatever happens: no more seats than there are, nobody lost, nobody waits in an empty room', async () => {
   const step = fc.record({
     user: fc.constantFrom('a', 'b', 'c'),
-    width: fc.constantFrom(1, 1, 1, 2),
     next: fc.constantFrom('stay', 'finish', 'turn', 'giveUp'),
   });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const room = open({ seats: 8, waiting: 10, perFlow: 12 });
-      const asked: { flow: Flow; label: string; width: number; giveUp: () => boolean }[] = [];
+      const asked: { flow: Flow; label: string; giveUp: () => boolean }[] = [];
       const finish = (): void => {
         const at = asked.findIndex(({ label }) => room.seated.includes(label));
         const [over] = at < 0 ? [] : asked.splice(at, 1);
-        if (over !== undefined) room.done(over.flow, over.width);
+        if (over !== undefined) room.done(over.flow);
       };
-      for (const [i, { user, width, next }] of steps.entries()) {
-        const got = room.ask(user, `${user}${i}`, width);
-        if (got !== undefined) asked.push({ ...got, label: `${user}${i}`, width });
+      for (const [i, { user, next }] of steps.entries()) {
+        const got = room.ask(user, `${user}${i}`);
+        if (got !== undefined) asked.push({ ...got, label: `${user}${i}` });
         if (next === 'finish') finish();
         if (next === 'turn') await room.turn();
         if (next === 'giveUp') asked.at(-1)?.giveUp();
-        const held = asked.filter(({ label }) => room.seated.includes(label)).reduce((sum, one) => sum + one.width, 0);
+        const held = asked.filter(({ label }) => room.seated.includes(label)).length;
         expect(held).toBeLessThanOrEqual(8);
         expect(room.queue.waiting).toBeLessThanOrEqual(10);
       }

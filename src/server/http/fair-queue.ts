@@ -2,7 +2,7 @@ import { statusErrors } from '../../api/status.ts';
 import { retryAfterSeconds } from './limits.ts';
 
 export interface FairQueueOptions {
-  /** Requests worked on at once, each counted with its width. */
+  /** Requests worked on at once. */
   readonly seats: number;
   /** Requests that wait for a seat, of all flows together. */
   readonly waiting: number;
@@ -34,7 +34,6 @@ export interface Flow {
 }
 
 interface Waiting {
-  readonly width: number;
   readonly go: () => void;
   readonly refuse: (error: Error) => void;
 }
@@ -90,16 +89,16 @@ export class FairQueue {
    * Asks for a seat. undefined: it is there. Otherwise `seated` resolves when it is, and rejects with 429 when there will be none;
    * `giveUp` refuses a request that still waits and says so, and does nothing to one that is seated.
    */
-  enter(flow: Flow, width: number): { readonly seated: Promise<void>; readonly giveUp: () => boolean } | undefined {
-    if (this.#turns.size === 0 && !this.#pausing && this.#hasRoom(flow, width)) {
-      this.#take(flow, width);
+  enter(flow: Flow): { readonly seated: Promise<void>; readonly giveUp: () => boolean } | undefined {
+    if (this.#turns.size === 0 && !this.#pausing && this.#hasRoom(flow)) {
+      this.#take(flow);
       this.#pause();
       return undefined;
     }
     this.#makePlace(flow);
     let giveUp = (): boolean => false;
     const seated = new Promise<void>((go, refuse) => {
-      const waiting: Waiting = { width, go, refuse };
+      const waiting: Waiting = { go, refuse };
       giveUp = () => this.#remove(flow, waiting, 'time in the queue');
       flow.waiting.push(waiting);
     });
@@ -109,9 +108,9 @@ export class FairQueue {
     return { seated, giveUp };
   }
 
-  leave(flow: Flow, width: number): void {
-    flow.held -= width;
-    this.#used -= width;
+  leave(flow: Flow): void {
+    flow.held -= 1;
+    this.#used -= 1;
     this.#forgetIfIdle(flow);
     if (this.#turns.size > 0) this.#schedule();
   }
@@ -120,13 +119,8 @@ export class FairQueue {
     if (flow.present === 0 && flow.held === 0 && flow.waiting.length === 0) this.#flows.delete(flow.name);
   }
 
-  #hasRoom(flow: Flow, width: number): boolean {
-    return this.#used + width <= this.#options.seats && this.#fits(flow, width);
-  }
-
-  /** A flow without a seat gets one, however wide. */
-  #fits(flow: Flow, width: number): boolean {
-    return flow.held === 0 || flow.held + width <= this.#flowSeats;
+  #hasRoom(flow: Flow): boolean {
+    return this.#used < this.#options.seats && flow.held < this.#flowSeats;
   }
 
   #pause(): void {
@@ -139,9 +133,9 @@ export class FairQueue {
     this.#options.pace.begun(next, () => this.#waiting);
   }
 
-  #take(flow: Flow, width: number): void {
-    flow.held += width;
-    this.#used += width;
+  #take(flow: Flow): void {
+    flow.held += 1;
+    this.#used += 1;
   }
 
   /** @throws ApiError 429 if no flow has more requests waiting than this one will have */
@@ -183,16 +177,13 @@ export class FairQueue {
   /** Gives out what seats there are, but with a pace only one: between two of them others have their say. */
   #seat(): void {
     for (const flow of this.#turns) {
-      if (this.#pausing) return;
-      const next = flow.waiting[0];
-      if (next === undefined || !this.#fits(flow, next.width)) continue;
-      // Nobody overtakes whoever is next: narrow requests would keep a wide one waiting for ever.
-      if (this.#used + next.width > this.#options.seats) return;
-      flow.waiting.shift();
+      if (this.#pausing || this.#used >= this.#options.seats) return;
+      const next = this.#hasRoom(flow) ? flow.waiting.shift() : undefined;
+      if (next === undefined) continue;
       this.#waiting -= 1;
       this.#turns.delete(flow);
       if (flow.waiting.length > 0) this.#turns.add(flow);
-      this.#take(flow, next.width);
+      this.#take(flow);
       next.go();
       this.#pause();
     }

@@ -174,14 +174,14 @@ class Visit {
   }
 
   #enter(seat: { readonly queue: FairQueue; readonly flow: Flow }): Promise<void> | undefined {
-    const place = seat.queue.enter(seat.flow, 1);
+    const place = seat.queue.enter(seat.flow);
     this.#seat = seat;
     this.#giveUp = place?.giveUp;
     return place?.seated;
   }
 
   leave(): void {
-    this.#seat?.queue.leave(this.#seat.flow, 1);
+    this.#seat?.queue.leave(this.#seat.flow);
   }
 
   /** Whether it was still waiting; then it is refused. */
