@@ -1,5 +1,5 @@
 /** Metrics in the words of autoscaling/v1, in which annotations speak of them. */
-import type { CrossVersionObjectReference, LabelSelector, MetricSpec, MetricStatus } from '../../generated/types.ts';
+import type { CrossVersionObjectReference, LabelSelector, MetricIdentifier, MetricSpec, MetricStatus } from '../../generated/types.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -21,89 +21,35 @@ const referenceIn = (json: Json): CrossVersionObjectReference => {
   return { kind: textIn(json, 'kind') ?? '', name: textIn(json, 'name') ?? '', ...(apiVersion === undefined ? {} : { apiVersion }) };
 };
 
-export function oldMetricOf({ type, object, pods, resource, containerResource, external }: MetricSpec): Json {
-  const relative = (of: { name: string; target: MetricTargetLike } | undefined): Json | undefined =>
-    of && given({ name: of.name, targetAverageUtilization: of.target.averageUtilization, targetAverageValue: of.target.averageValue });
-  return given({
-    type,
-    object:
-      object &&
-      given<unknown>({
-        target: object.describedObject,
-        metricName: object.metric.name,
-        targetValue: object.target.value ?? '0',
-        selector: object.metric.selector,
-        averageValue: object.target.averageValue,
-      }),
-    pods: pods && given<unknown>({ metricName: pods.metric.name, targetAverageValue: pods.target.averageValue ?? '0', selector: pods.metric.selector }),
-    resource: relative(resource),
-    containerResource: containerResource && { ...relative(containerResource), container: containerResource.container },
-    external:
-      external &&
-      given<unknown>({
-        metricName: external.metric.name,
-        metricSelector: external.metric.selector,
-        targetValue: external.target.value,
-        targetAverageValue: external.target.averageValue,
-      }),
-  });
-}
-
-interface MetricTargetLike {
-  readonly averageUtilization?: number;
+interface Amounts {
+  readonly value?: string;
   readonly averageValue?: string;
+  readonly averageUtilization?: number;
 }
 
-export function newMetricOf(json: Json): MetricSpec {
-  const type = textIn(json, 'type') ?? '';
-  const [object, pods, external] = [objectIn(json, 'object'), objectIn(json, 'pods'), objectIn(json, 'external')];
-  const relative = (of: Json) => {
-    const [averageUtilization, averageValue] = [numberIn(of, 'targetAverageUtilization'), textIn(of, 'targetAverageValue')];
-    const target = { type: averageUtilization === undefined ? 'AverageValue' : 'Utilization', ...given({ averageUtilization, averageValue }) };
-    return { name: textIn(of, 'name') ?? '', target };
-  };
-  const metricOf = (of: Json, selector: string) => ({ name: textIn(of, 'metricName') ?? '', ...selectorIn(of, selector) });
-  const [objectAverage, externalValue] = [textIn(object, 'averageValue'), textIn(external, 'targetValue')];
-  const objectValue = textIn(object, 'targetValue');
-  const keepsValue = objectAverage === undefined || (objectValue !== undefined && objectValue !== '0');
-  return {
-    type,
-    ...(json['object'] === undefined
-      ? {}
-      : {
-          object: {
-            describedObject: referenceIn(objectIn(object, 'target')),
-            target: {
-              type: objectAverage === undefined ? 'Value' : 'AverageValue',
-              ...given({ value: keepsValue ? objectValue : undefined, averageValue: objectAverage }),
-            },
-            metric: metricOf(object, 'selector'),
-          },
-        }),
-    ...(json['pods'] === undefined
-      ? {}
-      : { pods: { metric: metricOf(pods, 'selector'), target: { type: 'AverageValue', ...given({ averageValue: textIn(pods, 'targetAverageValue') }) } } }),
-    ...(json['resource'] === undefined ? {} : { resource: relative(objectIn(json, 'resource')) }),
-    ...(json['containerResource'] === undefined
-      ? {}
-      : { containerResource: { ...relative(objectIn(json, 'containerResource')), container: textIn(objectIn(json, 'containerResource'), 'container') ?? '' } }),
-    ...(json['external'] === undefined
-      ? {}
-      : {
-          external: {
-            metric: metricOf(external, 'metricSelector'),
-            target: {
-              type: externalValue === undefined ? 'AverageValue' : 'Value',
-              ...given({ value: externalValue, averageValue: textIn(external, 'targetAverageValue') }),
-            },
-          },
-        }),
-  };
+/** What a metric is to be (`target`), or is (`current`): the word is in the names of the old fields. */
+type Word = 'target' | 'current';
+
+type Measured<W extends Word, Source> = Source & { readonly [word in W]: Amounts };
+
+interface Metric<W extends Word> {
+  readonly type: string;
+  readonly object?: Measured<W, { readonly describedObject: CrossVersionObjectReference; readonly metric: MetricIdentifier }>;
+  readonly pods?: Measured<W, { readonly metric: MetricIdentifier }>;
+  readonly resource?: Measured<W, { readonly name: string }>;
+  readonly containerResource?: Measured<W, { readonly name: string; readonly container: string }>;
+  readonly external?: Measured<W, { readonly metric: MetricIdentifier }>;
 }
 
-export function oldStatusOf({ type, object, pods, resource, containerResource, external }: MetricStatus): Json {
-  const relative = (of: { name: string; current: MetricTargetLike } | undefined): Json | undefined =>
-    of && given<unknown>({ name: of.name, currentAverageUtilization: of.current.averageUtilization, currentAverageValue: of.current.averageValue ?? '0' });
+export const oldMetricOf = (metric: MetricSpec): Json => oldOf('target', metric, undefined);
+
+export const oldStatusOf = (metric: MetricStatus): Json => oldOf('current', metric, '0');
+
+/** `unknown`: what stands for an amount that is not given, where it need not be. */
+function oldOf<W extends Word>(word: W, { type, object, pods, resource, containerResource, external }: Metric<W>, unknown: string | undefined): Json {
+  const [value, averageValue, averageUtilization] = [`${word}Value`, `${word}AverageValue`, `${word}AverageUtilization`];
+  const relative = (of: Measured<W, { readonly name: string }> | undefined): Json | undefined =>
+    of && given<unknown>({ name: of.name, [averageUtilization]: of[word].averageUtilization, [averageValue]: of[word].averageValue ?? unknown });
   return given({
     type,
     object:
@@ -111,11 +57,11 @@ export function oldStatusOf({ type, object, pods, resource, containerResource, e
       given<unknown>({
         target: object.describedObject,
         metricName: object.metric.name,
-        currentValue: object.current.value ?? '0',
+        [value]: object[word].value ?? '0',
         selector: object.metric.selector,
-        averageValue: object.current.averageValue,
+        averageValue: object[word].averageValue,
       }),
-    pods: pods && given<unknown>({ metricName: pods.metric.name, currentAverageValue: pods.current.averageValue ?? '0', selector: pods.metric.selector }),
+    pods: pods && given<unknown>({ metricName: pods.metric.name, [averageValue]: pods[word].averageValue ?? '0', selector: pods.metric.selector }),
     resource: relative(resource),
     containerResource: containerResource && { ...relative(containerResource), container: containerResource.container },
     external:
@@ -123,44 +69,54 @@ export function oldStatusOf({ type, object, pods, resource, containerResource, e
       given<unknown>({
         metricName: external.metric.name,
         metricSelector: external.metric.selector,
-        currentValue: external.current.value ?? '0',
-        currentAverageValue: external.current.averageValue,
+        [value]: external[word].value ?? unknown,
+        [averageValue]: external[word].averageValue,
       }),
   });
 }
 
-export function newStatusOf(json: Json): MetricStatus {
-  const [object, pods, external] = [objectIn(json, 'object'), objectIn(json, 'pods'), objectIn(json, 'external')];
+/** How the old words of each source say how much. */
+type Reading = Readonly<Record<'object' | 'pods' | 'relative' | 'external', (of: Json) => Json>>;
+
+export const newMetricOf = (json: Json): MetricSpec =>
+  newOf(json, 'target', {
+    object: (of) => {
+      const [value, averageValue] = [textIn(of, 'targetValue'), textIn(of, 'averageValue')];
+      const keepsValue = averageValue === undefined || (value !== undefined && value !== '0');
+      return { type: averageValue === undefined ? 'Value' : 'AverageValue', ...given({ value: keepsValue ? value : undefined, averageValue }) };
+    },
+    pods: (of) => ({ type: 'AverageValue', ...given({ averageValue: textIn(of, 'targetAverageValue') }) }),
+    relative: (of) => {
+      const [averageUtilization, averageValue] = [numberIn(of, 'targetAverageUtilization'), textIn(of, 'targetAverageValue')];
+      return { type: averageUtilization === undefined ? 'AverageValue' : 'Utilization', ...given<unknown>({ averageUtilization, averageValue }) };
+    },
+    external: (of) => {
+      const [value, averageValue] = [textIn(of, 'targetValue'), textIn(of, 'targetAverageValue')];
+      return { type: value === undefined ? 'AverageValue' : 'Value', ...given({ value, averageValue }) };
+    },
+  }) as unknown as MetricSpec;
+
+export const newStatusOf = (json: Json): MetricStatus =>
+  newOf(json, 'current', {
+    object: (of) => given({ value: textIn(of, 'currentValue'), averageValue: textIn(of, 'averageValue') }),
+    pods: (of) => given({ averageValue: textIn(of, 'currentAverageValue') }),
+    relative: (of) => given<unknown>({ averageUtilization: numberIn(of, 'currentAverageUtilization'), averageValue: textIn(of, 'currentAverageValue') }),
+    external: (of) => given({ value: textIn(of, 'currentValue'), averageValue: textIn(of, 'currentAverageValue') }),
+  }) as unknown as MetricStatus;
+
+function newOf(json: Json, word: Word, read: Reading): Json {
+  const source = (name: string, make: (of: Json) => Json): Json => (json[name] === undefined ? {} : { [name]: make(objectIn(json, name)) });
   const metricOf = (of: Json, selector: string) => ({ name: textIn(of, 'metricName') ?? '', ...selectorIn(of, selector) });
-  const relative = (of: Json) => ({
-    name: textIn(of, 'name') ?? '',
-    current: { ...given({ averageUtilization: numberIn(of, 'currentAverageUtilization') }), ...given({ averageValue: textIn(of, 'currentAverageValue') }) },
-  });
+  const relative = (of: Json): Json => ({ name: textIn(of, 'name') ?? '', [word]: read.relative(of) });
   return {
     type: textIn(json, 'type') ?? '',
-    ...(json['object'] === undefined
-      ? {}
-      : {
-          object: {
-            metric: metricOf(object, 'selector'),
-            current: given({ value: textIn(object, 'currentValue'), averageValue: textIn(object, 'averageValue') }),
-            describedObject: referenceIn(objectIn(object, 'target')),
-          },
-        }),
-    ...(json['pods'] === undefined
-      ? {}
-      : { pods: { metric: metricOf(pods, 'selector'), current: given({ averageValue: textIn(pods, 'currentAverageValue') }) } }),
-    ...(json['resource'] === undefined ? {} : { resource: relative(objectIn(json, 'resource')) }),
-    ...(json['containerResource'] === undefined
-      ? {}
-      : { containerResource: { ...relative(objectIn(json, 'containerResource')), container: textIn(objectIn(json, 'containerResource'), 'container') ?? '' } }),
-    ...(json['external'] === undefined
-      ? {}
-      : {
-          external: {
-            metric: metricOf(external, 'metricSelector'),
-            current: given({ value: textIn(external, 'currentValue'), averageValue: textIn(external, 'currentAverageValue') }),
-          },
-        }),
+    ...source('object', (of) => {
+      const [describedObject, amounts, metric] = [referenceIn(objectIn(of, 'target')), { [word]: read.object(of) }, metricOf(of, 'selector')];
+      return word === 'target' ? { describedObject, ...amounts, metric } : { metric, ...amounts, describedObject };
+    }),
+    ...source('pods', (of) => ({ metric: metricOf(of, 'selector'), [word]: read.pods(of) })),
+    ...source('resource', relative),
+    ...source('containerResource', (of) => ({ ...relative(of), container: textIn(of, 'container') ?? '' })),
+    ...source('external', (of) => ({ metric: metricOf(of, 'metricSelector'), [word]: read.external(of) })),
   };
 }
