@@ -135,6 +135,12 @@ describe('headers', () => {
     session.destroy();
   });
 
+  test.each(['GET /healthz\r\n\r\n', 'GET /healthz HTTP/2.0\r\nhost: x\r\n\r\n'])('another version of HTTP is answered, not left open: %j', async (request) => {
+    const received = await raw((socket) => socket.write(request));
+    expect(received).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/);
+    expect(received).toContain('"the request is not valid HTTP"');
+  });
+
   test('that contain what they must not get 400', async () => {
     const received = await raw((socket) => socket.write('GET / HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n'));
     expect(received).toMatch(/^HTTP\/1\.1 400 /);

@@ -1,5 +1,6 @@
 import { createSecureServer, type Http2SecureServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { apiVersionOf, type Kind } from '../../api/kind.ts';
 import type { Cancel, World } from '../../world/world.ts';
@@ -157,9 +158,14 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
     else simple.take(socket);
   });
   server.on('session', (session: ServerHttp2Session) => connections.addSession(session));
+  const refuseBroken = (error: Error & { code?: string }, socket: Duplex): void => {
+    if (turns.midAnswer(socket)) socket.destroy();
+    else answerBrokenRequest(error, socket, world.timers);
+  };
   server.on('request', (request, response) => {
-    if (request.httpVersionMajor !== 1) return;
     const http1 = { request, response } as unknown as Http1Pair;
+    // Node's parser also takes HTTP/0.9, and any version that is written in the words of this one.
+    if (request.httpVersionMajor !== 1) return refuseBroken(new Error('an unknown version of HTTP'), http1.request.socket);
     turns.take(http1.request, http1.response, () => {
       void handler.handle(new Http1Exchange(http1.request, http1.response, { limits, last: () => connections.stopping }));
     });
@@ -177,10 +183,7 @@ function serve(server: Http2SecureServer, { handler, connections, limits, world,
   server.on('upgrade', (request, _socket, head: Buffer) => {
     void handler.handle(new UpgradeExchange(request, head));
   });
-  server.on('clientError', (error: Error & { code?: string }, socket) => {
-    if (turns.midAnswer(socket)) socket.destroy();
-    else answerBrokenRequest(error, socket, world.timers);
-  });
+  server.on('clientError', refuseBroken);
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   server.on('sessionError', () => undefined);
   server.on('drop', () => metrics.refused.add(1, 'connections'));
