@@ -3,6 +3,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { argv, exit } from 'node:process';
+import { roots } from './roots.mjs';
 
 const facts = JSON.parse(readFileSync(new URL('facts.json', import.meta.url), 'utf8'));
 const target = new URL('../../src/api/generated/', import.meta.url);
@@ -24,6 +25,14 @@ const scalars = {
   RawExtension: 'unknown',
   FieldsV1: 'Record<string, unknown>',
 };
+
+/** Types of one package may carry its group before their name, so that they differ from those of another. */
+const isKnown = (from, kind) => Object.entries(facts.types).some(([name, type]) => type.package === from && name.endsWith(kind));
+const missing = Object.entries(roots).flatMap(([from, kinds]) => kinds.filter((kind) => !isKnown(from, kind)));
+if (missing.length > 0) {
+  console.error(`facts.json has nothing about ${missing.join(', ')}: run scripts/generate/extract.mjs first, its head says how`);
+  exit(1);
+}
 
 const outputs = { 'types.ts': header + printTypes(), 'schema.ts': header + printSchema() };
 for (const [name, text] of Object.entries(outputs)) {
