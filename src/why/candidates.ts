@@ -105,7 +105,9 @@ function textOf({ rule, found, wanted }: Rejection, { claim, volume, sight }: Re
     case 'selector':
       return found === 'no labels' ? `has no labels, wanted ${wanted}` : `has labels ${found}, wanted ${wanted}`;
     case 'claimSelector':
-      return `takes only ${wanted}; this claim has ${found}`;
+      return volume.claimSelector.type === 'invalid'
+        ? `takes no claim: its claim selector cannot be read (${volume.claimSelector.problem})`
+        : `takes only ${wanted}; this claim has ${found}`;
     case 'class':
       return volume.className === '' ? `has no class, not ${wanted}` : `is of class ${found}, not ${wanted === 'none' ? 'without one' : wanted}`;
     case 'accessModes':

@@ -1,4 +1,5 @@
 /** What would let a claim have a volume that nearly fits. */
+import { annotations } from '../domain/volumes/annotations.ts';
 import { showAmount } from '../domain/volumes/capacity.ts';
 import type { Claim } from '../domain/volumes/claim.ts';
 import type { Rule } from '../domain/volumes/match.ts';
@@ -42,6 +43,10 @@ export function repair(claim: Claim, volume: Volume, rule: Rule): Fix | undefine
     case 'selector':
       return label(claim.selector, { text: `label ${pv} as the claim wants it`, line: (labels) => kubectl(undefined, 'label', 'pv', volume.name, ...labels) });
     case 'claimSelector':
+      if (volume.claimSelector.type === 'invalid') {
+        const command = kubectl(undefined, 'annotate', 'pv', volume.name, `${annotations.claimSelector}-`);
+        return { text: `correct the claim selector of ${pv}, or take it away`, commands: [command] };
+      }
       return label(volume.claimSelector, {
         text: `label the claim as ${pv} wants it`,
         line: (labels) => kubectl(claim.namespace, 'label', 'pvc', claim.name, ...labels),

@@ -151,6 +151,13 @@ describe('a claim that no volume fits', () => {
     `);
   });
 
+  test('a volume whose claim selector cannot be read: the way out is said', () => {
+    const unreadable = free('disk', '1Gi', { metadata: { annotations: { 'mooring.dev/claim-selector': 'team in (' } } });
+    const text = answer('pvc/data', [pvc('data', '1Gi'), unreadable, storageClass('class')]);
+    expect(text).toContain('takes no claim: its claim selector cannot be read (');
+    expect(text).toContain('- correct the claim selector of pv/disk, or take it away\n      kubectl annotate pv disk mooring.dev/claim-selector-');
+  });
+
   test('of hundreds of volumes the nearest are shown, the others counted', () => {
     const taken = Array.from({ length: 200 }, (_, i) => pv(`pv-${i}`, '10Gi', { spec: boundTo(`other-${i}`), status: { phase: 'Bound' } }));
     const text = answer('pvc/data', [pvc('data', '5Gi'), free('small', '1Gi'), ...taken, storageClass('class')]);
