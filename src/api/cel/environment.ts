@@ -26,36 +26,76 @@ export interface Run {
 const MAX_COST = 1_000_000;
 
 export interface Cel {
-  /** Compiled once for each text. @throws Error if it is no expression */
-  compile(text: string): Expression;
+  /** Compiled once for each text. `optionalOld`: what was before may not be there, and is asked whether it is. @throws Error if it is no expression */
+  compile(text: string, optionalOld?: boolean): Expression;
+  /** Of an expression that can be read: what its types come to if variables have these. */
+  check(text: string, variables: Readonly<Record<string, Declared>>): Checked;
   /** A value that may not be there, as expressions know it. */
   optional(value: unknown): unknown;
+}
+
+/** 'int', 'list<string>', 'dyn' (whatever it is), or fields. */
+export type Declared = string | { readonly [field: string]: Declared };
+
+/** Either a type or why there is none. */
+export interface Checked {
+  readonly type?: string | undefined;
+  readonly error?: Error | undefined;
 }
 
 /** Expressions are kept by their text: definitions come and go, and so may these. */
 const MAX_COMPILED = 10_000;
 
+interface Compiler {
+  readonly environment: Environment;
+  readonly compiled: Map<string, Expression>;
+}
+
 class LoadedCel implements Cel {
-  readonly #environment: Environment;
-  readonly #compiled = new Map<string, Expression>();
+  readonly #usual: Compiler;
+  readonly #withOptional: Compiler;
+  /** Without variables. */
+  readonly #language: Environment;
 
   readonly optional: (value: unknown) => unknown;
 
-  constructor(environment: Environment, optional: (value: unknown) => unknown) {
-    this.#environment = environment;
+  constructor(language: Environment, optional: (value: unknown) => unknown) {
+    this.#language = language;
+    const compiler = (old: string): Compiler => ({
+      environment: language.clone().registerVariable('self', 'dyn').registerVariable('oldSelf', old),
+      compiled: new Map<string, Expression>(),
+    });
+    this.#usual = compiler('dyn');
+    this.#withOptional = compiler('optional<dyn>');
     this.optional = optional;
   }
 
-  compile(text: string): Expression {
-    const known = this.#compiled.get(text);
+  compile(text: string, optionalOld = false): Expression {
+    const { environment, compiled } = optionalOld ? this.#withOptional : this.#usual;
+    const known = compiled.get(text);
     if (known !== undefined) return known;
-    const parsed = parse(this.#environment, text);
+    const parsed = parse(environment, text);
     const checked = parsed.check();
     if (!checked.valid) throw checked.error ?? new Error('the expression does not fit its types');
     const expression = metered(parsed);
-    if (this.#compiled.size >= MAX_COMPILED) this.#compiled.clear();
-    this.#compiled.set(text, expression);
+    if (compiled.size >= MAX_COMPILED) compiled.clear();
+    compiled.set(text, expression);
     return expression;
+  }
+
+  check(text: string, variables: Readonly<Record<string, Declared>>): Checked {
+    const environment = this.#language.clone();
+    try {
+      for (const [name, type] of Object.entries(variables)) {
+        if (typeof type === 'string') environment.registerVariable(name, type);
+        else environment.registerVariable({ name, schema: type as Record<string, never> });
+      }
+    } catch {
+      // Fields that nobody can speak of: nothing is known then.
+      return {};
+    }
+    const { valid, type, error } = parse(environment, text).check();
+    return valid ? { type: type === undefined ? undefined : String(type) } : { error };
   }
 }
 
@@ -105,7 +145,6 @@ export async function loadLanguage(): Promise<{ readonly environment: Environmen
 
 export function loadCel(): Promise<Cel> {
   loading ??= loadLanguage().then(({ environment, optional }) => {
-    environment.registerVariable('self', 'dyn').registerVariable('oldSelf', 'dyn');
     loaded = new LoadedCel(environment, optional);
     return loaded;
   });

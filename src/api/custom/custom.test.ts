@@ -261,6 +261,54 @@ describe('rules in CEL', () => {
       expect(problems(rule)).toEqual([]);
   });
 
+  test('a rule whose types can never fit is refused with its definition, in the words of cel-go (v1.36.4); what is not certain is not', () => {
+    const fields = object({
+      n: { type: 'integer' },
+      f: { type: 'number' },
+      s: { type: 'string' },
+      at: { type: 'string', format: 'date-time' },
+      either: { 'x-kubernetes-int-or-string': true },
+      names: { type: 'array', items: { type: 'string' } },
+      parts: { type: 'array', items: object({ n: { type: 'integer' } }) },
+      byName: { type: 'object', additionalProperties: { type: 'integer' } },
+      nothing: { type: 'object' },
+      if: { type: 'boolean' },
+    });
+    const problems = (rule: string, more: object = {}) =>
+      validateSchema(object({ spec: { ...fields, 'x-kubernetes-validations': [{ rule, ...more }] } }), 'schema').map(({ detail }) => detail);
+    const overload = (rule: string, column: number, what: string) => [
+      `compilation failed: ERROR: <input>:1:${column}: found no matching overload for ${what}\n | ${rule}\n | ${'.'.repeat(column - 1)}^`,
+    ];
+    expect(problems('self.n > "a"')).toEqual(overload('self.n > "a"', 8, "'_>_' applied to '(int, string)'"));
+    expect(problems('self.names.all(i, i > 1)')).toEqual(overload('self.names.all(i, i > 1)', 21, "'_>_' applied to '(string, int)'"));
+    expect(problems('self.byName.all(k, self.byName[k] == "a")')).toHaveLength(1);
+    expect(problems('self.n')).toEqual(['cel expression must evaluate to a bool']);
+    expect(problems('self.n > 1', { messageExpression: 'self.n' })).toEqual(['messageExpression must evaluate to a string']);
+    expect(problems('foo > 1')).toEqual(["compilation failed: ERROR: <input>:1:1: undeclared reference to 'foo' (in container '')\n | foo > 1\n | ^"]);
+    expect(problems('self.nothing.x == 1')).toHaveLength(1);
+    expect(problems('')).toEqual(['rule is not specified']);
+    const fine = [
+      'self.n > 1.5 && self.f >= 1',
+      'self.at > timestamp("2026-01-01T00:00:00Z")',
+      'type(self.either) == int ? self.either < 5 : self.either == "x"',
+      'self.parts.all(p, p.n > 1) && self.parts.exists_one(p, p.n == 2)',
+      'self == oldSelf || self.parts == oldSelf.parts',
+      'self.?n.orValue(1) > 0 && has(self.s) && self.s in ["a"]',
+      'self.__if__ && self.names.size() < 3 && size(self.s) > 1 && self.s.matches("^a")',
+      'self.byName.size() > 0 && self.byName.exists(k, self.byName[k] > 1)',
+      'quantity(self.s).isGreaterThan(quantity("1Gi"))',
+    ];
+    for (const rule of fine) expect(problems(rule), rule).toEqual([]);
+  });
+
+  test('what was before can be looked into where it may be missing', () => {
+    const rule = { rule: '!oldSelf.hasValue() || oldSelf.value().n < self.n', message: 'grows', optionalOldSelf: true };
+    const schema = object({ n: { type: 'integer' } }, { 'x-kubernetes-validations': [rule] });
+    expect(validateSchema(schema, 'schema')).toEqual([]);
+    const said = (n: number, old: object | undefined) => say(checkRules({ n }, schema, { field: 'spec', old }));
+    expect([said(1, undefined), said(2, { n: 1 }), said(1, { n: 2 })]).toEqual([[], [], ['spec: Invalid value: grows']]);
+  });
+
   test.each([
     ['date-time', '2026-03-01T12:00:00Z', 'self.getFullYear() == 2026'],
     ['date', '2026-03-01', "self < timestamp('2026-03-02T00:00:00Z')"],

@@ -2,10 +2,12 @@
 import { loadedCel, type Run } from '../cel/environment.ts';
 import type { FieldChain } from '../cel/field-chains.ts';
 import { CostLimitExceeded } from '../cel/metered.ts';
+import { expressionError } from '../admission/expression-error.ts';
 import { duplicate, type FieldError, forbidden, invalid, omittedValue, required } from '../field-error.ts';
 import { isJsonObject } from '../json.ts';
 import { deepEqual } from '../schema/plain-object.ts';
 import { additionalOf, type JsonSchema, propertyOf, type ValidationRule } from './definition.ts';
+import { escaped, wrongTypes } from './rule-types.ts';
 import { schemasWithin } from './schemas-within.ts';
 import { correspondingItems } from './validate-value.ts';
 
@@ -78,7 +80,7 @@ function checkRule(value: unknown, { rule, schema }: { rule: ValidationRule; sch
   if (cel === undefined) return [{ type: 'InternalError', field: shown, detail: 'rules cannot be checked yet' }];
   const before = old === undefined ? undefined : celValue(old, schema);
   const variables = { self: celValue(value, schema), oldSelf: rule.optionalOldSelf === true ? cel.optional(before) : before };
-  const run = (text: string): Run => charged(cel.compile(text).run(variables), budget);
+  const run = (text: string): Run => charged(cel.compile(text, rule.optionalOldSelf).run(variables), budget);
   const { value: verdict, error } = run(rule.rule);
   if (budget.left < 0 || error !== undefined) return [invalid(shown, schema.type ?? '', failure(rule, { error, budget }))];
   if (verdict === true) return [];
@@ -161,32 +163,29 @@ function celFields(object: Record<string, unknown>, schema: JsonSchema): Record<
   return fields;
 }
 
-const reserved: ReadonlySet<string> = new Set(
-  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(' '),
-);
-
-/** 'x-y' is written self.x__dash__y. */
-function escaped(name: string): string {
-  if (reserved.has(name)) return `__${name}__`;
-  return name.replaceAll('__', '__underscores__').replaceAll('.', '__dot__').replaceAll('-', '__dash__').replaceAll('/', '__slash__');
-}
-
 /** Rules that cannot be read are refused with the definition that has them. */
 export function compileRules(schema: JsonSchema, field: string, isRoot: boolean): FieldError[] {
   const cel = loadedCel();
   if (cel === undefined) return [];
   return (schema['x-kubernetes-validations'] ?? []).flatMap((rule, i) => {
     const at = `${field}.x-kubernetes-validations[${i}]`;
-    const attempt = (text: string, name: string): FieldError[] => {
+    const known = isRoot ? withMeta(schema) : schema;
+    const attempt = (text: string, name: string, result: 'bool' | 'string'): FieldError[] => {
+      // Whoever writes down that there is none has said all about it.
+      if (text.trim() === '') return [];
       try {
-        const { fields } = cel.compile(text);
-        const unknown = fields.find((chain) => isUndefined(chain, isRoot ? withMeta(schema) : schema));
-        return unknown === undefined ? [] : [invalid(`${at}.${name}`, rule, `compilation failed: ${undefinedText(text, unknown)}`)];
+        const { fields } = cel.compile(text, rule.optionalOldSelf);
+        const unknown = fields.find((chain) => isUndefined(chain, known));
+        const wrong =
+          unknown === undefined
+            ? wrongTypes(cel, text, { schema: known, optionalOld: rule.optionalOldSelf === true, result })
+            : `compilation failed: ${undefinedText(text, unknown)}`;
+        return wrong === undefined ? [] : [invalid(`${at}.${name}`, rule, wrong)];
       } catch (error) {
-        return [invalid(`${at}.${name}`, rule, `compilation failed: ${firstLine(error)}`)];
+        return [invalid(`${at}.${name}`, rule, `compilation failed: ${expressionError(error, text).message}`)];
       }
     };
-    return [...attempt(rule.rule, 'rule'), ...(rule.messageExpression === undefined ? [] : attempt(rule.messageExpression, 'messageExpression'))];
+    return [...attempt(rule.rule, 'rule', 'bool'), ...attempt(rule.messageExpression ?? '', 'messageExpression', 'string')];
   });
 }
 
@@ -205,7 +204,7 @@ function isUndefined({ variable, names }: FieldChain, schema: JsonSchema): boole
   for (const [i, name] of names.entries()) {
     const { properties = {}, additionalProperties, type } = at;
     const isOpen = additionalProperties !== undefined || at['x-kubernetes-preserve-unknown-fields'] === true || at['x-kubernetes-embedded-resource'] === true;
-    if (type !== 'object' || isOpen || Object.keys(properties).length === 0) return false;
+    if (type !== 'object' || isOpen) return false;
     const found = Object.entries(properties).find(([property]) => escaped(property) === name)?.[1];
     if (found === undefined) return i === names.length - 1;
     at = found;
