@@ -88,14 +88,14 @@ class LoadedCel implements Cel {
     try {
       for (const [name, type] of Object.entries(variables)) {
         if (typeof type === 'string') environment.registerVariable(name, type);
-        else environment.registerVariable({ name, schema: type as Record<string, never> });
+        else environment.registerVariable({ name, schema: type });
       }
     } catch {
       // Fields that nobody can speak of: nothing is known then.
       return {};
     }
     const { valid, type, error } = parse(environment, text).check();
-    return valid ? { type: type === undefined ? undefined : String(type) } : { error };
+    return valid ? { type } : { error };
   }
 }
 
