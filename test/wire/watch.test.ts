@@ -4,6 +4,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { credentials, requestHttp2, send, until } from './client.ts';
+import type { World } from '../../src/world/world.ts';
 import { startWireServer, type WireServer } from './wire-server.ts';
 
 const watchPath = '/api/v1/namespaces/default/configmaps?watch=true';
@@ -251,11 +252,14 @@ describe('a client that does not read', () => {
 
 describe('a connection over HTTP/2', () => {
   test('is closed when it has carried nothing for a while, and not while it carries a watch', async () => {
-    await using wire = await startWireServer({ limits: { idleMs: 2_000, probeMs: 30 } });
+    let passed = 0;
+    const timed = (real: World): World => ({ ...real, clock: { ...real.clock, monotonic: () => real.clock.monotonic() + passed } });
+    await using wire = await startWireServer({ limits: { idleMs: 3_600_000, probeMs: 30, probeIdleMs: 30 }, timed });
     const idle = connect(wire.server.url, credentials(wire));
     const used = connect(wire.server.url, credentials(wire));
     const watch = await watchHttp2(used);
     await requestHttp2(idle, '/healthz');
+    passed = 2 * 3_600_000;
     await until('the idle one is closed', () => idle.closed || idle.destroyed);
     expect(watch.state).toBe('open');
     expect(used.closed).toBe(false);
@@ -265,7 +269,21 @@ describe('a connection over HTTP/2', () => {
 
 describe('a client that vanished', () => {
   test('is noticed by its silence over HTTP/2', async () => {
-    await using wire = await startWireServer({ limits: { probeMs: 50, probeAnswerMs: 4_000 } });
+    // How long an answer may take is up to the test: a slow machine is no client that vanished.
+    const answerMs = 3_600_000;
+    const overdue = new Set<() => void>();
+    const timed = (real: World): World => ({
+      ...real,
+      timers: {
+        ...real.timers,
+        after(ms, callback) {
+          if (ms !== answerMs) return real.timers.after(ms, callback);
+          overdue.add(callback);
+          return () => overdue.delete(callback);
+        },
+      },
+    });
+    await using wire = await startWireServer({ limits: { probeMs: 50, probeIdleMs: 50, probeAnswerMs: answerMs }, timed });
     // Between client and server, something that stops passing on what it gets, and closes nothing.
     let blackHole = false;
     const proxy = net.createServer((client) => {
@@ -284,7 +302,10 @@ describe('a client that vanished', () => {
     await until('several probes came, which the client answers', () => probes >= 3);
     expect(wire.api.openWatches).toBe(1);
     blackHole = true;
-    await until('the watch is gone', () => wire.api.openWatches === 0);
+    await until('the watch is gone', () => {
+      for (const callback of overdue) callback();
+      return wire.api.openWatches === 0;
+    });
     session.destroy();
     proxy.close();
   });

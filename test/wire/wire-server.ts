@@ -35,6 +35,8 @@ interface WireOptions {
   /** Without any extension to the Kubernetes API. */
   readonly plain?: boolean;
   readonly auditor?: (world: World) => Auditor;
+  /** Whose time is the test's. */
+  readonly timed?: (real: World) => World;
 }
 
 export const startWireServer = (options: WireOptions = {}): Promise<WireServer> => start(() => new SmallApi(), [configMaps], options);
@@ -62,11 +64,11 @@ export async function startRealWireServer(kinds: readonly Kind[], options: WireO
 async function start<A extends Api>(
   makeApi: (world: World) => A,
   kinds: readonly Kind[],
-  { limits, ready, plain, auditor }: WireOptions,
+  { limits, ready, plain, auditor, timed = (real) => real }: WireOptions,
 ): Promise<WireServer<A>> {
   const certificates = await testCertificates();
   const errors: string[] = [];
-  const real = createRealWorld({ logLevel: 'silent' });
+  const real = timed(createRealWorld({ logLevel: 'silent' }));
   const world: World = { ...real, log: { ...real.log, error: (message, fields) => void errors.push(`${message} ${JSON.stringify(fields)}`) } };
   const metrics = new Metrics();
   const api = makeApi(world);
