@@ -36,9 +36,9 @@ export class WorkQueue<Key extends string> {
     if (this.#stopped) return;
     if (this.#processing.has(key)) {
       this.#dirty.add(key);
-    } else if (!this.#queued.has(key)) {
-      this.#queued.add(key);
-      this.onReady();
+    } else {
+      const { size } = this.#queued;
+      if (this.#queued.add(key).size > size) this.onReady();
     }
   }
 
@@ -71,7 +71,7 @@ export class WorkQueue<Key extends string> {
 
   /** It succeeded: the next failure counts as the first. */
   forget(key: Key): void {
-    this.#failures.delete(key);
+    if (this.#failures.size > 0) this.#failures.delete(key);
   }
 
   /** The key that has waited longest; the taker must call `done` with it, whatever happens. */
@@ -92,7 +92,7 @@ export class WorkQueue<Key extends string> {
 
   done(key: Key): void {
     this.#processing.delete(key);
-    if (this.#dirty.delete(key)) this.add(key);
+    if (this.#dirty.size > 0 && this.#dirty.delete(key)) this.add(key);
   }
 
   /** Nothing is taken from now on; what is being processed may still finish. */

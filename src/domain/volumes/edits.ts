@@ -10,8 +10,13 @@ import { pointsAt, type Volume } from './volume.ts';
 /** `undefined` takes an annotation away. */
 export function withAnnotations<T extends KubeObject>(object: T, changes: Readonly<Record<string, string | undefined>>): T {
   const before = object.metadata.annotations ?? {};
-  if (Object.entries(changes).every(([key, value]) => before[key] === value)) return object;
-  const after = Object.fromEntries(Object.entries({ ...before, ...changes }).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  const changed = Object.entries(changes).filter(([key, value]) => before[key] !== value);
+  if (changed.length === 0) return object;
+  const after = { ...before };
+  for (const [key, value] of changed) {
+    if (value === undefined) delete after[key];
+    else after[key] = value;
+  }
   return { ...object, metadata: withoutEmpty(object.metadata, 'annotations', after, Object.keys(after).length === 0) };
 }
 
@@ -22,8 +27,9 @@ export function withFinalizers<T extends KubeObject>(object: T, wanted: readonly
 }
 
 function withoutEmpty<K extends keyof ObjectMeta>(metadata: ObjectMeta, key: K, value: NonNullable<ObjectMeta[K]>, isEmpty: boolean): ObjectMeta {
+  if (!isEmpty) return { ...metadata, [key]: value };
   const { [key]: _, ...rest } = metadata;
-  return isEmpty ? rest : { ...rest, [key]: value };
+  return rest;
 }
 
 /** The volume points at the claim. If a person had not pointed it there, it is marked as the controller's doing. */
@@ -57,6 +63,7 @@ export function unlinkVolume({ object, boundByController }: Volume): PersistentV
 
 export function volumeInPhase(volume: PersistentVolume, phase: string, message = ''): PersistentVolume {
   if (volume.status.phase === phase) return volume;
+  if (volume.status.message === undefined && message === '') return { ...volume, status: { ...volume.status, phase } };
   const { message: _, ...status } = volume.status;
   return { ...volume, status: { ...status, phase, ...(message === '' ? {} : { message }) } };
 }

@@ -78,11 +78,11 @@ const claimPrefixes = (set: StatefulSet): readonly string[] =>
 
 /** Being bound, which every claim is, is no news but to a set that waits for its claims to grow. */
 function wokenByClaim({ before, after }: Change<PersistentVolumeClaim>, setsByClaim: Index<StatefulSet>): readonly string[] {
-  const { namespace, name = '' } = (before ?? after)?.metadata ?? {};
-  const parsed = parseMemberName(name);
+  const parsed = before === undefined ? undefined : parseMemberName(before.metadata.name ?? '');
   if (parsed === undefined || before === undefined) return [];
+  const owners = setsByClaim.get(keyOf({ namespace: before.metadata.namespace, name: parsed.parent }));
+  if (owners.length === 0) return [];
   const isNews = after === undefined || ownership(before) !== ownership(after);
-  const owners = setsByClaim.get(keyOf({ namespace, name: parsed.parent }));
   return owners.filter((set) => isNews || mayGrowClaims(set)).map(({ metadata }) => keyOf(metadata));
 }
 
