@@ -3,7 +3,7 @@ import type { Pod } from '../api/generated/types.ts';
 import { claimKey } from '../domain/volumes/claim.ts';
 import { claimsOfPod } from '../domain/volumes/pods.ts';
 import { nearestNames } from '../domain/nearest-name.ts';
-import { deleteObject } from './commands.ts';
+import { deleteObject, kubectl } from './commands.ts';
 import type { Story } from './explanation.ts';
 import { overdue } from './overdue.ts';
 import type { Sight } from './sight.ts';
@@ -16,11 +16,20 @@ export function missingClaims(pod: Pod, sight: Sight): Story | undefined {
   if (missing.size === 0) return undefined;
   const own = (pod.spec.volumes ?? []).find((volume) => volume.ephemeral !== undefined && missing.has(ephemeralKey(pod, volume.name)));
   if (own !== undefined) {
+    const late = overdue({ who: 'the ephemeral volume controller', does: 'creates it', by: 'at once' }, { since: pod.metadata.creationTimestamp, sight });
     return {
       verdict: 'waiting',
       code: 'EphemeralClaimMissing',
       summary: `Claim ${ephemeralKey(pod, own.name)} for its volume ${quoted(own.name)} is yet to be made.`,
-      ...overdue({ who: 'the ephemeral volume controller', does: 'creates it', by: 'at once' }, { since: pod.metadata.creationTimestamp, sight }),
+      ...late,
+      // What the server refuses is nobody's decision, so it cannot be computed; the most usual is too little left of a quota.
+      fixes: [
+        {
+          text: 'if it does not come at once, see whether the server refuses it: there may be too little left of a quota',
+          commands: [kubectl(namespace, 'describe', 'quota'), kubectl(namespace, 'events', '--for', `pod/${pod.metadata.name ?? ''}`)],
+        },
+        ...late.fixes,
+      ],
     };
   }
   const names = [...missing].map((key) => key.slice(namespace.length + 1));

@@ -259,6 +259,12 @@ describe('a pod without a node', () => {
     });
   });
 
+  test('because the claim of its ephemeral volume is not there: perhaps the server refuses it', () => {
+    const told = explanation('pod/web', [pod('web', [], { spec: { volumes: [{ name: 'scratch', ephemeral: {} }] } })]);
+    expect(told).toMatchObject({ code: 'EphemeralClaimMissing', next: { who: 'the ephemeral volume controller' } });
+    expect(told.fixes[0]?.commands).toEqual(['kubectl -n default describe quota', 'kubectl -n default events --for pod/web']);
+  });
+
   test('because the claim of its ephemeral volume belongs to somebody else', () => {
     const ephemeral = pod('web', [], { spec: { volumes: [{ name: 'scratch', ephemeral: {} }] } });
     expect(explanation('pod/web', [ephemeral, pvc('web-scratch', '1Gi')])).toMatchObject({ code: 'ClaimNotOwned', verdict: 'stuck' });
