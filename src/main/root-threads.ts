@@ -72,7 +72,6 @@ export class RootThreads implements RootMaker {
   #start(): void {
     const thread = new Worker(this.#program);
     this.#jobs.set(thread, undefined);
-    thread.unref();
     thread.on('message', (wrong: string) => {
       this.#jobs.get(thread)?.done(wrong);
       this.#jobs.set(thread, undefined);
@@ -81,6 +80,8 @@ export class RootThreads implements RootMaker {
     });
     thread.on('error', (error) => this.#lose(thread, String(error)));
     thread.on('exit', () => this.#lose(thread, 'the thread that made it has ended'));
+    // It keeps nobody alive: listeners to it would.
+    thread.unref();
   }
 
   /** A thread that could not come back to the host's mounts ends itself. Where none can begin, nobody waits for one. */

@@ -17,6 +17,8 @@ if (isMainThread) {
   process.on('SIGHUP', () => undefined);
   const world = createRealWorld();
   await runKeeper({ ...settings, world, roots: new RootThreads(fileURLToPath(import.meta.url), world.timers) });
+  // Also if a thread is held up.
+  process.exit();
 } else {
   const { makeRoots } = await import('./make-roots.ts');
   makeRoots();

@@ -296,7 +296,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     await expect.poll(() => runtime.pod(uid)).toBeUndefined();
   });
 
-  test('leave no control group behind when the last of them and its keeper are gone', async () => {
+  test('leave no control group and no process behind when the last of them is gone', async () => {
     const own = await sandboxMachine();
     const agent = own.agent();
     await agent.recover();
@@ -312,6 +312,7 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     await agent.close();
     const { group } = layoutOf(own.root, { hidden: [], namespaces: () => [] });
     await expect.poll(() => ['', 'memory', 'cpu'].filter((name) => existsSync(path.join('/sys/fs/cgroup', name, group)))).toEqual([]);
+    await expect.poll(() => marked(`keeper ${own.root}`).size).toBe(0);
     await own.dispose();
   });
 
