@@ -13,7 +13,7 @@ test('each applies to the source as it is', async () => {
   expect(await misfits(patches)).toEqual([]);
 });
 
-test.each(['03', '10', '15'])('number %s is caught within three seeds', async (number) => {
+test.each(['03', '15', '16'])('number %s is caught within three seeds', async (number) => {
   const patch = patches.find((each) => each.number === number);
   if (patch === undefined) throw new Error(`there is no number ${number}`);
   expect(await hunt(patch, { to: 3 })).toMatchObject({ invariant: patch.caughtBy });
