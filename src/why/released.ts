@@ -67,10 +67,12 @@ function deleted(volume: Volume, reason: Reason, sight: Sight): Story {
       const intent = sight.intentFor(volume.name);
       const by = intent?.status.notBefore;
       const retries = intent !== undefined;
+      // Whoever tried knows better than what can be told from here of who is there to try.
+      const failure = volume.phase === 'Failed' && message !== '' ? message : reason.text;
       return {
         verdict: 'stuck',
         code: 'VolumeFailedDelete',
-        summary: `Its policy is Delete, but the storage behind it could not be deleted: ${reason.text}.`,
+        summary: `Its policy is Delete, but the storage behind it could not be deleted: ${failure}.`,
         fixes: [
           forget(volume, 'delete the storage by other means, and then the volume'),
           {

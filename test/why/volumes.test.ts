@@ -96,6 +96,18 @@ describe('a free volume', () => {
     });
   });
 
+  test('could not be deleted: what is told is what whoever tried says, also if nothing else shows that they are there', () => {
+    const message = 'host_path deleter only supports /tmp/.+ but received provided /srv/x';
+    const gone = {
+      claimRef: { namespace: 'default', name: 'gone', uid: 'of-one-that-is-gone' },
+      persistentVolumeReclaimPolicy: 'Delete',
+      hostPath: { path: '/srv/x' },
+    };
+    const told = explanation('pv/disk', [pv('disk', '1Gi', { spec: gone, status: { phase: 'Failed', message } })]);
+    expect(told).toMatchObject({ code: 'VolumeFailedDelete', verdict: 'stuck' });
+    expect(told.summary).toContain(`the storage behind it could not be deleted: ${message}.`);
+  });
+
   test('has a claim selector that nobody can read', () => {
     const told = explanation('pv/disk', [pv('disk', '1Gi', { metadata: { annotations: { 'mooring.dev/claim-selector': 'app in (' } }, status: available })]);
     expect(told).toMatchObject({ code: 'InvalidClaimSelector', verdict: 'stuck' });
