@@ -1,4 +1,5 @@
 /** A thread that makes containers' roots, in the mounts of the containers' first processes: `RootThreads` asks it. */
+import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, readlinkSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parentPort } from 'node:worker_threads';
@@ -91,21 +92,23 @@ function demandShared(paths: readonly string[], pid: number): void {
 }
 
 function makeRoot({ stage, cleared, shared, mounts, devices, workingDir, readOnly }: ContainerRoot): void {
+  // Links in volumes, which anybody may have made, must not lead there: nobody knows the name beforehand, or sees these mounts before it is gone.
+  const host = `/.host-${randomBytes(16).toString('hex')}`;
   mount('moor', stage, 'tmpfs', 0, 'mode=755');
   changeDirectory(stage);
-  for (const directory of ['work', 'root', 'upper/.host', 'upper/etc', 'dev/upper', 'dev/work']) makeDirectory(directory);
+  for (const directory of ['work', 'root', `upper${host}`, 'upper/etc', 'dev/upper', 'dev/work']) makeDirectory(directory);
   for (const file of cleared) writeFileSync(`upper${file}`, '');
   mount('overlay', 'root', 'overlay', 0, 'lowerdir=/,upperdir=upper,workdir=work');
   changeDirectory('root');
-  check('pivot_root', pivot(pivotNumber, '.', '.host') as number, ['.', '.host']);
-  changeDirectory(`/.host${stage}`);
-  for (const each of mounts) mountInside(each);
-  for (const device of devices) makeDevice(device);
+  check('pivot_root', pivot(pivotNumber, '.', `.${host}`) as number, ['.', `.${host}`]);
+  changeDirectory(`${host}${stage}`);
+  for (const each of mounts) mountInside(each, host);
+  for (const device of devices) makeDevice(device, host);
   changeDirectory('/');
   // Nothing is to go to the host because it goes here.
-  if (shared.length > 0) mount('none', '/.host', null, recursive | propagations.slave, null);
-  unmount('/.host', detach);
-  rmdirSync('/.host');
+  if (shared.length > 0) mount('none', host, null, recursive | propagations.slave, null);
+  unmount(host, detach);
+  rmdirSync(host);
   if (workingDir !== '') tryMake(workingDir);
   if (readOnly) makeReadOnly('/', 0);
 }
@@ -121,9 +124,10 @@ function tryMake(directory: string): void {
   }
 }
 
-function mountInside(each: RootMount): void {
+/** `host`: where its root is until all is done. */
+function mountInside(each: RootMount, host: string): void {
   try {
-    if (each.type === 'bind') return bindInside(each);
+    if (each.type === 'bind') return bindInside(each, host);
     makeDirectory(each.target);
     mount(...argumentsOf({ ...each, source: each.fileSystem === 'tmpfs' ? 'moor' : each.fileSystem }));
   } catch (error) {
@@ -131,8 +135,8 @@ function mountInside(each: RootMount): void {
   }
 }
 
-function bindInside({ source, from, target, only, readOnly, propagation, ...more }: RootBind): void {
-  const [seen, isRecursive] = [from === 'inside' ? source : `/.host${source}`, more.recursive];
+function bindInside({ source, from, target, only, readOnly, propagation, ...more }: RootBind, host: string): void {
+  const [seen, isRecursive] = [from === 'inside' ? source : `${host}${source}`, more.recursive];
   const isDirectory = statSync(seen).isDirectory();
   if (only !== undefined && isDirectory !== (only === 'directory')) return;
   makeDirectory(isDirectory ? target : path.dirname(target));
@@ -152,9 +156,9 @@ function makeReadOnly(target: string, flags: number): void {
   mount(...argumentsOf({ type: 'options', target, options: ['ro'] }));
 }
 
-function makeDevice({ hostPath, containerPath, readOnly }: ContainerDevice): void {
+function makeDevice({ hostPath, containerPath, readOnly }: ContainerDevice, host: string): void {
   try {
-    const { mode, rdev, uid, gid } = statSync(`/.host${hostPath}`);
+    const { mode, rdev, uid, gid } = statSync(`${host}${hostPath}`);
     makeDirectory(path.dirname(containerPath));
     makeNode(containerPath, mode, rdev);
     chownSync(containerPath, uid, gid);

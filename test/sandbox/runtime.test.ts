@@ -113,6 +113,25 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     expect(readFileSync(at('missing/below/file'), 'utf8')).toBe('written\n');
   });
 
+  test('are not led to the host by links in volumes, whoever made them, while their root is put together', async () => {
+    const at = (name: string) => path.join(machine.root, name);
+    mkdirSync(at('of-others'));
+    mkdirSync(at('written'));
+    symlinkSync(`/.host${at('of-others')}`, at('written/out'));
+    const mount = { volume: 'v', recursiveReadOnly: false, propagation: 'private', readOnly: false } as const;
+    for (const containerPath of ['/written/out/made', '/written/out']) {
+      const mounts = [
+        { ...mount, hostPath: at('written'), containerPath: '/written' },
+        { ...mount, hostPath: at('written'), containerPath },
+      ];
+      await expect(started({ ...shell('true'), mounts })).rejects.toThrow(`cannot mount ${containerPath}: ENOENT`);
+    }
+    const mounts = [{ ...mount, hostPath: at('written'), containerPath: '/written' }];
+    const terminationMessage = { path: '/written/out/message', orLastLog: false };
+    await expect(started({ ...shell('true'), mounts, terminationMessage })).rejects.toThrow('cannot mount /written/out/message');
+    expect(readdirSync(at('of-others'))).toEqual([]);
+  });
+
   test('that are not privileged change nothing that is the whole machine’s, and make no way to its disks', async () => {
     const script =
       'for file in sysrq-trigger sys/kernel/core_pattern sys/vm/drop_caches; do [ ! -w /proc/$file ] || echo "open: $file"; done; mknod /tmp/null c 1 3 || echo refused';

@@ -16,7 +16,7 @@ export interface Place {
 
 /**
  * The host's root is the lower layer, whatever the container writes goes to memory that ends with it. Everything is mounted after the root has been changed, so
- * that symbolic links on the way (/var/run) lead to where they lead inside, and never out; the host is at /.host until all is done.
+ * that symbolic links on the way (/var/run) lead to where they lead inside, and never out: the host is at a place that nobody knows, until all is done.
  */
 export interface ContainerRoot {
   readonly stage: string;
