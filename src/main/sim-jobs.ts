@@ -21,7 +21,7 @@ export interface JobsRun extends SeedRun {
   readonly program?: string;
 }
 
-/** A process ended in the middle of a world. */
+/** A process ended in the middle of a world, or never began. */
 export class WorkerDied extends Error {}
 
 const usualProgram = (): string => fileURLToPath(new URL('../main/sim-worker.js', import.meta.url));
@@ -38,7 +38,7 @@ export async function runSeedsInProcesses({
 }: JobsRun): Promise<readonly number[]> {
   const failed: number[] = [];
   let [next, done] = [from, 0];
-  const workers = Array.from({ length: Math.min(jobs, to - from + 1) }, () => fork(program, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
+  const workers: ChildProcess[] = [];
   const work = async (worker: ChildProcess) => {
     while (next <= to) {
       const seed = next++;
@@ -51,6 +51,7 @@ export async function runSeedsInProcesses({
     }
   };
   try {
+    while (workers.length < Math.min(jobs, to - from + 1)) workers.push(fork(program, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
     await Promise.all(workers.map(work));
   } finally {
     await Promise.all(workers.map(end));
@@ -60,6 +61,9 @@ export async function runSeedsInProcesses({
 
 function ask(worker: ChildProcess, asked: Asked): Promise<Told> {
   return new Promise((resolve, reject) => {
+    // The system has too many processes, or open files. What it said comes as an event.
+    if (worker.pid === undefined)
+      return worker.once('error', ({ message }) => reject(new WorkerDied(`cannot start a process (${message}); --jobs asks for fewer`)));
     const died = (how: string) => reject(new WorkerDied(`the process that ran seed ${asked.seed} ended (${how}). Again: moor sim --seed ${asked.seed}`));
     const exited = (code: number | null, signal: NodeJS.Signals | null) => died(signal ?? `exit code ${code}`);
     if (worker.exitCode !== null || worker.signalCode !== null) return exited(worker.exitCode, worker.signalCode);
@@ -77,7 +81,7 @@ function ask(worker: ChildProcess, asked: Asked): Promise<Told> {
 
 /** Also one that is in the middle of a world. */
 async function end(worker: ChildProcess): Promise<void> {
-  if (worker.exitCode !== null || worker.signalCode !== null) return;
+  if (worker.pid === undefined || worker.exitCode !== null || worker.signalCode !== null) return;
   worker.kill('SIGKILL');
   await once(worker, 'exit');
 }

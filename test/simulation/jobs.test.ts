@@ -49,6 +49,16 @@ test('a process that dies is an error that names its seed, and none is left', as
   await expect(run(program('ends', 'process.exit(3)'), 1)).rejects.toThrow('the process that ran seed 11 ended (exit code 3)');
 });
 
+test('where no process can be started, that is said, and nobody waits for one', async () => {
+  const { execPath } = process;
+  process.execPath = path.join(directory, 'missing');
+  try {
+    await expect(run(program('never', ''), 2)).rejects.toThrow(/^cannot start a process \(.*ENOENT.*\); --jobs asks for fewer$/);
+  } finally {
+    process.execPath = execPath;
+  }
+});
+
 test('the command says in one line how it went', async () => {
   expect(await runMoor('sim', '--seeds', '1..3', '--jobs', '2')).toMatchObject({ code: 0, stdout: '3 seeds, 0 violations\n' });
   const { code, stderr } = await runMoor('sim', '--jobs', '0');
