@@ -38,6 +38,8 @@ export type Refusal = 'class' | 'zones' | 'plugin' | 'dataSource' | 'mountOption
 export function needOf(claim: Claim, seen: Surroundings): Need {
   if (!takesAnyVolume(claim)) return { type: 'nothing', because: `it has or names volume "${claim.volumeName}"` };
   if (claim.className === '') return { type: 'nothing', because: 'it asks for no class' };
+  // Nobody can say what it wants. The binder tells its author.
+  if (claim.selector.type === 'invalid') return { type: 'nothing', because: 'its selector cannot be read' };
   const storageClass = seen.class(claim.className);
   const delayed = waitsForConsumer(storageClass);
   const fit = seen.bestFit(claim, { reservedOnly: delayed });
