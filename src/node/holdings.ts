@@ -1,3 +1,5 @@
+import type { ObjectMeta } from '../api/generated/types.ts';
+
 /**
  * What the pods of each node hold: their place, an address, volumes. Pods' statuses say the same, a moment later; between
  * deciding and writing, this is what keeps two pods from getting the same address or the last of the memory.
@@ -18,6 +20,16 @@ export class Holdings {
   /** A pod was let in. */
   admit(node: string, uid: string): void {
     this.#node(node).admitted.add(uid);
+  }
+
+  /** A pod that asked for something else than before gets it. */
+  give(node: string, { uid = '', generation = 0 }: PodIdentity): void {
+    this.#node(node).given.set(uid, generation);
+  }
+
+  /** Whether it was given what it asks for since there was no room for it. */
+  isGiven(node: string, { uid = '', generation = 0 }: PodIdentity): boolean {
+    return this.#nodes.get(node)?.given.get(uid) === generation;
   }
 
   isAdmitted(node: string, uid: string): boolean {
@@ -52,6 +64,7 @@ export class Holdings {
   forget(node: string, uid: string): void {
     this.vacate(node, uid);
     this.#nodes.get(node)?.admitted.delete(uid);
+    this.#nodes.get(node)?.given.delete(uid);
   }
 
   mayMount(node: string, volume: string): boolean {
@@ -88,12 +101,14 @@ export class Holdings {
   #node(name: string): NodeHoldings {
     let holdings = this.#nodes.get(name);
     if (holdings === undefined) {
-      holdings = { admitted: new Set(), pods: new Map(), withdrawn: new Set(), images: new Set(), hasReported: false };
+      holdings = { admitted: new Set(), given: new Map(), pods: new Map(), withdrawn: new Set(), images: new Set(), hasReported: false };
       this.#nodes.set(name, holdings);
     }
     return holdings;
   }
 }
+
+type PodIdentity = Pick<ObjectMeta, 'uid' | 'generation'>;
 
 export interface Holding {
   /** Undefined: it uses the node's own. */
@@ -105,6 +120,8 @@ export interface Holding {
 interface NodeHoldings {
   /** uids */
   readonly admitted: Set<string>;
+  /** Generations of pods' specs, by uid. */
+  readonly given: Map<string, number>;
   /** By uid. */
   readonly pods: Map<string, Holding>;
   readonly withdrawn: Set<string>;

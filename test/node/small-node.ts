@@ -59,6 +59,8 @@ export class SmallNode {
       case 'admit':
         this.#admitted = true;
         return;
+      case 'give':
+        return;
       case 'occupy':
         this.#holding = action.holding;
         return;

@@ -122,10 +122,12 @@ export class ModelNode {
 
   #perform(action: Action): void {
     const name = 'container' in action ? ` ${action.container.name}` : '';
-    if (action.do !== 'tell' && action.do !== 'remember' && action.do !== 'write-status') this.done.push(`${action.do}${name}`);
+    if (action.do !== 'tell' && action.do !== 'give' && action.do !== 'remember' && action.do !== 'write-status') this.done.push(`${action.do}${name}`);
     switch (action.do) {
       case 'admit':
         this.#admitted = true;
+        return;
+      case 'give':
         return;
       case 'write-status':
         if (this.pod !== undefined) this.pod = { ...this.pod, status: action.status };

@@ -7,6 +7,8 @@ import { type MountMemory, noMountMemory } from '../volumes/waiting.ts';
 export type Action = { readonly pod: Pod } & (
   | /** It has its place on the node from now on. */
   { readonly do: 'admit' }
+  /** What it asks for now is its own, instead of what it had. */
+  | { readonly do: 'give' }
   /** Its volumes are mounted and it has an address. */
   | { readonly do: 'occupy'; readonly holding: Holding }
   /** Its volumes are unmounted, its address is free. */

@@ -84,6 +84,8 @@ class Desk {
     switch (action.do) {
       case 'admit':
         return this.#ifThere(pod, () => holdings.admit(node, uid));
+      case 'give':
+        return this.#ifThere(pod, () => holdings.give(node, pod.metadata));
       case 'occupy':
         return this.#occupy(pod, action.holding);
       case 'vacate':

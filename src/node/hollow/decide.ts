@@ -109,7 +109,7 @@ interface Going {
 
 function goOn(sight: PodSight, { first, ip, adopt = false, now }: Going): Decision {
   const { host } = sight;
-  const { pod, pending, changed, events } = allocate(sight);
+  const { pod, pending, changed, isGiven, events } = allocate(sight);
   const restarting = new Set(changed.filter(({ restarts }) => restarts).map(({ container }) => container.name));
   const advanced = advance({ ...courseSight({ ...sight, pod }), restarting }, now);
   const course = events.length === 0 ? advanced : { ...advanced, happenings: [...advanced.happenings, ...events] };
@@ -121,7 +121,7 @@ function goOn(sight: PodSight, { first, ip, adopt = false, now }: Going): Decisi
         { do: 'occupy', pod, holding: { address: ip, attached: [] } },
       ]
     : first;
-  return follow(sight, { before, status, course });
+  return follow(sight, { before: isGiven ? [...before, { do: 'give', pod }] : before, status, course });
 }
 
 const courseSight = (sight: PodSight): CourseSight => ({ ...sight, records: recordsOf(sight.pod.status), backOffs: sight.memory.backOffs });

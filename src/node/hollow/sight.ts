@@ -2,6 +2,7 @@ import type { Pod } from '../../api/generated/types.ts';
 import { hasEnded } from '../../domain/volumes/pods.ts';
 import type { Holdings } from '../holdings.ts';
 import type { Host } from '../host.ts';
+import { allocated } from '../pods/allocated.ts';
 import { freeAddress } from '../sight/addresses.ts';
 import type { View } from '../sight/view.ts';
 import { missingVariable } from '../volumes/files.ts';
@@ -27,7 +28,11 @@ export function podSight(pod: Pod, host: Host, { view, holdings, sha256 }: Aroun
     node,
     admitted: view.isAdmitted(pod, host),
     holding: holdings.holding(host.name, uid),
-    others: () => view.podsOn(host.name).filter((other) => other.metadata.uid !== uid && view.isAdmitted(other, host) && !hasEnded(other)),
+    others: () =>
+      view
+        .podsOn(host.name)
+        .filter((other) => other.metadata.uid !== uid && view.isAdmitted(other, host) && !hasEnded(other))
+        .map((other) => (holdings.isGiven(host.name, other.metadata) ? other : allocated(other))),
     volumes: () => usedVolumes(pod).map((use) => lookAtVolume(pod, use, around)),
     freeAddress: () => freeAddress(node?.spec.podCIDR ?? host.podCidr, view.addresses(host.name), uid),
     problem: (container) => missingVariable(container, pod, around),

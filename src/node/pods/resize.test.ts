@@ -2,7 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { SmallNode } from '../../../test/node/small-node.ts';
 import { ModelNode } from '../../../test/sandbox/model-node.ts';
-import type { Container, EphemeralContainer, Pod, PodSpec, ResourceRequirements } from '../../api/generated/types.ts';
+import type { Container, ContainerStatus, EphemeralContainer, Pod, PodSpec, ResourceRequirements } from '../../api/generated/types.ts';
+import { Holdings } from '../holdings.ts';
+import { roomLeft } from '../sight/needs.ts';
+import { allocated } from './allocated.ts';
 import { allocate } from './resize.ts';
 
 const start = Date.UTC(2026, 0, 1);
@@ -103,6 +106,30 @@ describe('a pod that is resized', () => {
     expect(events).toEqual([{ type: 'Warning', reason: 'ResizeDeferred', message: summary }]);
     const conditions = [{ type: 'PodResizePending', status: 'True', observedGeneration: 2, lastProbeTime: null, lastTransitionTime: null }];
     expect(allocate({ ...room, pod: { ...sight.pod, status: { ...sight.pod.status, conditions } }, others }).events).toEqual([]);
+  });
+
+  test('gets what there is although another one waits for more than that, and only one of two does', () => {
+    const pending = { type: 'PodResizePending', status: 'True', observedGeneration: 2, lastProbeTime: null, lastTransitionTime: null };
+    const asking = (uid: string): Pod => ({
+      ...podOf({ containers: [app(large)] }),
+      metadata: { namespace: 'default', name: uid, uid, generation: 2 },
+      status: { conditions: [pending], containerStatuses: [{ ...hollow().pod?.status.containerStatuses?.[0], resources: small } as ContainerStatus] },
+    });
+    const sight = hollow().sight();
+    if (sight === undefined) throw new Error('the pod is gone');
+    const holdings = new Holdings();
+    const [first, second] = [asking('first'), asking('second')];
+    const given = (pod: Pod, other: Pod) => {
+      const others = () => [holdings.isGiven('node-1', other.metadata) ? other : allocated(other)];
+      const { isGiven } = allocate({ ...sight, pod, host: { ...sight.host, capacity: { cpu: '250m', memory: '1Gi', pods: '10' } }, others });
+      if (isGiven) holdings.give('node-1', pod.metadata);
+      return isGiven;
+    };
+    expect([given(first, second), given(second, first)]).toEqual([true, false]);
+    // Now that it is known that the one gets nothing, the other is woken: what it asks for may be there.
+    const undecided = { ...first, status: { ...first.status, conditions: [] } };
+    expect(roomLeft({ before: undecided, after: first })).toEqual(['room node-1']);
+    expect(roomLeft({ before: first, after: first })).toEqual([]);
   });
 
   test('as a whole is counted with what running it costs, and settles', () => {

@@ -1,15 +1,17 @@
 /** What a pod has been given, when it asks for something else than before: in the words of kubelets. */
-import type { Container, ContainerStatus, Pod, PodSpec, ResourceRequirements } from '../../api/generated/types.ts';
+import type { Container, Pod, PodSpec, ResourceRequirements } from '../../api/generated/types.ts';
 import { sameMeaning } from '../../api/kinds/workloads/same-meaning.ts';
-import { without } from '../../api/kinds/workloads/without.ts';
 import { type AdmissionSight, shortage } from './admission.ts';
-import { type Failure, resourcesOf } from './status/pod-status.ts';
+import { isShort, statusesOf, whatItHad } from './allocated.ts';
+import type { Failure } from './status/pod-status.ts';
 
 export interface Allocation {
   /** The pod with what it has: what it asks for, or as long as there is no room for that, what it had. */
   readonly pod: Pod;
   /** Those whose resources are changed now, and run. */
   readonly changed: readonly Resized[];
+  /** It gets something else than before. */
+  readonly isGiven: boolean;
   /** Why it does not get what it asks for. */
   readonly pending?: Failure;
   /** To be said, now that something has changed. */
@@ -29,53 +31,26 @@ export interface Resized {
 export function allocate(sight: Omit<AdmissionSight, 'others'> & { readonly others: () => readonly Pod[] }): Allocation {
   const { pod } = sight;
   const had = whatItHad(pod);
-  if (had === undefined) return { pod, changed: [], events: [] };
+  if (had === undefined) return { pod, changed: [], isGiven: false, events: [] };
   const lacking = shortage({ ...sight, others: sight.others() });
   if (lacking !== undefined) {
     const pending = { reason: 'Deferred', message: lacking.message };
-    return { pod: { ...pod, spec: had }, changed: [], pending, events: isSaid(pod) ? [] : [{ type: 'Warning', ...pendingMessage(pod, lacking) }] };
+    return {
+      pod: { ...pod, spec: had },
+      changed: [],
+      isGiven: false,
+      pending,
+      events: isShort(pod) ? [] : [{ type: 'Warning', ...pendingMessage(pod, lacking) }],
+    };
   }
   const changed = changedContainers(pod, had);
   const events = ['started', 'completed'].map(
     (how) => ({ type: 'Normal', reason: how === 'started' ? 'ResizeStarted' : 'ResizeCompleted', message: told(pod, how) }) as const,
   );
-  return { pod, changed, events };
+  return { pod, changed, isGiven: true, events };
 }
 
 const lists = ['initContainers', 'containers'] as const;
-
-/** The spec with the resources that the status tells of; undefined: they are those of the spec. */
-function whatItHad({ spec, status }: Pod): PodSpec | undefined {
-  let isOther = false;
-  const had: PodSpec = { ...spec };
-  for (const list of lists) {
-    const statuses = statusesOf(status[list === 'containers' ? 'containerStatuses' : 'initContainerStatuses']);
-    const containers = spec[list]?.map((container) => {
-      const resources = statuses.get(container.name)?.resources;
-      if (resources === undefined || sameMeaning(resources, container.resources)) return container;
-      isOther = true;
-      return { ...container, resources };
-    });
-    if (containers !== undefined) had[list] = containers;
-  }
-  const podLevel = sameMeaning(resourcesOf({ spec }).resources, status.resources) ? undefined : podLevelBefore(spec, status.resources);
-  if (podLevel === undefined) return isOther ? had : undefined;
-  return { ...had, resources: podLevel };
-}
-
-const statusesOf = (statuses: readonly ContainerStatus[] = []): ReadonlyMap<string, ContainerStatus> => new Map(statuses.map((each) => [each.name, each]));
-
-/** A pod that says something of itself as a whole has just that. */
-function podLevelBefore({ resources }: PodSpec, before: ResourceRequirements | undefined): ResourceRequirements | undefined {
-  if (resources === undefined || before === undefined) return undefined;
-  const said = without(resources, 'claims');
-  const had: ResourceRequirements = {};
-  for (const list of ['limits', 'requests'] as const) {
-    const names = Object.keys(said[list] ?? {}).filter((name) => before[list]?.[name] !== undefined);
-    if (names.length > 0) had[list] = Object.fromEntries(names.map((name) => [name, before[list]?.[name] ?? '']));
-  }
-  return sameMeaning(had, said) ? undefined : had;
-}
 
 function changedContainers({ spec, status }: Pod, had: PodSpec): Resized[] {
   const running = statusesOf([...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])].filter(({ state }) => state.running !== undefined));
@@ -99,10 +74,6 @@ function mustRestart({ resources, resizePolicy = [] }: Container, before: Resour
 
 const pick = (amounts: Readonly<Record<string, string>> = {}, name: string): Readonly<Record<string, string>> =>
   amounts[name] === undefined ? {} : { [name]: amounts[name] };
-
-/** It was said of this very generation. */
-const isSaid = ({ metadata, status }: Pod): boolean =>
-  (status.conditions ?? []).some(({ type, observedGeneration }) => type === 'PodResizePending' && observedGeneration === metadata.generation);
 
 const pendingMessage = (pod: Pod, { reason, message }: Failure): Failure => ({ reason: 'ResizeDeferred', message: told(pod, reason, message) });
 

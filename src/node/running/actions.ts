@@ -7,6 +7,8 @@ export type Action =
   | ({ readonly pod: Pod } & (
       | /** It has its place on the node from now on. */
       { readonly do: 'admit' }
+      /** What it asks for now is its own, instead of what it had. */
+      | { readonly do: 'give' }
       | { readonly do: 'write-status'; readonly status: PodStatus }
       /** `address`: undefined: it shares the host's network. */
       | { readonly do: 'start-sandbox'; readonly address: string | undefined }

@@ -17,6 +17,7 @@ import { freeAddress } from '../sight/addresses.ts';
 import { need, needsOf, nodeOfPod, roomLeft } from '../sight/needs.ts';
 import type { Host } from '../host.ts';
 import { gatewayOf } from '../names/gateway.ts';
+import { allocated } from '../pods/allocated.ts';
 import type { Runtime } from '../runtime.ts';
 import { missingVariable } from '../volumes/files.ts';
 import type { Action } from './actions.ts';
@@ -238,7 +239,11 @@ class View {
       host,
       node: this.#nodes.getKey(host.name),
       admitted: pod?.status.startTime !== undefined || holdings.isAdmitted(host.name, uid),
-      others: () => this.#podsByNode.get(host.name).filter((other) => other.metadata.uid !== uid && this.#isAdmitted(other) && !hasEnded(other)),
+      others: () =>
+        this.#podsByNode
+          .get(host.name)
+          .filter((other) => other.metadata.uid !== uid && this.#isAdmitted(other) && !hasEnded(other))
+          .map((other) => (holdings.isGiven(host.name, other.metadata) ? other : allocated(other))),
       volumes: () => (pod === undefined ? { ready: false, waiting: [] } : volumes.look(pod)),
       isVacant: volumes.isVacant(uid),
       freeAddress: () => this.#freeAddress(uid, pod),

@@ -89,12 +89,13 @@ function moveIn(sight: Present, now: number): Decision {
 function goOn(sight: Present, first: readonly Action[], now: number): Decision {
   const { pod, host, state } = sight;
   const allocation = allocate(sight);
+  const given: readonly Action[] = allocation.isGiven ? [{ do: 'give', pod }] : [];
   const course = advance(courseSight({ ...sight, pod: allocation.pod }), now);
   const again = course.again === undefined ? {} : { again: course.again };
   const waiting = course.actions.some((action) => action.do === 'start') ? waitingVolumes(sight) : undefined;
   // What is started changes the status a moment later: then it is written.
   if (waiting?.length === 0) {
-    return { actions: [...first, ...course.actions], reasons: [{ code: 'PodStarting', text: 'containers are started' }], ...again };
+    return { actions: [...first, ...given, ...course.actions], reasons: [{ code: 'PodStarting', text: 'containers are started' }], ...again };
   }
   const ips = state?.sandbox?.ips ?? [];
   const known = { sandbox: state?.sandbox !== undefined, ips, containers: course.records };
@@ -105,6 +106,7 @@ function goOn(sight: Present, first: readonly Action[], now: number): Decision {
   return {
     actions: [
       ...first,
+      ...given,
       ...resizes(sight, allocation, now),
       ...(isNews ? [{ do: 'write-status', pod, status } as const] : []),
       ...allocation.events.map((event) => ({ do: 'tell', pod, ...event }) as const),

@@ -63,6 +63,10 @@ export class Desk {
         if (!this.#options.isThere(pod)) return 'conflict';
         holdings.admit(host.name, uid);
         return 'done';
+      case 'give':
+        if (!this.#options.isThere(pod)) return 'conflict';
+        holdings.give(host.name, pod.metadata);
+        return 'done';
       case 'write-status':
         return outcomeOf(await client.updateStatus(podKind, { ...pod, status: action.status }));
       case 'start-sandbox':

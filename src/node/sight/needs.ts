@@ -1,5 +1,6 @@
 import type { ContainerStatus, Pod } from '../../api/generated/types.ts';
 import { claimsOfPod, hasEnded } from '../../domain/volumes/pods.ts';
+import { isShort } from '../pods/allocated.ts';
 import { filesOfContainer, filesOfVolume } from '../volumes/files.ts';
 
 /** An index function: the node that a pod is on, if it is on any. */
@@ -37,9 +38,6 @@ export function needsOf(pod: Pod): readonly string[] {
   return [...new Set([...forRoom, ...forClaims, ...forFiles])];
 }
 
-/** It was to get more than there was. */
-const isShort = ({ status: { conditions = [] } }: Pod): boolean => conditions.some(({ type }) => type === 'PodResizePending');
-
 function isWaiting({ status }: Pod): boolean {
   if (status.phase === 'Succeeded' || status.phase === 'Failed') return false;
   const isHeldUp = ({ state }: ContainerStatus) => state.waiting !== undefined;
@@ -47,8 +45,10 @@ function isWaiting({ status }: Pod): boolean {
   return status.phase !== 'Running' || [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses].some(isHeldUp);
 }
 
-/** Of a pod that ended, or asks for something else than before: on which node there may be more room now. */
+/** Of a pod that ended, asks for something else than before, or does not get it: on which node there may be more room now. */
 export function roomLeft({ before, after }: { readonly before: Pod | undefined; readonly after: Pod | undefined }): readonly string[] {
-  if (before === undefined || (after !== undefined && !hasEnded(after) && after.metadata.generation === before.metadata.generation)) return [];
+  if (before === undefined || (after !== undefined && !hasEnded(after) && takesAsMuch(before, after))) return [];
   return nodeOfPod(before).map(need.room);
 }
+
+const takesAsMuch = (before: Pod, after: Pod): boolean => after.metadata.generation === before.metadata.generation && (isShort(before) || !isShort(after));
