@@ -131,13 +131,15 @@ function mountInside(each: RootMount, host: string): void {
     makeDirectory(each.target);
     mount(...argumentsOf({ ...each, source: each.fileSystem === 'tmpfs' ? 'moor' : each.fileSystem }));
   } catch (error) {
-    if (each.mayFail !== true) throw new Error(`cannot mount ${each.target}: ${(error as Error).message}`, { cause: error });
+    if (each.type === 'bind' || each.mayFail !== true) throw new Error(`cannot mount ${each.target}: ${(error as Error).message}`, { cause: error });
   }
 }
 
 function bindInside({ source, from, target, only, readOnly, propagation, ...more }: RootBind, host: string): void {
   const [seen, isRecursive] = [from === 'inside' ? source : `${host}${source}`, more.recursive];
-  const isDirectory = statSync(seen).isDirectory();
+  const facts = statSync(seen, { throwIfNoEntry: more.mayFail !== true });
+  if (facts === undefined) return;
+  const isDirectory = facts.isDirectory();
   if (only !== undefined && isDirectory !== (only === 'directory')) return;
   makeDirectory(isDirectory ? target : path.dirname(target));
   if (!isDirectory && !existsSync(target)) writeFileSync(target, '');

@@ -50,8 +50,10 @@ describe('the root of a container', () => {
   });
 
   test('what of /proc is the machine’s is read-only unless the container is privileged; then it is as it is', () => {
-    expect(targets({})).toContain('/proc/sys');
-    expect(targets({ privileged: true })).not.toContain('/proc/sys');
+    for (const name of ['acpi', 'scsi', 'sys', 'sysrq-trigger']) {
+      expect(rootOf({}).mounts).toContainEqual(expect.objectContaining({ target: `/proc/${name}`, readOnly: 'itself', mayFail: true }));
+      expect(targets({ privileged: true })).not.toContain(`/proc/${name}`);
+    }
   });
 
   test('what no container is to see is hidden, unless what is around it is anyway', () => {

@@ -101,8 +101,11 @@ const usualMounts = ({ devices: lower, hidden }: Place): readonly RootMount[] =>
 /** What of the host is none of an image's. */
 const emptied = ['/tmp', '/var/tmp', '/run', '/root', '/dev', '/sys', '/proc'];
 
-/** What of /proc is the whole machine's, and root may write whatever its capabilities: it is read-only, as with runc. Not every kernel has all of it. */
-const guards: readonly RootMount[] = ['bus', 'fs', 'irq', 'sys', 'sysrq-trigger'].map((name) =>
+/**
+ * What of /proc is the whole machine's, such as which disks there are, and root may write whatever its capabilities: it is read-only, as with runc, or hidden
+ * there. Not every kernel has all of it.
+ */
+const guards: readonly RootMount[] = ['acpi', 'asound', 'bus', 'fs', 'irq', 'scsi', 'sys', 'sysrq-trigger'].map((name) =>
   bind(`/proc/${name}`, `/proc/${name}`, { from: 'inside', readOnly: 'itself', mayFail: true }),
 );
 
