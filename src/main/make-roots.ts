@@ -118,7 +118,7 @@ const makeDirectory = (directory: string): void => void mkdirSync(directory, { r
 /** What is wrong with it is told by who goes there. */
 function tryMake(directory: string): void {
   try {
-    makeDirectory(directory);
+    makeDirectory(inside(directory));
   } catch {
     // as it is
   }
@@ -131,7 +131,9 @@ function mountInside(each: RootMount, host: string): void {
     makeDirectory(each.target);
     mount(...argumentsOf({ ...each, source: each.fileSystem === 'tmpfs' ? 'moor' : each.fileSystem }));
   } catch (error) {
-    if (each.type === 'bind' || each.mayFail !== true) throw new Error(`cannot mount ${each.target}: ${(error as Error).message}`, { cause: error });
+    if (each.type !== 'bind' && each.mayFail === true) return;
+    // What people read is the same each time.
+    throw new Error(`cannot mount ${each.target}: ${(error as Error).message.replaceAll(host, '')}`, { cause: error });
   }
 }
 
@@ -141,11 +143,41 @@ function bindInside({ source, from, target, only, readOnly, propagation, ...more
   if (facts === undefined) return;
   const isDirectory = facts.isDirectory();
   if (only !== undefined && isDirectory !== (only === 'directory')) return;
-  makeDirectory(isDirectory ? target : path.dirname(target));
-  if (!isDirectory && !existsSync(target)) writeFileSync(target, '');
-  mount(...argumentsOf({ type: 'bind', source: seen, target, recursive: isRecursive }));
-  if (readOnly !== false) makeReadOnly(target, readOnly === 'itself' ? 0 : recursively);
-  if (propagation !== 'private') mount('none', target, null, recursive | propagations[propagation], null);
+  const place = inside(target);
+  makeDirectory(isDirectory ? place : path.dirname(place));
+  if (!isDirectory && !existsSync(place)) writeFileSync(place, '');
+  mount(...argumentsOf({ type: 'bind', source: seen, target: place, recursive: isRecursive }));
+  if (readOnly !== false) makeReadOnly(place, readOnly === 'itself' ? 0 : recursively);
+  if (propagation !== 'private') mount('none', place, null, recursive | propagations[propagation], null);
+}
+
+/** Where links on the way lead, by what they say: those in /proc lead into other roots when they are followed. What they lead to may have yet to be made. */
+function inside(target: string): string {
+  const parts = target.split('/');
+  let place = '/';
+  let links = 0;
+  for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+    const next = path.join(place, part);
+    const link = linkAt(next);
+    if (link !== undefined && ++links > mostLinks) throw new Error('too many levels of symbolic links');
+    if (link === undefined) place = next;
+    else {
+      parts.unshift(...link.split('/'));
+      if (link.startsWith('/')) place = '/';
+    }
+  }
+  return place;
+}
+
+/** As in Linux. */
+const mostLinks = 40;
+
+function linkAt(file: string): string | undefined {
+  try {
+    return readlinkSync(file);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whatever else holds for the mount stays so. Linux before 5.12 knows only the other way, by which it does not. */
@@ -161,11 +193,12 @@ function makeReadOnly(target: string, flags: number): void {
 function makeDevice({ hostPath, containerPath, readOnly }: ContainerDevice, host: string): void {
   try {
     const { mode, rdev, uid, gid } = statSync(`${host}${hostPath}`);
-    makeDirectory(path.dirname(containerPath));
-    makeNode(containerPath, mode, rdev);
-    chownSync(containerPath, uid, gid);
-    chmodSync(containerPath, readOnly ? mode & 0o7555 : mode & 0o7777);
+    const place = inside(containerPath);
+    makeDirectory(path.dirname(place));
+    makeNode(place, mode, rdev);
+    chownSync(place, uid, gid);
+    chmodSync(place, readOnly ? mode & 0o7555 : mode & 0o7777);
   } catch (error) {
-    throw new Error(`cannot make the device ${containerPath}: ${(error as Error).message}`, { cause: error });
+    throw new Error(`cannot make the device ${containerPath}: ${(error as Error).message.replaceAll(host, '')}`, { cause: error });
   }
 }

@@ -118,18 +118,26 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     mkdirSync(at('of-others'));
     mkdirSync(at('written'));
     symlinkSync(`/.host${at('of-others')}`, at('written/out'));
-    const mount = { volume: 'v', recursiveReadOnly: false, propagation: 'private', readOnly: false } as const;
-    for (const containerPath of ['/written/out/made', '/written/out']) {
-      const mounts = [
-        { ...mount, hostPath: at('written'), containerPath: '/written' },
-        { ...mount, hostPath: at('written'), containerPath },
-      ];
-      await expect(started({ ...shell('true'), mounts })).rejects.toThrow(`cannot mount ${containerPath}: ENOENT`);
+    // With the host's processes, their roots are to be seen too.
+    symlinkSync(`/proc/${process.pid}/root${at('of-others')}`, at('written/root'));
+    symlinkSync('round', at('written/round'));
+    const mount = { volume: 'v', recursiveReadOnly: false, propagation: 'private', readOnly: false, hostPath: at('written') } as const;
+    const startedAt = (containerPath: string, message = '/dev/termination-log') =>
+      started({
+        ...shell(`cd ${at('of-others/made')} || cd /.host${at('of-others/made')}`),
+        hostPid: true,
+        mounts: [
+          { ...mount, containerPath: '/written' },
+          { ...mount, containerPath },
+        ],
+        terminationMessage: { path: message, orLastLog: false },
+      });
+    for (const link of ['out', 'root']) {
+      const { uid } = await startedAt(`/written/${link}/made`, `/written/${link}/message`);
+      expect((await endOf(uid))?.state, link).toMatchObject({ exitCode: 0 });
     }
-    const mounts = [{ ...mount, hostPath: at('written'), containerPath: '/written' }];
-    const terminationMessage = { path: '/written/out/message', orLastLog: false };
-    await expect(started({ ...shell('true'), mounts, terminationMessage })).rejects.toThrow('cannot mount /written/out/message');
     expect(readdirSync(at('of-others'))).toEqual([]);
+    await expect(startedAt('/written/round/made')).rejects.toThrow('cannot mount /written/round/made: too many levels of symbolic links');
   });
 
   test('that are not privileged change nothing that is the whole machine’s, and make no way to its disks', async () => {
