@@ -140,6 +140,13 @@ describeWithSandboxes('containers of the sandbox runtime', () => {
     await expect(startedAt('/written/round/made')).rejects.toThrow('cannot mount /written/round/made: too many levels of symbolic links');
   });
 
+  test('do not begin in a directory of the host, although they see its processes', async () => {
+    const outside = started({ ...shell('ls'), hostPid: true, workingDir: `/proc/${process.pid}/root${machine.root}` });
+    await expect(outside).rejects.toThrow('current working directory is outside of container mount namespace root');
+    const { uid } = await started({ ...shell('[ "$(pwd)" = /made ]'), hostPid: true, workingDir: '/made' });
+    expect((await endOf(uid))?.state).toMatchObject({ exitCode: 0 });
+  });
+
   test('that are not privileged change nothing that is the whole machine’s, and make no way to its disks', async () => {
     const script =
       'for file in sysrq-trigger sys/kernel/core_pattern sys/vm/drop_caches; do [ ! -w /proc/$file ] || echo "open: $file"; done; mknod /tmp/null c 1 3 || echo refused';

@@ -25,6 +25,7 @@ export function containerScript(spec: ContainerSpec, { groups, isSharing, words 
     "mount -t proc -o nosuid,nodev,noexec proc /proc || fail 'cannot mount /proc'",
     'echo "$pid" >&3; read -r made <&3 || exit 128',
     `cd ${quote(workingDirOf(spec))} || fail ${quote(`chdir to cwd (${JSON.stringify(spec.workingDir)}) failed`)}`,
+    ...stayInside(spec),
     ...findProgram(spec, program),
     'echo ok >&3; exec 3>&-',
     takeOver([...identity(spec), '--pdeathsig=KILL'], words),
@@ -34,7 +35,15 @@ export function containerScript(spec: ContainerSpec, { groups, isSharing, words 
 
 /** Beside a container's own program. What goes wrong is told on descriptor 3; if nothing is, nothing comes there. */
 export const besideScript = (spec: ContainerSpec, words: readonly string[], [program = '']: readonly string[]): string =>
-  [fail, `cd ${quote(workingDirOf(spec))} 2>/dev/null`, ...findProgram(spec, program), 'exec 3>&-', takeOver(identity(spec), words), ''].join('\n');
+  [
+    fail,
+    `cd ${quote(workingDirOf(spec))} 2>/dev/null`,
+    ...stayInside(spec),
+    ...findProgram(spec, program),
+    'exec 3>&-',
+    takeOver(identity(spec), words),
+    '',
+  ].join('\n');
 
 const fail = 'fail() { printf \'error %s\\n\' "$1" >&3; exit 128; }';
 
@@ -60,6 +69,10 @@ export const devicesScript = (directory: string): string =>
     'ln -s /proc/self/fd/0 stdin && ln -s /proc/self/fd/1 stdout && ln -s /proc/self/fd/2 stderr',
     `mv ${quote(`${directory}.new`)} ${quote(directory)}`,
   ].join(' && ');
+
+/** With the host's processes their roots are to be seen in /proc, and no directory there is the container's: a shell that begins in one cannot name it. */
+const stayInside = ({ hostPid }: ContainerSpec): readonly string[] =>
+  hostPid ? [`case "$(sh -c 'pwd -P' 2>/dev/null)" in /*) ;; *) fail 'current working directory is outside of container mount namespace root';; esac`] : [];
 
 const workingDirOf = ({ workingDir }: ContainerSpec): string => (workingDir === '' ? '/' : workingDir);
 /** In the words of runc, which are all that people know. */
