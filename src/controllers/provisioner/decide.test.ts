@@ -103,6 +103,19 @@ describe('a claim that needs a volume', () => {
     ]);
   });
 
+  it('forgets the intent also if its volume was taken back before anybody looked: the claim got another one', () => {
+    const intent = begun();
+    const created = afterCreated(intent, asset);
+    const made = provisionedVolume(intent, asset);
+    const { uid: _uid, ...byName } = made.spec.claimRef ?? {};
+    for (const claimRef of [byName, undefined]) {
+      const taken = { ...made, spec: { ...made.spec, claimRef } } as PersistentVolume;
+      expect(run({ claim, intents: [created], volumes: [taken] }).actions).toMatchObject([{ do: 'tell' }, { do: 'delete' }]);
+    }
+    const anothers = pv(made.metadata.name ?? '', '1Gi');
+    expect(run({ claim, intents: [created], volumes: [anothers] }).actions).toMatchObject([{ do: 'publishVolume' }]);
+  });
+
   it('is left alone while a volume of its name exists', () => {
     expect(run({ claim, volumes: [pv(`pvc-${uidOf('pvc', 'data')}`, '1Mi')] }).actions).toEqual([]);
   });

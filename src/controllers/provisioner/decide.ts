@@ -109,8 +109,7 @@ interface Pursuit extends At {
 
 /** Something was begun: it is finished, whoever still wants it, unless it certainly came to nothing. */
 function pursue(intent: CreateIntent, pursuit: Pursuit): ProvisionerDecision {
-  const volume = pursuit.seen.volume(volumeNameOf(intent));
-  if (volume?.claim !== undefined && volume.claim.uid === intent.spec.claimRef.uid) return finish(intent, pursuit.claim);
+  if (isKnown(intent, pursuit.seen)) return finish(intent, pursuit.claim);
   const { phase, asset } = intent.status;
   const why = (text: string): ProvisionerReason[] => [
     { code: 'Provisioning', text, next: 'driver', volume: volumeNameOf(intent), provisioner: intent.spec.driver },
@@ -122,6 +121,13 @@ function pursue(intent: CreateIntent, pursuit: Pursuit): ProvisionerDecision {
   const wait = waitsUntil(intent, pursuit.now);
   const reasons = why(`the API refused it, and it is deleted again: ${intent.status.message ?? ''}`);
   return wait === undefined ? { actions: [{ do: 'deleteAsset', intent, asset }], reasons } : { actions: [], reasons, again: wait };
+}
+
+/** Its volume points at the claim; or did, until the claim got another one and the binder took it back. */
+function isKnown(intent: CreateIntent, seen: Seen): boolean {
+  const volume = seen.volume(volumeNameOf(intent));
+  if (volume?.claim?.uid === intent.spec.claimRef.uid) return true;
+  return volume !== undefined && volume.provisionedBy === intent.spec.driver && intent.status.asset !== undefined;
 }
 
 function finish(intent: CreateIntent, claim: Claim | undefined): ProvisionerDecision {
