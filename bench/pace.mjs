@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { quantile, startServer } from './_server.mjs';
+import { startServer } from './_server.mjs';
 
 const load = process.env.LOAD ?? path.join(path.dirname(fileURLToPath(import.meta.url)), '../../shared/bench/load.mjs');
 const rounds = Number(process.env.ROUNDS ?? 5);
@@ -54,13 +54,8 @@ async function measure(kubeconfig) {
 
 /** The median, and the least and the most; ratios with two digits. */
 function spread(values) {
-  const unit = Math.max(...values) < 10 ? 100 : 1;
-  const [least, middle, most] = [0, 0.5, 1].map(
-    (q) =>
-      quantile(
-        values.map((value) => value * unit),
-        q,
-      ) / unit,
-  );
+  const digits = Math.max(...values) < 10 ? 2 : 1;
+  const sorted = values.toSorted((a, b) => a - b);
+  const [least, middle, most] = [0, Math.floor(sorted.length / 2), sorted.length - 1].map((at) => Number(sorted[at].toFixed(digits)));
   return `${middle} (${least} to ${most})`;
 }
