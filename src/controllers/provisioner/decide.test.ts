@@ -119,14 +119,14 @@ describe('a claim that needs a volume', () => {
   it('is left alone while a volume of its name exists', () => {
     expect(run({ claim, volumes: [pv(`pvc-${uidOf('pvc', 'data')}`, '1Mi')] }).actions).toEqual([]);
   });
-});
 
-describe('a volume that was made', () => {
   it('is left alone while nobody can say which volumes it selects: the class came after it, so the binder was not asked first', () => {
     const unreadable = pvc('data', '1Gi', { spec: { selector: { matchExpressions: [{ key: 'tier', operator: 'Near' }] } } });
     expect(run({ claim: unreadable })).toMatchObject({ actions: [], reasons: [{ code: 'NothingToProvision', next: 'nobody' }] });
   });
+});
 
+describe('a volume that was made', () => {
   it('is labelled with where it is', () => {
     const zone = { key: 'topology.kubernetes.io/zone', operator: 'In', values: ['a'] };
     const nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions: [zone] }] } };

@@ -109,7 +109,7 @@ interface Pursuit extends At {
 
 /** Something was begun: it is finished, whoever still wants it, unless it certainly came to nothing. */
 function pursue(intent: CreateIntent, pursuit: Pursuit): ProvisionerDecision {
-  if (isKnown(intent, pursuit.seen)) return finish(intent, pursuit.claim);
+  if (isPublished(intent, pursuit.seen)) return finish(intent, pursuit.claim);
   const { phase, asset } = intent.status;
   const why = (text: string): ProvisionerReason[] => [
     { code: 'Provisioning', text, next: 'driver', volume: volumeNameOf(intent), provisioner: intent.spec.driver },
@@ -123,8 +123,8 @@ function pursue(intent: CreateIntent, pursuit: Pursuit): ProvisionerDecision {
   return wait === undefined ? { actions: [{ do: 'deleteAsset', intent, asset }], reasons } : { actions: [], reasons, again: wait };
 }
 
-/** Its volume points at the claim; or did, until the claim got another one and the binder took it back. */
-function isKnown(intent: CreateIntent, seen: Seen): boolean {
+/** A volume of this name may also be somebody else's. Ours may no longer point at the claim: the binder takes it back from one that got another. */
+function isPublished(intent: CreateIntent, seen: Seen): boolean {
   const volume = seen.volume(volumeNameOf(intent));
   if (volume?.claim?.uid === intent.spec.claimRef.uid) return true;
   return volume !== undefined && volume.provisionedBy === intent.spec.driver && intent.status.asset !== undefined;

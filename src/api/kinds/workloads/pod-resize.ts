@@ -136,7 +136,7 @@ function withOldAmounts(spec: PodSpec, old: PodSpec): PodSpec {
   return copy;
 }
 
-/** Claims of devices go: whoever has any cannot be resized. */
+/** Without claims of devices, so that a container which has any differs from what it was, and is refused: Kubernetes resizes none of those. */
 const containerWithOldAmounts = (container: Container, old: Container): Container => ({
   ...container,
   resources: oldAmounts(container.resources, old.resources),
