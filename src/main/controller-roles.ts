@@ -112,6 +112,7 @@ export const controllerRoles = {
     rule('create', '', 'pods/binding'),
     rule('patch', '', 'pods/status'),
     rule('get delete', '', 'pods'),
+    rule('get', '', 'persistentvolumeclaims'),
     rule('update', '', 'persistentvolumes', 'persistentvolumes/status', 'persistentvolumeclaims', 'persistentvolumeclaims/status'),
     rule('create', 'mooring.dev', 'volumebindings'),
     rule('create patch', 'events.k8s.io', 'events'),

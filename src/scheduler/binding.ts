@@ -72,7 +72,7 @@ export class Binder {
 
   async #preBind({ pod, node, run }: Placement, signal: AbortSignal): Promise<string | undefined> {
     const { client, world } = this.#options;
-    const busy = run.parts.filter(({ stages }) => stages.preBind !== undefined && stages.willPreBind?.(node) !== false);
+    const busy = run.parts.filter(({ stages }) => stages.preBind !== undefined);
     if (busy.length === 0) return undefined;
     // Told only if it takes a while, as it does when a volume has to be made: all others are bound by then.
     let told: Promise<unknown> | undefined;

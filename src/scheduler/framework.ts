@@ -139,9 +139,7 @@ export interface Stages {
   reserve?(node: NodeInfo): Rejection | Failure | undefined;
   /** Undoes `reserve`. May be called more than once, and without `reserve`. */
   unreserve?(node: NodeInfo): void;
-  /** Whether `preBind` has anything to do that takes time: the pod is nominated to the node meanwhile. */
-  willPreBind?(node: NodeInfo): boolean;
-  /** PreBind. Resolves once the pod may be bound. It must end when `hands.signal` aborts. */
+  /** PreBind. Resolves once the pod may be bound; if that takes a while, the pod is nominated to the node meanwhile. It must end when `hands.signal` aborts. */
   preBind?(node: NodeInfo, hands: Hands): Promise<Failure | undefined>;
 }
 

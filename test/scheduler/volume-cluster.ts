@@ -124,6 +124,13 @@ export class VolumeCluster implements StorageCluster {
     return [...new Set(events.map(({ involvedObject, message }) => `${involvedObject.name ?? ''}: ${message ?? ''}`))].sort();
   }
 
+  /** Nobody protects claims here: whoever deletes one takes its finalizers away. */
+  async dropClaim(name: string): Promise<void> {
+    const at = { namespace: 'default', name };
+    ok(await this.client.patch(persistentVolumeClaimKind, at, { type: 'merge', body: { metadata: { finalizers: null } } }));
+    ok(await this.client.delete(persistentVolumeClaimKind, at));
+  }
+
   async claimNamed(name: string) {
     return ok(await this.client.get(persistentVolumeClaimKind, { namespace: 'default', name }));
   }
@@ -149,3 +156,23 @@ export const interrupting =
       },
     };
   };
+
+/** News of objects under a path that matches are kept back, until they are let through. */
+export function deafTo(path: RegExp): { readonly through: (server: Transport) => Transport; readonly letGo: () => void } {
+  let held: (() => void)[] | undefined = [];
+  return {
+    through: (server) => ({
+      send: (request) => server.send(request),
+      watch: (request, sink) => {
+        if (!path.test(request.path)) return server.watch(request, sink);
+        const later = (news: () => void) => (held === undefined ? news() : void held.push(news));
+        return server.watch(request, { events: (batch) => later(() => sink.events(batch)), end: (error) => later(() => sink.end(error)) });
+      },
+    }),
+    letGo: () => {
+      const news = held ?? [];
+      held = undefined;
+      for (const each of news) each();
+    },
+  };
+}

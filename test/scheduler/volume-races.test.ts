@@ -7,7 +7,7 @@ import { podKind } from '../../src/api/kinds/workloads/pod.ts';
 import { badNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
 import { seeds } from '../../src/sim/seeds.ts';
 import { simulate } from '../../src/sim/world.ts';
-import { interrupting, isWrite, VolumeCluster } from './volume-cluster.ts';
+import { deafTo, interrupting, isWrite, VolumeCluster } from './volume-cluster.ts';
 
 const none = 'kubernetes.io/no-provisioner';
 const hostPath = 'kubernetes.io/host-path';
@@ -124,14 +124,39 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
       expect(await cluster.told('FailedScheduling')).toEqual([]);
     }));
 
+  test('a claim is deleted and made anew before the scheduler hears of it: the next pod waits for the volume of the new one', () =>
+    simulate(1, async (world) => {
+      const cluster = await VolumeCluster.start(world, mode);
+      const first = cluster.schedule('first');
+      await cluster.class(hostPath);
+      await cluster.node('n1', 'a');
+      await cluster.claim('data');
+      await cluster.pod('old', 'data');
+      await world.sleep(5_000);
+      first.kill();
+      // It still learns from its first list that the claim is bound.
+      const { through, letGo } = deafTo(/persistentvolumeclaims/);
+      cluster.schedule('second', through);
+      await world.sleep(1_000);
+      await cluster.client.delete(podKind, inDefault('old'), { gracePeriodSeconds: 0 });
+      await cluster.dropClaim('data');
+      await cluster.claim('data');
+      await cluster.pod('new', 'data');
+      await world.sleep(5_000);
+      expect((await cluster.look()).filter((line) => !line.startsWith('pv/'))).toEqual(['pod/new nowhere', 'pvc/data Pending']);
+      letGo();
+      await world.sleep(20_000);
+      expect((await cluster.look()).filter((line) => line.startsWith('pod/'))).toEqual(['pod/new n1']);
+      expect((await cluster.claimNamed('data')).status.phase).toBe('Bound');
+    }));
+
   test('the claim is deleted after its volume was reserved: the pod waits for another claim', () =>
     simulate(1, async (world) => {
       const cluster = await VolumeCluster.start(world, mode);
-      const drop = async () => {
-        await cluster.client.patch(persistentVolumeClaimKind, inDefault('data'), { type: 'merge', body: { metadata: { finalizers: null } } });
-        await cluster.client.delete(persistentVolumeClaimKind, inDefault('data'));
-      };
-      cluster.schedule('scheduler', interrupting(bindsVolume, drop));
+      cluster.schedule(
+        'scheduler',
+        interrupting(bindsVolume, () => cluster.dropClaim('data')),
+      );
       await cluster.class(none);
       await cluster.node('n1', 'a');
       await cluster.volume('vol', '1Gi', 'a');

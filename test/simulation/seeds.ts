@@ -246,4 +246,118 @@ export const foundBugs: readonly FoundBug[] = [
       ],
     },
   },
+  {
+    seed: 2_623,
+    bug: 'none: a driver was asked to delete a disk, slowly, and somebody changed the policy to Retain before it was done',
+    fix: 'what was asked for while nothing spoke against it is not held against anybody',
+    plan: {
+      seed: 2_623,
+      settings,
+      happenings: [
+        { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
+        { at: 1_000, who: 'user', action: { do: 'create-claim', name: 'claim-3', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
+        { at: 10_000, who: 'user', action: { do: 'delete-claim', name: 'claim-3' } },
+        { at: 10_500, who: 'user', action: { do: 'set-policy', of: { claim: 'claim-3' }, reclaim: 'Retain' } },
+      ],
+      faults: [{ kind: 'backend-slow', at: 9_000, forMs: 20_000, delayMs: 20_000 }],
+    },
+  },
+  {
+    seed: 4_043,
+    bug: 'none: a node came back, and the scheduler heard of it before it heard of its CSINode, without which no limit is known',
+    fix: 'pods that got a place on a node soon after its return are not counted',
+    plan: {
+      seed: 4_043,
+      settings: { ...settings, volumeLimit: 2, store: 'embedded', bindsTogether: false },
+      happenings: [
+        { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
+        { at: 4_754, who: 'autoscaler', action: { do: 'remove-node', node: 'node-1', backMs: 30_090 } },
+        { at: 5_178, who: 'user', action: { do: 'create-claim', name: 'claim-2', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
+        { at: 9_004, who: 'user', action: { do: 'create-claim', name: 'crowd-1', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
+        { at: 9_004, who: 'user', action: { do: 'create-pod', name: 'pod-of-crowd-1', claims: ['crowd-1'] } },
+        { at: 9_004, who: 'user', action: { do: 'create-claim', name: 'crowd-2', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
+        { at: 9_004, who: 'user', action: { do: 'create-pod', name: 'pod-of-crowd-2', claims: ['crowd-2'] } },
+        { at: 9_004, who: 'user', action: { do: 'create-claim', name: 'crowd-3', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
+        { at: 9_004, who: 'user', action: { do: 'create-pod', name: 'pod-of-crowd-3', claims: ['crowd-3'] } },
+        { at: 9_004, who: 'user', action: { do: 'create-claim', name: 'crowd-4', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
+        { at: 9_004, who: 'user', action: { do: 'create-pod', name: 'pod-of-crowd-4', claims: ['crowd-4'] } },
+        { at: 11_131, who: 'user', action: { do: 'create-pod', name: 'pod-of-claim-2', claims: ['claim-2'] } },
+      ],
+      faults: [
+        { kind: 'silence', at: 37_197, part: 'controllers-1', forMs: 7_552 },
+        { kind: 'silence', at: 38_748, part: 'scheduler-1', forMs: 18_805 },
+      ],
+    },
+  },
+  {
+    seed: 4_140,
+    bug: 'a claim was Pending for ever: its volume was bound on its own side, and somebody deleted it before the claim took it',
+    fix: 'the claim takes it all the same: the volume waits for the claim, as every bound one does',
+    plan: {
+      seed: 4_140,
+      settings: { ...settings, bindsTogether: false },
+      happenings: [
+        { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
+        { at: 33_732, who: 'user', action: { do: 'create-claim', name: 'claim-3', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
+        { at: 58_406, who: 'user', action: { do: 'delete-volume', of: { claim: 'claim-3' } } },
+      ],
+      faults: [{ kind: 'crash', at: 21_197, part: 'controllers-1', writes: 6, moment: 'before', backMs: 7_387 }],
+    },
+  },
+  {
+    seed: 5_046,
+    bug: 'an intent stayed for ever: a leader whose clock was ahead by three quarters of an hour noted when to try again, and the next leader waited for that',
+    fix: 'nobody waits for longer than the last attempt was to be followed by the next',
+    plan: {
+      seed: 5_046,
+      settings: { ...settings, leaders: 2, confluent: true },
+      happenings: [
+        { at: 0, who: 'admin', action: { do: 'create-class', name: 'late', reclaim: 'Delete', waits: true } },
+        { at: 46_444, who: 'user', action: { do: 'create-deployment', name: 'app-2', replicas: 1, claim: 'data-2' } },
+        { at: 86_219, who: 'user', action: { do: 'create-claim', name: 'data-2', sizeGi: 3, storageClass: 'late', mode: 'ReadWriteOnce' } },
+      ],
+      faults: [
+        { kind: 'clock', at: 0, part: 'controllers-2', rate: 0.5, aheadMs: 2_612_589 },
+        { kind: 'backend-fails', at: 73_987, calls: 4, moment: 'before' },
+      ],
+    },
+  },
+  {
+    seed: 6_064,
+    bug: 'a pod never ran: the scheduler sent it to a node for a bound claim, which had been deleted and made anew before it heard of that',
+    fix: 'it asks the server whether bound claims are still the same before it binds a pod',
+    plan: {
+      seed: 6_064,
+      settings: { ...settings, store: 'embedded', confluent: true },
+      happenings: [
+        { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
+        { at: 0, who: 'admin', action: { do: 'create-class', name: 'late', reclaim: 'Delete', waits: true } },
+        { at: 27_354, who: 'user', action: { do: 'create-stateful-set', name: 'db-1', replicas: 2, storageClass: 'late', deletesClaims: true } },
+        { at: 37_124, who: 'user', action: { do: 'create-stateful-set', name: 'db-2', replicas: 1, storageClass: 'fast', deletesClaims: true } },
+        { at: 38_014, who: 'user', action: { do: 'create-claim', name: 'lonely-3', sizeGi: 2, storageClass: 'fast', mode: 'ReadWriteOnce' } },
+        { at: 62_880, who: 'user', action: { do: 'label-claim', name: 'lonely-3', value: 'yes' } },
+        { at: 64_056, who: 'user', action: { do: 'delete-stateful-set', name: 'db-2' } },
+        { at: 68_612, who: 'user', action: { do: 'scale-stateful-set', name: 'db-1', replicas: 0 } },
+        { at: 73_402, who: 'user', action: { do: 'scale-stateful-set', name: 'db-1', replicas: 2 } },
+      ],
+      faults: [{ kind: 'bad', at: 62_057, part: 'scheduler-1', forMs: 16_364 }],
+    },
+  },
+  {
+    seed: 7_847,
+    bug: 'none: all nodes were down, and one drove out its pods, because news of others came late',
+    fix: 'whoever is cut off from news may act on old ones',
+    plan: {
+      seed: 7_847,
+      settings: { ...settings, bindsTogether: false },
+      happenings: [
+        { at: 36_896, who: 'autoscaler', action: { do: 'out-of-service', node: 'node-2', saidMs: 1_105, backMs: 43_452 } },
+        { at: 83_344, who: 'autoscaler', action: { do: 'remove-node', node: 'node-2', backMs: 52_122 } },
+      ],
+      faults: [
+        { kind: 'power-cut', at: 15_336, forMs: 102_553 },
+        { kind: 'silence', at: 77_222, part: 'controllers-1', forMs: 14_499 },
+      ],
+    },
+  },
 ];

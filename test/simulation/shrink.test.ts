@@ -36,6 +36,16 @@ test('a fault that matters stays, alone of its kind if it can', async () => {
   expect(smallest.happenings).toEqual([]);
 });
 
+test('a world that breaks without faults, once something is left out, is no smaller version of one that needs them', async () => {
+  const plan = drawPlan(20);
+  const [needed] = plan.happenings;
+  const run = ({ happenings, faults }: Plan): Promise<Outcome> =>
+    Promise.resolve(faults.length > 0 || !happenings.some((happening) => happening === needed) ? breaking : fine);
+  const { plan: smallest } = await shrink({ plan, outcome: breaking }, run);
+  expect(smallest.happenings).toEqual([needed]);
+  expect(smallest.faults).toHaveLength(1);
+});
+
 test('another thing that breaks is another failure', async () => {
   const plan = drawPlan(5);
   const found = { plan, outcome: breaking };

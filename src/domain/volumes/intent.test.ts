@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decode } from '../../api/schema/decode.ts';
-import { afterFailure, newIntent, type VolumeIntent } from './intent.ts';
+import { afterFailure, newIntent, type VolumeIntent, waitsUntil } from './intent.ts';
 
 const fresh = newIntent('pvc-1', { operation: 'Scrub', volume: { name: 'pvc-1', uid: 'u' } });
 
@@ -24,5 +24,19 @@ describe('whether attempts that failed left nothing behind', () => {
   test('is known of what was made, refused and deleted again, however often that was tried', () => {
     const refused: VolumeIntent = { ...fresh, status: { phase: 'Refused', attempts: 2, final: false, message: 'no' } };
     expect(fails(refused, true).status.final).toBe(true);
+  });
+});
+
+describe('when the next attempt may be made', () => {
+  const failed = stored(afterFailure(fails(fresh, true), { message: 'no', final: true }, 60_000));
+
+  test.each([
+    { what: 'the second attempt failed just now', now: 60_000, until: 61_000 },
+    { what: 'our clock is a little behind the one that wrote it down', now: 60_500, until: 61_000 },
+    { what: 'the time has come', now: 61_000, until: undefined },
+    { what: 'our clock is behind by more than it was to wait', now: 59_999, until: undefined },
+    { what: 'our clock is behind by an hour', now: 60_000 - 3_600_000, until: undefined },
+  ])('$what', ({ now, until }) => {
+    expect(waitsUntil(failed, now)).toBe(until);
   });
 });

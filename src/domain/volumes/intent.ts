@@ -51,8 +51,11 @@ export function afterFailure(intent: VolumeIntent, { message, final, inUse }: At
   return { ...intent, status: { phase: 'Failing', attempts, message, final: isCertain, ...(inUse === true ? { inUse } : {}), notBefore } };
 }
 
-/** When the next attempt may be made; undefined: at once. */
+/**
+ * When the next attempt may be made; undefined: at once. A wait that is longer than the last attempt's was written by a clock that is ahead of
+ * ours: nobody waits for ours to get there.
+ */
 export function waitsUntil({ status }: VolumeIntent, now: number): number | undefined {
   const at = status.notBefore === undefined ? Number.NaN : Date.parse(status.notBefore);
-  return at > now ? at : undefined;
+  return at > now && at - now <= delayBefore(status.attempts ?? 0) ? at : undefined;
 }

@@ -52,6 +52,16 @@ describe('a volume and a claim that names none', () => {
     ]);
   });
 
+  it('fit also if somebody deletes the volume after it was bound to the claim, and not if it was only reserved', () => {
+    const going = (phase: string, uid: string) => {
+      const metadata = { name: 'vol', deletionTimestamp: '2025-01-01T00:00:00Z' };
+      return volume({ metadata, spec: { claimRef: { ...reservedFor('data'), uid } }, status: { phase } });
+    };
+    expect(matchVolume(claim(), going('Bound', uidOf('pvc', 'data')))).toBe('fits');
+    expect(matchVolume(claim(), going('Available', uidOf('pvc', 'data')))).toMatchObject({ rule: 'deleting' });
+    expect(matchVolume(claim(), going('Available', ''))).toMatchObject({ rule: 'deleting' });
+  });
+
   it('fit whatever class, labels and phase it has, once the volume points at the claim', () => {
     const pointing = { spec: { claimRef: reservedFor('data'), storageClassName: 'other' }, status: { phase: 'Pending' } };
     const asking = claim({ spec: { selector: { matchLabels: { tier: 'fast' } } } });

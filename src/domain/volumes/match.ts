@@ -47,7 +47,7 @@ const checks = {
   volumeMode: (claim, volume) => (volume.volumeMode === claim.volumeMode ? undefined : reject('volumeMode', volume.volumeMode, claim.volumeMode)),
   attributesClass: (claim, volume) =>
     volume.attributesClass === claim.attributesClass ? undefined : reject('attributesClass', quoted(volume.attributesClass), quoted(claim.attributesClass)),
-  deleting: (_, volume) => (volume.deleting ? reject('deleting', 'being deleted', 'not being deleted') : undefined),
+  deleting: (claim, volume) => (volume.deleting && !isHalfGiven(volume, claim) ? reject('deleting', 'being deleted', 'not being deleted') : undefined),
   phase: (_, volume) => (volume.phase === 'Available' ? undefined : reject('phase', volume.phase, 'Available')),
   selector: ({ selector }, volume) =>
     selector.type === 'valid' && matchesLabels(selector.selector, volume.labels)
@@ -69,6 +69,12 @@ const checks = {
       ? undefined
       : reject('nodeAffinity', 'a node affinity without this node', `one that matches ${node.name ?? 'the node'}`),
 } satisfies Record<Rule, Check>;
+
+/**
+ * Bound on its own side, and deleted by somebody before the claim took it. It is protected like every bound volume, so it waits for the claim; if the
+ * claim did not take it either, both would wait for ever, as in Kubernetes (v1.36.4).
+ */
+const isHalfGiven = ({ phase, claim: pointer }: Volume, claim: Claim): boolean => phase === 'Bound' && pointer?.key === claim.key && pointer.uid === claim.uid;
 
 const reject = (rule: Rule, found: string, wanted: string): Rejection => ({ rule, found, wanted });
 const quoted = (name: string): string => (name === '' ? 'none' : `"${name}"`);

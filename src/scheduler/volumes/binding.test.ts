@@ -249,7 +249,6 @@ describe('what a pod reserved', () => {
     const at = seen.cluster.node('n2');
     if (at === undefined) throw new Error('there is a node');
     first.reserve?.(at);
-    expect(first.willPreBind?.(at)).toBe(true);
     expect(seen.verdicts(pod('two', ['data']))).toEqual({ n1: noVolume, n2: '' });
     first.unreserve?.(at);
     expect(seen.verdicts(pod('two', ['data']))).toEqual({ n1: '', n2: '' });

@@ -25,7 +25,7 @@ import { pluginsHandedOver } from './migrated.ts';
 import { whereaboutsOfTerms } from './places.ts';
 import { type Plan, release, reserve } from './plan.ts';
 import { claimsOf } from './pod-claims.ts';
-import { preBind } from './pre-bind.ts';
+import { confirmBound, preBind } from './pre-bind.ts';
 import { largestVolume, StorageCapacities } from './storage-capacities.ts';
 import { VolumeBook } from './volume-book.ts';
 
@@ -259,13 +259,14 @@ class PodVolumes implements Stages {
     if (plan !== undefined) this.#desk.release(plan, this.#pod);
   }
 
-  willPreBind(): boolean {
-    return this.#plan !== undefined && (this.#plan.bindings.length > 0 || this.#plan.provisions.length > 0);
-  }
-
   async preBind(_: NodeInfo, hands: Hands): Promise<Failure | undefined> {
     const plan = this.#plan;
-    if (plan === undefined || !this.willPreBind()) return undefined;
+    const changed = await confirmBound(
+      this.#ask.bound.map(({ claim }) => claim),
+      hands,
+    );
+    if (changed !== undefined) return failed(name, changed);
+    if (plan === undefined || (plan.bindings.length === 0 && plan.provisions.length === 0)) return undefined;
     const { book, nodes, bells, bindsTogether, timeoutMs } = this.#desk;
     const isHandedOver = (plugin: string, nodeName: string) => this.#desk.isHandedOver(plugin, nodeName);
     const why = await preBind(plan, { book, nodes, bells, bindsTogether, timeoutMs, isHandedOver, hands, pod: this.#pod });

@@ -30,6 +30,19 @@ export interface PreBindOptions extends Omit<PlanSight, 'written'> {
   readonly timeoutMs: number;
 }
 
+/**
+ * Asks the server whether claims are bound as they are known to be. Of the others a write would tell; but where there is nothing to write, a pod could be sent
+ * to a node for a claim that was deleted and made anew meanwhile. Nobody chooses a node for the new one then, and the pod waits for ever.
+ */
+export async function confirmBound(claims: readonly Claim[], { client }: Hands): Promise<string | undefined> {
+  for (const { namespace, name, uid, volumeName } of claims) {
+    const found = await client.get(persistentVolumeClaimKind, { namespace, name });
+    if (!found.ok) return found.error.message;
+    if (found.value.metadata.uid !== uid || found.value.spec.volumeName !== volumeName) return modified('persistentvolumeclaims', name);
+  }
+  return undefined;
+}
+
 /** Undefined: the pod has its volumes. Else why not, in Kubernetes' words. */
 export async function preBind(plan: Plan, options: PreBindOptions): Promise<string | undefined> {
   const work = new PreBind(plan, options);

@@ -31,6 +31,8 @@ export interface TroubledOptions {
   /** Whether the process survives this call, where somebody chooses that. */
   readonly verdict?: ((what: string) => Promise<Verdict>) | undefined;
   readonly onCrash?: (process: SimulatedProcess) => void;
+  /** Hears that a disk is to be deleted; what it returns is called when that gets to the backend. */
+  readonly onDelete?: (handle: string) => () => void;
 }
 
 /** A driver as a process reaches it: slow, failing, and not there any more once the process is dead. */
@@ -42,7 +44,13 @@ export function troubled(driver: VolumeDriver, options: TroubledOptions): Volume
     handleFor: (name) => driver.handleFor(name),
     handleOf: (source) => driver.handleOf(source),
     create: (request, leader) => through(`create ${request.name}`, () => driver.create(request, leader)),
-    delete: (handle, leader) => through(`delete ${handle}`, () => driver.delete(handle, leader)),
+    delete: (handle, leader) => {
+      const arrives = options.onDelete?.(handle);
+      return through(`delete ${handle}`, () => {
+        arrives?.();
+        return driver.delete(handle, leader);
+      });
+    },
     list: () => callThrough('', () => driver.list(), { ...options, verdict: undefined }),
     expand: (request, leader) =>
       through(`expand ${request.handle}`, async () => driver.expand?.(request, leader) ?? failed('Unimplemented', `${driver.facts.name} expands nothing`)),

@@ -43,7 +43,15 @@ export type ObjectChange = {
 export type Change =
   | ObjectChange
   | { readonly type: 'disk'; readonly change: DiskChange }
+  | { readonly type: 'call'; readonly call: DriverCall }
   | { readonly type: 'fenced-write'; readonly lease: string; readonly epoch: number; readonly revision: number };
+
+/** Somebody asks a driver to delete a disk, and later, if ever, the backend is about to do it. */
+export interface DriverCall {
+  readonly id: number;
+  readonly deletes: string;
+  readonly arrives: boolean;
+}
 
 /** The cluster as it really is at this moment, whatever its parts believe: kept up with every change. */
 export class Facts {

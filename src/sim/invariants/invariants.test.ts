@@ -108,6 +108,30 @@ test.each([
   expect(seen.names()).toHaveLength(count);
 });
 
+test.each([
+  ['before the policy became Retain', ['Delete', 'ask', 'Retain', 'arrive'], 0],
+  ['after the policy became Retain', ['Delete', 'Retain', 'ask', 'arrive'], 1],
+])('a disk is deleted by a call that was made %s', async (_, steps, count) => {
+  const seen = await watched(retained());
+  for (const step of steps) {
+    if (step === 'ask' || step === 'arrive') seen.observer.call({ id: 1, deletes: 'd', arrives: step === 'arrive' });
+    else await seen.volume('Released', bound(step));
+  }
+  seen.observer.disk({ type: 'deleted', handle: 'd' });
+  expect(seen.names()).toHaveLength(count);
+});
+
+test('another call, made after the policy became Retain, is not excused by one that is still under way', async () => {
+  const seen = await watched(retained());
+  await seen.volume('Released', bound('Delete'));
+  seen.observer.call({ id: 1, deletes: 'd', arrives: false });
+  await seen.volume('Released', bound('Retain'));
+  seen.observer.call({ id: 2, deletes: 'd', arrives: false });
+  seen.observer.call({ id: 2, deletes: 'd', arrives: true });
+  seen.observer.disk({ type: 'deleted', handle: 'd' });
+  expect(seen.names()).toHaveLength(1);
+});
+
 test.each(['Released', 'Failed'])('a volume that was %s is offered again only after a scrubber has succeeded, each time anew', async (phase) => {
   const seen = await watched(notOfferedUnscrubbed());
   const round = async (scrubber: string) => {
@@ -203,5 +227,24 @@ describe('a disk more than a node takes', () => {
     await seen.claim('ReadWriteOnce');
     seen.observer.disk({ type: 'attached', handle: 'd', node: 'n' });
     expect(seen.names()).toHaveLength(1);
+  });
+
+  test.each([
+    ['has always been there', [], 1],
+    ['has just come back', ['away', 'back'], 0],
+    ['came back some time ago', ['away', 'back', 'wait'], 1],
+  ])('is judged by whether the node %s', async (_, steps, count) => {
+    const seen = await watched(withinLimit(0));
+    await seen.node('True');
+    for (const step of steps) {
+      if (step === 'away') await seen.remove('nodes/n');
+      else if (step === 'back') await seen.node('True');
+      else seen.time.now += 200_000;
+    }
+    await seen.volume('Bound', bound('Delete'));
+    await seen.claim('ReadWriteOnce');
+    await seen.pod('p', {});
+    seen.observer.disk({ type: 'attached', handle: 'd', node: 'n' });
+    expect(seen.names()).toHaveLength(count);
   });
 });

@@ -5,14 +5,18 @@ import type { Invariant } from './invariant.ts';
 /** What a driver can attach to a node, as its CSINode says. */
 export function withinLimit(limit: number | undefined): Invariant {
   const uncounted = new UncountedClaims();
+  const hurried = new HurriedPods();
   return {
     name: "no attach count exceeds the node's limit",
     check: (change, facts, now) => {
       if (limit === undefined) return undefined;
       uncounted.see(change, facts, now);
+      hurried.see(change, now);
       if (change.type !== 'disk' || change.change.type !== 'attached') return undefined;
       const { node } = change.change;
-      const counted = Array.from(facts.attached).filter(([handle, nodes]) => nodes.has(node) && !uncounted.has(handle, facts));
+      const counted = Array.from(facts.attached).filter(
+        ([handle, nodes]) => nodes.has(node) && !uncounted.has(handle, facts) && !hurried.wants(handle, node, facts),
+      );
       return counted.length <= limit ? undefined : `${counted.length} disks are attached to node ${node}, which takes ${limit}`;
     },
   };
@@ -70,6 +74,33 @@ class UncountedClaims {
     const isAwaited =
       annotations?.['volume.kubernetes.io/selected-node'] !== undefined || Array.from(facts.volumes.values()).some((volume) => claimKeyOf(volume) === key);
     if (isAwaited) this.#claims.add(uid);
+  }
+}
+
+/**
+ * A node was removed and came back. A scheduler that hears of the node before it hears of its CSINode knows no limit; Kubernetes (v1.36.4, `NodeVolumeLimits`)
+ * does not wait for one either. So pods that got a place there soon after its return are not held against it.
+ */
+class HurriedPods {
+  readonly #nodes = new Set<string>();
+  readonly #returnedAt = new Map<string, number>();
+  /** By uid. */
+  readonly #pods = new Set<string>();
+
+  wants(handle: string, node: string, facts: Facts): boolean {
+    return Array.from(facts.pods.values()).some(
+      (pod) => pod.spec.nodeName === node && this.#pods.has(pod.metadata.uid ?? '') && facts.disksOf(pod).some((disk) => disk.handle === handle),
+    );
+  }
+
+  see(change: Change, now: number): void {
+    if (change.type === 'node' && change.before === undefined) {
+      if (this.#nodes.has(change.key)) this.#returnedAt.set(change.key, now);
+      this.#nodes.add(change.key);
+    }
+    if (change.type !== 'pod' || change.after?.spec.nodeName === undefined || change.before?.spec.nodeName === change.after.spec.nodeName) return;
+    const { nodeName } = change.after.spec;
+    if (now - (this.#returnedAt.get(nodeName) ?? -Infinity) < knownMs) this.#pods.add(change.after.metadata.uid ?? '');
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Change as StoreChange, Entry, Store, Watch } from '../../store/contract.ts';
 import type { DiskChange } from '../disks.ts';
-import { type Change, Facts, type ObjectChange, watchedKinds, type WatchedKind } from './facts.ts';
+import { type Change, type DriverCall, Facts, type ObjectChange, watchedKinds, type WatchedKind } from './facts.ts';
 import type { Invariant } from './invariant.ts';
 
 export interface Violation {
@@ -58,6 +58,10 @@ export class Observer {
     this.facts.changeDisk(change);
     this.#changes++;
     this.#judge({ type: 'disk', change });
+  }
+
+  call(call: DriverCall): void {
+    this.#judge({ type: 'call', call });
   }
 
   /** Somebody was told that their write is done. */

@@ -12,20 +12,31 @@ function owner(facts: Facts, handle: string): string | undefined {
   return undefined;
 }
 
-/** Also after somebody has deleted the volume: its disk stays. */
+/** Also after somebody has deleted the volume: its disk stays. What a driver was asked to do before the policy became Retain, nobody can take back. */
 export function retained(): Invariant {
   const lastVolumes = new Map<string, PersistentVolume>();
+  /** Calls that nothing was to be said against when they were made, and the disk that one of them deletes right now. */
+  const rightful = new Set<number>();
+  let going: string | undefined;
+  const keeper = (handle: string, facts: Facts): PersistentVolume | undefined => {
+    const present = facts.volumesOf(handle);
+    const volumes = present.length > 0 ? present : [lastVolumes.get(handle)];
+    return volumes.find((volume) => volume?.spec.persistentVolumeReclaimPolicy === 'Retain');
+  };
   return {
     name: 'Retain: no backend data is ever deleted',
     check: (change, facts) => {
       const gone = change.type === 'volume' && change.after === undefined ? change.before : undefined;
       if (gone?.spec.csi !== undefined) lastVolumes.set(gone.spec.csi.volumeHandle, gone);
+      if (change.type === 'call') {
+        const { id, deletes, arrives } = change.call;
+        if (arrives) going = rightful.has(id) ? deletes : undefined;
+        else if (keeper(deletes, facts) === undefined) rightful.add(id);
+      }
       if (change.type !== 'disk' || change.change.type !== 'deleted') return undefined;
       const { handle } = change.change;
-      const present = facts.volumesOf(handle);
-      const volumes = present.length > 0 ? present : [lastVolumes.get(handle)];
-      const kept = volumes.find((volume) => volume?.spec.persistentVolumeReclaimPolicy === 'Retain');
-      return kept === undefined ? undefined : `disk ${handle} of volume ${kept.metadata.name} was deleted, and its policy is Retain`;
+      const kept = keeper(handle, facts);
+      return kept === undefined || going === handle ? undefined : `disk ${handle} of volume ${kept.metadata.name} was deleted, and its policy is Retain`;
     },
   };
 }

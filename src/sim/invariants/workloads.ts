@@ -23,8 +23,9 @@ function retainingSet(facts: Facts, { name, uid }: OwnerReference, namespace: st
   return set.spec.persistentVolumeClaimRetentionPolicy?.whenScaled === 'Delete' ? undefined : set.metadata.name;
 }
 
-/** So long after the last node went, whoever looks after nodes must have noticed that it was the last. */
+/** So long after the last node went, whoever looks after nodes must have noticed that it was the last; `lateMs`: also if news come late. */
 const noticedMs = 8_000;
+const lateMs = 120_000;
 
 const drivenOut = (node: Node | undefined): boolean =>
   node?.spec.taints?.some(
@@ -35,7 +36,7 @@ const drivenOut = (node: Node | undefined): boolean =>
 export const staysInOutage = (isUndisturbed: boolean): Invariant => ({
   name: 'when all nodes are down, nobody is driven out',
   check: (change, facts, now) => {
-    if (facts.allDownSince === undefined || now - facts.allDownSince < noticedMs) return undefined;
+    if (facts.allDownSince === undefined || now - facts.allDownSince < (isUndisturbed ? noticedMs : lateMs)) return undefined;
     const isNew = change.type === 'node' && change.before !== undefined && !drivenOut(change.before) && drivenOut(change.after);
     const driving = isNew ? change.key : isUndisturbed ? Array.from(facts.nodes).find(([, node]) => drivenOut(node))?.[0] : undefined;
     return driving === undefined ? undefined : `node ${driving} drives out its pods, and no node is ready to take them`;

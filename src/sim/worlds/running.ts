@@ -50,6 +50,7 @@ export class RunningWorld {
   readonly #lost = new Set<string>();
   #healed = false;
   #syncDelayMs = 0;
+  #deletions = 0;
   readonly #began: number;
   readonly #gate: Gate | undefined;
 
@@ -279,11 +280,17 @@ export class RunningWorld {
     const numbers = Array.from({ length: Math.max(settings.leaders, settings.nodes) }, (_, i) => i + 1);
     if (numbers.some((number) => controllersName(number) === name)) {
       const throughTo = (driver: Parameters<typeof troubled>[0]) =>
-        troubled(driver, { world: this.world, process: life.process, trouble: this.#backend, ...this.#chosen(name) });
+        troubled(driver, { world: this.world, process: life.process, trouble: this.#backend, onDelete: this.#onDelete, ...this.#chosen(name) });
       this.cluster.run({ ...life, identity, throughTo });
     } else if (numbers.some((number) => schedulerName(number) === name)) this.cluster.schedule({ ...life, identity });
     else this.cluster.runNodes({ ...life, hosts: this.#host(name) });
   }
+
+  readonly #onDelete = (deletes: string): (() => void) => {
+    const id = ++this.#deletions;
+    this.observer.call({ id, deletes, arrives: false });
+    return () => this.observer.call({ id, deletes, arrives: true });
+  };
 
   #host(name: string): ReadonlyMap<string, Host> {
     const { nodes, volumeLimit } = this.plan.settings;

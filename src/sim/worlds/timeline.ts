@@ -25,7 +25,7 @@ export class Timeline {
   };
 
   change(change: Change): void {
-    if (change.type === 'fenced-write') return;
+    if (change.type === 'fenced-write' || change.type === 'call') return;
     if (change.type === 'disk') {
       const { type, handle } = change.change;
       return this.add('backend', `disk ${handle} ${type}${'node' in change.change ? (type === 'attached' ? ' to ' : ' from ') + change.change.node : ''}`);
