@@ -40,7 +40,7 @@ export const controllerRoles = {
     rule('create', 'authorization.k8s.io', 'subjectaccessreviews'),
   ],
   'pvc-protection-controller': [rule('update', '', 'persistentvolumeclaims'), rule('list', '', 'pods')],
-  'pv-protection-controller': [rule('update', '', 'persistentvolumes')],
+  'pv-protection-controller': [rule('update', '', 'persistentvolumes'), rule('get', '', 'persistentvolumeclaims')],
   'volumeattributesclass-protection-controller': [
     rule('update', 'storage.k8s.io', 'volumeattributesclasses'),
     rule('list', '', 'persistentvolumes', 'persistentvolumeclaims'),

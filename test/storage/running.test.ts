@@ -4,7 +4,7 @@ import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume
 import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
 import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
 import { eventKind } from '../../src/api/kinds/event.ts';
-import { badNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
+import { badNetwork, perfectNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
 import { seeds } from '../../src/sim/seeds.ts';
 import { SimulatedProcess } from '../../src/sim/process.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
@@ -76,6 +76,30 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
       await world.sleep(1000);
       expect(await look(cluster)).toEqual(['pv/vol Bound old', 'pvc/huge Pending', 'pvc/old Bound vol', 'pvc/small Pending', 'pvc/young Pending']);
     }));
+
+  test('a claim whose volume is taken by somebody who asked for it by name gets the other one', async () => {
+    for (const seed of seeds(40)) {
+      await simulate(seed, async (world) => {
+        const cluster = await startStorageCluster(world, mode);
+        const first = new SimulatedProcess(world, 'first');
+        runStorage(cluster, first);
+        await createVolume(cluster, 'wanted', '2Gi');
+        await world.sleep(1000);
+        first.kill();
+        await createClaim(cluster, 'choosy', '1Gi', { spec: { volumeName: 'wanted' } });
+        await createClaim(cluster, 'easy', '1Gi');
+        await createVolume(cluster, 'other', '1Gi');
+        // Whoever takes over finds all of it at once.
+        const network = new SimulatedNetwork(world, { ...perfectNetwork, delayMs: 50 });
+        runStorage({ ...cluster, transport: network.transport(cluster.transport) }, new SimulatedProcess(world, 'second'));
+        await world.sleep(5000);
+        const seen = await look(cluster);
+        // Or the other one was faster.
+        if (seen.includes('pvc/easy Bound wanted')) return;
+        expect(seen, `seed ${seed}`).toEqual(['pv/other Bound easy', 'pv/wanted Bound choosy', 'pvc/choosy Bound wanted', 'pvc/easy Bound other']);
+      });
+    }
+  });
 
   test('many volumes for as many waiting claims take a few actions each, not each a look at all', () =>
     simulate(

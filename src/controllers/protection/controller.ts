@@ -8,7 +8,7 @@ import { LiveLists } from '../../machinery/live-lists.ts';
 import { type Controller, type Source, source } from '../../machinery/loop.ts';
 import { type Action, perform } from './actions.ts';
 import { decideProtection, type Snapshot } from './decide.ts';
-import { attributesClassesOfClaim, attributesClassesOfVolume, claimKeysOf, usesClaim } from './usage.ts';
+import { attributesClassesOfClaim, attributesClassesOfVolume, claimKeysOf, isAwaitedBy, isMadeForClaim, usesClaim } from './usage.ts';
 
 export interface ProtectionOptions {
   readonly client: Client;
@@ -45,8 +45,9 @@ export function claimProtection({
   });
 }
 
-/** A volume stays as long as it is bound. Keys are names. */
+/** A volume stays as long as it is bound, and if it was made for a claim, until that has taken it or will not. Keys are names. */
 export function volumeProtection({ client, informers, kinds }: ProtectionOptions): Controller<string, Snapshot<PersistentVolume>, Action<PersistentVolume>> {
+  const claims = informers.cache(kinds.claim);
   return protection({
     name: 'pv-protection',
     finalizer: 'kubernetes.io/pv-protection',
@@ -54,9 +55,18 @@ export function volumeProtection({ client, informers, kinds }: ProtectionOptions
     client,
     informers,
     wokenBy: [],
-    usersOf: ({ spec, status }) => (status.phase === 'Bound' ? [`claim ${keyOf(spec.claimRef ?? {})}`] : []),
-    // The volume itself says so, and its update fails if it was bound meanwhile.
-    isUsed: () => Promise.resolve({ ok: true, value: false }),
+    usersOf: (volume) => {
+      const { namespace, name } = volume.spec.claimRef ?? {};
+      const isUser = volume.status.phase === 'Bound' || (name !== undefined && isAwaitedBy(volume, claims.get({ namespace: namespace ?? '', name })));
+      return isUser ? [`claim ${keyOf({ namespace, name })}`] : [];
+    },
+    // That it is bound, the volume says itself, and its update fails if that happened meanwhile.
+    isUsed: async (volume) => {
+      const { namespace = '', name = '' } = volume.spec.claimRef ?? {};
+      if (!isMadeForClaim(volume)) return { ok: true, value: false };
+      const claim = await client.get(kinds.claim, { namespace, name });
+      return !claim.ok && claim.reason === 'notFound' ? { ok: true, value: false } : map(claim, (found) => isAwaitedBy(volume, found));
+    },
   });
 }
 

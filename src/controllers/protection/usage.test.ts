@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
-import { usesClaim } from './usage.ts';
+import { pv, pvc, reservedFor, uidOf } from '../../../test/storage/objects.ts';
+import { isAwaitedBy, usesClaim } from './usage.ts';
 
 const claim = (name: string): PersistentVolumeClaim => ({
   apiVersion: 'v1',
@@ -34,4 +35,24 @@ test.each([
   ['is held by finalizers alone', { deletionTimestamp, deletionGracePeriodSeconds: 0, finalizers: ['foregroundDeletion'] }, false, true],
 ])('a pod that %s', (_, metadata, usesOwn, usesOthers) => {
   expect([usesClaim(pod(metadata), claim('web-own')), usesClaim(pod(metadata), claim('data'))]).toEqual([usesOwn, usesOthers]);
+});
+
+const madeFor = (more: Parameters<typeof pv>[2] = {}) =>
+  pv('vol', '1Gi', {
+    metadata: { annotations: { 'pv.kubernetes.io/provisioned-by': 'd' } },
+    spec: { claimRef: { ...reservedFor('data'), uid: uidOf('pvc', 'data') } },
+    status: { phase: 'Pending' },
+    ...more,
+  });
+
+test.each([
+  ['is awaited by that claim', madeFor(), pvc('data', '1Gi'), true],
+  ['is awaited by that claim also if it names it already', madeFor(), pvc('data', '1Gi', { spec: { volumeName: 'vol' } }), true],
+  ['is not awaited if the claim has another one', madeFor(), pvc('data', '1Gi', { spec: { volumeName: 'other' } }), false],
+  ['is not awaited if the claim is gone', madeFor(), undefined, false],
+  ['is not awaited by another claim of that name', madeFor(), pvc('data', '1Gi', { metadata: { uid: 'another' } }), false],
+  ['is not awaited once it is released', madeFor({ status: { phase: 'Released' } }), pvc('data', '1Gi'), false],
+  ['is not awaited if people made it', madeFor({ metadata: {} }), pvc('data', '1Gi'), false],
+])('a volume that was made for a claim %s', (_, volume, asking, isAwaited) => {
+  expect(isAwaitedBy(volume, asking)).toBe(isAwaited);
 });

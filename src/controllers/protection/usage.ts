@@ -1,4 +1,5 @@
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
+import { annotations } from '../../domain/volumes/annotations.ts';
 
 /** The claims that a pod uses, as 'namespace/name'; generic ephemeral volumes have claims of their own. */
 export function claimKeysOf(pod: Pod): string[] {
@@ -30,6 +31,23 @@ const isShutDown = ({ metadata: { deletionTimestamp, deletionGracePeriodSeconds 
 function isOwnedBy(claim: PersistentVolumeClaim, pod: Pod): boolean {
   return claim.metadata.ownerReferences?.some((owner) => owner.controller === true && owner.uid === pod.metadata.uid) ?? false;
 }
+
+/** Somebody made the volume for one particular claim, which has not taken it yet. */
+export const isMadeForClaim = ({ metadata, spec, status }: PersistentVolume): boolean =>
+  metadata.annotations?.[annotations.provisionedBy] !== undefined &&
+  spec.claimRef?.uid !== undefined &&
+  status.phase !== 'Released' &&
+  status.phase !== 'Failed';
+
+/**
+ * The claim will take the volume that was made for it, whoever has deleted it meanwhile: it has no other. Kubernetes (v1.36.4) lets go of such a volume, which
+ * its provisioner then keeps, and the claim waits for ever.
+ */
+export const isAwaitedBy = (volume: PersistentVolume, claim: PersistentVolumeClaim | undefined): boolean =>
+  isMadeForClaim(volume) &&
+  claim !== undefined &&
+  claim.metadata.uid === volume.spec.claimRef?.uid &&
+  ['', volume.metadata.name].includes(claim.spec.volumeName ?? '');
 
 /** The attributes classes that a claim has, wants, or is on its way to. */
 export function attributesClassesOfClaim({ spec, status }: PersistentVolumeClaim): string[] {

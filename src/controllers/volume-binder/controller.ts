@@ -148,15 +148,20 @@ class VolumeBinder {
     if (isDefault) for (const key of view.waitingOfClass('')) yield claimKey(key);
   }
 
-  /** The volume, if it is free, wakes the claim that it suits best; if it is new, its own turn binds the two. */
+  /**
+   * The volume, if it is free, wakes the claim that it suits best; if it is new, its own turn binds the two. A claim that it is offered to no longer is woken
+   * too, unless it has got it: it may have missed others, which were not offered to it because this one was.
+   */
   *#offer(name: string): Generator<BinderKey> {
     const { view } = this.#options;
     const volume = view.volumes.get(name);
     const isNew = volume !== undefined && this.#isNew(volume);
-    if (volume === undefined || !(isNew || view.isOnOffer(volume)) || waitsForConsumer(this.#classes.get({ name: volume.className })))
-      return this.#offers.withdraw(name);
-    const claim = this.#offers.make(volume, view.waiting.candidatesFor(volume));
+    const isFree = volume !== undefined && (isNew || view.isOnOffer(volume)) && !waitsForConsumer(this.#classes.get({ name: volume.className }));
+    const before = this.#offers.claimFor(name);
+    const claim = isFree ? this.#offers.make(volume, view.waiting.candidatesFor(volume)) : undefined;
+    if (!isFree) this.#offers.withdraw(name);
     if (claim !== undefined && !isNew) yield claimKey(claim.key);
+    if (before !== undefined && before !== claim?.key && before !== volume?.claim?.key) yield claimKey(before);
   }
 
   #isNew({ name, claim, phase, deleting }: Volume): boolean {

@@ -71,10 +71,11 @@ const checks = {
 } satisfies Record<Rule, Check>;
 
 /**
- * Bound on its own side, and deleted by somebody before the claim took it. It is protected like every bound volume, so it waits for the claim; if the
- * claim did not take it either, both would wait for ever, as in Kubernetes (v1.36.4).
+ * Bound on its own side, or made for this claim, and deleted by somebody before the claim took it. Such a volume is protected, so it waits for the claim; if
+ * the claim did not take it either, both would wait for ever, as in Kubernetes (v1.36.4).
  */
-const isHalfGiven = ({ phase, claim: pointer }: Volume, claim: Claim): boolean => phase === 'Bound' && pointer?.key === claim.key && pointer.uid === claim.uid;
+const isHalfGiven = ({ phase, provisionedBy, claim: pointer }: Volume, claim: Claim): boolean =>
+  (phase === 'Bound' || provisionedBy !== undefined) && pointer?.key === claim.key && pointer.uid === claim.uid;
 
 const reject = (rule: Rule, found: string, wanted: string): Rejection => ({ rule, found, wanted });
 const quoted = (name: string): string => (name === '' ? 'none' : `"${name}"`);

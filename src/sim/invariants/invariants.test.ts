@@ -154,6 +154,20 @@ test('a node that is ready again and still marked is something left undone', asy
   expect(leftUndone(observer.facts)).toBe('node n is ready, and still marked as one that is not');
 });
 
+test('an attachment that nobody needs is something left undone', async () => {
+  const seen = await watched();
+  await seen.volume('Bound', bound('Delete'));
+  await seen.claim('ReadWriteOnce');
+  await seen.write('storage.k8s.io/volumeattachments/a', {
+    metadata: { name: 'a' },
+    spec: { nodeName: 'n', source: { persistentVolumeName: 'v' } },
+    status: {},
+  });
+  expect(leftUndone(seen.observer.facts)).toBe('attachment a to n is still there, where nobody needs it');
+  await seen.pod('p', { phase: 'Pending' });
+  expect(leftUndone(seen.observer.facts)).toBeUndefined();
+});
+
 test('a claim that has got another volume does not keep the one that was made for it', async () => {
   const seen = await watched(deletedAfterClaim);
   await seen.volume('Released', bound('Delete'));

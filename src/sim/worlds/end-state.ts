@@ -59,7 +59,12 @@ export function leftUndone(facts: Facts): string | undefined {
     if (facts.readySince.has(name) && node.spec.taints?.some(({ key }) => key.startsWith('node.kubernetes.io/') && key !== 'node.kubernetes.io/unschedulable'))
       return `node ${name} is ready, and still marked as one that is not`;
   for (const [key, pod] of facts.pods) if (pod.metadata.deletionTimestamp !== undefined) return `pod ${key} is still terminating`;
-  for (const [name, { metadata }] of facts.attachments) if (metadata.deletionTimestamp !== undefined) return `attachment ${name} is still terminating`;
+  for (const [name, { metadata, spec }] of facts.attachments) {
+    if (metadata.deletionTimestamp !== undefined) return `attachment ${name} is still terminating`;
+    const volume = facts.volumes.get(spec.source.persistentVolumeName ?? '');
+    if (!needed.has(`${spec.nodeName} ${volume?.spec.csi?.volumeHandle}`))
+      return `attachment ${name} to ${spec.nodeName} is still there, where nobody needs it`;
+  }
   for (const [key, claim] of facts.claims) {
     if (claim.metadata.deletionTimestamp !== undefined && !isUsed(facts, key)) return `claim ${key} is still terminating, and nobody uses it`;
     if (claim.metadata.deletionTimestamp === undefined && isOrphan(claim, facts)) return `claim ${key} is still there, and whoever owned it is gone`;
