@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { runSeeds } from '../../src/sim/worlds/run-seeds.ts';
 
 const factor = Number(process.env['MOOR_SEEDS'] ?? 1);
-const [from, to] = [1, 120 * factor];
+const [from, to] = [1, 160 * factor];
 
 test(
   `nothing breaks in the worlds ${from} to ${to}`,
