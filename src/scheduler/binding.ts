@@ -76,9 +76,11 @@ export class Binder {
     if (busy.length === 0) return undefined;
     // Told only if it takes a while, as it does when a volume has to be made: all others are bound by then.
     let told: Promise<unknown> | undefined;
-    const cancelNotice = world.timers.after(noticeMs, () => {
+    const notice = () => {
       told = writeStatus(pod.pod, { nominatedNodeName: node.name }, { client, world });
-    });
+    };
+    const isSlow = busy.some(({ stages }) => stages.willPreBind?.(node) !== false);
+    const cancelNotice = isSlow ? world.timers.after(noticeMs, notice) : () => undefined;
     try {
       for (const { plugin, stages } of busy) {
         const failure = await stages.preBind?.(node, { client, world, signal });

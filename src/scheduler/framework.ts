@@ -139,7 +139,9 @@ export interface Stages {
   reserve?(node: NodeInfo): Rejection | Failure | undefined;
   /** Undoes `reserve`. May be called more than once, and without `reserve`. */
   unreserve?(node: NodeInfo): void;
-  /** PreBind. Resolves once the pod may be bound; if that takes a while, the pod is nominated to the node meanwhile. It must end when `hands.signal` aborts. */
+  /** Whether `preBind` has to do anything that takes a while: then the pod is nominated to the node meanwhile. */
+  willPreBind?(node: NodeInfo): boolean;
+  /** PreBind. Resolves once the pod may be bound. It must end when `hands.signal` aborts. */
   preBind?(node: NodeInfo, hands: Hands): Promise<Failure | undefined>;
 }
 

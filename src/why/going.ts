@@ -2,7 +2,7 @@
 import type { PersistentVolumeClaim, Pod } from '../api/generated/types.ts';
 import type { KubeObject } from '../api/object.ts';
 import { decideProtection } from '../controllers/protection/decide.ts';
-import { usesClaim } from '../controllers/protection/usage.ts';
+import { isUsedBy, usesClaim } from '../controllers/protection/usage.ts';
 import type { Claim } from '../domain/volumes/claim.ts';
 import { finalizers as provisionerFinalizers } from '../domain/volumes/annotations.ts';
 import type { Volume } from '../domain/volumes/volume.ts';
@@ -104,17 +104,18 @@ export function endOf(pods: readonly Pod[], sight: Sight): Next {
 }
 
 /** Undefined: nobody asked for the volume's deletion. */
-export function goingVolume({ object }: Volume): Story | undefined {
+export function goingVolume(volume: Volume, sight: Sight): Story | undefined {
+  const { object, phase } = volume;
   if (object.metadata.deletionTimestamp === undefined) return undefined;
-  const { spec, status } = object;
-  const claim = `${spec.claimRef?.namespace ?? ''}/${spec.claimRef?.name ?? ''}`;
-  const users = status.phase === 'Bound' ? [`claim ${claim}`] : [];
+  const { spec } = object;
+  const claim = volume.claim?.key ?? '';
+  const users = isUsedBy(volume, sight.claim(claim)) ? [`claim ${claim}`] : [];
   const decision = decideProtection({ object, users }, volumeFinalizer);
   if (!decision.reasons.some(({ code }) => code === 'InUse')) return lastFinalizers(object, volumeFinalizer, 'no claim is bound to it any more');
   return {
     verdict: 'stuck',
     code: 'DeletionBlockedByClaim',
-    summary: `It was told to go, but claim ${claim} is bound to it. Finalizer ${volumeFinalizer} keeps it until that claim is deleted.`,
+    summary: `It was told to go, but claim ${claim} ${phase === 'Bound' ? 'is bound to it' : 'takes it: it was made for that claim'}. Finalizer ${volumeFinalizer} keeps it until that claim is deleted.`,
     fixes: [
       {
         text: `delete claim ${claim}, once its pods need it no more`,

@@ -15,7 +15,7 @@ import { describeVolume, inClass, plural, someOf, whereIs } from './words.ts';
 
 export function explainVolume(volume: Volume, sight: Sight): Account {
   const state = volume.deleting ? 'Terminating' : volume.phase === '' ? 'Pending' : volume.phase;
-  const story = goingVolume(volume) ?? storyOf(volume, sight);
+  const story = goingVolume(volume, sight) ?? storyOf(volume, sight);
   return account(
     { kind: 'pv', name: volume.name },
     { state, since: volumeSince(volume) },

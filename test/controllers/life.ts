@@ -77,6 +77,15 @@ export const provisioning: Story = async (cluster) => {
   await cluster.delete(persistentVolumeClaimKind, inDefault('made'));
 };
 
+/** Somebody deletes a volume before anybody has seen that its claim is gone; its provisioner keeps it. */
+export const keptVolume: Story = async (cluster) => {
+  const finalizers = ['external-provisioner.volume.kubernetes.io/finalizer'];
+  const claimRef = { ...inDefault('gone'), uid: 'u' };
+  const spec = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], csi: { driver: 'd', volumeHandle: 'h' }, claimRef };
+  ok(await cluster.client.create(persistentVolumeKind, { metadata: { name: 'kept', finalizers }, spec }));
+  await cluster.delete(persistentVolumeKind, { name: 'kept' });
+};
+
 /** A pod scrubs a volume. */
 export const recycling: Story = async (cluster) => {
   await cluster.volume('used', { persistentVolumeReclaimPolicy: 'Recycle' });

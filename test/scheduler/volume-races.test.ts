@@ -150,6 +150,30 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
       expect((await cluster.claimNamed('data')).status.phase).toBe('Bound');
     }));
 
+  test('a bound claim is deleted and made anew while the pod waits for another volume to be made: it waits for both', () =>
+    simulate(1, async (world) => {
+      const cluster = await VolumeCluster.start(world, mode);
+      const replace = async () => {
+        await cluster.dropClaim('data');
+        await cluster.claim('data');
+      };
+      const first = cluster.schedule('first');
+      await cluster.class(hostPath);
+      await cluster.node('n1', 'a');
+      await cluster.claim('data');
+      await cluster.pod('old', 'data');
+      await world.sleep(5_000);
+      first.kill();
+      await cluster.client.delete(podKind, inDefault('old'), { gracePeriodSeconds: 0 });
+      await cluster.claim('fresh');
+      // Right before the node is noted on the claim that has no volume yet.
+      cluster.schedule('second', interrupting(/persistentvolumeclaims\/fresh/, replace));
+      await cluster.pod('new', 'data', 'fresh');
+      await world.sleep(60_000);
+      expect((await cluster.look()).filter((line) => line.startsWith('pod/'))).toEqual(['pod/new n1']);
+      for (const name of ['data', 'fresh']) expect((await cluster.claimNamed(name)).status.phase).toBe('Bound');
+    }));
+
   test('the claim is deleted after its volume was reserved: the pod waits for another claim', () =>
     simulate(1, async (world) => {
       const cluster = await VolumeCluster.start(world, mode);

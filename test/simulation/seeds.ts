@@ -263,33 +263,6 @@ export const foundBugs: readonly FoundBug[] = [
     },
   },
   {
-    seed: 4_043,
-    bug: 'none: a node came back, and the scheduler heard of it before it heard of its CSINode, without which no limit is known',
-    fix: 'pods that got a place on a node soon after its return are not counted',
-    plan: {
-      seed: 4_043,
-      settings: { ...settings, volumeLimit: 2, store: 'embedded', bindsTogether: false },
-      happenings: [
-        { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
-        { at: 4_754, who: 'autoscaler', action: { do: 'remove-node', node: 'node-1', backMs: 30_090 } },
-        { at: 5_178, who: 'user', action: { do: 'create-claim', name: 'claim-2', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
-        { at: 9_004, who: 'user', action: { do: 'create-claim', name: 'crowd-1', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
-        { at: 9_004, who: 'user', action: { do: 'create-pod', name: 'pod-of-crowd-1', claims: ['crowd-1'] } },
-        { at: 9_004, who: 'user', action: { do: 'create-claim', name: 'crowd-2', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
-        { at: 9_004, who: 'user', action: { do: 'create-pod', name: 'pod-of-crowd-2', claims: ['crowd-2'] } },
-        { at: 9_004, who: 'user', action: { do: 'create-claim', name: 'crowd-3', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
-        { at: 9_004, who: 'user', action: { do: 'create-pod', name: 'pod-of-crowd-3', claims: ['crowd-3'] } },
-        { at: 9_004, who: 'user', action: { do: 'create-claim', name: 'crowd-4', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
-        { at: 9_004, who: 'user', action: { do: 'create-pod', name: 'pod-of-crowd-4', claims: ['crowd-4'] } },
-        { at: 11_131, who: 'user', action: { do: 'create-pod', name: 'pod-of-claim-2', claims: ['claim-2'] } },
-      ],
-      faults: [
-        { kind: 'silence', at: 37_197, part: 'controllers-1', forMs: 7_552 },
-        { kind: 'silence', at: 38_748, part: 'scheduler-1', forMs: 18_805 },
-      ],
-    },
-  },
-  {
     seed: 4_140,
     bug: 'a claim was Pending for ever: its volume was bound on its own side, and somebody deleted it before the claim took it',
     fix: 'the claim takes it all the same: the volume waits for the claim, as every bound one does',

@@ -8,6 +8,7 @@ import { badNetwork, perfectNetwork, SimulatedNetwork } from '../../src/sim/netw
 import { seeds } from '../../src/sim/seeds.ts';
 import { SimulatedProcess } from '../../src/sim/process.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
+import { interrupting } from '../scheduler/volume-cluster.ts';
 import { defaultClass, pv, pvc, storageClass } from './objects.ts';
 import { look, runStorage, startStorageCluster, type StorageCluster } from './storage-cluster.ts';
 
@@ -34,6 +35,28 @@ async function createClass({ client }: StorageCluster, ...[name, more]: Paramete
 }
 
 const pairs = (count: number) => Array.from({ length: count }, (_, i) => i);
+
+test('a claim that is not given a new volume after all gets the one that came meanwhile', () =>
+  simulate(1, async (world) => {
+    const cluster = await startStorageCluster(world, 'transaction');
+    const meanwhile = async () => {
+      await cluster.client.patch(
+        persistentVolumeClaimKind,
+        { namespace: 'default', name: 'small' },
+        { type: 'merge', body: { metadata: { labels: { a: 'b' } } } },
+      );
+      await world.sleep(100);
+      await createClaim(cluster, 'large', '2Gi');
+      await createVolume(cluster, 'second', '1Gi');
+      await world.sleep(100);
+    };
+    await createClaim(cluster, 'small', '1Gi');
+    runStorage({ ...cluster, transport: interrupting(/volumebindings/, meanwhile)(cluster.transport) }, world);
+    await world.sleep(1000);
+    await createVolume(cluster, 'first', '2Gi');
+    await world.sleep(10_000);
+    expect(await look(cluster)).toEqual(['pv/first Bound large', 'pv/second Bound small', 'pvc/large Bound first', 'pvc/small Bound second']);
+  }));
 
 describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
   test('volumes and claims are bound in whichever order they come, and then nothing more happens', async () => {

@@ -6,9 +6,11 @@ import type { Client, Result } from '../../machinery/client.ts';
 import type { Informers } from '../../machinery/informers.ts';
 import { LiveLists } from '../../machinery/live-lists.ts';
 import { type Controller, type Source, source } from '../../machinery/loop.ts';
+import { readClaim } from '../../domain/volumes/claim.ts';
+import { isKeptByProvisioner, readVolume } from '../../domain/volumes/volume.ts';
 import { type Action, perform } from './actions.ts';
 import { decideProtection, type Snapshot } from './decide.ts';
-import { attributesClassesOfClaim, attributesClassesOfVolume, claimKeysOf, isAwaitedBy, isMadeForClaim, usesClaim } from './usage.ts';
+import { attributesClassesOfClaim, attributesClassesOfVolume, claimKeysOf, isAwaitedBy, isUsedBy, usesClaim } from './usage.ts';
 
 export interface ProtectionOptions {
   readonly client: Client;
@@ -54,18 +56,20 @@ export function volumeProtection({ client, informers, kinds }: ProtectionOptions
     kind: kinds.volume,
     client,
     informers,
+    // If its claim goes, or gets another one, the binder writes the volume.
     wokenBy: [],
-    usersOf: (volume) => {
-      const { namespace, name } = volume.spec.claimRef ?? {};
-      const isUser = volume.status.phase === 'Bound' || (name !== undefined && isAwaitedBy(volume, claims.get({ namespace: namespace ?? '', name })));
-      return isUser ? [`claim ${keyOf({ namespace, name })}`] : [];
+    usersOf: (object) => {
+      const volume = readVolume(object);
+      const key = volume.claim?.key ?? '';
+      const claim = claims.getKey(key);
+      return isUsedBy(volume, claim === undefined ? undefined : readClaim(claim)) ? [`claim ${key}`] : [];
     },
     // That it is bound, the volume says itself, and its update fails if that happened meanwhile.
-    isUsed: async (volume) => {
-      const { namespace = '', name = '' } = volume.spec.claimRef ?? {};
-      if (!isMadeForClaim(volume)) return { ok: true, value: false };
-      const claim = await client.get(kinds.claim, { namespace, name });
-      return !claim.ok && claim.reason === 'notFound' ? { ok: true, value: false } : map(claim, (found) => isAwaitedBy(volume, found));
+    isUsed: async (object) => {
+      const volume = readVolume(object);
+      if (volume.claim === undefined || !isKeptByProvisioner(volume)) return { ok: true, value: false };
+      const claim = await client.get(kinds.claim, volume.claim);
+      return !claim.ok && claim.reason === 'notFound' ? { ok: true, value: false } : map(claim, (found) => isAwaitedBy(volume, readClaim(found)));
     },
   });
 }

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
 import { pv, pvc, reservedFor, uidOf } from '../../../test/storage/objects.ts';
+import { readClaim } from '../../domain/volumes/claim.ts';
+import { readVolume } from '../../domain/volumes/volume.ts';
 import { isAwaitedBy, usesClaim } from './usage.ts';
 
 const claim = (name: string): PersistentVolumeClaim => ({
@@ -37,9 +39,10 @@ test.each([
   expect([usesClaim(pod(metadata), claim('web-own')), usesClaim(pod(metadata), claim('data'))]).toEqual([usesOwn, usesOthers]);
 });
 
+const lost = { 'pv.kubernetes.io/bind-completed': 'yes' };
 const madeFor = (more: Parameters<typeof pv>[2] = {}) =>
   pv('vol', '1Gi', {
-    metadata: { annotations: { 'pv.kubernetes.io/provisioned-by': 'd' } },
+    metadata: { finalizers: ['external-provisioner.volume.kubernetes.io/finalizer'] },
     spec: { claimRef: { ...reservedFor('data'), uid: uidOf('pvc', 'data') } },
     status: { phase: 'Pending' },
     ...more,
@@ -52,7 +55,9 @@ test.each([
   ['is not awaited if the claim is gone', madeFor(), undefined, false],
   ['is not awaited by another claim of that name', madeFor(), pvc('data', '1Gi', { metadata: { uid: 'another' } }), false],
   ['is not awaited once it is released', madeFor({ status: { phase: 'Released' } }), pvc('data', '1Gi'), false],
-  ['is not awaited if people made it', madeFor({ metadata: {} }), pvc('data', '1Gi'), false],
+  ['is not awaited by a claim that asks for more', madeFor(), pvc('data', '5Gi'), false],
+  ['is not awaited by a claim that has lost its volume', madeFor(), pvc('data', '1Gi', { metadata: { annotations: lost } }), false],
+  ['is not awaited if no provisioner keeps it', madeFor({ metadata: {} }), pvc('data', '1Gi'), false],
 ])('a volume that was made for a claim %s', (_, volume, asking, isAwaited) => {
-  expect(isAwaitedBy(volume, asking)).toBe(isAwaited);
+  expect(isAwaitedBy(readVolume(volume), asking === undefined ? undefined : readClaim(asking))).toBe(isAwaited);
 });

@@ -1,5 +1,7 @@
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
-import { annotations } from '../../domain/volumes/annotations.ts';
+import type { Claim } from '../../domain/volumes/claim.ts';
+import { matchVolume } from '../../domain/volumes/match.ts';
+import { isHalfGiven, type Volume } from '../../domain/volumes/volume.ts';
 
 /** The claims that a pod uses, as 'namespace/name'; generic ephemeral volumes have claims of their own. */
 export function claimKeysOf(pod: Pod): string[] {
@@ -32,22 +34,17 @@ function isOwnedBy(claim: PersistentVolumeClaim, pod: Pod): boolean {
   return claim.metadata.ownerReferences?.some((owner) => owner.controller === true && owner.uid === pod.metadata.uid) ?? false;
 }
 
-/** Somebody made the volume for one particular claim, which has not taken it yet. */
-export const isMadeForClaim = ({ metadata, spec, status }: PersistentVolume): boolean =>
-  metadata.annotations?.[annotations.provisionedBy] !== undefined &&
-  spec.claimRef?.uid !== undefined &&
-  status.phase !== 'Released' &&
-  status.phase !== 'Failed';
+/** The volume is bound, or about to be. `claim`: the one of the name that it points at, if there is one. */
+export const isUsedBy = (volume: Volume, claim: Claim | undefined): boolean => volume.phase === 'Bound' || isAwaitedBy(volume, claim);
 
 /**
- * The claim will take the volume that was made for it, whoever has deleted it meanwhile: it has no other. Kubernetes (v1.36.4) lets go of such a volume, which
- * its provisioner then keeps, and the claim waits for ever.
+ * The claim will take the volume that was made for it, although somebody has deleted it meanwhile. Kubernetes (v1.36.4) lets go of such a volume; but its
+ * provisioner keeps it, and the claim waits for ever.
  */
-export const isAwaitedBy = (volume: PersistentVolume, claim: PersistentVolumeClaim | undefined): boolean =>
-  isMadeForClaim(volume) &&
-  claim !== undefined &&
-  claim.metadata.uid === volume.spec.claimRef?.uid &&
-  ['', volume.metadata.name].includes(claim.spec.volumeName ?? '');
+export function isAwaitedBy(volume: Volume, claim: Claim | undefined): boolean {
+  if (claim === undefined || !isHalfGiven(volume, claim)) return false;
+  return claim.volumeName === '' ? !claim.everBound && matchVolume(claim, volume) === 'fits' : claim.volumeName === volume.name;
+}
 
 /** The attributes classes that a claim has, wants, or is on its way to. */
 export function attributesClassesOfClaim({ spec, status }: PersistentVolumeClaim): string[] {

@@ -84,6 +84,8 @@ class VolumeBinder {
   readonly #options: BinderOptions;
   readonly #writer: ObjectWriter;
   readonly #offers = new Offers();
+  /** Volumes that are being given away: in whose turn. */
+  readonly #turns = new Map<string, BinderKey>();
   readonly #podsByClaim: Index<Parameters<typeof claimsOfPod>[0]>;
   readonly #classes: { get(ref: { name: string }): StorageClass | undefined; list(): Iterable<StorageClass> };
   readonly #seenByClaims: Seen;
@@ -191,7 +193,10 @@ class VolumeBinder {
     for (const action of actions) {
       const taker = snapshot.type === 'claim' ? snapshot.claim.key : action.do === 'bind' ? keyOf(action.claim.metadata) : undefined;
       const given = action.do === 'bind' ? action.volume : action.do === 'update' && action.object.kind === 'PersistentVolume' ? action.object : undefined;
-      if (given !== undefined && taker !== undefined) this.#options.view.beingGiven.set(given.metadata.name ?? '', taker);
+      if (given === undefined || taker === undefined) continue;
+      const name = given.metadata.name ?? '';
+      this.#options.view.beingGiven.set(name, taker);
+      this.#turns.set(name, snapshot.type === 'claim' ? claimKey(taker) : volumeKey(name));
     }
   }
 
@@ -215,26 +220,25 @@ class VolumeBinder {
 
   /**
    * The cache reads its own writes: once the answer is here, the volume shows itself that it is taken. If it is not, those who passed
-   * it over meanwhile have to be called back. The claim that was to have it comes back by itself, and not at once: a write
-   * that the server always refuses would keep both busy.
+   * it over meanwhile have to be called back. Whoever's turn it was comes back by itself, and not at once: a write that the
+   * server always refuses would keep both busy.
    */
   async #releasing({ kind, metadata }: { readonly kind: string; readonly metadata: { readonly name?: string } }, outcome: Promise<Outcome>): Promise<Outcome> {
     const name = metadata.name ?? '';
     try {
       return await outcome;
     } finally {
-      const holder = kind === 'PersistentVolume' ? this.#options.view.beingGiven.get(name) : undefined;
-      if (holder !== undefined && this.#options.view.beingGiven.delete(name))
-        for (const key of this.#offer(name)) if (key !== claimKey(holder)) this.bell.ring(key);
+      const turn = this.#turns.get(name);
+      if (kind === 'PersistentVolume' && this.#options.view.beingGiven.delete(name)) {
+        this.#turns.delete(name);
+        for (const key of this.#offer(name)) if (key !== turn) this.bell.ring(key);
+      }
     }
   }
 
   async #bindTogether(pair: Bind): Promise<Outcome> {
     const { bindTogether } = this.#options;
     if (bindTogether === undefined) throw new Error('decided to bind in one transaction, which this server cannot');
-    const outcome = outcomeOf(await bindTogether(pair));
-    // A new volume must not wait for a claim that the server will not let have it.
-    if (outcome !== 'done') this.#offers.withdraw(pair.volume.metadata.name ?? '');
-    return outcome;
+    return outcomeOf(await bindTogether(pair));
   }
 }

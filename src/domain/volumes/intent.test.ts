@@ -32,9 +32,9 @@ describe('when the next attempt may be made', () => {
 
   test.each([
     { what: 'the second attempt failed just now', now: 60_000, until: 61_000 },
-    { what: 'our clock is a little behind the one that wrote it down', now: 60_500, until: 61_000 },
+    { what: 'half of the wait is over', now: 60_500, until: 61_000 },
     { what: 'the time has come', now: 61_000, until: undefined },
-    { what: 'our clock is behind by more than it was to wait', now: 59_999, until: undefined },
+    { what: 'our clock is behind the one that wrote it down', now: 59_999, until: undefined },
     { what: 'our clock is behind by an hour', now: 60_000 - 3_600_000, until: undefined },
   ])('$what', ({ now, until }) => {
     expect(waitsUntil(failed, now)).toBe(until);

@@ -52,8 +52,8 @@ export function afterFailure(intent: VolumeIntent, { message, final, inUse }: At
 }
 
 /**
- * When the next attempt may be made; undefined: at once. A wait that is longer than the last attempt's was written by a clock that is ahead of
- * ours: nobody waits for ours to get there.
+ * When the next attempt may be made; undefined: at once. If more is left of a wait than it was long, a clock that is ahead of ours wrote it down: nobody waits
+ * for ours to get there.
  */
 export function waitsUntil({ status }: VolumeIntent, now: number): number | undefined {
   const at = status.notBefore === undefined ? Number.NaN : Date.parse(status.notBefore);

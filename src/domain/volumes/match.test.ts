@@ -52,15 +52,16 @@ describe('a volume and a claim that names none', () => {
     ]);
   });
 
-  it('fit also if somebody deletes the volume after it was bound to the claim, or made for it, and not if it was only reserved', () => {
-    const going = (phase: string, uid: string, annotations: Readonly<Record<string, string>> = {}) => {
-      const metadata = { name: 'vol', deletionTimestamp: '2025-01-01T00:00:00Z', annotations };
+  it('fit also if somebody deletes the volume after it was bound to the claim, or made for it and kept by its provisioner, and not if it was only reserved', () => {
+    const going = (phase: string, uid: string, finalizers: string[] = []) => {
+      const metadata = { name: 'vol', deletionTimestamp: '2025-01-01T00:00:00Z', finalizers };
       return volume({ metadata, spec: { claimRef: { ...reservedFor('data'), uid } }, status: { phase } });
     };
     expect(matchVolume(claim(), going('Bound', uidOf('pvc', 'data')))).toBe('fits');
-    const made = { 'pv.kubernetes.io/provisioned-by': 'd' };
-    expect(matchVolume(claim(), going('Pending', uidOf('pvc', 'data'), made))).toBe('fits');
-    expect(matchVolume(claim(), going('Pending', '', made))).toMatchObject({ rule: 'deleting' });
+    const kept = ['external-provisioner.volume.kubernetes.io/finalizer'];
+    expect(matchVolume(claim(), going('Pending', uidOf('pvc', 'data'), kept))).toBe('fits');
+    expect(matchVolume(claim(), going('Pending', '', kept))).toMatchObject({ rule: 'deleting' });
+    expect(matchVolume(claim(), going('Released', uidOf('pvc', 'data'), kept))).toMatchObject({ rule: 'deleting' });
     expect(matchVolume(claim(), going('Available', uidOf('pvc', 'data')))).toMatchObject({ rule: 'deleting' });
     expect(matchVolume(claim(), going('Available', ''))).toMatchObject({ rule: 'deleting' });
   });

@@ -8,7 +8,7 @@ import { offersModes, showModes } from './access-modes.ts';
 import { showAmount, zero } from './capacity.ts';
 import type { Claim } from './claim.ts';
 import { type NodeFacts, matchesNode } from './topology.ts';
-import { pointsAt, type Volume } from './volume.ts';
+import { isHalfGiven, pointsAt, type Volume } from './volume.ts';
 
 export type Rule =
   | 'claimedByAnother'
@@ -69,13 +69,6 @@ const checks = {
       ? undefined
       : reject('nodeAffinity', 'a node affinity without this node', `one that matches ${node.name ?? 'the node'}`),
 } satisfies Record<Rule, Check>;
-
-/**
- * Bound on its own side, or made for this claim, and deleted by somebody before the claim took it. Such a volume is protected, so it waits for the claim; if
- * the claim did not take it either, both would wait for ever, as in Kubernetes (v1.36.4).
- */
-const isHalfGiven = ({ phase, provisionedBy, claim: pointer }: Volume, claim: Claim): boolean =>
-  (phase === 'Bound' || provisionedBy !== undefined) && pointer?.key === claim.key && pointer.uid === claim.uid;
 
 const reject = (rule: Rule, found: string, wanted: string): Rejection => ({ rule, found, wanted });
 const quoted = (name: string): string => (name === '' ? 'none' : `"${name}"`);

@@ -2,7 +2,7 @@ import type { PersistentVolume } from '../../api/generated/types.ts';
 import type { Quantity } from '../../api/quantity.ts';
 import type { Labels } from '../label-selector.ts';
 import { type AccessModes, offeredModes } from './access-modes.ts';
-import { annotations } from './annotations.ts';
+import { annotations, finalizers } from './annotations.ts';
 import { storageAmount } from './capacity.ts';
 import { type Claim, claimKey, type VolumeMode } from './claim.ts';
 import { selectorOfClaims, type WrittenSelector } from './selectors.ts';
@@ -86,6 +86,19 @@ function readPointer(ref: PersistentVolume['spec']['claimRef']): ClaimPointer | 
 export function pointsAt({ claim: pointer }: Volume, claim: Claim): boolean {
   return pointer !== undefined && pointer.key === claim.key && (pointer.uid === '' || pointer.uid === claim.uid);
 }
+
+/**
+ * Bound on its own side, or made for this claim and kept by its provisioner, and deleted by somebody before the claim took it. Such a volume does not go as
+ * long as the claim exists; if the claim did not take it either, both would wait for ever, as in Kubernetes (v1.36.4).
+ */
+export const isHalfGiven = (volume: Volume, claim: Claim): boolean =>
+  (volume.phase === 'Bound' || isKeptByProvisioner(volume)) && volume.claim?.key === claim.key && volume.claim.uid === claim.uid;
+
+/** Its provisioner's finalizer keeps it until its data is deleted, and nobody has begun with that. */
+export const isKeptByProvisioner = ({ object, phase }: Volume): boolean =>
+  phase !== 'Released' &&
+  phase !== 'Failed' &&
+  (object.metadata.finalizers?.some((each) => each === finalizers.externalProvisioner || each === finalizers.inTreeProvisioner) ?? false);
 
 /** Nobody has it and nobody reserved it: it can be given to a claim that fits. */
 export const isFree = (volume: Volume): boolean => volume.claim === undefined && volume.phase === 'Available' && !volume.deleting;

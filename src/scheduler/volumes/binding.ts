@@ -25,7 +25,7 @@ import { pluginsHandedOver } from './migrated.ts';
 import { whereaboutsOfTerms } from './places.ts';
 import { type Plan, release, reserve } from './plan.ts';
 import { claimsOf } from './pod-claims.ts';
-import { confirmBound, preBind } from './pre-bind.ts';
+import { type ClaimToConfirm, confirm, preBind } from './pre-bind.ts';
 import { largestVolume, StorageCapacities } from './storage-capacities.ts';
 import { VolumeBook } from './volume-book.ts';
 
@@ -259,18 +259,28 @@ class PodVolumes implements Stages {
     if (plan !== undefined) this.#desk.release(plan, this.#pod);
   }
 
+  willPreBind(): boolean {
+    return this.#plan !== undefined && (this.#plan.bindings.length > 0 || this.#plan.provisions.length > 0);
+  }
+
   async preBind(_: NodeInfo, hands: Hands): Promise<Failure | undefined> {
     const plan = this.#plan;
-    const changed = await confirmBound(
-      this.#ask.bound.map(({ claim }) => claim),
-      hands,
-    );
-    if (changed !== undefined) return failed(name, changed);
-    if (plan === undefined || (plan.bindings.length === 0 && plan.provisions.length === 0)) return undefined;
+    if (plan === undefined) return undefined;
+    const why = (this.willPreBind() ? await this.#fulfil(plan, hands) : undefined) ?? (await confirm(this.#claimsToConfirm(plan), hands));
+    return why === undefined ? undefined : failed(name, why);
+  }
+
+  /** All but those that this pod has bound itself just now: that was a write, which does not happen to another claim. */
+  #claimsToConfirm({ bindings, provisions }: Plan): readonly ClaimToConfirm[] {
+    const isJustNow = this.#desk.bindsTogether && provisions.length === 0;
+    const others = bindings.filter(({ assumed }) => !isJustNow || assumed === undefined);
+    return [...this.#ask.bound, ...others, ...provisions].map(({ claim }) => claim);
+  }
+
+  #fulfil(plan: Plan, hands: Hands): Promise<string | undefined> {
     const { book, nodes, bells, bindsTogether, timeoutMs } = this.#desk;
     const isHandedOver = (plugin: string, nodeName: string) => this.#desk.isHandedOver(plugin, nodeName);
-    const why = await preBind(plan, { book, nodes, bells, bindsTogether, timeoutMs, isHandedOver, hands, pod: this.#pod });
-    return why === undefined ? undefined : failed(name, why);
+    return preBind(plan, { book, nodes, bells, bindsTogether, timeoutMs, isHandedOver, hands, pod: this.#pod });
   }
 }
 

@@ -30,17 +30,21 @@ export interface PreBindOptions extends Omit<PlanSight, 'written'> {
   readonly timeoutMs: number;
 }
 
+export type ClaimToConfirm = Pick<Claim, 'key' | 'uid' | 'name'>;
+
 /**
- * Asks the server whether claims are bound as they are known to be. Of the others a write would tell; but where there is nothing to write, a pod could be sent
- * to a node for a claim that was deleted and made anew meanwhile. Nobody chooses a node for the new one then, and the pod waits for ever.
+ * Asks the server whether claims are bound, and the same as when they were looked at. What is known of them may be old, and until the pod has a node nothing
+ * protects them: it could be sent to a node for a claim that was deleted and made anew. Nobody chooses a node for the new one then, and the pod waits for ever.
  */
-export async function confirmBound(claims: readonly Claim[], { client }: Hands): Promise<string | undefined> {
-  for (const { namespace, name, uid, volumeName } of claims) {
-    const found = await client.get(persistentVolumeClaimKind, { namespace, name });
+export async function confirm(claims: readonly ClaimToConfirm[], { client }: Hands): Promise<string | undefined> {
+  const answers = claims.map(async ({ key, uid, name }) => {
+    const found = await client.get(persistentVolumeClaimKind, { namespace: key.slice(0, key.indexOf('/')), name });
     if (!found.ok) return found.error.message;
-    if (found.value.metadata.uid !== uid || found.value.spec.volumeName !== volumeName) return modified('persistentvolumeclaims', name);
-  }
-  return undefined;
+    const { metadata, spec } = found.value;
+    const isSame = metadata.uid === uid && metadata.deletionTimestamp === undefined && (spec.volumeName ?? '') !== '';
+    return isSame ? undefined : modified('persistentvolumeclaims', name);
+  });
+  return (await Promise.all(answers)).find((why) => why !== undefined);
 }
 
 /** Undefined: the pod has its volumes. Else why not, in Kubernetes' words. */

@@ -1,6 +1,6 @@
 import { mayBeMounted, mountedStays, onePod, oneWriter, runsWithDisk } from './attaching.ts';
 import { boundMutually, boundOnce, goingIsNotGiven, noMoreThanTheDisk, releasedAfterClaim } from './binding.ts';
-import type { Invariant } from './invariant.ts';
+import { type DisturbedUntil, type Invariant, neverDisturbed } from './invariant.ts';
 import { withinLimit } from './limit.ts';
 import { boundVolumeStays, claimInUseStays, deposedWriteNothing } from './protection.ts';
 import { deletedAfterClaim, deletedOnce, givenBackClean, intentBeforeEffect, madeOnce, notOfferedUnscrubbed, retained } from './reclaiming.ts';
@@ -13,10 +13,16 @@ interface InvariantOptions {
   readonly mostReplicas?: ReadonlyMap<string, number> | undefined;
   /** Nothing keeps controllers from their work: neither they nor the server nor their clocks fail. */
   readonly controllersAreWell?: boolean;
+  readonly disturbedUntil?: DisturbedUntil;
 }
 
 /** All of them, for one run: some remember. */
-export const invariantsOf = ({ volumeLimit, mostReplicas = new Map(), controllersAreWell = false }: InvariantOptions): readonly Invariant[] => [
+export const invariantsOf = ({
+  volumeLimit,
+  mostReplicas = new Map(),
+  controllersAreWell = false,
+  disturbedUntil = neverDisturbed,
+}: InvariantOptions): readonly Invariant[] => [
   boundMutually,
   boundOnce,
   goingIsNotGiven,
@@ -27,7 +33,7 @@ export const invariantsOf = ({ volumeLimit, mostReplicas = new Map(), controller
   mountedStays,
   mayBeMounted,
   runsWithDisk,
-  withinLimit(volumeLimit),
+  withinLimit(volumeLimit, disturbedUntil),
   retained(),
   deletedAfterClaim,
   deletedOnce(),
@@ -39,6 +45,6 @@ export const invariantsOf = ({ volumeLimit, mostReplicas = new Map(), controller
   boundVolumeStays,
   deposedWriteNothing,
   retainedClaimsStay,
-  staysInOutage(controllersAreWell),
+  staysInOutage(controllersAreWell, disturbedUntil),
   noSurplus(mostReplicas),
 ];

@@ -7,6 +7,7 @@ import { mountedStays, onePod } from './attaching.ts';
 import type { Invariant } from './invariant.ts';
 import { Observer, type Violation } from './observer.ts';
 import { withinLimit } from './limit.ts';
+import { staysInOutage } from './workloads.ts';
 import { deletedAfterClaim, intentBeforeEffect, notOfferedUnscrubbed, retained } from './reclaiming.ts';
 
 const outOfService = { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' };
@@ -146,6 +147,19 @@ test.each(['Released', 'Failed'])('a volume that was %s is offered again only af
   expect(await round('Running')).toBe(2);
 });
 
+test.each([
+  ['nothing ever kept the controllers from hearing', Number.NEGATIVE_INFINITY, 1],
+  ['something kept them from it long ago', 0, 1],
+  ['something keeps them from it', 40_000, 0],
+])('in a full outage a node drives out its pods, and %s', async (_, disturbedUntil, count) => {
+  const seen = await watched(staysInOutage(false, () => disturbedUntil));
+  await seen.node('True');
+  await seen.node('Unknown');
+  seen.time.now = 40_000;
+  await seen.node('Unknown', [{ key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' }]);
+  expect(seen.names()).toHaveLength(count);
+});
+
 test('a node that is ready again and still marked is something left undone', async () => {
   const { node, observer } = await watched();
   await node('True', [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }]);
@@ -247,12 +261,16 @@ describe('a disk more than a node takes', () => {
     ['has always been there', [], 1],
     ['has just come back', ['away', 'back'], 0],
     ['came back some time ago', ['away', 'back', 'wait'], 1],
+    ['came back some time ago, but the scheduler hears little', ['away', 'back', 'wait', 'disturb'], 0],
+    ['came back some time ago, and the scheduler heard little once', ['away', 'back', 'disturb', 'wait'], 1],
   ])('is judged by whether the node %s', async (_, steps, count) => {
-    const seen = await watched(withinLimit(0));
+    let disturbedUntil = Number.NEGATIVE_INFINITY;
+    const seen = await watched(withinLimit(0, () => disturbedUntil));
     await seen.node('True');
     for (const step of steps) {
       if (step === 'away') await seen.remove('nodes/n');
       else if (step === 'back') await seen.node('True');
+      else if (step === 'disturb') disturbedUntil = seen.time.now;
       else seen.time.now += 200_000;
     }
     await seen.volume('Bound', bound('Delete'));

@@ -1,11 +1,11 @@
 import type { PersistentVolumeClaim } from '../../api/generated/types.ts';
 import { type Change, claimKeyOf, type Facts } from './facts.ts';
-import type { Invariant } from './invariant.ts';
+import { type DisturbedUntil, type Invariant, neverDisturbed, newsMs } from './invariant.ts';
 
 /** What a driver can attach to a node, as its CSINode says. */
-export function withinLimit(limit: number | undefined): Invariant {
+export function withinLimit(limit: number | undefined, disturbedUntil: DisturbedUntil = neverDisturbed): Invariant {
   const uncounted = new UncountedClaims();
-  const hurried = new HurriedPods();
+  const hurried = new HurriedPods(disturbedUntil);
   return {
     name: "no attach count exceeds the node's limit",
     check: (change, facts, now) => {
@@ -77,15 +77,23 @@ class UncountedClaims {
   }
 }
 
+/** So long it takes at most until all has arrived that a node which comes back says, if nothing is in the way. */
+const joinsMs = 5_000;
+
 /**
  * A node was removed and came back. A scheduler that hears of the node before it hears of its CSINode knows no limit; Kubernetes (v1.36.4, `NodeVolumeLimits`)
- * does not wait for one either. So pods that got a place there soon after its return are not held against it.
+ * does not wait for one either. So pods that got a place there right after its return, or while the scheduler heard little, are not held against it.
  */
 class HurriedPods {
+  readonly #disturbedUntil: DisturbedUntil;
   readonly #nodes = new Set<string>();
   readonly #returnedAt = new Map<string, number>();
   /** By uid. */
   readonly #pods = new Set<string>();
+
+  constructor(disturbedUntil: DisturbedUntil) {
+    this.#disturbedUntil = disturbedUntil;
+  }
 
   wants(handle: string, node: string, facts: Facts): boolean {
     return Array.from(facts.pods.values()).some(
@@ -99,8 +107,9 @@ class HurriedPods {
       this.#nodes.add(change.key);
     }
     if (change.type !== 'pod' || change.after?.spec.nodeName === undefined || change.before?.spec.nodeName === change.after.spec.nodeName) return;
-    const { nodeName } = change.after.spec;
-    if (now - (this.#returnedAt.get(nodeName) ?? -Infinity) < knownMs) this.#pods.add(change.after.metadata.uid ?? '');
+    const returnedAt = this.#returnedAt.get(change.after.spec.nodeName);
+    if (returnedAt === undefined) return;
+    if (now - returnedAt < joinsMs || now - this.#disturbedUntil('scheduler') < newsMs) this.#pods.add(change.after.metadata.uid ?? '');
   }
 }
 

@@ -36,7 +36,9 @@ export function retained(): Invariant {
       if (change.type !== 'disk' || change.change.type !== 'deleted') return undefined;
       const { handle } = change.change;
       const kept = keeper(handle, facts);
-      return kept === undefined || going === handle ? undefined : `disk ${handle} of volume ${kept.metadata.name} was deleted, and its policy is Retain`;
+      const isRightful = going === handle;
+      going = undefined;
+      return kept === undefined || isRightful ? undefined : `disk ${handle} of volume ${kept.metadata.name} was deleted, and its policy is Retain`;
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Node, OwnerReference, Pod } from '../../api/generated/types.ts';
 import type { Facts } from './facts.ts';
-import type { Invariant } from './invariant.ts';
+import { type DisturbedUntil, type Invariant, neverDisturbed, newsMs } from './invariant.ts';
 
 /** A claim goes with a pod that is scaled away if the pod owns it. */
 export const retainedClaimsStay: Invariant = {
@@ -23,9 +23,8 @@ function retainingSet(facts: Facts, { name, uid }: OwnerReference, namespace: st
   return set.spec.persistentVolumeClaimRetentionPolicy?.whenScaled === 'Delete' ? undefined : set.metadata.name;
 }
 
-/** So long after the last node went, whoever looks after nodes must have noticed that it was the last; `lateMs`: also if news come late. */
+/** So long after the last node went, whoever looks after nodes and hears of them must have noticed that it was the last. */
 const noticedMs = 8_000;
-const lateMs = 120_000;
 
 const drivenOut = (node: Node | undefined): boolean =>
   node?.spec.taints?.some(
@@ -33,10 +32,10 @@ const drivenOut = (node: Node | undefined): boolean =>
   ) ?? false;
 
 /** `isUndisturbed`: nothing keeps the one who looks after nodes from doing so; then also what was driven out in a hurry is taken back in time. */
-export const staysInOutage = (isUndisturbed: boolean): Invariant => ({
+export const staysInOutage = (isUndisturbed: boolean, disturbedUntil: DisturbedUntil = neverDisturbed): Invariant => ({
   name: 'when all nodes are down, nobody is driven out',
   check: (change, facts, now) => {
-    if (facts.allDownSince === undefined || now - facts.allDownSince < (isUndisturbed ? noticedMs : lateMs)) return undefined;
+    if (facts.allDownSince === undefined || now - facts.allDownSince < noticedMs || now - disturbedUntil('controllers') < newsMs) return undefined;
     const isNew = change.type === 'node' && change.before !== undefined && !drivenOut(change.before) && drivenOut(change.after);
     const driving = isNew ? change.key : isUndisturbed ? Array.from(facts.nodes).find(([, node]) => drivenOut(node))?.[0] : undefined;
     return driving === undefined ? undefined : `node ${driving} drives out its pods, and no node is ready to take them`;

@@ -14,6 +14,7 @@ import type { Gate, Verdict } from '../exhaustive/gate.ts';
 import { perfectNetwork, SimulatedNetwork } from '../network.ts';
 import type { SimulatedWorld } from '../world.ts';
 import { AttachAttempts } from './attach-attempts.ts';
+import { Disturbances, everybody } from './disturbances.ts';
 import { controllersAreWell, controllersName, mostReplicas, nodeName, partNames, type Plan, schedulerName } from './plan.ts';
 import { Timeline } from './timeline.ts';
 
@@ -50,6 +51,7 @@ export class RunningWorld {
   readonly #lost = new Set<string>();
   #healed = false;
   #syncDelayMs = 0;
+  readonly #disturbances: Disturbances;
   #deletions = 0;
   readonly #began: number;
   readonly #gate: Gate | undefined;
@@ -59,12 +61,14 @@ export class RunningWorld {
     this.world = world;
     this.plan = plan;
     this.#began = world.clock.monotonic();
+    this.#disturbances = new Disturbances(() => world.clock.monotonic());
     this.timeline = new Timeline(() => world.clock.monotonic() - this.#began);
     this.observer = new Observer({
       invariants: invariantsOf({
         volumeLimit: plan.settings.volumeLimit,
         mostReplicas: plan.faults.length === 0 ? mostReplicas(plan) : undefined,
         controllersAreWell: controllersAreWell(plan),
+        disturbedUntil: this.#disturbances.until,
       }),
       now: () => world.clock.monotonic(),
       onChange: (change) => {
@@ -104,6 +108,7 @@ export class RunningWorld {
     const { kind } = fault;
     if (isTrouble(kind)) {
       const { part, forMs } = fault as Extract<Fault, { part: string; forMs: number }>;
+      this.#disturbances.begin(part, forMs);
       this.#networks.get(part)?.become(troubles[kind]);
       this.world.timers.after(forMs, () => this.#networks.get(part)?.become(perfectNetwork));
       return;
@@ -119,13 +124,16 @@ export class RunningWorld {
       case 'crash-in-driver':
         return void this.#backend.crashes.push({ calls: fault.calls, moment: fault.moment, onCrash: ({ name }) => this.#crash(name, fault.backMs) });
       case 'server-crash':
+        this.#disturbances.begin(everybody, fault.backMs);
         this.timeline.add('fault', `the server dies (${fault.how})`);
         this.cluster.server.crash(fault.how);
         return void timers.after(fault.backMs, () => void this.#startServer());
       case 'disk-full':
+        this.#disturbances.begin(everybody, fault.forMs);
         this.#limitDisk(this.cluster.server.disk?.used ?? Number.POSITIVE_INFINITY);
         return void timers.after(fault.forMs, () => this.#limitDisk(Number.POSITIVE_INFINITY));
       case 'disk-slow':
+        this.#disturbances.begin(everybody, fault.forMs);
         this.#syncDelayMs = fault.delayMs;
         return void timers.after(fault.forMs, () => {
           this.#syncDelayMs = 0;
@@ -145,6 +153,7 @@ export class RunningWorld {
       case 'pause':
         return void this.#armedPauses.push({ part: fault.part, writes: fault.writes, forMs: fault.forMs });
       case 'compaction':
+        this.#disturbances.begin(everybody, 0);
         return void this.#compact();
       case 'power-cut':
         for (const node of this.#nodes()) this.machines.off(node);
@@ -158,6 +167,7 @@ export class RunningWorld {
   /** What is broken is repaired; what is lost for good, somebody says so. From now on nothing goes wrong any more. */
   async heal(): Promise<void> {
     this.#healed = true;
+    this.#disturbances.end();
     this.timeline.add('fault', 'no more faults');
     for (const network of this.#networks.values()) network.heal();
     for (const armed of this.#armed.values()) armed.length = 0;
@@ -216,6 +226,7 @@ export class RunningWorld {
     const part = this.#parts.get(name);
     if (part === undefined || !part.up) return;
     this.timeline.add('fault', `${name} dies`);
+    this.#disturbances.begin(name, backMs);
     part.crash();
     this.#gate?.drop(name);
     this.world.timers.after(backMs, () => this.#start(part));
@@ -260,6 +271,7 @@ export class RunningWorld {
   #addPart(name: string): void {
     const network = new SimulatedNetwork(this.world, perfectNetwork);
     const clock = this.plan.faults.find((fault) => fault.kind === 'clock' && fault.part === name);
+    if (clock !== undefined) this.#disturbances.begin(name, Number.POSITIVE_INFINITY);
     this.#networks.set(name, network);
     this.#armed.set(name, []);
     this.#parts.set(
@@ -323,6 +335,7 @@ export class RunningWorld {
     if (due < 0 || part === undefined) return;
     const [pause] = this.#armedPauses.splice(due, 1);
     this.timeline.add('fault', `${name} stands still`);
+    this.#disturbances.begin(name, pause?.forMs ?? 0);
     part.pause();
     this.world.timers.after(pause?.forMs ?? 0, () => {
       this.timeline.add('fault', `${name} goes on`);

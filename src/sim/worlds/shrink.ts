@@ -18,13 +18,17 @@ const mostRuns = 200;
 export async function shrink(found: Failure, run: (plan: Plan) => Promise<Outcome> = runPlan): Promise<Failure> {
   let best = found;
   let runs = 0;
+  const attempt = (plan: Plan): Promise<Outcome> => {
+    runs++;
+    return run(plan);
+  };
   const isSame = ({ violation }: Outcome): boolean => violation?.invariant === found.outcome.violation?.invariant;
-  const takesFaults = found.plan.faults.length > 0 && !isSame(await run({ ...found.plan, faults: [] }));
+  const takesFaults = found.plan.faults.length > 0 && !isSame(await attempt({ ...found.plan, faults: [] }));
   /** Whether the same breaks in this world, which is the best then. */
   const breaks = async (plan: Plan): Promise<boolean> => {
-    if (runs++ >= mostRuns) return false;
-    const outcome = await run(plan);
-    if (!isSame(outcome) || (takesFaults && isSame(await run({ ...plan, faults: [] })))) return false;
+    if (runs >= mostRuns || (takesFaults && plan.faults.length === 0)) return false;
+    const outcome = await attempt(plan);
+    if (!isSame(outcome) || (takesFaults && isSame(await attempt({ ...plan, faults: [] })))) return false;
     best = { plan, outcome };
     return true;
   };
