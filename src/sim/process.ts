@@ -16,7 +16,10 @@ export class SimulatedProcess implements World {
   readonly timers: World['timers'];
   readonly #world: World;
   #alive = true;
-  #paused: { readonly inAnyOrder: (() => void)[]; readonly inOrder: (() => void)[] } | undefined;
+  /** While it is paused: what is to happen when it goes on, in any order. */
+  #paused: (() => void)[] | undefined;
+  /** What streams have brought meanwhile, and until that is heard: in order. */
+  readonly #news: (() => void)[] = [];
 
   constructor(world: World, name: string) {
     this.name = name;
@@ -40,21 +43,21 @@ export class SimulatedProcess implements World {
   }
 
   pause(): void {
-    this.#paused ??= { inAnyOrder: [], inOrder: [] };
+    this.#paused ??= [];
   }
 
   /** What has waited happens now, in whatever order; but streams deliver in theirs. */
   resume(): void {
     const held = this.#paused;
     this.#paused = undefined;
-    for (const callback of held?.inAnyOrder ?? []) this.#world.timers.soon(callback);
-    if (held !== undefined && held.inOrder.length > 0) this.#world.timers.soon(() => held.inOrder.forEach((callback) => callback()));
+    for (const callback of held ?? []) this.#world.timers.soon(callback);
+    if (this.#news.length > 0) this.#world.timers.soon(() => this.#hear());
   }
 
   /** Something outside has answered. */
   async whileAwake<T>(value: T): Promise<T> {
-    const { inAnyOrder } = this.#paused ?? {};
-    if (inAnyOrder !== undefined) await new Promise<void>((resolve) => inAnyOrder.push(resolve));
+    const paused = this.#paused;
+    if (paused !== undefined) await new Promise<void>((resolve) => paused.push(resolve));
     return this.#alive ? value : await never();
   }
 
@@ -77,13 +80,21 @@ export class SimulatedProcess implements World {
   }
 
   #run(callback: () => void): void {
-    if (this.#paused !== undefined) this.#paused.inAnyOrder.push(() => this.#run(callback));
+    if (this.#paused !== undefined) this.#paused.push(() => this.#run(callback));
     else if (this.#alive) callback();
   }
 
+  /** What comes while older news wait to be heard waits behind them. */
   #deliver(callback: () => void): void {
-    if (this.#paused !== undefined) this.#paused.inOrder.push(() => this.#deliver(callback));
+    if (this.#paused !== undefined || this.#news.length > 0) this.#news.push(callback);
     else if (this.#alive) callback();
+  }
+
+  #hear(): void {
+    while (this.#paused === undefined && this.#alive && this.#news.length > 0) {
+      this.#news[0]?.();
+      this.#news.shift();
+    }
   }
 }
 
