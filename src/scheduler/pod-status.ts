@@ -2,6 +2,7 @@ import type { Pod, PodCondition } from '../api/generated/types.ts';
 import { podKind } from '../api/kinds/workloads/pod.ts';
 import type { Client, Result } from '../machinery/client.ts';
 import type { World } from '../world/world.ts';
+import { patiently } from './patiently.ts';
 
 /** What the scheduler has to say in a pod's status. Absent: nothing new. */
 export interface StatusChange {
@@ -41,13 +42,5 @@ export async function writeStatus(
   const body = statusPatch(pod, change, world.clock.now());
   if (body === undefined) return { ok: true, value: undefined };
   const { namespace, name = '' } = pod.metadata;
-  for (let tries = 1; ; tries++) {
-    const result = await client.patch(podKind, { namespace, name }, { type: 'strategic', body }, { subresource: 'status' });
-    if (result.ok || tries === mostTries || !isPassing(result.reason)) return result;
-    await new Promise<void>((resolve) => void world.timers.after(retryMs * 2 ** tries, resolve));
-  }
+  return await patiently(() => client.patch(podKind, { namespace, name }, { type: 'strategic', body }, { subresource: 'status' }), world);
 }
-
-const isPassing = (reason: string): boolean => reason === 'unreachable' || reason === 'overloaded' || reason === 'conflict' || reason === 'failed';
-const mostTries = 5;
-const retryMs = 50;

@@ -111,7 +111,10 @@ export function goingVolume(volume: Volume, sight: Sight): Story | undefined {
   const claim = volume.claim?.key ?? '';
   const users = isUsedBy(volume, sight.claim(claim)) ? [`claim ${claim}`] : [];
   const decision = decideProtection({ object, users }, volumeFinalizer);
-  if (!decision.reasons.some(({ code }) => code === 'InUse')) return lastFinalizers(object, volumeFinalizer, 'no claim is bound to it any more');
+  if (!decision.reasons.some(({ code }) => code === 'InUse')) {
+    const isClaimUnknown = volume.claim !== undefined && volume.claim.uid !== '' && !sight.sees('claims');
+    return lastFinalizers(object, volumeFinalizer, isClaimUnknown ? `whether claim ${claim} takes it could not be looked at` : 'no claim is bound to it');
+  }
   return {
     verdict: 'stuck',
     code: 'DeletionBlockedByClaim',

@@ -1,9 +1,11 @@
 /** The storage controllers, running, on the real registry, in simulated time. */
 import { describe, expect, test } from 'vitest';
+import { ApiError } from '../../src/api/status.ts';
 import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
 import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
 import { eventKind } from '../../src/api/kinds/event.ts';
+import type { Transport, TransportRequest } from '../../src/machinery/transport.ts';
 import { badNetwork, perfectNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
 import { seeds } from '../../src/sim/seeds.ts';
 import { SimulatedProcess } from '../../src/sim/process.ts';
@@ -56,6 +58,25 @@ test('a claim that is not given a new volume after all gets the one that came me
     await createVolume(cluster, 'first', '2Gi');
     await world.sleep(10_000);
     expect(await look(cluster)).toEqual(['pv/first Bound large', 'pv/second Bound small', 'pvc/large Bound first', 'pvc/small Bound second']);
+  }));
+
+test('a new volume does not wait for a claim that the server will not let have it', () =>
+  simulate(1, async (world) => {
+    const cluster = await startStorageCluster(world, 'transaction');
+    const isForFirst = ({ path, body }: TransportRequest) => /volumebindings/.test(path) && JSON.stringify(body?.object).includes('"name":"first"');
+    const refusing: Transport = {
+      watch: (request, sink) => cluster.transport.watch(request, sink),
+      send: async (request) => (isForFirst(request) ? { type: 'failed', error: new ApiError(403, 'Forbidden', 'no') } : await cluster.transport.send(request)),
+    };
+    for (const name of ['first', 'second']) {
+      await createClaim(cluster, name, '1Gi');
+      await world.sleep(2000);
+    }
+    runStorage({ ...cluster, transport: refusing }, world);
+    await world.sleep(1000);
+    await createVolume(cluster, 'vol', '1Gi');
+    await world.sleep(60_000);
+    expect(await look(cluster)).toEqual(['pv/vol Bound second', 'pvc/first Pending', 'pvc/second Bound vol']);
   }));
 
 describe.each(['transaction', 'plain'] as const)('%s', (mode) => {

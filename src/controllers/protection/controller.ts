@@ -1,13 +1,13 @@
 import type { PersistentVolume, PersistentVolumeClaim, Pod, VolumeAttributesClass } from '../../api/generated/types.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
+import { readClaim } from '../../domain/volumes/claim.ts';
+import { isKeptByProvisioner, readVolume } from '../../domain/volumes/volume.ts';
 import { type Change, keyOf } from '../../machinery/cache.ts';
 import type { Client, Result } from '../../machinery/client.ts';
 import type { Informers } from '../../machinery/informers.ts';
 import { LiveLists } from '../../machinery/live-lists.ts';
 import { type Controller, type Source, source } from '../../machinery/loop.ts';
-import { readClaim } from '../../domain/volumes/claim.ts';
-import { isKeptByProvisioner, readVolume } from '../../domain/volumes/volume.ts';
 import { type Action, perform } from './actions.ts';
 import { decideProtection, type Snapshot } from './decide.ts';
 import { attributesClassesOfClaim, attributesClassesOfVolume, claimKeysOf, isAwaitedBy, isUsedBy, usesClaim } from './usage.ts';

@@ -69,13 +69,26 @@ export function volumeBinder(options: BinderOptions): Controller<BinderKey, Bind
       if (snapshot.type === 'claim' && decision.reasons.some(({ next }) => next === 'provisioner')) options.toMake.ring(snapshot.claim.key);
       return decision;
     },
-    perform: async (action) => {
+    perform: async (action, key) => {
       say(() => begun(action));
-      const outcome = await binder.perform(action);
+      const outcome = await binder.perform(action, key);
       if (outcome === 'done') say(() => done(action));
       return outcome;
     },
   };
+}
+
+/** A write that gives a volume away, or not: whose turn it is, who is to have the volume, and what comes of it. */
+interface Giving {
+  readonly key: BinderKey;
+  readonly taker: string | undefined;
+  readonly outcome: Promise<Outcome>;
+}
+
+/** The claim that is to have the volume which an action writes, if any. */
+function takerIn(action: BinderAction, key: BinderKey): string | undefined {
+  if (action.do === 'bind') return keyOf(action.claim.metadata);
+  return key.startsWith('pvc/') ? key.slice('pvc/'.length) : undefined;
 }
 
 class VolumeBinder {
@@ -84,8 +97,8 @@ class VolumeBinder {
   readonly #options: BinderOptions;
   readonly #writer: ObjectWriter;
   readonly #offers = new Offers();
-  /** Volumes that are being given away: in whose turn. */
-  readonly #turns = new Map<string, BinderKey>();
+  /** By the names of volumes: the claims that the server would not let have them. */
+  readonly #refused = new Map<string, Set<string>>();
   readonly #podsByClaim: Index<Parameters<typeof claimsOfPod>[0]>;
   readonly #classes: { get(ref: { name: string }): StorageClass | undefined; list(): Iterable<StorageClass> };
   readonly #seenByClaims: Seen;
@@ -117,6 +130,7 @@ class VolumeBinder {
   *volumeChanged({ before, after }: Change<PersistentVolume>): Generator<BinderKey> {
     const { view } = this.#options;
     const name = (after ?? before)?.metadata.name ?? '';
+    this.#refused.delete(name);
     yield volumeKey(name);
     for (const object of [before, after]) {
       const ref = object?.spec.claimRef;
@@ -160,7 +174,7 @@ class VolumeBinder {
     const isNew = volume !== undefined && this.#isNew(volume);
     const isFree = volume !== undefined && (isNew || view.isOnOffer(volume)) && !waitsForConsumer(this.#classes.get({ name: volume.className }));
     const before = this.#offers.claimFor(name);
-    const claim = isFree ? this.#offers.make(volume, view.waiting.candidatesFor(volume)) : undefined;
+    const claim = isFree ? this.#offers.make(volume, this.#candidatesFor(volume)) : undefined;
     if (!isFree) this.#offers.withdraw(name);
     if (claim !== undefined && !isNew) yield claimKey(claim.key);
     if (before !== undefined && before !== claim?.key && before !== volume?.claim?.key) yield claimKey(before);
@@ -191,25 +205,22 @@ class VolumeBinder {
   /** From the decision until the volume's write is answered, passes that run beside this one leave the volume alone. */
   hold(snapshot: BinderSnapshot, actions: readonly BinderAction[]): void {
     for (const action of actions) {
-      const taker = snapshot.type === 'claim' ? snapshot.claim.key : action.do === 'bind' ? keyOf(action.claim.metadata) : undefined;
       const given = action.do === 'bind' ? action.volume : action.do === 'update' && action.object.kind === 'PersistentVolume' ? action.object : undefined;
-      if (given === undefined || taker === undefined) continue;
-      const name = given.metadata.name ?? '';
-      this.#options.view.beingGiven.set(name, taker);
-      this.#turns.set(name, snapshot.type === 'claim' ? claimKey(taker) : volumeKey(name));
+      const taker = takerIn(action, snapshot.type === 'claim' ? claimKey(snapshot.claim.key) : volumeKey(snapshot.volume.name));
+      if (given !== undefined && taker !== undefined) this.#options.view.beingGiven.set(given.metadata.name ?? '', taker);
     }
   }
 
-  /** Without `async`: what is performed thousands of times a second is a promise already. */
-  perform(action: BinderAction): Promise<Outcome> {
+  /** Without `async`: what is performed thousands of times a second is a promise already. `key`: whose turn it is. */
+  perform(action: BinderAction, key: BinderKey): Promise<Outcome> {
     switch (action.do) {
       case 'bind':
-        return this.#releasing(action.volume, this.#bindTogether(action));
+        return this.#releasing(action.volume, { key, taker: takerIn(action, key), outcome: this.#bindTogether(action) });
       case 'create':
       case 'update':
       case 'updateStatus':
       case 'delete':
-        return this.#releasing(action.object, this.#writer.perform(action));
+        return this.#releasing(action.object, { key, taker: takerIn(action, key), outcome: this.#writer.perform(action) });
       case 'confirmClaimGone':
         return confirmGone(this.#options.client, persistentVolumeClaimKind, action.claim);
       case 'tell':
@@ -223,17 +234,31 @@ class VolumeBinder {
    * it over meanwhile have to be called back. Whoever's turn it was comes back by itself, and not at once: a write that the
    * server always refuses would keep both busy.
    */
-  async #releasing({ kind, metadata }: { readonly kind: string; readonly metadata: { readonly name?: string } }, outcome: Promise<Outcome>): Promise<Outcome> {
+  async #releasing({ kind, metadata }: PersistentVolume | PersistentVolumeClaim, { key, taker, outcome }: Giving): Promise<Outcome> {
     const name = metadata.name ?? '';
+    let end: Outcome | undefined;
     try {
-      return await outcome;
+      return (end = await outcome);
     } finally {
-      const turn = this.#turns.get(name);
-      if (kind === 'PersistentVolume' && this.#options.view.beingGiven.delete(name)) {
-        this.#turns.delete(name);
-        for (const key of this.#offer(name)) if (key !== turn) this.bell.ring(key);
+      const { beingGiven } = this.#options.view;
+      if (kind === 'PersistentVolume' && taker !== undefined && beingGiven.get(name) === taker) {
+        beingGiven.delete(name);
+        if (typeof end === 'object') this.#refuse(name, taker);
+        for (const woken of this.#offer(name)) if (woken !== key) this.bell.ring(woken);
       }
     }
+  }
+
+  /** The server may never let the claim have the volume: until the volume changes, others are asked. */
+  #refuse(volumeName: string, claim: string): void {
+    if (this.#options.view.volumes.get(volumeName) === undefined) return;
+    const refused = this.#refused.get(volumeName) ?? new Set();
+    this.#refused.set(volumeName, refused.add(claim));
+  }
+
+  *#candidatesFor(volume: Volume): Generator<Claim> {
+    const refused = this.#refused.get(volume.name);
+    for (const claim of this.#options.view.waiting.candidatesFor(volume)) if (refused?.has(claim.key) !== true) yield claim;
   }
 
   async #bindTogether(pair: Bind): Promise<Outcome> {

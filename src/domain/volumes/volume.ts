@@ -88,7 +88,7 @@ export function pointsAt({ claim: pointer }: Volume, claim: Claim): boolean {
 }
 
 /**
- * Bound on its own side, or made for this claim and kept by its provisioner, and deleted by somebody before the claim took it. Such a volume does not go as
+ * Bound on its own side, or made for this claim and kept by its provisioner. If somebody deletes such a volume before the claim has taken it, it does not go as
  * long as the claim exists; if the claim did not take it either, both would wait for ever, as in Kubernetes (v1.36.4).
  */
 export const isHalfGiven = (volume: Volume, claim: Claim): boolean =>

@@ -270,11 +270,8 @@ class PodVolumes implements Stages {
     return why === undefined ? undefined : failed(name, why);
   }
 
-  /** All but those that this pod has bound itself just now: that was a write, which does not happen to another claim. */
   #claimsToConfirm({ bindings, provisions }: Plan): readonly ClaimToConfirm[] {
-    const isJustNow = this.#desk.bindsTogether && provisions.length === 0;
-    const others = bindings.filter(({ assumed }) => !isJustNow || assumed === undefined);
-    return [...this.#ask.bound, ...others, ...provisions].map(({ claim }) => claim);
+    return [...this.#ask.bound, ...bindings, ...provisions].map(({ claim }) => claim);
   }
 
   #fulfil(plan: Plan, hands: Hands): Promise<string | undefined> {

@@ -17,6 +17,7 @@ import type { Volume } from '../../domain/volumes/volume.ts';
 import type { Result } from '../../machinery/client.ts';
 import type { Cancel } from '../../world/world.ts';
 import type { AbortReason, Hands, PodInfo } from '../framework.ts';
+import { patiently } from '../patiently.ts';
 import type { Bells } from './bells.ts';
 import { bellsOf, type Plan, type PlannedBinding, type PlannedProvision, type PlanSight, progressOf, withSelectedNode } from './plan.ts';
 import { isBound } from './pod-claims.ts';
@@ -36,15 +37,19 @@ export type ClaimToConfirm = Pick<Claim, 'key' | 'uid' | 'name'>;
  * Asks the server whether claims are bound, and the same as when they were looked at. What is known of them may be old, and until the pod has a node nothing
  * protects them: it could be sent to a node for a claim that was deleted and made anew. Nobody chooses a node for the new one then, and the pod waits for ever.
  */
-export async function confirm(claims: readonly ClaimToConfirm[], { client }: Hands): Promise<string | undefined> {
-  const answers = claims.map(async ({ key, uid, name }) => {
-    const found = await client.get(persistentVolumeClaimKind, { namespace: key.slice(0, key.indexOf('/')), name });
-    if (!found.ok) return found.error.message;
-    const { metadata, spec } = found.value;
-    const isSame = metadata.uid === uid && metadata.deletionTimestamp === undefined && (spec.volumeName ?? '') !== '';
-    return isSame ? undefined : modified('persistentvolumeclaims', name);
-  });
-  return (await Promise.all(answers)).find((why) => why !== undefined);
+export async function confirm(claims: readonly ClaimToConfirm[], hands: Hands): Promise<string | undefined> {
+  const { signal } = hands;
+  const calledOff = new Promise<readonly string[]>((resolve) => signal.addEventListener('abort', () => resolve([cancelled]), { once: true }));
+  const answers = await Promise.race([calledOff, Promise.all(claims.map((claim) => whyOther(claim, hands)))]);
+  return signal.aborted ? cancelled : answers.find((why) => why !== undefined);
+}
+
+async function whyOther({ key, uid, name }: ClaimToConfirm, { client, world }: Hands): Promise<string | undefined> {
+  const found = await patiently(() => client.get(persistentVolumeClaimKind, { namespace: key.slice(0, key.indexOf('/')), name }), world);
+  if (!found.ok) return found.error.message;
+  const { metadata, spec } = found.value;
+  const isSame = metadata.uid === uid && metadata.deletionTimestamp === undefined && (spec.volumeName ?? '') !== '';
+  return isSame ? undefined : modified('persistentvolumeclaims', name);
 }
 
 /** Undefined: the pod has its volumes. Else why not, in Kubernetes' words. */
@@ -104,8 +109,7 @@ class PreBind {
 
   #whyOver(): { readonly failed: string } | undefined {
     const { signal } = this.#options.hands;
-    if (signal.aborted)
-      return { failed: signal.reason === podGone ? `pod does not exist any more: pod "${this.#options.pod.name}" not found` : 'context canceled' };
+    if (signal.aborted) return { failed: signal.reason === podGone ? `pod does not exist any more: pod "${this.#options.pod.name}" not found` : cancelled };
     return this.#leftMs() <= 0 ? { failed: 'context deadline exceeded' } : undefined;
   }
 
@@ -187,6 +191,8 @@ class PreBind {
     return 'done';
   }
 }
+
+const cancelled = 'context canceled';
 
 type Attempt = 'done' | { readonly failed: string; readonly isConflict: boolean };
 

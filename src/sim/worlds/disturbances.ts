@@ -5,7 +5,10 @@ const groups = ['controllers', 'scheduler'] as const;
 /** Whose troubles are everybody's. */
 export const everybody = 'server';
 
-/** When something was last in the way of the programs that decide: who hears little cannot be blamed for what they do not know. */
+/**
+ * When something was last in the way of the programs that decide: who hears little cannot be blamed for what they do not know. Who of two leads is not looked
+ * at: trouble of either counts.
+ */
 export class Disturbances {
   readonly #until = { controllers: Number.NEGATIVE_INFINITY, scheduler: Number.NEGATIVE_INFINITY };
   readonly #now: () => number;
