@@ -13,6 +13,17 @@ const none = 'kubernetes.io/no-provisioner';
 const hostPath = 'kubernetes.io/host-path';
 const inDefault = (name: string) => ({ namespace: 'default', name });
 
+/** The claim `data` of the pod `old`, on the node n1; the scheduler that saw to it is gone. */
+async function boundForEarlierPod(cluster: VolumeCluster): Promise<void> {
+  const first = cluster.schedule('first');
+  await cluster.class(hostPath);
+  await cluster.node('n1', 'a');
+  await cluster.claim('data');
+  await cluster.pod('old', 'data');
+  await cluster.world.sleep(5_000);
+  first.kill();
+}
+
 describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
   const bindsVolume = mode === 'transaction' ? /volumebindings/ : /persistentvolumes\//;
 
@@ -127,13 +138,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
   test('a claim is deleted and made anew before the scheduler hears of it: the next pod waits for the volume of the new one', () =>
     simulate(1, async (world) => {
       const cluster = await VolumeCluster.start(world, mode);
-      const first = cluster.schedule('first');
-      await cluster.class(hostPath);
-      await cluster.node('n1', 'a');
-      await cluster.claim('data');
-      await cluster.pod('old', 'data');
-      await world.sleep(5_000);
-      first.kill();
+      await boundForEarlierPod(cluster);
       // It still learns from its first list that the claim is bound.
       const { through, letGo } = deafTo(/persistentvolumeclaims/);
       cluster.schedule('second', through);
@@ -157,13 +162,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
         await cluster.dropClaim('data');
         await cluster.claim('data');
       };
-      const first = cluster.schedule('first');
-      await cluster.class(hostPath);
-      await cluster.node('n1', 'a');
-      await cluster.claim('data');
-      await cluster.pod('old', 'data');
-      await world.sleep(5_000);
-      first.kill();
+      await boundForEarlierPod(cluster);
       await cluster.client.delete(podKind, inDefault('old'), { gracePeriodSeconds: 0 });
       await cluster.claim('fresh');
       // Right before the node is noted on the claim that has no volume yet.

@@ -6,20 +6,16 @@ import { persistentVolumeClaimKind } from '../../api/kinds/persistent-volume-cla
 import { persistentVolumeKind } from '../../api/kinds/persistent-volume.ts';
 import { volumeAttributesClassKind } from '../../api/kinds/volume-attributes-class.ts';
 import { podKind } from '../../api/kinds/workloads/pod.ts';
-import { createClient, type Result } from '../../machinery/client.ts';
+import { createClient } from '../../machinery/client.ts';
 import { Informers } from '../../machinery/informers.ts';
 import { runController } from '../../machinery/loop.ts';
+import { ok } from '../../sim/cluster/cluster.ts';
 import { simulate } from '../../sim/world.ts';
 import { volumeProtection } from './controller.ts';
 
 const own = 'kubernetes.io/pv-protection';
 const provisioners = 'external-provisioner.volume.kubernetes.io/finalizer';
 const kinds = { pod: podKind, claim: persistentVolumeClaimKind, volume: persistentVolumeKind, attributesClass: volumeAttributesClassKind };
-
-const ok = <T>(result: Result<T>): T => {
-  if (!result.ok) throw result.error;
-  return result.value;
-};
 
 test.each([
   { what: 'stays protected until the claim has taken it', asked: '1Gi', hears: true, left: [provisioners, own] },
