@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ConfigMap } from '../api/generated/types.ts';
+import type { Stored, StoredMeta } from '../api/stored.ts';
 import { Prng } from '../sim/prng.ts';
 import { SimulatedWorld } from '../sim/world.ts';
 import { Cache, type Change, ownerUids } from './cache.ts';
 
 const { log } = new SimulatedWorld(0);
 const newCache = () => new Cache<ConfigMap>({ log });
-const at = (name: string, revision: number, more: Partial<ConfigMap['metadata']> = {}): ConfigMap => ({
+const at = (name: string, revision: number, more: Partial<StoredMeta> = {}): Stored<ConfigMap> => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { namespace: 'default', name, uid: `${name}-1`, resourceVersion: String(revision), ...more },
@@ -172,7 +173,7 @@ test('answers and events in any interleaving: own writes are read, and the end i
           const entry = history[delivered++];
           if (entry?.type === 'put') cache.observe(entry.object);
           else if (entry !== undefined) cache.observeDeleted(entry.object);
-          if (entry !== undefined) cache.advance(entry.object.metadata.resourceVersion ?? '');
+          if (entry !== undefined) cache.advance(entry.object.metadata.resourceVersion);
         } else if (answers.length > 0) {
           const [answer] = answers.splice(prng.below(answers.length), 1);
           if (answer !== undefined) give(cache, answer, history.slice(0, made));
@@ -184,7 +185,7 @@ test('answers and events in any interleaving: own writes are read, and the end i
   );
 });
 
-type Entry = { readonly type: 'put' | 'delete'; readonly object: ConfigMap };
+type Entry = { readonly type: 'put' | 'delete'; readonly object: Stored<ConfigMap> };
 
 function randomHistory(prng: Prng, length: number): Entry[] {
   const live = new Map<string, string>();
@@ -204,7 +205,7 @@ function randomHistory(prng: Prng, length: number): Entry[] {
 
 /** Hands an answer to the cache and checks that it shows: no older state of that object may be seen from now on. */
 function give(cache: Cache<ConfigMap>, { type, object }: Entry, made: readonly Entry[]): void {
-  const { name = '', uid = '', resourceVersion = '' } = object.metadata;
+  const { name, uid, resourceVersion } = object.metadata;
   if (type === 'put') cache.written(object);
   else cache.removed({ namespace: 'default', name, uid });
   const seen = cache.get({ namespace: 'default', name });

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../api/object.ts';
+import type { Stored } from '../api/stored.ts';
 import type { Cancel, Log } from '../world/world.ts';
 import type { Gone, Ref } from './client.ts';
 import { isNewer } from './revision.ts';
@@ -23,7 +24,7 @@ import { isNewer } from './revision.ts';
  * - Listeners are told of every change, once, in order, after the cache and its indexes have it.
  */
 export class Cache<T extends KubeObject> {
-  readonly #objects = new Map<string, T>();
+  readonly #objects = new Map<string, Stored<T>>();
   readonly #indexes: Index<T>[] = [];
   readonly #listeners = new Set<Listener<T>>();
   /** uids that our own writes removed while the informer still has news of them to come; each with the last revision it was known at. */
@@ -41,20 +42,20 @@ export class Cache<T extends KubeObject> {
     this.#selects = options.selects ?? (() => true);
   }
 
-  get(ref: Ref): T | undefined {
+  get(ref: Ref): Stored<T> | undefined {
     return this.#objects.get(keyOf(ref));
   }
 
   /** 'namespace/name', or 'name' of a cluster-scoped object. */
-  getKey(key: string): T | undefined {
+  getKey(key: string): Stored<T> | undefined {
     return this.#objects.get(key);
   }
 
-  list(): Iterable<T> {
+  list(): Iterable<Stored<T>> {
     return this.#objects.values();
   }
 
-  inNamespace(namespace: string): readonly T[] {
+  inNamespace(namespace: string): readonly Stored<T>[] {
     return this.#namespaces().get(namespace);
   }
 
@@ -76,7 +77,7 @@ export class Cache<T extends KubeObject> {
   }
 
   /** `valuesOf` must be a function of the object alone. Whoever asks for an index by the same function shares it. */
-  addIndex(valuesOf: (object: T) => readonly string[]): Index<T> {
+  addIndex(valuesOf: (object: Stored<T>) => readonly string[]): Index<T> {
     const known = this.#indexes.find((index) => index.isBy(valuesOf));
     if (known !== undefined) return known;
     const index = new Index(valuesOf);
@@ -93,13 +94,13 @@ export class Cache<T extends KubeObject> {
   }
 
   /** From the informer: the object exists, in this state. */
-  observe(object: T): void {
+  observe(object: Stored<T>): void {
     if (this.#removed.has(uidOf(object))) return;
     this.#forward(object);
   }
 
   /** From the informer: the object was deleted, at the revision that it carries. */
-  observeDeleted(object: T): void {
+  observeDeleted(object: Stored<T>): void {
     this.#removed.delete(uidOf(object));
     const key = keyOf(object.metadata);
     const known = this.#objects.get(key);
@@ -134,7 +135,7 @@ export class Cache<T extends KubeObject> {
   }
 
   /** From the client: its write was answered with this object. */
-  written(object: T): void {
+  written(object: Stored<T>): void {
     if (this.#removed.has(uidOf(object))) return;
     if (this.#position !== undefined && isNewer(this.#position, revisionOf(object))) return;
     if (this.#selects(object)) this.#forward(object);
@@ -151,20 +152,20 @@ export class Cache<T extends KubeObject> {
     if (isKnown) this.#change(key, known, undefined);
   }
 
-  #forward(object: T): void {
+  #forward(object: Stored<T>): void {
     const key = keyOf(object.metadata);
     const known = this.#objects.get(key);
     if (known === undefined || isNewer(revisionOf(object), revisionOf(known))) this.#change(key, known, object);
   }
 
   /** Our own write took the object out of what this cache selects. */
-  #dropOutdated(object: T): void {
+  #dropOutdated(object: Stored<T>): void {
     const key = keyOf(object.metadata);
     const known = this.#objects.get(key);
     if (known !== undefined && isNewer(revisionOf(object), revisionOf(known))) this.#change(key, known, undefined);
   }
 
-  #change(key: string, before: T | undefined, after: T | undefined): void {
+  #change(key: string, before: Stored<T> | undefined, after: Stored<T> | undefined): void {
     if (after === undefined) this.#objects.delete(key);
     else this.#objects.set(key, after);
     for (const index of this.#indexes) index.change(key, before, after);
@@ -183,29 +184,29 @@ export class Cache<T extends KubeObject> {
 }
 
 /** Both are there: the object changed, or another object of that name took its place (then the uids differ). */
-export interface Change<T> {
-  readonly before: T | undefined;
-  readonly after: T | undefined;
+export interface Change<T extends KubeObject> {
+  readonly before: Stored<T> | undefined;
+  readonly after: Stored<T> | undefined;
 }
 
-export type Listener<T> = (change: Change<T>) => void;
+export type Listener<T extends KubeObject> = (change: Change<T>) => void;
 
 const none: readonly string[] = [];
 
 /** Objects by the values that a function finds in them. Where a value has one object, as most have, it is kept without a map of its own. */
 export class Index<T extends KubeObject> {
-  readonly #valuesOf: (object: T) => readonly string[];
-  readonly #buckets = new Map<string, T | Map<string, T>>();
+  readonly #valuesOf: (object: Stored<T>) => readonly string[];
+  readonly #buckets = new Map<string, Stored<T> | Map<string, Stored<T>>>();
 
-  constructor(valuesOf: (object: T) => readonly string[]) {
+  constructor(valuesOf: (object: Stored<T>) => readonly string[]) {
     this.#valuesOf = valuesOf;
   }
 
-  isBy(valuesOf: (object: T) => readonly string[]): boolean {
+  isBy(valuesOf: (object: Stored<T>) => readonly string[]): boolean {
     return this.#valuesOf === valuesOf;
   }
 
-  get(value: string): readonly T[] {
+  get(value: string): readonly Stored<T>[] {
     const bucket = this.#buckets.get(value);
     if (bucket === undefined) return [];
     return bucket instanceof Map ? [...bucket.values()] : [bucket];
@@ -215,7 +216,7 @@ export class Index<T extends KubeObject> {
     return this.#buckets.has(value);
   }
 
-  change(key: string, before: T | undefined, after: T | undefined): void {
+  change(key: string, before: Stored<T> | undefined, after: Stored<T> | undefined): void {
     const from = before === undefined ? none : this.#valuesOf(before);
     const to = after === undefined ? none : this.#valuesOf(after);
     // Mostly an object stays where it is: its bucket is not to be thrown away and made again.
@@ -223,7 +224,7 @@ export class Index<T extends KubeObject> {
     if (after !== undefined) for (const value of to) this.#put(value, key, after);
   }
 
-  #put(value: string, key: string, object: T): void {
+  #put(value: string, key: string, object: Stored<T>): void {
     const bucket = this.#buckets.get(value);
     if (bucket instanceof Map) {
       bucket.set(key, object);
@@ -255,6 +256,6 @@ export function keyOf(ref: { readonly namespace?: string | undefined; readonly n
 /** Enough for what a client can delete while its informer lags behind; beyond it, late news may show an object again for a moment. */
 const removedLimit = 10_000;
 
-const uidOf = (object: KubeObject): string => object.metadata.uid ?? '';
-const revisionOf = (object: KubeObject): string => object.metadata.resourceVersion ?? '0';
+const uidOf = (object: Stored): string => object.metadata.uid;
+const revisionOf = (object: Stored): string => object.metadata.resourceVersion;
 const firstKey = (map: ReadonlyMap<string, unknown>): string => map.keys().next().value ?? '';

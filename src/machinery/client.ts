@@ -3,6 +3,7 @@ import { type VolumeBinding, volumeBindingKind, volumeBindingsPath } from '../ap
 import { persistentVolumeClaimKind } from '../api/kinds/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../api/kinds/persistent-volume.ts';
 import type { KubeObject } from '../api/object.ts';
+import type { Stored } from '../api/stored.ts';
 import { ApiError, statusErrors } from '../api/status.ts';
 import { type Failure, failure, type Result } from './result.ts';
 import type { Answer, Fence, ListMeta, Stream, StreamSink, Transport, TransportRequest } from './transport.ts';
@@ -85,7 +86,7 @@ export type Deletion<T> = { readonly type: 'gone' } | { readonly type: 'pending'
 
 /** Sees each successful write. */
 export interface WriteObserver {
-  written(kind: Resource, object: KubeObject): void;
+  written(kind: Resource, object: Stored): void;
   removed(kind: Resource, gone: Gone): void;
 }
 
@@ -124,25 +125,25 @@ export class Client {
     this.#fence = options.fence;
   }
 
-  async get<T extends KubeObject>(kind: Kind<T>, ref: Ref, options: GetOptions = {}): Promise<Result<T>> {
+  async get<T extends KubeObject>(kind: Kind<T>, ref: Ref, options: GetOptions = {}): Promise<Result<Stored<T>>> {
     if (!isPathSegment(ref.name)) return failure(statusErrors.notFound(kind, ref.name));
     const query = queryOf({ resourceVersion: options.resourceVersion });
     return expectObject(await this.#transport.send({ method: 'GET', path: pathOf(kind, ref), query }));
   }
 
   /** One page, or everything if there is no limit. */
-  async list<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}): Promise<Result<List<T>>> {
+  async list<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}): Promise<Result<List<Stored<T>>>> {
     const query = queryOf({ ...selectors(options), ...pageOf(options) });
     return expectList(await this.#transport.send({ method: 'GET', path: collectionPath(kind, options.namespace), query }));
   }
 
-  watch<T extends KubeObject>(kind: Kind<T>, options: WatchOptions, sink: StreamSink<T>): Stream {
+  watch<T extends KubeObject>(kind: Kind<T>, options: WatchOptions, sink: StreamSink<Stored<T>>): Stream {
     const { resourceVersion, timeoutSeconds } = options;
     const query = queryOf({ watch: 'true', allowWatchBookmarks: 'true', ...selectors(options), resourceVersion, timeoutSeconds });
     return this.#transport.watch({ method: 'GET', path: collectionPath(kind, options.namespace), query }, sink);
   }
 
-  create<T extends KubeObject>(kind: Kind<T>, object: Draft<T>, options: WriteOptions = {}): Promise<Result<T>> {
+  create<T extends KubeObject>(kind: Kind<T>, object: Draft<T>, options: WriteOptions = {}): Promise<Result<Stored<T>>> {
     const path = collectionPath(kind, object.metadata?.namespace);
     return this.#write(kind, { method: 'POST', path, query: writeQuery(options), body: json({ ...object, ...typeOf(kind) }) }, options);
   }
@@ -165,12 +166,12 @@ export class Client {
   }
 
   /** With metadata.resourceVersion: only if nobody else wrote meanwhile. */
-  update<T extends KubeObject>(kind: Kind<T>, object: T, options: UpdateOptions = {}): Promise<Result<T>> {
+  update<T extends KubeObject>(kind: Kind<T>, object: T, options: UpdateOptions = {}): Promise<Result<Stored<T>>> {
     const path = subpath(kind, refOf(object), options.subresource);
     return this.#write(kind, { method: 'PUT', path, query: writeQuery(options), body: json({ ...object, ...typeOf(kind) }) }, options);
   }
 
-  updateStatus<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions = {}): Promise<Result<T>> {
+  updateStatus<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions = {}): Promise<Result<Stored<T>>> {
     return this.update(kind, object, { ...options, subresource: 'status' });
   }
 
@@ -192,7 +193,7 @@ export class Client {
     return { ok: true, value: found.value.resources?.some(({ name }) => name === plural) ?? false };
   }
 
-  async patch<T extends KubeObject>(kind: Kind<T>, ref: Ref, patch: Patch, options: UpdateOptions = {}): Promise<Result<T>> {
+  async patch<T extends KubeObject>(kind: Kind<T>, ref: Ref, patch: Patch, options: UpdateOptions = {}): Promise<Result<Stored<T>>> {
     if (!isPathSegment(ref.name)) return failure(statusErrors.notFound(kind, ref.name));
     const query = writeQuery(patch.type === 'apply' ? { ...options, fieldManager: patch.fieldManager } : options);
     if (patch.type === 'apply' && patch.force === true) query.set('force', 'true');
@@ -200,11 +201,11 @@ export class Client {
     return await this.#write(kind, { method: 'PATCH', path: subpath(kind, ref, options.subresource), query, body }, options);
   }
 
-  async delete<T extends KubeObject>(kind: Kind<T>, ref: Ref, options: DeleteOptions = {}): Promise<Result<Deletion<T>>> {
+  async delete<T extends KubeObject>(kind: Kind<T>, ref: Ref, options: DeleteOptions = {}): Promise<Result<Deletion<Stored<T>>>> {
     if (!isPathSegment(ref.name)) return failure(statusErrors.notFound(kind, ref.name));
     const answer = await this.#send({ method: 'DELETE', path: pathOf(kind, ref), query: writeQuery(options), body: json(deleteBody(options)) });
     if (options.dryRun !== true) observeDeletion(answer, { kind, ref, observer: this.#observer });
-    return expectDeletion<T>(answer);
+    return expectDeletion<Stored<T>>(answer);
   }
 
   async deleteCollection<T extends KubeObject>(kind: Kind<T>, selection: Selection = {}, options: DeleteOptions = {}): Promise<Result<undefined>> {
@@ -213,8 +214,8 @@ export class Client {
     return failureOf(answer) ?? { ok: true, value: undefined };
   }
 
-  async #write<T extends KubeObject>(kind: Kind<T>, request: TransportRequest, options: WriteOptions): Promise<Result<T>> {
-    const result = expectObject<T>(await this.#send(request));
+  async #write<T extends KubeObject>(kind: Kind<T>, request: TransportRequest, options: WriteOptions): Promise<Result<Stored<T>>> {
+    const result = expectObject<Stored<T>>(await this.#send(request));
     // A subresource may be answered with something else: a Scale.
     if (result.ok && options.dryRun !== true && result.value.kind === kind.kind) observe(this.#observer, kind, result.value);
     return result;
@@ -307,7 +308,7 @@ function expectDeletion<T extends KubeObject>(answer: Answer): Result<Deletion<T
 function observe(observer: WriteObserver | undefined, kind: Resource, object: KubeObject): void {
   const { uid, deletionTimestamp } = object.metadata;
   // The update that took the last finalizer away has removed the object, although it was answered with it.
-  if (deletionTimestamp === undefined || outlivesDeletion(object)) observer?.written(kind, object);
+  if (deletionTimestamp === undefined || outlivesDeletion(object)) observer?.written(kind, object as Stored);
   else if (uid !== undefined) observer?.removed(kind, { ...refOf(object), uid });
 }
 
@@ -317,7 +318,7 @@ function observeDeletion(answer: Answer, o: { kind: Resource; ref: Ref; observer
     if (uid !== undefined) o.observer?.removed(o.kind, { ...o.ref, uid });
   } else if (answer.type === 'object') {
     const { uid } = answer.object.metadata;
-    if (outlivesDeletion(answer.object)) o.observer?.written(o.kind, answer.object);
+    if (outlivesDeletion(answer.object)) o.observer?.written(o.kind, answer.object as Stored);
     else if (uid !== undefined) o.observer?.removed(o.kind, { ...o.ref, uid });
   }
 }

@@ -1,5 +1,6 @@
 import type { Kind } from '../api/kind.ts';
 import type { KubeObject } from '../api/object.ts';
+import type { Stored } from '../api/stored.ts';
 import type { ApiError } from '../api/status.ts';
 import type { Cancel, Log, World } from '../world/world.ts';
 import { Cache } from './cache.ts';
@@ -85,14 +86,14 @@ export class Informer<T extends KubeObject> {
       case 'wait':
         return this.#wait(effect.failures);
       case 'observe':
-        for (const item of effect.items) this.cache.observe(item as T);
+        for (const item of effect.items) this.cache.observe(item as Stored<T>);
         return;
       case 'finish-list':
         return this.#finishList(effect.uids, effect.revision);
       case 'apply':
         for (const event of effect.events) {
-          if (event.type === 'DELETED') this.cache.observeDeleted(event.object as T);
-          else if (event.type !== 'BOOKMARK') this.cache.observe(event.object as T);
+          if (event.type === 'DELETED') this.cache.observeDeleted(event.object as Stored<T>);
+          else if (event.type !== 'BOOKMARK') this.cache.observe(event.object as Stored<T>);
         }
         return this.cache.advance(effect.latest);
     }

@@ -1,13 +1,14 @@
 /** Lists from the server itself, for questions that a cache cannot answer because it may be behind. */
 import type { Kind } from '../api/kind.ts';
 import type { KubeObject } from '../api/object.ts';
+import type { Stored } from '../api/stored.ts';
 import type { Client, Result, Selection } from './client.ts';
 
 const pageSize = 500;
 
 /** All objects of a kind, page by page. All pages are of one revision, which is no older than anything this process has seen. */
-export async function listAll<T extends KubeObject>(client: Client, kind: Kind<T>, selection: Selection = {}): Promise<Result<readonly T[]>> {
-  const all: T[] = [];
+export async function listAll<T extends KubeObject>(client: Client, kind: Kind<T>, selection: Selection = {}): Promise<Result<readonly Stored<T>[]>> {
+  const all: Stored<T>[] = [];
   for (let page: string | undefined; ; ) {
     const found = await client.list(kind, { ...selection, limit: pageSize, continue: page });
     if (!found.ok) return found;
@@ -24,7 +25,7 @@ export async function listAll<T extends KubeObject>(client: Client, kind: Kind<T
 export class LiveLists<T extends KubeObject> {
   readonly #client: Client;
   readonly #kind: Kind<T>;
-  readonly #waiting = new Map<string, Promise<Result<readonly T[]>>>();
+  readonly #waiting = new Map<string, Promise<Result<readonly Stored<T>[]>>>();
   readonly #running = new Map<string, Promise<unknown>>();
 
   constructor(client: Client, kind: Kind<T>) {
@@ -33,7 +34,7 @@ export class LiveLists<T extends KubeObject> {
   }
 
   /** All objects of the kind in a namespace; '': of a cluster-scoped kind, or in all namespaces. */
-  in(namespace: string): Promise<Result<readonly T[]>> {
+  in(namespace: string): Promise<Result<readonly Stored<T>[]>> {
     const joined = this.#waiting.get(namespace);
     if (joined !== undefined) return joined;
     const next = this.#afterRunning(namespace);
@@ -41,7 +42,7 @@ export class LiveLists<T extends KubeObject> {
     return next;
   }
 
-  async #afterRunning(namespace: string): Promise<Result<readonly T[]>> {
+  async #afterRunning(namespace: string): Promise<Result<readonly Stored<T>[]>> {
     await this.#running.get(namespace);
     this.#waiting.delete(namespace);
     const list = listAll(this.#client, this.#kind, namespace === '' ? {} : { namespace });

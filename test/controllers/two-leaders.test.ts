@@ -27,7 +27,7 @@ function countingRefusals(server: Transport, refusals: { count: number }): Trans
 /** Bound is mutual and by uid, and nobody shares: at any moment. (In four writes it is not, for a moment: here it is one.) */
 async function checkBindings({ client }: SimulatedCluster): Promise<void> {
   const [volumes, claims] = [ok(await client.list(persistentVolumeKind)).items, ok(await client.list(persistentVolumeClaimKind)).items];
-  const owners = new Map(volumes.map(({ metadata, spec }) => [metadata.name, spec.claimRef?.uid]));
+  const owners = new Map<string | undefined, string | undefined>(volumes.map(({ metadata, spec }) => [metadata.name, spec.claimRef?.uid]));
   const bound = claims.filter(({ status }) => status.phase === 'Bound');
   expect(new Set(bound.map(({ spec }) => spec.volumeName)).size).toBe(bound.length);
   for (const { metadata, spec } of bound) if (owners.has(spec.volumeName)) expect(owners.get(spec.volumeName)).toBe(metadata.uid);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Pod, ResourceQuota } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { podEvaluator } from '../../domain/quota/pods.ts';
 import { type Meter, meterOf, readAll } from '../../domain/quota/meter.ts';
 import { formatUsage } from '../../domain/quota/usage.ts';
@@ -23,13 +24,14 @@ interface Look {
   readonly deadline: boolean;
 }
 
-const pod = (uid: string, { memory, phase, going, deadline }: Look): Pod => ({
+const pod = (uid: string, { memory, phase, going, deadline }: Look): Stored<Pod> => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: {
     name: uid,
     namespace: 'default',
     uid,
+    resourceVersion: '1',
     ...(going === undefined ? {} : { deletionTimestamp: new Date(going * 1000).toISOString(), deletionGracePeriodSeconds: 10 }),
   },
   spec: { containers: [{ name: 'c', resources: { requests: { memory } } }], ...(deadline ? { activeDeadlineSeconds: 5 } : {}) },
@@ -42,7 +44,7 @@ describe('a tally', () => {
   test('begins at zero and follows what comes, changes and goes', () => {
     const tally = new Tally([meter]);
     const [small, large] = [pod('a', running), pod('a', { ...running, memory: '3Gi' })];
-    const busy: Pod = { ...large, status: { ...large.status, podIP: '10.0.0.1' } };
+    const busy: Stored<Pod> = { ...large, status: { ...large.status, podIP: '10.0.0.1' } };
     expect(said(tally)).toEqual({ pods: '0', 'count/pods': '0', 'requests.memory': '0' });
     expect(tally.change(meter, { before: undefined, after: small }, 0)).toBe(true);
     expect(tally.change(meter, { before: small, after: large }, 0)).toBe(true);
@@ -80,7 +82,7 @@ describe('a tally', () => {
     fc.assert(
       fc.property(steps, (all) => {
         const tally = new Tally([meter]);
-        const pods = new Map<string, Pod>();
+        const pods = new Map<string, Stored<Pod>>();
         let now = 0;
         for (const { uid, look, pause } of all) {
           now += pause;

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import type { ObjectMeta, OwnerReference } from '../../api/generated/types.ts';
+import type { OwnerReference } from '../../api/generated/types.ts';
 import type { Kind } from '../../api/kind.ts';
-import type { KubeObject } from '../../api/object.ts';
+import type { Stored, StoredMeta } from '../../api/stored.ts';
 import { Graph } from './graph.ts';
 
 const kinds: Readonly<Record<string, { readonly namespaced: boolean }>> = { 'v1/ConfigMap': { namespaced: true }, 'v1/Node': { namespaced: false } };
 const newGraph = () => new Graph(({ apiVersion, kind }) => kinds[`${apiVersion}/${kind}`] as Kind | undefined);
 
-const object = (name: string, metadata: Partial<ObjectMeta> = {}, kind = 'ConfigMap'): KubeObject => ({
+const object = (name: string, metadata: Partial<StoredMeta> = {}, kind = 'ConfigMap'): Stored => ({
   apiVersion: 'v1',
   kind,
   metadata: { ...(kind === 'Node' ? {} : { namespace: 'default' }), name, uid: `uid-${name}`, resourceVersion: '1', ...metadata },
@@ -15,8 +15,8 @@ const object = (name: string, metadata: Partial<ObjectMeta> = {}, kind = 'Config
 const ref = (name: string, more: Partial<OwnerReference> = {}): OwnerReference => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid: `uid-${name}`, ...more });
 const ownedBy = (...owners: OwnerReference[]) => ({ ownerReferences: owners });
 
-const add = (graph: Graph, after: KubeObject, before?: KubeObject) => graph.change({ before, after });
-const remove = (graph: Graph, before: KubeObject) => graph.change({ before, after: undefined });
+const add = (graph: Graph, after: Stored, before?: Stored) => graph.change({ before, after });
+const remove = (graph: Graph, before: Stored) => graph.change({ before, after: undefined });
 const states = (graph: Graph, name: string) => graph.item(`uid-${name}`)?.owners.map(({ state }) => state.type);
 const looks = (consequences: { toLookAt: ReadonlySet<string> }) => [...consequences.toLookAt].map((uid) => uid.replace('uid-', '')).sort();
 

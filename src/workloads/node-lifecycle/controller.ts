@@ -68,7 +68,7 @@ export function nodeLifecycle(options: NodeLifecycleOptions): Controller<string,
   };
 }
 
-const isPlaced = (change: Change<Pod>): change is { readonly before: Pod | undefined; readonly after: Pod } =>
+const isPlaced = (change: Change<Pod>): change is Change<Pod> & { readonly after: Pod } =>
   change.after !== undefined && change.before?.spec.nodeName !== change.after.spec.nodeName;
 
 const isLost = (node: Node | undefined): boolean => node !== undefined && readyOf(node)?.status === 'Unknown';

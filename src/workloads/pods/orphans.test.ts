@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Pod } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { Cache } from '../../machinery/cache.ts';
 import { SimulatedWorld } from '../../sim/world.ts';
 import { Orphans } from './orphans.ts';
 
-const pod = (name: string, labels: Record<string, string>, more: { namespace?: string; owned?: boolean; at?: string } = {}): Pod => ({
+const pod = (name: string, labels: Record<string, string>, more: { namespace?: string; owned?: boolean; at?: string } = {}): Stored<Pod> => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: {

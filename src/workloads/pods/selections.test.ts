@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Pod } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { Cache } from '../../machinery/cache.ts';
 import { simulate } from '../../sim/world.ts';
 import { Selections } from './selections.ts';
 
 let revision = 0;
-const pod = (namespace: string, name: string, app: string): Pod =>
-  ({ metadata: { namespace, name, uid: `${namespace}/${name}`, resourceVersion: String(++revision), labels: { app } } }) as unknown as Pod;
+const pod = (namespace: string, name: string, app: string): Stored<Pod> =>
+  ({ metadata: { namespace, name, uid: `${namespace}/${name}`, resourceVersion: String(++revision), labels: { app } } }) as unknown as Stored<Pod>;
 const selecting = (app: string) => (labels: Readonly<Record<string, string>> | undefined) => labels?.['app'] === app;
 
 test('however selectors and pods come and go, each selector has the pods that it selects, and whoever is concerned hears of a change', () =>
