@@ -1,5 +1,5 @@
 // Opens a store in a process of its own, and prints how long that took and what it holds: node --expose-gc _open-store.mjs DIRECTORY
-import { realDisk } from '../dist/main/real-disk.js';
+import { realDisk } from '../dist/host/disk.js';
 import { openEmbeddedStore } from '../dist/store/embedded/embedded-store.js';
 
 const memory = () => {

@@ -1,7 +1,7 @@
 // The API below HTTP on the store in memory: what one request costs of the CPU, without network, encoding of answers and disk.
 import { allKinds } from '../dist/api/kinds/index.js';
-import { createRealWorld } from '../dist/main/real-world.js';
-import { createApi } from '../dist/server/create-api.js';
+import { createRealWorld } from '../dist/host/world.js';
+import { createApi } from '../dist/apiserver/create-api.js';
 import { openMemoryStore } from '../dist/store/memory/memory-store.js';
 
 const N = 20_000;

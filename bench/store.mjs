@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { realDisk } from '../dist/main/real-disk.js';
+import { realDisk } from '../dist/host/disk.js';
 import { openEmbeddedStore } from '../dist/store/embedded/embedded-store.js';
 
 const KEYS = 100_000;

@@ -6,7 +6,7 @@ import { rolldown } from 'rolldown';
 
 rmSync('dist/moor', { recursive: true, force: true });
 const bundle = await rolldown({
-  input: { moor: 'src/main/moor.ts' },
+  input: { moor: 'src/commands/moor.ts' },
   platform: 'node',
   // Packages stay where npm installed them.
   external: /^[^./]/,

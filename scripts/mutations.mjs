@@ -57,8 +57,8 @@ function copyOfSource() {
 
 /** Runs worlds until one breaks; says which, and what. */
 const hunter = `
-import { drawPlan } from './src/sim/worlds/draw.ts';
-import { runPlan } from './src/sim/worlds/run.ts';
+import { drawPlan } from './src/sim/fuzz/plan/draw-plan.ts';
+import { runPlan } from './src/sim/fuzz/run-plan.ts';
 const [from, to] = process.argv.slice(2).map(Number);
 for (let seed = from; seed <= to; seed++) {
   const { violation } = await runPlan(drawPlan(seed));

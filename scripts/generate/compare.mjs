@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { argv, exit } from 'node:process';
 import { allKinds } from '../../dist/api/kinds/index.js';
 import { openApiV2 } from '../../dist/api/openapi/index.js';
-import { discover } from '../../dist/server/discovery/resources.js';
+import { discover } from '../../dist/apiserver/discovery/resources.js';
 
 const reference = JSON.parse(readFileSync(argv[2], 'utf8'));
 const made = openApiV2(discover(allKinds), '');

@@ -1,4 +1,4 @@
-import type { JsonSchema } from './custom/definition.ts';
+import type { JsonSchema } from './apiextensions/definition.ts';
 import type { FieldError } from './field-error.ts';
 import type { KubeObject } from './object.ts';
 
@@ -193,4 +193,4 @@ export function eachOnce(kinds: readonly Kind[]): readonly Kind[] {
 }
 
 /** A kind among others, when the type of its objects no longer matters: whoever holds it hands it only objects of its own. */
-export const erased = <T extends KubeObject>(kind: Kind<T>): Kind => kind as unknown as Kind;
+export const untypedKind = <T extends KubeObject>(kind: Kind<T>): Kind => kind as unknown as Kind;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { PersistentVolume } from '../api/generated/types.ts';
-import { afterFailure, type CreateIntentSpec, newIntent, type VolumeIntent } from '../domain/volumes/intent.ts';
+import { afterFailure, type CreateIntentSpec, newIntent, type VolumeIntent } from '../api/volumes/intent.ts';
 import { audit } from './audit.ts';
-import { SimulatedDirectories } from '../sim/directories.ts';
+import { SimulatedDirectories } from '../sim/drivers/simulated-directories.ts';
 import { hostPathDriver } from './host-path/driver.ts';
 
 const now = Date.parse('2026-01-01T12:00:00Z');

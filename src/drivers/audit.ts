@@ -1,10 +1,10 @@
 /** Whether the backends and the API agree: every asset has an owner, and every intent is pursued by somebody. */
 import type { PersistentVolume } from '../api/generated/types.ts';
 import type { IntentSpec } from '../api/kinds/mooring/volume-intent.ts';
-import { isFor, type VolumeIntent, volumeNameOf } from '../domain/volumes/intent.ts';
+import { isFor, type VolumeIntent, volumeNameOf } from '../api/volumes/intent.ts';
 import type { VolumeDriver } from './contract.ts';
 
-export type Finding =
+export type AuditFinding =
   | { readonly type: 'asset without owner'; readonly driver: string; readonly handle: string }
   | { readonly type: 'asset nobody takes'; readonly intent: string; readonly handle: string; readonly message: string }
   | { readonly type: 'intent without driver'; readonly intent: string; readonly driver: string }
@@ -17,24 +17,26 @@ export type Finding =
     };
 
 /** What one driver has: it was there when the audit began, and still is at its end. */
-export interface Inventory {
+export interface DriverInventory {
   readonly driver: VolumeDriver;
   readonly handles: readonly string[];
 }
 
-export interface Audited {
-  readonly inventories: readonly Inventory[];
+export interface AuditSnapshot {
+  readonly inventories: readonly DriverInventory[];
   /** Read after the first look at the assets, and before `volumes`: an asset passes from its intent to its volume. */
   readonly intents: readonly VolumeIntent[];
   readonly volumes: readonly PersistentVolume[];
 }
 
-export function audit({ inventories, intents, volumes }: Audited, now: number): readonly Finding[] {
-  const drivers = new Map(inventories.map(({ driver }) => [driver.facts.name, driver]));
+export function audit({ inventories, intents, volumes }: AuditSnapshot, now: number): readonly AuditFinding[] {
+  const drivers = new Map(inventories.map(({ driver }) => [driver.capabilities.name, driver]));
   return [
     ...inventories.flatMap(({ driver, handles }) => {
       const owned = new Set(ownedHandles(driver, intents, volumes));
-      return handles.filter((handle) => !owned.has(handle)).map((handle): Finding => ({ type: 'asset without owner', driver: driver.facts.name, handle }));
+      return handles
+        .filter((handle) => !owned.has(handle))
+        .map((handle): AuditFinding => ({ type: 'asset without owner', driver: driver.capabilities.name, handle }));
     }),
     ...intents.flatMap((intent) => findingAbout(intent, drivers, now) ?? []),
   ];
@@ -45,14 +47,14 @@ function* ownedHandles(driver: VolumeDriver, intents: readonly VolumeIntent[], v
   for (const intent of intents) {
     yield intent.status.asset?.handle;
     if (isFor(intent, 'Delete')) yield driver.handleOf(intent.spec.source);
-    else if (isFor(intent, 'Create') && intent.spec.driver === driver.facts.name) yield driver.handleFor(volumeNameOf(intent));
+    else if (isFor(intent, 'Create') && intent.spec.driver === driver.capabilities.name) yield driver.handleFor(volumeNameOf(intent));
   }
 }
 
 /** Whoever pursues an intent takes its next step within this time of when it is due. */
-const patienceMs = 5 * 60_000;
+const overdueMs = 5 * 60_000;
 
-function findingAbout(intent: VolumeIntent, drivers: ReadonlyMap<string, VolumeDriver>, now: number): Finding | undefined {
+function findingAbout(intent: VolumeIntent, drivers: ReadonlyMap<string, VolumeDriver>, now: number): AuditFinding | undefined {
   const name = volumeNameOf(intent);
   const { phase, asset, message = '' } = intent.status;
   if (phase === 'Refused' && asset !== undefined) return { type: 'asset nobody takes', intent: name, handle: asset.handle, message };
@@ -61,6 +63,6 @@ function findingAbout(intent: VolumeIntent, drivers: ReadonlyMap<string, VolumeD
   // A scrubber has a deadline of its own.
   if (phase === 'Running') return undefined;
   const since = Date.parse(intent.status.notBefore ?? intent.metadata.creationTimestamp ?? '');
-  if (!(now - since > patienceMs)) return undefined;
+  if (!(now - since > overdueMs)) return undefined;
   return { type: 'intent unfinished', intent: name, operation: intent.spec.operation, since, message };
 }

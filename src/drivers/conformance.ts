@@ -5,9 +5,9 @@
 import { describe, expect, test } from 'vitest';
 import type { HostFiles, Mounts } from '../world/mounts.ts';
 import type { Programs } from '../world/programs.ts';
-import { type DriverAnswer, failed, type NodeDriver, type PublishedVolume, type PublishToPodRequest } from './contract.ts';
-import type { HostWithPrograms } from './files/mount-program.ts';
-import type { NodeHost } from './files/node-host.ts';
+import { type DriverAnswer, failed, type NodeDriver, type NodePublishVolumeResponse, type NodePublishVolumeRequest } from './contract.ts';
+import type { HostWithPrograms } from './mount/mount-program.ts';
+import type { NodeHost } from './mount/node-host.ts';
 
 /** A machine that processes can die on. */
 export interface MachineUnderTest {
@@ -38,8 +38,8 @@ export interface DriverUnderTest {
   readonly machine: () => MachineUnderTest | Promise<MachineUnderTest>;
   /** On a host where everything that the volume needs exists. */
   readonly make: (host: HostWithPrograms) => Promise<NodeDriver>;
-  readonly volume: Partial<PublishToPodRequest['volume']> & Pick<PublishToPodRequest['volume'], 'source'>;
-  readonly pod?: PublishToPodRequest['pod'];
+  readonly volume: Partial<NodePublishVolumeRequest['volume']> & Pick<NodePublishVolumeRequest['volume'], 'source'>;
+  readonly pod?: NodePublishVolumeRequest['pod'];
   /** The directory in which its data is, and stays. Undefined: it has none that is to be seen without the driver. */
   readonly data: string | undefined;
   /** Whether what pods write outlives them; `made`: all that is in it is made by the driver. */
@@ -95,8 +95,8 @@ class Bench {
     return `${this.#root}/node/pods/${which}/volumes/plugin`;
   }
 
-  #request(which: Which, readOnly: boolean): PublishToPodRequest {
-    const { volume, pod = usualPod as unknown as PublishToPodRequest['pod'] } = this.under;
+  #request(which: Which, readOnly: boolean): NodePublishVolumeRequest {
+    const { volume, pod = usualPod as unknown as NodePublishVolumeRequest['pod'] } = this.under;
     const plain = { name: 'data', persistentVolume: undefined, readOnly, mountOptions: [], mode: 'Filesystem' as const, publishContext: {} };
     const target = `${this.#directory(which)}/data`;
     const { metadata } = pod;
@@ -105,17 +105,17 @@ class Bench {
       pod: { ...pod, metadata: { ...metadata, uid: which } },
       target,
       stagingPath: undefined,
-      tell: () => undefined,
+      recordEvent: () => undefined,
     };
   }
 
   /** For the node, if the driver does that, and then for the pod. */
-  async publish(driver: NodeDriver, which: Which = 'first', readOnly = false): Promise<DriverAnswer<PublishedVolume>> {
+  async publish(driver: NodeDriver, which: Which = 'first', readOnly = false): Promise<DriverAnswer<NodePublishVolumeResponse>> {
     const request = this.#request(which, readOnly);
-    if (!driver.facts.stages) return driver.publish(request);
+    if (!driver.capabilities.stages) return driver.nodePublishVolume(request);
     const { volume } = request;
-    const staged = (await driver.stage?.({ volume, stagingPath: this.#staging })) ?? failed('Unimplemented', 'it does not stage');
-    return staged.ok ? driver.publish({ ...request, stagingPath: this.#staging }) : staged;
+    const staged = (await driver.nodeStageVolume?.({ volume, stagingPath: this.#staging })) ?? failed('Unimplemented', 'it does not stage');
+    return staged.ok ? driver.nodePublishVolume({ ...request, stagingPath: this.#staging }) : staged;
   }
 
   /** Published, and where. */
@@ -126,14 +126,14 @@ class Bench {
   }
 
   unpublishFromPod(driver: NodeDriver, which: Which = 'first'): Promise<DriverAnswer<undefined>> {
-    return driver.unpublish({ target: `${this.#directory(which)}/data`, name: 'data', podUid: which });
+    return driver.nodeUnpublishVolume({ target: `${this.#directory(which)}/data`, name: 'data', podUid: which });
   }
 
   /** From the pod, and then from the node. */
   async unpublish(driver: NodeDriver, which: Which = 'first'): Promise<DriverAnswer<undefined>> {
     const undone = await this.unpublishFromPod(driver, which);
-    if (!undone.ok || !driver.facts.stages) return undone;
-    return (await driver.unstage?.({ handle: 'data', stagingPath: this.#staging })) ?? failed('Unimplemented', 'it does not unstage');
+    if (!undone.ok || !driver.capabilities.stages) return undone;
+    return (await driver.nodeUnstageVolume?.({ handle: 'data', stagingPath: this.#staging })) ?? failed('Unimplemented', 'it does not unstage');
   }
 
   /** All that is on the machine: mounts, and files with owners and modes. */
@@ -150,7 +150,7 @@ class Bench {
     const found: string[] = [];
     for (const name of await this.host.list(path === '' ? '/' : path)) {
       const child = `${path}/${name}`;
-      const facts = await this.host.look(child);
+      const facts = await this.host.stat(child);
       found.push(`${child} ${facts?.type} ${facts?.mode.toString(8)} ${facts?.uid}:${facts?.gid} ${facts?.size}`);
       if (facts?.type === 'directory') found.push(...(await this.#filesIn(child)));
     }
@@ -160,7 +160,7 @@ class Bench {
   async expectNothingLeft(): Promise<void> {
     expect(await this.host.list(this.#directory('first'))).toEqual([]);
     expect(await this.host.list(this.#directory('second'))).toEqual([]);
-    expect(await this.host.look(this.#staging)).toBeUndefined();
+    expect(await this.host.stat(this.#staging)).toBeUndefined();
     expect(await this.#mounted()).toEqual([]);
     if (this.under.data !== undefined) expect(await this.host.list(this.under.data)).toContain('precious');
   }
@@ -170,7 +170,7 @@ class Bench {
   }
 
   async text(file: string): Promise<string | undefined> {
-    return (await this.host.look(file, 'follow')) === undefined ? undefined : new TextDecoder().decode(await this.host.read(file));
+    return (await this.host.stat(file, 'follow')) === undefined ? undefined : new TextDecoder().decode(await this.host.read(file));
   }
 }
 
@@ -183,7 +183,7 @@ function both(host: HostUnderTest): HostWithPrograms {
 
 const done = expect.objectContaining({ ok: true });
 
-const looks: ReadonlySet<string> = new Set<Call['name']>(['look', 'list', 'table', 'read', 'readLink']);
+const looks: ReadonlySet<string> = new Set<Call['name']>(['stat', 'list', 'table', 'read', 'readLink']);
 
 /** A host whose process is gone after its n-th change. */
 function dyingAfter({ machine, under }: Bench, fatal: number): { readonly host: HostUnderTest; readonly died: Promise<void>; readonly count: () => number } {
@@ -216,9 +216,9 @@ function repeats(under: DriverUnderTest): void {
     const driver = await bench.driver();
     const answer = await bench.publish(driver);
     expect(answer).toEqual(done);
-    expect(answer.ok && (await bench.host.look(answer.value.path, 'follow'))).toBeDefined();
-    expect([driver.stage !== undefined, driver.unstage !== undefined]).toEqual([driver.facts.stages, driver.facts.stages]);
-    if (await bench.isStaged()) expect(driver.facts.stages).toBe(true);
+    expect(answer.ok && (await bench.host.stat(answer.value.path, 'follow'))).toBeDefined();
+    expect([driver.nodeStageVolume !== undefined, driver.nodeUnstageVolume !== undefined]).toEqual([driver.capabilities.stages, driver.capabilities.stages]);
+    if (await bench.isStaged()) expect(driver.capabilities.stages).toBe(true);
   });
 
   test('publishes once more without touching anything', async () => {

@@ -26,34 +26,34 @@
  * more, but what it asked of a backend may be on its way: a driver that can remember the highest epoch refuses all lower ones.
  */
 import type { PersistentVolume, PersistentVolumeSource, Pod, VolumeSource } from '../api/generated/types.ts';
-import type { DriverFacts } from '../domain/volumes/driver-facts.ts';
-import type { Asset, CreateRequest } from '../domain/volumes/intent.ts';
-import type { Placement, PublishRequest } from '../domain/volumes/placement.ts';
+import type { DriverCapabilities } from '../api/volumes/driver-capabilities.ts';
+import type { Asset, CreateRequest } from '../api/volumes/intent.ts';
+import type { PublishTarget, PublishRequest } from '../api/volumes/controller-publish.ts';
 import type { Usage } from '../world/mounts.ts';
 
 export interface VolumeDriver {
-  readonly facts: DriverFacts;
-  create(request: CreateVolumeRequest, leader: Leader): Promise<DriverAnswer<Asset>>;
-  delete(handle: string, leader: Leader): Promise<DriverAnswer<undefined>>;
+  readonly capabilities: DriverCapabilities;
+  createVolume(request: CreateVolumeRequest, leader: Leader): Promise<DriverAnswer<Asset>>;
+  deleteVolume(handle: string, leader: Leader): Promise<DriverAnswer<undefined>>;
   /** The handles of all that was made for this cluster. */
-  list(): Promise<DriverAnswer<readonly string[]>>;
+  listVolumes(): Promise<DriverAnswer<readonly string[]>>;
   /** The handle that a volume of this name has, or would have; undefined: only `create` tells. */
   handleFor(name: string): string | undefined;
   /** The handle of the volume that a PersistentVolume describes so; undefined: it is none of this driver's. */
   handleOf(source: PersistentVolumeSource): string | undefined;
   /** Unless `facts.expands` is 'never'. */
-  expand?(request: ExpandVolumeRequest, leader: Leader): Promise<DriverAnswer<GrownVolume>>;
+  controllerExpandVolume?(request: ControllerExpandVolumeRequest, leader: Leader): Promise<DriverAnswer<ControllerExpandVolumeResponse>>;
   /** If `facts.attaches`. */
-  readonly attaching?: Attaching;
+  readonly attacher?: Attacher;
 }
 
 /** Volumes that have to be attached to a node before it can mount them. */
-export interface Attaching {
+export interface Attacher {
   /** Answers with what the node has to know to find the device. */
-  publish(request: PublishRequest, leader: Leader): Promise<DriverAnswer<Readonly<Record<string, string>>>>;
-  unpublish(request: Placement, leader: Leader): Promise<DriverAnswer<undefined>>;
+  controllerPublishVolume(request: PublishRequest, leader: Leader): Promise<DriverAnswer<Readonly<Record<string, string>>>>;
+  controllerUnpublishVolume(request: PublishTarget, leader: Leader): Promise<DriverAnswer<undefined>>;
   /** All that is attached anywhere, in one call. Absent: the backend cannot tell. */
-  published?(): Promise<DriverAnswer<readonly Placement[]>>;
+  listPublishedVolumes?(): Promise<DriverAnswer<readonly PublishTarget[]>>;
 }
 
 /** Who asks: the holder of a lease ('kube-system/moor-controllers'), since that epoch. Later leaders have higher epochs. */
@@ -67,13 +67,13 @@ export interface CreateVolumeRequest extends CreateRequest {
   readonly name: string;
 }
 
-export interface ExpandVolumeRequest {
+export interface ControllerExpandVolumeRequest {
   readonly handle: string;
   /** At least so much: a quantity. */
   readonly capacity: string;
 }
 
-export interface GrownVolume {
+export interface ControllerExpandVolumeResponse {
   /** What it has now. */
   readonly capacity: string;
   /** The file system has to grow as well, on a node that mounts it. */
@@ -82,24 +82,24 @@ export interface GrownVolume {
 
 /** What a backend does on a node, for the pods that run there. */
 export interface NodeDriver {
-  readonly facts: NodeDriverFacts;
+  readonly capabilities: NodeDriverCapabilities;
   /** If `facts.stages`: makes the volume available at `stagingPath`. */
-  stage?(request: StageRequest): Promise<DriverAnswer<undefined>>;
-  unstage?(request: UnstageRequest): Promise<DriverAnswer<undefined>>;
+  nodeStageVolume?(request: NodeStageVolumeRequest): Promise<DriverAnswer<undefined>>;
+  nodeUnstageVolume?(request: NodeUnstageVolumeRequest): Promise<DriverAnswer<undefined>>;
   /** A volume that is published already stays as it is, unless it is not what was asked for. */
-  publish(request: PublishToPodRequest): Promise<DriverAnswer<PublishedVolume>>;
+  nodePublishVolume(request: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>>;
   /** Afterwards there is nothing at `target`. Data of volumes that outlive pods is never touched. */
-  unpublish(request: UnpublishFromPodRequest): Promise<DriverAnswer<undefined>>;
+  nodeUnpublishVolume(request: NodeUnpublishVolumeRequest): Promise<DriverAnswer<undefined>>;
   /**
    * Of a volume that is staged, after whoever made it larger. Absent: nothing has to be done on the node. `FailedPrecondition`: not as long as
    * anybody has it mounted; staging it the next time does it.
    */
-  expand?(request: ExpandOnNodeRequest): Promise<DriverAnswer<undefined>>;
+  nodeExpandVolume?(request: NodeExpandVolumeRequest): Promise<DriverAnswer<undefined>>;
   /** Absent: the file system at the volume's path tells. */
-  stats?(path: string): Promise<DriverAnswer<Usage>>;
+  nodeGetVolumeStats?(path: string): Promise<DriverAnswer<Usage>>;
 }
 
-export interface NodeDriverFacts {
+export interface NodeDriverCapabilities {
   /** As Kubernetes calls the plugin: 'kubernetes.io/empty-dir'. */
   readonly name: string;
   /** Mounted once for the whole node, and from there for each pod. */
@@ -107,7 +107,7 @@ export interface NodeDriverFacts {
   readonly mountOptions: boolean;
   readonly block: boolean;
   /** What is in it follows objects of the API: published again when one of them changes. */
-  readonly follows: boolean;
+  readonly requiresRemount: boolean;
 }
 
 /** As a pod or as a PersistentVolume describes a volume: some have other fields in one than in the other. */
@@ -131,24 +131,24 @@ export interface VolumeOnNode {
   readonly publishContext: Readonly<Record<string, string>>;
 }
 
-export interface StageRequest {
+export interface NodeStageVolumeRequest {
   readonly volume: VolumeOnNode;
   readonly stagingPath: string;
   /** The first that wants it: secrets may be of its namespace. */
   readonly pod?: Pod;
 }
 
-export interface UnstageRequest {
+export interface NodeUnstageVolumeRequest {
   readonly handle: string;
   readonly stagingPath: string;
 }
 
-export interface ExpandOnNodeRequest extends StageRequest {
+export interface NodeExpandVolumeRequest extends NodeStageVolumeRequest {
   /** At least so much: a quantity. */
   readonly capacity: string;
 }
 
-export interface PublishToPodRequest {
+export interface NodePublishVolumeRequest {
   readonly volume: VolumeOnNode;
   readonly pod: Pod;
   /** A place for this volume of this pod alone; the directory that holds it exists. */
@@ -156,17 +156,17 @@ export interface PublishToPodRequest {
   /** Undefined: the driver does not stage. */
   readonly stagingPath: string | undefined;
   /** Called with what people who wait should know: (reason, message) of an event. */
-  readonly tell: (reason: string, message: string) => void;
+  readonly recordEvent: (reason: string, message: string) => void;
 }
 
-export interface PublishedVolume {
+export interface NodePublishVolumeResponse {
   /** Where it is: `target`, or what already was on the machine. */
   readonly path: string;
   /** When it has to be published again; milliseconds since 1970. */
-  readonly again?: number;
+  readonly republishAt?: number;
 }
 
-export interface UnpublishFromPodRequest {
+export interface NodeUnpublishVolumeRequest {
   readonly target: string;
   /** The volume's name, as in `VolumeOnNode`. */
   readonly name: string;
@@ -206,10 +206,10 @@ export const deposed = ({ lease, epoch }: Leader, highest: number): DriverFailur
   failed('PermissionDenied', `epoch ${epoch} of ${lease} is over: ${highest} has been here`);
 
 /** After these nobody knows whether it happened: it may even be happening still. */
-const undecided: ReadonlySet<DriverErrorCode> = new Set(['Canceled', 'Unknown', 'DeadlineExceeded', 'ResourceExhausted', 'Aborted', 'Unavailable']);
+const inconclusive: ReadonlySet<DriverErrorCode> = new Set(['Canceled', 'Unknown', 'DeadlineExceeded', 'ResourceExhausted', 'Aborted', 'Unavailable']);
 
 /** Whether the call that failed so certainly left nothing behind. */
-export const isFinal = (code: DriverErrorCode): boolean => !undecided.has(code);
+export const isFinal = (code: DriverErrorCode): boolean => !inconclusive.has(code);
 
 /** However often it is asked, the answer will be the same. */
 export const isInfeasible = (code: DriverErrorCode): boolean => code === 'InvalidArgument' || code === 'OutOfRange' || code === 'NotFound';

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { type CreateIntentSpec, type IntentOf, newIntent } from '../domain/volumes/intent.ts';
+import { type CreateIntentSpec, type IntentOf, newIntent } from '../api/volumes/intent.ts';
 import { failed, type Leader, type VolumeDriver } from './contract.ts';
 import { DriverSet } from './driver-set.ts';
 
 const leader: Leader = { lease: 'kube-system/moor-controllers', epoch: 7 };
-const led = (...drivers: VolumeDriver[]) => new DriverSet(drivers).ledBy(leader);
+const led = (...drivers: VolumeDriver[]) => new DriverSet(drivers).fencedBy(leader);
 const asset = { handle: 'h', capacity: '1Gi', source: {} };
 
 function driver(calls: Partial<VolumeDriver>): VolumeDriver {
   return {
-    facts: { name: 'd', provisions: true, deletes: true, mountOptions: false, block: false, expands: 'never', attaches: false },
-    create: async () => ({ ok: true, value: asset }),
-    delete: async () => ({ ok: true, value: undefined }),
-    list: async () => ({ ok: true, value: [] }),
+    capabilities: { name: 'd', provisions: true, deletes: true, mountOptions: false, block: false, expands: 'never', attaches: false },
+    createVolume: async () => ({ ok: true, value: asset }),
+    deleteVolume: async () => ({ ok: true, value: undefined }),
+    listVolumes: async () => ({ ok: true, value: [] }),
     handleFor: () => undefined,
     handleOf: ({ hostPath }) => hostPath?.path,
     ...calls,
@@ -38,17 +38,17 @@ describe('a failure', () => {
     ['Canceled', false],
     ['Unknown', false],
   ] as const)('%s certainly left nothing behind: %s', async (code, final) => {
-    const set = led(driver({ create: async () => failed(code, 'why') }));
+    const set = led(driver({ createVolume: async () => failed(code, 'why') }));
     expect(await set.create(intent)).toEqual({ type: 'failed', message: 'why', final });
   });
 
   test('of a driver that breaks the contract is one whose end nobody knows', async () => {
-    const set = led(driver({ create: () => Promise.reject(new Error('broken')) }));
+    const set = led(driver({ createVolume: () => Promise.reject(new Error('broken')) }));
     expect(await set.create(intent)).toEqual({ type: 'failed', message: 'broken', final: false });
   });
 
   test('to delete because somebody uses the asset is no error', async () => {
-    const set = led(driver({ delete: async () => failed('FailedPrecondition', 'attached') }));
+    const set = led(driver({ deleteVolume: async () => failed('FailedPrecondition', 'attached') }));
     expect(await set.delete('d', asset)).toEqual({ type: 'failed', message: 'attached', final: true, inUse: true });
   });
 });
@@ -63,7 +63,7 @@ test('a volume is deleted by the handle in its source; one that is none of the d
   const deleted: string[] = [];
   const set = led(
     driver({
-      delete: async (handle) => {
+      deleteVolume: async (handle) => {
         deleted.push(handle);
         return { ok: true, value: undefined };
       },
@@ -79,9 +79,9 @@ test('every call that changes something says who leads', async () => {
   const note = (value: Leader) => void leaders.push(value);
   const set = led(
     driver({
-      create: async (_, by) => (note(by), { ok: true, value: asset }),
-      delete: async (_, by) => (note(by), { ok: true, value: undefined }),
-      expand: async ({ capacity }, by) => (note(by), { ok: true, value: { capacity, nodeExpansionRequired: false } }),
+      createVolume: async (_, by) => (note(by), { ok: true, value: asset }),
+      deleteVolume: async (_, by) => (note(by), { ok: true, value: undefined }),
+      controllerExpandVolume: async ({ capacity }, by) => (note(by), { ok: true, value: { capacity, nodeExpansionRequired: false } }),
     }),
   );
   await set.create(intent);
@@ -94,7 +94,7 @@ describe('making a volume larger', () => {
   const source = { hostPath: { path: '/tmp/x' } };
 
   test('answers with what it has now', async () => {
-    const set = led(driver({ expand: async () => ({ ok: true, value: { capacity: '3Gi', nodeExpansionRequired: true } }) }));
+    const set = led(driver({ controllerExpandVolume: async () => ({ ok: true, value: { capacity: '3Gi', nodeExpansionRequired: true } }) }));
     expect(await set.expand('d', source, '2Gi')).toEqual({ type: 'expanded', capacity: '3Gi', nodeExpansionRequired: true });
   });
 
@@ -105,7 +105,7 @@ describe('making a volume larger', () => {
     ['Internal', true, false],
     ['Unavailable', false, false],
   ] as const)('that fails as %s: final %s, infeasible %s', async (code, final, infeasible) => {
-    const set = led(driver({ expand: async () => failed(code, 'why') }));
+    const set = led(driver({ controllerExpandVolume: async () => failed(code, 'why') }));
     expect(await set.expand('d', source, '2Gi')).toEqual({ type: 'failed', message: 'why', final, infeasible });
   });
 

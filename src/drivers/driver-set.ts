@@ -1,15 +1,15 @@
 import type { PersistentVolumeSource } from '../api/generated/types.ts';
-import type { CreateOutcome, DeleteOutcome, DriverFacts, ExpandOutcome, PublishOutcome, UnpublishOutcome } from '../domain/volumes/driver-facts.ts';
-import { type AttemptFailure, type CreateIntentSpec, type IntentOf, volumeNameOf } from '../domain/volumes/intent.ts';
-import type { Placement, PublishRequest } from '../domain/volumes/placement.ts';
-import { type Attaching, type DriverAnswer, type DriverFailure, failed, isFinal, isInfeasible, type Leader, type VolumeDriver } from './contract.ts';
+import type { CreateOutcome, DeleteOutcome, DriverCapabilities, ExpandOutcome, PublishOutcome, UnpublishOutcome } from '../api/volumes/driver-capabilities.ts';
+import { type AttemptFailure, type CreateIntentSpec, type IntentOf, volumeNameOf } from '../api/volumes/intent.ts';
+import type { PublishTarget, PublishRequest } from '../api/volumes/controller-publish.ts';
+import { type Attacher, type DriverAnswer, type DriverFailure, failed, isFinal, isInfeasible, type Leader, type VolumeDriver } from './contract.ts';
 
 /** The drivers of this process, by name. */
 export class DriverSet {
   readonly #drivers: ReadonlyMap<string, VolumeDriver>;
 
   constructor(drivers: readonly VolumeDriver[]) {
-    this.#drivers = new Map(drivers.map((driver) => [driver.facts.name, driver]));
+    this.#drivers = new Map(drivers.map((driver) => [driver.capabilities.name, driver]));
   }
 
   all(): Iterable<VolumeDriver> {
@@ -17,13 +17,13 @@ export class DriverSet {
   }
 
   /** As the controllers of one term of office see them. */
-  ledBy(leader: Leader): LedDrivers {
-    return new LedDrivers(this.#drivers, leader);
+  fencedBy(leader: Leader): FencedDrivers {
+    return new FencedDrivers(this.#drivers, leader);
   }
 }
 
 /** The drivers as controllers see them: what they do, they do for this leader. No call rejects, whatever a driver does. */
-export class LedDrivers {
+export class FencedDrivers {
   readonly #drivers: ReadonlyMap<string, VolumeDriver>;
   readonly #leader: Leader;
 
@@ -32,50 +32,59 @@ export class LedDrivers {
     this.#leader = leader;
   }
 
-  readonly facts = (name: string): DriverFacts | undefined => this.#drivers.get(name)?.facts;
+  readonly facts = (name: string): DriverCapabilities | undefined => this.#drivers.get(name)?.capabilities;
 
   readonly create = async (intent: IntentOf<CreateIntentSpec>): Promise<CreateOutcome> => {
     const { driver, request } = intent.spec;
-    const answer = await this.#ask(driver, (asked) => asked.create({ ...request, name: volumeNameOf(intent) }, this.#leader));
+    const answer = await this.#call(driver, (asked) => asked.createVolume({ ...request, name: volumeNameOf(intent) }, this.#leader));
     return answer.ok ? { type: 'created', asset: answer.value } : { type: 'failed', ...failureOf(answer) };
   };
 
   readonly delete = async (driver: string, { handle }: { readonly handle: string }): Promise<DeleteOutcome> =>
-    deletion(await this.#ask(driver, (asked) => asked.delete(handle, this.#leader)));
+    deletion(await this.#call(driver, (asked) => asked.deleteVolume(handle, this.#leader)));
 
   readonly deleteSource = async (driver: string, source: PersistentVolumeSource): Promise<DeleteOutcome> =>
-    deletion(await this.#ask(driver, (asked) => withHandle(asked, source, (handle) => asked.delete(handle, this.#leader))));
+    deletion(await this.#call(driver, (asked) => withHandle(asked, source, (handle) => asked.deleteVolume(handle, this.#leader))));
 
   readonly expand = async (driver: string, source: PersistentVolumeSource, capacity: string): Promise<ExpandOutcome> => {
-    const answer = await this.#ask(driver, (asked) =>
-      withHandle(asked, source, async (handle) => asked.expand?.({ handle, capacity }, this.#leader) ?? failed('Unimplemented', `${driver} expands nothing`)),
+    const answer = await this.#call(driver, (asked) =>
+      withHandle(
+        asked,
+        source,
+        async (handle) => asked.controllerExpandVolume?.({ handle, capacity }, this.#leader) ?? failed('Unimplemented', `${driver} expands nothing`),
+      ),
     );
     return answer.ok ? { type: 'expanded', ...answer.value } : { type: 'failed', infeasible: isInfeasible(answer.code), ...failureOf(answer) };
   };
 
   readonly publish = async (driver: string, request: PublishRequest): Promise<PublishOutcome> => {
-    const answer = await this.#attaching(driver, (attaching) => attaching.publish(request, this.#leader));
+    const answer = await this.#attacher(driver, (attaching) => attaching.controllerPublishVolume(request, this.#leader));
     return answer.ok ? { type: 'published', context: answer.value } : { type: 'failed', ...failureOf(answer) };
   };
 
-  readonly unpublish = async (driver: string, placement: Placement): Promise<UnpublishOutcome> => {
-    const answer = await this.#attaching(driver, (attaching) => attaching.unpublish(placement, this.#leader));
+  readonly unpublish = async (driver: string, placement: PublishTarget): Promise<UnpublishOutcome> => {
+    const answer = await this.#attacher(driver, (attaching) => attaching.controllerUnpublishVolume(placement, this.#leader));
     return answer.ok ? { type: 'unpublished' } : { type: 'failed', ...failureOf(answer) };
   };
 
   /** The drivers that can say what they have attached. */
   readonly verifiable = (): readonly string[] =>
-    [...this.#drivers.values()].flatMap(({ facts, attaching }) => (attaching?.published === undefined ? [] : facts.name));
+    [...this.#drivers.values()].flatMap(({ capabilities: facts, attacher: attaching }) => (attaching?.listPublishedVolumes === undefined ? [] : facts.name));
 
   /** All that a driver has attached anywhere. */
-  readonly published = (driver: string): Promise<DriverAnswer<readonly Placement[]>> =>
-    this.#attaching(driver, (attaching) => attaching.published?.() ?? Promise.resolve(failed('Unimplemented', `${driver} cannot say what it has attached`)));
+  readonly published = (driver: string): Promise<DriverAnswer<readonly PublishTarget[]>> =>
+    this.#attacher(
+      driver,
+      (attaching) => attaching.listPublishedVolumes?.() ?? Promise.resolve(failed('Unimplemented', `${driver} cannot say what it has attached`)),
+    );
 
-  #attaching<T>(name: string, call: (attaching: Attaching) => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
-    return this.#ask(name, async ({ attaching }) => (attaching === undefined ? failed('Unimplemented', `${name} attaches nothing`) : call(attaching)));
+  #attacher<T>(name: string, call: (attaching: Attacher) => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
+    return this.#call(name, async ({ attacher: attaching }) =>
+      attaching === undefined ? failed('Unimplemented', `${name} attaches nothing`) : call(attaching),
+    );
   }
 
-  async #ask<T>(name: string, call: (driver: VolumeDriver) => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
+  async #call<T>(name: string, call: (driver: VolumeDriver) => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
     const driver = this.#drivers.get(name);
     // An intent outlives the process that wrote it, which may have had drivers that this one has not. What it asked for may exist.
     if (driver === undefined) return failed('Unavailable', `no driver ${name} in this process`);
@@ -93,7 +102,7 @@ async function withHandle<T>(
   call: (handle: string) => Promise<DriverAnswer<T>>,
 ): Promise<DriverAnswer<T>> {
   const handle = driver.handleOf(source);
-  return handle === undefined ? failed('InvalidArgument', `the volume is none of ${driver.facts.name}`) : call(handle);
+  return handle === undefined ? failed('InvalidArgument', `the volume is none of ${driver.capabilities.name}`) : call(handle);
 }
 
 const deletion = (answer: DriverAnswer<undefined>): DeleteOutcome =>

@@ -4,13 +4,13 @@ import { formatQuantity } from '../api/quantity.ts';
 import { Machine, SimulatedHost } from '../sim/host/simulated-host.ts';
 import { configMapNode } from './config-map/node.ts';
 import { type DriverUnderTest, describeNodeDriver } from './conformance.ts';
-import type { NodeDriver, PublishToPodRequest, SourceOnNode } from './contract.ts';
+import type { NodeDriver, NodePublishVolumeRequest, SourceOnNode } from './contract.ts';
 import { downwardApiNode } from './downward-api/node.ts';
 import { csiNode } from './csi/node.ts';
 import { emptyDirNode, memorySize } from './empty-dir/node.ts';
-import { nestedMountPoints } from './files/nested-mount-points.ts';
-import type { HostWithPrograms } from './files/mount-program.ts';
-import type { NodeHost } from './files/node-host.ts';
+import { nestedMountPoints } from './api-files/nested-mount-points.ts';
+import type { HostWithPrograms } from './mount/mount-program.ts';
+import type { NodeHost } from './mount/node-host.ts';
 import { hostPathNode } from './host-path/node.ts';
 import { imageNode } from './image/node.ts';
 import { localNode } from './local/node.ts';
@@ -89,7 +89,7 @@ describeSimulated('projected', {
 
 const images = async ({ files }: NodeHost) => {
   await files.makeDirectory('/images', 0o711);
-  if ((await files.look('/images/pvc-1.img')) === undefined) await files.write('/images/pvc-1.img', new Uint8Array(4096), 0o600);
+  if ((await files.stat('/images/pvc-1.img')) === undefined) await files.write('/images/pvc-1.img', new Uint8Array(4096), 0o600);
 };
 const devices = { grow: async () => undefined, release: async () => undefined };
 const imageOn = (host: NodeHost) => imageNode({ ...options(host), path: (name) => `/images/${name}.img`, devices });
@@ -105,8 +105,8 @@ function on(make: (host: NodeHost) => NodeDriver) {
   const publish = async (source: SourceOnNode, of: Pod = pod) => {
     await host.makeDirectory('/pods', 0o750);
     const volume = { name: 'data', source, persistentVolume: undefined, readOnly: false, mountOptions: [], mode: 'Filesystem' as const, publishContext: {} };
-    const request: PublishToPodRequest = { volume, pod: of, target: '/pods/data', stagingPath: undefined, tell: () => undefined };
-    return driver.publish(request);
+    const request: NodePublishVolumeRequest = { volume, pod: of, target: '/pods/data', stagingPath: undefined, recordEvent: () => undefined };
+    return driver.nodePublishVolume(request);
   };
   const text = async (path: string) => new TextDecoder().decode(await host.read(`/pods/data/${path}`));
   return { host, publish, text };
@@ -129,8 +129,8 @@ describe('hostPath', () => {
     const { host, publish } = on(hostPathNode);
     expect(await publish({ hostPath: { path: '/made/directory', type: 'DirectoryOrCreate' } })).toEqual({ ok: true, value: { path: '/made/directory' } });
     expect(await publish({ hostPath: { path: '/made/file', type: 'FileOrCreate' } })).toEqual({ ok: true, value: { path: '/made/file' } });
-    expect(await host.look('/made/directory')).toMatchObject({ type: 'directory', mode: 0o755 });
-    expect(await host.look('/made/file')).toMatchObject({ type: 'file', mode: 0o644 });
+    expect(await host.stat('/made/directory')).toMatchObject({ type: 'directory', mode: 0o755 });
+    expect(await host.stat('/made/file')).toMatchObject({ type: 'file', mode: 0o644 });
     expect(await publish({ hostPath: { path: '/made/file', type: 'DirectoryOrCreate' } })).toMatchObject({ ok: false });
   });
 });
@@ -149,9 +149,9 @@ describe('files', () => {
     });
     expect(await publish({ configMap: { name: 'settings', items, optional: true, defaultMode: 0o440 } })).toMatchObject({ ok: true });
     expect(await text('etc/app.conf')).toBe('level=1');
-    expect(await host.look('/pods/data/etc/app.conf', 'follow')).toMatchObject({ mode: 0o400 });
+    expect(await host.stat('/pods/data/etc/app.conf', 'follow')).toMatchObject({ mode: 0o400 });
     expect(await host.read('/pods/data/raw')).toEqual(Buffer.from([0, 1]));
-    expect(await host.look('/pods/data/raw', 'follow')).toMatchObject({ mode: 0o440 });
+    expect(await host.stat('/pods/data/raw', 'follow')).toMatchObject({ mode: 0o440 });
     expect(await publish({ configMap: { name: 'gone' } })).toMatchObject({ ok: false, message: 'configmap "gone" not found' });
   });
 
@@ -180,7 +180,7 @@ describe('files', () => {
     const source = { projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } };
     const first = await publish(source);
     const token = await text('token');
-    expect(first.ok && (first.value.again ?? 0) - now).toBeGreaterThan(0.7 * 3_600_000);
+    expect(first.ok && (first.value.republishAt ?? 0) - now).toBeGreaterThan(0.7 * 3_600_000);
     await publish(source);
     expect(await text('token')).toBe(token);
     now += 0.9 * 3_600_000;

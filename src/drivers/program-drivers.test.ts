@@ -2,16 +2,16 @@
 import { describe, expect, test } from 'vitest';
 import type { Endpoints, Pod } from '../api/generated/types.ts';
 import { Machine, SimulatedHost } from '../sim/host/simulated-host.ts';
-import type { ProgramEnd, ProgramOptions, Programs } from '../world/programs.ts';
+import type { ProgramResult, ProgramOptions, Programs } from '../world/programs.ts';
 import { type DriverUnderTest, describeNodeDriver } from './conformance.ts';
 import type { NodeDriver, SourceOnNode } from './contract.ts';
-import type { HostWithPrograms } from './files/mount-program.ts';
-import type { NodeHost } from './files/node-host.ts';
+import type { HostWithPrograms } from './mount/mount-program.ts';
+import type { NodeHost } from './mount/node-host.ts';
 import { gitRepoNode } from './git-repo/node.ts';
 import { glusterfsNode } from './glusterfs/node.ts';
 import { nfsNode } from './nfs/node.ts';
 
-const fine: ProgramEnd = { type: 'exited', code: 0, output: '' };
+const fine: ProgramResult = { type: 'exited', code: 0, output: '' };
 const clock = { now: () => 0, monotonic: () => 0 };
 const endpoints = { metadata: {}, subsets: [{ addresses: [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }, { ip: 'fd00::1' }] }] } as unknown as Endpoints;
 const gluster = (host: HostWithPrograms) =>
@@ -55,7 +55,7 @@ const gitRepo = (host: HostWithPrograms) => gitRepoNode({ ...host, clock });
 const cloned = { source: { gitRepo: { repository: 'https://example.com/repo' } } };
 describeSimulated('gitRepo', gitRepo, { volume: cloned, data: undefined, content: 'as old as its pod', readOnly: 'container' });
 
-type Answers = (file: string, args: readonly string[], options: ProgramOptions) => ProgramEnd;
+type Answers = (file: string, args: readonly string[], options: ProgramOptions) => ProgramResult;
 
 interface Case {
   readonly answers: Answers;
@@ -82,12 +82,12 @@ async function publish(
   };
   const pod = { metadata: { namespace: 'default', name: 'web', uid: 'uid' }, spec: { containers: [] } } as unknown as Pod;
   const volume = { name: 'data', source, persistentVolume: undefined, readOnly, mountOptions, mode: 'Filesystem' as const, publishContext: {} };
-  const answer = await make({ mounts: host, files: host, programs }).publish({
+  const answer = await make({ mounts: host, files: host, programs }).nodePublishVolume({
     volume,
     pod,
     target: '/pods/data',
     stagingPath: undefined,
-    tell: () => undefined,
+    recordEvent: () => undefined,
   });
   return { answer, calls, left: await host.list('/pods') };
 }

@@ -1,47 +1,47 @@
-import { configMapKind } from '../api/kinds/config-map.ts';
-import { eventKind } from '../api/kinds/event.ts';
-import { secretKind } from '../api/kinds/secret.ts';
+import { configMapKind } from '../api/kinds/core/config-map.ts';
+import { eventKind } from '../api/kinds/core/event.ts';
+import { secretKind } from '../api/kinds/core/secret.ts';
 import type { ConfigMap, Pod, Secret } from '../api/generated/types.ts';
 import type { NodeDriver } from '../drivers/contract.ts';
-import { type Client, createClient } from '../machinery/client.ts';
-import { Informers } from '../machinery/informers.ts';
-import { Bell, runController } from '../machinery/loop.ts';
-import { Recorder } from '../machinery/recorder.ts';
-import type { Transport } from '../machinery/transport.ts';
+import { type Client, createClient } from '../client/client.ts';
+import { Informers } from '../client/informers/informers.ts';
+import { Trigger, runController } from '../client/controller/loop.ts';
+import { EventRecorder } from '../client/events/event-recorder.ts';
+import type { Transport } from '../client/transport.ts';
 import type { Disk } from '../world/disk.ts';
 import type { HostFiles, Mounts } from '../world/mounts.ts';
 import type { World } from '../world/world.ts';
-import { Holdings } from './holdings.ts';
-import { View } from './sight/view.ts';
-import { nodeWakes } from './sight/wakes.ts';
-import type { NodeStats } from './endpoint/stats.ts';
+import { NodeAllocations } from './allocations.ts';
+import { NodeCaches } from './cache/node-caches.ts';
+import { nodeSources } from './cache/sources.ts';
+import type { NodeStats } from './kubelet-api/node-stats.ts';
 import type { Host } from './host.ts';
-import { Renewals } from './lease/renewals.ts';
-import { VolumeKeeper } from './mounting/keeper.ts';
-import { NameServer } from './names/server.ts';
-import { namesFrom } from './names/sight.ts';
+import { LeaseRenewals } from './lease/lease-renewals.ts';
+import { VolumeManager } from './volume-manager/volume-manager.ts';
+import { DnsServer } from './dns/server.ts';
+import { clusterRecords } from './dns/records-from-caches.ts';
 import { registration } from './registration/controller.ts';
-import { gatewayOf } from './names/gateway.ts';
-import { runningPods } from './running/controller.ts';
+import { gatewayOf } from './network/gateway.ts';
+import { podsController } from './pod-worker/controller.ts';
 import type { Runtime } from './runtime.ts';
-import { NodePages } from './stats/pages.ts';
-import { nodeStats } from './stats/volume-usages.ts';
+import { KubeletPages } from './kubelet-api/pages.ts';
+import { nodeStats } from './kubelet-api/volume-usages.ts';
 
 export interface NodeAgentOptions {
   readonly world: World;
   readonly host: Host;
   /** For following objects. */
-  readonly reader: Transport;
+  readonly readTransport: Transport;
   /** For telling events. */
-  readonly teller: Transport;
+  readonly eventTransport: Transport;
   /** For what the node writes about itself and its pods. */
-  readonly own: Transport;
+  readonly nodeTransport: Transport;
   readonly machine: { readonly mounts: Mounts; readonly files: HostFiles };
   readonly disk: Disk;
   /** The node's directory, absolute and without links. */
   readonly root: string;
   readonly runtime: Runtime;
-  readonly drivers: (around: DriversAround) => NodeDrivers;
+  readonly drivers: (around: DriverContext) => NodeDrivers;
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
 }
@@ -54,7 +54,7 @@ export interface NodeDrivers {
 }
 
 /** What drivers of a node may know of the cluster. */
-export interface DriversAround {
+export interface DriverContext {
   readonly nodeName: string;
   readonly configMap: (key: string) => ConfigMap | undefined;
   readonly secret: (key: string) => Secret | undefined;
@@ -66,7 +66,7 @@ export interface DriversAround {
 
 export interface NodeAgent {
   /** What the node tells whoever may ask, by the paths of kubelets. */
-  readonly pages: NodePages;
+  readonly pages: KubeletPages;
   readonly stats: NodeStats;
   /** Those that are to run here, as they are now. */
   readonly pods: () => readonly Pod[];
@@ -83,11 +83,17 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
   const { world, host, runtime, sha256, machine, disk, root } = options;
   const { name } = host;
   const hosts = new Map([[name, host]]);
-  const informers = new Informers({ world, client: createClient({ transport: options.reader }) });
-  const client = createClient({ transport: options.own, observer: informers.observer });
-  const recorder = new Recorder({ world, client: createClient({ transport: options.teller }), eventKind, component: 'kubelet', waitingLimit: eventLimit });
-  const holdings = new Holdings();
-  const view = new View({ hosts, informers, holdings, sha256 });
+  const informers = new Informers({ world, client: createClient({ transport: options.readTransport }) });
+  const client = createClient({ transport: options.nodeTransport, observer: informers.observer });
+  const recorder = new EventRecorder({
+    world,
+    client: createClient({ transport: options.eventTransport }),
+    eventKind,
+    component: 'kubelet',
+    waitingLimit: eventLimit,
+  });
+  const holdings = new NodeAllocations();
+  const view = new NodeCaches({ hosts, informers, allocations: holdings, sha256 });
   const { drivers, findDriver } = options.drivers({
     nodeName: name,
     configMap: (key) => informers.cache(configMapKind).getKey(key),
@@ -96,14 +102,28 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     client,
   });
   // Each needs the other: nothing is unmounted that a container uses, no container is started before its volumes are there.
-  const tenants = { mayRun: (uid: string): boolean => pods.tenants.mayRun(uid) };
-  const volumes = await VolumeKeeper.open({ world, machine, disk, root, host, view, holdings, client, recorder, drivers, findDriver, tenants, sha256 });
-  const names = new NameServer({ world, address: gatewayOf(host.podCidr), sight: namesFrom(informers) });
+  const tenants = { mayRun: (uid: string): boolean => pods.activity.mayRun(uid) };
+  const volumes = await VolumeManager.open({
+    world,
+    machine,
+    disk,
+    root,
+    host,
+    caches: view,
+    allocations: holdings,
+    client,
+    recorder,
+    drivers,
+    findDriver,
+    podActivity: tenants,
+    sha256,
+  });
+  const names = new DnsServer({ world, address: gatewayOf(host.podCidr), records: clusterRecords(informers) });
   const asking = { nameServer: gatewayOf(host.podCidr), onPlaced: () => names.listen() };
-  const pods = runningPods({ world, host, informers, client, recorder, holdings, runtime, volumes, sha256, ...asking });
-  const renewals = new Renewals({ world, clientOf: () => client, node: (node) => view.nodes.getKey(node) });
-  const changed = new Bell<string>();
-  volumes.subscribe(() => changed.ring(name));
+  const pods = podsController({ world, host, informers, client, recorder, allocations: holdings, runtime, volumes, sha256, ...asking });
+  const renewals = new LeaseRenewals({ world, clientOf: () => client, node: (node) => view.nodes.getKey(node) });
+  const changed = new Trigger<string>();
+  volumes.subscribe(() => changed.fire(name));
   const { promise: ready, resolve: onReady } = promised();
   const registering = registration({
     hosts,
@@ -111,12 +131,12 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     informers,
     recorder,
     world,
-    holdings,
-    volumesInUse: (node) => [...new Set([...view.volumesInUse(node), ...volumes.attached()])].sort(),
-    wakes: [...nodeWakes(view), changed],
+    allocations: holdings,
+    volumesInUse: (node) => [...new Set([...view.volumesInUse(node), ...volumes.attachedVolumes()])].sort(),
+    sources: [...nodeSources(view), changed],
     onRegistered: (node) => renewals.add(node),
     onReady,
-    onReported: () => volumes.reported(),
+    onReported: () => volumes.onStatusReported(),
   });
   // What runs is known before anything is decided about it, or unmounted.
   await pods.recover();
@@ -124,7 +144,7 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
   const loops = [runController(registering, loop), runController(volumes.controller, loop), runController(pods.controller, loop)];
   informers.start();
   const stats = nodeStats(volumes, world.clock);
-  const pages = new NodePages({ nodeName: name, pods: () => volumes.pods(), stats, runtime, files: machine.files, root, clock: world.clock });
+  const pages = new KubeletPages({ nodeName: name, pods: () => volumes.pods(), stats, runtime, files: machine.files, root, clock: world.clock });
   return {
     ready,
     stats,

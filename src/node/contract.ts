@@ -13,25 +13,25 @@
 import type { Container, EphemeralContainer, Pod } from '../api/generated/types.ts';
 import type { Cancel } from '../world/world.ts';
 
-export interface PodVolumes {
+export interface PodMounts {
   /** How the volumes of a pod stand that is to run here. Costs nothing: asked whenever the pod is looked at. */
-  look(pod: Pod): VolumesOfPod;
+  mountState(pod: Pod): PodMountState;
   /**
    * What a container of the pod sees. `expand`: `$(NAME)` in `subPathExpr`, from the container's own variables. Sub-paths are
    * made and bound, so that no symbolic link in a volume leads out of it.
    */
   containerMounts(pod: Pod, container: Container | EphemeralContainer, expand: (subPathExpr: string) => string): Promise<ContainerMounts>;
   /** `Tenants.mayRun` says no from now on. */
-  vacated(uid: string): void;
+  podStopped(uid: string): void;
   /** Nothing of the pod is mounted on the node. */
-  isVacant(uid: string): boolean;
+  isUnmounted(uid: string): boolean;
   /** Bytes of the disk that a volume of the pod takes; undefined: it is not mounted, or not a directory that can be looked through. Takes its time. */
   usedBytes(pod: Pod, volume: string): Promise<number | undefined>;
   /** Called with the uid of a pod whose volumes stand otherwise than before. */
   subscribe(listener: (uid: string) => void): Cancel;
 }
 
-export type VolumesOfPod =
+export type PodMountState =
   /** `waiting`: the volumes' names in the pod. */
   | { readonly ready: false; readonly waiting: readonly string[] }
   | {
@@ -74,7 +74,7 @@ export interface ContainerDevice {
 }
 
 /** What the keeper of volumes asks of whoever runs containers. */
-export interface Tenants {
+export interface PodActivity {
   /**
    * Whether a container of the pod runs or may yet be started. A runtime that has not found out yet what an earlier agent left running
    * says yes to all: what a container uses is never unmounted.

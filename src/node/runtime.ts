@@ -4,7 +4,7 @@
  * Times are milliseconds since 1970.
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
-import type { SessionBroken } from '../streams/contract.ts';
+import type { SessionFailure } from '../streams/contract.ts';
 import type { Cancel } from '../world/world.ts';
 import type { ContainerDevice, ContainerMount } from './contract.ts';
 
@@ -182,7 +182,7 @@ export interface Session {
   readonly stderr: Readable | undefined;
   resize(size: TerminalSize): void;
   /** Its exit code; 128 + signal if a signal ended it. Or why there was no program that could have ended. */
-  readonly done: Promise<number | SessionBroken>;
+  readonly done: Promise<number | SessionFailure>;
   /** Hangs up: a program of `exec` is killed, a container goes on. */
   close(): void;
 }

@@ -1,7 +1,7 @@
 import type { Node, Pod } from '../api/generated/types.ts';
-import { podRequests } from '../api/kinds/workloads/pod-resources.ts';
+import { podRequests } from '../api/kinds/pod/pod-resources.ts';
 import { parseQuantity, type Quantity, quantityMilliValue, quantityValue } from '../api/quantity.ts';
-import { withResizes } from '../domain/quota/resized-pods.ts';
+import { withResizes } from '../api/quota/resized-pods.ts';
 import { isExtendedResource, isHugePages } from '../api/validation/resources.ts';
 
 /** Amounts of resources as the scheduler counts them: plain numbers, so that thousands of nodes are compared in no time. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Diagnosis, fitMessage, rejectors } from './diagnosis.ts';
+import { type Diagnosis, fitMessage, unschedulablePlugins } from './diagnosis.ts';
 import type { Rejection } from './framework.ts';
 
 const no = (plugin: string, ...texts: readonly string[]): Rejection => ({ code: 'unschedulable', plugin, reasons: texts.map((text) => ({ text, rule: '' })) });
@@ -20,7 +20,7 @@ describe('the message of a pod that fits nowhere', () => {
       ['n3', no('Taint', 'node(s) had untolerated taint(s)')],
     ]);
     expect(fitMessage(diagnosis({ byNode }))).toBe('0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s), 2 Insufficient memory.');
-    expect(rejectors(diagnosis({ byNode }))).toEqual(new Set(['Fit', 'Taint']));
+    expect(unschedulablePlugins(diagnosis({ byNode }))).toEqual(new Set(['Fit', 'Taint']));
   });
 
   it('sorts numbers as text too', () => {

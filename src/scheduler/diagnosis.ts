@@ -39,7 +39,7 @@ function histogram({ nodes, byNode, others }: Diagnosis): string {
 }
 
 /** Those whose change of mind could help: the names of the plugins that rejected the pod somewhere. */
-export function rejectors({ everywhere, byNode, restrictedBy }: Diagnosis): ReadonlySet<string> {
+export function unschedulablePlugins({ everywhere, byNode, restrictedBy }: Diagnosis): ReadonlySet<string> {
   const names = new Set(restrictedBy);
   if (everywhere !== undefined) names.add(everywhere.plugin);
   for (const { plugin } of byNode.values()) names.add(plugin);
@@ -47,7 +47,7 @@ export function rejectors({ everywhere, byNode, restrictedBy }: Diagnosis): Read
 }
 
 /** The same, of those that said no more than 'not yet'. */
-export function waitedFor({ everywhere, byNode }: Diagnosis): ReadonlySet<string> {
+export function pendingPlugins({ everywhere, byNode }: Diagnosis): ReadonlySet<string> {
   const all = everywhere === undefined ? byNode.values() : [everywhere];
   return new Set([...all].filter(({ code }) => code === 'pending').map(({ plugin }) => plugin));
 }

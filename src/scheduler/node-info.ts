@@ -1,5 +1,5 @@
 import type { Node, Taint } from '../api/generated/types.ts';
-import type { Labels } from '../domain/label-selector.ts';
+import type { Labels } from '../api/selectors/label-selector.ts';
 import { type Amounts, addAmountsTo, copyAmounts, noAmounts, nodeAmounts } from './amounts.ts';
 import { anyAddress, type HostPort, type PodInfo } from './pod-info.ts';
 

@@ -1,10 +1,10 @@
 import type { Container, Pod, PodAffinityTerm, WeightedPodAffinityTerm } from '../api/generated/types.ts';
-import { isSidecar } from '../api/kinds/workloads/pod-parts.ts';
-import { podRequests } from '../api/kinds/workloads/pod-resources.ts';
-import { type LabelSelector, type Labels, labelSelectorOf, matchesLabels, nothing, SelectorError } from '../domain/label-selector.ts';
-import { withResizes } from '../domain/quota/resized-pods.ts';
-import { claimKey } from '../domain/volumes/claim.ts';
-import { claimsOfPod } from '../domain/volumes/pods.ts';
+import { isSidecar } from '../api/kinds/pod/pod-parts.ts';
+import { podRequests } from '../api/kinds/pod/pod-resources.ts';
+import { type LabelSelector, type Labels, labelSelectorOf, matchesLabels, nothing, SelectorError } from '../api/selectors/label-selector.ts';
+import { withResizes } from '../api/quota/resized-pods.ts';
+import { claimKey } from '../storage/volumes/claim.ts';
+import { claimsOfPod } from '../storage/volumes/pods.ts';
 import { type Amounts, amountsOfQuantities } from './amounts.ts';
 
 /** A pod, read once: what the plugins ask again and again. Never changes; a pod that changed gets a new one. */

@@ -1,8 +1,8 @@
 import type { Pod, PodCondition } from '../api/generated/types.ts';
-import { podKind } from '../api/kinds/workloads/pod.ts';
-import type { Client, Result } from '../machinery/client.ts';
+import { podKind } from '../api/kinds/pod/pod.ts';
+import type { Client, Result } from '../client/client.ts';
 import type { World } from '../world/world.ts';
-import { patiently } from './patiently.ts';
+import { withRetry } from './retry.ts';
 
 /** What the scheduler has to say in a pod's status. Absent: nothing new. */
 export interface StatusChange {
@@ -34,7 +34,7 @@ function changedCondition({ metadata, status }: Pod, condition: NonNullable<Stat
 }
 
 /** Says it, and says it again if the server did not hear. What is refused is not said. */
-export async function writeStatus(
+export async function patchPodStatus(
   pod: Pod,
   change: StatusChange,
   { client, world }: { readonly client: Client; readonly world: World },
@@ -42,5 +42,5 @@ export async function writeStatus(
   const body = statusPatch(pod, change, world.clock.now());
   if (body === undefined) return { ok: true, value: undefined };
   const { namespace, name = '' } = pod.metadata;
-  return await patiently(() => client.patch(podKind, { namespace, name }, { type: 'strategic', body }, { subresource: 'status' }), world);
+  return await withRetry(() => client.patch(podKind, { namespace, name }, { type: 'strategic', body }, { subresource: 'status' }), world);
 }

@@ -3,9 +3,9 @@ import { inZone, node, SmallCluster } from '../../test/scheduler/small-cluster.t
 import { pod } from '../../test/storage/objects.ts';
 import type { Node, Pod, PodDisruptionBudget } from '../api/generated/types.ts';
 import type { KubeObject } from '../api/object.ts';
-import { Search } from './cycle.ts';
+import { SchedulingCycle } from './scheduling-cycle.ts';
 import { rejection } from './framework.ts';
-import { Nominations } from './nominations.ts';
+import { NominatedPods } from './nominated-pods.ts';
 import { defaultPlugins } from './plugins/index.ts';
 import { readPod } from './pod-info.ts';
 import { postFilter } from './preemption.ts';
@@ -43,8 +43,8 @@ function preempting(pending: Pod, ...objects: readonly KubeObject[]): string {
   const plugins = defaultPlugins([]);
   const seen = new SmallCluster(plugins);
   seen.set(...objects);
-  const world = { plugins, cluster: seen.cluster, nominations: new Nominations(), chance: () => 0 };
-  const result = new Search(world).find(readPod(pending));
+  const world = { plugins, cluster: seen.cluster, nominations: new NominatedPods(), random: () => 0 };
+  const result = new SchedulingCycle(world).schedulePod(readPod(pending));
   if (result.type !== 'none') return result.type;
   const found = postFilter(world, result.diagnosis, result.run);
   return found.type === 'preempt' ? `${found.victims.node.name}: ${found.victims.pods.map(({ name }) => name).join(', ')}` : found.message;
@@ -98,11 +98,11 @@ describe('preemption', () => {
 
   it('respects volumes and whatever else plugins say that no pod can change', () => {
     const never = rejection('unresolvable', 'VolumeBinding', { text: "node(s) didn't match PersistentVolume's node affinity", rule: 'x' });
-    const plugins = [...defaultPlugins([]), { name: 'VolumeBinding', prepare: () => ({ filter: () => never }) }];
+    const plugins = [...defaultPlugins([]), { name: 'VolumeBinding', preFilter: () => ({ filter: () => never }) }];
     const seen = new SmallCluster(plugins);
     seen.set(sized('n1', '1'), made('a', { on: 'n1' }));
-    const world = { plugins, cluster: seen.cluster, nominations: new Nominations(), chance: () => 0 };
-    const result = new Search(world).find(readPod(high({ cpu: '0' })));
+    const world = { plugins, cluster: seen.cluster, nominations: new NominatedPods(), random: () => 0 };
+    const result = new SchedulingCycle(world).schedulePod(readPod(high({ cpu: '0' })));
     if (result.type !== 'none') throw new Error('no node fits');
     expect(postFilter(world, result.diagnosis, result.run)).toMatchObject({ type: 'hopeless', keepsPromise: false });
     // A pod that is rejected as such is not even thought about.

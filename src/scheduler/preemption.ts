@@ -2,13 +2,13 @@
  * PostFilter: which pods would have to go so that one of higher priority finds room. Deciding only; `evictions.ts` makes them go.
  */
 import type { Pod, PodDisruptionBudget } from '../api/generated/types.ts';
-import { labelSelectorOf, matchesLabels, SelectorError, selectsEverything } from '../domain/label-selector.ts';
-import { type CycleWorld, filterBesideNominated } from './cycle.ts';
+import { labelSelectorOf, matchesLabels, SelectorError, selectsEverything } from '../api/selectors/label-selector.ts';
+import { type CycleContext, filterWithNominatedPods } from './scheduling-cycle.ts';
 import { type Diagnosis, fitMessage } from './diagnosis.ts';
-import { type Failure, isFailure, type PodInfo, type Rejection } from './framework.ts';
+import { type PluginFailure, isFailure, type PodInfo, type Rejection } from './framework.ts';
 import type { LiveNodeInfo } from './node-info.ts';
-import { nominatedNode, type Nominations } from './nominations.ts';
-import type { PodRun } from './pod-run.ts';
+import { nominatedNode, type NominatedPods } from './nominated-pods.ts';
+import type { PodCycle } from './pod-cycle.ts';
 
 export interface Victims {
   readonly node: LiveNodeInfo;
@@ -30,16 +30,16 @@ export type PostFilterResult =
 const fromDeviceClaims = 'no new claims to deallocate';
 const neverPrepared = 'not found';
 
-export function postFilter(world: CycleWorld, diagnosis: Diagnosis, run: PodRun | undefined): PostFilterResult {
+export function postFilter(world: CycleContext, diagnosis: Diagnosis, run: PodCycle | undefined): PostFilterResult {
   if (run === undefined) return { type: 'hopeless', message: neverPrepared, keepsPromise: true };
   const result = preempt(world, diagnosis, run);
   return result.type === 'preempt' ? result : { ...result, message: `${fromDeviceClaims}, preemption: ${result.message}` };
 }
 
-function preempt(world: CycleWorld, diagnosis: Diagnosis, run: PodRun): PostFilterResult {
-  const objection = notEligible(world, diagnosis, run.pod);
+function preempt(world: CycleContext, diagnosis: Diagnosis, run: PodCycle): PostFilterResult {
+  const objection = whyIneligible(world, diagnosis, run.pod);
   if (objection !== undefined) return { type: 'hopeless', message: objection, keepsPromise: true };
-  const { candidates, byNode } = candidatesAmong(world, run, potentialNodes(world, diagnosis));
+  const { candidates, byNode } = findCandidates(world, run, nodesWherePreemptionMightHelp(world, diagnosis));
   const [first] = candidates;
   if (first !== undefined) return { type: 'preempt', victims: candidates.reduce((best, other) => (isBetter(other, best) ? other : best), first) };
   const message = fitMessage({ nodes: world.cluster.nodes.length, everywhere: undefined, byNode, others: notHelpful, restrictedBy: [] });
@@ -57,7 +57,7 @@ const noVictims: Rejection = {
   reasons: [{ text: 'No preemption victims found for incoming pod', rule: 'preemption' }],
 };
 
-function notEligible({ cluster }: CycleWorld, { everywhere, byNode, others }: Diagnosis, pod: PodInfo): string | undefined {
+function whyIneligible({ cluster }: CycleContext, { everywhere, byNode, others }: Diagnosis, pod: PodInfo): string | undefined {
   if (pod.pod.spec.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.';
   const promised = nominatedNode(pod);
   if (promised === '' || (everywhere ?? byNode.get(promised) ?? others)?.code === 'unresolvable') return undefined;
@@ -70,7 +70,7 @@ const isBeingPreempted = ({ metadata, status }: Pod): boolean =>
   (status.conditions ?? []).some((each) => each.type === 'DisruptionTarget' && each.status === 'True' && each.reason === 'PreemptionByScheduler');
 
 /** Those that might do if they had fewer pods. */
-function potentialNodes({ cluster }: CycleWorld, { everywhere, byNode, others }: Diagnosis): readonly LiveNodeInfo[] {
+function nodesWherePreemptionMightHelp({ cluster }: CycleContext, { everywhere, byNode, others }: Diagnosis): readonly LiveNodeInfo[] {
   return cluster.nodes.filter(({ name }) => (everywhere ?? byNode.get(name) ?? others)?.code === 'unschedulable');
 }
 
@@ -80,17 +80,17 @@ interface Candidates {
   readonly byNode: ReadonlyMap<string, Rejection>;
 }
 
-function candidatesAmong({ cluster, nominations, chance }: CycleWorld, run: PodRun, nodes: readonly LiveNodeInfo[]): Candidates {
+function findCandidates({ cluster, nominations, random: chance }: CycleContext, run: PodCycle, nodes: readonly LiveNodeInfo[]): Candidates {
   const byNode = new Map<string, Rejection>();
   if (nodes.length === 0) return { candidates: [], byNode };
   const budgets = [...cluster.views.disruptionBudget.list()];
-  const enough = Math.min(nodes.length, Math.max(enoughCandidates, Math.trunc(nodes.length / 10)));
+  const enough = Math.min(nodes.length, Math.max(minCandidates, Math.trunc(nodes.length / 10)));
   const offset = Math.floor(chance() * nodes.length);
   const found: Victims[] = [];
   for (let i = 0; i < nodes.length; i++) {
     const node = nodes[(offset + i) % nodes.length];
     if (node === undefined) continue;
-    const victims = victimsOn(node, run, { budgets, nominations });
+    const victims = selectVictimsOnNode(node, run, { budgets, nominations });
     if ('pods' in victims) found.push(victims);
     else if (isFailure(victims)) byNode.set(node.name, { code: 'unschedulable', plugin: victims.plugin, reasons: [{ text: victims.message, rule: 'error' }] });
     else byNode.set(node.name, victims);
@@ -100,15 +100,15 @@ function candidatesAmong({ cluster, nominations, chance }: CycleWorld, run: PodR
 }
 
 /** Of many nodes, it is enough to have this many to choose from. */
-const enoughCandidates = 100;
+const minCandidates = 100;
 
-interface Circumstances {
+interface DryRunContext {
   readonly budgets: readonly PodDisruptionBudget[];
-  readonly nominations: Nominations;
+  readonly nominations: NominatedPods;
 }
 
 /** All lower ones go; then, the most important first, those come back that leave room. Protected ones come back before others. */
-function victimsOn(original: LiveNodeInfo, planned: PodRun, { budgets, nominations }: Circumstances): Victims | Rejection | Failure {
+function selectVictimsOnNode(original: LiveNodeInfo, planned: PodCycle, { budgets, nominations }: DryRunContext): Victims | Rejection | PluginFailure {
   const [node, run] = [original.copy(), planned.copy()];
   const lower = original.pods.filter(({ priority }) => priority < run.pod.priority);
   if (lower.length === 0) return noVictims;
@@ -117,15 +117,15 @@ function victimsOn(original: LiveNodeInfo, planned: PodRun, { budgets, nominatio
     run.removePod(pod, node);
   };
   for (const pod of lower) leave(pod);
-  const verdict = filterBesideNominated(run, node, nominations);
+  const verdict = filterWithNominatedPods(run, node, nominations);
   if (verdict !== undefined) return verdict;
-  const { violating, others } = byBudgets(lower.toSorted(byImportance), budgets);
+  const { violating, others } = splitByPdbViolation(lower.toSorted(byImportance), budgets);
   const victims: PodInfo[] = [];
   let violations = 0;
   for (const pod of [...violating, ...others]) {
     node.addPod(pod);
     run.addPod(pod, node);
-    if (filterBesideNominated(run, node, nominations) === undefined) continue;
+    if (filterWithNominatedPods(run, node, nominations) === undefined) continue;
     leave(pod);
     victims.push(pod);
     if (violating.includes(pod)) violations++;
@@ -144,7 +144,7 @@ function byImportance(a: PodInfo, b: PodInfo): number {
 /** RFC 3339, which sorts as text. */
 const startOf = ({ pod }: PodInfo): string => pod.status.startTime ?? '9999';
 
-function byBudgets(
+function splitByPdbViolation(
   pods: readonly PodInfo[],
   budgets: readonly PodDisruptionBudget[],
 ): { readonly violating: readonly PodInfo[]; readonly others: readonly PodInfo[] } {

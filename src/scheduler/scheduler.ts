@@ -1,27 +1,27 @@
-import type { Client } from '../machinery/client.ts';
-import type { Informers } from '../machinery/informers.ts';
-import type { SeriesRecorder } from '../machinery/series-recorder.ts';
+import type { Client } from '../client/client.ts';
+import type { Informers } from '../client/informers/informers.ts';
+import type { EventSeriesRecorder } from '../client/events/event-series-recorder.ts';
 import type { Cancel, Log, World } from '../world/world.ts';
-import { Binder, type Placement } from './binding.ts';
-import { Cluster } from './cluster.ts';
-import { type CycleResult, type CycleWorld, Search } from './cycle.ts';
-import { fitMessage, rejectors, textOf, waitedFor } from './diagnosis.ts';
-import { makeRoom } from './evictions.ts';
-import { type Followed, follow } from './followed.ts';
-import { type ClusterChange, isFailure, type Plugin, type PodInfo } from './framework.ts';
+import { BindingCycles, type AssumedPod } from './binding-cycle.ts';
+import { SchedulerCache } from './scheduler-cache.ts';
+import { type CycleResult, type CycleContext, SchedulingCycle } from './scheduling-cycle.ts';
+import { fitMessage, unschedulablePlugins, textOf, pendingPlugins } from './diagnosis.ts';
+import { executePreemption } from './preemption-executor.ts';
+import { type SchedulerInformers, schedulerInformers } from './scheduler-informers.ts';
+import { type ClusterEvent, isFailure, type Plugin, type PodInfo } from './framework.ts';
 import type { LiveNodeInfo } from './node-info.ts';
-import { Nominations } from './nominations.ts';
-import { followPods } from './pod-changes.ts';
-import { writeStatus } from './pod-status.ts';
-import type { PodRun } from './pod-run.ts';
+import { NominatedPods } from './nominated-pods.ts';
+import { podEventHandler } from './pod-event-handlers.ts';
+import { patchPodStatus } from './pod-status.ts';
+import type { PodCycle } from './pod-cycle.ts';
 import { postFilter, type Victims } from './preemption.ts';
-import { SchedulingQueue } from './queue.ts';
+import { SchedulingQueue } from './scheduling-queue.ts';
 
 export interface SchedulerOptions {
   readonly world: World;
   readonly client: Client;
   readonly informers: Informers;
-  readonly recorder: Pick<SeriesRecorder, 'record'>;
+  readonly recorder: Pick<EventSeriesRecorder, 'record'>;
   /** In the order in which they filter. */
   readonly plugins: readonly Plugin[];
   /** A write was refused because another process leads. */
@@ -37,13 +37,13 @@ export interface SchedulerOptions {
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #log: Log;
-  readonly #followed: Followed;
-  readonly #cluster: Cluster;
-  readonly #nominations = new Nominations();
+  readonly #followed: SchedulerInformers;
+  readonly #cluster: SchedulerCache;
+  readonly #nominations = new NominatedPods();
   readonly #queue: SchedulingQueue;
-  readonly #cycle: CycleWorld;
-  readonly #search: Search;
-  readonly #binder: Binder;
+  readonly #cycle: CycleContext;
+  readonly #search: SchedulingCycle;
+  readonly #binder: BindingCycles;
   readonly #unsubscribe: Cancel;
   /** Work that does not block the next decision. */
   readonly #underWay = new Set<Promise<void>>();
@@ -54,14 +54,14 @@ export class Scheduler {
     const { world, client, plugins, informers } = options;
     this.#options = options;
     this.#log = world.log.with({ component: 'scheduler' });
-    this.#followed = follow(informers);
-    this.#cluster = new Cluster(this.#followed.views);
+    this.#followed = schedulerInformers(informers);
+    this.#cluster = new SchedulerCache(this.#followed.views);
     this.#queue = new SchedulingQueue(world, plugins);
     this.#queue.onReady = () => this.#planPump();
-    this.#cycle = { plugins, cluster: this.#cluster, nominations: this.#nominations, chance: () => world.random.float() };
-    this.#search = new Search(this.#cycle);
-    this.#binder = new Binder({ client, world, nodeExists: (name) => this.#cluster.node(name) !== undefined });
-    const pods = followPods({ cluster: this.#cluster, queue: this.#queue, nominations: this.#nominations, binder: this.#binder });
+    this.#cycle = { plugins, cluster: this.#cluster, nominations: this.#nominations, random: () => world.random.float() };
+    this.#search = new SchedulingCycle(this.#cycle);
+    this.#binder = new BindingCycles({ client, world, nodeExists: (name) => this.#cluster.node(name) !== undefined });
+    const pods = podEventHandler({ cache: this.#cluster, queue: this.#queue, nominations: this.#nominations, bindingCycles: this.#binder });
     const observers = plugins.filter((plugin) => plugin.observe !== undefined);
     this.#unsubscribe = this.#followed.subscribe((change) => {
       if (change.resource === 'node') this.#followNode(change);
@@ -96,7 +96,7 @@ export class Scheduler {
     this.#planPump();
   }
 
-  #followNode({ before, after }: Extract<ClusterChange, { resource: 'node' }>): void {
+  #followNode({ before, after }: Extract<ClusterEvent, { resource: 'node' }>): void {
     if (after === undefined) this.#cluster.removeNode(before?.metadata.name ?? '');
     else this.#cluster.setNode(after);
   }
@@ -115,7 +115,7 @@ export class Scheduler {
     const { clock } = this.#options.world;
     const until = clock.monotonic() + turnMs;
     for (let decisions = 0; decisions < turnDecisions && clock.monotonic() <= until && this.#state === 'running'; decisions++) {
-      const pod = this.#queue.take();
+      const pod = this.#queue.pop();
       if (pod === undefined) return;
       try {
         this.#schedule(pod);
@@ -133,7 +133,7 @@ export class Scheduler {
       this.#queue.delete(pod.uid);
       return this.#tell(pod, `skip schedule deleting pod: ${pod.key}`);
     }
-    const result = this.#search.find(pod);
+    const result = this.#search.schedulePod(pod);
     if (this.#log.debugs) this.#log.debug('decided', { pod: pod.key, result: result.type, node: result.type === 'found' ? result.node.name : undefined });
     switch (result.type) {
       case 'found':
@@ -149,24 +149,24 @@ export class Scheduler {
   }
 
   /** Reserve. */
-  #place(pod: PodInfo, { node, run }: { readonly node: LiveNodeInfo; readonly run: PodRun }): void {
-    this.#cluster.assume(pod, node.name);
+  #place(pod: PodInfo, { node, run }: { readonly node: LiveNodeInfo; readonly run: PodCycle }): void {
+    this.#cluster.assumePod(pod, node.name);
     this.#nominations.delete(pod.uid);
-    for (const { plugin, stages } of run.parts) {
+    for (const { plugin, cycle: stages } of run.plugins) {
       const verdict = stages.reserve?.(node);
       if (verdict === undefined) continue;
       run.unreserve(node);
-      this.#cluster.forget(pod.uid);
+      this.#cluster.forgetPod(pod.uid);
       if (isFailure(verdict)) return this.#fail(pod, `running Reserve plugin "${plugin.name}": ${verdict.message}`);
       this.#queue.rejected(pod.uid, { rejectors: new Set([plugin.name]) });
       return this.#report(pod, { reason: 'Unschedulable', message: `0/1 nodes are available: 1 ${textOf(verdict)}.`, nominatedNodeName: '' });
     }
-    this.#doBeside(() => this.#bind({ pod, node, run }));
+    this.#doBeside(() => this.#bind({ pod, node, cycle: run }));
   }
 
-  async #bind(placement: Placement): Promise<void> {
+  async #bind(placement: AssumedPod): Promise<void> {
     const { pod, node } = placement;
-    const end = await this.#binder.bind(placement);
+    const end = await this.#binder.run(placement);
     switch (end.type) {
       case 'bound':
         return this.#options.recorder.record(pod.pod, {
@@ -184,9 +184,9 @@ export class Scheduler {
     }
   }
 
-  #undo({ pod, node, run }: Placement, message: string): void {
+  #undo({ pod, node, cycle: run }: AssumedPod, message: string): void {
     run.unreserve(node);
-    this.#cluster.forget(pod.uid);
+    this.#cluster.forgetPod(pod.uid);
     if (this.#state === 'stopped') return;
     // Whatever it would have taken is free again: only now, even if the pod is long gone from its node.
     const before = { ...pod.pod, spec: { ...pod.pod.spec, nodeName: node.name } };
@@ -199,7 +199,7 @@ export class Scheduler {
 
   #reject(pod: PodInfo, { diagnosis, run }: Extract<CycleResult, { type: 'none' }>): void {
     const result = postFilter(this.#cycle, diagnosis, run);
-    this.#queue.rejected(pod.uid, { rejectors: rejectors(diagnosis), pending: waitedFor(diagnosis) });
+    this.#queue.rejected(pod.uid, { rejectors: unschedulablePlugins(diagnosis), pending: pendingPlugins(diagnosis) });
     if (result.type === 'preempt') return this.#preempt(pod, result.victims, fitMessage(diagnosis));
     const message = fitMessage(diagnosis, result.message);
     if (!result.keepsPromise) this.#nominations.delete(pod.uid);
@@ -213,7 +213,7 @@ export class Scheduler {
     this.#queue.hold(pod.uid);
     this.#report(pod, { reason: 'Unschedulable', message, nominatedNodeName: victims.node.name });
     this.#doBeside(async () => {
-      const done = await makeRoom({ pod, victims, outbid }, { client, world, recorder, binder: this.#binder });
+      const done = await executePreemption({ pod, victims, lowerNominated: outbid }, { client, world, recorder, bindingCycles: this.#binder });
       this.#queue.unhold(pod.uid, { activate: !done });
     });
   }
@@ -231,7 +231,11 @@ export class Scheduler {
     const current = this.#queue.get(pod.uid) ?? pod;
     this.#tell(current, message);
     this.#doBeside(async () => {
-      const result = await writeStatus(current.pod, { condition: { type: 'PodScheduled', status: 'False', reason, message }, ...nominated }, { client, world });
+      const result = await patchPodStatus(
+        current.pod,
+        { condition: { type: 'PodScheduled', status: 'False', reason, message }, ...nominated },
+        { client, world },
+      );
       if (!result.ok && result.reason !== 'notFound') this.#log.warn('a status could not be written', { pod: pod.key, error: result.error.message });
     });
   }

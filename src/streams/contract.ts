@@ -7,15 +7,15 @@ import type { Pod } from '../api/generated/types.ts';
  */
 export interface PodStreams {
   /** What a container wrote, as people read it. It ends when there is no more, or with `follow`, when no more can come. */
-  logs(pod: Pod, container: string, options: LogOptions): Promise<Streamed<Readable>>;
-  exec(pod: Pod, container: string, options: ExecOptions): Promise<Streamed<Session>>;
-  attach(pod: Pod, container: string, options: AttachOptions): Promise<Streamed<Session>>;
-  ports(pod: Pod): Promise<Streamed<Ports>>;
+  logs(pod: Pod, container: string, options: LogOptions): Promise<StreamResult<Readable>>;
+  exec(pod: Pod, container: string, options: ExecOptions): Promise<StreamResult<Session>>;
+  attach(pod: Pod, container: string, options: AttachOptions): Promise<StreamResult<Session>>;
+  portForward(pod: Pod): Promise<StreamResult<PortForwarder>>;
   /** Whatever else a node tells, by the paths of kubelets. */
-  page(request: PageRequest): Promise<PageAnswer>;
+  proxy(request: NodeProxyRequest): Promise<NodeProxyResponse>;
 }
 
-export interface PageRequest {
+export interface NodeProxyRequest {
   readonly method: string;
   readonly path: string;
   /** As it was sent; empty: none. */
@@ -25,16 +25,16 @@ export interface PageRequest {
 }
 
 /** Right or wrong, it is the node's. */
-export interface PageAnswer {
+export interface NodeProxyResponse {
   readonly code: number;
   readonly contentType: string;
   readonly body: Readable;
 }
 
 /** `code`: of HTTP, by which the node refuses. */
-export type Streamed<T> = { readonly ok: true; readonly value: T } | Refusal;
+export type StreamResult<T> = { readonly ok: true; readonly value: T } | StreamRefusal;
 
-export interface Refusal {
+export interface StreamRefusal {
   readonly ok: false;
   readonly code: number;
   readonly message: string;
@@ -51,9 +51,9 @@ export class NodeUnreachable extends Error {
 }
 
 /** Connections to ports of a pod's loopback. */
-export interface Ports {
+export interface PortForwarder {
   /** It may turn out later that it did not come about: then it ends with a `PortRefused`. */
-  connect(port: number): Promise<Streamed<Duplex>>;
+  connect(port: number): Promise<StreamResult<Duplex>>;
   /** Nobody will ask for more; those that are open go on until they are closed. */
   close(): void;
 }
@@ -91,11 +91,11 @@ export interface Session {
   readonly stderr: Readable | undefined;
   resize(size: { readonly width: number; readonly height: number }): void;
   /** Its exit code, or why nobody knows it. */
-  readonly done: Promise<number | SessionBroken>;
+  readonly done: Promise<number | SessionFailure>;
   /** Hangs up. */
   close(): void;
 }
 
-export interface SessionBroken {
+export interface SessionFailure {
   readonly message: string;
 }

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import type { Pod } from '../api/generated/types.ts';
-import { PortRefused, type Ports } from './contract.ts';
+import { PortRefused, type PortForwarder } from './contract.ts';
 import { SpdySession, type SpdyStream } from './spdy.ts';
 import type { WebSocketConnection, WebSocketEvents } from './websocket.ts';
 
@@ -9,7 +9,7 @@ export const portForwardProtocol = 'portforward.k8s.io';
 export const tunnelProtocol = `SPDY/3.1+${portForwardProtocol}`;
 
 /** Connections to ports of a pod: each is a pair of streams, one for data and one for what goes wrong. */
-export function forwardPorts(line: { readonly socket: Duplex; readonly head: Buffer }, pod: Pod, ports: Ports): void {
+export function forwardPorts(line: { readonly socket: Duplex; readonly head: Buffer }, pod: Pod, ports: PortForwarder): void {
   /** By the request's id: the one that came first. */
   const waiting = new Map<string, SpdyStream>();
   const session = new SpdySession(line.socket, line.head, (stream) => {
@@ -28,7 +28,7 @@ export function forwardPorts(line: { readonly socket: Duplex; readonly head: Buf
   line.socket.on('close', () => ports.close());
 }
 
-async function forwardOne({ error, data }: { readonly error: SpdyStream; readonly data: SpdyStream }, pod: Pod, ports: Ports): Promise<void> {
+async function forwardOne({ error, data }: { readonly error: SpdyStream; readonly data: SpdyStream }, pod: Pod, ports: PortForwarder): Promise<void> {
   const port = Number(data.headers.get('port'));
   const end = (message?: string): void => {
     if (error.writableEnded) return;

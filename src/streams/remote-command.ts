@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { type ApiError, type Status, statusErrors } from '../api/status.ts';
 import type { Cancel, Timers } from '../world/world.ts';
-import type { AttachOptions, Session, SessionBroken } from './contract.ts';
+import type { AttachOptions, Session, SessionFailure } from './contract.ts';
 import type { SpdySession, SpdyStream } from './spdy.ts';
 import type { WebSocketConnection } from './websocket.ts';
 
@@ -14,7 +14,7 @@ export const spdyProtocol = 'v4.channel.k8s.io';
 const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
 
 /** What became of the program, as the last thing that is told. */
-function statusOf(exitCode: number | SessionBroken): string {
+function statusOf(exitCode: number | SessionFailure): string {
   if (typeof exitCode !== 'number') return failureOf(statusErrors.internal(exitCode.message));
   if (exitCode === 0) return JSON.stringify({ metadata: {}, status: 'Success' });
   const message = `command terminated with non-zero exit code: exit status ${exitCode}`;
@@ -29,13 +29,13 @@ function failureOf(error: ApiError): string {
 }
 
 /** There will be no session, which a client that has been granted the WebSocket already learns on the channel for errors. */
-export function tellFailure(connection: WebSocketConnection, error: ApiError): void {
+export function sendFailure(connection: WebSocketConnection, error: ApiError): void {
   connection.send(Buffer.concat([Buffer.from([channels.error]), Buffer.from(failureOf(error))]));
   connection.close();
 }
 
 /** What a node said on the stream for errors: the exit code, or what went wrong. */
-export function readStatus(text: string): number | SessionBroken {
+export function readStatus(text: string): number | SessionFailure {
   if (text === '') return 0;
   const said = parsed(text);
   if (said?.status === 'Success') return 0;
@@ -83,7 +83,7 @@ export function overWebSocket(connection: () => WebSocketConnection, session: Se
 }
 
 /** Clients wait for a first word before they send anything. */
-export const firstWord = ({ stdout, stderr }: AttachOptions): Buffer => Buffer.from([stdout ? channels.stdout : stderr ? channels.stderr : channels.error]);
+export const openingFrame = ({ stdout, stderr }: AttachOptions): Buffer => Buffer.from([stdout ? channels.stdout : stderr ? channels.stderr : channels.error]);
 
 function forwarded(stream: Readable | undefined, onChunk: (chunk: Buffer, goOn: () => void) => void): Promise<void> {
   if (stream === undefined) return Promise.resolve();
@@ -121,7 +121,7 @@ export class SpdyChannels {
     this.all = new Promise((resolve) => {
       this.#tellAll = resolve;
     });
-    this.#cancel = timers.after(patienceMs, () => this.#tellAll(undefined));
+    this.#cancel = timers.after(streamsTimeoutMs, () => this.#tellAll(undefined));
   }
 
   add(stream: SpdyStream): void {
@@ -132,7 +132,7 @@ export class SpdyChannels {
   }
 }
 
-const patienceMs = 30_000;
+const streamsTimeoutMs = 30_000;
 
 /** A session over the streams of SPDY. */
 export function overSpdy(spdy: SpdySession, streams: ReadonlyMap<string, SpdyStream>, session: Session): void {

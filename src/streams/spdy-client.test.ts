@@ -2,11 +2,11 @@ import { type Duplex, PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '../api/generated/types.ts';
-import { bothEnds } from './both-ends.ts';
-import type { AttachOptions, Ports, Session } from './contract.ts';
+import { duplexPair } from './duplex-pair.ts';
+import type { AttachOptions, PortForwarder, Session } from './contract.ts';
 import { forwardPorts } from './port-forward.ts';
 import { overSpdy, readStatus, SpdyChannels } from './remote-command.ts';
-import { remotePorts, remoteSession } from './spdy-client.ts';
+import { remotePortForwarder, remoteSession } from './spdy-client.ts';
 import { SpdySession } from './spdy.ts';
 
 const noHead = Buffer.alloc(0);
@@ -15,7 +15,7 @@ const never = { after: () => () => undefined, soon: () => undefined };
 
 /** A node at the far end, on which this program runs. */
 function sessionWith(program: Session, options = all): { readonly session: Session; readonly far: Duplex } {
-  const [near, far] = bothEnds();
+  const [near, far] = duplexPair();
   const channels = new SpdyChannels(options, never);
   const spdy = new SpdySession(far, noHead, (stream) => channels.add(stream));
   void channels.all.then((streams) => streams !== undefined && overSpdy(spdy, streams, program));
@@ -77,20 +77,20 @@ test.each([
 describe('ports of a pod on a node', () => {
   const pod: Pod = { metadata: { name: 'web' }, spec: {}, status: {} } as Pod;
 
-  function portsOf(ports: Ports): Ports {
-    const [near, far] = bothEnds();
+  function portsOf(ports: PortForwarder): PortForwarder {
+    const [near, far] = duplexPair();
     forwardPorts({ socket: far, head: noHead }, pod, ports);
-    return remotePorts({ socket: near, head: noHead });
+    return remotePortForwarder({ socket: near, head: noHead });
   }
 
-  async function connected(ports: Ports, port: number): Promise<Duplex> {
+  async function connected(ports: PortForwarder, port: number): Promise<Duplex> {
     const opened = await ports.connect(port);
     if (!opened.ok) throw new Error(opened.message);
     return opened.value;
   }
 
   test('several connections at once, each ended by either side', async () => {
-    const echo: Ports = { connect: () => Promise.resolve({ ok: true, value: new PassThrough() }), close: () => undefined };
+    const echo: PortForwarder = { connect: () => Promise.resolve({ ok: true, value: new PassThrough() }), close: () => undefined };
     const ports = portsOf(echo);
     const [one, two] = [await connected(ports, 80), await connected(ports, 80)];
     one.end('first');
@@ -99,7 +99,7 @@ describe('ports of a pod on a node', () => {
   });
 
   test('one that nobody listens on ends with the words of the node', async () => {
-    const refusing: Ports = { connect: () => Promise.resolve({ ok: false, code: 500, message: 'connection refused' }), close: () => undefined };
+    const refusing: PortForwarder = { connect: () => Promise.resolve({ ok: false, code: 500, message: 'connection refused' }), close: () => undefined };
     const connection = await connected(portsOf(refusing), 81);
     connection.resume();
     await expect(new Promise((_, reject) => void connection.on('error', reject))).rejects.toThrow(

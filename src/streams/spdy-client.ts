@@ -1,21 +1,21 @@
 /** The client's side of sessions and forwarded ports, over SPDY: what an API server speaks to a node. */
 import type { Duplex } from 'node:stream';
-import { type AttachOptions, PortRefused, type Ports, type Session, type SessionBroken } from './contract.ts';
+import { type AttachOptions, PortRefused, type PortForwarder, type Session, type SessionFailure } from './contract.ts';
 import { readStatus } from './remote-command.ts';
 import { SpdySession, type SpdyStream } from './spdy.ts';
 
-interface Line {
+interface UpgradedConnection {
   readonly socket: Duplex;
   readonly head: Buffer;
 }
 
 /** What is said on a stream for errors is short. */
-const longestMessage = 64 * 1024;
+const maxMessageBytes = 64 * 1024;
 
 /** A program's streams on a node. */
-export function remoteSession({ socket, head }: Line, { stdin, stdout, stderr, tty }: AttachOptions): Session {
+export function remoteSession({ socket, head }: UpgradedConnection, { stdin, stdout, stderr, tty }: AttachOptions): Session {
   const spdy = new SpdySession(socket, head, refuseStream);
-  const open = (streamtype: string): SpdyStream => closedByTheOther(spdy.open({ streamtype }));
+  const open = (streamtype: string): SpdyStream => closedByPeer(spdy.open({ streamtype }));
   const error = open('error');
   const size = tty ? open('resize') : undefined;
   return {
@@ -23,7 +23,7 @@ export function remoteSession({ socket, head }: Line, { stdin, stdout, stderr, t
     stdout: stdout ? open('stdout') : undefined,
     stderr: stderr && !tty ? open('stderr') : undefined,
     resize: ({ width, height }) => void size?.write(JSON.stringify({ Width: width, Height: height })),
-    done: lastWord(error).then((text): number | SessionBroken =>
+    done: readToEnd(error).then((text): number | SessionFailure =>
       text === undefined ? { message: 'error reading from error stream: unexpected EOF' } : readStatus(text),
     ),
     close: () => socket.destroy(),
@@ -31,7 +31,7 @@ export function remoteSession({ socket, head }: Line, { stdin, stdout, stderr, t
 }
 
 /** Connections to ports of a pod on a node, all of them over one to the node. */
-export function remotePorts({ socket, head }: Line): Ports {
+export function remotePortForwarder({ socket, head }: UpgradedConnection): PortForwarder {
   const spdy = new SpdySession(socket, head, refuseStream);
   let requests = 0;
   return {
@@ -40,7 +40,7 @@ export function remotePorts({ socket, head }: Line): Ports {
       const error = spdy.open({ streamtype: 'error', ...about });
       error.end();
       const data = spdy.open({ streamtype: 'data', ...about });
-      void lastWord(error).then((text) => text !== undefined && text !== '' && data.destroy(new PortRefused(text)));
+      void readToEnd(error).then((text) => text !== undefined && text !== '' && data.destroy(new PortRefused(text)));
       return Promise.resolve({ ok: true, value: data });
     },
     close: () => socket.destroy(),
@@ -51,17 +51,17 @@ export function remotePorts({ socket, head }: Line): Ports {
 const refuseStream = (stream: SpdyStream): void => void stream.destroy();
 
 /** Nothing is written to a stream once the other side has ended it: only then it is closed. */
-function closedByTheOther(stream: SpdyStream): SpdyStream {
+function closedByPeer(stream: SpdyStream): SpdyStream {
   stream.on('end', () => stream.end());
   return stream;
 }
 
 /** All that is said on a stream until it is ended; undefined: it broke off. */
-function lastWord(stream: SpdyStream): Promise<string | undefined> {
+function readToEnd(stream: SpdyStream): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = '';
     stream.on('data', (chunk: Buffer) => {
-      if (text.length < longestMessage) text += chunk.toString();
+      if (text.length < maxMessageBytes) text += chunk.toString();
     });
     stream.on('end', () => resolve(text));
     stream.on('close', () => resolve(undefined));

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { constants, deflateSync, inflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { bothEnds } from './both-ends.ts';
+import { duplexPair } from './duplex-pair.ts';
 import { SpdySession, type SpdyStream } from './spdy.ts';
 import { spdyDictionary } from './spdy-dictionary.ts';
 
@@ -32,7 +32,7 @@ async function collect(far: Duplex, isEnough: (bytes: Buffer) => boolean): Promi
 
 describe('SPDY', () => {
   test('a stream that the client opens is accepted, and data flows both ways', async () => {
-    const [near, far] = bothEnds();
+    const [near, far] = duplexPair();
     const opened = new Promise<SpdyStream>((resolve) => {
       const session = new SpdySession(near, Buffer.alloc(0), resolve);
       expect(session).toBeDefined();
@@ -62,7 +62,7 @@ describe('SPDY', () => {
   });
 
   test('pings come back', async () => {
-    const [near, far] = bothEnds();
+    const [near, far] = duplexPair();
     const session = new SpdySession(near, Buffer.alloc(0), () => undefined);
     const ping = frame(0x80030006, 0, uint32(7));
     far.write(ping);
@@ -71,7 +71,7 @@ describe('SPDY', () => {
   });
 
   test('whoever sends what cannot be is cut off', async () => {
-    const [near, far] = bothEnds();
+    const [near, far] = duplexPair();
     const session = new SpdySession(near, Buffer.alloc(0), () => undefined);
     far.write(frame(1, 0, Buffer.alloc(0)).fill(255, 5));
     await new Promise((resolve) => near.once('close', resolve));

@@ -7,8 +7,8 @@ const types = { synStream: 1, synReply: 2, rstStream: 3, settings: 4, ping: 6, g
 const fin = 1;
 
 /** Streams that one client may have open at a time, and data that one frame may have. */
-const mostStreams = 1000;
-const longestFrame = 4 * 1024 * 1024;
+const maxStreams = 1000;
+const maxFrameBytes = 4 * 1024 * 1024;
 
 export interface SpdyStream extends Duplex {
   /** Names in lower case. */
@@ -76,7 +76,7 @@ export class SpdySession {
   #readFrames(): void {
     while (!this.#isUnpacking && this.#unread.length >= 8) {
       const length = this.#unread.readUIntBE(5, 3);
-      if (length > longestFrame) {
+      if (length > maxFrameBytes) {
         this.#socket.destroy();
         return;
       }
@@ -120,7 +120,7 @@ export class SpdySession {
 
   #open(id: number, flags: number, block: Buffer): void {
     if (this.#socket.destroyed) return;
-    if (this.#streams.has(id) || this.#streams.size >= mostStreams) {
+    if (this.#streams.has(id) || this.#streams.size >= maxStreams) {
       this.#send(control(types.rstStream, 0, numbers(id, 3)));
       return;
     }
@@ -142,7 +142,7 @@ export class SpdySession {
   }
 }
 
-interface StreamLine {
+interface StreamTransport {
   /** False: wait before you send more. */
   send(bytes: Uint8Array, isLast: boolean): boolean;
   onceDrained(callback: () => void): void;
@@ -152,10 +152,10 @@ interface StreamLine {
 
 class Stream extends Duplex implements SpdyStream {
   readonly headers: ReadonlyMap<string, string>;
-  readonly #line: StreamLine;
+  readonly #line: StreamTransport;
   onRead: () => void = () => undefined;
 
-  constructor(headers: ReadonlyMap<string, string>, line: StreamLine) {
+  constructor(headers: ReadonlyMap<string, string>, line: StreamTransport) {
     super({ allowHalfOpen: true });
     this.headers = headers;
     this.#line = line;

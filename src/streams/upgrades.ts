@@ -3,16 +3,16 @@ import type { Duplex } from 'node:stream';
 import type { Pod } from '../api/generated/types.ts';
 import { ApiError, statusErrors } from '../api/status.ts';
 import type { Timers } from '../world/world.ts';
-import { type AttachOptions, NodeUnreachable, type Ports, type Refusal, type Session, type Streamed } from './contract.ts';
+import { type AttachOptions, NodeUnreachable, type PortForwarder, type StreamRefusal, type Session, type StreamResult } from './contract.ts';
 import { forwardPorts, portForwardProtocol, tunnel, tunnelProtocol } from './port-forward.ts';
-import { closingProtocol, firstWord, overSpdy, overWebSocket, SpdyChannels, spdyProtocol, tellFailure, webSocketProtocols } from './remote-command.ts';
+import { closingProtocol, openingFrame, overSpdy, overWebSocket, SpdyChannels, spdyProtocol, sendFailure, webSocketProtocols } from './remote-command.ts';
 import { SpdySession } from './spdy.ts';
 import { handshake, WebSocketConnection } from './websocket.ts';
 
 export interface UpgradeRequest {
   header(name: string): string | undefined;
   /** Every value by itself of the headers whose names, in lower case, begin so. */
-  headersBeginning(prefix: string): readonly (readonly [name: string, value: string])[];
+  headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[];
   /** Undefined: it asks for no other protocol. */
   readonly upgrade?: Upgrade | undefined;
 }
@@ -23,7 +23,7 @@ type Upgrade = (headers: readonly string[]) => { readonly socket: Duplex; readon
 /** The node refused before any other protocol was granted: answered in its own words, as text. */
 export class StreamRefused extends Error {
   readonly code: number;
-  constructor({ code, message }: Refusal) {
+  constructor({ code, message }: StreamRefusal) {
     super(message);
     this.code = code;
   }
@@ -32,7 +32,7 @@ export class StreamRefused extends Error {
 export interface SessionService {
   readonly options: AttachOptions;
   readonly timers: Timers;
-  readonly open: () => Promise<Streamed<Session>>;
+  readonly open: () => Promise<StreamResult<Session>>;
 }
 
 /** Resolves once the streams flow. @throws ApiError, StreamRefused, NodeUnreachable */
@@ -42,13 +42,13 @@ export async function serveSession(request: UpgradeRequest, { options, timers, o
   if (request.header('upgrade')?.toLowerCase() === 'websocket') {
     const agreed = handshake((name) => request.header(name), webSocketProtocols);
     if (agreed === undefined) throw statusErrors.badRequest(`unable to upgrade: this server speaks ${webSocketProtocols.join(', ')}`);
-    if (agreed.protocol === closingProtocol) return openBehind(upgrade(agreed.headers), options, open);
-    const session = orRefuse(await open());
+    if (agreed.protocol === closingProtocol) return openAfterUpgrade(upgrade(agreed.headers), options, open);
+    const session = unwrapResult(await open());
     connectSession(upgrade(agreed.headers), options, session);
     return;
   }
   const protocol = agreedSpdy(request, spdyProtocol);
-  const session = orRefuse(await open());
+  const session = unwrapResult(await open());
   const { socket, head } = upgrade([...spdyHeaders, `X-Stream-Protocol-Version: ${protocol}`]);
   const channels = new SpdyChannels(options, timers);
   const spdy = new SpdySession(socket, head, (stream) => channels.add(stream));
@@ -57,7 +57,7 @@ export async function serveSession(request: UpgradeRequest, { options, timers, o
 }
 
 /** The WebSocket is granted first, and what goes wrong then is told on it (v1.36.4: apiserver/pkg/util/proxy/streamtranslator.go). */
-async function openBehind(line: ReturnType<Upgrade>, options: AttachOptions, open: SessionService['open']): Promise<void> {
+async function openAfterUpgrade(line: ReturnType<Upgrade>, options: AttachOptions, open: SessionService['open']): Promise<void> {
   const { socket } = line;
   socket.on('error', () => socket.destroy());
   const session = await open().then(
@@ -65,7 +65,7 @@ async function openBehind(line: ReturnType<Upgrade>, options: AttachOptions, ope
     (error: unknown) => failureOf(error),
   );
   if (!(session instanceof ApiError)) return connectSession(line, options, session);
-  return tellFailure(new WebSocketConnection(socket, line.head, { onMessage: () => undefined, onClose: () => undefined }), session);
+  return sendFailure(new WebSocketConnection(socket, line.head, { onMessage: () => undefined, onClose: () => undefined }), session);
 }
 
 function failureOf(error: unknown): ApiError {
@@ -77,22 +77,22 @@ function connectSession({ socket, head }: ReturnType<Upgrade>, options: AttachOp
   if (socket.destroyed) return session.close();
   const events = overWebSocket(() => connection, session);
   const connection: WebSocketConnection = new WebSocketConnection(socket, Buffer.alloc(0), events);
-  connection.send(firstWord(options));
+  connection.send(openingFrame(options));
   if (head.length > 0) socket.unshift(head);
 }
 
 /** Resolves once ports can be asked for. @throws ApiError, StreamRefused, NodeUnreachable */
-export async function servePorts(request: UpgradeRequest, pod: Pod, open: () => Promise<Streamed<Ports>>): Promise<void> {
+export async function servePortForward(request: UpgradeRequest, pod: Pod, open: () => Promise<StreamResult<PortForwarder>>): Promise<void> {
   const { upgrade } = request;
   if (upgrade === undefined) throw statusErrors.badRequest('Upgrade request required');
   if (request.header('upgrade')?.toLowerCase() !== 'websocket') {
     const protocol = agreedSpdy(request, portForwardProtocol);
-    const ports = orRefuse(await open());
+    const ports = unwrapResult(await open());
     return forwardPorts(upgrade([...spdyHeaders, `X-Stream-Protocol-Version: ${protocol}`]), pod, ports);
   }
   const agreed = handshake((name) => request.header(name), [tunnelProtocol]);
   if (agreed === undefined) throw statusErrors.badRequest(`unable to upgrade: this server speaks ${tunnelProtocol}`);
-  const ports = orRefuse(await open());
+  const ports = unwrapResult(await open());
   const { socket, head } = upgrade(agreed.headers);
   const { stream, events } = tunnel(() => connection);
   const connection: WebSocketConnection = new WebSocketConnection(socket, Buffer.alloc(0), events);
@@ -104,13 +104,13 @@ const spdyHeaders = ['Upgrade: SPDY/3.1', 'Connection: Upgrade'];
 
 /** @throws ApiError if the client does not speak it */
 function agreedSpdy(request: UpgradeRequest, protocol: string): string {
-  const offered = request.headersBeginning('x-stream-protocol-version').flatMap(([, value]) => value.split(',').map((each) => each.trim()));
+  const offered = request.headersWithPrefix('x-stream-protocol-version').flatMap(([, value]) => value.split(',').map((each) => each.trim()));
   if (request.header('upgrade')?.toLowerCase() === 'spdy/3.1' && offered.includes(protocol)) return protocol;
   const message = `unable to upgrade: unable to negotiate protocol: client supports [${offered.join(' ')}], server accepts [${protocol}]`;
   throw new ApiError(403, 'Forbidden', message);
 }
 
-function orRefuse<T>(streamed: Streamed<T>): T {
+function unwrapResult<T>(streamed: StreamResult<T>): T {
   if (streamed.ok) return streamed.value;
   throw new StreamRefused(streamed);
 }

@@ -25,7 +25,7 @@ const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 
 const closeCodes = { normal: 1000, protocolError: 1002, tooLarge: 1009 } as const;
 
 /** Clients send standard input in pieces of some tens of KiB. */
-const longestMessage = 4 * 1024 * 1024;
+const maxMessageBytes = 4 * 1024 * 1024;
 
 export class WebSocketConnection {
   readonly #socket: Duplex;
@@ -115,7 +115,7 @@ export class WebSocketConnection {
     if (goesOn !== this.#parts.length > 0) return this.close(closeCodes.protocolError);
     this.#parts.push(payload);
     this.#partsLength += payload.length;
-    if (this.#partsLength > longestMessage) return this.close(closeCodes.tooLarge);
+    if (this.#partsLength > maxMessageBytes) return this.close(closeCodes.tooLarge);
     if (!isLast) return;
     const message = this.#parts.length === 1 ? payload : Buffer.concat(this.#parts);
     [this.#parts, this.#partsLength] = [[], 0];
@@ -159,7 +159,7 @@ function readFrame(bytes: Buffer): Frame | 'incomplete' | number {
   const lengthBytes = short < 126 ? 0 : short === 126 ? 2 : 8;
   if (bytes.length < 6 + lengthBytes) return 'incomplete';
   const length = lengthBytes === 0 ? short : lengthBytes === 2 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2));
-  if (length > longestMessage) return closeCodes.tooLarge;
+  if (length > maxMessageBytes) return closeCodes.tooLarge;
   const from = 6 + lengthBytes;
   if (bytes.length < from + length) return 'incomplete';
   const mask = bytes.subarray(from - 4, from);

@@ -2,27 +2,27 @@
  * Why is it so? From the objects alone, by the very decisions that the controllers make: same objects, same answer,
  * whatever Events there are.
  */
-import { nearestNames } from '../domain/nearest-name.ts';
-import { claimKey } from '../domain/volumes/claim.ts';
-import { explainAttachment } from './attachment.ts';
-import { explainClaim } from './claim.ts';
-import { kubectl, moorWhy } from './commands.ts';
-import { type Account, account, type Explanation, type Fix } from './explanation.ts';
-import type { Objects } from './objects.ts';
-import { explainPod } from './pod.ts';
-import { Sight } from './sight.ts';
-import { rfc3339 } from './since.ts';
-import { isNamespaced, type Target } from './target.ts';
-import { explainVolume } from './volume.ts';
-import { listed, someOf } from './words.ts';
+import { nearestNames } from '../api/nearest-name.ts';
+import { claimKey } from '../storage/volumes/claim.ts';
+import { explainAttachment } from './attachments/attachment.ts';
+import { explainClaim } from './volumes/claim.ts';
+import { kubectl, moorWhy } from './explanation/commands.ts';
+import { type ObjectExplanation, explanationOf, type Explanation, type Fix } from './explanation/explanation.ts';
+import type { ClusterObjects } from './graph/cluster-objects.ts';
+import { explainPod } from './pods/pod.ts';
+import { ObjectGraph } from './graph/object-graph.ts';
+import { rfc3339 } from './explanation/timestamps.ts';
+import { isNamespaced, type Target } from './explanation/target.ts';
+import { explainVolume } from './volumes/volume.ts';
+import { listed, someOf } from './explanation/words.ts';
 
 /** `now`: milliseconds since 1970. */
-export function explain(target: Target, objects: Objects, now: number): Explanation {
-  const sight = new Sight(objects, now);
+export function explain(target: Target, objects: ClusterObjects, now: number): Explanation {
+  const sight = new ObjectGraph(objects, now);
   return { ...(accountOf(target, sight) ?? absent(target, objects, sight)), asOf: rfc3339(now), unseen: objects.unseen };
 }
 
-function accountOf({ kind, namespace = '', name }: Target, sight: Sight): Account | undefined {
+function accountOf({ kind, namespace = '', name }: Target, sight: ObjectGraph): ObjectExplanation | undefined {
   switch (kind) {
     case 'pvc': {
       const claim = sight.claim(claimKey(namespace, name));
@@ -43,7 +43,7 @@ function accountOf({ kind, namespace = '', name }: Target, sight: Sight): Accoun
   }
 }
 
-function absent(target: Target, { elsewhere = [] }: Objects, sight: Sight): Account {
+function absent(target: Target, { elsewhere = [] }: ClusterObjects, sight: ObjectGraph): ObjectExplanation {
   const { kind, namespace, name } = target;
   const where = isNamespaced(kind) ? ` in namespace ${namespace ?? ''}` : '';
   const near = nearestNames(name, namesOf(target, sight));
@@ -60,7 +60,7 @@ function absent(target: Target, { elsewhere = [] }: Objects, sight: Sight): Acco
     ...elsewhere.slice(0, 3).map((each) => ({ text: `ask in namespace ${each}`, commands: [moorWhy(each, `${kind}/${name}`)] })),
     ...(elsewhere.length > 0 ? [] : near.map((each) => ({ text: `ask about ${kind}/${each}`, commands: [moorWhy(namespace, `${kind}/${each}`)] }))),
   ];
-  return account(
+  return explanationOf(
     target,
     { state: 'NotFound', since: undefined },
     {
@@ -76,7 +76,7 @@ function absent(target: Target, { elsewhere = [] }: Objects, sight: Sight): Acco
   );
 }
 
-function namesOf({ kind, namespace }: Target, sight: Sight): readonly string[] {
+function namesOf({ kind, namespace }: Target, sight: ObjectGraph): readonly string[] {
   switch (kind) {
     case 'pvc':
       return sight.claims.filter((claim) => claim.namespace === namespace).map(({ name }) => name);

@@ -14,7 +14,7 @@ export interface Disk {
    * The same, but the file is `ahead` bytes longer than what was appended, and they read as zeros until something is: a sync that need not
    * make a file longer takes a fraction of the time, above all in the worst case. After a crash they may be there; `close` cuts them off.
    */
-  openAhead(path: string, ahead: number): Promise<AppendFile>;
+  openPreallocated(path: string, ahead: number): Promise<AppendFile>;
   /** Reads [offset, offset + length), less at the end of the file. */
   read(path: string, offset: number, length: number): Promise<Uint8Array>;
   /** Cuts a file to `size` bytes, durably. */

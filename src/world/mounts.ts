@@ -48,7 +48,7 @@ export interface HostFiles {
   /** Names, sorted. */
   list(path: string): Promise<readonly string[]>;
   /** Undefined: there is nothing. `follow`: what a symbolic link at the end of the path leads to. */
-  look(path: string, how?: 'follow'): Promise<FileFacts | undefined>;
+  stat(path: string, how?: 'follow'): Promise<FileStat | undefined>;
   read(path: string): Promise<Uint8Array>;
   /** Replaces what is in the file, or makes it. `mode` is what it has afterwards, whatever the umask. */
   write(path: string, bytes: Uint8Array, mode: number): Promise<void>;
@@ -75,18 +75,18 @@ export interface HostFiles {
    * Opens what lies at `relative` below `base`, making what is missing as directories. No symbolic link on the way is ever followed
    * to outside `base`, whatever others do to the tree meanwhile. The place stays what it is until it is closed.
    */
-  openBelow(base: string, relative: string, mode: number): Promise<OpenPlace>;
+  openBelow(base: string, relative: string, mode: number): Promise<OpenedPath>;
 }
 
 /** Something that was opened so that nobody can swap it for something else. */
-export interface OpenPlace {
+export interface OpenedPath {
   /** By which it can be bound while it is open. */
   readonly path: string;
-  readonly facts: FileFacts;
+  readonly stat: FileStat;
   close(): Promise<void>;
 }
 
-export interface FileFacts {
+export interface FileStat {
   readonly type: 'directory' | 'file' | 'link' | 'socket' | 'pipe' | 'character-device' | 'block-device';
   /** Permissions, with the set-id and sticky bits. */
   readonly mode: number;

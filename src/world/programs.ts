@@ -1,7 +1,7 @@
 /** Other programs of this machine. */
 export interface Programs {
   /** Never rejects. What a program started may outlive this process. */
-  run(file: string, args: readonly string[], options: ProgramOptions): Promise<ProgramEnd>;
+  run(file: string, args: readonly string[], options: ProgramOptions): Promise<ProgramResult>;
 }
 
 export interface ProgramOptions {
@@ -12,7 +12,7 @@ export interface ProgramOptions {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-export type ProgramEnd =
+export type ProgramResult =
   /** `output`: what it wrote to standard output and standard error, up to a mebibyte. */
   | { readonly type: 'exited'; readonly code: number; readonly output: string }
   | { readonly type: 'timeout' }

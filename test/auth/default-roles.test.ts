@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import type { ClusterRole } from '../../src/api/generated/types.ts';
 import { rbacGroup } from '../../src/api/kinds/rbac/policy-rules.ts';
 import { kubernetesKinds } from '../../src/api/kinds/index.ts';
-import { controllerPolicy } from '../../src/main/controller-roles.ts';
-import type { Attributes } from '../../src/server/auth/authorizer.ts';
-import { RbacAuthorizer } from '../../src/server/auth/rbac/authorizer.ts';
-import { defaultPolicy } from '../../src/server/auth/rbac/default-policy.ts';
-import { discover } from '../../src/server/discovery/resources.ts';
-import { decideAggregation } from '../../src/workloads/cluster-role-aggregation/decide.ts';
+import { controllerPolicy } from '../../src/cluster/access/controller-roles.ts';
+import type { RequestInfo } from '../../src/apiserver/authorization/authorizer.ts';
+import { RbacAuthorizer } from '../../src/apiserver/authorization/rbac/authorizer.ts';
+import { defaultPolicy } from '../../src/apiserver/authorization/rbac/default-policy.ts';
+import { discover } from '../../src/apiserver/discovery/resources.ts';
+import { decideAggregation } from '../../src/controllers/cluster/cluster-role-aggregation/decide.ts';
 
 const verbs = [
   'get',
@@ -78,7 +78,7 @@ function authorizerFor(role: string): RbacAuthorizer {
   return rbac;
 }
 
-const asked = (verb: string, what: string, namespace: string, name = ''): Attributes => {
+const asked = (verb: string, what: string, namespace: string, name = ''): RequestInfo => {
   const [group = '', resource = '', subresource = ''] = what.split('/');
   return { type: 'resource', verb, group, version: 'v1', resource, subresource, namespace, name };
 };

@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import type { PersistentVolume, Pod } from '../../src/api/generated/types.ts';
 import { kubernetesKinds } from '../../src/api/kinds/index.ts';
-import { controllerPolicy, controllerRoles, controllersByRole } from '../../src/main/controller-roles.ts';
-import { NodeRelations } from '../../src/server/auth/node/relations.ts';
-import { RbacAuthorizer } from '../../src/server/auth/rbac/authorizer.ts';
-import { defaultPolicy } from '../../src/server/auth/rbac/default-policy.ts';
-import { nodeUser } from '../../src/server/auth/user.ts';
-import { discover } from '../../src/server/discovery/resources.ts';
+import { controllerPolicy, controllerRoles, controllerAuthorizer } from '../../src/cluster/access/controller-roles.ts';
+import { NodeGraph } from '../../src/apiserver/authorization/node/graph.ts';
+import { RbacAuthorizer } from '../../src/apiserver/authorization/rbac/authorizer.ts';
+import { defaultPolicy } from '../../src/apiserver/authorization/rbac/default-policy.ts';
+import { nodeUser } from '../../src/apiserver/user.ts';
+import { discover } from '../../src/apiserver/discovery/resources.ts';
 
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', 'impersonate', 'escalate', 'bind', 'approve', 'sign'];
 const read = 'get list watch';
@@ -20,7 +20,7 @@ const resources = discover(kubernetesKinds).flatMap(({ group, resources: all }) 
 );
 
 /** A pod on the node, all that it refers to, its volume and the attachment of that: everything is called 'mine'. */
-const relations = new NodeRelations();
+const relations = new NodeGraph();
 const pod: Pod = {
   apiVersion: 'v1',
   kind: 'Pod',
@@ -50,7 +50,7 @@ relations.putAttachment('mine', 'n1');
 
 const rbac = new RbacAuthorizer();
 for (const objects of Object.values(defaultPolicy(controllerPolicy))) for (const object of objects) rbac.put(object);
-const authorizer = controllersByRole(rbac, controllerRoles, { current: () => relations });
+const authorizer = controllerAuthorizer(rbac, controllerRoles, { current: () => relations });
 
 /** '/pods: get list': what the node may do to objects of a name. */
 async function allowedTo(name: string, namespace: string): Promise<Record<string, string>> {

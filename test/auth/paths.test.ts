@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kubernetesKinds } from '../../src/api/kinds/index.ts';
 import { ApiError } from '../../src/api/status.ts';
-import { requestInfo } from '../../src/server/http/request-info.ts';
-import { parseTarget } from '../../src/server/http/target.ts';
-import { parseListOptions } from '../../src/server/registry/options.ts';
-import { Resources } from '../../src/server/registry/resources.ts';
-import { type Route, Router } from '../../src/server/registry/route.ts';
+import { requestInfo } from '../../src/apiserver/request-info.ts';
+import { parseTarget } from '../../src/apiserver/request-target.ts';
+import { parseListOptions } from '../../src/apiserver/objects/options.ts';
+import { Resources } from '../../src/apiserver/objects/resources.ts';
+import { type Route, Router } from '../../src/apiserver/registry/route.ts';
 
 const resources = new Resources(kubernetesKinds);
 

@@ -1,10 +1,10 @@
 /** Controllers in processes of their own, against a server in another one, over HTTPS. */
 import { describe, expect, test } from 'vitest';
-import { configMapKind } from '../../src/api/kinds/config-map.ts';
-import { createClient } from '../../src/machinery/client.ts';
-import { loadKubeconfig } from '../../src/machinery/http-transport-kubeconfig.ts';
-import { HttpTransport } from '../../src/machinery/http-transport.ts';
-import { createRealWorld } from '../../src/main/real-world.ts';
+import { configMapKind } from '../../src/api/kinds/core/config-map.ts';
+import { createClient } from '../../src/client/client.ts';
+import { loadKubeconfig } from '../../src/client/http-transport-kubeconfig.ts';
+import { HttpTransport } from '../../src/client/http-transport.ts';
+import { createRealWorld } from '../../src/host/world.ts';
 import { hastenLease, leaseHolder, type LedProcess, type MoorProcess, startControllersProcess, startMoor } from '../moor-process.ts';
 
 const volume = (name: string) => ({

@@ -1,16 +1,16 @@
 /** Two processes that both believe to lead, because their clocks run wrong: the server's fence keeps them from doing harm. */
 import { expect, test } from 'vitest';
-import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
-import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
-import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
-import { hasCause } from '../../src/machinery/result.ts';
-import type { Transport } from '../../src/machinery/transport.ts';
-import { WrongClock } from '../../src/sim/clock.ts';
-import { badNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
-import { SimulatedProcess } from '../../src/sim/process.ts';
-import { seeds } from '../../src/sim/seeds.ts';
-import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
-import { ok, SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../src/api/kinds/core/persistent-volume.ts';
+import { storageClassKind } from '../../src/api/kinds/storage/storage-class.ts';
+import { hasCause } from '../../src/client/result.ts';
+import type { Transport } from '../../src/client/transport.ts';
+import { SkewedClock } from '../../src/sim/world/skewed-clock.ts';
+import { badNetwork, SimulatedNetwork } from '../../src/sim/world/network.ts';
+import { SimulatedProcess } from '../../src/sim/world/process.ts';
+import { seeds } from '../../src/sim/world/seeds.ts';
+import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
+import { ok, SimulatedCluster } from '../../src/sim/cluster/simulated-cluster.ts';
 
 /** Counts the writes that came too late. */
 function countingRefusals(server: Transport, refusals: { count: number }): Transport {
@@ -58,12 +58,12 @@ test('clocks that run ten times too slow and too fast, over a bad network: nothi
         const processes = [0.1, 1, 5].map((rate) => {
           const process = new SimulatedProcess(world, `clock x${rate}`);
           const through = (server: Transport) => process.transport(network.transport(countingRefusals(server, refusals)));
-          cluster.run({ world: new WrongClock(world.clock, { rate, aheadMs: 3_600_000 }).world(process), identity: process.name, through });
+          cluster.startControllers({ world: new SkewedClock(world.clock, { rate, aheadMs: 3_600_000 }).world(process), identity: process.name, through });
           return process;
         });
         await live(cluster, world);
         for (const process of processes) process.kill();
-        cluster.run({ world, identity: 'healthy', takeOver: true });
+        cluster.startControllers({ world, identity: 'healthy', takeOver: true });
         await cluster.wait(300_000);
         await checkBindings(cluster);
         const claims = ok(await cluster.client.list(persistentVolumeClaimKind)).items;

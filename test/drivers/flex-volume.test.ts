@@ -5,9 +5,9 @@ import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { Pod } from '../../src/api/generated/types.ts';
 import { flexDrivers } from '../../src/drivers/flex-volume/node.ts';
-import { realHostFiles } from '../../src/main/real-host-files.ts';
-import { readMounts, realMounts } from '../../src/main/real-mounts.ts';
-import { realPrograms } from '../../src/main/real-programs.ts';
+import { realHostFiles } from '../../src/host/files.ts';
+import { readMounts, realMounts } from '../../src/host/mounts.ts';
+import { realPrograms } from '../../src/host/programs.ts';
 import { describeWithMounts } from '../mounts/permitted.ts';
 import { root as project } from '../moor-process.ts';
 import { detachBelow, devicesBelow } from './loop-devices.ts';
@@ -33,13 +33,13 @@ function setUp(disks: Readonly<Record<string, string>>) {
   const plain = { persistentVolume: undefined, mountOptions: [], mode: 'Filesystem' as const, publishContext: {} };
   const volume = { name: 'pv-1', source: { flexVolume }, readOnly: false, ...plain };
   const undo = async () => {
-    await driver()?.unpublish({ target: at('pod'), name: 'pv-1', podUid: 'uid' });
-    return driver()?.unstage?.({ handle: 'pv-1', stagingPath: at('global') });
+    await driver()?.nodeUnpublishVolume({ target: at('pod'), name: 'pv-1', podUid: 'uid' });
+    return driver()?.nodeUnstageVolume?.({ handle: 'pv-1', stagingPath: at('global') });
   };
   const up = async () => {
-    const staged = await driver()?.stage?.({ volume, stagingPath: at('global') });
+    const staged = await driver()?.nodeStageVolume?.({ volume, stagingPath: at('global') });
     expect(staged).toEqual({ ok: true, value: undefined });
-    return driver()?.publish({ volume, pod, target: at('pod'), stagingPath: at('global'), tell: () => undefined });
+    return driver()?.nodePublishVolume({ volume, pod, target: at('pod'), stagingPath: at('global'), recordEvent: () => undefined });
   };
   return { root, at, up, undo };
 }

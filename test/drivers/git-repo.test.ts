@@ -10,9 +10,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Pod } from '../../src/api/generated/types.ts';
 import { describeNodeDriver } from '../../src/drivers/conformance.ts';
 import { gitRepoNode } from '../../src/drivers/git-repo/node.ts';
-import { realHostFiles } from '../../src/main/real-host-files.ts';
-import { realMounts } from '../../src/main/real-mounts.ts';
-import { realPrograms } from '../../src/main/real-programs.ts';
+import { realHostFiles } from '../../src/host/files.ts';
+import { realMounts } from '../../src/host/mounts.ts';
+import { realPrograms } from '../../src/host/programs.ts';
 import { thisMachine } from './this-machine.ts';
 
 let root = '';
@@ -82,8 +82,8 @@ function publish(gitRepo: { readonly repository: string; readonly revision?: str
   const target = path.join(mkdtempSync(path.join(root, 'pod-')), 'volume');
   const driver = gitRepoNode({ mounts: realMounts(), files: realHostFiles, programs: realPrograms, clock });
   const plain = { persistentVolume: undefined, readOnly: false, mountOptions: [], mode: 'Filesystem' as const, publishContext: {} };
-  const request = { volume: { name: 'site', source: { gitRepo }, ...plain }, pod, target, stagingPath: undefined, tell: () => undefined };
-  return { target, driver, answer: driver.publish(request) };
+  const request = { volume: { name: 'site', source: { gitRepo }, ...plain }, pod, target, stagingPath: undefined, recordEvent: () => undefined };
+  return { target, driver, answer: driver.nodePublishVolume(request) };
 }
 
 test('a repository is cloned, at its newest state or at a revision, into a directory of its own or right here', async () => {
@@ -93,7 +93,7 @@ test('a repository is cloned, at its newest state or at a revision, into a direc
   const old = publish({ repository: `${base}/site.git`, revision: first, directory: '.' });
   expect(await old.answer).toMatchObject({ ok: true });
   expect(readFileSync(path.join(old.target, 'file'), 'utf8')).toBe('one');
-  expect(await old.driver.unpublish({ target: old.target, name: 'site', podUid: 'uid' })).toMatchObject({ ok: true });
+  expect(await old.driver.nodeUnpublishVolume({ target: old.target, name: 'site', podUid: 'uid' })).toMatchObject({ ok: true });
   expect(existsSync(old.target)).toBe(false);
 });
 

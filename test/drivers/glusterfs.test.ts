@@ -3,11 +3,11 @@ import { mkdirSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Endpoints, Pod } from '../../src/api/generated/types.ts';
 import { describeNodeDriver } from '../../src/drivers/conformance.ts';
-import type { HostWithPrograms } from '../../src/drivers/files/mount-program.ts';
+import type { HostWithPrograms } from '../../src/drivers/mount/mount-program.ts';
 import { glusterfsNode } from '../../src/drivers/glusterfs/node.ts';
-import { realHostFiles } from '../../src/main/real-host-files.ts';
-import { realMounts } from '../../src/main/real-mounts.ts';
-import { realPrograms } from '../../src/main/real-programs.ts';
+import { realHostFiles } from '../../src/host/files.ts';
+import { realMounts } from '../../src/host/mounts.ts';
+import { realPrograms } from '../../src/host/programs.ts';
 import { makeFileSystem } from './loop-devices.ts';
 import { describeWithServer, type Server, startServer, until } from './server.ts';
 import { thisMachine, unmountBelow } from './this-machine.ts';
@@ -26,8 +26,14 @@ const volume = { source: { glusterfs: { endpoints: 'servers', path: 'vol' } } };
 function publish(target: string, path: string) {
   const plain = { name: 'data', persistentVolume: undefined, readOnly: false, mountOptions: [], mode: 'Filesystem' as const, publishContext: {} };
   const pod = { metadata: { namespace: 'default', name: 'web', uid: 'uid' }, spec: { containers: [] } } as unknown as Pod;
-  const request = { volume: { ...plain, source: { glusterfs: { endpoints: 'servers', path } } }, pod, target, stagingPath: undefined, tell: () => undefined };
-  return glusterOn(real).publish(request);
+  const request = {
+    volume: { ...plain, source: { glusterfs: { endpoints: 'servers', path } } },
+    pod,
+    target,
+    stagingPath: undefined,
+    recordEvent: () => undefined,
+  };
+  return glusterOn(real).nodePublishVolume(request);
 }
 
 describeWithServer('glusterfs', needs, {

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { imageNode } from '../../src/drivers/image/node.ts';
-import { realMounts } from '../../src/main/real-mounts.ts';
-import { realHostFiles } from '../../src/main/real-host-files.ts';
-import { realImageDevices, realImages, whyNoImages } from '../../src/main/real-images.ts';
-import { driversOfImages, imageVolumes } from '../../src/main/image-volumes.ts';
+import { realMounts } from '../../src/host/mounts.ts';
+import { realHostFiles } from '../../src/host/files.ts';
+import { realImageDevices, realImages, whyNoImages } from '../../src/host/images.ts';
+import { imageDriversOf, imageVolumes } from '../../src/cluster/nodes/image-volumes.ts';
 import { describeWithLoopDevices, devicesBelow, untilNoDevicesBelow } from './loop-devices.ts';
 import { unmountBelow } from './this-machine.ts';
 
@@ -34,12 +34,12 @@ function setUp() {
     mode: 'Filesystem' as const,
     publishContext: {},
   };
-  const stage = (where: string) => driver.stage?.({ volume, stagingPath: at(where) });
-  const unstage = (where: string) => driver.unstage?.({ handle: 'pv', stagingPath: at(where) });
-  const expand = (where: string) => driver.expand?.({ volume, stagingPath: at(where), capacity: '48Mi' });
+  const stage = (where: string) => driver.nodeStageVolume?.({ volume, stagingPath: at(where) });
+  const unstage = (where: string) => driver.nodeUnstageVolume?.({ handle: 'pv', stagingPath: at(where) });
+  const expand = (where: string) => driver.nodeExpandVolume?.({ volume, stagingPath: at(where), capacity: '48Mi' });
   const block = {
-    stage: (where: string) => driver.stage?.({ volume: { ...volume, mode: 'Block' }, stagingPath: at(where) }),
-    expand: (where: string) => driver.expand?.({ volume: { ...volume, mode: 'Block' }, stagingPath: at(where), capacity: '48Mi' }),
+    stage: (where: string) => driver.nodeStageVolume?.({ volume: { ...volume, mode: 'Block' }, stagingPath: at(where) }),
+    expand: (where: string) => driver.nodeExpandVolume?.({ volume: { ...volume, mode: 'Block' }, stagingPath: at(where), capacity: '48Mi' }),
   };
   return { root, images, machine, at, stage, unstage, expand, block };
 }
@@ -58,7 +58,7 @@ const mayGrowMounted = (BigInt(`0x${/^CapEff:\t(\w+)/m.exec(readFileSync('/proc/
 describeWithLoopDevices('images', () => {
   test('hold what they have room for and no more, keep it, grow while they are mounted, and leave no device', async () => {
     const { root, images, at, stage, unstage, expand } = setUp();
-    await images.make('pvc-1', BigInt(16 * mib));
+    await images.create('pvc-1', BigInt(16 * mib));
     expect(await stage('one')).toMatchObject({ ok: true });
     const written = Buffer.alloc(8 * mib, 'x');
     writeFileSync(at('one/first'), written);
@@ -88,7 +88,7 @@ describeWithLoopDevices('images', () => {
 
   test('as block devices: the same bytes at every place, larger at once, and no device is left behind, whoever died meanwhile', async () => {
     const { root, images, at, unstage, block } = setUp();
-    await images.make('pvc-1', BigInt(8 * mib), 'nothing');
+    await images.create('pvc-1', BigInt(8 * mib), 'nothing');
     expect(await Promise.all([block.stage('one'), block.stage('two')])).toEqual([expect.objectContaining({ ok: true }), expect.objectContaining({ ok: true })]);
     expect(devicesBelow(root)).toHaveLength(1);
     expect(statSync(at('one')).isBlockDevice()).toBe(true);
@@ -110,7 +110,7 @@ describeWithLoopDevices('images', () => {
 
   test('a file system that somebody put onto a block device is his own: it stays as large as he made it', async () => {
     const { images, at, unstage, block } = setUp();
-    await images.make('pvc-1', BigInt(8 * mib));
+    await images.create('pvc-1', BigInt(8 * mib));
     await images.grow('pvc-1', BigInt(48 * mib));
     await block.stage('one');
     expect(readFileSync(at('one')).readUInt32LE(1024 + 4)).toBe((8 * mib) / 1024);
@@ -119,7 +119,7 @@ describeWithLoopDevices('images', () => {
 
   test('one that grew while nobody had it mounted is larger when somebody has', async () => {
     const { images, at, stage, unstage } = setUp();
-    await images.make('pvc-1', BigInt(8 * mib));
+    await images.create('pvc-1', BigInt(8 * mib));
     await images.grow('pvc-1', BigInt(64 * mib));
     expect(await images.size('pvc-1')).toBe(BigInt(64 * mib));
     await stage('one');
@@ -130,7 +130,7 @@ describeWithLoopDevices('images', () => {
 
   test('and so is one that grew while a namespace that has just been made still had it mounted', async () => {
     const { root, images, at, stage, unstage } = setUp();
-    await images.make('pvc-1', BigInt(8 * mib));
+    await images.create('pvc-1', BigInt(8 * mib));
     await stage('one');
     const holder = spawn('unshare', ['--mount', 'sh', '-c', 'cd "$0" && echo made && exec cat >/dev/null', at('one')], { stdio: ['pipe', 'pipe', 'ignore'] });
     await once(holder.stdout, 'data');
@@ -147,7 +147,7 @@ describeWithLoopDevices('images', () => {
 
   test('two nodes that mount one at the same time see the same files: there is one device', async () => {
     const { root, images, at, stage, unstage } = setUp();
-    await images.make('pvc-1', BigInt(8 * mib));
+    await images.create('pvc-1', BigInt(8 * mib));
     expect(await Promise.all([stage('one'), stage('two'), stage('three')])).toEqual(Array.from({ length: 3 }, () => expect.objectContaining({ ok: true })));
     expect(devicesBelow(root)).toHaveLength(1);
     writeFileSync(at('one/file'), 'hello');
@@ -160,7 +160,7 @@ describeWithLoopDevices('images', () => {
 
   test('one that is deleted while it is mounted takes no room once it is not', async () => {
     const { root, images, at, stage, unstage } = setUp();
-    await images.make('pvc-1', BigInt(8 * mib));
+    await images.create('pvc-1', BigInt(8 * mib));
     await stage('one');
     await images.remove('pvc-1');
     expect(await images.list()).toEqual([]);
@@ -173,11 +173,11 @@ describeWithLoopDevices('images', () => {
   test('what a crash left half made is made anew, and what is complete is left alone', async () => {
     const { root, images, at, stage, unstage } = setUp();
     writeFileSync(path.join(root, 'pvc-1.img.new'), 'half of it');
-    await images.make('pvc-1', BigInt(8 * mib));
+    await images.create('pvc-1', BigInt(8 * mib));
     await stage('one');
     writeFileSync(at('one/file'), 'hello');
     await unstage('one');
-    await images.make('pvc-1', BigInt(8 * mib));
+    await images.create('pvc-1', BigInt(8 * mib));
     await stage('one');
     expect(readFileSync(at('one/file'), 'utf8')).toBe('hello');
     await unstage('one');
@@ -187,9 +187,9 @@ describeWithLoopDevices('images', () => {
 
 test('where there can be none, nothing is said to be there', async () => {
   const { root } = setUp();
-  expect(await driversOfImages(root)).toEqual([]);
+  expect(await imageDriversOf(root)).toEqual([]);
   const volumes = await imageVolumes(path.join(root, 'images'), 2);
-  expect((await driversOfImages(root)).length).toBe(volumes === undefined ? 0 : 1);
+  expect((await imageDriversOf(root)).length).toBe(volumes === undefined ? 0 : 1);
   expect(volumes === undefined).toBe(whyNoImages() !== undefined);
   expect(existsSync(path.join(root, 'images'))).toBe(volumes !== undefined);
 });

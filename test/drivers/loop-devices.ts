@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { whyNoImages } from '../../src/main/real-images.ts';
-import { canSandbox } from '../../src/node/sandbox/detect.ts';
+import { whyNoImages } from '../../src/host/images.ts';
+import { canSandbox } from '../../src/node/runtimes/sandbox/detect.ts';
 
 const size = 16 * 2 ** 20;
 

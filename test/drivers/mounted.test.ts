@@ -12,17 +12,17 @@ import type { NodeDriver } from '../../src/drivers/contract.ts';
 import { csiNode } from '../../src/drivers/csi/node.ts';
 import { downwardApiNode } from '../../src/drivers/downward-api/node.ts';
 import { emptyDirNode } from '../../src/drivers/empty-dir/node.ts';
-import type { HostWithPrograms } from '../../src/drivers/files/mount-program.ts';
+import type { HostWithPrograms } from '../../src/drivers/mount/mount-program.ts';
 import { flexDrivers } from '../../src/drivers/flex-volume/node.ts';
 import { hostPathNode } from '../../src/drivers/host-path/node.ts';
 import { imageNode } from '../../src/drivers/image/node.ts';
 import { localNode } from '../../src/drivers/local/node.ts';
 import { type ProjectedOptions, projectedNode } from '../../src/drivers/projected/node.ts';
 import { secretNode } from '../../src/drivers/secret/node.ts';
-import { realHostFiles } from '../../src/main/real-host-files.ts';
-import { realImageDevices, realImages } from '../../src/main/real-images.ts';
-import { realMounts } from '../../src/main/real-mounts.ts';
-import { realPrograms } from '../../src/main/real-programs.ts';
+import { realHostFiles } from '../../src/host/files.ts';
+import { realImageDevices, realImages } from '../../src/host/images.ts';
+import { realMounts } from '../../src/host/mounts.ts';
+import { realPrograms } from '../../src/host/programs.ts';
 import { root as project } from '../moor-process.ts';
 import { describeWithMounts } from '../mounts/permitted.ts';
 import { blankFile, describeWithLoopDevices, detachBelow, loopDeviceOf, makeFileSystem } from './loop-devices.ts';
@@ -80,8 +80,8 @@ describeWithMounts(import.meta.url, () => {
     await machine.empty();
     const driver = emptyDirNode(around({ mounts: realMounts(), files: realHostFiles, programs: realPrograms }));
     const plain = { persistentVolume: undefined, readOnly: false, mountOptions: [], mode: 'Filesystem' as const, publishContext: {} };
-    const request = { volume: { name: 'm', ...memory, ...plain }, pod, target: at('pod'), stagingPath: undefined, tell: () => undefined };
-    expect(await driver.publish(request)).toMatchObject({ ok: true });
+    const request = { volume: { name: 'm', ...memory, ...plain }, pod, target: at('pod'), stagingPath: undefined, recordEvent: () => undefined };
+    expect(await driver.nodePublishVolume(request)).toMatchObject({ ok: true });
     expect(() => writeFileSync(at('pod/file'), Buffer.alloc(2 * mib))).toThrow(/ENOSPC/);
   });
 
@@ -105,7 +105,7 @@ describeWithMounts(import.meta.url, () => {
     const image = { source: { csi: { driver: 'image.mooring.dev', volumeHandle: 'pvc-1', fsType: 'ext4' } }, mountOptions: ['noatime'] };
     const makeImage = async () => {
       await mkdir(at('images'));
-      await realImages(at('images')).make('pvc-1', BigInt(8 * mib));
+      await realImages(at('images')).create('pvc-1', BigInt(8 * mib));
     };
     const imageOn = (host: HostWithPrograms) => imageNode({ ...host, clock, path: realImages(at('images')).path, devices: realImageDevices });
     describeHere('csi, an image', (host) => csiNode(host, [imageOn(host)]), { volume: image, prepare: makeImage, ...disk });
@@ -123,14 +123,14 @@ describeWithMounts(import.meta.url, () => {
       await blankDisk();
       const driver = local({ mounts: realMounts(), files: realHostFiles, programs: realPrograms });
       const plain = { name: 'pv', persistentVolume: undefined, mode: 'Filesystem' as const, publishContext: {} };
-      const stage = (readOnly: boolean) => driver.stage?.({ volume: { ...plain, ...blank, readOnly }, stagingPath: at('global/mount') });
+      const stage = (readOnly: boolean) => driver.nodeStageVolume?.({ volume: { ...plain, ...blank, readOnly }, stagingPath: at('global/mount') });
       expect(await stage(true)).toMatchObject({
         ok: false,
         message: expect.stringContaining(`cannot mount unformatted disk ${at('disk')} as we are manipulating it in read-only mode`),
       });
       expect(await stage(false)).toEqual({ ok: true, value: undefined });
       writeFileSync(at('global/mount/file'), 'hello');
-      expect(await driver.unstage?.({ handle: 'pv', stagingPath: at('global/mount') })).toEqual({ ok: true, value: undefined });
+      expect(await driver.nodeUnstageVolume?.({ handle: 'pv', stagingPath: at('global/mount') })).toEqual({ ok: true, value: undefined });
       expect(await stage(false)).toEqual({ ok: true, value: undefined });
       expect((await realHostFiles.read(at('global/mount/file'))).toString()).toBe('hello');
     });
@@ -167,12 +167,12 @@ function describeHostPathTypes(at: (relative: string) => string, empty: () => Pr
     const driver = hostPathNode({ mounts: realMounts(), files: realHostFiles });
     const plain = { name: 'v', persistentVolume: undefined, readOnly: false, mountOptions: [], mode: 'Filesystem' as const, publishContext: {} };
     const publish = (name: string, type: string) =>
-      driver.publish({
+      driver.nodePublishVolume({
         volume: { ...plain, source: { hostPath: { path: at(name), type } } },
         pod,
         target: at('t'),
         stagingPath: undefined,
-        tell: () => undefined,
+        recordEvent: () => undefined,
       });
     for (const name of types) for (const type of types) expect((await publish(name, type)).ok, `${name} as ${type}`).toBe(name === type);
     for (const [type, as] of [

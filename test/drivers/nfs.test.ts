@@ -4,11 +4,11 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Pod } from '../../src/api/generated/types.ts';
 import { describeNodeDriver } from '../../src/drivers/conformance.ts';
-import type { HostWithPrograms } from '../../src/drivers/files/mount-program.ts';
+import type { HostWithPrograms } from '../../src/drivers/mount/mount-program.ts';
 import { nfsNode } from '../../src/drivers/nfs/node.ts';
-import { realHostFiles } from '../../src/main/real-host-files.ts';
-import { realMounts } from '../../src/main/real-mounts.ts';
-import { realPrograms } from '../../src/main/real-programs.ts';
+import { realHostFiles } from '../../src/host/files.ts';
+import { realMounts } from '../../src/host/mounts.ts';
+import { realPrograms } from '../../src/host/programs.ts';
 import { root as project } from '../moor-process.ts';
 import { describeWithServer, type Server, startServer, until } from './server.ts';
 import { thisMachine } from './this-machine.ts';
@@ -35,8 +35,14 @@ function publish(host: HostWithPrograms, target: string, exported: string, versi
     publishContext: {},
   };
   const pod = { metadata: { namespace: 'default', name: 'web', uid: 'uid' }, spec: { containers: [] } } as unknown as Pod;
-  const request = { volume: { ...plain, source: { nfs: { server: address, path: exported } } }, pod, target, stagingPath: undefined, tell: () => undefined };
-  return nfsNode(host).publish(request);
+  const request = {
+    volume: { ...plain, source: { nfs: { server: address, path: exported } } },
+    pod,
+    target,
+    stagingPath: undefined,
+    recordEvent: () => undefined,
+  };
+  return nfsNode(host).nodePublishVolume(request);
 }
 
 /** Version 3 knows exports by their directories. */
@@ -109,7 +115,7 @@ describeWithServer('nfs', needs, {
       await realHostFiles.rename(machine.at('pod/directory/one'), machine.at('pod/directory/two'));
       await realHostFiles.makeLink(machine.at('pod/link'), 'directory/two');
       expect(readFileSync(aside.at('export/link')).equals(large)).toBe(true);
-      expect(await realHostFiles.look(aside.at('export/directory/two'))).toMatchObject({ mode: 0o640, uid: 0 });
+      expect(await realHostFiles.stat(aside.at('export/directory/two'))).toMatchObject({ mode: 0o640, uid: 0 });
       await realHostFiles.removeTree(machine.at('pod/directory'));
       expect(existsSync(aside.at('export/directory'))).toBe(false);
     });

@@ -8,8 +8,8 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, test, vi } from 'vitest';
-import { realPrograms } from '../../src/main/real-programs.ts';
-import { canSandbox } from '../../src/node/sandbox/detect.ts';
+import { realPrograms } from '../../src/host/programs.ts';
+import { canSandbox } from '../../src/node/runtimes/sandbox/detect.ts';
 
 export interface Server {
   /** Where it is reached from this machine. */

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
 import type { Hooks, HostUnderTest, MachineUnderTest } from '../../src/drivers/conformance.ts';
-import { realHostFiles } from '../../src/main/real-host-files.ts';
-import { readMounts, realMounts } from '../../src/main/real-mounts.ts';
-import { realPrograms } from '../../src/main/real-programs.ts';
+import { realHostFiles } from '../../src/host/files.ts';
+import { readMounts, realMounts } from '../../src/host/mounts.ts';
+import { realPrograms } from '../../src/host/programs.ts';
 
 export interface ThisMachine {
   readonly root: string;

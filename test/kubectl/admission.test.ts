@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { issueCertificate } from '../../src/server/auth/issue-certificates.ts';
+import { issueCertificate } from '../../src/apiserver/certificates/issue-certificates.ts';
 import { type MoorProcess, startMoor } from '../moor-process.ts';
 
 /** What JSON says, as loosely as a test wants to look at it. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeRequest, type MadeRequest, type Wanted } from '../../src/server/auth/certificates/make-request.ts';
+import { createCsr, type KeyAndCsr, type CsrOptions } from '../../src/apiserver/certificates/create-csr.ts';
 import { type MoorProcess, startMoor } from '../moor-process.ts';
 
 describe('certificates', () => {
@@ -27,15 +27,15 @@ describe('certificates', () => {
   };
 
   /** Asks for a certificate under the name of the request's object. */
-  async function ask(name: string, wanted: Wanted, { signerName, usages, as = [] }: { signerName: string; usages: string[]; as?: string[] }) {
-    const made = await makeRequest(wanted);
+  async function ask(name: string, wanted: CsrOptions, { signerName, usages, as = [] }: { signerName: string; usages: string[]; as?: string[] }) {
+    const made = await createCsr(wanted);
     const spec = { request: Buffer.from(made.request).toString('base64'), signerName, usages, expirationSeconds: 3600, username: 'somebody else' };
     const object = { apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest', metadata: { name }, spec };
     return { made, asked: await moor.kubectlWith(JSON.stringify(object), 'create', '-f', '-', ...as) };
   }
 
   /** Adds a context of that name, with the certificate that the request got. */
-  async function use(name: string, { key }: MadeRequest): Promise<void> {
+  async function use(name: string, { key }: KeyAndCsr): Promise<void> {
     await expect.poll(() => kubectl('get', 'csr', name, '-o', 'jsonpath={.status.certificate}')).not.toBe('');
     const certificate = await kubectl('get', 'csr', name, '-o', 'jsonpath={.status.certificate}');
     const files = { certificate: path.join(directory, `${name}.crt`), key: path.join(directory, `${name}.key`) };

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HttpTransport } from '../../src/machinery/http-transport.ts';
-import { loadKubeconfig } from '../../src/machinery/http-transport-kubeconfig.ts';
-import type { Informers } from '../../src/machinery/informers.ts';
-import { createRealWorld } from '../../src/main/real-world.ts';
-import { runKubelet } from '../deployment/cluster.ts';
+import { HttpTransport } from '../../src/client/http-transport.ts';
+import { loadKubeconfig } from '../../src/client/http-transport-kubeconfig.ts';
+import type { Informers } from '../../src/client/informers/informers.ts';
+import { createRealWorld } from '../../src/host/world.ts';
+import { runKubelet } from '../controllers/deployment/cluster.ts';
 import { type MoorProcess, startMoor } from '../moor-process.ts';
 
 let moor: MoorProcess;

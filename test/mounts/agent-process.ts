@@ -1,26 +1,26 @@
 /** A process that keeps the volumes of node-1 on this machine, and runs nothing. Argument: `AgentSettings`, as JSON. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { eventKind } from '../../src/api/kinds/event.ts';
-import { podKind } from '../../src/api/kinds/workloads/pod.ts';
-import { createClient } from '../../src/machinery/client.ts';
-import { HttpTransport } from '../../src/machinery/http-transport.ts';
-import { loadKubeconfig } from '../../src/machinery/http-transport-kubeconfig.ts';
-import { Informers } from '../../src/machinery/informers.ts';
-import { runController } from '../../src/machinery/loop.ts';
-import { Recorder } from '../../src/machinery/recorder.ts';
-import { nodeDrivers } from '../../src/main/node-drivers.ts';
-import { realDisk } from '../../src/main/real-disk.ts';
-import { realHostFiles } from '../../src/main/real-host-files.ts';
-import { realPrograms } from '../../src/main/real-programs.ts';
-import { realMounts } from '../../src/main/real-mounts.ts';
-import { createRealWorld } from '../../src/main/real-world.ts';
-import { Holdings } from '../../src/node/holdings.ts';
-import { View } from '../../src/node/sight/view.ts';
+import { eventKind } from '../../src/api/kinds/core/event.ts';
+import { podKind } from '../../src/api/kinds/pod/pod.ts';
+import { createClient } from '../../src/client/client.ts';
+import { HttpTransport } from '../../src/client/http-transport.ts';
+import { loadKubeconfig } from '../../src/client/http-transport-kubeconfig.ts';
+import { Informers } from '../../src/client/informers/informers.ts';
+import { runController } from '../../src/client/controller/loop.ts';
+import { EventRecorder } from '../../src/client/events/event-recorder.ts';
+import { nodeDrivers } from '../../src/cluster/nodes/node-drivers.ts';
+import { realDisk } from '../../src/host/disk.ts';
+import { realHostFiles } from '../../src/host/files.ts';
+import { realPrograms } from '../../src/host/programs.ts';
+import { realMounts } from '../../src/host/mounts.ts';
+import { createRealWorld } from '../../src/host/world.ts';
+import { NodeAllocations } from '../../src/node/allocations.ts';
+import { NodeCaches } from '../../src/node/cache/node-caches.ts';
 import type { Host } from '../../src/node/host.ts';
-import { VolumeKeeper } from '../../src/node/mounting/keeper.ts';
-import { configMapKind } from '../../src/api/kinds/config-map.ts';
-import { secretKind } from '../../src/api/kinds/secret.ts';
+import { VolumeManager } from '../../src/node/volume-manager/volume-manager.ts';
+import { configMapKind } from '../../src/api/kinds/core/config-map.ts';
+import { secretKind } from '../../src/api/kinds/core/secret.ts';
 
 export interface AgentSettings {
   readonly kubeconfig: string;
@@ -35,8 +35,8 @@ const client = createClient({ transport: new HttpTransport({ access: loadKubecon
 const informers = new Informers({ world, client });
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const host = { name: 'node-1', drivers: [], capacity: {} } as unknown as Host;
-const holdings = new Holdings();
-const view = new View({ hosts: new Map([['node-1', host]]), informers, holdings, sha256 });
+const holdings = new NodeAllocations();
+const view = new NodeCaches({ hosts: new Map([['node-1', host]]), informers, allocations: holdings, sha256 });
 const machine = { mounts: realMounts(), files: realHostFiles };
 const { drivers, findDriver } = nodeDrivers({ ...machine, programs: realPrograms }, world, {
   nodeName: 'node-1',
@@ -46,13 +46,27 @@ const { drivers, findDriver } = nodeDrivers({ ...machine, programs: realPrograms
   client,
 });
 const tenants = { mayRun: (uid: string) => !readFileSync(vacated, 'utf8').includes(uid) };
-const recorder = new Recorder({ world, client, eventKind, component: 'kubelet' });
-const keeper = await VolumeKeeper.open({ world, machine, disk: realDisk, root, host, view, holdings, client, recorder, drivers, findDriver, tenants, sha256 });
+const recorder = new EventRecorder({ world, client, eventKind, component: 'kubelet' });
+const keeper = await VolumeManager.open({
+  world,
+  machine,
+  disk: realDisk,
+  root,
+  host,
+  caches: view,
+  allocations: holdings,
+  client,
+  recorder,
+  drivers,
+  findDriver,
+  podActivity: tenants,
+  sha256,
+});
 
 function look(uid: string): void {
   const pod = [...informers.cache(podKind).list()].find(({ metadata }) => metadata.uid === uid);
-  if (pod !== undefined && keeper.look(pod).ready) process.stdout.write('mounted\n');
-  if (keeper.isVacant(uid)) process.stdout.write('vacant\n');
+  if (pod !== undefined && keeper.mountState(pod).ready) process.stdout.write('mounted\n');
+  if (keeper.isUnmounted(uid)) process.stdout.write('vacant\n');
 }
 
 keeper.subscribe(look);

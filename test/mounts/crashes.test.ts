@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { ok, SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
+import { ok, SimulatedCluster } from '../../src/sim/cluster/simulated-cluster.ts';
 import type { HostCall } from '../../src/sim/host/simulated-host.ts';
-import { simulate } from '../../src/sim/world.ts';
-import { podKind } from '../../src/api/kinds/workloads/pod.ts';
-import { everything, prepare, Scene } from './scene.ts';
+import { simulate } from '../../src/sim/world/world.ts';
+import { podKind } from '../../src/api/kinds/pod/pod.ts';
+import { everything, prepare, MountCluster } from './mount-cluster.ts';
 import { root } from './small-agent.ts';
 
 /** Calls that change something; what is only read can be read again. */
@@ -38,7 +38,7 @@ test(
         const volumes = await everything(cluster);
         /** Resolves with how many changes mounting took, and mounting and unmounting together. */
         const life = async (name: string, fatal: number | undefined) => {
-          const scene = await Scene.open(world, cluster);
+          const scene = await MountCluster.open(world, cluster);
           const death = dyingAfter(fatal);
           let { keeper, process } = await scene.agent(death);
           const revive = async () => {
@@ -49,7 +49,7 @@ test(
           await cluster.wait(1_000);
           const mounting = death.count();
           await revive();
-          expect(keeper.look(pod), name).toMatchObject({ ready: true });
+          expect(keeper.mountState(pod), name).toMatchObject({ ready: true });
           expect(await scene.mounted(), name).toHaveLength(5);
           const local = (await scene.host.table()).find(({ target }) => target.includes('local-volume'));
           expect(local?.options, name).toContain('ro');

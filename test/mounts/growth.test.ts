@@ -1,16 +1,16 @@
 /** A volume that has become larger, and the node's part in it: as kubelets v1.36.4 do it. */
 import { expect, test } from 'vitest';
-import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
-import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../src/api/kinds/core/persistent-volume.ts';
 import { failed } from '../../src/drivers/contract.ts';
-import { ok, SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
-import { simulate } from '../../src/sim/world.ts';
-import { bound, inDefault, prepare, Scene } from './scene.ts';
+import { ok, SimulatedCluster } from '../../src/sim/cluster/simulated-cluster.ts';
+import { simulate } from '../../src/sim/world/world.ts';
+import { bound, inDefault, prepare, MountCluster } from './mount-cluster.ts';
 
 const fine = { ok: true, value: undefined } as const;
 const disk = [{ name: 'disk', persistentVolumeClaim: { claimName: 'disk' } }];
 
-function scene(name: string, story: (scene: Scene) => Promise<void>): void {
+function scene(name: string, story: (scene: MountCluster) => Promise<void>): void {
   test(name, () =>
     simulate(1, async (world) => {
       const cluster = await SimulatedCluster.start(world, { controllers: false });
@@ -20,13 +20,13 @@ function scene(name: string, story: (scene: Scene) => Promise<void>): void {
         ...claim,
         status: { phase: 'Bound', capacity: { storage: '1Gi' } },
       }));
-      await story(await Scene.open(world, cluster));
+      await story(await MountCluster.open(world, cluster));
     }),
   );
 }
 
 /** What whoever made it larger leaves behind. */
-async function enlarge({ cluster }: Scene): Promise<void> {
+async function enlarge({ cluster }: MountCluster): Promise<void> {
   await cluster.change(persistentVolumeKind, { name: 'disk' }, (volume) => ({ ...volume, spec: { ...volume.spec, capacity: { storage: '2Gi' } } }));
   const pending = { type: 'FileSystemResizePending', status: 'True', lastProbeTime: null, lastTransitionTime: '2026-01-01T00:00:00Z' };
   await cluster.changeStatus(persistentVolumeClaimKind, inDefault('disk'), (claim) => ({
@@ -35,7 +35,7 @@ async function enlarge({ cluster }: Scene): Promise<void> {
   }));
 }
 
-const statusOf = async ({ cluster }: Scene) => ok(await cluster.client.get(persistentVolumeClaimKind, inDefault('disk'))).status;
+const statusOf = async ({ cluster }: MountCluster) => ok(await cluster.client.get(persistentVolumeClaimKind, inDefault('disk'))).status;
 const grown = { phase: 'Bound', capacity: { storage: '2Gi' }, allocatedResources: { storage: '2Gi' } };
 const succeeded = 'FileSystemResizeSuccessful: MountVolume.NodeExpandVolume succeeded for volume "disk" node-1';
 
@@ -62,7 +62,7 @@ scene('before it is mounted: it is as large as the claim says once a pod has it'
   await enlarge(scene);
   const pod = await scene.pod('web', disk);
   await scene.cluster.wait();
-  expect(keeper.look(pod).ready).toBe(true);
+  expect(keeper.mountState(pod).ready).toBe(true);
   expect(seen).toEqual([false]);
   expect(await statusOf(scene)).toEqual(grown);
 });
@@ -77,7 +77,7 @@ scene('where that cannot be while it is mounted, pods go on, and it grows once n
   await scene.cluster.wait();
   await enlarge(scene);
   await scene.cluster.wait();
-  expect(keeper.look(first).ready).toBe(true);
+  expect(keeper.mountState(first).ready).toBe(true);
   expect(await statusOf(scene)).toMatchObject({
     capacity: { storage: '1Gi' },
     allocatedResourceStatuses: { storage: 'NodeResizeInProgress' },
@@ -86,11 +86,11 @@ scene('where that cannot be while it is mounted, pods go on, and it grows once n
   // Its successor is there before it leaves, and gets it all the same.
   const second = await scene.pod('second', disk);
   await scene.cluster.wait();
-  expect(keeper.look(second).ready).toBe(true);
+  expect(keeper.mountState(second).ready).toBe(true);
   for (const pod of [first, second]) scene.leave(pod.metadata.uid ?? '');
   const third = await scene.pod('third', disk);
   await scene.cluster.wait();
-  expect(keeper.look(third).ready).toBe(true);
+  expect(keeper.mountState(third).ready).toBe(true);
   expect(await statusOf(scene)).toEqual(grown);
 });
 
@@ -107,13 +107,13 @@ scene('what fails is told, and keeps a pod waiting that does not have it yet; wh
   const second = await scene.pod('second', disk);
   await scene.cluster.wait();
   expect(await scene.messages()).toContain('FailedMount: MountVolume.Setup failed while expanding volume for volume "disk" : no answer');
-  expect(keeper.look(second).ready).toBe(false);
+  expect(keeper.mountState(second).ready).toBe(false);
   expect((await statusOf(scene)).conditions).toHaveLength(1);
   answer = failed('OutOfRange', 'too much');
   await scene.cluster.wait(200_000);
   expect(await statusOf(scene)).toMatchObject({ capacity: { storage: '1Gi' }, allocatedResourceStatuses: { storage: 'NodeResizeInfeasible' } });
   await scene.cluster.wait(200_000);
-  expect(keeper.look(second).ready, 'nobody waits for what can never be').toBe(true);
+  expect(keeper.mountState(second).ready, 'nobody waits for what can never be').toBe(true);
 });
 
 scene('an agent that is killed right after the driver has grown it: the next one asks again, and says so once it is written', async (scene) => {

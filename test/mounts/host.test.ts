@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { mountInfoParser, parseMountInfo } from '../../src/main/mount-info.ts';
-import { realHostFiles } from '../../src/main/real-host-files.ts';
-import { realMounts } from '../../src/main/real-mounts.ts';
+import { mountInfoParser, parseMountInfo } from '../../src/host/mount-info.ts';
+import { realHostFiles } from '../../src/host/files.ts';
+import { realMounts } from '../../src/host/mounts.ts';
 import { SimulatedHost } from '../../src/sim/host/simulated-host.ts';
 import type { HostFiles, Mounts } from '../../src/world/mounts.ts';
 import { describeWithMounts } from './permitted.ts';
@@ -78,7 +78,7 @@ function describeHost(name: string, make: () => Promise<Host>): void {
       expect(new TextDecoder().decode(await files.read(at('data/file')))).toBe('hello');
       await mounts.unmount(at('pod/volumes/data'));
       await files.removeTree(at('pod'));
-      expect(await files.look(at('pod'))).toBeUndefined();
+      expect(await files.stat(at('pod'))).toBeUndefined();
       await files.removeTree(at('pod'));
     });
 
@@ -128,7 +128,7 @@ function describeHost(name: string, make: () => Promise<Host>): void {
       await files.makeLink(at('next'), 'target');
       await files.rename(at('next'), at('now'));
       expect(await files.readLink(at('now'))).toBe('target');
-      expect(await files.look(at('next'))).toBeUndefined();
+      expect(await files.stat(at('next'))).toBeUndefined();
     });
 
     test('what lies below is opened or made, and nothing outside', async () => {
@@ -136,11 +136,11 @@ function describeHost(name: string, make: () => Promise<Host>): void {
       const open = async (relative: string) => {
         const place = await files.openBelow(at('data'), relative, 0o750);
         await place.close();
-        return place.facts.type;
+        return place.stat.type;
       };
       expect(await open('file')).toBe('file');
       expect(await open('a/b')).toBe('directory');
-      expect(await files.look(at('data/a/b'))).toMatchObject({ type: 'directory', mode: 0o750 });
+      expect(await files.stat(at('data/a/b'))).toMatchObject({ type: 'directory', mode: 0o750 });
       await files.makeLink(at('data/inside'), 'a');
       expect(await open('inside/b')).toBe('directory');
       await files.makeLink(at('data/out'), '../target');

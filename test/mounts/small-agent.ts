@@ -1,27 +1,27 @@
 /** An agent that does nothing but keep volumes, on a simulated machine, in a process that can be killed at any call. */
 import { createHash } from 'node:crypto';
-import { configMapKind } from '../../src/api/kinds/config-map.ts';
-import { eventKind } from '../../src/api/kinds/event.ts';
-import { secretKind } from '../../src/api/kinds/secret.ts';
+import { configMapKind } from '../../src/api/kinds/core/config-map.ts';
+import { eventKind } from '../../src/api/kinds/core/event.ts';
+import { secretKind } from '../../src/api/kinds/core/secret.ts';
 import type { NodeDriver } from '../../src/drivers/contract.ts';
 import { configMapNode } from '../../src/drivers/config-map/node.ts';
 import { emptyDirNode } from '../../src/drivers/empty-dir/node.ts';
-import { ensureBound, ensureUnmounted, mountAt, removePlace } from '../../src/drivers/files/node-host.ts';
+import { ensureBound, ensureUnmounted, mountAt, removeMountPoint } from '../../src/drivers/mount/node-host.ts';
 import { hostPathNode } from '../../src/drivers/host-path/node.ts';
 import { localNode } from '../../src/drivers/local/node.ts';
 import { secretNode } from '../../src/drivers/secret/node.ts';
-import { createClient } from '../../src/machinery/client.ts';
-import { Informers } from '../../src/machinery/informers.ts';
-import { runController } from '../../src/machinery/loop.ts';
-import { Recorder } from '../../src/machinery/recorder.ts';
-import { createInProcessTransport } from '../../src/main/in-process-transport.ts';
-import { Holdings } from '../../src/node/holdings.ts';
-import { View } from '../../src/node/sight/view.ts';
-import { VolumeKeeper } from '../../src/node/mounting/keeper.ts';
-import type { SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
-import type { SimulatedDisk } from '../../src/sim/disk.ts';
+import { createClient } from '../../src/client/client.ts';
+import { Informers } from '../../src/client/informers/informers.ts';
+import { runController } from '../../src/client/controller/loop.ts';
+import { EventRecorder } from '../../src/client/events/event-recorder.ts';
+import { createInProcessTransport } from '../../src/cluster/access/in-process-transport.ts';
+import { NodeAllocations } from '../../src/node/allocations.ts';
+import { NodeCaches } from '../../src/node/cache/node-caches.ts';
+import { VolumeManager } from '../../src/node/volume-manager/volume-manager.ts';
+import type { SimulatedCluster } from '../../src/sim/cluster/simulated-cluster.ts';
+import type { SimulatedDisk } from '../../src/sim/world/disk.ts';
 import { SimulatedHost, type HostCall, type Machine } from '../../src/sim/host/simulated-host.ts';
-import { SimulatedProcess } from '../../src/sim/process.ts';
+import { SimulatedProcess } from '../../src/sim/world/process.ts';
 import type { World } from '../../src/world/world.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -42,11 +42,11 @@ export interface AgentOptions {
   /** Thrown by the call. */
   readonly fails?: (call: HostCall) => string | undefined;
   /** What the driver with disks answers when one has to grow on the node. */
-  readonly expands?: NonNullable<NodeDriver['expand']>;
+  readonly expands?: NonNullable<NodeDriver['nodeExpandVolume']>;
 }
 
 export interface SmallAgent {
-  readonly keeper: VolumeKeeper;
+  readonly keeper: VolumeManager;
   readonly process: SimulatedProcess;
   readonly host: SimulatedHost;
 }
@@ -70,22 +70,22 @@ export async function startAgent(options: AgentOptions): Promise<SmallAgent> {
   const hosts = cluster.hosts({ count: 1 });
   const node = hosts.get('node-1');
   if (node === undefined) throw new Error('there is no node-1');
-  const holdings = new Holdings();
-  holdings.settle('node-1', 'sent');
-  const view = new View({ hosts, informers, holdings, sha256 });
-  const recorder = new Recorder({ world: process, client, eventKind, component: 'kubelet' });
-  const keeper = await VolumeKeeper.open({
+  const holdings = new NodeAllocations();
+  holdings.confirmReported('node-1', 'sent');
+  const view = new NodeCaches({ hosts, informers, allocations: holdings, sha256 });
+  const recorder = new EventRecorder({ world: process, client, eventKind, component: 'kubelet' });
+  const keeper = await VolumeManager.open({
     world: process,
     machine: { mounts: host, files: host },
     disk,
     root,
     host: node,
-    view,
-    holdings,
+    caches: view,
+    allocations: holdings,
     client,
     recorder,
     drivers: driversOn(host, process, { informers, expands: options.expands ?? (async () => ({ ok: true, value: undefined })) }),
-    tenants: { mayRun: options.mayRun },
+    podActivity: { mayRun: options.mayRun },
     sha256,
   });
   runController(keeper.controller, { world: process, informers });
@@ -96,7 +96,7 @@ export async function startAgent(options: AgentOptions): Promise<SmallAgent> {
 function driversOn(
   host: SimulatedHost,
   { clock }: World,
-  { informers, expands }: { informers: Informers; expands: NonNullable<NodeDriver['expand']> },
+  { informers, expands }: { informers: Informers; expands: NonNullable<NodeDriver['nodeExpandVolume']> },
 ): readonly NodeDriver[] {
   const machine = { mounts: host, files: host };
   const files = { ...machine, clock, allocatableMemory: '32Gi' };
@@ -111,28 +111,28 @@ function driversOn(
 }
 
 /** A driver with disks that are mounted once for each node: `disk.example.com/disk`. */
-function diskNode(host: SimulatedHost, expand: NonNullable<NodeDriver['expand']>): NodeDriver {
+function diskNode(host: SimulatedHost, expand: NonNullable<NodeDriver['nodeExpandVolume']>): NodeDriver {
   const machine = { mounts: host, files: host };
   return {
-    facts: { name: 'example.com/disk', stages: true, mountOptions: true, block: false, follows: false },
-    stage: async ({ stagingPath }) => {
+    capabilities: { name: 'example.com/disk', stages: true, mountOptions: true, block: false, requiresRemount: false },
+    nodeStageVolume: async ({ stagingPath }) => {
       await host.makeDirectory(stagingPath, 0o750);
       const mounted = await mountAt(machine, stagingPath);
       if (mounted === undefined) await ensureBound(machine, { source: '/disk', target: stagingPath, readOnly: false, options: [] });
       return { ok: true, value: undefined };
     },
-    expand,
-    unstage: async ({ stagingPath }) => {
+    nodeExpandVolume: expand,
+    nodeUnstageVolume: async ({ stagingPath }) => {
       await ensureUnmounted(machine, stagingPath);
       await host.removeTree(stagingPath);
       return { ok: true, value: undefined };
     },
-    publish: async ({ stagingPath = '', target, volume }) => {
+    nodePublishVolume: async ({ stagingPath = '', target, volume }) => {
       await ensureBound(machine, { source: stagingPath, target, readOnly: volume.readOnly, options: volume.mountOptions });
       return { ok: true, value: { path: target } };
     },
-    unpublish: async ({ target }) => {
-      await removePlace(machine, target);
+    nodeUnpublishVolume: async ({ target }) => {
+      await removeMountPoint(machine, target);
       return { ok: true, value: undefined };
     },
   };

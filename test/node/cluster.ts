@@ -2,24 +2,24 @@
 import { createHash } from 'node:crypto';
 import type { Event, PersistentVolume, Pod } from '../../src/api/generated/types.ts';
 import type { Kind } from '../../src/api/kind.ts';
-import { configMapKind } from '../../src/api/kinds/config-map.ts';
-import { eventKind } from '../../src/api/kinds/event.ts';
-import { namespaceKind } from '../../src/api/kinds/namespace.ts';
-import { nodeKind } from '../../src/api/kinds/node.ts';
-import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
-import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
-import { serviceAccountKind } from '../../src/api/kinds/service-account.ts';
-import { podKind } from '../../src/api/kinds/workloads/pod.ts';
+import { configMapKind } from '../../src/api/kinds/core/config-map.ts';
+import { eventKind } from '../../src/api/kinds/core/event.ts';
+import { namespaceKind } from '../../src/api/kinds/core/namespace.ts';
+import { nodeKind } from '../../src/api/kinds/core/node.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../src/api/kinds/core/persistent-volume.ts';
+import { serviceAccountKind } from '../../src/api/kinds/core/service-account.ts';
+import { podKind } from '../../src/api/kinds/pod/pod.ts';
 import type { KubeObject } from '../../src/api/object.ts';
-import type { Client, Draft, Ref, Result } from '../../src/machinery/client.ts';
-import type { LoopOptions } from '../../src/machinery/loop.ts';
-import type { Transport } from '../../src/machinery/transport.ts';
-import { hollowHosts, type HollowSettings } from '../../src/node/hollow/hosts.ts';
-import { type HollowNodes, runHollowNodes } from '../../src/node/hollow/nodes.ts';
+import type { Client, Draft, Ref, Result } from '../../src/client/client.ts';
+import type { LoopOptions } from '../../src/client/controller/loop.ts';
+import type { Transport } from '../../src/client/transport.ts';
+import { hollowHosts, type HollowSettings } from '../../src/node/runtimes/hollow/hosts.ts';
+import { type HollowNodes, runHollowNodes } from '../../src/node/hollow-nodes.ts';
 import type { Host } from '../../src/node/host.ts';
-import type { SimulatedWorld } from '../../src/sim/world.ts';
+import type { SimulatedWorld } from '../../src/sim/world/world.ts';
 import type { World } from '../../src/world/world.ts';
-import { startTestCluster } from '../machinery/cluster.ts';
+import { startTestCluster } from '../client/test-cluster.ts';
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -72,9 +72,9 @@ export class NodeCluster {
     return runHollowNodes({
       world,
       hosts: hostsOf(changes),
-      reader: transport,
-      teller: transport,
-      as: () => transport,
+      readTransport: transport,
+      eventTransport: transport,
+      transportOf: () => transport,
       sha256,
       ...(onAction === undefined ? {} : { onAction }),
     });

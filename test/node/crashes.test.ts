@@ -4,15 +4,15 @@
  */
 import { expect, test } from 'vitest';
 import type { Pod } from '../../src/api/generated/types.ts';
-import { nodeKind } from '../../src/api/kinds/node.ts';
-import { podKind } from '../../src/api/kinds/workloads/pod.ts';
-import type { ActionPoint } from '../../src/machinery/loop.ts';
-import type { HollowNodes } from '../../src/node/hollow/nodes.ts';
-import { badNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
-import { SimulatedProcess } from '../../src/sim/process.ts';
-import { seeds } from '../../src/sim/seeds.ts';
-import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
-import { ok, SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
+import { nodeKind } from '../../src/api/kinds/core/node.ts';
+import { podKind } from '../../src/api/kinds/pod/pod.ts';
+import type { ActionPoint } from '../../src/client/controller/loop.ts';
+import type { HollowNodes } from '../../src/node/hollow-nodes.ts';
+import { badNetwork, SimulatedNetwork } from '../../src/sim/world/network.ts';
+import { SimulatedProcess } from '../../src/sim/world/process.ts';
+import { seeds } from '../../src/sim/world/seeds.ts';
+import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
+import { ok, SimulatedCluster } from '../../src/sim/cluster/simulated-cluster.ts';
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
 
@@ -24,7 +24,7 @@ class Scene {
   static async start(world: SimulatedWorld, disks: readonly string[]): Promise<Scene> {
     const scene = new Scene(await SimulatedCluster.start(world), world);
     for (const name of disks) {
-      await scene.cluster.volume(name, { hostPath: undefined, csi: { driver: scene.cluster.disks.facts.name, volumeHandle: `disk-${name}` } });
+      await scene.cluster.volume(name, { hostPath: undefined, csi: { driver: scene.cluster.disks.capabilities.name, volumeHandle: `disk-${name}` } });
       await scene.cluster.claim(name);
     }
     await scene.#watch();
@@ -47,7 +47,7 @@ class Scene {
     };
     return {
       process,
-      nodes: this.cluster.runNodes({ hosts: this.cluster.hosts({ count: 2 }), world: process, through: (server) => process.transport(server), onAction }),
+      nodes: this.cluster.startNodes({ hosts: this.cluster.hosts({ count: 2 }), world: process, through: (server) => process.transport(server), onAction }),
     };
   }
 
@@ -129,7 +129,7 @@ test('an agent that dies before any action, and one after it, end as if it had l
         await world.sleep(10_000);
         if (survives === longest) expect(doomed.process.alive, 'the story has more actions than the test tries').toBe(true);
         doomed.process.kill();
-        await scene.cluster.runNodes({ hosts: scene.cluster.hosts({ count: 2 }) }).ready;
+        await scene.cluster.startNodes({ hosts: scene.cluster.hosts({ count: 2 }) }).ready;
         await world.sleep(30_000);
         expect(await scene.look()).toEqual(['disk-vol@node-2', 'node-2 in use: disk-vol', 'two Running on node-2']);
         await scene.deletePod('two');
@@ -196,7 +196,7 @@ test('agents die again and again while pods come and go', async () => {
         })();
         const left = await comeAndGo(scene, 40);
         await dying;
-        await scene.cluster.runNodes({ hosts: scene.cluster.hosts({ count: 2 }) }).ready;
+        await scene.cluster.startNodes({ hosts: scene.cluster.hosts({ count: 2 }) }).ready;
         await world.sleep(120_000);
         await expectServed(scene, left);
       },
@@ -212,7 +212,7 @@ test('a bad network delays, and robs nobody', async () => {
       async (world) => {
         const scene = await Scene.start(world, disks);
         const network = new SimulatedNetwork(world, badNetwork);
-        scene.cluster.runNodes({ hosts: scene.cluster.hosts({ count: 2 }), through: (server) => network.transport(server) });
+        scene.cluster.startNodes({ hosts: scene.cluster.hosts({ count: 2 }), through: (server) => network.transport(server) });
         const left = await comeAndGo(scene, 40);
         await world.sleep(30_000);
         network.heal();
@@ -230,7 +230,7 @@ test('a pod that is deleted while its disk is on its way takes nothing with it',
       seed,
       async (world) => {
         const scene = await Scene.start(world, ['vol']);
-        await scene.cluster.runNodes({ hosts: scene.cluster.hosts({ count: 2 }) }).ready;
+        await scene.cluster.startNodes({ hosts: scene.cluster.hosts({ count: 2 }) }).ready;
         for (let i = 0; i < 10; i++) {
           await scene.pod(`pod-${i}`, `node-${1 + (i % 2)}`, 'vol');
           await world.sleep(world.random.float() * 60);
@@ -251,14 +251,14 @@ test('a node that is deleted and comes back with its agent has its pods as befor
       seed,
       async (world) => {
         const scene = await Scene.start(world, ['vol']);
-        const nodes = scene.cluster.runNodes({ hosts: scene.cluster.hosts({ count: 2 }) });
+        const nodes = scene.cluster.startNodes({ hosts: scene.cluster.hosts({ count: 2 }) });
         await nodes.ready;
         await scene.pod('web', 'node-1', 'vol');
         await world.sleep(5_000);
         await scene.cluster.delete(nodeKind, { name: 'node-1' });
         await world.sleep(world.random.float() * 10_000);
         await nodes.stop();
-        await scene.cluster.runNodes({ hosts: scene.cluster.hosts({ count: 2 }) }).ready;
+        await scene.cluster.startNodes({ hosts: scene.cluster.hosts({ count: 2 }) }).ready;
         await world.sleep(10_000);
         expect(await scene.look()).toEqual(['disk-vol@node-1', 'node-1 in use: disk-vol', 'web Running on node-1']);
         expect([...scene.violations]).toEqual([]);

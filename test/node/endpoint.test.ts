@@ -10,18 +10,18 @@ import { text } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Pod, SelfSubjectReview } from '../../src/api/generated/types.ts';
-import { nodeKind } from '../../src/api/kinds/node.ts';
-import { reviewKinds } from '../../src/api/kinds/reviews.ts';
-import { podKind } from '../../src/api/kinds/workloads/pod.ts';
-import { type Cluster, startCluster } from '../../src/main/cluster.ts';
-import { type OpenEndpoint, openEndpoint } from '../../src/main/node-endpoint.ts';
-import { NodeIdentity } from '../../src/main/node-identity.ts';
-import { createRealWorld } from '../../src/main/real-world.ts';
-import { secretFiles } from '../../src/main/secret-files.ts';
-import { type Client, createClient } from '../../src/machinery/client.ts';
-import { type HttpAccess, HttpTransport } from '../../src/machinery/http-transport.ts';
-import { loadKubeconfig } from '../../src/machinery/http-transport-kubeconfig.ts';
-import { issueCertificate } from '../../src/server/auth/issue-certificates.ts';
+import { nodeKind } from '../../src/api/kinds/core/node.ts';
+import { reviewKinds } from '../../src/api/kinds/authorization/reviews.ts';
+import { podKind } from '../../src/api/kinds/pod/pod.ts';
+import { type Cluster, startCluster } from '../../src/cluster/cluster.ts';
+import { type OpenEndpoint, openEndpoint } from '../../src/cluster/nodes/node-endpoint.ts';
+import { NodeIdentity } from '../../src/cluster/nodes/node-identity.ts';
+import { createRealWorld } from '../../src/host/world.ts';
+import { secretFiles } from '../../src/host/secret-files.ts';
+import { type Client, createClient } from '../../src/client/client.ts';
+import { type HttpAccess, HttpTransport } from '../../src/client/http-transport.ts';
+import { loadKubeconfig } from '../../src/client/http-transport-kubeconfig.ts';
+import { issueCertificate } from '../../src/apiserver/certificates/issue-certificates.ts';
 import type { PodStreams } from '../../src/streams/contract.ts';
 
 const pod = (status: object = {}) => ({
@@ -35,8 +35,8 @@ const streams: PodStreams = {
   logs: (_, container, { tailLines }) => Promise.resolve({ ok: true, value: Readable.from([Buffer.from(`the last ${tailLines} lines of ${container}\n`)]) }),
   exec: () => Promise.resolve({ ok: false, code: 500, message: 'container not found ("c")' }),
   attach: () => Promise.resolve({ ok: false, code: 500, message: 'nothing to attach to' }),
-  ports: () => Promise.resolve({ ok: true, value: { connect: () => Promise.resolve({ ok: true, value: new PassThrough() }), close: () => undefined } }),
-  page: ({ path: asked, query }) =>
+  portForward: () => Promise.resolve({ ok: true, value: { connect: () => Promise.resolve({ ok: true, value: new PassThrough() }), close: () => undefined } }),
+  proxy: ({ path: asked, query }) =>
     Promise.resolve({ code: asked === '/healthz' ? 200 : 404, contentType: 'text/plain', body: Readable.from([Buffer.from(`page ${asked} ${query}`)]) }),
 };
 
@@ -197,7 +197,7 @@ describe('the endpoint of a node', () => {
 
   test('gets new certificates while it serves, and uses them', async () => {
     const whoAmI = async (): Promise<unknown> => {
-      const review = await createClient({ transport: node }).ask<SelfSubjectReview>(reviewKinds.selfSubject, {});
+      const review = await createClient({ transport: node }).createReview<SelfSubjectReview>(reviewKinds.selfSubject, {});
       return review.ok ? review.value.status.userInfo?.extra?.['authentication.kubernetes.io/credential-id'] : undefined;
     };
     const presented = (): Promise<string> =>

@@ -1,12 +1,12 @@
 /** Hollow nodes register, report and renew their leases as kubelets do; in simulated time. */
 import { expect, test } from 'vitest';
 import type { Node } from '../../src/api/generated/types.ts';
-import { csiNodeKind } from '../../src/api/kinds/csi-node.ts';
-import { leaseKind } from '../../src/api/kinds/lease.ts';
-import { nodeKind } from '../../src/api/kinds/node.ts';
-import { podKind } from '../../src/api/kinds/workloads/pod.ts';
-import type { Transport } from '../../src/machinery/transport.ts';
-import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
+import { csiNodeKind } from '../../src/api/kinds/storage/csi-node.ts';
+import { leaseKind } from '../../src/api/kinds/coordination/lease.ts';
+import { nodeKind } from '../../src/api/kinds/core/node.ts';
+import { podKind } from '../../src/api/kinds/pod/pod.ts';
+import type { Transport } from '../../src/client/transport.ts';
+import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
 import { NodeCluster, ok } from './cluster.ts';
 
 const story = (tell: (cluster: NodeCluster, world: SimulatedWorld) => Promise<void>) => () =>

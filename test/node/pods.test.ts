@@ -1,14 +1,14 @@
 /** Pods on hollow nodes, in simulated time: each goes through its life as with a kubelet. */
 import { describe, expect, test } from 'vitest';
-import { configMapKind } from '../../src/api/kinds/config-map.ts';
-import { podKind } from '../../src/api/kinds/workloads/pod.ts';
+import { configMapKind } from '../../src/api/kinds/core/config-map.ts';
+import { podKind } from '../../src/api/kinds/pod/pod.ts';
 import { conditions } from './cluster.ts';
-import { seconds, show, shown, story } from './pod-story.ts';
+import { seconds, show, shown, onHollowNodes } from './pod-scenario.ts';
 
 describe('a pod', () => {
   test(
     'becomes ready, with an address of its node, and goes when it is deleted',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       await cluster.pod('web');
       await cluster.world.sleep(1 * seconds);
       const pod = await cluster.getPod('web');
@@ -31,7 +31,7 @@ describe('a pod', () => {
 
   test(
     'of a node that is none of ours is left alone',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       await cluster.pod('elsewhere', { nodeName: 'other' });
       await cluster.pod('unscheduled', { nodeName: undefined });
       await cluster.world.sleep(1 * seconds);
@@ -41,7 +41,7 @@ describe('a pod', () => {
 
   test(
     'with an image that the node has does not pull it again, unless it always does',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       await cluster.pod('first');
       await cluster.world.sleep(1 * seconds);
       await cluster.pod('second', { containers: [{ name: 'app', image: 'nginx', imagePullPolicy: 'IfNotPresent' }] });
@@ -54,7 +54,7 @@ describe('a pod', () => {
 
   test(
     'is not ready before its gates are open',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       await cluster.pod('gated', { readinessGates: [{ conditionType: 'example.com/open' }] });
       await cluster.world.sleep(1 * seconds);
       expect(conditions(await cluster.getPod('gated'))).toContain('Ready=False ReadinessGatesNotReady');
@@ -77,7 +77,7 @@ describe('a pod', () => {
 
   test(
     'is ready when its probes succeed',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       const probe = { initialDelaySeconds: 5, tcpSocket: { port: 80 } };
       await cluster.pod('slow', { containers: [{ name: 'app', image: 'nginx', startupProbe: { ...probe, initialDelaySeconds: 3 }, readinessProbe: probe }] });
       await cluster.world.sleep(2 * seconds);
@@ -91,7 +91,7 @@ describe('a pod', () => {
 
   test(
     'with init containers and a sidecar starts one after the other',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       const initContainers = [
         { name: 'first', image: 'busybox' },
         { name: 'helper', image: 'proxy', restartPolicy: 'Always' },
@@ -113,7 +113,7 @@ describe('a pod', () => {
 
   test(
     'whose init container fails for good has failed',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       await cluster.pod('web', { restartPolicy: 'Never', initContainers: [{ name: 'check', image: 'busybox' }] }, { 'mooring.dev/exit-code': 'check=3' });
       await cluster.world.sleep(1 * seconds);
       expect(await show(cluster, 'web')).toBe('Failed, check: ended with 3, app: waiting: PodInitializing');
@@ -122,7 +122,7 @@ describe('a pod', () => {
 
   test(
     'that is done has succeeded, and its sidecars are stopped',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       const initContainers = [{ name: 'helper', image: 'proxy', restartPolicy: 'Always' }];
       await cluster.pod('task', { restartPolicy: 'Never', initContainers }, { 'mooring.dev/run-for': '3s' });
       await cluster.world.sleep(5 * seconds);
@@ -141,7 +141,7 @@ describe('a pod', () => {
 
   test(
     'that keeps ending is held back longer each time',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       await cluster.pod('loop', {}, { 'mooring.dev/run-for': '1s', 'mooring.dev/exit-code': '7' });
       const seen: string[] = [];
       for (let i = 0; i < 400; i++) {
@@ -170,7 +170,7 @@ describe('a pod', () => {
 
   test(
     'that is not restarted has failed with its container',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       await cluster.pod('task', { restartPolicy: 'Never' }, { 'mooring.dev/run-for': '1s', 'mooring.dev/exit-code': '2' });
       await cluster.world.sleep(3 * seconds);
       expect(await show(cluster, 'task')).toBe('Failed, app: ended with 2');
@@ -179,7 +179,7 @@ describe('a pod', () => {
 
   test(
     'has its time, and no more',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       await cluster.pod('task', { activeDeadlineSeconds: 10 });
       await cluster.world.sleep(9 * seconds);
       expect(await show(cluster, 'task')).toBe('Running, app: running');
@@ -198,7 +198,7 @@ describe('a pod', () => {
 
   test(
     'whose time is up has the grace to stop',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       await cluster.pod('task', { activeDeadlineSeconds: 5 }, { 'mooring.dev/stop-after': '10s' });
       await cluster.world.sleep(14 * seconds);
       expect(await show(cluster, 'task')).toBe('Running, app: running');
@@ -210,7 +210,7 @@ describe('a pod', () => {
 
   test(
     'of a Job is done after a second',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       await cluster.create(podKind, {
         metadata: {
           namespace: 'default',
@@ -226,7 +226,7 @@ describe('a pod', () => {
 
   test(
     'that needs a ConfigMap waits until it is there',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       const env = [{ name: 'COLOR', valueFrom: { configMapKeyRef: { name: 'colors', key: 'sky' } } }];
       await cluster.pod('web', { containers: [{ name: 'app', image: 'nginx', env }] });
       await cluster.world.sleep(1 * seconds);
@@ -246,7 +246,7 @@ describe('a pod', () => {
 
   test(
     'whose image is changed runs the new one',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       await cluster.pod('web');
       await cluster.world.sleep(1 * seconds);
       await cluster.change(podKind, { namespace: 'default', name: 'web' }, (pod) => ({
@@ -261,7 +261,7 @@ describe('a pod', () => {
 
   test(
     'with an annotation that nobody can read is told so, and runs',
-    story(async (cluster) => {
+    onHollowNodes(async (cluster) => {
       await cluster.pod('web', {}, { 'mooring.dev/run-for': 'soon' });
       await cluster.world.sleep(1 * seconds);
       expect(await show(cluster, 'web')).toBe('Running, app: running');

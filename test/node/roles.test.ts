@@ -1,21 +1,21 @@
 /** Nodes are held to what Kubernetes lets nodes do, and hollow ones need no more. */
 import { expect, test } from 'vitest';
-import { controllersByRole } from '../../src/main/controller-roles.ts';
-import type { User } from '../../src/server/api.ts';
-import type { Attributes, Authorizer } from '../../src/server/auth/authorizer.ts';
-import { grantsFor } from '../../src/server/auth/roles.ts';
-import { nodeOf } from '../../src/server/auth/user.ts';
-import { othersMayAll } from '../../src/sim/cluster/access.ts';
-import { SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
-import { simulate } from '../../src/sim/world.ts';
-import { hollowNodes } from '../controllers/hollow-life.ts';
+import { controllerAuthorizer } from '../../src/cluster/access/controller-roles.ts';
+import type { User } from '../../src/apiserver/api.ts';
+import type { RequestInfo, Authorizer } from '../../src/apiserver/authorization/authorizer.ts';
+import { grantsFor } from '../../src/apiserver/authorization/static-roles.ts';
+import { nodeOf } from '../../src/apiserver/user.ts';
+import { allowOthers } from '../../src/sim/cluster/access.ts';
+import { SimulatedCluster } from '../../src/sim/cluster/simulated-cluster.ts';
+import { simulate } from '../../src/sim/world/world.ts';
+import { hollowNodes } from '../controllers/roles/hollow-scenarios.ts';
 
 class Recording implements Authorizer {
   readonly used = new Set<string>();
   readonly refused = new Set<string>();
-  readonly #authorizer = controllersByRole(othersMayAll);
+  readonly #authorizer = controllerAuthorizer(allowOthers);
 
-  async authorize(user: User, attributes: Attributes) {
+  async authorize(user: User, attributes: RequestInfo) {
     const decision = await this.#authorizer.authorize(user, attributes);
     if (nodeOf(user) !== undefined && attributes.type === 'resource') (decision.allowed ? this.used : this.refused).add(grantsFor(attributes)[0]);
     return decision;

@@ -1,10 +1,10 @@
 /** A node in miniature: does what a decision about one pod asks for, and can forget everything but the object, as a crash does. */
 import type { Pod, PodStatus } from '../../src/api/generated/types.ts';
-import { validatePodStatusUpdate } from '../../src/api/kinds/workloads/pod-status.ts';
-import type { Holding } from '../../src/node/holdings.ts';
-import { type Action, noMemory, type PodMemory } from '../../src/node/hollow/actions.ts';
-import { decidePod, type PodSight } from '../../src/node/hollow/decide.ts';
-import type { VolumeState } from '../../src/node/volumes/look.ts';
+import { validatePodStatusUpdate } from '../../src/api/kinds/pod/pod-status.ts';
+import type { PodAssignment } from '../../src/node/allocations.ts';
+import { type Action, noMemory, type PodMemory } from '../../src/node/runtimes/hollow/actions.ts';
+import { decidePod, type HollowPodSnapshot } from '../../src/node/runtimes/hollow/decide.ts';
+import type { VolumeState } from '../../src/node/volumes/volume-state.ts';
 import { hostsOf, sha256 } from './cluster.ts';
 
 const host = hostsOf().get('node-1');
@@ -16,7 +16,7 @@ export class SmallNode {
   readonly statuses: PodStatus[] = [];
   volumes: readonly VolumeState[];
   #memory: PodMemory = noMemory;
-  #holding: Holding | undefined;
+  #holding: PodAssignment | undefined;
   #admitted = false;
   #images = new Set<string>();
 
@@ -25,7 +25,7 @@ export class SmallNode {
     this.volumes = volumes;
   }
 
-  sight(): PodSight | undefined {
+  sight(): HollowPodSnapshot | undefined {
     if (this.pod === undefined || host === undefined) return undefined;
     return {
       pod: this.pod,

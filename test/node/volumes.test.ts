@@ -1,15 +1,15 @@
 /** Pods on hollow nodes wait for their volumes as with a kubelet; in simulated time, with nobody else around. */
 import { describe, expect, test } from 'vitest';
 import type { PersistentVolume } from '../../src/api/generated/types.ts';
-import { configMapKind } from '../../src/api/kinds/config-map.ts';
-import { csiDriverKind } from '../../src/api/kinds/csi-driver.ts';
-import { nodeKind } from '../../src/api/kinds/node.ts';
-import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
-import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
-import { secretKind } from '../../src/api/kinds/secret.ts';
-import { volumeAttachmentKind } from '../../src/api/kinds/volume-attachment.ts';
-import type { Transport } from '../../src/machinery/transport.ts';
-import { simulate } from '../../src/sim/world.ts';
+import { configMapKind } from '../../src/api/kinds/core/config-map.ts';
+import { csiDriverKind } from '../../src/api/kinds/storage/csi-driver.ts';
+import { nodeKind } from '../../src/api/kinds/core/node.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../src/api/kinds/core/persistent-volume.ts';
+import { secretKind } from '../../src/api/kinds/core/secret.ts';
+import { volumeAttachmentKind } from '../../src/api/kinds/storage/volume-attachment.ts';
+import type { Transport } from '../../src/client/transport.ts';
+import { simulate } from '../../src/sim/world/world.ts';
 import { NodeCluster, sha256 } from './cluster.ts';
 
 const story = (tell: (cluster: NodeCluster) => Promise<void>) => () =>

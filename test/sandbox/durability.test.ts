@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpath
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { whyNoImages } from '../../src/main/real-images.ts';
+import { whyNoImages } from '../../src/host/images.ts';
 import { type MoorProcess, root, startMoor } from '../moor-process.ts';
 import { describeWithSandboxes, endContainers } from './sandboxes.ts';
 

@@ -1,9 +1,9 @@
 /** A node on virtual time whose runtime is a model: what is decided about one pod is done to it at once. */
 import type { Pod } from '../../src/api/generated/types.ts';
 import type { Host } from '../../src/node/host.ts';
-import { type Action, noMemory, type PodMemory } from '../../src/node/running/actions.ts';
-import { decidePod, type PodSight } from '../../src/node/running/decide.ts';
-import type { Health } from '../../src/node/running/probes/health.ts';
+import { type PodWorkerAction, initialWorkerState, type PodWorkerState } from '../../src/node/pod-worker/actions.ts';
+import { decidePod, type PodWorkerSnapshot } from '../../src/node/pod-worker/decide.ts';
+import type { ContainerHealth } from '../../src/node/pod-worker/probes/health.ts';
 import type { ContainerRun, PodState } from '../../src/node/runtime.ts';
 
 /** What a container does when it is let. Milliseconds. */
@@ -33,9 +33,9 @@ const host: Host = { name: 'n1', labels: {}, ip: '1.2.3.4', podCidr: '10.0.0.0/2
 export class ModelNode {
   pod: Pod | undefined;
   now = Date.UTC(2026, 0, 1);
-  memory: PodMemory = noMemory;
+  memory: PodWorkerState = initialWorkerState;
   volumesReady = true;
-  health: (id: string) => Health = () => ({ started: true, ready: true, failed: undefined });
+  health: (id: string) => ContainerHealth = () => ({ started: true, ready: true, failed: undefined });
   /** What was said, as 'reason: message'. */
   readonly said: string[] = [];
   /** Everything that was done, as 'start app', 'kill app', 'vacate' … */
@@ -57,7 +57,7 @@ export class ModelNode {
     return this.#state?.runs ?? [];
   }
 
-  sight(): PodSight {
+  sight(): PodWorkerSnapshot {
     const uid = this.pod?.metadata.uid;
     return {
       pod: this.pod,
@@ -66,7 +66,7 @@ export class ModelNode {
       admitted: this.#admitted || this.pod?.status.startTime !== undefined,
       others: () => [],
       volumes: () => (this.volumesReady ? { ready: true, mounts: new Map(), supplementalGroups: [] } : { ready: false, waiting: ['v'] }),
-      isVacant: this.memory.vacated,
+      isUnmounted: this.memory.volumesReleased,
       freeAddress: () => '10.0.0.5',
       problem: () => undefined,
       state: this.#state?.uid === uid ? this.#state : undefined,
@@ -80,7 +80,7 @@ export class ModelNode {
 
   /** The agent ends, and another one begins: the runtime and the objects are as they were. */
   crash(): void {
-    this.memory = noMemory;
+    this.memory = initialWorkerState;
     this.#admitted = false;
   }
 
@@ -120,7 +120,7 @@ export class ModelNode {
     this.pod = { ...this.pod, metadata: { ...this.pod.metadata, deletionTimestamp, deletionGracePeriodSeconds: graceSeconds } };
   }
 
-  #perform(action: Action): void {
+  #perform(action: PodWorkerAction): void {
     const name = 'container' in action ? ` ${action.container.name}` : '';
     if (action.do !== 'tell' && action.do !== 'give' && action.do !== 'remember' && action.do !== 'write-status') this.done.push(`${action.do}${name}`);
     switch (action.do) {
@@ -143,7 +143,7 @@ export class ModelNode {
         return this.#kill(action);
       case 'vacate':
         if (this.#state !== undefined) this.#state = { ...this.#state, sandbox: undefined };
-        this.memory = { ...this.memory, vacated: true };
+        this.memory = { ...this.memory, volumesReleased: true };
         return;
       case 'remove':
         this.pod = undefined;
@@ -161,7 +161,7 @@ export class ModelNode {
     }
   }
 
-  #start({ container, attempt, backOff }: Extract<Action, { do: 'start' }>): void {
+  #start({ container, attempt, backOff }: Extract<PodWorkerAction, { do: 'start' }>): void {
     if (this.#state?.sandbox === undefined) throw new Error('a container without a place');
     const { runFor, exitCode } = this.#behaviour(container.name);
     const id = `${container.name}-${attempt}`;
@@ -175,7 +175,7 @@ export class ModelNode {
     this.memory = { ...this.memory, waiting: new Map([...this.memory.waiting].filter(([name]) => name !== container.name)) };
   }
 
-  #kill({ container, id, deadline, message }: Extract<Action, { do: 'kill' }>): void {
+  #kill({ container, id, deadline, message }: Extract<PodWorkerAction, { do: 'kill' }>): void {
     this.memory = { ...this.memory, stopping: new Map(this.memory.stopping).set(id, deadline) };
     this.said.push(`Killing: ${message}`);
     const asked = this.now + this.#behaviour(container.name).stopAfter;

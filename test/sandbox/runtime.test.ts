@@ -5,8 +5,8 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ContainerRun, ContainerSpec, PodSandboxSpec, PodState, Runtime } from '../../src/node/runtime.ts';
-import { layoutOf } from '../../src/node/sandbox/keeper/layout.ts';
-import { marked } from '../../src/node/sandbox/keeper/processes.ts';
+import { layoutOf } from '../../src/node/runtimes/sandbox/shim/layout.ts';
+import { marked } from '../../src/node/runtimes/sandbox/shim/processes.ts';
 import { containerSpec, describeWithSandboxes, type Machine, podSpec, sandboxMachine } from './sandboxes.ts';
 
 describeWithSandboxes('containers of the sandbox runtime', () => {

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
 import { describe, expect, test } from 'vitest';
-import { createRealWorld } from '../../src/main/real-world.ts';
+import { createRealWorld } from '../../src/host/world.ts';
 import type { ContainerSpec, PodSandboxSpec, PodState, Runtime } from '../../src/node/runtime.ts';
-import { canSandbox } from '../../src/node/sandbox/detect.ts';
-import type { KeeperSettings } from '../../src/node/sandbox/keeper/keeper.ts';
-import { layoutOf } from '../../src/node/sandbox/keeper/layout.ts';
-import { marked, run, signal } from '../../src/node/sandbox/keeper/processes.ts';
-import { sandboxRuntime } from '../../src/node/sandbox/sandbox.ts';
+import { canSandbox } from '../../src/node/runtimes/sandbox/detect.ts';
+import type { ShimSettings } from '../../src/node/runtimes/sandbox/shim/shim.ts';
+import { layoutOf } from '../../src/node/runtimes/sandbox/shim/layout.ts';
+import { marked, run, signal } from '../../src/node/runtimes/sandbox/shim/processes.ts';
+import { sandboxRuntime } from '../../src/node/runtimes/sandbox/sandbox.ts';
 
 /** Tests that make containers. Where the machine does not permit any, that it says why in one line is all there is to test. */
 export function describeWithSandboxes(name: string, tests: () => void): void {
@@ -31,11 +31,11 @@ export interface Machine {
 }
 
 /** The keeper's program is built for the test: it is a process of its own, which runs JavaScript. */
-export async function sandboxMachine(options: Partial<KeeperSettings> = {}): Promise<Machine> {
+export async function sandboxMachine(options: Partial<ShimSettings> = {}): Promise<Machine> {
   const root = mkdtempSync(path.join(tmpdir(), 'moor-sandbox-'));
   // Where it finds packages.
   const program = path.join(process.cwd(), 'node_modules', `.moor-keeper-${path.basename(root)}.mjs`);
-  const bundle = await rolldown({ input: 'src/main/sandbox-keeper.ts', platform: 'node', external: /^[^./]/ });
+  const bundle = await rolldown({ input: 'src/commands/container-shim.ts', platform: 'node', external: /^[^./]/ });
   await bundle.write({ file: program, codeSplitting: false });
   const world = createRealWorld({ logLevel: 'silent' });
   // A block that another test does not have at the same time.
@@ -47,7 +47,7 @@ export async function sandboxMachine(options: Partial<KeeperSettings> = {}): Pro
     root: state,
     podCidr,
     agent() {
-      const runtime = sandboxRuntime({ world, root: state, version: 'test', keeper: [process.execPath, program, JSON.stringify(settings)] });
+      const runtime = sandboxRuntime({ world, root: state, version: 'test', shim: [process.execPath, program, JSON.stringify(settings)] });
       runtimes.push(runtime);
       return runtime;
     },

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { terminalSize } from '../../src/node/sandbox/keeper/terminal-size.ts';
+import { terminalSize } from '../../src/node/runtimes/sandbox/shim/terminal-size.ts';
 import type { World } from '../../src/world/world.ts';
 
 test('a terminal gets the size that was asked for last, however late it is there', async () => {

@@ -1,17 +1,17 @@
 /** Schedulers that die at every point, networks that lose and delay, and two that both think they lead: no pod is lost, no node is overbooked. */
 import { expect, test } from 'vitest';
 import type { Pod } from '../../src/api/generated/types.ts';
-import { namespaceKind } from '../../src/api/kinds/namespace.ts';
-import { nodeKind } from '../../src/api/kinds/node.ts';
-import { priorityClassKind } from '../../src/api/kinds/priority-class.ts';
-import { podKind } from '../../src/api/kinds/workloads/pod.ts';
-import type { Draft, Result } from '../../src/machinery/client.ts';
-import type { StreamEvent, Transport } from '../../src/machinery/transport.ts';
-import { startScheduler } from '../../src/main/scheduler.ts';
-import { badNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
-import { SimulatedProcess } from '../../src/sim/process.ts';
-import { seeds } from '../../src/sim/seeds.ts';
-import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
+import { namespaceKind } from '../../src/api/kinds/core/namespace.ts';
+import { nodeKind } from '../../src/api/kinds/core/node.ts';
+import { priorityClassKind } from '../../src/api/kinds/scheduling/priority-class.ts';
+import { podKind } from '../../src/api/kinds/pod/pod.ts';
+import type { Draft, Result } from '../../src/client/client.ts';
+import type { StreamEvent, Transport } from '../../src/client/transport.ts';
+import { startScheduler } from '../../src/cluster/scheduler.ts';
+import { badNetwork, SimulatedNetwork } from '../../src/sim/world/network.ts';
+import { SimulatedProcess } from '../../src/sim/world/process.ts';
+import { seeds } from '../../src/sim/world/seeds.ts';
+import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
 import { isWrite, VolumeCluster } from './volume-cluster.ts';
 
 const ok = <T>(result: Result<T>): T => {

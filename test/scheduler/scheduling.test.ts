@@ -1,12 +1,12 @@
 /** The scheduler against the real registry, in simulated time: what pods, people and other programs see of it. */
 import { describe, expect, test } from 'vitest';
 import type { Node, Pod } from '../../src/api/generated/types.ts';
-import { eventKind } from '../../src/api/kinds/event.ts';
-import { nodeKind } from '../../src/api/kinds/node.ts';
-import { priorityClassKind } from '../../src/api/kinds/priority-class.ts';
-import { podKind } from '../../src/api/kinds/workloads/pod.ts';
-import type { Client, Draft, Result } from '../../src/machinery/client.ts';
-import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
+import { eventKind } from '../../src/api/kinds/core/event.ts';
+import { nodeKind } from '../../src/api/kinds/core/node.ts';
+import { priorityClassKind } from '../../src/api/kinds/scheduling/priority-class.ts';
+import { podKind } from '../../src/api/kinds/pod/pod.ts';
+import type { Client, Draft, Result } from '../../src/client/client.ts';
+import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
 import { VolumeCluster } from './volume-cluster.ts';
 
 const ok = <T>(result: Result<T>): T => {

@@ -11,10 +11,18 @@ import type {
   VolumeAttachment,
 } from '../../src/api/generated/types.ts';
 import type { KubeObject } from '../../src/api/object.ts';
-import { Cluster } from '../../src/scheduler/cluster.ts';
-import { type ClusterChange, isFailure, type Plugin, type ResourceName, type Resources, type Snapshot, type Stages } from '../../src/scheduler/framework.ts';
+import { SchedulerCache } from '../../src/scheduler/scheduler-cache.ts';
+import {
+  type ClusterEvent,
+  isFailure,
+  type Plugin,
+  type ResourceName,
+  type Resources,
+  type ClusterSnapshot,
+  type CyclePlugin,
+} from '../../src/scheduler/framework.ts';
 import { readPod } from '../../src/scheduler/pod-info.ts';
-import { keyOf } from '../../src/machinery/cache.ts';
+import { keyOf } from '../../src/client/informers/cache.ts';
 
 const resources: Readonly<Record<string, ResourceName>> = {
   Node: 'node',
@@ -43,8 +51,8 @@ class ObjectMap<T> {
 }
 
 export class SmallCluster {
-  readonly views: Snapshot['views'] & { readonly node: ObjectMap<Node>; readonly pod: ObjectMap<Pod> };
-  readonly cluster: Cluster;
+  readonly views: ClusterSnapshot['views'] & { readonly node: ObjectMap<Node>; readonly pod: ObjectMap<Pod> };
+  readonly cluster: SchedulerCache;
   readonly plugins: readonly Plugin[];
   #revision = 0;
 
@@ -67,35 +75,35 @@ export class SmallCluster {
       replicaSet: map<'replicaSet'>(),
       statefulSet: map<'statefulSet'>(),
     };
-    this.cluster = new Cluster(this.views);
+    this.cluster = new SchedulerCache(this.views);
   }
 
   /** They are so now; each gets a new revision. */
-  set(...objects: readonly KubeObject[]): readonly ClusterChange[] {
+  set(...objects: readonly KubeObject[]): readonly ClusterEvent[] {
     return objects.map((object) => {
       const after = { ...object, metadata: { ...object.metadata, resourceVersion: String(++this.#revision) } };
       return this.#change(object.kind, keyOf(object.metadata), after);
     });
   }
 
-  delete(kind: string, key: string): ClusterChange {
+  delete(kind: string, key: string): ClusterEvent {
     return this.#change(kind, key, undefined);
   }
 
-  #change(kind: string, key: string, after: KubeObject | undefined): ClusterChange {
+  #change(kind: string, key: string, after: KubeObject | undefined): ClusterEvent {
     const resource = resources[kind];
     if (resource === undefined) throw new Error(`nobody follows ${kind}`);
     const view = this.views[resource] as unknown as ObjectMap<KubeObject>;
     const before = view.objects.get(key);
     if (after === undefined) view.objects.delete(key);
     else view.objects.set(key, after);
-    const change = { resource, before, after } as unknown as ClusterChange;
+    const change = { resource, before, after } as unknown as ClusterEvent;
     this.#arrange(change);
     for (const plugin of this.plugins) plugin.observe?.(change);
     return change;
   }
 
-  #arrange(change: ClusterChange): void {
+  #arrange(change: ClusterEvent): void {
     if (change.resource === 'node') {
       if (change.after === undefined) this.cluster.removeNode(change.before?.metadata.name ?? '');
       else this.cluster.setNode(change.after);
@@ -106,28 +114,28 @@ export class SmallCluster {
   }
 
   /** What the plugin makes of a pod. */
-  prepare(pod: Pod, [plugin] = this.plugins): ReturnType<Plugin['prepare']> {
+  preFilter(pod: Pod, [plugin] = this.plugins): ReturnType<Plugin['preFilter']> {
     if (plugin === undefined) throw new Error('there is no plugin to ask');
-    return plugin.prepare(readPod(pod), this.cluster);
+    return plugin.preFilter(readPod(pod), this.cluster);
   }
 
   /** The same, of a pod to which it has no objection from the start. */
-  stages(pod: Pod, plugin = this.plugins[0]): Stages {
-    const prepared = this.prepare(pod, plugin === undefined ? [] : [plugin]);
+  stages(pod: Pod, plugin = this.plugins[0]): CyclePlugin {
+    const prepared = this.preFilter(pod, plugin === undefined ? [] : [plugin]);
     if (prepared === 'skip' || 'code' in prepared) throw new Error(`the pod was not prepared: ${JSON.stringify(prepared)}`);
     return prepared;
   }
 
   /** 'skip', a refusal for all nodes, or what each node is told; '' if it will do. */
   verdicts(pod: Pod, plugin = this.plugins[0]): string | Record<string, string> {
-    const prepared = this.prepare(pod, plugin === undefined ? [] : [plugin]);
+    const prepared = this.preFilter(pod, plugin === undefined ? [] : [plugin]);
     if (prepared === 'skip') return 'skip';
     if ('code' in prepared) return shown(prepared);
     return Object.fromEntries(this.cluster.nodes.map((node) => [node.name, shown(prepared.filter?.(node))]));
   }
 }
 
-function shown(verdict: ReturnType<NonNullable<Stages['filter']>>): string {
+function shown(verdict: ReturnType<NonNullable<CyclePlugin['filter']>>): string {
   if (verdict === undefined) return '';
   return isFailure(verdict) ? `error: ${verdict.message}` : `${verdict.code}: ${verdict.reasons.map(({ text }) => text).join(' + ')}`;
 }

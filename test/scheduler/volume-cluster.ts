@@ -1,31 +1,31 @@
 /** A simulated cluster in which pods get nodes and volumes: the real registry, the storage controllers and the scheduler, each a process. */
 import { allKinds } from '../../src/api/kinds/index.ts';
-import { eventKind, eventsEventKind } from '../../src/api/kinds/event.ts';
-import { namespaceKind } from '../../src/api/kinds/namespace.ts';
-import { nodeKind } from '../../src/api/kinds/node.ts';
-import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
-import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
-import { serviceAccountKind } from '../../src/api/kinds/service-account.ts';
-import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
-import { podKind } from '../../src/api/kinds/workloads/pod.ts';
+import { eventKind, eventsEventKind } from '../../src/api/kinds/core/event.ts';
+import { namespaceKind } from '../../src/api/kinds/core/namespace.ts';
+import { nodeKind } from '../../src/api/kinds/core/node.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../src/api/kinds/core/persistent-volume.ts';
+import { serviceAccountKind } from '../../src/api/kinds/core/service-account.ts';
+import { storageClassKind } from '../../src/api/kinds/storage/storage-class.ts';
+import { podKind } from '../../src/api/kinds/pod/pod.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import type { KubeObject } from '../../src/api/object.ts';
-import type { BindMode } from '../../src/controllers/volume-binder/actions.ts';
-import { createInProcessTransport } from '../../src/main/in-process-transport.ts';
-import { type Client, createClient, type Draft, type Result } from '../../src/machinery/client.ts';
-import { Informers } from '../../src/machinery/informers.ts';
-import { SeriesRecorder } from '../../src/machinery/series-recorder.ts';
-import type { Transport, TransportRequest } from '../../src/machinery/transport.ts';
+import type { BindMode } from '../../src/storage/binder/actions.ts';
+import { createInProcessTransport } from '../../src/cluster/access/in-process-transport.ts';
+import { type Client, createClient, type Draft, type Result } from '../../src/client/client.ts';
+import { Informers } from '../../src/client/informers/informers.ts';
+import { EventSeriesRecorder } from '../../src/client/events/event-series-recorder.ts';
+import type { Transport, TransportRequest } from '../../src/client/transport.ts';
 import { defaultPlugins } from '../../src/scheduler/plugins/index.ts';
 import { Scheduler } from '../../src/scheduler/scheduler.ts';
-import { volumePlugins } from '../../src/scheduler/volumes/plugins.ts';
-import { authenticatedMayAll } from '../../src/sim/cluster/access.ts';
-import { createApi } from '../../src/server/create-api.ts';
-import { SimulatedProcess } from '../../src/sim/process.ts';
-import type { SimulatedWorld } from '../../src/sim/world.ts';
+import { volumePlugins } from '../../src/scheduler/plugins/volume-plugins.ts';
+import { allowAuthenticated } from '../../src/sim/cluster/access.ts';
+import { createApi } from '../../src/apiserver/create-api.ts';
+import { SimulatedProcess } from '../../src/sim/world/process.ts';
+import type { SimulatedWorld } from '../../src/sim/world/world.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
 import { pod, pv, pvc, storageClass } from '../storage/objects.ts';
-import { SmallBackend } from '../storage/small-backend.ts';
+import { FakeBackend } from '../storage/fake-backend.ts';
 import { runStorage, type StorageCluster } from '../storage/storage-cluster.ts';
 import { node, reachedFrom, within, zone } from './small-cluster.ts';
 
@@ -36,7 +36,7 @@ const ok = <T>(result: Result<T>): T => {
 
 export class VolumeCluster implements StorageCluster {
   readonly store = openMemoryStore();
-  readonly backend = new SmallBackend();
+  readonly backend = new FakeBackend();
   readonly mode: BindMode;
   readonly world: SimulatedWorld;
   readonly transport: Transport;
@@ -46,7 +46,7 @@ export class VolumeCluster implements StorageCluster {
   constructor(world: SimulatedWorld, mode: BindMode) {
     this.world = world;
     this.mode = mode;
-    const api = createApi({ store: this.store, world, kinds: allKinds, extensions: mode === 'plain' ? undefined : { authorizer: authenticatedMayAll } });
+    const api = createApi({ store: this.store, world, kinds: allKinds, extensions: mode === 'plain' ? undefined : { authorizer: allowAuthenticated } });
     this.transport = createInProcessTransport(api, { name: 'test', groups: ['system:masters'] }, 'test');
     this.client = createClient({ transport: this.transport });
   }
@@ -66,7 +66,7 @@ export class VolumeCluster implements StorageCluster {
     const transport = process.transport(through(this.transport));
     const informers: Informers = new Informers({ world: process, client: createClient({ transport }) });
     const client = createClient({ transport, observer: informers.observer });
-    const recorder = new SeriesRecorder({ world: process, client, eventKind: eventsEventKind, controller: 'default-scheduler', instance: name });
+    const recorder = new EventSeriesRecorder({ world: process, client, eventKind: eventsEventKind, controller: 'default-scheduler', instance: name });
     const plugins = defaultPlugins(volumePlugins({ bindsTogether: this.mode === 'transaction' }));
     const scheduler = new Scheduler({ world: process, client, informers, recorder, plugins });
     informers.start();

@@ -1,12 +1,12 @@
 /** Pods, claims and volumes that get into each other's way, in both ways of binding. */
 import { describe, expect, test } from 'vitest';
-import { nodeKind } from '../../src/api/kinds/node.ts';
-import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
-import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
-import { podKind } from '../../src/api/kinds/workloads/pod.ts';
-import { badNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
-import { seeds } from '../../src/sim/seeds.ts';
-import { simulate } from '../../src/sim/world.ts';
+import { nodeKind } from '../../src/api/kinds/core/node.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../src/api/kinds/core/persistent-volume.ts';
+import { podKind } from '../../src/api/kinds/pod/pod.ts';
+import { badNetwork, SimulatedNetwork } from '../../src/sim/world/network.ts';
+import { seeds } from '../../src/sim/world/seeds.ts';
+import { simulate } from '../../src/sim/world/world.ts';
 import { deafTo, interrupting, isWrite, VolumeCluster } from './volume-cluster.ts';
 
 const none = 'kubernetes.io/no-provisioner';

@@ -1,10 +1,10 @@
 /** The simulated cluster itself: its parts die and come back, and what they had written is there. */
 import { expect, test } from 'vitest';
-import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
-import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
-import { ok, SimulatedCluster } from '../../src/sim/cluster/cluster.ts';
-import { Part } from '../../src/sim/cluster/part.ts';
-import { simulate } from '../../src/sim/world.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-volume-claim.ts';
+import { storageClassKind } from '../../src/api/kinds/storage/storage-class.ts';
+import { ok, SimulatedCluster } from '../../src/sim/cluster/simulated-cluster.ts';
+import { SimulatedComponent } from '../../src/sim/cluster/simulated-component.ts';
+import { simulate } from '../../src/sim/world/world.ts';
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
 
@@ -12,7 +12,7 @@ test.each(['memory', 'embedded'] as const)('a server that crashes has what it ac
   for (const how of ['killed', 'power'] as const) {
     await simulate(7, async (world) => {
       const cluster = await SimulatedCluster.start(world, { store });
-      await cluster.create(storageClassKind, { metadata: { name: 'disks' }, provisioner: cluster.disks.facts.name });
+      await cluster.create(storageClassKind, { metadata: { name: 'disks' }, provisioner: cluster.disks.capabilities.name });
       await cluster.claim('before', 'disks');
       cluster.server.crash(how);
       const refused = await cluster.client.get(persistentVolumeClaimKind, inDefault('before'));
@@ -39,12 +39,12 @@ test('a request that was under way when the server died is answered as unreachab
 test('a part that died does nothing more, and starts again with empty memory', () =>
   simulate(3, async (world) => {
     const cluster = await SimulatedCluster.start(world, { controllers: false });
-    const controllers = new Part({
+    const controllers = new SimulatedComponent({
       world,
       name: 'controllers',
-      run: (life) => void cluster.run({ world: life.world, identity: `controllers-${life.number}`, through: life.through }),
+      run: (life) => void cluster.startControllers({ world: life.world, identity: `controllers-${life.number}`, through: life.through }),
     });
-    await cluster.create(storageClassKind, { metadata: { name: 'disks' }, provisioner: cluster.disks.facts.name });
+    await cluster.create(storageClassKind, { metadata: { name: 'disks' }, provisioner: cluster.disks.capabilities.name });
     controllers.start();
     await cluster.claim('one', 'disks');
     expect(await cluster.phaseOfClaim('one')).toBe('Bound');

@@ -4,11 +4,11 @@
  */
 import { describe, expect, test } from 'vitest';
 import { explore } from '../../src/sim/exhaustive/explore.ts';
-import { Gate, type Held } from '../../src/sim/exhaustive/gate.ts';
-import { coverageLine, failureText } from '../../src/sim/exhaustive/report.ts';
-import { stories } from '../../src/sim/exhaustive/stories.ts';
+import { Gate, type PendingEffect } from '../../src/sim/fuzz/gate.ts';
+import { coverageLine, failureText } from '../../src/sim/exhaustive/coverage-report.ts';
+import { explorationCases } from '../../src/sim/exhaustive/cases.ts';
 
-test.each(stories)('$name: nothing breaks in the first states', async (story) => {
+test.each(explorationCases)('$name: nothing breaks in the first states', async (story) => {
   const coverage = await explore(story, { crashes: 1, mostStates: 12 });
   expect(failureText(coverage)).toBe('');
   expect(coverage.states).toBeGreaterThanOrEqual(12);
@@ -16,14 +16,14 @@ test.each(stories)('$name: nothing breaks in the first states', async (story) =>
 });
 
 test('what was explored is the same every time', async () => {
-  const [story] = stories;
+  const [story] = explorationCases;
   if (story === undefined) throw new Error('there are no stories');
   const options = { crashes: 1, mostStates: 8 };
   expect(await explore(story, options)).toEqual(await explore(story, options));
 });
 
 test('a small story is explored to its end, and every state once', async () => {
-  const [story] = stories;
+  const [story] = explorationCases;
   if (story === undefined) throw new Error('there are no stories');
   const coverage = await explore(
     { ...story, name: 'one volume, one claim', actors: [[story.actors[0]?.[0]], [story.actors[2]?.[0]]].map(present) },
@@ -39,7 +39,7 @@ test('a small story is explored to its end, and every state once', async () => {
 const present = <T>(items: readonly (T | undefined)[]): readonly T[] => items.flatMap((item) => (item === undefined ? [] : [item]));
 
 describe('a gate', () => {
-  const held = (who: string, what: string, mortal = true): Held => ({ who, what, mortal });
+  const held = (who: string, what: string, mortal = true): PendingEffect => ({ who, what, mortal });
   const closed = () => {
     const gate = new Gate();
     gate.close();

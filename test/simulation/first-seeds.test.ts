@@ -1,6 +1,6 @@
 /** Half of the random worlds that run with every test: two files, for two cores. MOOR_SEEDS=20: twenty times as many. */
 import { expect, test } from 'vitest';
-import { runSeeds } from '../../src/sim/worlds/run-seeds.ts';
+import { runSeeds } from '../../src/sim/fuzz/run-seeds.ts';
 
 const factor = Number(process.env['MOOR_SEEDS'] ?? 1);
 const [from, to] = [1, 160 * factor];

@@ -1,16 +1,16 @@
 /** Scenarios for `moor simulate`, played as the command plays them. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { ClusterCopy } from '../../src/sim/simulate/copy.ts';
-import { readScenario } from '../../src/sim/simulate/read-scenario.ts';
-import { renderReport } from '../../src/sim/simulate/render.ts';
-import type { Report } from '../../src/sim/simulate/report.ts';
-import { runScenario } from '../../src/sim/simulate/run.ts';
+import type { ClusterCopy } from '../../src/sim/scenario/cluster-copy.ts';
+import { readScenario } from '../../src/sim/scenario/language/read-scenario.ts';
+import { renderReport } from '../../src/sim/scenario/render-report.ts';
+import type { ScenarioReport } from '../../src/sim/scenario/report.ts';
+import { runScenario } from '../../src/sim/scenario/run-scenario.ts';
 import { root } from '../moor-process.ts';
 
 export const examples = path.join(root, 'examples/simulate');
 
-export interface Played extends Report {
+export interface Played extends ScenarioReport {
   readonly text: string;
   /** What was not as expected, and what was. */
   readonly surprises: readonly string[];
@@ -25,5 +25,5 @@ export async function play(text: string, options: { readonly seed?: number; read
 }
 
 /** The timeline without its times, each entry on a line of its own: 'you pod/a created'. */
-export const lines = ({ timeline }: Report): readonly string[] =>
+export const lines = ({ timeline }: ScenarioReport): readonly string[] =>
   timeline.map(({ type, who, about, what }) => [type === 'happening' ? '▶' : who, about, what].filter((part) => part !== '').join(' '));

@@ -2,14 +2,14 @@
  * Every bug that random worlds found, with what it took. A seed names a world only together with the code that draws it, so what is kept is
  * the world itself, shrunk: `plan`. Each runs with the tests.
  */
-import type { Happening } from '../../src/sim/workloads/actions.ts';
-import type { Plan } from '../../src/sim/worlds/plan.ts';
+import type { TimedAction } from '../../src/sim/fuzz/plan/user-actions.ts';
+import type { FuzzPlan } from '../../src/sim/fuzz/plan/plan.ts';
 
 export interface FoundBug {
   readonly seed: number;
   readonly bug: string;
   readonly fix: string;
-  readonly plan: Plan;
+  readonly plan: FuzzPlan;
 }
 
 const settings = { nodes: 2, volumeLimit: undefined, store: 'memory', bindsTogether: true, leaders: 1, confluent: false } as const;
@@ -22,7 +22,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 143,
       settings: { ...settings, nodes: 3 },
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
         { at: 1_000, who: 'user', action: { do: 'create-stateful-set', name: 'db', replicas: 2, storageClass: 'fast', deletesClaims: true } },
         { at: 20_000, who: 'user', action: { do: 'delete-stateful-set', name: 'db' } },
@@ -37,7 +37,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 1,
       settings,
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
         { at: 1_000, who: 'user', action: { do: 'create-claim', name: 'claim-1', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
         { at: 1_200, who: 'user', action: { do: 'delete-claim', name: 'claim-1' } },
@@ -55,7 +55,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 155,
       settings: { ...settings, confluent: true },
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'late', reclaim: 'Delete', waits: true } },
         { at: 18_000, who: 'admin', action: { do: 'cordon', node: 'node-2' } },
         { at: 47_500, who: 'user', action: { do: 'create-deployment', name: 'app-2', replicas: 1, claim: 'data-2' } },
@@ -75,7 +75,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 8,
       settings,
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-volume', name: 'volume-1', sizeGi: 1, reclaim: 'Recycle' } },
         { at: 1_000, who: 'user', action: { do: 'create-claim', name: 'claim-1', sizeGi: 1, storageClass: '', mode: 'ReadWriteOnce' } },
         { at: 10_000, who: 'user', action: { do: 'delete-claim', name: 'claim-1' } },
@@ -90,10 +90,10 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 30,
       settings: { ...settings, volumeLimit: 2 },
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
         { at: 1_000, who: 'autoscaler', action: { do: 'remove-node', node: 'node-1', backMs: 20_000 } },
-        ...['crowd-1', 'crowd-2', 'crowd-3', 'crowd-4', 'crowd-5'].flatMap((name): readonly Happening[] => [
+        ...['crowd-1', 'crowd-2', 'crowd-3', 'crowd-4', 'crowd-5'].flatMap((name): readonly TimedAction[] => [
           { at: 10_000, who: 'user', action: { do: 'create-claim', name, sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
           { at: 10_000, who: 'user', action: { do: 'create-pod', name: `pod-of-${name}`, claims: [name] } },
         ]),
@@ -108,7 +108,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 1,
       settings,
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'late', reclaim: 'Delete', waits: true } },
         { at: 1_000, who: 'user', action: { do: 'create-claim', name: 'claim-1', sizeGi: 1, storageClass: 'late', mode: 'ReadWriteOnce' } },
         { at: 1_100, who: 'user', action: { do: 'create-pod', name: 'pod-1', claims: ['claim-1'] } },
@@ -126,7 +126,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 642,
       settings: { ...settings, confluent: true },
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
         { at: 1_000, who: 'user', action: { do: 'create-stateful-set', name: 'db-1', replicas: 2, storageClass: 'fast', deletesClaims: true } },
         { at: 40_000, who: 'admin', action: { do: 'drain', node: 'node-1' } },
@@ -145,7 +145,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 312,
       settings,
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-volume', name: 'volume-1', sizeGi: 1, reclaim: 'Recycle' } },
         { at: 1_000, who: 'user', action: { do: 'create-claim', name: 'claim-1', sizeGi: 1, storageClass: '', mode: 'ReadWriteOnce' } },
         { at: 10_000, who: 'admin', action: { do: 'cordon', node: 'node-1' } },
@@ -162,11 +162,11 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 680,
       settings: { ...settings, volumeLimit: 2 },
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'late', reclaim: 'Delete', waits: true } },
         { at: 1_000, who: 'user', action: { do: 'create-claim', name: 'claim-1', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
-        ...['crowd-1', 'crowd-2', 'crowd-3', 'crowd-4'].flatMap((name): readonly Happening[] => [
+        ...['crowd-1', 'crowd-2', 'crowd-3', 'crowd-4'].flatMap((name): readonly TimedAction[] => [
           { at: 10_000, who: 'user', action: { do: 'create-claim', name, sizeGi: 1, storageClass: 'late', mode: 'ReadWriteOnce' } },
           { at: 10_000, who: 'user', action: { do: 'create-pod', name: `pod-of-${name}`, claims: [name] } },
         ]),
@@ -183,7 +183,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 10_801,
       settings,
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
         { at: 1_000, who: 'user', action: { do: 'create-claim', name: 'claim-1', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
         { at: 2_000, who: 'admin', action: { do: 'set-policy', of: { claim: 'claim-1' }, reclaim: 'Retain' } },
@@ -201,7 +201,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 10_980,
       settings,
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
         { at: 1_000, who: 'user', action: { do: 'create-claim', name: 'claim-3', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
         { at: 1_500, who: 'admin', action: { do: 'create-volume', name: 'volume-1', sizeGi: 3, reclaim: 'Retain', claim: 'claim-3' } },
@@ -216,7 +216,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 2_475,
       settings: { ...settings, nodes: 3, bindsTogether: false, leaders: 2 },
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'late', reclaim: 'Retain', waits: true } },
         { at: 23_320, who: 'admin', action: { do: 'create-volume', name: 'slot-1', sizeGi: 2, reclaim: 'Retain', storageClass: 'late' } },
@@ -253,7 +253,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 2_623,
       settings,
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
         { at: 1_000, who: 'user', action: { do: 'create-claim', name: 'claim-3', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
         { at: 10_000, who: 'user', action: { do: 'delete-claim', name: 'claim-3' } },
@@ -269,7 +269,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 4_140,
       settings: { ...settings, bindsTogether: false },
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
         { at: 33_732, who: 'user', action: { do: 'create-claim', name: 'claim-3', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
         { at: 58_406, who: 'user', action: { do: 'delete-volume', of: { claim: 'claim-3' } } },
@@ -284,7 +284,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 5_046,
       settings: { ...settings, leaders: 2, confluent: true },
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'late', reclaim: 'Delete', waits: true } },
         { at: 46_444, who: 'user', action: { do: 'create-deployment', name: 'app-2', replicas: 1, claim: 'data-2' } },
         { at: 86_219, who: 'user', action: { do: 'create-claim', name: 'data-2', sizeGi: 3, storageClass: 'late', mode: 'ReadWriteOnce' } },
@@ -302,7 +302,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 6_064,
       settings: { ...settings, store: 'embedded', confluent: true },
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'late', reclaim: 'Delete', waits: true } },
         { at: 27_354, who: 'user', action: { do: 'create-stateful-set', name: 'db-1', replicas: 2, storageClass: 'late', deletesClaims: true } },
@@ -323,7 +323,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 7_847,
       settings: { ...settings, bindsTogether: false },
-      happenings: [
+      actions: [
         { at: 36_896, who: 'autoscaler', action: { do: 'out-of-service', node: 'node-2', saidMs: 1_105, backMs: 43_452 } },
         { at: 83_344, who: 'autoscaler', action: { do: 'remove-node', node: 'node-2', backMs: 52_122 } },
       ],
@@ -340,7 +340,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 9_685,
       settings: { ...settings, volumeLimit: 2, store: 'embedded', bindsTogether: false, leaders: 2 },
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
         { at: 12_826, who: 'user', action: { do: 'create-claim', name: 'claim-3', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
         { at: 29_143, who: 'admin', action: { do: 'delete-volume', of: { claim: 'claim-3' } } },
@@ -358,7 +358,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 9_978,
       settings: { ...settings, volumeLimit: 2, store: 'embedded', bindsTogether: false, leaders: 2 },
-      happenings: [
+      actions: [
         { at: 0, who: 'admin', action: { do: 'create-class', name: 'fast', reclaim: 'Delete', waits: false } },
         { at: 3_693, who: 'user', action: { do: 'create-claim', name: 'claim-2', sizeGi: 1, storageClass: 'fast', mode: 'ReadWriteOnce' } },
         { at: 9_606, who: 'user', action: { do: 'create-deployment', name: 'web', replicas: 2, claim: 'claim-3' } },
@@ -377,7 +377,7 @@ export const foundBugs: readonly FoundBug[] = [
     plan: {
       seed: 11_118,
       settings: { ...settings, nodes: 3, leaders: 2 },
-      happenings: [
+      actions: [
         { at: 4_052, who: 'admin', action: { do: 'create-volume', name: 'volume-1', sizeGi: 2, reclaim: 'Recycle' } },
         { at: 6_093, who: 'user', action: { do: 'create-claim', name: 'claim-2', sizeGi: 2, storageClass: 'fast', mode: 'ReadWriteOnce' } },
         { at: 14_355, who: 'user', action: { do: 'scale-stateful-set', name: 'db', replicas: 2 } },

@@ -1,27 +1,27 @@
 /** A failure is told with as little as it takes. */
 import { expect, test } from 'vitest';
-import { drawPlan } from '../../src/sim/worlds/draw.ts';
-import type { Plan } from '../../src/sim/worlds/plan.ts';
-import type { Outcome } from '../../src/sim/worlds/run.ts';
-import { shrink } from '../../src/sim/worlds/shrink.ts';
+import { drawPlan } from '../../src/sim/fuzz/plan/draw-plan.ts';
+import type { FuzzPlan } from '../../src/sim/fuzz/plan/plan.ts';
+import type { RunOutcome } from '../../src/sim/fuzz/run-plan.ts';
+import { shrink } from '../../src/sim/fuzz/shrink.ts';
 
-const breaking: Outcome = { violation: { invariant: 'x', what: '' }, timeline: [], steps: 0 };
-const fine: Outcome = { violation: undefined, timeline: [], steps: 0 };
-const otherwise: Outcome = { violation: { invariant: 'y', what: '' }, timeline: [], steps: 0 };
+const breaking: RunOutcome = { violation: { invariant: 'x', what: '' }, timeline: [], steps: 0 };
+const fine: RunOutcome = { violation: undefined, timeline: [], steps: 0 };
+const otherwise: RunOutcome = { violation: { invariant: 'y', what: '' }, timeline: [], steps: 0 };
 
 /** As if a world broke exactly if it has these two happenings and any fault of that kind. */
-const needs = (plan: Plan, first: number, last: number) => {
-  const [a, b] = [plan.happenings[first], plan.happenings[last]];
-  return (smaller: Plan): Promise<Outcome> =>
-    Promise.resolve(smaller.happenings.some((h) => h === a) && smaller.happenings.some((h) => h === b) ? breaking : fine);
+const needs = (plan: FuzzPlan, first: number, last: number) => {
+  const [a, b] = [plan.actions[first], plan.actions[last]];
+  return (smaller: FuzzPlan): Promise<RunOutcome> =>
+    Promise.resolve(smaller.actions.some((h) => h === a) && smaller.actions.some((h) => h === b) ? breaking : fine);
 };
 
 test('what does not matter is left out', async () => {
   for (let seed = 1; seed <= 20; seed++) {
     const plan = drawPlan(seed);
-    const last = plan.happenings.length - 1;
+    const last = plan.actions.length - 1;
     const { plan: smallest } = await shrink({ plan, outcome: breaking }, needs(plan, 0, last));
-    expect(smallest.happenings).toEqual([plan.happenings[0], plan.happenings[last]]);
+    expect(smallest.actions).toEqual([plan.actions[0], plan.actions[last]]);
     expect(smallest.faults).toEqual([]);
   }
 });
@@ -33,16 +33,16 @@ test('a fault that matters stays, alone of its kind if it can', async () => {
     Promise.resolve(smaller.faults.some((fault) => fault.kind === kind) ? breaking : fine),
   );
   expect(smallest.faults.map((fault) => fault.kind)).toEqual([kind]);
-  expect(smallest.happenings).toEqual([]);
+  expect(smallest.actions).toEqual([]);
 });
 
 test('a world that breaks without faults, once something is left out, is no smaller version of one that needs them', async () => {
   const plan = drawPlan(20);
-  const [needed] = plan.happenings;
-  const run = ({ happenings, faults }: Plan): Promise<Outcome> =>
+  const [needed] = plan.actions;
+  const run = ({ actions: happenings, faults }: FuzzPlan): Promise<RunOutcome> =>
     Promise.resolve(faults.length > 0 || !happenings.some((happening) => happening === needed) ? breaking : fine);
   const { plan: smallest } = await shrink({ plan, outcome: breaking }, run);
-  expect(smallest.happenings).toEqual([needed]);
+  expect(smallest.actions).toEqual([needed]);
   expect(smallest.faults).toHaveLength(1);
 });
 

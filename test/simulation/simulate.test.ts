@@ -1,7 +1,7 @@
 /** What may happen in a scenario of `moor simulate` does happen, and what is expected is judged. */
 import { expect, test } from 'vitest';
-import { FileError } from '../../src/sim/simulate/located.ts';
-import { reportAsJson } from '../../src/sim/simulate/render.ts';
+import { ScenarioFileError } from '../../src/sim/scenario/language/located-yaml.ts';
+import { reportAsJson } from '../../src/sim/scenario/render-report.ts';
 import { lines, play } from './scenarios.ts';
 
 const claim = (name: string, more = '') =>
@@ -189,7 +189,7 @@ test('what the server refuses of the objects is told where the file has it', asy
       resources:
         requests: { storage: 1Gi }
 `;
-  await expect(play(text)).rejects.toThrow(FileError);
+  await expect(play(text)).rejects.toThrow(ScenarioFileError);
   await expect(play(text)).rejects.toThrow(
     /^scenario\.yaml:6:\d+: objects\[0\]\.spec\.accessModes: PersistentVolumeClaim "data" is invalid: spec\.accessModes: Unsupported value/,
   );

@@ -1,5 +1,5 @@
-import { annotations } from '../../src/domain/volumes/annotations.ts';
-import { withAnnotations } from '../../src/domain/volumes/edits.ts';
+import { annotations } from '../../src/api/volumes/annotations.ts';
+import { withAnnotations } from '../../src/storage/volumes/edits.ts';
 import { defaultClass, pod, pv, pvc, reservedFor, storageClass } from './objects.ts';
 import { scenario } from './scenario.ts';
 import { changeClaim, changeVolume, clearClaimRef, create, deleteClaim, removeVolume } from './steps.ts';
@@ -69,7 +69,7 @@ scenario('a volume that points at a claim by uid but is too small stays Pending,
   shows: `
     pv/vol   1Gi Pending default/data
     pvc/data Pending`,
-  tells: ['!pv/vol', '!pvc/data Warning VolumeMismatch'],
+  events: ['!pv/vol', '!pvc/data Warning VolumeMismatch'],
 });
 
 scenario('a claim and a volume that name each other bind, even if the volume is too small', {
@@ -84,7 +84,7 @@ scenario('a volume that names a claim, but is too small for it, stays free', {
   shows: `
     pv/vol   1Gi Available default/data reserved
     pvc/data Pending`,
-  tells: ['!pvc/data Warning VolumeMismatch'],
+  events: ['!pvc/data Warning VolumeMismatch'],
 });
 
 scenario('a claim that names a volume too small for it is told so', {
@@ -92,13 +92,13 @@ scenario('a claim that names a volume too small for it is told so', {
   shows: `
     pv/vol   1Gi Available
     pvc/data Pending vol`,
-  tells: ['pvc/data Warning VolumeMismatch: Cannot bind to requested volume "vol": requested PV is too small'],
+  events: ['pvc/data Warning VolumeMismatch: Cannot bind to requested volume "vol": requested PV is too small'],
 });
 
 scenario('a claim that names an absent volume waits, is told nothing and gets nothing made', {
   given: [storageClass('class', { provisioner: 'kubernetes.io/host-path' }), pvc('data', '1Gi', { spec: { volumeName: 'vol' } })],
   shows: 'pvc/data Pending vol',
-  tells: ['!pvc/data'],
+  events: ['!pvc/data'],
 });
 
 scenario('a claim that names a volume ignores its own selector', {
@@ -114,7 +114,7 @@ scenario('a claim that names a volume of another claim waits, also when that cla
   shows: `
     pv/vol     1Gi Released default/first marked
     pvc/second Pending vol`,
-  tells: ['pvc/second Warning FailedBinding: volume "vol" already bound to a different claim.'],
+  events: ['pvc/second Warning FailedBinding: volume "vol" already bound to a different claim.'],
 });
 
 scenario('a volume that a person pointed at a claim is only reserved again when that claim took another', {
@@ -157,14 +157,14 @@ scenario('a bound volume that loses only the uid of its claimRef makes the claim
   shows: `
     pv/vol   1Gi Available default/data marked reserved
     pvc/data Lost vol marked done`,
-  tells: ['pvc/data Warning ClaimMisbound: Two claims are bound to the same volume, this one is bound incorrectly'],
+  events: ['pvc/data Warning ClaimMisbound: Two claims are bound to the same volume, this one is bound incorrectly'],
 });
 
 scenario('a claim whose volume is gone is Lost', {
   given: [storageClass('class'), pv('vol', '1Gi'), pvc('data', '1Gi')],
   when: [removeVolume('vol')],
   shows: 'pvc/data Lost vol marked done',
-  tells: ['pvc/data Warning ClaimLost: Bound claim has lost its PersistentVolume. Data on the volume is lost!'],
+  events: ['pvc/data Warning ClaimLost: Bound claim has lost its PersistentVolume. Data on the volume is lost!'],
 });
 
 scenario('a Lost claim is Bound again when a volume of that name is created without claimRef', {
@@ -180,7 +180,7 @@ scenario('a claim that was bound and names no volume any more is Lost', {
   shows: `
     pv/vol   1Gi Available
     pvc/data Lost done`,
-  tells: ['pvc/data Warning ClaimLost: Bound claim has lost reference to PersistentVolume. Data on the volume is lost!'],
+  events: ['pvc/data Warning ClaimLost: Bound claim has lost reference to PersistentVolume. Data on the volume is lost!'],
 });
 
 scenario('a claim of a class that waits for a consumer gets no free volume, and says what it waits for', {
@@ -188,7 +188,7 @@ scenario('a claim of a class that waits for a consumer gets no free volume, and 
   shows: `
     pv/vol   1Gi Available
     pvc/data Pending`,
-  tells: ['pvc/data Normal WaitForFirstConsumer: waiting for first consumer to be created before binding'],
+  events: ['pvc/data Normal WaitForFirstConsumer: waiting for first consumer to be created before binding'],
 });
 
 scenario('a claim of such a class takes at once a volume that is reserved for it', {
@@ -204,7 +204,7 @@ scenario('the pods that wait with such a claim are named', {
     pvc/data Pending
     pod/api  Pending
     pod/web  Pending`,
-  tells: [
+  events: [
     'pvc/data Normal WaitForPodScheduled: waiting for pod web to be scheduled',
     'pvc/data Normal WaitForPodScheduled: waiting for pods api,web to be scheduled',
   ],
@@ -217,7 +217,7 @@ scenario('a claim without a class gets the default class when one appears, one o
     pv/vol    1Gi Bound default/data marked
     pvc/data  Bound vol 1Gi marked done class=late
     pvc/plain Pending class=`,
-  tells: [
+  events: [
     'pvc/data Normal FailedBinding: no persistent volumes available for this claim and no storage class is set',
     'pvc/plain Normal FailedBinding: no persistent volumes available for this claim and no storage class is set',
   ],
@@ -258,7 +258,7 @@ scenario('a volume with a claim selector goes only to claims with such labels, n
     pvc/any   Pending
     pvc/named Pending vol
     pvc/ours  Bound vol 1Gi marked done`,
-  tells: ['pvc/named Warning VolumeMismatch: Cannot bind to requested volume "vol": the volume\'s claim selector does not select this claim'],
+  events: ['pvc/named Warning VolumeMismatch: Cannot bind to requested volume "vol": the volume\'s claim selector does not select this claim'],
 });
 
 scenario('a claim selector that cannot be read keeps the volume from everybody, and says so', {
@@ -270,7 +270,7 @@ scenario('a claim selector that cannot be read keeps the volume from everybody, 
   shows: `
     pv/vol   1Gi Available
     pvc/data Pending`,
-  tells: ['pv/vol Warning InvalidClaimSelector: Cannot be bound to any claim: its claim selector cannot be read'],
+  events: ['pv/vol Warning InvalidClaimSelector: Cannot be bound to any claim: its claim selector cannot be read'],
 });
 
 scenario('a volume of the wrong mode that points at a claim is told so, and so is the claim', {
@@ -278,7 +278,7 @@ scenario('a volume of the wrong mode that points at a claim is told so, and so i
   shows: `
     pv/vol   1Gi Pending default/data
     pvc/data Pending`,
-  tells: [
+  events: [
     'pv/vol Warning VolumeMismatch: Cannot bind PersistentVolume to requested PersistentVolumeClaim "data" due to incompatible volumeMode.',
     'pvc/data Warning VolumeMismatch: Cannot bind PersistentVolume "vol" to requested PersistentVolumeClaim due to incompatible volumeMode.',
   ],
@@ -301,7 +301,7 @@ scenario('a volume without capacity that a claim names, and that names it, is no
   shows: `
     pv/vol   Available default/data reserved
     pvc/data Pending vol`,
-  tells: ['pvc/data Warning VolumeMismatch: PersistentVolume "vol" is without a storage capacity'],
+  events: ['pvc/data Warning VolumeMismatch: PersistentVolume "vol" is without a storage capacity'],
 });
 
 scenario('a volume whose claimRef was cleared goes back to its claim, though another names it', {

@@ -1,13 +1,13 @@
 /** Binder and provisioner: whatever the one leaves undone, it leaves to the other, and says so. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decide as decideProvisioning, lacksSuccessor } from '../../src/controllers/provisioner/decide.ts';
-import { decideClaim } from '../../src/controllers/volume-binder/decide.ts';
-import { annotations } from '../../src/domain/volumes/annotations.ts';
-import { defaultClassOf } from '../../src/domain/volumes/storage-class.ts';
-import { VolumesView } from '../../src/domain/volumes/view.ts';
+import { decide as decideProvisioning, lacksMigratedTo } from '../../src/storage/provisioner/decide.ts';
+import { decideClaim } from '../../src/storage/binder/decide.ts';
+import { annotations } from '../../src/api/volumes/annotations.ts';
+import { defaultClassOf } from '../../src/api/volumes/storage-class.ts';
+import { VolumesView } from '../../src/storage/volumes/view.ts';
 import { available, defaultClass, pv, pvc, storageClass } from './objects.ts';
-import { hostPathDriver } from './small-backend.ts';
+import { hostPathDriver } from './fake-backend.ts';
 
 const classes = [
   storageClass('static'),
@@ -35,7 +35,7 @@ test('where the binder neither acts nor calls the provisioner, there is nothing 
       const view = new VolumesView();
       for (const [i, { size: offered, className: of, givenTo }] of volumes.entries()) {
         view.changeVolume(undefined, pv(`v${i}`, offered, { spec: { storageClassName: of ?? '' }, status: available }));
-        if (givenTo !== undefined) view.beingGiven.set(`v${i}`, givenTo);
+        if (givenTo !== undefined) view.bindsInFlight.set(`v${i}`, givenTo);
       }
       const { storageClassName: _, ...spec } = pvc('data', asked.size).spec;
       const named = {
@@ -47,7 +47,7 @@ test('where the binder neither acts nor calls the provisioner, there is nothing 
       const claim = view.claim('default/data');
       if (claim === undefined) throw new Error('the view lost the claim');
       const seen = {
-        told: () => undefined,
+        lastEvent: () => undefined,
         volume: (name: string) => view.volumes.get(name),
         class: (name: string) => classes.find(({ metadata }) => metadata.name === name),
         bestFit: (of: typeof claim, fit: { readonly reservedOnly: boolean }) => view.bestFit(of, fit),
@@ -65,9 +65,9 @@ test('where the binder neither acts nor calls the provisioner, there is nothing 
         },
         0,
       );
-      if (bound.actions.length > 0 || bound.reasons.some(({ next }) => next === 'provisioner') || lacksSuccessor(claim)) return;
+      if (bound.actions.length > 0 || bound.reasons.some(({ next }) => next === 'provisioner') || lacksMigratedTo(claim)) return;
       const driver = (name: string) => (name === hostPathDriver.name ? hostPathDriver : undefined);
-      const provisioned = decideProvisioning({ claim, intents: [], seen: { ...seen, hasNode: () => true, driver } }, 0);
+      const provisioned = decideProvisioning({ claim, intents: [], snapshot: { ...seen, hasNode: () => true, driver } }, 0);
       expect(provisioned.actions).toEqual([]);
       expect(provisioned.again).toBeUndefined();
     }),

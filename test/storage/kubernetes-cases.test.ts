@@ -1,6 +1,6 @@
 /** Cases of Kubernetes' own tests of its volume controller that no other scenario here tells; their numbers are Kubernetes'. */
-import { annotations } from '../../src/domain/volumes/annotations.ts';
-import { withAnnotations } from '../../src/domain/volumes/edits.ts';
+import { annotations } from '../../src/api/volumes/annotations.ts';
+import { withAnnotations } from '../../src/storage/volumes/edits.ts';
 import { pod, pv, pvc, reservedFor, storageClass } from './objects.ts';
 import { scenario } from './scenario.ts';
 import { changeClaim, create, deleteClaim, deleteVolume, endPod, setClaimStatus, setVolumePhase } from './steps.ts';
@@ -40,7 +40,7 @@ scenario('2-2: a claim that names a missing volume and says Bound is Pending aga
   given: [pvc('data', '1Gi', { spec: { volumeName: 'nowhere' } })],
   when: [setClaimStatus('data', { phase: 'Bound', capacity: { storage: '1Gi' } })],
   shows: 'pvc/data Pending nowhere',
-  tells: ['!pvc/data'],
+  events: ['!pvc/data'],
 });
 
 scenario('2-7: a claim that the controller is said to have bound to another’s volume waits, and says why', {
@@ -54,7 +54,7 @@ scenario('2-7: a claim that the controller is said to have bound to another’s 
     pv/vol    1Gi Bound default/owner marked
     pvc/data  Pending vol marked
     pvc/owner Bound vol 1Gi marked done`,
-  tells: ['pvc/data Warning FailedBinding: volume "vol" already bound to a different claim.'],
+  events: ['pvc/data Warning FailedBinding: volume "vol" already bound to a different claim.'],
 });
 
 scenario('3-5: a bound pair whose statuses were lost gets them again', {
@@ -71,7 +71,7 @@ scenario('3-6: a claim that was bound to a volume which another claim has is Los
     pv/vol    1Gi Bound default/owner marked
     pvc/data  Lost vol done
     pvc/owner Bound vol 1Gi marked done`,
-  tells: ['pvc/data Warning ClaimMisbound: Two claims are bound to the same volume, this one is bound incorrectly'],
+  events: ['pvc/data Warning ClaimMisbound: Two claims are bound to the same volume, this one is bound incorrectly'],
 });
 
 scenario('3-7: a bound claim gets its volume back although its selector does not select it any more', {

@@ -1,6 +1,6 @@
 /** Objects as tests write them down: short, and otherwise as the server would have completed them. */
 import type { ObjectMeta, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../src/api/generated/types.ts';
-import { annotations } from '../../src/domain/volumes/annotations.ts';
+import { annotations } from '../../src/api/volumes/annotations.ts';
 
 type Spec<T extends { spec: object }> = {
   readonly metadata?: ObjectMeta;

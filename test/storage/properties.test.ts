@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/object.ts';
 import { pv, pvc, reservedFor, storageClass } from './objects.ts';
-import { checkInvariants, portrait } from './scenario.ts';
-import { SmallWorld } from './small-world.ts';
+import { checkInvariants, stateOf } from './scenario.ts';
+import { FakeCluster } from './fake-cluster.ts';
 import { clearClaimRef, create, deleteClaim, endPod, setPolicy } from './steps.ts';
 
-type Step = (world: SmallWorld) => void;
+type Step = (world: FakeCluster) => void;
 
 const volumeNames = ['v1', 'v2', 'v3'];
 const claimNames = ['c1', 'c2', 'c3'];
@@ -72,7 +72,7 @@ const meddling = fc.array(
 
 const mode = fc.constantFrom('transaction' as const, 'plain' as const);
 
-function play(world: SmallWorld, given: readonly KubeObject[], steps: readonly Step[], rest: (world: SmallWorld) => void): void {
+function play(world: FakeCluster, given: readonly KubeObject[], steps: readonly Step[], rest: (world: FakeCluster) => void): void {
   for (const object of [...classes, ...given]) world.server.create(object);
   rest(world);
   for (const step of steps) {
@@ -95,7 +95,7 @@ describe('every small world', () => {
   it('settles: deciding again gives nothing', () => {
     fc.assert(
       fc.property(mode, objects, meddling, (how, given, steps) => {
-        const world = new SmallWorld({ mode: how });
+        const world = new FakeCluster({ mode: how });
         world.invariant = () => checkInvariants(world);
         play(world, given, steps, (it) => it.settle());
         expect(world.pending()).toEqual([]);
@@ -107,9 +107,9 @@ describe('every small world', () => {
   it('decides the same from the same', () => {
     fc.assert(
       fc.property(mode, objects, fc.nat(), (how, given, seed) => {
-        const world = new SmallWorld({ mode: how });
+        const world = new FakeCluster({ mode: how });
         for (const object of [...classes, ...given]) world.server.create(object);
-        world.stir(numbers(seed), 20);
+        world.runInterleaved(numbers(seed), 20);
         expect(world.copy().pending()).toEqual(world.pending());
       }),
       { numRuns: 100 },
@@ -119,11 +119,11 @@ describe('every small world', () => {
   it('ends the same after crashes', () => {
     fc.assert(
       fc.property(mode, objects, meddling, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 4 }), (how, given, steps, crashes) => {
-        const [calm, dying] = [new SmallWorld({ mode: how }), new SmallWorld({ mode: how })];
+        const [calm, dying] = [new FakeCluster({ mode: how }), new FakeCluster({ mode: how })];
         dying.crashBefore = new Set(crashes);
         dying.invariant = () => checkInvariants(dying);
         for (const world of [calm, dying]) play(world, given, steps, (it) => it.settle());
-        expect(portrait(dying)).toEqual(portrait(calm));
+        expect(stateOf(dying)).toEqual(stateOf(calm));
       }),
       { numRuns: 300 },
     );
@@ -132,11 +132,11 @@ describe('every small world', () => {
   it('keeps its invariants and comes to rest, whoever is faster and whenever the process dies', () => {
     fc.assert(
       fc.property(mode, objects, meddling, fc.nat(), fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 4 }), (how, given, steps, seed, crashes) => {
-        const world = new SmallWorld({ mode: how });
+        const world = new FakeCluster({ mode: how });
         const random = numbers(seed);
         world.crashBefore = new Set(crashes);
         world.invariant = () => checkInvariants(world);
-        play(world, given, steps, (it) => it.stir(random, 60));
+        play(world, given, steps, (it) => it.runInterleaved(random, 60));
         expect(world.pending()).toEqual([]);
         for (const { status, metadata } of world.server.list('PersistentVolumeClaim')) expect(status.phase, metadata.name).not.toBe('Lost');
       }),

@@ -1,9 +1,9 @@
-import { annotations } from '../../src/domain/volumes/annotations.ts';
-import { hostPathDriver } from './small-backend.ts';
+import { annotations } from '../../src/api/volumes/annotations.ts';
+import { hostPathDriver } from './fake-backend.ts';
 import { pv, pvc, storageClass } from './objects.ts';
 import { scenario } from './scenario.ts';
 import { create, deleteClaim, deleteClass, driverFails, nodeIsFull, selectNode } from './steps.ts';
-import type { SmallWorld } from './small-world.ts';
+import type { FakeCluster } from './fake-cluster.ts';
 
 const hostPath = (more: Parameters<typeof storageClass>[1] = {}) => storageClass('class', { provisioner: 'kubernetes.io/host-path', ...more });
 const external = storageClass('class', { provisioner: 'csi.example.com' });
@@ -18,7 +18,7 @@ const waiting =
 scenario('a driver makes a volume, and the claim gets it', {
   given: [hostPath(), pvc('data', '1Gi')],
   shows: bound,
-  tells: ['pvc/data Normal ProvisioningSucceeded: Successfully provisioned volume pvc-uid-of-pvc-data using kubernetes.io/host-path'],
+  events: ['pvc/data Normal ProvisioningSucceeded: Successfully provisioned volume pvc-uid-of-pvc-data using kubernetes.io/host-path'],
 });
 
 scenario('a volume that was made for a claim has the policy of its class, and the finalizer only if that is Delete', {
@@ -39,7 +39,7 @@ scenario('a free volume is used rather than made', {
 scenario('a claim of a missing class is told so, and gets a volume once the class is there', {
   given: [pvc('data', '1Gi'), hostPath()],
   shows: bound,
-  tells: ['pvc/data Warning ProvisioningFailed: storageclass.storage.k8s.io "class" not found'],
+  events: ['pvc/data Warning ProvisioningFailed: storageclass.storage.k8s.io "class" not found'],
 });
 
 scenario('a class that nobody in the tree serves is refused, and the claim is not marked', {
@@ -55,7 +55,7 @@ scenario('a class that nobody in the tree serves is refused, and the claim is no
     pvc/a Pending
     pvc/b Pending class=unknown
     pvc/c Pending class=nfs`,
-  tells: [
+  events: [
     'pvc/a Warning ProvisioningFailed: no volume plugin matched name: kubernetes.io/no-provisioner',
     'pvc/b Warning ProvisioningFailed: no volume plugin matched name: kubernetes.io/magic',
     'pvc/c Warning ProvisioningFailed: no provisionable volume plugin matched',
@@ -65,7 +65,7 @@ scenario('a class that nobody in the tree serves is refused, and the claim is no
 scenario('a class of somebody outside is left to them', {
   given: [external, pvc('data', '1Gi')],
   shows: 'pvc/data Pending',
-  tells: [`pvc/data Normal ExternalProvisioning: ${waiting}`],
+  events: [`pvc/data Normal ExternalProvisioning: ${waiting}`],
 });
 
 scenario('a claim gets the volume that somebody outside made for it', {
@@ -86,7 +86,7 @@ scenario('a claim is marked anew when its class comes back with another provisio
   given: [external, pvc('data', '1Gi')],
   when: [deleteClass('class'), create(storageClass('class', { provisioner: 'other.example.com' }))],
   shows: 'pvc/data Pending',
-  tells: [
+  events: [
     "pvc/data Normal ExternalProvisioning: Waiting for a volume to be created either by the external provisioner 'other.example.com'",
     'pvc/data Warning ProvisioningFailed: storageclass.storage.k8s.io "class" not found',
   ],
@@ -94,20 +94,20 @@ scenario('a claim is marked anew when its class comes back with another provisio
 
 scenario('a claim gets its volume the moment that a driver appears', {
   given: [storageClass('class', { provisioner: 'kubernetes.io/late' }), pvc('data', '1Gi')],
-  when: [(world: SmallWorld) => void world.backend.drivers.set('kubernetes.io/late', { ...hostPathDriver, name: 'kubernetes.io/late' })],
+  when: [(world: FakeCluster) => void world.backend.drivers.set('kubernetes.io/late', { ...hostPathDriver, name: 'kubernetes.io/late' })],
   shows: bound,
 });
 
 scenario('mount options that a driver does not know are refused', {
   given: [hostPath({ mountOptions: ['ro', 'soft'] }), pvc('data', '1Gi')],
   shows: 'pvc/data Pending',
-  tells: ['pvc/data Warning ProvisioningFailed: Mount options are not supported by the provisioner but StorageClass "class" has mount options [ro soft]'],
+  events: ['pvc/data Warning ProvisioningFailed: Mount options are not supported by the provisioner but StorageClass "class" has mount options [ro soft]'],
 });
 
 scenario('a block volume of a driver that makes none is refused', {
   given: [hostPath(), pvc('data', '1Gi', { spec: { volumeMode: 'Block' } })],
   shows: 'pvc/data Pending',
-  tells: [
+  events: [
     'pvc/data Warning ProvisioningFailed: Failed to provision volume with StorageClass "class": kubernetes.io/host-path does not support block volume provisioning',
   ],
 });
@@ -115,14 +115,16 @@ scenario('a block volume of a driver that makes none is refused', {
 scenario('a claim with a data source is refused by what is not CSI', {
   given: [hostPath(), pvc('data', '1Gi', { spec: { dataSource: { apiGroup: null, kind: 'PersistentVolumeClaim', name: 'other' } } })],
   shows: 'pvc/data Pending',
-  tells: ['pvc/data Warning ProvisioningFailed: plugin "kubernetes.io/host-path" is not a CSI plugin. Only CSI plugin can provision a claim with a datasource'],
+  events: [
+    'pvc/data Warning ProvisioningFailed: plugin "kubernetes.io/host-path" is not a CSI plugin. Only CSI plugin can provision a claim with a datasource',
+  ],
 });
 
 scenario('a class that waits for a consumer makes nothing before the scheduler has chosen a node', {
   nodes: ['n1'],
   given: [delayed, pvc('data', '1Gi')],
   shows: 'pvc/data Pending',
-  tells: ['pvc/data Normal WaitForFirstConsumer'],
+  events: ['pvc/data Normal WaitForFirstConsumer'],
 });
 
 scenario('a class that waits for a consumer makes the volume for the chosen node', {
@@ -139,7 +141,7 @@ scenario('a chosen node that does not exist is an error', {
   given: [delayed, pvc('data', '1Gi')],
   when: [selectNode('data', 'n9')],
   shows: 'pvc/data Pending node=n9',
-  tells: ['pvc/data Warning ProvisioningFailed: Failed to get target node: node "n9" not found'],
+  events: ['pvc/data Warning ProvisioningFailed: Failed to get target node: node "n9" not found'],
 });
 
 scenario('a driver that fails for the chosen node gives the choice back to the scheduler', {
@@ -147,7 +149,7 @@ scenario('a driver that fails for the chosen node gives the choice back to the s
   given: [delayed, pvc('data', '1Gi')],
   when: [nodeIsFull('n1'), selectNode('data', 'n1')],
   shows: 'pvc/data Pending',
-  tells: ['pvc/data Warning ProvisioningFailed: Failed to provision volume with StorageClass "class": out of space'],
+  events: ['pvc/data Warning ProvisioningFailed: Failed to provision volume with StorageClass "class": out of space'],
 });
 
 scenario('old zone parameters do not go with waiting for a consumer', {
@@ -158,7 +160,7 @@ scenario('old zone parameters do not go with waiting for a consumer', {
   ],
   when: [selectNode('data', 'n1')],
   shows: 'pvc/data Pending',
-  tells: [
+  events: [
     'pvc/data Warning ProvisioningFailed: Failed to provision volume with StorageClass "class": zone[s] cannot be specified in StorageClass if VolumeBindingMode is set to WaitForFirstConsumer. Please specify allowedTopologies in StorageClass for constraining zones',
   ],
 });
@@ -172,5 +174,5 @@ scenario('a claim that goes while its volume is made leaves nothing behind', {
 scenario('a plugin that left the tree is served by its successor', {
   given: [storageClass('class', { provisioner: 'kubernetes.io/aws-ebs' }), pvc('data', '1Gi')],
   shows: 'pvc/data Pending',
-  tells: ["pvc/data Normal ExternalProvisioning: Waiting for a volume to be created either by the external provisioner 'ebs.csi.aws.com'"],
+  events: ["pvc/data Normal ExternalProvisioning: Waiting for a volume to be created either by the external provisioner 'ebs.csi.aws.com'"],
 });

@@ -1,4 +1,4 @@
-import { annotations } from '../../src/domain/volumes/annotations.ts';
+import { annotations } from '../../src/api/volumes/annotations.ts';
 import { pod, pv, pvc, storageClass } from './objects.ts';
 import { scenario } from './scenario.ts';
 import { create, deleteClaim, deletePod, driverFails, endPod, removeVolume, setPolicy } from './steps.ts';
@@ -40,7 +40,7 @@ scenario('Delete is tried again until it succeeds; meanwhile the volume is Faile
   given: [hostPath(), pvc('data', '1Gi')],
   when: [driverFails('final', 'final', 'unknown'), deleteClaim('data')],
   shows: '',
-  tells: ['pv/pvc-uid-of-pvc-data Warning VolumeFailedDelete: device is busy'],
+  events: ['pv/pvc-uid-of-pvc-data Warning VolumeFailedDelete: device is busy'],
 });
 
 scenario('a host path outside /tmp cannot be deleted', {
@@ -49,7 +49,7 @@ scenario('a host path outside /tmp cannot be deleted', {
   shows: `
     pv/vol 1Gi Failed default/data marked (host_path deleter only supports /tmp/.+ but received provided /srv/data)
     intent/vol Delete Failing`,
-  tells: ['pv/vol Warning VolumeFailedDelete: host_path deleter only supports /tmp/.+ but received provided /srv/data'],
+  events: ['pv/vol Warning VolumeFailedDelete: host_path deleter only supports /tmp/.+ but received provided /srv/data'],
 });
 
 scenario('what nobody can delete ends Failed', {
@@ -62,7 +62,7 @@ scenario('a CSI volume that was made by hand stays Released', {
   given: [storageClass('class'), csi, pvc('data', '1Gi')],
   when: [deleteClaim('data')],
   shows: 'pv/vol 1Gi Released default/data marked',
-  tells: ['!pv/vol'],
+  events: ['!pv/vol'],
 });
 
 scenario('a volume of a plugin that nobody knows ends Failed', {
@@ -130,7 +130,7 @@ scenario('a policy that nobody knows makes the volume Failed', {
   given: bound('Burn'),
   when: [deleteClaim('data')],
   shows: 'pv/vol 1Gi Failed default/data marked (Volume has unrecognized PersistentVolumeReclaimPolicy)',
-  tells: ['pv/vol Warning VolumeUnknownReclaimPolicy'],
+  events: ['pv/vol Warning VolumeUnknownReclaimPolicy'],
 });
 
 scenario('Recycle starts a scrubber', {
@@ -148,7 +148,7 @@ scenario('a clean volume is free again, and goes to the next claim', {
   shows: `
     pv/vol   1Gi Bound default/next marked
     pvc/next Bound vol 1Gi marked done`,
-  tells: ['pv/vol Normal VolumeRecycled: Volume recycled'],
+  events: ['pv/vol Normal VolumeRecycled: Volume recycled'],
 });
 
 scenario('a clean volume that a person had reserved is reserved again', {
@@ -170,7 +170,7 @@ scenario('a failed scrub makes the volume Failed, and another pod starts', {
     pv/vol 1Gi Failed default/data marked (Recycle failed: failed to recycle volume: pod failed, pod.Status.Message unknown)
     pod/recycler-for-vol Pending
     intent/vol Scrub Running`,
-  tells: ['pv/vol Warning VolumeFailedRecycle: Recycle failed: failed to recycle volume: pod failed, pod.Status.Message unknown'],
+  events: ['pv/vol Warning VolumeFailedRecycle: Recycle failed: failed to recycle volume: pod failed, pod.Status.Message unknown'],
 });
 
 scenario('a scrub is tried so often and no more', {
@@ -194,7 +194,7 @@ scenario('a pod that only has the name of a scrubber is not believed', {
     pv/vol 1Gi Failed default/data marked (Recycle failed: old recycler pod found, will retry later)
     pod/recycler-for-vol Pending
     intent/vol Scrub Running`,
-  tells: ['pv/vol Warning VolumeFailedRecycle: Recycle failed: old recycler pod found, will retry later', '!pv/vol Normal VolumeRecycled'],
+  events: ['pv/vol Warning VolumeFailedRecycle: Recycle failed: old recycler pod found, will retry later', '!pv/vol Normal VolumeRecycled'],
 });
 
 scenario('a volume that pods still use is not scrubbed', {
@@ -203,7 +203,7 @@ scenario('a volume that pods still use is not scrubbed', {
   shows: `
     pv/vol 1Gi Released default/data marked
     pod/web Pending`,
-  tells: ['pv/vol Normal VolumeFailedRecycle: Volume is used by pods: default/web'],
+  events: ['pv/vol Normal VolumeFailedRecycle: Volume is used by pods: default/web'],
 });
 
 scenario('a volume is scrubbed once its last pod has ended', {

@@ -8,8 +8,8 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { ObjectMeta, Pod } from '../../src/api/generated/types.ts';
 import type { KubeObject } from '../../src/api/object.ts';
-import type { BindMode } from '../../src/controllers/volume-binder/actions.ts';
-import { SmallWorld } from './small-world.ts';
+import type { BindMode } from '../../src/storage/binder/actions.ts';
+import { FakeCluster } from './fake-cluster.ts';
 
 const folder = path.resolve(import.meta.dirname, '../../../shared/conformance/scenarios');
 const files = existsSync(folder) ? ['binding', 'provisioning', 'recycle'] : [];
@@ -39,11 +39,11 @@ const left = ['resourceVersion', 'creationTimestamp', 'generation', 'lastPhaseTr
 
 /** Plays one scenario on a small world. */
 class Player {
-  readonly world: SmallWorld;
+  readonly world: FakeCluster;
   readonly #uids = new Map<string, string>();
 
   constructor(mode: BindMode) {
-    this.world = new SmallWorld({ mode });
+    this.world = new FakeCluster({ mode });
   }
 
   play(step: Step): void {
@@ -74,7 +74,7 @@ class Player {
     else this.world.server.update(mergePatch(object, this.#expand(step.body ?? {})) as KubeObject, undefined, 'spec');
   }
 
-  #complain(world: SmallWorld): void {
+  #complain(world: FakeCluster): void {
     for (const pod of world.server.list('Pod')) {
       const name = `${pod.metadata.name ?? ''}.${pod.metadata.uid ?? ''}`;
       const event = {

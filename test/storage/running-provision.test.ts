@@ -1,12 +1,12 @@
 /** Provisioning that fails, running on the real registry in simulated time: what people see of each attempt, and how it ends. */
 import { expect, test } from 'vitest';
-import { eventKind } from '../../src/api/kinds/event.ts';
-import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
-import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
-import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
-import { simulate } from '../../src/sim/world.ts';
+import { eventKind } from '../../src/api/kinds/core/event.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../src/api/kinds/core/persistent-volume.ts';
+import { storageClassKind } from '../../src/api/kinds/storage/storage-class.ts';
+import { simulate } from '../../src/sim/world/world.ts';
 import { pv, pvc } from './objects.ts';
-import { look, runStorage, type StorageCluster, startStorageCluster } from './storage-cluster.ts';
+import { summarize, runStorage, type StorageCluster, startStorageCluster } from './storage-cluster.ts';
 
 async function ask({ client }: StorageCluster, className = 'class'): Promise<void> {
   const { spec } = pvc('data', '1Gi', { spec: { storageClassName: className } });
@@ -34,7 +34,7 @@ test('two attempts fail and the third succeeds: an event for each, one volume, o
     await offer(cluster, 'kubernetes.io/host-path');
     await ask(cluster);
     await world.sleep(60_000);
-    expect((await look(cluster)).map((line) => line.replaceAll(/pvc-[0-9a-f-]{36}/g, 'made'))).toEqual([
+    expect((await summarize(cluster)).map((line) => line.replaceAll(/pvc-[0-9a-f-]{36}/g, 'made'))).toEqual([
       'assets 1',
       'pv/made Bound data',
       'pvc/data Bound made',
@@ -53,7 +53,7 @@ test('every attempt fails: it is tried for ever, each time with an event, and no
     const after = 1000 - cluster.backend.failures.length;
     // Half a second, doubled each time up to two minutes: nine attempts in the first two minutes, then one every two.
     expect(after).toBeGreaterThan(25);
-    expect((await look(cluster)).filter((line) => !line.startsWith('intent/'))).toEqual(['pvc/data Pending']);
+    expect((await summarize(cluster)).filter((line) => !line.startsWith('intent/'))).toEqual(['pvc/data Pending']);
     const [line = ''] = (await told(cluster)).filter((each) => each.startsWith('ProvisioningFailed'));
     expect(Number(line.split(' x')[1])).toBeGreaterThan(20);
     await world.sleep(10 * 60_000);
@@ -67,13 +67,13 @@ test('a class that nobody serves: an event, Pending, and a volume the moment tha
     await offer(cluster, 'kubernetes.io/nobody');
     await ask(cluster);
     await world.sleep(60_000);
-    expect(await look(cluster)).toEqual(['pvc/data Pending']);
+    expect(await summarize(cluster)).toEqual(['pvc/data Pending']);
     expect(await told(cluster)).toEqual(['ProvisioningFailed x1']);
     await cluster.client.delete(storageClassKind, { name: 'class' });
     await world.sleep(1000);
     await offer(cluster, 'kubernetes.io/host-path');
     await world.sleep(1000);
-    expect((await look(cluster)).filter((line) => line.includes('Bound'))).toHaveLength(2);
+    expect((await summarize(cluster)).filter((line) => line.includes('Bound'))).toHaveLength(2);
   }));
 
 test('a class that is deleted under a claim which waits: the claim says so, others go on, and it goes on when the class is back', () =>
@@ -88,7 +88,7 @@ test('a class that is deleted under a claim which waits: the claim says so, othe
     expect(await told(cluster)).toEqual(['ExternalProvisioning x1', 'ProvisioningFailed x1']);
     await offer(cluster, 'kubernetes.io/host-path');
     await world.sleep(1000);
-    expect((await look(cluster)).filter((line) => line.includes('Bound'))).toHaveLength(2);
+    expect((await summarize(cluster)).filter((line) => line.includes('Bound'))).toHaveLength(2);
   }));
 
 test.each(['transaction', 'plain'] as const)('many claims at once, and a volume for few of them: the others get theirs made (%s)', (mode) =>
@@ -106,6 +106,6 @@ test.each(['transaction', 'plain'] as const)('many claims at once, and a volume 
       ...['three', 'four'].map((name) => client.create(persistentVolumeKind, { metadata: { name }, spec: pv(name, '5Gi').spec })),
     ]);
     await world.sleep(60_000);
-    expect((await look(cluster)).filter((line) => /^pvc\/.* Bound /.test(line))).toHaveLength(names.length);
+    expect((await summarize(cluster)).filter((line) => /^pvc\/.* Bound /.test(line))).toHaveLength(names.length);
   }),
 );

@@ -1,16 +1,16 @@
 /** Provisioning and reclaiming, running on the real registry in simulated time, with processes that die and a network that fails. */
 import { expect, test } from 'vitest';
 import { volumeIntentKind } from '../../src/api/kinds/mooring/volume-intent.ts';
-import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
-import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
-import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
-import { badNetwork, perfectNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
-import { seeds } from '../../src/sim/seeds.ts';
-import { SimulatedProcess } from '../../src/sim/process.ts';
-import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
-import { runBystanders } from './bystanders.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../src/api/kinds/core/persistent-volume.ts';
+import { storageClassKind } from '../../src/api/kinds/storage/storage-class.ts';
+import { badNetwork, perfectNetwork, SimulatedNetwork } from '../../src/sim/world/network.ts';
+import { seeds } from '../../src/sim/world/seeds.ts';
+import { SimulatedProcess } from '../../src/sim/world/process.ts';
+import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
+import { runOtherComponents } from './other-components.ts';
 import { pv, pvc } from './objects.ts';
-import { look, runStorage, type StorageCluster, startStorageCluster } from './storage-cluster.ts';
+import { summarize, runStorage, type StorageCluster, startStorageCluster } from './storage-cluster.ts';
 
 const claims = ['a', 'b', 'c'];
 
@@ -46,24 +46,24 @@ function runMortal(cluster: StorageCluster, world: SimulatedWorld, name: string)
 test('claims get their volumes, and leave nothing behind but what is scrubbed', () =>
   simulate(1, async (world) => {
     const cluster = await startStorageCluster(world);
-    runBystanders(cluster, world, { scrubFails: 0 });
+    runOtherComponents(cluster, world, { scrubFails: 0 });
     runStorage(cluster, world);
     await createAll(cluster);
     await world.sleep(5000);
-    const bound = await look(cluster);
+    const bound = await summarize(cluster);
     expect(bound.filter((line) => line.includes(' Bound '))).toHaveLength(6);
     expect(bound).toContain('assets 2');
     expect(bound.filter((line) => line.startsWith('intent/'))).toEqual([]);
     await deleteAll(cluster);
     await world.sleep(5000);
-    expect(await look(cluster)).toEqual(['pv/vol Available']);
+    expect(await summarize(cluster)).toEqual(['pv/vol Available']);
     expect(cluster.backend.deletions).toBe(2);
   }));
 
 test('an attempt that failed is counted where everybody sees it, and repeated in good time', () =>
   simulate(1, async (world) => {
     const cluster = await startStorageCluster(world);
-    runBystanders(cluster, world, { scrubFails: 0 });
+    runOtherComponents(cluster, world, { scrubFails: 0 });
     cluster.backend.failures = ['final', 'final'];
     runStorage(cluster, world);
     await createAll(cluster);
@@ -75,14 +75,14 @@ test('an attempt that failed is counted where everybody sees it, and repeated in
       ['Failing', 1, 'out of space'],
     ]);
     await world.sleep(1000);
-    expect(await look(cluster)).toContain('assets 2');
+    expect(await summarize(cluster)).toContain('assets 2');
   }));
 
 test('whenever the process dies, the next one finishes: nothing is lost, nothing is left', async () => {
   for (const seed of seeds(25)) {
     await simulate(seed, async (world) => {
       const cluster = await startStorageCluster(world);
-      runBystanders(cluster, world, { scrubFails: 0 });
+      runOtherComponents(cluster, world, { scrubFails: 0 });
       runMortal(cluster, world, 'first');
       await createAll(cluster);
       await world.sleep(3000);
@@ -95,7 +95,7 @@ test('whenever the process dies, the next one finishes: nothing is lost, nothing
       }
       runStorage(cluster, world);
       await world.sleep(60_000);
-      expect(await look(cluster), `seed ${seed}`).toEqual(['pv/vol Available']);
+      expect(await summarize(cluster), `seed ${seed}`).toEqual(['pv/vol Available']);
     });
   }
 });
@@ -104,7 +104,7 @@ test('two processes at once, over a bad network, with a driver and scrubbers tha
   for (const seed of seeds(10)) {
     await simulate(seed, async (world) => {
       const cluster = await startStorageCluster(world);
-      runBystanders(cluster, world, { scrubFails: 0.2 });
+      runOtherComponents(cluster, world, { scrubFails: 0.2 });
       cluster.backend.failures.push('unknown', 'final', 'unknown');
       const network = new SimulatedNetwork(world, badNetwork);
       for (const _ of [1, 2]) runStorage({ ...cluster, transport: network.transport(cluster.transport) }, world);
@@ -113,9 +113,9 @@ test('two processes at once, over a bad network, with a driver and scrubbers tha
       await deleteAll(cluster);
       await world.sleep(20_000);
       // Good, but not without time: while one of the two still waits for old news they undo what the other does, and time must pass meanwhile.
-      network.become({ ...perfectNetwork, delayMs: 5 });
+      network.setFaults({ ...perfectNetwork, delayMs: 5 });
       await world.sleep(600_000);
-      const seen = await look(cluster);
+      const seen = await summarize(cluster);
       // Three failed scrubs in a row are left to people.
       expect(
         seen.filter((line) => !line.includes('vol')),

@@ -1,18 +1,18 @@
 /** The storage controllers, running, on the real registry, in simulated time. */
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/api/status.ts';
-import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
-import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
-import { storageClassKind } from '../../src/api/kinds/storage-class.ts';
-import { eventKind } from '../../src/api/kinds/event.ts';
-import type { Transport, TransportRequest } from '../../src/machinery/transport.ts';
-import { badNetwork, perfectNetwork, SimulatedNetwork } from '../../src/sim/network.ts';
-import { seeds } from '../../src/sim/seeds.ts';
-import { SimulatedProcess } from '../../src/sim/process.ts';
-import { type SimulatedWorld, simulate } from '../../src/sim/world.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../src/api/kinds/core/persistent-volume.ts';
+import { storageClassKind } from '../../src/api/kinds/storage/storage-class.ts';
+import { eventKind } from '../../src/api/kinds/core/event.ts';
+import type { Transport, TransportRequest } from '../../src/client/transport.ts';
+import { badNetwork, perfectNetwork, SimulatedNetwork } from '../../src/sim/world/network.ts';
+import { seeds } from '../../src/sim/world/seeds.ts';
+import { SimulatedProcess } from '../../src/sim/world/process.ts';
+import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
 import { interrupting } from '../scheduler/volume-cluster.ts';
 import { defaultClass, pv, pvc, storageClass } from './objects.ts';
-import { look, runStorage, startStorageCluster, type StorageCluster } from './storage-cluster.ts';
+import { summarize, runStorage, startStorageCluster, type StorageCluster } from './storage-cluster.ts';
 
 /** As a person writes them: the server gives uids and times. */
 async function createVolume({ client }: StorageCluster, ...[name, size, more]: Parameters<typeof pv>): Promise<void> {
@@ -57,7 +57,7 @@ test('a claim that is not given a new volume after all gets the one that came me
     await world.sleep(1000);
     await createVolume(cluster, 'first', '2Gi');
     await world.sleep(10_000);
-    expect(await look(cluster)).toEqual(['pv/first Bound large', 'pv/second Bound small', 'pvc/large Bound first', 'pvc/small Bound second']);
+    expect(await summarize(cluster)).toEqual(['pv/first Bound large', 'pv/second Bound small', 'pvc/large Bound first', 'pvc/small Bound second']);
   }));
 
 test('a new volume does not wait for a claim that the server will not let have it', () =>
@@ -76,7 +76,7 @@ test('a new volume does not wait for a claim that the server will not let have i
     await world.sleep(1000);
     await createVolume(cluster, 'vol', '1Gi');
     await world.sleep(60_000);
-    expect(await look(cluster)).toEqual(['pv/vol Bound second', 'pvc/first Pending', 'pvc/second Bound vol']);
+    expect(await summarize(cluster)).toEqual(['pv/vol Bound second', 'pvc/first Pending', 'pvc/second Bound vol']);
   }));
 
 describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
@@ -91,7 +91,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
           if (world.random.float() < 0.3) await world.sleep(10);
         }
         await world.sleep(1000);
-        const seen = await look(cluster);
+        const seen = await summarize(cluster);
         expect(
           seen.filter((line) => line.includes(' Bound ')),
           `seed ${seed}`,
@@ -118,7 +118,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
       }
       await createVolume(cluster, 'vol', '5Gi');
       await world.sleep(1000);
-      expect(await look(cluster)).toEqual(['pv/vol Bound old', 'pvc/huge Pending', 'pvc/old Bound vol', 'pvc/small Pending', 'pvc/young Pending']);
+      expect(await summarize(cluster)).toEqual(['pv/vol Bound old', 'pvc/huge Pending', 'pvc/old Bound vol', 'pvc/small Pending', 'pvc/young Pending']);
     }));
 
   test('a claim whose volume is taken by somebody who asked for it by name gets the other one', async () => {
@@ -137,7 +137,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
         const network = new SimulatedNetwork(world, { ...perfectNetwork, delayMs: 50 });
         runStorage({ ...cluster, transport: network.transport(cluster.transport) }, new SimulatedProcess(world, 'second'));
         await world.sleep(5000);
-        const seen = await look(cluster);
+        const seen = await summarize(cluster);
         // Or the other one was faster.
         if (seen.includes('pvc/easy Bound wanted')) return;
         expect(seen, `seed ${seed}`).toEqual(['pv/other Bound easy', 'pv/wanted Bound choosy', 'pvc/choosy Bound wanted', 'pvc/easy Bound other']);
@@ -156,7 +156,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
         await world.sleep(1000);
         for (const i of pairs(300)) await createVolume(cluster, `v${i}`, '1Gi');
         await world.sleep(10_000);
-        expect((await look(cluster)).filter((line) => line.includes(' Bound '))).toHaveLength(600);
+        expect((await summarize(cluster)).filter((line) => line.includes(' Bound '))).toHaveLength(600);
         // One telling and one phase for a start; then for each pair one bind, or four writes.
         expect(actions.count).toBeLessThan(mode === 'plain' ? 2400 : 1500);
       },
@@ -172,10 +172,10 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
       await cluster.client.create(persistentVolumeClaimKind, { metadata: { name: 'data', namespace: 'default' }, spec });
       await createVolume(cluster, 'vol', '1Gi', { spec: { storageClassName: 'late' } });
       await world.sleep(1000);
-      expect(await look(cluster)).toEqual(['pv/vol Available', 'pvc/data Pending']);
+      expect(await summarize(cluster)).toEqual(['pv/vol Available', 'pvc/data Pending']);
       await createClass(cluster, 'late', { metadata: defaultClass });
       await world.sleep(1000);
-      expect(await look(cluster)).toEqual(['pv/vol Bound data', 'pvc/data Bound vol']);
+      expect(await summarize(cluster)).toEqual(['pv/vol Bound data', 'pvc/data Bound vol']);
     }));
 
   test('what it waits for is told once, and again before it is forgotten', () =>
@@ -243,7 +243,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
         }
         runStorage(cluster, world);
         await world.sleep(5000);
-        expectOneEach(await look(cluster), `seed ${seed}`);
+        expectOneEach(await summarize(cluster), `seed ${seed}`);
       });
     }
   });
@@ -259,7 +259,7 @@ describe.each(['transaction', 'plain'] as const)('%s', (mode) => {
         await world.sleep(30_000);
         network.heal();
         await world.sleep(600_000);
-        expectOneEach(await look(cluster), `seed ${seed}`);
+        expectOneEach(await summarize(cluster), `seed ${seed}`);
       });
     }
   });

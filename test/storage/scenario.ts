@@ -5,26 +5,26 @@
 import { describe, expect, it } from 'vitest';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../src/api/generated/types.ts';
 import type { KubeObject } from '../../src/api/object.ts';
-import { readClaim } from '../../src/domain/volumes/claim.ts';
-import { isFor } from '../../src/domain/volumes/intent.ts';
-import { readVolume } from '../../src/domain/volumes/volume.ts';
-import { SmallWorld } from './small-world.ts';
+import { readClaim } from '../../src/storage/volumes/claim.ts';
+import { isFor } from '../../src/api/volumes/intent.ts';
+import { readVolume } from '../../src/storage/volumes/volume.ts';
+import { FakeCluster } from './fake-cluster.ts';
 
-export interface Story {
+export interface StorageScenario {
   readonly nodes?: readonly string[];
   /** Created one after the other; between them everything settles. */
   readonly given: readonly KubeObject[];
-  readonly when?: readonly ((world: SmallWorld) => void)[];
+  readonly when?: readonly ((world: FakeCluster) => void)[];
   /** The end, as `show` shows it. */
   readonly shows: string;
   /** Events that must have been told; '!' in front: must not. Only the beginning and the words count that are given. */
-  readonly tells?: readonly string[];
+  readonly events?: readonly string[];
 }
 
-export function scenario(title: string, story: Story): void {
+export function scenario(title: string, story: StorageScenario): void {
   describe.each(['transaction', 'plain'] as const)(`${title} (%s)`, (mode) => {
-    const run = (...crashBefore: readonly number[]): SmallWorld => {
-      const world = new SmallWorld({ mode, nodes: story.nodes ?? [] });
+    const run = (...crashBefore: readonly number[]): FakeCluster => {
+      const world = new FakeCluster({ mode, nodes: story.nodes ?? [] });
       world.crashBefore = new Set(crashBefore);
       world.invariant = () => checkInvariants(world);
       for (const object of story.given) {
@@ -41,7 +41,7 @@ export function scenario(title: string, story: Story): void {
     it('ends as it should, and is quiet then', () => {
       const world = run();
       expect(show(world)).toEqual(lines(story.shows));
-      for (const text of story.tells ?? []) {
+      for (const text of story.events ?? []) {
         const told = [...world.events].some((event) => event.startsWith(text.replace('!', '')));
         expect(told, `${text}\n${[...world.events].join('\n')}`).toBe(!text.startsWith('!'));
       }
@@ -52,7 +52,7 @@ export function scenario(title: string, story: Story): void {
       const calm = run();
       for (let crashAt = 1; crashAt <= calm.effects; crashAt++) {
         const world = run(crashAt);
-        expect(portrait(world), `crash before effect ${crashAt} of ${calm.effects}`).toEqual(portrait(calm));
+        expect(stateOf(world), `crash before effect ${crashAt} of ${calm.effects}`).toEqual(stateOf(calm));
         expect(world.pending()).toEqual([]);
       }
     });
@@ -70,7 +70,7 @@ const lines = (text: string): string[] =>
  *     pv/vol 1Gi Bound default/data marked      marked: by the controller; reserved: by name only; held: by the finalizer
  *     pvc/data Bound vol 1Gi marked done        done: it was bound once
  */
-export function show(world: SmallWorld): string[] {
+export function show(world: FakeCluster): string[] {
   return [
     ...world.server.list('PersistentVolume').map(showVolume),
     ...world.server.list('PersistentVolumeClaim').map(showClaim),
@@ -108,7 +108,7 @@ function showClaim(object: PersistentVolumeClaim): string {
 const words = (parts: readonly (string | undefined)[]): string => parts.filter((part) => part !== undefined && part !== '').join(' ');
 
 /** Everything that two runs must agree on: all but the numbers that count writes, and times. */
-export function portrait(world: SmallWorld): unknown {
+export function stateOf(world: FakeCluster): unknown {
   const transient = new Set(['resourceVersion', 'uid', 'creationTimestamp', 'deletionTimestamp']);
   const strip = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(strip);
@@ -130,7 +130,7 @@ export function portrait(world: SmallWorld): unknown {
 }
 
 /** What must hold at every moment, crash or no crash. */
-export function checkInvariants(world: SmallWorld): void {
+export function checkInvariants(world: FakeCluster): void {
   const bound = world.server.list('PersistentVolumeClaim').filter(({ status }) => status.phase === 'Bound');
   const names = bound.map(({ spec }) => spec.volumeName);
   expect(new Set(names).size, 'two claims have the same volume').toBe(names.length);

@@ -1,11 +1,11 @@
 /** What people, kubelets and schedulers do in scenarios. */
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../src/api/generated/types.ts';
 import type { KubeObject } from '../../src/api/object.ts';
-import { annotations } from '../../src/domain/volumes/annotations.ts';
-import { withAnnotations, withFinalizers } from '../../src/domain/volumes/edits.ts';
-import type { SmallWorld } from './small-world.ts';
+import { annotations } from '../../src/api/volumes/annotations.ts';
+import { withAnnotations, withFinalizers } from '../../src/storage/volumes/edits.ts';
+import type { FakeCluster } from './fake-cluster.ts';
 
-type Step = (world: SmallWorld) => void;
+type Step = (world: FakeCluster) => void;
 
 export const create =
   (...objects: readonly KubeObject[]): Step =>

@@ -1,45 +1,45 @@
 /** A simulated cluster: the real registry, the storage controllers, and a backend that outlives every process. */
-import { erased } from '../../src/api/kind.ts';
-import { eventKind } from '../../src/api/kinds/event.ts';
-import { storageAndCoreKinds } from '../../src/api/kinds/core-and-storage.ts';
+import { untypedKind } from '../../src/api/kind.ts';
+import { eventKind } from '../../src/api/kinds/core/event.ts';
+import { storageAndCoreKinds } from '../../src/api/kinds/core-and-storage-kinds.ts';
 import { volumeIntentKind } from '../../src/api/kinds/mooring/volume-intent.ts';
-import { namespaceKind } from '../../src/api/kinds/namespace.ts';
-import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
-import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
-import { serviceAccountKind } from '../../src/api/kinds/service-account.ts';
-import { podKind } from '../../src/api/kinds/workloads/pod.ts';
-import { provisioner } from '../../src/controllers/provisioner/controller.ts';
-import { reclaimer } from '../../src/controllers/reclaimer/controller.ts';
-import type { BindMode } from '../../src/controllers/volume-binder/actions.ts';
-import { volumeBinder } from '../../src/controllers/volume-binder/controller.ts';
-import { eventSource } from '../../src/domain/volumes/decision.ts';
-import { VolumesView } from '../../src/domain/volumes/view.ts';
-import { createInProcessTransport } from '../../src/main/in-process-transport.ts';
-import { type Client, createClient, type Pair } from '../../src/machinery/client.ts';
-import { Informers } from '../../src/machinery/informers.ts';
-import { Bell, type Loop, type LoopOptions, runController } from '../../src/machinery/loop.ts';
-import { Recorder } from '../../src/machinery/recorder.ts';
-import { Tellings } from '../../src/machinery/tellings.ts';
-import type { Transport } from '../../src/machinery/transport.ts';
-import { authenticatedMayAll } from '../../src/sim/cluster/access.ts';
-import { createApi } from '../../src/server/create-api.ts';
+import { namespaceKind } from '../../src/api/kinds/core/namespace.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../src/api/kinds/core/persistent-volume.ts';
+import { serviceAccountKind } from '../../src/api/kinds/core/service-account.ts';
+import { podKind } from '../../src/api/kinds/pod/pod.ts';
+import { provisioner } from '../../src/storage/provisioner/controller.ts';
+import { reclaimer } from '../../src/storage/reclaimer/controller.ts';
+import type { BindMode } from '../../src/storage/binder/actions.ts';
+import { volumeBinder } from '../../src/storage/binder/controller.ts';
+import { volumeEventSource } from '../../src/storage/volumes/decision.ts';
+import { VolumesView } from '../../src/storage/volumes/view.ts';
+import { createInProcessTransport } from '../../src/cluster/access/in-process-transport.ts';
+import { type Client, createClient, type VolumeClaimPair } from '../../src/client/client.ts';
+import { Informers } from '../../src/client/informers/informers.ts';
+import { Trigger, type ControllerLoop, type LoopOptions, runController } from '../../src/client/controller/loop.ts';
+import { EventRecorder } from '../../src/client/events/event-recorder.ts';
+import { RecordedEvents } from '../../src/client/events/event-dedup.ts';
+import type { Transport } from '../../src/client/transport.ts';
+import { allowAuthenticated } from '../../src/sim/cluster/access.ts';
+import { createApi } from '../../src/apiserver/create-api.ts';
 import type { Store } from '../../src/store/contract.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
 import type { World } from '../../src/world/world.ts';
-import { SmallBackend } from './small-backend.ts';
+import { FakeBackend } from './fake-backend.ts';
 
 export interface StorageCluster {
   readonly store: Store;
   readonly transport: Transport;
   readonly client: Client;
-  readonly backend: SmallBackend;
+  readonly backend: FakeBackend;
   readonly mode: BindMode;
 }
 
 export async function startStorageCluster(world: World, mode: BindMode = 'transaction'): Promise<StorageCluster> {
   const store = openMemoryStore();
-  const kinds = [...storageAndCoreKinds, erased(podKind), erased(volumeIntentKind)];
-  const api = createApi({ store, world, kinds, extensions: mode === 'plain' ? undefined : { authorizer: authenticatedMayAll } });
+  const kinds = [...storageAndCoreKinds, untypedKind(podKind), untypedKind(volumeIntentKind)];
+  const api = createApi({ store, world, kinds, extensions: mode === 'plain' ? undefined : { authorizer: allowAuthenticated } });
   const transport = createInProcessTransport(api, { name: 'test', groups: ['system:masters'] }, 'test');
   const client = createClient({ transport });
   const made = await client.create(namespaceKind, { metadata: { name: 'default' } });
@@ -47,42 +47,55 @@ export async function startStorageCluster(world: World, mode: BindMode = 'transa
   // Pods, scrubbers too, need one.
   const account = await client.create(serviceAccountKind, { metadata: { name: 'default', namespace: 'default' } });
   if (!account.ok) throw account.error;
-  return { store, transport, client, backend: new SmallBackend(), mode };
+  return { store, transport, client, backend: new FakeBackend(), mode };
 }
 
 /** One process with all three controllers. */
-export function runStorage(cluster: Pick<StorageCluster, 'transport' | 'backend' | 'mode'>, world: World, more: Partial<LoopOptions> = {}): readonly Loop[] {
+export function runStorage(
+  cluster: Pick<StorageCluster, 'transport' | 'backend' | 'mode'>,
+  world: World,
+  more: Partial<LoopOptions> = {},
+): readonly ControllerLoop[] {
   const { transport, backend, mode } = cluster;
   const informers: Informers = new Informers({ client: createClient({ transport }), world });
   const client = createClient({ transport, observer: informers.observer });
   const view = new VolumesView();
   informers.cache(persistentVolumeKind).subscribe(({ before, after }) => void view.changeVolume(before, after));
   informers.cache(persistentVolumeClaimKind).subscribe(({ before, after }) => void view.changeClaim(before, after));
-  const tellings = () => new Tellings(new Recorder({ world, client, eventKind, component: eventSource }), world.clock);
-  const common = { client, informers, view, world, clock: world.clock, log: world.log, toMake: new Bell<string>(), toBind: new Bell<string>() };
+  const tellings = () => new RecordedEvents(new EventRecorder({ world, client, eventKind, component: volumeEventSource }), world.clock);
+  const common = {
+    client,
+    informers,
+    view,
+    world,
+    clock: world.clock,
+    log: world.log,
+    provisionTrigger: new Trigger<string>(),
+    bindTrigger: new Trigger<string>(),
+  };
   const options = { world, informers, ...more };
   const making = {
     facts: (name: string) => backend.driver(name),
-    create: async (intent: Parameters<SmallBackend['create']>[0]) => backend.create(intent),
+    create: async (intent: Parameters<FakeBackend['create']>[0]) => backend.create(intent),
     delete: async (_: string, { handle }: { readonly handle: string }) => backend.delete(handle),
     onAppear: () => () => undefined,
   };
   const deleting = {
     facts: making.facts,
-    delete: async (_: string, source: Parameters<SmallBackend['handleOf']>[0]) => backend.delete(backend.handleOf(source)),
+    delete: async (_: string, source: Parameters<FakeBackend['handleOf']>[0]) => backend.delete(backend.handleOf(source)),
   };
-  const together = mode === 'plain' ? {} : { bindTogether: (pair: Pair) => client.bindTogether(pair) };
+  const together = mode === 'plain' ? {} : { bindTogether: (pair: VolumeClaimPair) => client.bindTogether(pair) };
   const loops = [
-    runController(volumeBinder({ ...common, tellings: tellings(), ...together }), options),
-    runController(provisioner({ ...common, tellings: tellings(), drivers: making }), options),
-    runController(reclaimer({ ...common, tellings: tellings(), drivers: deleting }), options),
+    runController(volumeBinder({ ...common, events: tellings(), ...together }), options),
+    runController(provisioner({ ...common, events: tellings(), drivers: making }), options),
+    runController(reclaimer({ ...common, events: tellings(), drivers: deleting }), options),
   ];
   informers.start();
   return loops;
 }
 
 /** 'pv/vol Bound data', 'pvc/data Bound vol', 'pod/x Pending', 'intent/vol Delete', 'assets 1': sorted. */
-export async function look({ client, backend }: StorageCluster): Promise<string[]> {
+export async function summarize({ client, backend }: StorageCluster): Promise<string[]> {
   const [volumes, claims, pods, intents] = await Promise.all([
     client.list(persistentVolumeKind),
     client.list(persistentVolumeClaimKind),

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { realDisk } from '../../src/main/real-disk.ts';
+import { realDisk } from '../../src/host/disk.ts';
 import { put, remove, type Store } from '../../src/store/contract.ts';
 import { openEmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SimulatedDisk } from '../../src/sim/disk.ts';
-import { Prng } from '../../src/sim/prng.ts';
+import { SimulatedDisk } from '../../src/sim/world/disk.ts';
+import { Prng } from '../../src/sim/world/prng.ts';
 import { type Store, StoreError, type Transaction } from '../../src/store/contract.ts';
 import { openEmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
 import { emptyModel, type Model, step } from '../../src/store/model.ts';

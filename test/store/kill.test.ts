@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { realDisk } from '../../src/main/real-disk.ts';
-import { Prng } from '../../src/sim/prng.ts';
+import { realDisk } from '../../src/host/disk.ts';
+import { Prng } from '../../src/sim/world/prng.ts';
 import type { Entry, Store } from '../../src/store/contract.ts';
 import { openEmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
 

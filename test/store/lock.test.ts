@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { realDisk } from '../../src/main/real-disk.ts';
+import { realDisk } from '../../src/host/disk.ts';
 import { openEmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
 
 const writers = fileURLToPath(new URL('writers.mjs', import.meta.url));

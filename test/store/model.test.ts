@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SimulatedDisk } from '../../src/sim/disk.ts';
+import { SimulatedDisk } from '../../src/sim/world/disk.ts';
 import type { Store } from '../../src/store/contract.ts';
 import { openEmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';

@@ -3,7 +3,7 @@
 //
 //     node writers.mjs DIRECTORY [TRANSACTIONS PER WRITER]
 import { writeSync } from 'node:fs';
-import { realDisk } from '../../dist/main/real-disk.js';
+import { realDisk } from '../../dist/host/disk.js';
 import { openEmbeddedStore } from '../../dist/store/embedded/embedded-store.js';
 
 const WRITERS = 16;

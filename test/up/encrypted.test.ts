@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Cluster, startCluster } from '../../src/main/library.ts';
+import { type Cluster, startCluster } from '../../src/cluster/library.ts';
 import { root } from '../moor-process.ts';
 
 let directory: string;

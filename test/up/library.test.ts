@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { NodeSettingsError, startCluster } from '../../src/main/library.ts';
+import { NodeSettingsError, startCluster } from '../../src/cluster/library.ts';
 import { root } from '../moor-process.ts';
 
 const kubectl = async (kubeconfig: string, ...args: string[]) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { available, defaultClass, pv, pvc, reservedFor, storageClass } from '../storage/objects.ts';
-import { answer, bound, boundTo, explanation } from './answers.ts';
+import { answer, bound, boundTo, explanation } from './explain-objects.ts';
 
 const free = (name: string, size: string, more = {}) => pv(name, size, { status: available, ...more });
 const ebs = { provisioner: 'ebs.csi.aws.com' };

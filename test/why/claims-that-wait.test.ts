@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { available, pod, pv, pvc, storageClass } from '../storage/objects.ts';
-import { answer, explanation, inZone, node, onNode, onlyInZone } from './answers.ts';
+import { answer, explanation, inZone, node, onNode, onlyInZone } from './explain-objects.ts';
 
 const free = (name: string, size: string, more = {}) => pv(name, size, { status: available, ...more });
 const waiting = { volumeBindingMode: 'WaitForFirstConsumer' };

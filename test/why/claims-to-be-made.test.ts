@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { newIntent } from '../../src/domain/volumes/intent.ts';
+import { newIntent } from '../../src/api/volumes/intent.ts';
 import { pod, pv, pvc, storageClass, uidOf } from '../storage/objects.ts';
-import { answer, boundTo, csiDriver, csiNode, disk, explanation, node } from './answers.ts';
+import { answer, boundTo, csiDriver, csiNode, disk, explanation, node } from './explain-objects.ts';
 
 const waiting = { volumeBindingMode: 'WaitForFirstConsumer' };
 const ebs = { provisioner: 'ebs.csi.aws.com' };

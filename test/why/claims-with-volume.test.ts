@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { available, pod, pv, pvc, reservedFor } from '../storage/objects.ts';
-import { answer, bound, boundTo, disk, explanation, onNode } from './answers.ts';
+import { answer, bound, boundTo, disk, explanation, onNode } from './explain-objects.ts';
 
 const free = (name: string, size: string, more = {}) => pv(name, size, { status: available, ...more });
 

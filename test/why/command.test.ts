@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Explanation } from '../../src/why/explanation.ts';
+import type { Explanation } from '../../src/why/explanation/explanation.ts';
 import { type MoorProcess, runMoor, startMoor } from '../moor-process.ts';
 import { startForeignCluster } from './foreign-cluster.ts';
 

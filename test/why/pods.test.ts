@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Taint } from '../../src/api/generated/types.ts';
 import { pod, pv, pvc, storageClass } from '../storage/objects.ts';
-import { answer, attachment, bound, boundTo, csiNode, disk, explanation, inZone, node, notReady, onlyInZone, onNode } from './answers.ts';
+import { answer, attachment, bound, boundTo, csiNode, disk, explanation, inZone, node, notReady, onlyInZone, onNode } from './explain-objects.ts';
 
 const volume = (more: object = {}) => pv('disk', '1Gi', { spec: { ...boundTo('data'), ...disk('vol-1'), ...more }, status: { phase: 'Bound' } });
 const claim = pvc('data', '1Gi', { metadata: bound.metadata, spec: { volumeName: 'disk' }, status: { phase: 'Bound' } });

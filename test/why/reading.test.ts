@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../src/api/object.ts';
 import { ApiError } from '../../src/api/status.ts';
-import { ClusterError } from '../../src/cli/cluster-reader.ts';
-import { readObjects } from '../../src/cli/read-objects.ts';
-import { createClient } from '../../src/machinery/client.ts';
-import type { Answer, Transport, TransportRequest } from '../../src/machinery/transport.ts';
+import { ClusterError } from '../../src/why/reading/cluster-reader.ts';
+import { readObjects } from '../../src/why/reading/read-objects.ts';
+import { createClient } from '../../src/client/client.ts';
+import type { Answer, Transport, TransportRequest } from '../../src/client/transport.ts';
 import { explain } from '../../src/why/explain.ts';
 import { pod, pv, pvc, storageClass } from '../storage/objects.ts';
-import { attachment, bound, boundTo, disk, node, now, onNode } from './answers.ts';
+import { attachment, bound, boundTo, disk, node, now, onNode } from './explain-objects.ts';
 
 const plurals: Readonly<Record<string, string>> = {
   PersistentVolumeClaim: 'persistentvolumeclaims',

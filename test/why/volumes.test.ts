@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { newIntent } from '../../src/domain/volumes/intent.ts';
+import { newIntent } from '../../src/api/volumes/intent.ts';
 import { available, pod, pv, pvc, reservedFor, storageClass, uidOf } from '../storage/objects.ts';
-import { answer, attachment, bound, boundTo, csiDriver, disk, explanation, node, onNode } from './answers.ts';
+import { answer, attachment, bound, boundTo, csiDriver, disk, explanation, node, onNode } from './explain-objects.ts';
 
 describe('a free volume', () => {
   test('fits none of the claims that wait, each of them says why', () => {

@@ -1,17 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { auditedApi } from '../../src/server/audit/audited-api.ts';
-import { Auditor } from '../../src/server/audit/auditor.ts';
-import { readPolicy } from '../../src/server/audit/read-policy.ts';
-import type { Level } from '../../src/server/audit/policy.ts';
-import { createRealWorld } from '../../src/main/real-world.ts';
-import { authenticatedMayAll } from '../../src/sim/cluster/access.ts';
+import { auditedApi } from '../../src/apiserver/audit/audited-api.ts';
+import { Auditor } from '../../src/apiserver/audit/auditor.ts';
+import { readAuditPolicy } from '../../src/apiserver/audit/read-policy.ts';
+import type { AuditLevel } from '../../src/apiserver/audit/policy.ts';
+import { createRealWorld } from '../../src/host/world.ts';
+import { allowAuthenticated } from '../../src/sim/cluster/access.ts';
 import type { World } from '../../src/world/world.ts';
 import { json, send, sendHttp2, until } from './client.ts';
 import { SmallApi } from './small-api.ts';
 import { startWireServer, type WireServer } from './wire-server.ts';
 
 interface AuditEvent {
-  readonly level: Level;
+  readonly level: AuditLevel;
   readonly auditID: string;
   readonly stage: string;
   readonly requestURI: string;
@@ -32,7 +32,7 @@ class Audited {
 
   readonly auditor = (world: World): Auditor =>
     new Auditor({
-      policy: readPolicy({ name: 'policy', bytes: Buffer.from(this.#policy) }).value,
+      policy: readAuditPolicy({ name: 'policy', bytes: Buffer.from(this.#policy) }).value,
       destination: { write: async (lines) => void this.#lines.push(...Buffer.from(lines).toString().trimEnd().split('\n')), close: async () => undefined },
       world,
       counters: { events: { add: () => undefined }, errors: { add: () => undefined } },
@@ -202,7 +202,7 @@ describe('the audit log of requests', () => {
     const world = createRealWorld({ logLevel: 'silent' });
     const log = new Audited('- {level: Metadata, omitStages: [RequestReceived]}');
     const small = new SmallApi();
-    const api = auditedApi(small, authenticatedMayAll, log.auditor(world));
+    const api = auditedApi(small, allowAuthenticated, log.auditor(world));
     const asking = {
       method: 'GET',
       query: new URLSearchParams('limit=5'),

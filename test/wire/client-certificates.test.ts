@@ -1,6 +1,6 @@
 import tls from 'node:tls';
 import { describe, expect, test } from 'vitest';
-import { ensureCertificates, type SecretFiles } from '../../src/server/auth/certificate-files.ts';
+import { ensureCertificates, type SecretFiles } from '../../src/apiserver/certificates/certificate-files.ts';
 import { credentials } from './client.ts';
 import { startWireServer, type WireServer } from './wire-server.ts';
 
@@ -61,7 +61,7 @@ describe('client certificates', () => {
 
   test('an expired one is refused', async () => {
     await using wire = await startWireServer();
-    const { issueCertificate } = await import('../../src/server/auth/issue-certificates.ts');
+    const { issueCertificate } = await import('../../src/apiserver/certificates/issue-certificates.ts');
     const old = await issueCertificate({
       type: 'client',
       name: 'kubernetes-admin',

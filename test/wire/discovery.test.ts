@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { allKinds } from '../../src/api/kinds/index.ts';
-import { aggregated } from '../../src/server/discovery/documents.ts';
-import { discover } from '../../src/server/discovery/resources.ts';
+import { aggregated } from '../../src/apiserver/discovery/documents.ts';
+import { discover } from '../../src/apiserver/discovery/resources.ts';
 
 /** Discovery of a running Kubernetes, where it is at hand. */
 const folder = fileURLToPath(new URL('../../../shared/reference/', import.meta.url));

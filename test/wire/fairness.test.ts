@@ -1,6 +1,6 @@
 import https from 'node:https';
 import { describe, expect, test } from 'vitest';
-import type { ApiRequest } from '../../src/server/api.ts';
+import type { ApiRequest } from '../../src/apiserver/api.ts';
 import { type Reply, send, until } from './client.ts';
 import { startWireServer, type WireServer } from './wire-server.ts';
 

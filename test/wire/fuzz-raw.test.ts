@@ -5,8 +5,8 @@ import { type AddressInfo, connect as connectTcp } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allKinds } from '../../src/api/kinds/index.ts';
-import type { Api } from '../../src/server/api.ts';
-import { readSimpleRequest } from '../../src/server/http/simple-request.ts';
+import type { Api } from '../../src/apiserver/api.ts';
+import { parseFastPathRequest } from '../../src/apiserver/http/http1-fast-path-request.ts';
 import { credentials, send, until } from './client.ts';
 import { fuzzing } from './fuzz.ts';
 import { frameConversation, frameTypesIn } from './raw-frames.ts';
@@ -206,7 +206,7 @@ describe('whatever is read as a simple request', () => {
     let simple = 0;
     const same = fc.asyncProperty(rawRequest, async (text) => {
       const bytes = Buffer.from(text, 'latin1');
-      const here = readSimpleRequest(bytes, 64 * 1024);
+      const here = parseFastPathRequest(bytes, 64 * 1024);
       if (here === undefined) return;
       simple += 1;
       seen = undefined;

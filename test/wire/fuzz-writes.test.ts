@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/api/status.ts';
-import type { ApiRequest } from '../../src/server/api.ts';
-import { type ApiUnderTest, onApi, type Sent } from '../server/api-under-test.ts';
+import type { ApiRequest } from '../../src/apiserver/api.ts';
+import { type ApiUnderTest, onApi, type Sent } from '../apiserver/api-under-test.ts';
 import { anyJson, changedAt, fuzzing, key, pointersOf } from './fuzz.ts';
 
 const pod = {

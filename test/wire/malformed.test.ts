@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Api } from '../../src/server/api.ts';
+import type { Api } from '../../src/apiserver/api.ts';
 import { allKinds } from '../../src/api/kinds/index.ts';
 import { json, type Reply, type Send, send } from './client.ts';
 import { startRealWireServer, type WireServer } from './wire-server.ts';

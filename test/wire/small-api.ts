@@ -1,7 +1,7 @@
 import type { Kind } from '../../src/api/kind.ts';
 import type { KubeObject } from '../../src/api/object.ts';
 import { statusErrors } from '../../src/api/status.ts';
-import type { Api, ApiRequest, ApiResponse, OpenWatch, Stored, WatchEvent, WatchEventType, WatchSink } from '../../src/server/api.ts';
+import type { Api, ApiRequest, ApiResponse, OpenWatch, ObjectRevision, WatchEvent, WatchEventType, WatchSink } from '../../src/apiserver/api.ts';
 
 /**
  * An API just large enough to have something to put on the wire: config maps and widgets in a map, every write a new
@@ -9,7 +9,7 @@ import type { Api, ApiRequest, ApiResponse, OpenWatch, Stored, WatchEvent, Watch
  */
 export class SmallApi implements Api {
   readonly requests: ApiRequest[] = [];
-  readonly #objects = new Map<string, Stored>();
+  readonly #objects = new Map<string, ObjectRevision>();
   readonly #watches = new Map<WatchSink, string>();
   #revision = 1;
   /** Runs before every request. */
@@ -33,11 +33,11 @@ export class SmallApi implements Api {
     return { type: 'list', kind: configMaps, items: this.list(namespace), metadata: { resourceVersion: String(this.#revision) }, warnings: [] };
   }
 
-  list(namespace: string): readonly Stored[] {
+  list(namespace: string): readonly ObjectRevision[] {
     return [...this.#objects.values()].filter(({ object }) => namespace === '' || object.metadata.namespace === namespace);
   }
 
-  put(namespace: string, name: string, data: Record<string, string>): Stored {
+  put(namespace: string, name: string, data: Record<string, string>): ObjectRevision {
     const key = `${namespace}/${name}`;
     this.#revision += 1;
     const before = this.#objects.get(key);
@@ -73,7 +73,7 @@ export class SmallApi implements Api {
     return { type: 'status', status: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 200 }, warnings: [] };
   }
 
-  #find(namespace: string, name: string): Stored {
+  #find(namespace: string, name: string): ObjectRevision {
     const stored = this.#objects.get(`${namespace}/${name}`);
     if (stored === undefined) throw statusErrors.notFound(configMaps, name);
     return stored;
@@ -87,13 +87,13 @@ export class SmallApi implements Api {
   }
 
   /** An event that no write made. */
-  tell(namespace: string, type: WatchEventType, stored: Stored): void {
+  tell(namespace: string, type: WatchEventType, stored: ObjectRevision): void {
     const event: WatchEvent = { type, stored, memo: undefined };
     for (const [sink, wanted] of this.#watches) if (wanted === '' || wanted === namespace) sink.events([event]);
   }
 }
 
-export const storedOf = (namespace: string, name: string, { revision, data }: { revision: number; data: Record<string, string> }): Stored => {
+export const storedOf = (namespace: string, name: string, { revision, data }: { revision: number; data: Record<string, string> }): ObjectRevision => {
   const object = {
     kind: 'ConfigMap',
     apiVersion: 'v1',

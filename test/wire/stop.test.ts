@@ -64,7 +64,7 @@ describe('stopping', () => {
 
   test('a port that is taken is said plainly', async () => {
     await using wire = await startWireServer();
-    const { startHttpServer } = await import('../../src/server/http/server.ts');
+    const { startHttpServer } = await import('../../src/apiserver/http/server.ts');
     const again = startHttpServer({ ...wire.options, listen: { host: '127.0.0.1', port: wire.server.port } });
     await expect(again).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });

@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../src/api/generated/types.ts';
 import { allKinds, kubernetesKinds } from '../../src/api/kinds/index.ts';
-import { namespaceKind } from '../../src/api/kinds/namespace.ts';
-import { persistentVolumeClaimKind } from '../../src/api/kinds/persistent-volume-claim.ts';
-import { persistentVolumeKind } from '../../src/api/kinds/persistent-volume.ts';
-import { createRealWorld } from '../../src/main/real-world.ts';
-import { type Client, createClient, type Pair } from '../../src/machinery/client.ts';
-import { HttpTransport } from '../../src/machinery/http-transport.ts';
-import type { Api } from '../../src/server/api.ts';
+import { namespaceKind } from '../../src/api/kinds/core/namespace.ts';
+import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../src/api/kinds/core/persistent-volume.ts';
+import { createRealWorld } from '../../src/host/world.ts';
+import { type Client, createClient, type VolumeClaimPair } from '../../src/client/client.ts';
+import { HttpTransport } from '../../src/client/http-transport.ts';
+import type { Api } from '../../src/apiserver/api.ts';
 import { pv, pvc } from '../storage/objects.ts';
-import { SmallBackend } from '../storage/small-backend.ts';
+import { FakeBackend } from '../storage/fake-backend.ts';
 import { runStorage } from '../storage/storage-cluster.ts';
 import { startRealWireServer, type WireServer } from './wire-server.ts';
 
@@ -58,7 +58,7 @@ async function createClaim({ client }: Reached, name: string): Promise<Persisten
   return made.value;
 }
 
-function bound(volume: PersistentVolume, claim: PersistentVolumeClaim): Pair {
+function bound(volume: PersistentVolume, claim: PersistentVolumeClaim): VolumeClaimPair {
   const { namespace = '', name = '', uid = '' } = claim.metadata;
   return {
     volume: {
@@ -109,7 +109,7 @@ test('who has not said who they are may not', async () => {
 
 test.each(['transaction', 'plain'] as const)('the controllers bind over HTTPS: %s', async (mode) => {
   const at = mode === 'plain' ? plain : ours;
-  const loops = runStorage({ transport: at.transport, backend: new SmallBackend(), mode }, world);
+  const loops = runStorage({ transport: at.transport, backend: new FakeBackend(), mode }, world);
   await Promise.all([1, 2, 3].flatMap((i) => [createVolume(at, `${mode}-${i}`), createClaim(at, `${mode}-${i}`)]));
   const phases = async () => {
     const claims = await at.client.list(persistentVolumeClaimKind);

@@ -1,15 +1,15 @@
 import type { Kind } from '../../src/api/kind.ts';
-import { createRealWorld } from '../../src/main/real-world.ts';
-import type { Api, User } from '../../src/server/api.ts';
-import type { Auditor } from '../../src/server/audit/auditor.ts';
-import { createAuthenticator } from '../../src/server/auth/authenticator.ts';
-import { authenticatedMayAll } from '../../src/sim/cluster/access.ts';
-import { type Certificates, ensureCertificates, type SecretFiles } from '../../src/server/auth/certificate-files.ts';
-import { createApi } from '../../src/server/create-api.ts';
-import { createPaths } from '../../src/server/discovery/paths.ts';
-import type { Limits } from '../../src/server/http/limits.ts';
-import { Metrics } from '../../src/server/http/metrics.ts';
-import { type HttpServer, type HttpServerOptions, startHttpServer } from '../../src/server/http/server.ts';
+import { createRealWorld } from '../../src/host/world.ts';
+import type { Api, User } from '../../src/apiserver/api.ts';
+import type { Auditor } from '../../src/apiserver/audit/auditor.ts';
+import { createAuthenticator } from '../../src/apiserver/authentication/authenticator.ts';
+import { allowAuthenticated } from '../../src/sim/cluster/access.ts';
+import { type Certificates, ensureCertificates, type SecretFiles } from '../../src/apiserver/certificates/certificate-files.ts';
+import { createApi } from '../../src/apiserver/create-api.ts';
+import { createPaths } from '../../src/apiserver/discovery/paths.ts';
+import type { Limits } from '../../src/apiserver/limits.ts';
+import { Metrics } from '../../src/apiserver/metrics/metrics.ts';
+import { type HttpServer, type HttpServerOptions, startHttpServer } from '../../src/apiserver/http/server.ts';
 import { openMemoryStore } from '../../src/store/memory/memory-store.ts';
 import type { World } from '../../src/world/world.ts';
 import { configMaps, SmallApi } from './small-api.ts';
@@ -46,7 +46,7 @@ export async function startRealWireServer(kinds: readonly Kind[], options: WireO
   const store = openMemoryStore();
   let stop: (() => Promise<void>) | undefined;
   const make = (world: World): Api => {
-    const api = createApi({ store, kinds, world, extensions: options.plain === true ? undefined : { authorizer: authenticatedMayAll } });
+    const api = createApi({ store, kinds, world, extensions: options.plain === true ? undefined : { authorizer: allowAuthenticated } });
     stop = () => api.stop();
     return api;
   };
@@ -84,7 +84,7 @@ async function start<A extends Api>(
     api,
     kinds,
     authenticator: createAuthenticator([(token) => Promise.resolve(bearerOf(token))]),
-    authorizer: authenticatedMayAll,
+    authorizer: allowAuthenticated,
     paths,
     tls: { certificate: certificates.serving.certificate, key: certificates.serving.key, clientAuthority: certificates.authority.certificate },
     listen: { host: '127.0.0.1', port: 0 },

@@ -2,7 +2,7 @@
 import type { Environment } from '@marcbachmann/cel-js';
 
 /** What an expression wants to know. */
-export type Question =
+export type AuthorizerAttributes =
   | {
       readonly type: 'resource';
       readonly verb: string;
@@ -14,22 +14,22 @@ export type Question =
     }
   | { readonly type: 'path'; readonly verb: string; readonly path: string };
 
-export interface Answer {
+export interface AuthorizerDecision {
   readonly allowed: boolean;
   readonly reason: string;
 }
 
 /** `as`: somebody else than the one who makes the request: a service account. */
-export type Ask = (question: Question, as: { readonly namespace: string; readonly name: string } | undefined) => Answer;
+export type CheckAccess = (question: AuthorizerAttributes, as: { readonly namespace: string; readonly name: string } | undefined) => AuthorizerDecision;
 
-type Asking = (question: Question) => Answer;
-type Target = Omit<Extract<Question, { type: 'resource' }>, 'type' | 'verb'>;
+type CheckFunction = (question: AuthorizerAttributes) => AuthorizerDecision;
+type Target = Omit<Extract<AuthorizerAttributes, { type: 'resource' }>, 'type' | 'verb'>;
 
 /** One step further: something that can be asked about. */
 class Check<Subject> {
-  readonly ask: Asking;
+  readonly ask: CheckFunction;
   readonly subject: Subject;
-  constructor(ask: Asking, subject: Subject) {
+  constructor(ask: CheckFunction, subject: Subject) {
     this.ask = ask;
     this.subject = subject;
   }
@@ -41,19 +41,19 @@ class GroupCheck extends Check<string> {}
 class PathCheck extends Check<string> {}
 
 class AccessDecision {
-  readonly answer: Answer;
-  constructor(answer: Answer) {
+  readonly answer: AuthorizerDecision;
+  constructor(answer: AuthorizerDecision) {
     this.answer = answer;
   }
 }
 
 export class CelAuthorizer {
-  readonly ask: Ask;
+  readonly ask: CheckAccess;
   readonly requestResource: ResourceCheck;
   readonly as: { readonly namespace: string; readonly name: string } | undefined;
 
   /** `requested`: what the request itself is about. */
-  constructor(ask: Ask, requested: Target, as?: { readonly namespace: string; readonly name: string }) {
+  constructor(ask: CheckAccess, requested: Target, as?: { readonly namespace: string; readonly name: string }) {
     this.ask = ask;
     this.as = as;
     this.requestResource = new ResourceCheck((question) => ask(question, as), requested);
@@ -61,7 +61,7 @@ export class CelAuthorizer {
 }
 
 const asking =
-  ({ ask, as }: CelAuthorizer): Asking =>
+  ({ ask, as }: CelAuthorizer): CheckFunction =>
   (question) =>
     ask(question, as);
 

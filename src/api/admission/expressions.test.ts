@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Expressions, celValue, type Known, loadExpressions } from './expressions.ts';
+import { type Expressions, celValue, type ExpressionScope, loadExpressions } from './expressions.ts';
 import { jsonValue } from './json-value.ts';
 import { messagesAsMaps } from './messages.ts';
 
@@ -8,9 +8,9 @@ beforeAll(async () => {
   expressions = await loadExpressions();
 });
 
-const all: Known = { params: true, authorizer: true };
+const all: ExpressionScope = { params: true, authorizer: true };
 
-function result(text: string, object: unknown = {}, known: Known = all): unknown {
+function result(text: string, object: unknown = {}, known: ExpressionScope = all): unknown {
   const compilation = expressions.compile(text, known);
   if (!compilation.ok) return compilation.error.message;
   const values = { object: celValue(object), oldObject: null, request: {}, namespaceObject: null, params: null, authorizer: null };

@@ -10,7 +10,7 @@ import { type ExpressionError, expressionError } from './expression-error.ts';
 import { messagesAsMaps } from './messages.ts';
 
 /** Which variables an expression may use. */
-export interface Known {
+export interface ExpressionScope {
   readonly params: boolean;
   readonly authorizer: boolean;
   /** The types of `variables`, by name. */
@@ -19,14 +19,14 @@ export interface Known {
   readonly patches?: boolean;
 }
 
-export interface Compiled {
+export interface CompiledExpression {
   /** 'bool', 'string', 'dyn' … */
   readonly type: string;
   /** What comes of it, and what it cost. An error is an ExpressionError. */
   readonly run: (values: Readonly<Record<string, unknown>>) => Run;
 }
 
-export type Compilation = { readonly ok: true; readonly compiled: Compiled } | { readonly ok: false; readonly error: ExpressionError };
+export type Compilation = { readonly ok: true; readonly compiled: CompiledExpression } | { readonly ok: false; readonly error: ExpressionError };
 
 /** Expressions are kept by their text: configurations come and go, and so may these. */
 const MAX_COMPILED = 10_000;
@@ -48,7 +48,7 @@ export class Expressions {
     });
   }
 
-  compile(text: string, known: Known): Compilation {
+  compile(text: string, known: ExpressionScope): Compilation {
     const key = `${known.patches === true ? 'm' : ''}${known.params ? 'p' : ''}${known.authorizer ? 'a' : ''}${known.variables === undefined ? '' : JSON.stringify([...known.variables])}:${text}`;
     const before = this.#compiled.get(key);
     if (before !== undefined) return before;
@@ -58,7 +58,7 @@ export class Expressions {
     return compilation;
   }
 
-  #environmentFor({ params, authorizer, variables }: Known): Environment {
+  #environmentFor({ params, authorizer, variables }: ExpressionScope): Environment {
     const environment = this.#environments[(params ? 1 : 0) + (authorizer ? 2 : 0)];
     if (environment === undefined) throw new Error('there are four environments');
     return variables === undefined ? environment : environment.clone().registerVariable('variables', { schema: Object.fromEntries(variables) });

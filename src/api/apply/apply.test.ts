@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ManagedFieldsEntry } from '../generated/types.ts';
 import { ApiError } from '../status.ts';
-import type { JsonSchema } from '../custom/definition.ts';
-import { apply, type ApplyScene } from './apply.ts';
+import type { JsonSchema } from '../apiextensions/definition.ts';
+import { apply, type ApplyContext } from './apply.ts';
 import { shapeOfCustomResource } from './structural-shape.ts';
 import { emptySet } from './field-set.ts';
 import type { JsonMap, Shape } from './shape.ts';
-import { trackWrite } from './track.ts';
+import { trackWrite } from './track-write.ts';
 import { shapeOfType } from './type-shape.ts';
 
-function sceneOf(shape: Shape, kind: { group: string; version: string; kind: string }, blank: JsonMap = { metadata: {} }): ApplyScene {
+function sceneOf(shape: Shape, kind: { group: string; version: string; kind: string }, blank: JsonMap = { metadata: {} }): ApplyContext {
   const version = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
   return {
     kind,
@@ -36,9 +36,9 @@ const map = (data: JsonMap | undefined, metadata: JsonMap = {}): JsonMap => ({
 
 /** Applies one after the other, as a server would store it. */
 class Applied {
-  readonly #scene: ApplyScene;
+  readonly #scene: ApplyContext;
   live: JsonMap | undefined;
-  constructor(scene: ApplyScene, live?: JsonMap) {
+  constructor(scene: ApplyContext, live?: JsonMap) {
     this.#scene = scene;
     this.live = live;
   }

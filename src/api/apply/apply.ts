@@ -1,16 +1,16 @@
 /** An apply, from the object that a client wants to what is to be stored. */
 import type { ManagedFieldsEntry } from '../generated/types.ts';
 import { ApiError, statusErrors } from '../status.ts';
-import { misfits, misfitText } from './check.ts';
+import { typeMismatches, typeMismatchText } from './check.ts';
 import { type Conflict, conflictError } from './conflict.ts';
 import { difference, has, isEmpty } from './field-set.ts';
 import { allowedByLastApplied, clientOfBoth, lastAppliedOf, lastAppliedText } from './last-applied.ts';
-import { nobody, type Owner, ownerId, type Owners, readOwners, writeOwners } from './managed-entries.ts';
+import { noOwners, type Owner, ownerId, type Owners, readOwners, writeOwners } from './managed-entries.ts';
 import { type Applied, applyTo } from './ownership.ts';
 import { asMap, type JsonMap } from './shape.ts';
-import { beforeFirstApply, ownedByNobody, recordUpdate, type WriteScene } from './track.ts';
+import { beforeFirstApply, strippedFields, recordUpdate, type WriteContext } from './track-write.ts';
 
-export interface ApplyScene extends WriteScene {
+export interface ApplyContext extends WriteContext {
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
 }
 
@@ -31,7 +31,7 @@ export interface ApplyOutcome {
 }
 
 /** @throws ApiError 400; 409 with every conflict; 500, without a reason, if the object does not fit its type: so it is in Kubernetes */
-export function apply(scene: ApplyScene, request: ApplyRequest): ApplyOutcome {
+export function apply(scene: ApplyContext, request: ApplyRequest): ApplyOutcome {
   const { applied, manager } = request;
   const entries = managedFieldsOf(request.live);
   const live = withoutManagedFields(request.live ?? scene.blank());
@@ -46,9 +46,9 @@ export function apply(scene: ApplyScene, request: ApplyRequest): ApplyOutcome {
 }
 
 /** All that is there and was never tracked belongs to somebody without a name. */
-function ownersBefore(scene: ApplyScene, live: JsonMap, entries: readonly ManagedFieldsEntry[]): Owners {
+function ownersBefore(scene: ApplyContext, live: JsonMap, entries: readonly ManagedFieldsEntry[]): Owners {
   const owners = readOrFail(entries);
-  return owners.size > 0 ? owners : recordUpdate(scene, nobody, { live: scene.blank(), next: live, manager: beforeFirstApply });
+  return owners.size > 0 ? owners : recordUpdate(scene, noOwners, { live: scene.blank(), next: live, manager: beforeFirstApply });
 }
 
 function readOrFail(entries: readonly ManagedFieldsEntry[]): Owners {
@@ -60,7 +60,7 @@ function readOrFail(entries: readonly ManagedFieldsEntry[]): Owners {
   }
 }
 
-function checkKind({ kind }: ApplyScene, applied: JsonMap): void {
+function checkKind({ kind }: ApplyContext, applied: JsonMap): void {
   const expected = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
   if (applied['kind'] === kind.kind && applied['apiVersion'] === expected) return;
   throw statusErrors.badRequest(`invalid object type: ${typeText(applied)}`);
@@ -72,14 +72,14 @@ function typeText({ apiVersion, kind }: JsonMap): string {
   return `${version.includes('/') ? version : `/${version}`}, Kind=${typeof kind === 'string' ? kind : ''}`;
 }
 
-function checkApplied({ typing, version }: ApplyScene, applied: JsonMap): void {
+function checkApplied({ typing, version }: ApplyContext, applied: JsonMap): void {
   const metadata = asMap(applied['metadata']);
   if (metadata?.['managedFields'] !== undefined && metadata['managedFields'] !== null) throw statusErrors.badRequest('metadata.managedFields must be nil');
   const shape = typing.shape(version);
-  const found = shape === undefined ? [] : misfits(shape, applied);
+  const found = shape === undefined ? [] : typeMismatches(shape, applied);
   if (found.length === 0) return;
   const name = `${textOr(metadata?.['namespace'])}/${textOr(metadata?.['name'])}; ${typeText(applied)}`;
-  throw new ApiError(500, '', `failed to create typed patch object (${name}): ${misfitText(found)}`);
+  throw new ApiError(500, '', `failed to create typed patch object (${name}): ${typeMismatchText(found)}`);
 }
 
 const textOr = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -90,7 +90,7 @@ interface Attempt extends ApplyRequest {
   readonly live: JsonMap;
 }
 
-function applyOrRefuse(scene: ApplyScene, owners: Owners, attempt: Attempt): Success {
+function applyOrRefuse(scene: ApplyContext, owners: Owners, attempt: Attempt): Success {
   const first = attemptOnce(scene, owners, attempt);
   if (first.type === 'applied') return first;
   const { conflicts } = first;
@@ -102,7 +102,7 @@ function applyOrRefuse(scene: ApplyScene, owners: Owners, attempt: Attempt): Suc
   return forced;
 }
 
-function attemptOnce(scene: ApplyScene, owners: Owners, { live, applied, manager, force }: Attempt): Applied {
+function attemptOnce(scene: ApplyContext, owners: Owners, { live, applied, manager, force }: Attempt): Applied {
   const { typing, version, subresource } = scene;
   const owner = { manager: manager === '' ? 'unknown' : manager, subresource };
   const id = ownerId({ ...owner, operation: 'Apply', version });
@@ -110,18 +110,18 @@ function attemptOnce(scene: ApplyScene, owners: Owners, { live, applied, manager
 }
 
 /** Conflicts but for those about what the same client set by client-side apply. */
-function notAllowed({ typing, version }: ApplyScene, live: JsonMap, conflicts: readonly Conflict[]): readonly Conflict[] {
+function notAllowed({ typing, version }: ApplyContext, live: JsonMap, conflicts: readonly Conflict[]): readonly Conflict[] {
   const shape = typing.shape(version);
   const allowed = shape === undefined ? undefined : allowedByLastApplied(shape, live, version);
   return allowed === undefined ? conflicts : conflicts.filter(({ path }) => !has(allowed, path));
 }
 
 /** What is written down of who applied: nothing that belongs to nobody, and the time if anything changed. */
-function stamped(scene: ApplyScene, { owners, changed }: Success, manager: string): Owners {
+function stamped(scene: ApplyContext, { owners, changed }: Success, manager: string): Owners {
   const id = ownerId({ manager: manager === '' ? 'unknown' : manager, subresource: scene.subresource, operation: 'Apply', version: scene.version });
   const owner: Owner | undefined = owners.get(id);
   if (owner === undefined) return owners;
-  const set = difference(owner.set, ownedByNobody);
+  const set = difference(owner.set, strippedFields);
   if (isEmpty(set)) owners.delete(id);
   else owners.set(id, { ...owner, set, time: changed ? scene.now : owner.time });
   return owners;

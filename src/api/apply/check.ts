@@ -5,7 +5,7 @@ import { ItemError, itemElement } from './list-item.ts';
 import { elementText, fieldElement, indexElement, type PathElement } from './path-element.ts';
 import { asList, asMap, formOf, type JsonMap, type ListShape, type MapShape, type Shape } from './shape.ts';
 
-export interface Misfit {
+export interface TypeMismatch {
   readonly path: string;
   readonly message: string;
 }
@@ -18,22 +18,22 @@ export interface CheckOptions {
   readonly duplicates?: boolean;
 }
 
-export function misfits(shape: Shape, value: unknown, options: CheckOptions = {}): readonly Misfit[] {
-  const found: Misfit[] = [];
+export function typeMismatches(shape: Shape, value: unknown, options: CheckOptions = {}): readonly TypeMismatch[] {
+  const found: TypeMismatch[] = [];
   new Checker(found, options.duplicates === true).check(shape, value, []);
   return found;
 }
 
 /** One by itself, several as a list. */
-export function misfitText(found: readonly Misfit[]): string {
+export function typeMismatchText(found: readonly TypeMismatch[]): string {
   const texts = found.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
   return texts.length === 1 ? (texts[0] ?? '') : ['errors:', ...texts.map((text) => `  ${text}`)].join('\n');
 }
 
 class Checker {
-  readonly #found: Misfit[];
+  readonly #found: TypeMismatch[];
   readonly #duplicates: boolean;
-  constructor(found: Misfit[], duplicates: boolean) {
+  constructor(found: TypeMismatch[], duplicates: boolean) {
     this.#found = found;
     this.#duplicates = duplicates;
   }

@@ -13,7 +13,7 @@ import type { Shape } from './shape.ts';
 import { shapeOfCustomResource } from './structural-shape.ts';
 import { shapeOfType } from './type-shape.ts';
 
-export { apply, type ApplyScene, withoutManagedFields } from './apply.ts';
+export { apply, type ApplyContext as ApplyScene, withoutManagedFields } from './apply.ts';
 export { atomicsIn } from './atomics.ts';
 export { emptySet } from './field-set.ts';
 export { lastAppliedAnnotation } from './last-applied.ts';
@@ -23,7 +23,7 @@ export { fieldElement } from './path-element.ts';
 export { resetFields } from './reset-fields.ts';
 export { ownersInObject, ownersInScale, type ScaleMapping, scaleVersion } from './scale-owners.ts';
 export type { JsonMap, Shape } from './shape.ts';
-export { trackWrite } from './track.ts';
+export { trackWrite } from './track-write.ts';
 
 const ofDefinitions = new WeakMap<object, Shape>();
 

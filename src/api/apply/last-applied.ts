@@ -1,7 +1,7 @@
 /** The annotation of client-side apply, and what it is worth when the same kubectl applies on the server. */
 import { isJsonObject, setOwn } from '../json.ts';
 import { compare } from './compare.ts';
-import { misfits } from './check.ts';
+import { typeMismatches } from './check.ts';
 import { difference, type FieldSet } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
 import { asMap, type JsonMap, type Shape } from './shape.ts';
@@ -21,7 +21,7 @@ export function lastAppliedOf(object: JsonMap): string | undefined {
 export function allowedByLastApplied(shape: Shape, live: JsonMap, version: string): FieldSet | undefined {
   const last = parsed(lastAppliedOf(live));
   if (last === undefined || last['apiVersion'] !== version) return undefined;
-  if (misfits(shape, live).length > 0 || misfits(shape, last).length > 0) return undefined;
+  if (typeMismatches(shape, live).length > 0 || typeMismatches(shape, last).length > 0) return undefined;
   const { removed, modified, added } = compare(shape, last, live);
   return difference(difference(difference(fieldsOf(shape, last), modified), added), removed);
 }

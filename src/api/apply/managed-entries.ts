@@ -17,7 +17,7 @@ export interface Owner {
 /** By `ownerId`. */
 export type Owners = ReadonlyMap<string, Owner>;
 
-export const nobody: Owners = new Map();
+export const noOwners: Owners = new Map();
 
 /** What makes two entries the same owner. Whoever applies is one owner in whatever version; whoever updates is one in each. */
 export function ownerId({ manager, operation, version, subresource }: Omit<Owner, 'set' | 'time'>): string {

@@ -1,6 +1,6 @@
 /** format.dns1123Label().validate('…'), as Kubernetes adds it to the language (v1.36.4: apiserver/pkg/cel/library/format.go). */
 import type { Environment } from '@marcbachmann/cel-js';
-import { hasFormat } from '../custom/formats.ts';
+import { hasFormat } from '../validation/openapi-formats.ts';
 import { dns1035LabelProblems, labelKeyProblems, labelValueProblems, maskTrailingDash, nameIsDnsLabel, nameIsDnsSubdomain } from '../validation/names.ts';
 import { parseUrl } from './urls.ts';
 

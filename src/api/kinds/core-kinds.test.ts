@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { Kind } from '../kind.ts';
 import type { KubeObject } from '../object.ts';
-import { configMapKind } from './config-map.ts';
-import { leaseKind } from './lease.ts';
-import { limitRangeKind } from './limit-range.ts';
-import { namespaceKind } from './namespace.ts';
-import { nodeKind } from './node.ts';
-import { podDisruptionBudgetKind } from './pod-disruption-budget.ts';
-import { priorityClassKind } from './priority-class.ts';
-import { resourceQuotaKind } from './resource-quota.ts';
-import { secretKind } from './secret.ts';
-import { serviceAccountKind } from './service-account.ts';
+import { configMapKind } from './core/config-map.ts';
+import { leaseKind } from './coordination/lease.ts';
+import { limitRangeKind } from './core/limit-range.ts';
+import { namespaceKind } from './core/namespace.ts';
+import { nodeKind } from './core/node.ts';
+import { podDisruptionBudgetKind } from './policy/pod-disruption-budget.ts';
+import { priorityClassKind } from './scheduling/priority-class.ts';
+import { resourceQuotaKind } from './core/resource-quota.ts';
+import { secretKind } from './core/secret.ts';
+import { serviceAccountKind } from './core/service-account.ts';
 import { created, type Raw, refusal, row, statusRefusal, updated, updateRefusal } from './try-kind.ts';
 
 type Case = readonly [why: string, raw: Raw, ...causes: (string | RegExp)[]];

@@ -1,12 +1,12 @@
-import { apiVersionOf, erased, type Kind } from '../kind.ts';
-import { admissionKinds } from './admission/index.ts';
+import { apiVersionOf, untypedKind, type Kind } from '../kind.ts';
+import { admissionKinds } from './admissionregistration/index.ts';
 import { autoscalingKinds } from './autoscaling/index.ts';
-import { storageAndCoreKinds } from './core-and-storage.ts';
+import { storageAndCoreKinds } from './core-and-storage-kinds.ts';
 import { volumeIntentKind } from './mooring/volume-intent.ts';
 import { networkingKinds } from './networking/index.ts';
 import { rbacKinds } from './rbac/index.ts';
-import { runtimeClassKind } from './runtime-class.ts';
-import { workloadKinds } from './workloads/index.ts';
+import { runtimeClassKind } from './node/runtime-class.ts';
+import { workloadKinds } from './workload-kinds.ts';
 
 export { storageAndCoreKinds };
 
@@ -18,11 +18,11 @@ export const kubernetesKinds: readonly Kind[] = [
   ...admissionKinds,
   ...networkingKinds,
   ...autoscalingKinds,
-  erased(runtimeClassKind),
+  untypedKind(runtimeClassKind),
 ];
 
 /** Every kind that is served: Kubernetes' and our own, which `--plain` hides from clients. */
-export const allKinds: readonly Kind[] = [...kubernetesKinds, erased(volumeIntentKind)];
+export const allKinds: readonly Kind[] = [...kubernetesKinds, untypedKind(volumeIntentKind)];
 
 const byResource = new Map(allKinds.map((kind) => [`${apiVersionOf(kind)}/${kind.plural}`, kind]));
 const byName = new Map(allKinds.map((kind) => [`${apiVersionOf(kind)}/${kind.kind}`, kind]));

@@ -5,9 +5,9 @@ import { horizontalPodAutoscalerKind as autoscalers, oldHorizontalPodAutoscalerK
 import { ingressClassKind } from './networking/ingress-class.ts';
 import { ingressKind } from './networking/ingress.ts';
 import { networkPolicyKind } from './networking/network-policy.ts';
-import { runtimeClassKind } from './runtime-class.ts';
+import { runtimeClassKind } from './node/runtime-class.ts';
 import { created, refusal, row, statusRefusal, updateRefusal } from './try-kind.ts';
-import { replicationControllerKind } from './workloads/replication-controller.ts';
+import { replicationControllerKind } from './apps/replication-controller.ts';
 
 const metadata = { name: 'a', namespace: 'default' };
 

@@ -3,7 +3,7 @@ import { apiVersionOf, type Kind } from '../kind.ts';
 import { cloneObject } from '../schema/index.ts';
 import { randomObject, seededRandom } from '../schema/random-object.ts';
 import { createErrors, updateErrors } from '../validation/strategy.ts';
-import { storageAndCoreKinds } from './core-and-storage.ts';
+import { storageAndCoreKinds } from './core-and-storage-kinds.ts';
 import { kindByName, kindFor } from './index.ts';
 import { samples } from './samples.ts';
 import { created, decoded, NOW, type Raw, refusal, row, updated, updateRefusal } from './try-kind.ts';

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import type { Event, EventsEvent, Service } from '../generated/types.ts';
 import type { Kind } from '../kind.ts';
 import type { KubeObject } from '../object.ts';
-import { endpointSliceKind } from './endpoint-slice.ts';
-import { endpointsKind } from './endpoints.ts';
-import { eventKind, eventsEventKind } from './event.ts';
-import { coreEventOf, eventsEventOf } from './event-views.ts';
+import { endpointSliceKind } from './discovery/endpoint-slice.ts';
+import { endpointsKind } from './core/endpoints.ts';
+import { eventKind, eventsEventKind } from './core/event.ts';
+import { coreEventOf, eventsEventOf } from './core/event-views.ts';
 import { samples } from './samples.ts';
-import { serviceKind } from './service.ts';
+import { serviceKind } from './core/service.ts';
 import { created, decoded, type Raw, refusal, row, statusRefusal, updated, updateRefusal } from './try-kind.ts';
 
 type Case = readonly [why: string, raw: Raw, ...causes: (string | RegExp)[]];

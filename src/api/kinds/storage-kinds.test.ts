@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import type { CSINode, StorageClass, VolumeAttachment } from '../generated/types.ts';
 import type { Kind } from '../kind.ts';
 import type { KubeObject } from '../object.ts';
-import { csiDriverKind } from './csi-driver.ts';
-import { csiNodeKind } from './csi-node.ts';
-import { csiStorageCapacityKind } from './csi-storage-capacity.ts';
-import { storageClassKind } from './storage-class.ts';
+import { csiDriverKind } from './storage/csi-driver.ts';
+import { csiNodeKind } from './storage/csi-node.ts';
+import { csiStorageCapacityKind } from './storage/csi-storage-capacity.ts';
+import { storageClassKind } from './storage/storage-class.ts';
 import { created, type Raw, refusal, row, statusRefusal, statusUpdated, updated, updateRefusal } from './try-kind.ts';
-import { volumeAttachmentKind } from './volume-attachment.ts';
-import { volumeAttributesClassKind } from './volume-attributes-class.ts';
+import { volumeAttachmentKind } from './storage/volume-attachment.ts';
+import { volumeAttributesClassKind } from './storage/volume-attributes-class.ts';
 
 type Case = readonly [why: string, raw: Raw, ...causes: (string | RegExp)[]];
 

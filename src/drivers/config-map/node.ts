@@ -1,8 +1,8 @@
 import type { ConfigMap } from '../../api/generated/types.ts';
 import type { NodeDriver } from '../contract.ts';
 import type { EmptyDirOptions } from '../empty-dir/node.ts';
-import { filesDriver } from '../files/files-driver.ts';
-import { configMapPayload } from '../files/payload.ts';
+import { apiFilesDriver } from '../api-files/api-files-driver.ts';
+import { configMapPayload } from '../api-files/payload.ts';
 
 export interface ConfigMapOptions extends EmptyDirOptions {
   /** 'namespace/name' */
@@ -11,10 +11,10 @@ export interface ConfigMapOptions extends EmptyDirOptions {
 
 /** The keys of a ConfigMap as files: kubernetes.io/configmap. */
 export function configMapNode(options: ConfigMapOptions): NodeDriver {
-  return filesDriver(
+  return apiFilesDriver(
     {
       name: 'kubernetes.io/configmap',
-      in: 'disk',
+      medium: 'disk',
       payload: ({ volume: { source }, pod }) => {
         const { name = '', items = [], defaultMode = 0o644, optional = false } = source.configMap ?? {};
         const made = configMapPayload(name, options.configMap(`${pod.metadata.namespace ?? ''}/${name}`), { items, defaultMode, optional });

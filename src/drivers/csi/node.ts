@@ -1,14 +1,14 @@
 import {
   type DriverAnswer,
-  type ExpandOnNodeRequest,
+  type NodeExpandVolumeRequest,
   failed,
   type NodeDriver,
-  type PublishedVolume,
-  type PublishToPodRequest,
-  type StageRequest,
+  type NodePublishVolumeResponse,
+  type NodePublishVolumeRequest,
+  type NodeStageVolumeRequest,
 } from '../contract.ts';
 import type { Usage } from '../../world/mounts.ts';
-import { attempt, type NodeHost, removePlace } from '../files/node-host.ts';
+import { attempt, type NodeHost, removeMountPoint } from '../mount/node-host.ts';
 
 /** Beside what is mounted, as with kubelets: whose volume it is. Those who unmount it know nothing else of it. */
 const note = 'vol_data.json';
@@ -18,16 +18,17 @@ const note = 'vol_data.json';
  * below its place, and `vol_data.json` beside it is written before anything is mounted and removed after nothing is.
  */
 export function csiNode(host: NodeHost, drivers: readonly NodeDriver[]): NodeDriver {
-  const byName = new Map(drivers.map((driver) => [driver.facts.name, driver]));
+  const byName = new Map(drivers.map((driver) => [driver.capabilities.name, driver]));
   const csi = new CsiNode(host, byName);
   return {
-    facts: { name: 'kubernetes.io/csi', stages: true, mountOptions: true, block: true, follows: false },
-    stage: (request) => attempt(() => csi.stage(request)),
-    unstage: ({ handle, stagingPath }) => attempt(() => csi.unstage(handle, stagingPath)),
-    publish: (request) => attempt(() => csi.publish(request)),
-    unpublish: ({ target, name, podUid }) => attempt(() => csi.remove(target, (driver, place) => driver.unpublish({ target: place, name, podUid }))),
-    expand: (request) => attempt(() => csi.expand(request)),
-    stats: (path) => attempt(() => csi.stats(path)),
+    capabilities: { name: 'kubernetes.io/csi', stages: true, mountOptions: true, block: true, requiresRemount: false },
+    nodeStageVolume: (request) => attempt(() => csi.stage(request)),
+    nodeUnstageVolume: ({ handle, stagingPath }) => attempt(() => csi.unstage(handle, stagingPath)),
+    nodePublishVolume: (request) => attempt(() => csi.publish(request)),
+    nodeUnpublishVolume: ({ target, name, podUid }) =>
+      attempt(() => csi.remove(target, (driver, place) => driver.nodeUnpublishVolume({ target: place, name, podUid }))),
+    nodeExpandVolume: (request) => attempt(() => csi.expand(request)),
+    nodeGetVolumeStats: (path) => attempt(() => csi.stats(path)),
   };
 }
 
@@ -40,37 +41,38 @@ class CsiNode {
     this.#drivers = drivers;
   }
 
-  async stage(request: StageRequest): Promise<DriverAnswer<undefined>> {
+  async stage(request: NodeStageVolumeRequest): Promise<DriverAnswer<undefined>> {
     const found = this.#driverOf(request.volume.source.csi?.driver);
     if (!found.ok) return found;
-    if (found.value.stage === undefined) return { ok: true, value: undefined };
+    if (found.value.nodeStageVolume === undefined) return { ok: true, value: undefined };
     await this.#write(above(request.stagingPath), found.value);
-    return found.value.stage(request);
+    return found.value.nodeStageVolume(request);
   }
 
   unstage(handle: string, stagingPath: string): Promise<DriverAnswer<undefined>> {
     const nothing = { ok: true, value: undefined } as const;
-    return this.remove(above(stagingPath), async (driver) => (await driver.unstage?.({ handle, stagingPath })) ?? nothing, stagingPath);
+    return this.remove(above(stagingPath), async (driver) => (await driver.nodeUnstageVolume?.({ handle, stagingPath })) ?? nothing, stagingPath);
   }
 
-  async publish(request: PublishToPodRequest): Promise<DriverAnswer<PublishedVolume>> {
+  async publish(request: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>> {
     const found = this.#driverOf(request.volume.source.csi?.driver);
     if (!found.ok) return found;
-    if (request.volume.mode === 'Block' && !found.value.facts.block) return failed('InvalidArgument', `${found.value.facts.name} has no block volumes`);
+    if (request.volume.mode === 'Block' && !found.value.capabilities.block)
+      return failed('InvalidArgument', `${found.value.capabilities.name} has no block volumes`);
     await this.#write(request.target, found.value);
-    return found.value.publish({ ...request, target: `${request.target}/mount` });
+    return found.value.nodePublishVolume({ ...request, target: `${request.target}/mount` });
   }
 
-  async expand(request: ExpandOnNodeRequest): Promise<DriverAnswer<undefined>> {
+  async expand(request: NodeExpandVolumeRequest): Promise<DriverAnswer<undefined>> {
     const found = this.#driverOf(request.volume.source.csi?.driver);
     if (!found.ok) return found;
-    return found.value.expand?.(request) ?? { ok: true, value: undefined };
+    return found.value.nodeExpandVolume?.(request) ?? { ok: true, value: undefined };
   }
 
   async stats(path: string): Promise<DriverAnswer<Usage>> {
     const found = this.#driverOf(await this.#read(above(path)));
     if (!found.ok) return found;
-    return found.value.stats?.(path) ?? { ok: true, value: await this.#host.files.usage(path) };
+    return found.value.nodeGetVolumeStats?.(path) ?? { ok: true, value: await this.#host.files.usage(path) };
   }
 
   /** Takes away what was mounted, then the note, then the directory: whoever finds less than all of it goes on from there. */
@@ -80,15 +82,15 @@ class CsiNode {
     place = `${directory}/mount`,
   ): Promise<DriverAnswer<undefined>> {
     const { files } = this.#host;
-    if ((await files.look(directory)) === undefined) return { ok: true, value: undefined };
+    if ((await files.stat(directory)) === undefined) return { ok: true, value: undefined };
     const name = await this.#read(directory);
     // Without a note nothing was mounted, or nothing is any more.
     const found = name === undefined ? undefined : this.#driverOf(name);
     if (found !== undefined && !found.ok) return found;
     const undone = found === undefined ? undefined : await undo(found.value, place);
     if (undone !== undefined && !undone.ok) return undone;
-    await removePlace(this.#host, place);
-    if ((await files.look(`${directory}/${note}`)) !== undefined) await files.removeFile(`${directory}/${note}`);
+    await removeMountPoint(this.#host, place);
+    if ((await files.stat(`${directory}/${note}`)) !== undefined) await files.removeFile(`${directory}/${note}`);
     await files.removeDirectory(directory);
     return { ok: true, value: undefined };
   }
@@ -98,7 +100,7 @@ class CsiNode {
     return value === undefined ? failed('FailedPrecondition', `driver name ${name} not found in the list of registered CSI drivers`) : { ok: true, value };
   }
 
-  async #write(directory: string, { facts }: NodeDriver): Promise<void> {
+  async #write(directory: string, { capabilities: facts }: NodeDriver): Promise<void> {
     if ((await this.#read(directory)) === facts.name) return;
     await this.#host.files.makeDirectory(directory, 0o750);
     await this.#host.files.write(`${directory}/${note}`, new TextEncoder().encode(JSON.stringify({ driverName: facts.name })), 0o600);
@@ -107,7 +109,7 @@ class CsiNode {
   /** One that cannot be read was being written when the process died. */
   async #read(directory: string): Promise<string | undefined> {
     const { files } = this.#host;
-    if ((await files.look(`${directory}/${note}`)) === undefined) return undefined;
+    if ((await files.stat(`${directory}/${note}`)) === undefined) return undefined;
     try {
       const written = JSON.parse(new TextDecoder().decode(await files.read(`${directory}/${note}`))) as { readonly driverName?: unknown };
       return typeof written.driverName === 'string' ? written.driverName : undefined;

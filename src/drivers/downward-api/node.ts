@@ -1,9 +1,9 @@
 import type { DownwardAPIVolumeFile, Pod } from '../../api/generated/types.ts';
-import { type FieldValue, metadataField, resourceField } from '../../domain/pods/fields.ts';
+import { type FieldValue, metadataField, resourceField } from '../../api/downward-api.ts';
 import { type DriverAnswer, failed, type NodeDriver } from '../contract.ts';
 import type { EmptyDirOptions } from '../empty-dir/node.ts';
-import { filesDriver } from '../files/files-driver.ts';
-import type { Payload, ProjectedFile } from '../files/payload.ts';
+import { apiFilesDriver } from '../api-files/api-files-driver.ts';
+import type { Payload, FileProjection } from '../api-files/payload.ts';
 
 export interface DownwardApiOptions extends EmptyDirOptions {
   /** What the node can give to pods, by resource. */
@@ -12,10 +12,10 @@ export interface DownwardApiOptions extends EmptyDirOptions {
 
 /** What a pod is told about itself, as files: kubernetes.io/downward-api. */
 export function downwardApiNode(options: DownwardApiOptions): NodeDriver {
-  return filesDriver(
+  return apiFilesDriver(
     {
       name: 'kubernetes.io/downward-api',
-      in: 'memory',
+      medium: 'memory',
       payload: ({ volume: { source }, pod }) => {
         const { items = [], defaultMode = 0o644 } = source.downwardAPI ?? {};
         const made = downwardApiPayload(items, pod, { defaultMode, allocatable: options.allocatable() });
@@ -31,7 +31,7 @@ export function downwardApiPayload(
   pod: Pod,
   { defaultMode, allocatable }: { readonly defaultMode: number; readonly allocatable: Readonly<Record<string, string>> },
 ): DriverAnswer<Payload> {
-  const payload = new Map<string, ProjectedFile>();
+  const payload = new Map<string, FileProjection>();
   const errors: string[] = [];
   for (const { path, mode = defaultMode, fieldRef, resourceFieldRef } of items) {
     const found = valueOf({ fieldRef, resourceFieldRef }, pod, allocatable);

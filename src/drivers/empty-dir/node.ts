@@ -1,9 +1,9 @@
 import { compareQuantities, parseQuantity, type Quantity, quantityValue } from '../../api/quantity.ts';
 import type { Pod } from '../../api/generated/types.ts';
 import type { Clock } from '../../world/world.ts';
-import { failed, type NodeDriver, type PublishToPodRequest } from '../contract.ts';
-import { attempt, ensureUnmounted, mountAt, type NodeHost, usageOfTree } from '../files/node-host.ts';
-import { giveToGroup } from '../files/ownership.ts';
+import { failed, type NodeDriver, type NodePublishVolumeRequest } from '../contract.ts';
+import { attempt, ensureUnmounted, mountAt, type NodeHost, usageOfTree } from '../mount/node-host.ts';
+import { setVolumeOwnership } from '../mount/volume-ownership.ts';
 
 export interface EmptyDirOptions extends NodeHost {
   readonly clock: Clock;
@@ -16,8 +16,8 @@ const medium = { disk: '', memory: 'Memory' } as const;
 /** A directory that is as old as its pod, on the node's disk or in its memory: kubernetes.io/empty-dir. */
 export function emptyDirNode(options: EmptyDirOptions): NodeDriver {
   return {
-    facts: { name: 'kubernetes.io/empty-dir', stages: false, mountOptions: false, block: false, follows: false },
-    publish: (request) =>
+    capabilities: { name: 'kubernetes.io/empty-dir', stages: false, mountOptions: false, block: false, requiresRemount: false },
+    nodePublishVolume: (request) =>
       attempt(async () => {
         const { medium: asked = medium.disk, sizeLimit } = request.volume.source.emptyDir ?? {};
         if (asked === medium.disk) await makeEmptyDirectory(options, request);
@@ -25,28 +25,28 @@ export function emptyDirNode(options: EmptyDirOptions): NodeDriver {
         else return failed('InvalidArgument', `unknown storage medium ${JSON.stringify(asked)}`);
         return { ok: true, value: { path: request.target } };
       }),
-    unpublish: ({ target }) =>
+    nodeUnpublishVolume: ({ target }) =>
       attempt(async () => {
         await removeEmptyDirectory(options, target);
         return { ok: true, value: undefined };
       }),
-    stats: (path) => usageOfTree(options, path),
+    nodeGetVolumeStats: (path) => usageOfTree(options, path),
   };
 }
 
-type Where = Pick<PublishToPodRequest, 'target' | 'pod' | 'tell'>;
+type Where = Pick<NodePublishVolumeRequest, 'target' | 'pod' | 'recordEvent'>;
 
 /** Made aside and then put in its place: what is there is complete. */
-export async function makeEmptyDirectory({ files, clock }: NodeHost & { readonly clock: Clock }, { target, pod, tell }: Where): Promise<void> {
-  if ((await files.look(target))?.type === 'directory') return;
+export async function makeEmptyDirectory({ files, clock }: NodeHost & { readonly clock: Clock }, { target, pod, recordEvent }: Where): Promise<void> {
+  if ((await files.stat(target))?.type === 'directory') return;
   const next = `${target}.new`;
   await files.removeTree(next);
   await files.makeDirectory(next, 0o777);
-  await giveToGroup(next, { files, clock, pod, readOnly: false, when: 'always', tell });
+  await setVolumeOwnership(next, { files, clock, pod, readOnly: false, when: 'always', recordEvent });
   await files.rename(next, target);
 }
 
-export async function makeMemoryDirectory(options: EmptyDirOptions, { target, pod, tell }: Where, sizeLimit: string | undefined): Promise<void> {
+export async function makeMemoryDirectory(options: EmptyDirOptions, { target, pod, recordEvent }: Where, sizeLimit: string | undefined): Promise<void> {
   const { mounts, files, clock } = options;
   await files.makeDirectory(target, 0o777);
   const before = await mountAt(options, target);
@@ -56,7 +56,7 @@ export async function makeMemoryDirectory(options: EmptyDirOptions, { target, po
     // Kernels before 6.3 cannot keep it from being swapped.
     await mount(['noswap']).catch((error: { readonly code?: string }) => (error.code === 'EINVAL' ? mount([]) : Promise.reject(error)));
   }
-  await giveToGroup(target, { files, clock, pod, readOnly: false, when: 'root-differs', tell });
+  await setVolumeOwnership(target, { files, clock, pod, readOnly: false, when: 'root-differs', recordEvent });
 }
 
 export async function removeEmptyDirectory(host: NodeHost, target: string): Promise<void> {

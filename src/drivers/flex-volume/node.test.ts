@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import type { Pod, Secret } from '../../api/generated/types.ts';
 import { Machine, SimulatedHost } from '../../sim/host/simulated-host.ts';
-import type { ProgramEnd, Programs } from '../../world/programs.ts';
+import type { ProgramResult, Programs } from '../../world/programs.ts';
 import { describeNodeDriver } from '../conformance.ts';
 import type { NodeDriver, SourceOnNode } from '../contract.ts';
-import type { NodeHost } from '../files/node-host.ts';
+import type { NodeHost } from '../mount/node-host.ts';
 import { flexDrivers } from './node.ts';
 
 const name = 'example.com/disk';
 const executable = '/exec/example.com~disk/disk';
-const success = (more: object = {}): ProgramEnd => ({ type: 'exited', code: 0, output: JSON.stringify({ status: 'Success', ...more }) });
-const unsupported: ProgramEnd = { type: 'exited', code: 1, output: '{"status":"Not supported"}' };
+const success = (more: object = {}): ProgramResult => ({ type: 'exited', code: 0, output: JSON.stringify({ status: 'Success', ...more }) });
+const unsupported: ProgramResult = { type: 'exited', code: 1, output: '{"status":"Not supported"}' };
 
-type Behaviour = (command: string, args: readonly string[]) => Promise<ProgramEnd | undefined> | ProgramEnd | undefined;
+type Behaviour = (command: string, args: readonly string[]) => Promise<ProgramResult | undefined> | ProgramResult | undefined;
 
 /** A driver whose executable does what the test says, and else what is in the list. */
 function flexOn(host: NodeHost, behaviour: Behaviour, calls: string[] = []): NodeDriver {
@@ -41,7 +41,7 @@ const binding =
     if (command === 'init') return success({ capabilities: { attach: false } });
     if (command === 'mount') await mounts.mount({ type: 'bind', source: '/disks/data', target, recursive: false });
     if (command === 'unmount' && (await mounts.table()).some((entry) => entry.target === target)) await mounts.unmount(target);
-    return command === 'mount' || (command === 'unmount' && (await files.look(target)) !== undefined) ? success() : undefined;
+    return command === 'mount' || (command === 'unmount' && (await files.stat(target)) !== undefined) ? success() : undefined;
   };
 
 /** Attaches, and mounts for the node; the rest is not its business. */
@@ -86,10 +86,10 @@ async function setUp(behaviour: Behaviour = () => undefined, flexVolume: SourceO
   const driver = flexOn(machine, behaviour, calls);
   const plain = { persistentVolume: undefined, mountOptions: [], mode: 'Filesystem' as const, publishContext: {} };
   const volume = { name: 'pv', source: { flexVolume }, readOnly: false, ...plain };
-  const stage = () => driver.stage?.({ volume, stagingPath: '/plugins/pv' });
-  const unstage = () => driver.unstage?.({ handle: 'pv', stagingPath: '/plugins/pv' });
-  const publish = () => driver.publish({ volume, pod, target: '/pods/pv', stagingPath: '/plugins/pv', tell: () => undefined });
-  const unpublish = () => driver.unpublish({ target: '/pods/pv', name: 'pv', podUid: 'uid' });
+  const stage = () => driver.nodeStageVolume?.({ volume, stagingPath: '/plugins/pv' });
+  const unstage = () => driver.nodeUnstageVolume?.({ handle: 'pv', stagingPath: '/plugins/pv' });
+  const publish = () => driver.nodePublishVolume({ volume, pod, target: '/pods/pv', stagingPath: '/plugins/pv', recordEvent: () => undefined });
+  const unpublish = () => driver.nodeUnpublishVolume({ target: '/pods/pv', name: 'pv', podUid: 'uid' });
   return { host, machine, calls, stage, unstage, publish, unpublish };
 }
 

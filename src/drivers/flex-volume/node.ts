@@ -6,13 +6,13 @@ import {
   type DriverFailure,
   failed,
   type NodeDriver,
-  type PublishedVolume,
-  type PublishToPodRequest,
-  type StageRequest,
+  type NodePublishVolumeResponse,
+  type NodePublishVolumeRequest,
+  type NodeStageVolumeRequest,
   type VolumeOnNode,
 } from '../contract.ts';
-import { attempt, ensureBound, ensureUnmounted, mountAt, type NodeHost } from '../files/node-host.ts';
-import { giveToGroup } from '../files/ownership.ts';
+import { attempt, ensureBound, ensureUnmounted, mountAt, type NodeHost } from '../mount/node-host.ts';
+import { setVolumeOwnership } from '../mount/volume-ownership.ts';
 import { type FlexCapabilities, FlexExecutable, type FlexStatus } from './executable.ts';
 
 export interface FlexOptions extends NodeHost {
@@ -48,11 +48,11 @@ const isDriverName = /^([\w-][\w.-]*\/)?[\w-][\w.-]*$/;
 function flexNode(options: FlexOptions, name: string): NodeDriver {
   const flex = new FlexVolume(options, name);
   return {
-    facts: { name, stages: true, mountOptions: false, block: false, follows: false },
-    stage: (request) => attempt(() => flex.stage(request)),
-    unstage: ({ handle, stagingPath }) => attempt(() => flex.unstage(handle, stagingPath)),
-    publish: (request) => attempt(() => flex.publish(request)),
-    unpublish: ({ target }) => attempt(() => flex.unpublish(target)),
+    capabilities: { name, stages: true, mountOptions: false, block: false, requiresRemount: false },
+    nodeStageVolume: (request) => attempt(() => flex.stage(request)),
+    nodeUnstageVolume: ({ handle, stagingPath }) => attempt(() => flex.unstage(handle, stagingPath)),
+    nodePublishVolume: (request) => attempt(() => flex.publish(request)),
+    nodeUnpublishVolume: ({ target }) => attempt(() => flex.unpublish(target)),
   };
 }
 
@@ -76,7 +76,7 @@ class FlexVolume {
     this.#executable = new FlexExecutable(this.#path, options.programs);
   }
 
-  async stage({ volume, stagingPath }: StageRequest): Promise<DriverAnswer<undefined>> {
+  async stage({ volume, stagingPath }: NodeStageVolumeRequest): Promise<DriverAnswer<undefined>> {
     const able = await this.#init();
     if (!able.ok) return able;
     if (!able.value.attach) return done;
@@ -109,7 +109,7 @@ class FlexVolume {
     return done;
   }
 
-  async publish({ volume, pod, target, stagingPath = '', tell }: PublishToPodRequest): Promise<DriverAnswer<PublishedVolume>> {
+  async publish({ volume, pod, target, stagingPath = '', recordEvent: tell }: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>> {
     const able = await this.#init();
     if (!able.ok) return able;
     const { files, clock } = this.#options;
@@ -125,12 +125,12 @@ class FlexVolume {
       if (mounted === undefined) await ensureBound(this.#options, { source: stagingPath, target, readOnly: false, options: [] });
     }
     const { readOnly } = volume;
-    if (!readOnly && able.value.fsGroup) await giveToGroup(target, { files, clock, pod, readOnly, when: 'policy', tell });
+    if (!readOnly && able.value.fsGroup) await setVolumeOwnership(target, { files, clock, pod, readOnly, when: 'policy', recordEvent: tell });
     return { ok: true, value: { path: target } };
   }
 
   async unpublish(target: string): Promise<DriverAnswer<undefined>> {
-    if ((await this.#options.files.look(target)) === undefined) return done;
+    if ((await this.#options.files.stat(target)) === undefined) return done;
     const unmounted = await this.#executable.call('unmount', [target]);
     if (unmounted?.ok === false) return unmounted;
     if (unmounted === undefined) await ensureUnmounted(this.#options, target);
@@ -140,7 +140,7 @@ class FlexVolume {
 
   async #init(): Promise<DriverAnswer<FlexCapabilities>> {
     if (this.#capabilities !== undefined) return { ok: true, value: this.#capabilities };
-    if ((await this.#options.files.look(this.#path, 'follow')) === undefined) {
+    if ((await this.#options.files.stat(this.#path, 'follow')) === undefined) {
       return failed('FailedPrecondition', `no volume plugin matched name: ${this.#name}`);
     }
     const answer = (await this.#executable.call('init', [])) ?? failed('Internal', 'Not supported');
@@ -174,7 +174,7 @@ class FlexVolume {
 
   /** Drivers may have removed it themselves. */
   async #removeDirectory(path: string): Promise<void> {
-    if ((await this.#options.files.look(path)) !== undefined) await this.#options.files.removeDirectory(path);
+    if ((await this.#options.files.stat(path)) !== undefined) await this.#options.files.removeDirectory(path);
   }
 
   /** Options of the volume come last: they win. */
@@ -202,7 +202,7 @@ const deviceIn = (answer: DriverAnswer<FlexStatus> | undefined, otherwise: strin
   return answer.ok ? { ok: true, value: answer.value.device } : answer;
 };
 
-function aboutPod({ metadata, spec }: PublishToPodRequest['pod']): Readonly<Record<string, string>> {
+function aboutPod({ metadata, spec }: NodePublishVolumeRequest['pod']): Readonly<Record<string, string>> {
   const group = spec.securityContext?.fsGroup;
   return {
     'kubernetes.io/pod.name': metadata.name ?? '',

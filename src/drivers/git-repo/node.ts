@@ -1,10 +1,10 @@
 import type { GitRepoVolumeSource } from '../../api/generated/types.ts';
 import type { Clock } from '../../world/world.ts';
-import { type DriverAnswer, type DriverFailure, failed, type NodeDriver, type PublishedVolume, type PublishToPodRequest } from '../contract.ts';
+import { type DriverAnswer, type DriverFailure, failed, type NodeDriver, type NodePublishVolumeResponse, type NodePublishVolumeRequest } from '../contract.ts';
 import { removeEmptyDirectory } from '../empty-dir/node.ts';
-import { type HostWithPrograms, wordsFor } from '../files/mount-program.ts';
-import { attempt } from '../files/node-host.ts';
-import { giveToGroup } from '../files/ownership.ts';
+import { type HostWithPrograms, exitMessage } from '../mount/mount-program.ts';
+import { attempt } from '../mount/node-host.ts';
+import { setVolumeOwnership } from '../mount/volume-ownership.ts';
 
 export interface GitRepoOptions extends HostWithPrograms {
   readonly clock: Clock;
@@ -16,9 +16,9 @@ export interface GitRepoOptions extends HostWithPrograms {
  */
 export function gitRepoNode(options: GitRepoOptions): NodeDriver {
   return {
-    facts: { name: 'kubernetes.io/git-repo', stages: false, mountOptions: false, block: false, follows: false },
-    publish: (request) => attempt(() => publish(options, request)),
-    unpublish: ({ target }) =>
+    capabilities: { name: 'kubernetes.io/git-repo', stages: false, mountOptions: false, block: false, requiresRemount: false },
+    nodePublishVolume: (request) => attempt(() => publish(options, request)),
+    nodeUnpublishVolume: ({ target }) =>
       attempt(async () => {
         await removeEmptyDirectory(options, target);
         return { ok: true, value: undefined };
@@ -27,12 +27,15 @@ export function gitRepoNode(options: GitRepoOptions): NodeDriver {
 }
 
 /** Made aside and then put in its place: what is there is complete. */
-async function publish(options: GitRepoOptions, { volume, pod, target, tell }: PublishToPodRequest): Promise<DriverAnswer<PublishedVolume>> {
+async function publish(
+  options: GitRepoOptions,
+  { volume, pod, target, recordEvent: tell }: NodePublishVolumeRequest,
+): Promise<DriverAnswer<NodePublishVolumeResponse>> {
   const { files, clock } = options;
   const { repository = '', revision = '', directory = '' } = volume.source.gitRepo ?? {};
   const wrong = wrongIn({ repository, revision, directory });
   if (wrong !== undefined) return wrong;
-  if ((await files.look(target))?.type === 'directory') return { ok: true, value: { path: target } };
+  if ((await files.stat(target))?.type === 'directory') return { ok: true, value: { path: target } };
   const next = `${target}.new`;
   await files.removeTree(next);
   await files.makeDirectory(next, 0o777);
@@ -41,7 +44,7 @@ async function publish(options: GitRepoOptions, { volume, pod, target, tell }: P
     await files.removeTree(next);
     return refused;
   }
-  await giveToGroup(next, { files, clock, pod, readOnly: false, when: 'always', tell });
+  await setVolumeOwnership(next, { files, clock, pod, readOnly: false, when: 'always', recordEvent: tell });
   await files.rename(next, target);
   return { ok: true, value: { path: target } };
 }
@@ -89,5 +92,5 @@ async function git({ programs }: GitRepoOptions, directory: string, args: readon
   const end = await programs.run('git', [...settings, ...args], { timeoutMs: longestMs, directory, variables });
   if (end.type === 'exited' && end.code === 0) return undefined;
   const output = end.type === 'exited' ? end.output : '';
-  return failed('Internal', `failed to exec 'git ${args.join(' ')}': ${output}: ${wordsFor(end)}`);
+  return failed('Internal', `failed to exec 'git ${args.join(' ')}': ${output}: ${exitMessage(end)}`);
 }

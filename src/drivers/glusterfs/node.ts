@@ -1,7 +1,7 @@
 import type { Endpoints } from '../../api/generated/types.ts';
-import { type DriverAnswer, failed, type NodeDriver, type PublishedVolume, type PublishToPodRequest } from '../contract.ts';
-import { type HostWithPrograms, mountByProgram } from '../files/mount-program.ts';
-import { attempt, removePlace } from '../files/node-host.ts';
+import { type DriverAnswer, failed, type NodeDriver, type NodePublishVolumeResponse, type NodePublishVolumeRequest } from '../contract.ts';
+import { type HostWithPrograms, mountByProgram } from '../mount/mount-program.ts';
+import { attempt, removeMountPoint } from '../mount/node-host.ts';
 
 export interface GlusterfsOptions extends HostWithPrograms {
   /** The servers. Undefined: there is no such object. */
@@ -11,17 +11,17 @@ export interface GlusterfsOptions extends HostWithPrograms {
 /** Volumes of a Gluster cluster, whose servers are named by an Endpoints object: kubernetes.io/glusterfs. */
 export function glusterfsNode(options: GlusterfsOptions): NodeDriver {
   return {
-    facts: { name: 'kubernetes.io/glusterfs', stages: false, mountOptions: true, block: false, follows: false },
-    publish: (request) => attempt(() => publish(options, request)),
-    unpublish: ({ target }) =>
+    capabilities: { name: 'kubernetes.io/glusterfs', stages: false, mountOptions: true, block: false, requiresRemount: false },
+    nodePublishVolume: (request) => attempt(() => publish(options, request)),
+    nodeUnpublishVolume: ({ target }) =>
       attempt(async () => {
-        await removePlace(options, target);
+        await removeMountPoint(options, target);
         return { ok: true, value: undefined };
       }),
   };
 }
 
-async function publish(options: GlusterfsOptions, { volume, pod, target }: PublishToPodRequest): Promise<DriverAnswer<PublishedVolume>> {
+async function publish(options: GlusterfsOptions, { volume, pod, target }: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>> {
   const source: { readonly endpoints?: string; readonly path?: string; readonly endpointsNamespace?: string } = volume.source.glusterfs ?? {};
   const { endpoints: name = '', path = '' } = source;
   // A claim's namespace is its pods'.

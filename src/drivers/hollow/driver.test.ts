@@ -8,7 +8,7 @@ const request = { name: 'pvc-1', capacity: '1Gi', accessModes: ['ReadWriteOnce']
 const allowed = (...values: string[]) => [{ matchLabelExpressions: [{ key: 'topology.kubernetes.io/zone', values }] }];
 
 async function zoneOf(more: object, asked = driver): Promise<unknown> {
-  const answer = await asked.create({ ...request, ...more }, leader);
+  const answer = await asked.createVolume({ ...request, ...more }, leader);
   if (!answer.ok) return answer.code;
   return answer.value.nodeAffinity?.required?.nodeSelectorTerms?.[0]?.matchExpressions?.[0]?.values?.[0];
 }
@@ -36,7 +36,7 @@ describe('a volume of a driver behind which there is nothing', () => {
   });
 
   test('has a handle by which it is known again', async () => {
-    const answer = await driver.create(request, leader);
+    const answer = await driver.createVolume(request, leader);
     const source = answer.ok ? answer.value.source : {};
     expect(source).toEqual({ csi: { driver: 'disk.example.com', volumeHandle: driver.handleFor('pvc-1') } });
     expect(driver.handleOf(source)).toBe('pvc-1');
@@ -44,6 +44,9 @@ describe('a volume of a driver behind which there is nothing', () => {
   });
 
   test('grows to what is asked for', async () => {
-    expect(await driver.expand?.({ handle: 'pvc-1', capacity: '2Gi' }, leader)).toEqual({ ok: true, value: { capacity: '2Gi', nodeExpansionRequired: false } });
+    expect(await driver.controllerExpandVolume?.({ handle: 'pvc-1', capacity: '2Gi' }, leader)).toEqual({
+      ok: true,
+      value: { capacity: '2Gi', nodeExpansionRequired: false },
+    });
   });
 });

@@ -1,5 +1,5 @@
 import type { TopologySelectorTerm, VolumeNodeAffinity } from '../../api/generated/types.ts';
-import type { Asset, CreateRequest } from '../../domain/volumes/intent.ts';
+import type { Asset, CreateRequest } from '../../api/volumes/intent.ts';
 import { type DriverAnswer, failed, type VolumeDriver } from '../contract.ts';
 
 export interface HollowDriverOptions {
@@ -18,10 +18,10 @@ export interface HollowDriverOptions {
 export function hollowDriver({ name: driver, zones, zoneOf }: HollowDriverOptions): VolumeDriver {
   const handleFor = (name: string) => name;
   return {
-    facts: { name: driver, provisions: true, deletes: true, mountOptions: true, block: true, expands: 'always', attaches: true },
+    capabilities: { name: driver, provisions: true, deletes: true, mountOptions: true, block: true, expands: 'always', attaches: true },
     handleFor,
     handleOf: ({ csi }) => (csi?.driver === driver ? csi.volumeHandle : undefined),
-    create: async ({ name, ...request }): Promise<DriverAnswer<Asset>> => {
+    createVolume: async ({ name, ...request }): Promise<DriverAnswer<Asset>> => {
       const source = { csi: { driver, volumeHandle: handleFor(name) } };
       const asset = { handle: handleFor(name), capacity: request.capacity, source };
       if (zones.length === 0) return done(asset);
@@ -29,10 +29,10 @@ export function hollowDriver({ name: driver, zones, zoneOf }: HollowDriverOption
       if (zone === undefined) return failed('ResourceExhausted', `no zone of ${zones.join(', ')} is one that the claim's class allows`);
       return done({ ...asset, nodeAffinity: inZone(zone) });
     },
-    delete: async () => done(undefined),
-    list: async () => done([]),
-    expand: async ({ capacity }) => done({ capacity, nodeExpansionRequired: false }),
-    attaching: { publish: async () => done({}), unpublish: async () => done(undefined) },
+    deleteVolume: async () => done(undefined),
+    listVolumes: async () => done([]),
+    controllerExpandVolume: async ({ capacity }) => done({ capacity, nodeExpansionRequired: false }),
+    attacher: { controllerPublishVolume: async () => done({}), controllerUnpublishVolume: async () => done(undefined) },
   };
 }
 

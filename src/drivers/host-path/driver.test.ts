@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { SimulatedDirectories } from '../../sim/directories.ts';
+import { SimulatedDirectories } from '../../sim/drivers/simulated-directories.ts';
 import { hostPathDriver } from './driver.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -23,7 +23,7 @@ function setUp(cluster = 'here') {
 describe('making', () => {
   test('gives a directory with a UUID that is not the claim’s', async () => {
     const { directories, driver } = setUp();
-    const made = await driver.create(request, leader);
+    const made = await driver.createVolume(request, leader);
     expect(made).toMatchObject({ ok: true, value: { capacity: '1Gi', annotations: { 'kubernetes.io/createdby': 'hostpath-dynamic-provisioner' } } });
     const [path = ''] = directories.paths;
     expect(path).toMatch(/^\/tmp\/hostpath_pv\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
@@ -33,18 +33,18 @@ describe('making', () => {
 
   test('twice is making once; another name is another directory', async () => {
     const { directories, driver } = setUp();
-    const first = await driver.create(request, leader);
-    expect(await driver.create(request, leader)).toEqual(first);
+    const first = await driver.createVolume(request, leader);
+    expect(await driver.createVolume(request, leader)).toEqual(first);
     expect(directories.paths.size).toBe(1);
-    await driver.create({ ...request, name: 'pvc-other' }, leader);
+    await driver.createVolume({ ...request, name: 'pvc-other' }, leader);
     expect(directories.paths.size).toBe(2);
   });
 
   test('that fails left nothing behind, and says why', async () => {
     const { directories, driver } = setUp();
-    await driver.create({ ...request, name: 'pvc-before' }, leader);
+    await driver.createVolume({ ...request, name: 'pvc-before' }, leader);
     directories.failures.push('mkdir /tmp/hostpath_pv: permission denied');
-    expect(await driver.create(request, leader)).toEqual({ ok: false, code: 'Internal', message: 'mkdir /tmp/hostpath_pv: permission denied' });
+    expect(await driver.createVolume(request, leader)).toEqual({ ok: false, code: 'Internal', message: 'mkdir /tmp/hostpath_pv: permission denied' });
     expect(directories.paths.size).toBe(1);
   });
 });
@@ -53,8 +53,8 @@ describe('deleting', () => {
   test('removes what is in it, and what is gone is deleted', async () => {
     const { directories, driver } = setUp();
     directories.paths.add('/tmp/by-hand').add('/tmp/by-hand/file').add('/tmp/by-hand-too');
-    expect(await driver.delete('/tmp/by-hand', leader)).toEqual({ ok: true, value: undefined });
-    expect(await driver.delete('/tmp/by-hand', leader)).toEqual({ ok: true, value: undefined });
+    expect(await driver.deleteVolume('/tmp/by-hand', leader)).toEqual({ ok: true, value: undefined });
+    expect(await driver.deleteVolume('/tmp/by-hand', leader)).toEqual({ ok: true, value: undefined });
     expect([...directories.paths]).toEqual(['/tmp/by-hand-too']);
   });
 
@@ -64,7 +64,7 @@ describe('deleting', () => {
       const { directories, driver } = setUp();
       directories.paths.add(path);
       const message = `host_path deleter only supports /tmp/.+ but received provided ${path}`;
-      expect(await driver.delete(path, leader)).toEqual({ ok: false, code: 'InvalidArgument', message });
+      expect(await driver.deleteVolume(path, leader)).toEqual({ ok: false, code: 'InvalidArgument', message });
       expect([...directories.paths]).toEqual([path]);
     },
   );
@@ -72,12 +72,12 @@ describe('deleting', () => {
 
 test('listing shows what this cluster made, and nothing of others or of people', async () => {
   const { directories, driver } = setUp();
-  await driver.create(request, leader);
+  await driver.createVolume(request, leader);
   const [own = ''] = directories.paths;
-  await hostPathDriver({ directories, sha256, cluster: 'elsewhere' }).create(request, leader);
+  await hostPathDriver({ directories, sha256, cluster: 'elsewhere' }).createVolume(request, leader);
   directories.paths.add('/tmp/hostpath_pv/notes').add(`/tmp/hostpath_pv/5ac53d26-6ba9-4dbf-a6b1-6ec12e83c3ef`);
   expect(directories.paths.size).toBe(4);
-  expect(await driver.list()).toEqual({ ok: true, value: [own] });
+  expect(await driver.listVolumes()).toEqual({ ok: true, value: [own] });
   expect(driver.handleFor(request.name)).toBe(own);
 });
 
@@ -86,60 +86,60 @@ describe('a leader that was deposed', () => {
 
   test('is refused, whatever it asks, also by another process and after a restart', async () => {
     const { directories, driver } = setUp();
-    await driver.create(request, leader);
-    await hostPathDriver({ directories, sha256, cluster: 'here' }).create({ ...request, name: 'pvc-new' }, { ...leader, epoch: 8 });
+    await driver.createVolume(request, leader);
+    await hostPathDriver({ directories, sha256, cluster: 'here' }).createVolume({ ...request, name: 'pvc-new' }, { ...leader, epoch: 8 });
     const paths = [...directories.paths];
     for (const one of [driver, hostPathDriver({ directories, sha256, cluster: 'here' })]) {
-      expect(await one.create({ ...request, name: 'pvc-late' }, leader)).toEqual(refused);
-      expect(await one.delete(paths[0] ?? '', leader)).toEqual(refused);
-      expect(await one.expand?.({ handle: paths[0] ?? '', capacity: '2Gi' }, leader)).toEqual(refused);
+      expect(await one.createVolume({ ...request, name: 'pvc-late' }, leader)).toEqual(refused);
+      expect(await one.deleteVolume(paths[0] ?? '', leader)).toEqual(refused);
+      expect(await one.controllerExpandVolume?.({ handle: paths[0] ?? '', capacity: '2Gi' }, leader)).toEqual(refused);
     }
     expect([...directories.paths]).toEqual(paths);
   });
 
   test('of another lease, or of another cluster, is another leader', async () => {
     const { directories, driver } = setUp();
-    await driver.create(request, { ...leader, epoch: 8 });
-    expect(await driver.create(request, { lease: 'team/own', epoch: 1 })).toMatchObject({ ok: true });
-    expect(await hostPathDriver({ directories, sha256, cluster: 'elsewhere' }).create(request, leader)).toMatchObject({ ok: true });
+    await driver.createVolume(request, { ...leader, epoch: 8 });
+    expect(await driver.createVolume(request, { lease: 'team/own', epoch: 1 })).toMatchObject({ ok: true });
+    expect(await hostPathDriver({ directories, sha256, cluster: 'elsewhere' }).createVolume(request, leader)).toMatchObject({ ok: true });
   });
 
   test('a note that cannot be read or written keeps nobody from working', async () => {
     const { directories, driver } = setUp();
-    await driver.create(request, leader);
+    await driver.createVolume(request, leader);
     for (const note of directories.notes.keys()) directories.notes.set(note, 'nonsense');
     directories.failures.push('no space left on device');
     const [handle = ''] = directories.paths;
-    expect(await driver.delete(handle, { ...leader, epoch: 9 })).toEqual({ ok: true, value: undefined });
+    expect(await driver.deleteVolume(handle, { ...leader, epoch: 9 })).toEqual({ ok: true, value: undefined });
   });
 });
 
 describe('making larger', () => {
   test('writes the size down, and never makes smaller', async () => {
     const { directories, driver } = setUp();
-    await driver.create(request, leader);
+    await driver.createVolume(request, leader);
     const [handle = ''] = directories.paths;
-    const to = (capacity: string) => driver.expand?.({ handle, capacity }, leader);
+    const to = (capacity: string) => driver.controllerExpandVolume?.({ handle, capacity }, leader);
     expect(await to('2Gi')).toEqual({ ok: true, value: { capacity: '2Gi', nodeExpansionRequired: false } });
     expect(await to('1Gi')).toEqual({ ok: true, value: { capacity: '2Gi', nodeExpansionRequired: false } });
     expect(await to('3Gi')).toMatchObject({ value: { capacity: '3Gi' } });
     expect(directories.notes.get(`${handle}.size`)).toBe('3Gi');
-    await driver.delete(handle, leader);
+    await driver.deleteVolume(handle, leader);
     expect(directories.notes.has(`${handle}.size`)).toBe(false);
   });
 
   test('leaves nothing beside a directory that somebody else made', async () => {
     const { directories, driver } = setUp();
-    expect(await driver.expand?.({ handle: '/tmp/by-hand', capacity: '2Gi' }, leader)).toMatchObject({ ok: true });
+    expect(await driver.controllerExpandVolume?.({ handle: '/tmp/by-hand', capacity: '2Gi' }, leader)).toMatchObject({ ok: true });
     expect(Array.from(directories.notes.keys()).filter((note) => note.endsWith('.size'))).toEqual([]);
   });
 
   test('that cannot be written down has not happened', async () => {
     const { directories, driver } = setUp();
-    await driver.create(request, leader);
+    await driver.createVolume(request, leader);
     const [handle = ''] = directories.paths;
     directories.failures.push('disk quota exceeded');
-    expect(await driver.expand?.({ handle, capacity: '2Gi' }, leader)).toEqual({ ok: false, code: 'Internal', message: 'disk quota exceeded' });
+    expect(await driver.controllerExpandVolume?.({ handle, capacity: '2Gi' }, leader)).toEqual({ ok: false, code: 'Internal', message: 'disk quota exceeded' });
     expect(directories.notes.has(`${handle}.size`)).toBe(false);
   });
 });
@@ -147,10 +147,10 @@ describe('making larger', () => {
 test("where the usual place is another user's, directories are elsewhere below /tmp, and those are found, noted and removed", async () => {
   const directories = new SimulatedDirectories();
   const driver = hostPathDriver({ directories, sha256, cluster: 'here', root: '/tmp/hostpath_pv-1000' });
-  const made = await driver.create(request, leader);
+  const made = await driver.createVolume(request, leader);
   const handle = made.ok ? made.value.handle : '';
   expect(handle).toMatch(/^\/tmp\/hostpath_pv-1000\/[0-9a-f-]{36}$/);
-  expect(await driver.list?.()).toEqual({ ok: true, value: [handle] });
-  expect(await driver.delete(handle, leader)).toMatchObject({ ok: true });
-  expect(await driver.list?.()).toEqual({ ok: true, value: [] });
+  expect(await driver.listVolumes?.()).toEqual({ ok: true, value: [handle] });
+  expect(await driver.deleteVolume(handle, leader)).toMatchObject({ ok: true });
+  expect(await driver.listVolumes?.()).toEqual({ ok: true, value: [] });
 });

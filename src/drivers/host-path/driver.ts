@@ -1,9 +1,9 @@
 import type { PersistentVolumeSource } from '../../api/generated/types.ts';
 import { compareQuantities, formatQuantity } from '../../api/quantity.ts';
-import { readQuantity } from '../../domain/volumes/capacity.ts';
+import { readQuantity } from '../../api/volumes/capacity.ts';
 import { type DriverAnswer, failed, type Leader, type VolumeDriver } from '../contract.ts';
-import type { Directories } from './directories.ts';
-import { Leaders } from './leaders.ts';
+import type { Directories } from '../directories.ts';
+import { LeaderFence } from '../leader-fence.ts';
 
 /** Where Kubernetes has them. */
 export const usualRoot = '/tmp/hostpath_pv';
@@ -29,12 +29,12 @@ export function hostPathDriver({ directories, sha256, cluster, root = usualRoot 
   const ending = sha256(cluster).slice(0, 12);
   const handleFor = (name: string) => `${root}/${uuidOf(sha256(name), ending)}`;
   const isOurs = (handle: string) => isOneOf(root, handle);
-  const leaders = new Leaders(directories, `${root}/.leaders-${ending}`);
+  const leaders = new LeaderFence(directories, `${root}/.leaders-${ending}`);
   /** What is done for a leader is done only while it leads. */
   const led = <T>(leader: Leader, task: () => Promise<T>): Promise<DriverAnswer<T>> =>
-    attempt(async () => (await leaders.refusal(leader)) ?? { ok: true, value: await task() });
+    attempt(async () => (await leaders.check(leader)) ?? { ok: true, value: await task() });
   return {
-    facts: {
+    capabilities: {
       name: 'kubernetes.io/host-path',
       provisions: true,
       deletes: true,
@@ -45,31 +45,31 @@ export function hostPathDriver({ directories, sha256, cluster, root = usualRoot 
     },
     handleFor,
     handleOf: ({ hostPath }: PersistentVolumeSource) => hostPath?.path,
-    create: ({ name, capacity }, leader) =>
+    createVolume: ({ name, capacity }, leader) =>
       led(leader, async () => {
         const handle = handleFor(name);
         await directories.make(handle);
         return { handle, capacity, source: { hostPath: { path: handle } }, annotations: { 'kubernetes.io/createdby': 'hostpath-dynamic-provisioner' } };
       }),
-    delete: async (handle, leader) => {
+    deleteVolume: async (handle, leader) => {
       if (!isBelowTmp(handle)) return failed('InvalidArgument', `host_path deleter only supports /tmp/.+ but received provided ${handle}`);
       return led(leader, async () => {
         await directories.remove(handle);
-        if (isOurs(handle)) await directories.remove(sizeNote(handle));
+        if (isOurs(handle)) await directories.remove(sizeFile(handle));
         return undefined;
       });
     },
-    list: () =>
+    listVolumes: () =>
       attempt(async () => {
         const names = await directories.list(root);
         return { ok: true, value: names.filter((name) => isUuid.test(name) && name.endsWith(`-${ending}`)).map((name) => `${root}/${name}`) };
       }),
     // A directory has no size: what it was grown to is written down, so that asking again for less leaves it as it is.
-    expand: ({ handle, capacity }, leader) =>
+    controllerExpandVolume: ({ handle, capacity }, leader) =>
       led(leader, async () => {
-        const known = isOurs(handle) ? readQuantity((await directories.readNote(sizeNote(handle))) ?? '') : undefined;
+        const known = isOurs(handle) ? readQuantity((await directories.readFile(sizeFile(handle))) ?? '') : undefined;
         if (known !== undefined && compareQuantities(known, capacity) >= 0) return { capacity: formatQuantity(known), nodeExpansionRequired: false };
-        if (isOurs(handle)) await directories.writeNote(sizeNote(handle), capacity);
+        if (isOurs(handle)) await directories.writeFile(sizeFile(handle), capacity);
         return { capacity, nodeExpansionRequired: false };
       }),
   };
@@ -88,7 +88,7 @@ async function attempt<T>(task: () => Promise<DriverAnswer<T>>): Promise<DriverA
 const isOneOf = (root: string, handle: string): boolean => handle.startsWith(`${root}/`) && isUuid.test(handle.slice(root.length + 1));
 
 /** Beside the directory: what is in it belongs to its user. */
-const sizeNote = (handle: string): string => `${handle}.size`;
+const sizeFile = (handle: string): string => `${handle}.size`;
 
 const isUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SimulatedDirectories } from '../../sim/directories.ts';
+import { SimulatedDirectories } from '../../sim/drivers/simulated-directories.ts';
 import { imageDriver } from './driver.ts';
 import type { Images } from './images.ts';
 
@@ -18,7 +18,7 @@ function setUp(refuses?: string) {
   const calls: string[] = [];
   const images: Images = {
     path: (name) => `/images/${name}.img`,
-    make: async (name, bytes, content = 'file system') => {
+    create: async (name, bytes, content = 'file system') => {
       calls.push(`make ${name} with ${content}`);
       if (refuses !== undefined) throw Object.assign(new Error('truncate: refused'), { code: refuses });
       if (!sizes.has(name)) sizes.set(name, bytes);
@@ -37,7 +37,7 @@ function setUp(refuses?: string) {
 
 test('a volume has the size that was asked for, in whole blocks, and is on this machine', async () => {
   const { driver, sizes } = setUp();
-  expect(await driver.create(request, leader)).toMatchObject({
+  expect(await driver.createVolume(request, leader)).toMatchObject({
     ok: true,
     value: {
       handle: 'pvc-1',
@@ -46,36 +46,36 @@ test('a volume has the size that was asked for, in whole blocks, and is on this 
       nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'topology.image.mooring.dev/machine', values: ['this'] }] }] } },
     },
   });
-  await driver.create({ ...request, name: 'odd', capacity: '3000001' }, leader);
-  await driver.create({ ...request, name: 'tiny', capacity: '1' }, leader);
+  await driver.createVolume({ ...request, name: 'odd', capacity: '3000001' }, leader);
+  await driver.createVolume({ ...request, name: 'tiny', capacity: '1' }, leader);
   expect([...sizes]).toEqual([
     ['pvc-1', 1n << 30n],
     ['odd', 3_002_368n],
     ['tiny', 1n << 20n],
   ]);
-  expect(await driver.list()).toEqual({ ok: true, value: ['pvc-1', 'odd', 'tiny'] });
-  expect(await driver.delete('pvc-1', leader)).toMatchObject({ ok: true });
-  expect(await driver.delete('pvc-1', leader)).toMatchObject({ ok: true });
-  expect(await driver.list()).toEqual({ ok: true, value: ['odd', 'tiny'] });
+  expect(await driver.listVolumes()).toEqual({ ok: true, value: ['pvc-1', 'odd', 'tiny'] });
+  expect(await driver.deleteVolume('pvc-1', leader)).toMatchObject({ ok: true });
+  expect(await driver.deleteVolume('pvc-1', leader)).toMatchObject({ ok: true });
+  expect(await driver.listVolumes()).toEqual({ ok: true, value: ['odd', 'tiny'] });
 });
 
 test('what cannot be is refused, with a code that says whether to try elsewhere, later or never', async () => {
   const { driver } = setUp();
-  expect(await driver.create({ ...request, selectedNode: 'node-2' }, leader)).toMatchObject({ code: 'ResourceExhausted' });
+  expect(await driver.createVolume({ ...request, selectedNode: 'node-2' }, leader)).toMatchObject({ code: 'ResourceExhausted' });
   for (const name of ['../etc/passwd', '.leaders', 'a/b', '']) {
-    expect(await driver.create({ ...request, name }, leader)).toMatchObject({ code: 'InvalidArgument' });
-    expect(await driver.delete(name, leader)).toMatchObject({ code: 'InvalidArgument' });
-    expect(await driver.expand?.({ handle: name, capacity: '1Gi' }, leader)).toMatchObject({ code: 'NotFound' });
+    expect(await driver.createVolume({ ...request, name }, leader)).toMatchObject({ code: 'InvalidArgument' });
+    expect(await driver.deleteVolume(name, leader)).toMatchObject({ code: 'InvalidArgument' });
+    expect(await driver.controllerExpandVolume?.({ handle: name, capacity: '1Gi' }, leader)).toMatchObject({ code: 'NotFound' });
   }
-  expect(await setUp('ENOSPC').driver.create(request, leader)).toMatchObject({ code: 'ResourceExhausted' });
-  expect(await setUp('EFBIG').driver.create(request, leader)).toMatchObject({ code: 'OutOfRange' });
-  expect(await driver.create(request, { ...leader, epoch: 4 })).toMatchObject({ code: 'PermissionDenied' });
+  expect(await setUp('ENOSPC').driver.createVolume(request, leader)).toMatchObject({ code: 'ResourceExhausted' });
+  expect(await setUp('EFBIG').driver.createVolume(request, leader)).toMatchObject({ code: 'OutOfRange' });
+  expect(await driver.createVolume(request, { ...leader, epoch: 4 })).toMatchObject({ code: 'PermissionDenied' });
 });
 
 test('growing again after a crash is the same; what is larger stays so; nodes do the rest', async () => {
   const { driver, calls } = setUp();
-  await driver.create(request, leader);
-  const expand = (capacity: string) => driver.expand?.({ handle: 'pvc-1', capacity }, leader);
+  await driver.createVolume(request, leader);
+  const expand = (capacity: string) => driver.controllerExpandVolume?.({ handle: 'pvc-1', capacity }, leader);
   expect(await expand('2Gi')).toMatchObject({ ok: true, value: { capacity: '2Gi', nodeExpansionRequired: true } });
   expect(await expand('2Gi')).toMatchObject({ ok: true, value: { capacity: '2Gi' } });
   expect(await expand('1Gi')).toMatchObject({ ok: true, value: { capacity: String(2 ** 31) } });
@@ -84,9 +84,9 @@ test('growing again after a crash is the same; what is larger stays so; nodes do
 
 test('a block volume has nothing in it, and no file system is named', async () => {
   const { driver, calls } = setUp();
-  const made = await driver.create({ ...request, volumeMode: 'Block' }, leader);
+  const made = await driver.createVolume({ ...request, volumeMode: 'Block' }, leader);
   expect(made).toMatchObject({ ok: true, value: { source: { csi: { driver: 'image.mooring.dev', volumeHandle: 'pvc-1' } } } });
   expect(made).not.toHaveProperty('value.source.csi.fsType');
-  await driver.create({ ...request, name: 'files' }, leader);
+  await driver.createVolume({ ...request, name: 'files' }, leader);
   expect(calls).toEqual(['make pvc-1 with nothing', 'make files with file system']);
 });

@@ -1,8 +1,8 @@
 import type { VolumeNodeAffinity } from '../../api/generated/types.ts';
 import { quantityValue } from '../../api/quantity.ts';
 import { type DriverAnswer, type DriverErrorCode, failed, type Leader, type VolumeDriver } from '../contract.ts';
-import type { Directories } from '../host-path/directories.ts';
-import { Leaders } from '../host-path/leaders.ts';
+import type { Directories } from '../directories.ts';
+import { LeaderFence } from '../leader-fence.ts';
 import type { Images } from './images.ts';
 
 /** As classes and volumes name it. */
@@ -28,30 +28,30 @@ const block = 4096n;
  * written to it. Files take room on the disk only for what is written to them.
  */
 export function imageDriver({ images, directories, root, isHere }: ImageDriverOptions): VolumeDriver {
-  const leaders = new Leaders(directories, `${root}/.leaders`);
+  const leaders = new LeaderFence(directories, `${root}/.leaders`);
   const led = <T>(leader: Leader, task: () => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> =>
-    attempt(async () => (await leaders.refusal(leader)) ?? (await task()));
+    attempt(async () => (await leaders.check(leader)) ?? (await task()));
   return {
-    facts: { name: imageDriverName, provisions: true, deletes: true, mountOptions: true, block: true, expands: 'always', attaches: false },
+    capabilities: { name: imageDriverName, provisions: true, deletes: true, mountOptions: true, block: true, expands: 'always', attaches: false },
     handleFor: (name) => name,
     handleOf: ({ csi }) => (csi?.driver === imageDriverName ? csi.volumeHandle : undefined),
-    create: ({ name, capacity, selectedNode, volumeMode }, leader) =>
+    createVolume: ({ name, capacity, selectedNode, volumeMode }, leader) =>
       led(leader, async () => {
         if (!isImageName(name)) return failed('InvalidArgument', `${JSON.stringify(name)} is no name for an image`);
         if (selectedNode !== undefined && !isHere(selectedNode)) return failed('ResourceExhausted', `node ${selectedNode} is not on the machine of the images`);
         const isBlock = volumeMode === 'Block';
-        await images.make(name, bytesOf(capacity), isBlock ? 'nothing' : 'file system');
+        await images.create(name, bytesOf(capacity), isBlock ? 'nothing' : 'file system');
         const source = { csi: { driver: imageDriverName, volumeHandle: name, ...(isBlock ? {} : { fsType: 'ext4' }) } };
         return done({ handle: name, capacity, source, nodeAffinity: onThisMachine });
       }),
-    delete: (handle, leader) =>
+    deleteVolume: (handle, leader) =>
       led(leader, async () => {
         if (!isImageName(handle)) return failed('InvalidArgument', `${JSON.stringify(handle)} is no name of an image`);
         await images.remove(handle);
         return done(undefined);
       }),
-    list: () => attempt(async () => done(await images.list())),
-    expand: ({ handle, capacity }, leader) =>
+    listVolumes: () => attempt(async () => done(await images.list())),
+    controllerExpandVolume: ({ handle, capacity }, leader) =>
       led(leader, async () => {
         const size = isImageName(handle) ? await images.size(handle) : undefined;
         if (size === undefined) return failed('NotFound', `there is no image ${JSON.stringify(handle)}`);

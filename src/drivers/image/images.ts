@@ -3,7 +3,7 @@ export interface Images {
   /** Where the file is, or would be. */
   readonly path: (name: string) => string;
   /** Of so many bytes, with an empty file system, unless it is to have nothing in it; one that exists stays as it is. It is there only when it is complete. */
-  make(name: string, bytes: bigint, content?: 'file system' | 'nothing'): Promise<void>;
+  create(name: string, bytes: bigint, content?: 'file system' | 'nothing'): Promise<void>;
   /** In bytes; undefined: there is none. */
   size(name: string): Promise<bigint | undefined>;
   /** The file, to so many bytes. What is larger stays so. */

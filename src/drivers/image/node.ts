@@ -1,15 +1,15 @@
 import type { Clock } from '../../world/world.ts';
 import {
   type DriverAnswer,
-  type ExpandOnNodeRequest,
+  type NodeExpandVolumeRequest,
   failed,
   type NodeDriver,
-  type PublishedVolume,
-  type PublishToPodRequest,
-  type StageRequest,
+  type NodePublishVolumeResponse,
+  type NodePublishVolumeRequest,
+  type NodeStageVolumeRequest,
 } from '../contract.ts';
-import { attempt, ensureBound, mountAt, type NodeHost, removePlace } from '../files/node-host.ts';
-import { giveToGroup } from '../files/ownership.ts';
+import { attempt, ensureBound, mountAt, type NodeHost, removeMountPoint } from '../mount/node-host.ts';
+import { setVolumeOwnership } from '../mount/volume-ownership.ts';
 import { imageDriverName, isImageName } from './driver.ts';
 import type { ImageDevices } from './images.ts';
 
@@ -23,16 +23,16 @@ export interface ImageNodeOptions extends NodeHost {
 /** Files that are volumes: mounted once for each node as file systems or block devices, and bound from there for each pod. */
 export function imageNode(options: ImageNodeOptions): NodeDriver {
   return {
-    facts: { name: imageDriverName, stages: true, mountOptions: true, block: true, follows: false },
-    stage: (request) => attempt(() => stage(options, request)),
-    unstage: ({ stagingPath }) => attempt(() => unstage(options, stagingPath)),
-    publish: (request) => attempt(() => publish(options, request)),
-    unpublish: ({ target }) =>
+    capabilities: { name: imageDriverName, stages: true, mountOptions: true, block: true, requiresRemount: false },
+    nodeStageVolume: (request) => attempt(() => stage(options, request)),
+    nodeUnstageVolume: ({ stagingPath }) => attempt(() => unstage(options, stagingPath)),
+    nodePublishVolume: (request) => attempt(() => publish(options, request)),
+    nodeUnpublishVolume: ({ target }) =>
       attempt(async () => {
-        await removePlace(options, target);
+        await removeMountPoint(options, target);
         return done;
       }),
-    expand: (request) => attempt(() => expand(options, request)),
+    nodeExpandVolume: (request) => attempt(() => expand(options, request)),
   };
 }
 
@@ -40,18 +40,18 @@ const done = { ok: true, value: undefined } as const;
 
 type Found = DriverAnswer<{ readonly name: string; readonly fileSystem: string }>;
 
-function imageOf({ source }: StageRequest['volume']): Found {
+function imageOf({ source }: NodeStageVolumeRequest['volume']): Found {
   const { volumeHandle: name = '', fsType: fileSystem = 'ext4' } = (source.csi ?? {}) as { readonly volumeHandle?: string; readonly fsType?: string };
   return isImageName(name) ? { ok: true, value: { name, fileSystem } } : failed('InvalidArgument', `${JSON.stringify(name)} is no name of an image`);
 }
 
-async function stage(options: ImageNodeOptions, { volume, stagingPath }: StageRequest): Promise<DriverAnswer<undefined>> {
+async function stage(options: ImageNodeOptions, { volume, stagingPath }: NodeStageVolumeRequest): Promise<DriverAnswer<undefined>> {
   const found = imageOf(volume);
   if (!found.ok) return found;
   const { name, fileSystem } = found.value;
   const { files, mounts } = options;
   const image = options.path(name);
-  if ((await files.look(image)) === undefined) return failed('NotFound', `there is no image ${image}`);
+  if ((await files.stat(image)) === undefined) return failed('NotFound', `there is no image ${image}`);
   const isMounted = (await mountAt(options, stagingPath)) !== undefined;
   if (volume.mode === 'Block') {
     // Written down first: the device does not go by itself, whoever dies.
@@ -73,25 +73,25 @@ const noteOf = (stagingPath: string): string => `${stagingPath}.image`;
 async function unstage(options: ImageNodeOptions, stagingPath: string): Promise<DriverAnswer<undefined>> {
   const { files, devices } = options;
   const note = noteOf(stagingPath);
-  const name = (await files.look(note)) === undefined ? undefined : new TextDecoder().decode(await files.read(note));
-  await removePlace(options, stagingPath);
+  const name = (await files.stat(note)) === undefined ? undefined : new TextDecoder().decode(await files.read(note));
+  await removeMountPoint(options, stagingPath);
   // An empty one was being written when somebody died: there was no device yet.
   if (name !== undefined && isImageName(name)) await devices.release(options.path(name));
   if (name !== undefined) await files.removeFile(note);
   return done;
 }
 
-async function publish(options: ImageNodeOptions, request: PublishToPodRequest): Promise<DriverAnswer<PublishedVolume>> {
-  const { volume, pod, target, stagingPath = '', tell } = request;
+async function publish(options: ImageNodeOptions, request: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>> {
+  const { volume, pod, target, stagingPath = '', recordEvent: tell } = request;
   const { files, clock } = options;
   if ((await mountAt(options, stagingPath)) === undefined) return failed('FailedPrecondition', `nothing is staged at ${stagingPath}`);
   const { readOnly, mode } = volume;
-  if (!readOnly && mode === 'Filesystem') await giveToGroup(stagingPath, { files, clock, pod, readOnly, when: 'policy', tell });
+  if (!readOnly && mode === 'Filesystem') await setVolumeOwnership(stagingPath, { files, clock, pod, readOnly, when: 'policy', recordEvent: tell });
   await ensureBound(options, { source: stagingPath, target, readOnly, options: [] });
   return { ok: true, value: { path: target } };
 }
 
-async function expand(options: ImageNodeOptions, { volume }: ExpandOnNodeRequest): Promise<DriverAnswer<undefined>> {
+async function expand(options: ImageNodeOptions, { volume }: NodeExpandVolumeRequest): Promise<DriverAnswer<undefined>> {
   const found = imageOf(volume);
   if (!found.ok) return found;
   try {

@@ -1,6 +1,6 @@
 import type { Clock, Timers } from '../../world/world.ts';
 import { type DriverAnswer, type DriverFailure, failed } from '../contract.ts';
-import { type HostWithPrograms, wordsFor } from '../files/mount-program.ts';
+import { type HostWithPrograms, exitMessage } from '../mount/mount-program.ts';
 import { hostsOf, multipathOf } from './sessions.ts';
 import { deviceBehind, type IscsiDisk, settingsIn } from './target.ts';
 
@@ -92,7 +92,7 @@ export class Initiator {
     // This unit alone: what else the target has is nobody's business here.
     await files.write(`/sys/class/scsi_host/host${host}/scan`, new TextEncoder().encode(`0 0 ${disk.lun}`), 0o200);
     const device = deviceBehind(portal, disk);
-    const isThere = async () => ((await files.look(device, 'follow')) === undefined ? undefined : device);
+    const isThere = async () => ((await files.stat(device, 'follow')) === undefined ? undefined : device);
     const appeared = await this.#waitFor(isThere, deviceMs);
     if (appeared !== undefined) return { ok: true, value: device };
     return failed('DeadlineExceeded', `Timed out waiting for device at path ${device} after ${deviceMs / 1000}s`);
@@ -178,6 +178,6 @@ export class Initiator {
     const end = await this.#options.programs.run('iscsiadm', args, { timeoutMs: commandMs });
     if (end.type === 'exited' && end.code === 0) return { ok: true, output: end.output };
     const [code, output] = end.type === 'exited' ? [end.code, end.output] : [-1, ''];
-    return { ok: false, code, output, words: wordsFor(end) };
+    return { ok: false, code, output, words: exitMessage(end) };
   }
 }

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Pod, Secret } from '../../api/generated/types.ts';
 import { Machine, SimulatedHost } from '../../sim/host/simulated-host.ts';
-import type { ProgramEnd, Programs } from '../../world/programs.ts';
+import type { ProgramResult, Programs } from '../../world/programs.ts';
 import { describeNodeDriver } from '../conformance.ts';
 import type { NodeDriver, SourceOnNode } from '../contract.ts';
-import type { NodeHost } from '../files/node-host.ts';
+import type { NodeHost } from '../mount/node-host.ts';
 import { iscsiNode } from './node.ts';
 import { diskOf, settingsIn } from './target.ts';
 
@@ -13,7 +13,7 @@ const iqn = 'iqn.2003-01.org.example:disks';
 const portal = '10.0.0.1:3260';
 const hosts = '/sys/class/iscsi_host';
 const bytes = (text: string) => new TextEncoder().encode(text);
-const exited = (code: number, output = ''): ProgramEnd => ({ type: 'exited', code, output });
+const exited = (code: number, output = ''): ProgramResult => ({ type: 'exited', code, output });
 const argument = (args: readonly string[], flag: string) => args[args.indexOf(flag) + 1] ?? '';
 
 /** One host of the kernel for each portal that is logged in. */
@@ -37,7 +37,7 @@ async function login(host: NodeHost, where: string, lun: number): Promise<void> 
 
 interface Played {
   readonly calls: string[];
-  readonly refuses?: (command: string) => ProgramEnd | undefined;
+  readonly refuses?: (command: string) => ProgramResult | undefined;
 }
 
 const shown = '# BEGIN RECORD 2.1.8\niface.iscsi_ifacename = default\niface.transport_name = tcp\niface.mtu = <empty>\n# END RECORD\n';
@@ -104,15 +104,15 @@ async function setUp(iscsi: Partial<NonNullable<SourceOnNode['iscsi']>> = {}, re
   const plain = { persistentVolume: undefined, readOnly: false, mountOptions: [], publishContext: {} };
   const pod = { metadata: { namespace: 'default', name: 'web', uid: 'uid' }, spec: { containers: [] } } as unknown as Pod;
   const stage = (name = 'pv', mode: 'Filesystem' | 'Block' = 'Filesystem') =>
-    driver.stage?.({ volume: { name, source, mode, ...plain }, stagingPath: `/plugins/${name}/globalmount`, pod });
-  const unstage = (name = 'pv') => driver.unstage?.({ handle: name, stagingPath: `/plugins/${name}/globalmount` });
+    driver.nodeStageVolume?.({ volume: { name, source, mode, ...plain }, stagingPath: `/plugins/${name}/globalmount`, pod });
+  const unstage = (name = 'pv') => driver.nodeUnstageVolume?.({ handle: name, stagingPath: `/plugins/${name}/globalmount` });
   const device = () =>
-    driver.publish({
+    driver.nodePublishVolume({
       volume: { name: 'pv', source, mode: 'Block', ...plain },
       pod,
       target: '/pods/pv',
       stagingPath: '/plugins/pv/globalmount',
-      tell: () => undefined,
+      recordEvent: () => undefined,
     });
   return { host, driver, calls, stage, unstage, device };
 }

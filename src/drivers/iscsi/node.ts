@@ -1,8 +1,15 @@
 import type { Pod, Secret } from '../../api/generated/types.ts';
-import { type DriverAnswer, failed, type NodeDriver, type PublishedVolume, type PublishToPodRequest, type StageRequest } from '../contract.ts';
-import { mountDisk } from '../files/disk-file-system.ts';
-import { attempt, ensureBound, ensureUnmounted, mountAt, removePlace, removeStaging } from '../files/node-host.ts';
-import { giveToGroup } from '../files/ownership.ts';
+import {
+  type DriverAnswer,
+  failed,
+  type NodeDriver,
+  type NodePublishVolumeResponse,
+  type NodePublishVolumeRequest,
+  type NodeStageVolumeRequest,
+} from '../contract.ts';
+import { formatAndMount } from '../mount/format-and-mount.ts';
+import { attempt, ensureBound, ensureUnmounted, mountAt, removeMountPoint, removeStaging } from '../mount/node-host.ts';
+import { setVolumeOwnership } from '../mount/volume-ownership.ts';
 import { type Chap, Initiator, type InitiatorOptions } from './initiator.ts';
 import { disksOf, multipathOf } from './sessions.ts';
 import { diskOf, type IscsiDisk } from './target.ts';
@@ -21,11 +28,11 @@ const flushMs = 60_000;
 export function iscsiNode(options: IscsiOptions): NodeDriver {
   const iscsi = new IscsiVolumes(options);
   return {
-    facts: { name: 'kubernetes.io/iscsi', stages: true, mountOptions: true, block: true, follows: false },
-    stage: (request) => attempt(() => iscsi.stage(request)),
-    unstage: ({ stagingPath }) => attempt(() => iscsi.unstage(stagingPath)),
-    publish: (request) => attempt(() => iscsi.publish(request)),
-    unpublish: ({ target }) => attempt(async () => removePlace(options, target).then(() => done)),
+    capabilities: { name: 'kubernetes.io/iscsi', stages: true, mountOptions: true, block: true, requiresRemount: false },
+    nodeStageVolume: (request) => attempt(() => iscsi.stage(request)),
+    nodeUnstageVolume: ({ stagingPath }) => attempt(() => iscsi.unstage(stagingPath)),
+    nodePublishVolume: (request) => attempt(() => iscsi.publish(request)),
+    nodeUnpublishVolume: ({ target }) => attempt(async () => removeMountPoint(options, target).then(() => done)),
   };
 }
 
@@ -40,7 +47,7 @@ class IscsiVolumes {
     this.#initiator = new Initiator(options);
   }
 
-  async stage({ volume, stagingPath, pod }: StageRequest): Promise<DriverAnswer<undefined>> {
+  async stage({ volume, stagingPath, pod }: NodeStageVolumeRequest): Promise<DriverAnswer<undefined>> {
     const disk = diskOf(volume);
     if (!disk.ok) return disk;
     if ((await mountAt(this.#options, stagingPath)) !== undefined) return done;
@@ -51,7 +58,7 @@ class IscsiVolumes {
     if (!device.ok || volume.mode === 'Block') return device.ok ? done : device;
     const mountOptions = [...new Set([...volume.mountOptions, ...(volume.readOnly ? ['ro'] : [])])];
     const fileSystem = volume.source.iscsi?.fsType ?? '';
-    return (await mountDisk(this.#options, { device: device.value, target: stagingPath, fileSystem, options: mountOptions })) ?? done;
+    return (await formatAndMount(this.#options, { device: device.value, target: stagingPath, fileSystem, options: mountOptions })) ?? done;
   }
 
   async unstage(stagingPath: string): Promise<DriverAnswer<undefined>> {
@@ -72,22 +79,22 @@ class IscsiVolumes {
       await files.removeFile(`${above(stagingPath)}/${note}`);
     }
     // Of somebody who died while he wrote it.
-    if ((await files.look(`${above(stagingPath)}/${note}.new`)) !== undefined) await files.removeFile(`${above(stagingPath)}/${note}.new`);
+    if ((await files.stat(`${above(stagingPath)}/${note}.new`)) !== undefined) await files.removeFile(`${above(stagingPath)}/${note}.new`);
     await removeStaging(this.#options, stagingPath);
     return done;
   }
 
-  async publish({ volume, pod, target, stagingPath = '', tell }: PublishToPodRequest): Promise<DriverAnswer<PublishedVolume>> {
+  async publish({ volume, pod, target, stagingPath = '', recordEvent: tell }: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>> {
     const { files, clock } = this.#options;
     if (volume.mode === 'Block') return this.#device(volume);
     if ((await mountAt(this.#options, stagingPath)) === undefined) return failed('FailedPrecondition', `nothing is staged at ${stagingPath}`);
     const { readOnly, mountOptions } = volume;
     await ensureBound(this.#options, { source: stagingPath, target, readOnly, options: mountOptions });
-    if (!readOnly) await giveToGroup(target, { files, clock, pod, readOnly, when: 'policy', tell });
+    if (!readOnly) await setVolumeOwnership(target, { files, clock, pod, readOnly, when: 'policy', recordEvent: tell });
     return { ok: true, value: { path: target } };
   }
 
-  async #device(volume: StageRequest['volume']): Promise<DriverAnswer<PublishedVolume>> {
+  async #device(volume: NodeStageVolumeRequest['volume']): Promise<DriverAnswer<NodePublishVolumeResponse>> {
     const disk = diskOf(volume);
     if (!disk.ok) return disk;
     const [name] = await disksOf(this.#options.files, disk.value);
@@ -95,7 +102,7 @@ class IscsiVolumes {
     return { ok: true, value: { path: (await multipathOf(this.#options.files, name)) ?? `/dev/${name}` } };
   }
 
-  #chapOf({ source, name }: StageRequest['volume'], pod: Pod | undefined): DriverAnswer<Chap> {
+  #chapOf({ source, name }: NodeStageVolumeRequest['volume'], pod: Pod | undefined): DriverAnswer<Chap> {
     const { chapAuthDiscovery: discovery = false, chapAuthSession: session = false, secretRef } = source.iscsi ?? {};
     const nobody = { discovery, session, secret: new Map<string, string>() };
     const { name: secretName = '', namespace = pod?.metadata.namespace ?? '' } = (secretRef ?? {}) as { readonly name?: string; readonly namespace?: string };
@@ -140,7 +147,7 @@ class IscsiVolumes {
 
   async #read(directory: string): Promise<IscsiDisk | undefined> {
     const { files } = this.#options;
-    if ((await files.look(`${directory}/${note}`)) === undefined) return undefined;
+    if ((await files.stat(`${directory}/${note}`)) === undefined) return undefined;
     return JSON.parse(new TextDecoder().decode(await files.read(`${directory}/${note}`))) as IscsiDisk;
   }
 }

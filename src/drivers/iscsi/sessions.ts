@@ -50,7 +50,7 @@ const line = (files: HostFiles, path: string): Promise<string | undefined> =>
 /** The multipath device that a disk is a part of. */
 export async function multipathOf(files: HostFiles, disk: string): Promise<string | undefined> {
   for (const name of (await namesIn(files, '/sys/block')).filter((each) => each.startsWith('dm-'))) {
-    if ((await files.look(`/sys/block/${name}/slaves/${disk}`)) !== undefined) return `/dev/${name}`;
+    if ((await files.stat(`/sys/block/${name}/slaves/${disk}`)) !== undefined) return `/dev/${name}`;
   }
   return undefined;
 }

@@ -1,23 +1,23 @@
-import { type DriverAnswer, type DriverFailure, failed, type NodeDriver, type PublishedVolume, type PublishToPodRequest } from '../contract.ts';
-import { type HostWithPrograms, mountByProgram, wordsFor } from '../files/mount-program.ts';
-import { attempt, mountAt, removePlace } from '../files/node-host.ts';
+import { type DriverAnswer, type DriverFailure, failed, type NodeDriver, type NodePublishVolumeResponse, type NodePublishVolumeRequest } from '../contract.ts';
+import { type HostWithPrograms, mountByProgram, exitMessage } from '../mount/mount-program.ts';
+import { attempt, mountAt, removeMountPoint } from '../mount/node-host.ts';
 
 const fuseMs = 60_000;
 
 /** Exports of an NFS server: kubernetes.io/nfs. By the kernel's client, or by fuse-nfs where the kernel has none. */
 export function nfsNode(host: HostWithPrograms): NodeDriver {
   return {
-    facts: { name: 'kubernetes.io/nfs', stages: false, mountOptions: true, block: false, follows: false },
-    publish: (request) => attempt(() => publish(host, request)),
-    unpublish: ({ target }) =>
+    capabilities: { name: 'kubernetes.io/nfs', stages: false, mountOptions: true, block: false, requiresRemount: false },
+    nodePublishVolume: (request) => attempt(() => publish(host, request)),
+    nodeUnpublishVolume: ({ target }) =>
       attempt(async () => {
-        await removePlace(host, target);
+        await removeMountPoint(host, target);
         return { ok: true, value: undefined };
       }),
   };
 }
 
-async function publish(host: HostWithPrograms, { volume, target }: PublishToPodRequest): Promise<DriverAnswer<PublishedVolume>> {
+async function publish(host: HostWithPrograms, { volume, target }: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>> {
   const { server = '', path = '' } = volume.source.nfs ?? {};
   const wrong = [server, path].find((each) => each.startsWith('-'));
   if (wrong !== undefined) return failed('InvalidArgument', `${JSON.stringify(wrong)} is no part of an NFS export`);
@@ -57,8 +57,8 @@ async function mountByFuse(host: HostWithPrograms, { url, target, readOnly }: Fu
   await host.files.makeDirectory(target, 0o750);
   const end = await host.programs.run('fuse-nfs', ['-n', url, '-m', target, ...(readOnly ? ['-o', 'ro'] : [])], { timeoutMs: fuseMs });
   if (end.type === 'exited' && end.code === 0 && (await mountAt(host, target)) !== undefined) return undefined;
-  await removePlace(host, target).catch(() => undefined);
+  await removeMountPoint(host, target).catch(() => undefined);
   const install = end.type === 'failed' ? ' (install fuse-nfs, or a kernel with NFS and the package nfs-common)' : '';
   const output = end.type === 'exited' ? `: ${end.output.trim()}` : '';
-  return failed('Internal', `mount failed: ${noClient.message}, and fuse-nfs did not help: ${wordsFor(end)}${output}${install}`);
+  return failed('Internal', `mount failed: ${noClient.message}, and fuse-nfs did not help: ${exitMessage(end)}${output}${install}`);
 }

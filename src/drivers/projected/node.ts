@@ -1,8 +1,8 @@
 import type { ConfigMap, Pod, Secret, ServiceAccountTokenProjection, VolumeProjection } from '../../api/generated/types.ts';
-import { type DriverAnswer, failed, type NodeDriver, type PublishToPodRequest } from '../contract.ts';
+import { type DriverAnswer, failed, type NodeDriver, type NodePublishVolumeRequest } from '../contract.ts';
 import { aggregate, type DownwardApiOptions, downwardApiPayload } from '../downward-api/node.ts';
-import { type FilesNow, filesDriver } from '../files/files-driver.ts';
-import { configMapPayload, type Payload, type ProjectedFile, secretPayload } from '../files/payload.ts';
+import { type CurrentPayload, apiFilesDriver } from '../api-files/api-files-driver.ts';
+import { configMapPayload, type Payload, type FileProjection, secretPayload } from '../api-files/payload.ts';
 
 export interface ProjectedOptions extends DownwardApiOptions {
   readonly configMap: (key: string) => ConfigMap | undefined;
@@ -20,12 +20,12 @@ export interface IssuedToken {
 /** ConfigMaps, Secrets, the pod's own fields and tokens of its service account in one directory: kubernetes.io/projected. */
 export function projectedNode(options: ProjectedOptions): NodeDriver {
   const tokens = new Tokens(options);
-  return filesDriver({ name: 'kubernetes.io/projected', in: 'memory', payload: (request) => collect(request, options, tokens) }, options);
+  return apiFilesDriver({ name: 'kubernetes.io/projected', medium: 'memory', payload: (request) => collect(request, options, tokens) }, options);
 }
 
-async function collect(request: PublishToPodRequest, options: ProjectedOptions, tokens: Tokens): Promise<DriverAnswer<FilesNow>> {
+async function collect(request: NodePublishVolumeRequest, options: ProjectedOptions, tokens: Tokens): Promise<DriverAnswer<CurrentPayload>> {
   const { sources, defaultMode = 0o644 } = request.volume.source.projected ?? {};
-  const payload = new Map<string, ProjectedFile>();
+  const payload = new Map<string, FileProjection>();
   const errors: string[] = [];
   let again: number | undefined;
   for (const source of sources ?? []) {
@@ -34,14 +34,14 @@ async function collect(request: PublishToPodRequest, options: ProjectedOptions, 
     if (!made.ok) errors.push(made.message);
     else {
       for (const [path, file] of made.value.payload) payload.set(path, file);
-      again = Math.min(again ?? Number.POSITIVE_INFINITY, made.value.again ?? Number.POSITIVE_INFINITY);
+      again = Math.min(again ?? Number.POSITIVE_INFINITY, made.value.republishAt ?? Number.POSITIVE_INFINITY);
     }
   }
   if (errors.length > 0) return failed('NotFound', aggregate(errors));
   return { ok: true, value: { payload, ...(again === undefined || again === Number.POSITIVE_INFINITY ? {} : { again }) } };
 }
 
-function plainPart(source: VolumeProjection, pod: Pod, options: ProjectedOptions & { readonly defaultMode: number }): DriverAnswer<FilesNow> {
+function plainPart(source: VolumeProjection, pod: Pod, options: ProjectedOptions & { readonly defaultMode: number }): DriverAnswer<CurrentPayload> {
   const made = plainPayload(source, pod, options);
   return made.ok ? { ok: true, value: { payload: made.value } } : made;
 }
@@ -74,7 +74,7 @@ class Tokens {
     this.#options = options;
   }
 
-  async file({ pod, target }: PublishToPodRequest, wanted: ServiceAccountTokenProjection, defaultMode: number): Promise<DriverAnswer<FilesNow>> {
+  async file({ pod, target }: NodePublishVolumeRequest, wanted: ServiceAccountTokenProjection, defaultMode: number): Promise<DriverAnswer<CurrentPayload>> {
     const now = this.#options.clock.now();
     const key = `${target}/${wanted.path}`;
     let held = this.#held.get(key);
@@ -87,8 +87,8 @@ class Tokens {
     const user = onlyUser(pod);
     const isOwned = user !== undefined || pod.spec.securityContext?.fsGroup !== undefined;
     const bytes = new TextEncoder().encode(held.token);
-    const file: ProjectedFile = { bytes, mode: isOwned ? 0o600 : defaultMode, ...(user === undefined ? {} : { uid: user }) };
-    return { ok: true, value: { payload: new Map([[wanted.path, file]]), again: held.renewAt } };
+    const file: FileProjection = { bytes, mode: isOwned ? 0o600 : defaultMode, ...(user === undefined ? {} : { uid: user }) };
+    return { ok: true, value: { payload: new Map([[wanted.path, file]]), republishAt: held.renewAt } };
   }
 
   #hold(key: string, token: IssuedToken & { readonly renewAt: number }): void {

@@ -1,8 +1,8 @@
 import type { Secret } from '../../api/generated/types.ts';
 import type { NodeDriver } from '../contract.ts';
 import type { EmptyDirOptions } from '../empty-dir/node.ts';
-import { filesDriver } from '../files/files-driver.ts';
-import { secretPayload } from '../files/payload.ts';
+import { apiFilesDriver } from '../api-files/api-files-driver.ts';
+import { secretPayload } from '../api-files/payload.ts';
 
 export interface SecretOptions extends EmptyDirOptions {
   /** 'namespace/name' */
@@ -11,10 +11,10 @@ export interface SecretOptions extends EmptyDirOptions {
 
 /** The keys of a Secret as files, in memory: kubernetes.io/secret. */
 export function secretNode(options: SecretOptions): NodeDriver {
-  return filesDriver(
+  return apiFilesDriver(
     {
       name: 'kubernetes.io/secret',
-      in: 'memory',
+      medium: 'memory',
       payload: ({ volume: { source }, pod }) => {
         const { secretName = '', items = [], defaultMode = 0o644, optional = false } = source.secret ?? {};
         const made = secretPayload(secretName, options.secret(`${pod.metadata.namespace ?? ''}/${secretName}`), { items, defaultMode, optional });

@@ -1,15 +1,15 @@
 /** Whether a node takes a pod that it was given, by the checks and in the words of kubelets. */
 import type { ContainerPort, Node, Pod } from '../../api/generated/types.ts';
-import { podRequests } from '../../api/kinds/workloads/qos.ts';
-import { addAmounts, amountsOf, type ResourceAmounts } from '../../api/kinds/workloads/resource-amounts.ts';
+import { podRequests } from '../../api/kinds/pod/qos.ts';
+import { addAmounts, amountsOf, type ResourceAmounts } from '../../api/kinds/pod/resource-amounts.ts';
 import { quantityMilliValue, quantityValue } from '../../api/quantity.ts';
 import { isExtendedResource } from '../../api/validation/resources.ts';
-import { toleratesTaint } from '../../domain/taints.ts';
-import { matchesNode, nodeTermsOf } from '../../domain/volumes/topology.ts';
+import { toleratesTaint } from '../../api/taints.ts';
+import { matchesNode, nodeTermsOf } from '../../storage/volumes/topology.ts';
 import type { Host } from '../host.ts';
 import type { Failure } from './status/pod-status.ts';
 
-export interface AdmissionSight {
+export interface AdmissionSnapshot {
   readonly pod: Pod;
   readonly host: Host;
   /** Undefined: somebody deleted it. */
@@ -19,11 +19,11 @@ export interface AdmissionSight {
 }
 
 /** Undefined: the pod is welcome. */
-export function rejection(sight: AdmissionSight): Failure | undefined {
-  return wrongSystem(sight) ?? shortage(sight) ?? misplaced(sight) ?? takenPort(sight) ?? untolerated(sight);
+export function rejection(sight: AdmissionSnapshot): Failure | undefined {
+  return wrongSystem(sight) ?? shortage(sight) ?? affinityMismatch(sight) ?? takenPort(sight) ?? untolerated(sight);
 }
 
-function wrongSystem({ pod, host }: AdmissionSight): Failure | undefined {
+function wrongSystem({ pod, host }: AdmissionSnapshot): Failure | undefined {
   const os = host.system.operatingSystem;
   const label = pod.metadata.labels?.['kubernetes.io/os'];
   if (label !== undefined && label !== os) {
@@ -36,7 +36,7 @@ function wrongSystem({ pod, host }: AdmissionSight): Failure | undefined {
 }
 
 /** What the node has too little of. */
-export function shortage({ pod, host, node, others }: AdmissionSight): Failure | undefined {
+export function shortage({ pod, host, node, others }: AdmissionSnapshot): Failure | undefined {
   const capacity = amountsOf(node?.status.allocatable ?? host.capacity);
   const room = countOf(capacity, 'pods');
   if (BigInt(others.length) + 1n > room) return outOf('pods', { requested: 1n, used: BigInt(others.length), capacity: room });
@@ -72,7 +72,7 @@ function outOf(name: string, { requested, used, capacity }: { readonly requested
 
 const predicate = (name: string, why: string): Failure => ({ reason: name, message: `Predicate ${name} failed: ${why}` });
 
-function misplaced({ pod, host, node }: AdmissionSight): Failure | undefined {
+function affinityMismatch({ pod, host, node }: AdmissionSnapshot): Failure | undefined {
   const labels = node?.metadata.labels ?? host.labels;
   const required = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const selected = Object.entries(pod.spec.nodeSelector ?? {}).every(([key, value]) => labels[key] === value);
@@ -80,7 +80,7 @@ function misplaced({ pod, host, node }: AdmissionSight): Failure | undefined {
   return isWelcome ? undefined : predicate('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
 }
 
-function takenPort({ pod, others }: AdmissionSight): Failure | undefined {
+function takenPort({ pod, others }: AdmissionSnapshot): Failure | undefined {
   const wanted = hostPorts(pod);
   if (wanted.length === 0) return undefined;
   const isTaken = others.some((other) => hostPorts(other).some((port) => wanted.some((each) => collide(port, each))));
@@ -98,7 +98,7 @@ function collide(a: ContainerPort, b: ContainerPort): boolean {
   return a.hostPort === b.hostPort && a.protocol === b.protocol && (left === right || everywhere(left) || everywhere(right));
 }
 
-function untolerated({ pod, node }: AdmissionSight): Failure | undefined {
+function untolerated({ pod, node }: AdmissionSnapshot): Failure | undefined {
   const taints = (node?.spec.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
   const isTolerated = taints.every((taint) => (pod.spec.tolerations ?? []).some((toleration) => toleratesTaint(toleration, taint)));
   return isTolerated ? undefined : predicate('TaintToleration', "node(s) had taints that the pod didn't tolerate");

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { SmallNode } from '../../../test/node/small-node.ts';
 import { ModelNode } from '../../../test/sandbox/model-node.ts';
 import type { Container, ContainerStatus, EphemeralContainer, Pod, PodSpec, ResourceRequirements } from '../../api/generated/types.ts';
-import { Holdings } from '../holdings.ts';
-import { roomLeft } from '../sight/needs.ts';
-import { allocated } from './allocated.ts';
+import { NodeAllocations } from '../allocations.ts';
+import { freedCapacity } from '../cache/indexes.ts';
+import { withAllocatedResources } from './allocated-resources.ts';
 import { allocate } from './resize.ts';
 
 const start = Date.UTC(2026, 0, 1);
@@ -117,19 +117,19 @@ describe('a pod that is resized', () => {
     });
     const sight = hollow().sight();
     if (sight === undefined) throw new Error('the pod is gone');
-    const holdings = new Holdings();
+    const holdings = new NodeAllocations();
     const [first, second] = [asking('first'), asking('second')];
     const given = (pod: Pod, other: Pod) => {
-      const others = () => [holdings.isGiven('node-1', other.metadata) ? other : allocated(other)];
+      const others = () => [holdings.isResized('node-1', other.metadata) ? other : withAllocatedResources(other)];
       const { isGiven } = allocate({ ...sight, pod, host: { ...sight.host, capacity: { cpu: '250m', memory: '1Gi', pods: '10' } }, others });
-      if (isGiven) holdings.give('node-1', pod.metadata);
+      if (isGiven) holdings.setResized('node-1', pod.metadata);
       return isGiven;
     };
     expect([given(first, second), given(second, first)]).toEqual([true, false]);
     // Now that it is known that the one gets nothing, the other is woken: what it asks for may be there.
     const undecided = { ...first, status: { ...first.status, conditions: [] } };
-    expect(roomLeft({ before: undecided, after: first })).toEqual(['room node-1']);
-    expect(roomLeft({ before: first, after: first })).toEqual([]);
+    expect(freedCapacity({ before: undecided, after: first })).toEqual(['room node-1']);
+    expect(freedCapacity({ before: first, after: first })).toEqual([]);
   });
 
   test('as a whole is counted with what running it costs, and settles', () => {

@@ -1,8 +1,8 @@
 /** What a pod has been given, when it asks for something else than before: in the words of kubelets. */
 import type { Container, Pod, PodSpec, ResourceRequirements } from '../../api/generated/types.ts';
-import { sameMeaning } from '../../api/kinds/workloads/same-meaning.ts';
-import { type AdmissionSight, shortage } from './admission.ts';
-import { isShort, statusesOf, whatItHad } from './allocated.ts';
+import { sameMeaning } from '../../api/validation/semantic-equality.ts';
+import { type AdmissionSnapshot, shortage } from './admission.ts';
+import { isResizePending, statusesOf, specBeforeResize } from './allocated-resources.ts';
 import type { Failure } from './status/pod-status.ts';
 
 export interface Allocation {
@@ -28,9 +28,9 @@ export interface Resized {
  * What the status says of running containers is what they have; the spec, what they are to have. If the node has room for the difference they get it at
  * once; if not, they keep what they have, and are looked at again whenever a pod of the node changes.
  */
-export function allocate(sight: Omit<AdmissionSight, 'others'> & { readonly others: () => readonly Pod[] }): Allocation {
+export function allocate(sight: Omit<AdmissionSnapshot, 'others'> & { readonly others: () => readonly Pod[] }): Allocation {
   const { pod } = sight;
-  const had = whatItHad(pod);
+  const had = specBeforeResize(pod);
   if (had === undefined) return { pod, changed: [], isGiven: false, events: [] };
   const lacking = shortage({ ...sight, others: sight.others() });
   if (lacking !== undefined) {
@@ -40,7 +40,7 @@ export function allocate(sight: Omit<AdmissionSight, 'others'> & { readonly othe
       changed: [],
       isGiven: false,
       pending,
-      events: isShort(pod) ? [] : [{ type: 'Warning', ...pendingMessage(pod, lacking) }],
+      events: isResizePending(pod) ? [] : [{ type: 'Warning', ...pendingMessage(pod, lacking) }],
     };
   }
   const changed = changedContainers(pod, had);

@@ -1,16 +1,16 @@
 import type { CSINode, Node } from '../../api/generated/types.ts';
 
 /** What an agent does about its node. */
-export type Action =
+export type NodeAction =
   | { readonly do: 'create-node' | 'update-node'; readonly object: Node }
   /** From now on the node is others' to change: what they delete stays away. */
   | { readonly do: 'registered' }
   | { readonly do: 'create-csi-node' | 'update-csi-node' | 'delete-csi-node'; readonly object: CSINode }
   /** Its status; with it, which volumes it uses or will use. */
   | { readonly do: 'report'; readonly object: Node }
-  | Tell;
+  | RecordNodeEvent;
 
-export interface Tell {
+export interface RecordNodeEvent {
   readonly do: 'tell';
   readonly about: Node;
   readonly reason: string;
@@ -19,9 +19,9 @@ export interface Tell {
   readonly remember?: { readonly unschedulable: boolean };
 }
 
-export interface Decision {
+export interface NodeDecision {
   /** Any prefix may be all that happens. */
-  readonly actions: readonly Action[];
+  readonly actions: readonly NodeAction[];
   readonly reasons: readonly { readonly code: string; readonly text: string }[];
   /** When to decide again although nothing changed; milliseconds since 1970. */
   readonly again?: number;

@@ -1,16 +1,16 @@
 import type { CSINode, Node } from '../../api/generated/types.ts';
-import { csiNodeKind } from '../../api/kinds/csi-node.ts';
-import { nodeKind } from '../../api/kinds/node.ts';
-import type { Cache } from '../../machinery/cache.ts';
-import type { Client } from '../../machinery/client.ts';
-import type { Informers } from '../../machinery/informers.ts';
-import { type Controller, type Outcome, outcomeOf, type Source, source } from '../../machinery/loop.ts';
-import type { Recorder } from '../../machinery/recorder.ts';
+import { csiNodeKind } from '../../api/kinds/storage/csi-node.ts';
+import { nodeKind } from '../../api/kinds/core/node.ts';
+import type { Cache } from '../../client/informers/cache.ts';
+import type { Client } from '../../client/client.ts';
+import type { Informers } from '../../client/informers/informers.ts';
+import { type Controller, type Outcome, outcomeOf, type Source, source } from '../../client/controller/loop.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { World } from '../../world/world.ts';
-import type { Holdings } from '../holdings.ts';
+import type { NodeAllocations } from '../allocations.ts';
 import type { Host } from '../host.ts';
-import type { Action, Tell } from './actions.ts';
-import { decideNode, type NodeSight } from './decide.ts';
+import type { NodeAction, RecordNodeEvent } from './actions.ts';
+import { decideNode, type NodeRegistrationSnapshot } from './decide.ts';
 import { driverIds } from './objects.ts';
 import { isNodeReady } from './status.ts';
 
@@ -19,13 +19,13 @@ export interface RegistrationOptions {
   /** Each node writes about itself under its own name. */
   readonly clientOf: (node: string) => Client;
   readonly informers: Informers;
-  readonly recorder: Recorder;
+  readonly recorder: EventRecorder;
   readonly world: Pick<World, 'clock' | 'random'>;
-  readonly holdings: Holdings;
+  readonly allocations: NodeAllocations;
   /** What pods of the node have mounted or wait for. */
   readonly volumesInUse: (node: string) => readonly string[];
   /** What else changes the answer to that. */
-  readonly wakes: readonly Source<string>[];
+  readonly sources: readonly Source<string>[];
   /** Called once for each node. */
   readonly onRegistered: (node: string) => void;
   readonly onReady: (node: string) => void;
@@ -34,26 +34,26 @@ export interface RegistrationOptions {
 }
 
 /** Registers nodes and keeps their statuses true. Keys are names of nodes. */
-export function registration(options: RegistrationOptions): Controller<string, NodeSight, Action> {
+export function registration(options: RegistrationOptions): Controller<string, NodeRegistrationSnapshot, NodeAction> {
   const { hosts, informers } = options;
-  const desk = new Desk(options);
+  const desk = new NodeStatusUpdater(options);
   const mine = ({ metadata: { name = '' } }: { readonly metadata: { readonly name?: string } }) => (hosts.has(name) ? [name] : []);
   return {
     name: 'node-registration',
     parallelism: 64,
     sources: [
       { subscribe: (_, add) => addAll(hosts.keys(), add) },
-      source(nodeKind, ({ before, after }) => mine(after ?? before ?? nobody)),
-      source(csiNodeKind, ({ before, after }) => mine(after ?? before ?? nobody)),
-      ...options.wakes,
+      source(nodeKind, ({ before, after }) => mine(after ?? before ?? noObject)),
+      source(csiNodeKind, ({ before, after }) => mine(after ?? before ?? noObject)),
+      ...options.sources,
     ],
-    snapshot: (name) => desk.look(name, { nodes: informers.cache(nodeKind), csiNodes: informers.cache(csiNodeKind) }),
+    snapshot: (name) => desk.snapshot(name, { nodes: informers.cache(nodeKind), csiNodes: informers.cache(csiNodeKind) }),
     decide: decideNode,
     perform: (action, name) => desk.perform(action, name),
   };
 }
 
-const nobody = { metadata: {} };
+const noObject = { metadata: {} };
 
 /** Nodes that exist nowhere yet have to be looked at as well. */
 function addAll(names: Iterable<string>, add: (name: string) => void): () => void {
@@ -62,31 +62,39 @@ function addAll(names: Iterable<string>, add: (name: string) => void): () => voi
 }
 
 /** What an agent remembers of itself while it runs. */
-interface Memory {
+interface UpdaterState {
   registered: boolean;
-  toldUnschedulable: boolean;
+  unschedulableRecorded: boolean;
   ready: boolean;
   /** Milliseconds since 1970. */
   reportDue: number;
 }
 
-class Desk {
+class NodeStatusUpdater {
   readonly #options: RegistrationOptions;
-  readonly #memories = new Map<string, Memory>();
+  readonly #memories = new Map<string, UpdaterState>();
 
   constructor(options: RegistrationOptions) {
     this.#options = options;
   }
 
-  look(name: string, caches: { readonly nodes: Cache<Node>; readonly csiNodes: Cache<CSINode> }): NodeSight | undefined {
+  snapshot(name: string, caches: { readonly nodes: Cache<Node>; readonly csiNodes: Cache<CSINode> }): NodeRegistrationSnapshot | undefined {
     const host = this.#options.hosts.get(name);
     if (host === undefined) return undefined;
-    const { registered, reportDue, toldUnschedulable } = this.#memory(name);
+    const { registered, reportDue, unschedulableRecorded: toldUnschedulable } = this.#memory(name);
     const volumesInUse = this.#options.volumesInUse(name);
-    return { host, node: caches.nodes.getKey(name), csiNode: caches.csiNodes.getKey(name), registered, reportDue, toldUnschedulable, volumesInUse };
+    return {
+      host,
+      node: caches.nodes.getKey(name),
+      csiNode: caches.csiNodes.getKey(name),
+      registered,
+      reportDue,
+      unschedulableRecorded: toldUnschedulable,
+      volumesInUse,
+    };
   }
 
-  async perform(action: Action, name: string): Promise<Outcome> {
+  async perform(action: NodeAction, name: string): Promise<Outcome> {
     const client = this.#options.clientOf(name);
     switch (action.do) {
       case 'create-node':
@@ -116,18 +124,18 @@ class Desk {
   }
 
   async #report(object: Node, client: Client): Promise<Outcome> {
-    const { holdings, volumesInUse } = this.#options;
+    const { allocations: holdings, volumesInUse } = this.#options;
     const { name = '' } = object.metadata;
     const reported = object.status.volumesInUse ?? [];
     // Since this was decided a pod may have mounted one that is not listed.
     if (volumesInUse(name).some((volume) => !reported.includes(volume))) return 'conflict';
     const known = this.#options.informers.cache(nodeKind).getKey(name)?.status.volumesInUse ?? [];
-    holdings.withdraw(
+    holdings.withdrawInUse(
       name,
       known.filter((volume) => !reported.includes(volume)),
     );
     const result = await client.patch(nodeKind, { name }, { type: 'merge', body: statusPatch(object) }, { subresource: 'status' });
-    if (result.ok || result.reason !== 'unreachable') holdings.settle(name, result.ok ? 'sent' : 'refused');
+    if (result.ok || result.reason !== 'unreachable') holdings.confirmReported(name, result.ok ? 'sent' : 'refused');
     if (result.ok) this.#reported(object);
     return outcomeOf(result);
   }
@@ -143,15 +151,15 @@ class Desk {
     this.#options.onReady(name);
   }
 
-  #tell({ about, reason, message, remember }: Tell, name: string): Outcome {
+  #tell({ about, reason, message, remember }: RecordNodeEvent, name: string): Outcome {
     this.#options.recorder.record(about, { type: 'Normal', reason, message }, name);
-    if (remember !== undefined) this.#memory(name).toldUnschedulable = remember.unschedulable;
+    if (remember !== undefined) this.#memory(name).unschedulableRecorded = remember.unschedulable;
     return 'done';
   }
 
-  #memory(name: string): Memory {
+  #memory(name: string): UpdaterState {
     let memory = this.#memories.get(name);
-    if (memory === undefined) this.#memories.set(name, (memory = { registered: false, toldUnschedulable: false, ready: false, reportDue: 0 }));
+    if (memory === undefined) this.#memories.set(name, (memory = { registered: false, unschedulableRecorded: false, ready: false, reportDue: 0 }));
     return memory;
   }
 }

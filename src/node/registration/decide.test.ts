@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CSINode, Node } from '../../api/generated/types.ts';
 import type { Host } from '../host.ts';
-import type { Action } from './actions.ts';
-import { decideNode, type NodeSight } from './decide.ts';
+import type { NodeAction } from './actions.ts';
+import { decideNode, type NodeRegistrationSnapshot } from './decide.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const host: Host = {
@@ -29,15 +29,15 @@ const host: Host = {
 
 /** A server and an agent in miniature. */
 class SmallServer {
-  sight: NodeSight;
+  sight: NodeRegistrationSnapshot;
   readonly told: string[] = [];
   #uids = 0;
 
-  constructor(sight: Partial<NodeSight> = {}) {
-    this.sight = { host, node: undefined, csiNode: undefined, registered: false, volumesInUse: [], reportDue: 0, toldUnschedulable: false, ...sight };
+  constructor(sight: Partial<NodeRegistrationSnapshot> = {}) {
+    this.sight = { host, node: undefined, csiNode: undefined, registered: false, volumesInUse: [], reportDue: 0, unschedulableRecorded: false, ...sight };
   }
 
-  perform(action: Action): void {
+  perform(action: NodeAction): void {
     const sight = this.sight;
     switch (action.do) {
       case 'create-node':
@@ -63,7 +63,7 @@ class SmallServer {
         return;
       case 'tell':
         this.told.push(action.reason);
-        if (action.remember !== undefined) this.sight = { ...sight, toldUnschedulable: action.remember.unschedulable };
+        if (action.remember !== undefined) this.sight = { ...sight, unschedulableRecorded: action.remember.unschedulable };
     }
   }
 
@@ -74,7 +74,7 @@ class SmallServer {
 
   /** The agent starts anew. */
   crash(): void {
-    this.sight = { ...this.sight, registered: false, reportDue: 0, toldUnschedulable: false };
+    this.sight = { ...this.sight, registered: false, reportDue: 0, unschedulableRecorded: false };
   }
 
   #stored<T extends Node | CSINode>(object: T): T {

@@ -1,10 +1,10 @@
 import type { CSINode, Node } from '../../api/generated/types.ts';
 import type { Host } from '../host.ts';
-import type { Action, Decision, Tell } from './actions.ts';
+import type { NodeAction, NodeDecision, RecordNodeEvent } from './actions.ts';
 import { currentCsiNode, isOwnedBy, newCsiNode, newNode, reregistered } from './objects.ts';
 import { isNodeReady, nodeStatus, saysTheSame } from './status.ts';
 
-export interface NodeSight {
+export interface NodeRegistrationSnapshot {
   readonly host: Host;
   readonly node: Node | undefined;
   readonly csiNode: CSINode | undefined;
@@ -15,7 +15,7 @@ export interface NodeSight {
   /** When its status is to be sent although nothing changed; milliseconds since 1970. */
   readonly reportDue: number;
   /** Whether pods were last told to stay away. */
-  readonly toldUnschedulable: boolean;
+  readonly unschedulableRecorded: boolean;
 }
 
 /**
@@ -23,7 +23,7 @@ export interface NodeSight {
  * changes them later, or deletes the node, is left alone, as by a kubelet.
  * Each object is written at most once in a pass: what follows from the write is decided when it is known.
  */
-export function decideNode(sight: NodeSight, now: number): Decision {
+export function decideNode(sight: NodeRegistrationSnapshot, now: number): NodeDecision {
   const { host, node, registered } = sight;
   if (node === undefined) {
     if (registered) return { actions: [], reasons: [{ code: 'NodeDeleted', text: 'somebody deleted the node: it comes back when its agent starts anew' }] };
@@ -33,13 +33,13 @@ export function decideNode(sight: NodeSight, now: number): Decision {
   if (next !== node) {
     return { actions: [{ do: 'update-node', object: next }], reasons: [{ code: 'NodeDiffers', text: 'the node was registered in another way before' }] };
   }
-  const start: Action[] = registered ? [] : [...greetings(node), { do: 'registered' }];
-  return keepUp({ ...sight, node }, { start, now });
+  const start: NodeAction[] = registered ? [] : [...startEvents(node), { do: 'registered' }];
+  return updateNode({ ...sight, node }, { start, now });
 }
 
 /** What a kubelet says when it starts. About its resources it speaks when the node is new. */
-function greetings(node: Node): Tell[] {
-  const says = (reason: string, message: string): Tell => ({ do: 'tell', about: node, reason, message });
+function startEvents(node: Node): RecordNodeEvent[] {
+  const says = (reason: string, message: string): RecordNodeEvent => ({ do: 'tell', about: node, reason, message });
   const starting = says('Starting', 'Starting kubelet.');
   if (isNodeReady(node.status)) return [starting];
   const becomes = (reason: string) => says(reason, statusIsNow(node, reason));
@@ -52,11 +52,11 @@ function greetings(node: Node): Tell[] {
 
 const statusIsNow = ({ metadata }: Node, event: string): string => `Node ${metadata.name ?? ''} status is now: ${event}`;
 
-type RegisteredSight = NodeSight & { readonly node: Node };
+type RegisteredSnapshot = NodeRegistrationSnapshot & { readonly node: Node };
 
-function keepUp(sight: RegisteredSight, { start, now }: { readonly start: readonly Action[]; readonly now: number }): Decision {
+function updateNode(sight: RegisteredSnapshot, { start, now }: { readonly start: readonly NodeAction[]; readonly now: number }): NodeDecision {
   const { csiNode, node, host } = sight;
-  const told = [...start, ...tellSchedulable(sight)];
+  const told = [...start, ...schedulableEvents(sight)];
   if (csiNode === undefined) {
     return { actions: [...told, { do: 'create-csi-node', object: newCsiNode(host, node) }], reasons: [{ code: 'CSINodeMissing', text: 'it has no CSINode' }] };
   }
@@ -65,23 +65,23 @@ function keepUp(sight: RegisteredSight, { start, now }: { readonly start: readon
     return { actions: [...told, { do: 'delete-csi-node', object: csiNode }], reasons };
   }
   const current = currentCsiNode(host, node, csiNode);
-  const updates: Action[] = current === csiNode ? [] : [{ do: 'update-csi-node', object: current }];
+  const updates: NodeAction[] = current === csiNode ? [] : [{ do: 'update-csi-node', object: current }];
   return report(sight, { start: [...told, ...updates], now });
 }
 
-function tellSchedulable({ node, toldUnschedulable }: RegisteredSight): Tell[] {
+function schedulableEvents({ node, unschedulableRecorded: toldUnschedulable }: RegisteredSnapshot): RecordNodeEvent[] {
   const unschedulable = node.spec.unschedulable ?? false;
   if (unschedulable === toldUnschedulable) return [];
   const reason = unschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable';
   return [{ do: 'tell', about: node, reason, message: statusIsNow(node, reason), remember: { unschedulable } }];
 }
 
-function report({ host, node, volumesInUse, reportDue }: RegisteredSight, { start, now }: { start: readonly Action[]; now: number }): Decision {
+function report({ host, node, volumesInUse, reportDue }: RegisteredSnapshot, { start, now }: { start: readonly NodeAction[]; now: number }): NodeDecision {
   const status = nodeStatus({ host, old: node.status, volumesInUse, ready: true }, now);
   if (now < reportDue && saysTheSame(status, node.status)) {
     return { actions: start, reasons: [{ code: 'UpToDate', text: 'the node says what there is to say' }], again: reportDue };
   }
-  const ready: Tell = { do: 'tell', about: node, reason: 'NodeReady', message: statusIsNow(node, 'NodeReady') };
+  const ready: RecordNodeEvent = { do: 'tell', about: node, reason: 'NodeReady', message: statusIsNow(node, 'NodeReady') };
   return {
     actions: [...start, { do: 'report', object: { ...node, status } }, ...(isNodeReady(node.status) ? [] : [ready])],
     reasons: [{ code: 'ReportDue', text: 'the node has something to say' }],

@@ -1,7 +1,7 @@
 /** What an agent writes about its node when it starts: the Node, and the CSINode that belongs to it. */
 import type { CSINode, Node, OwnerReference } from '../../api/generated/types.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
-import { migratedPlugins } from '../../domain/volumes/migration.ts';
+import { migratedPlugins } from '../../api/volumes/csi-migration.ts';
 import type { Host } from '../host.ts';
 import { nodeStatus } from './status.ts';
 

@@ -38,15 +38,15 @@ export function nodeStatus({ host, old, volumesInUse, ready }: NodeState, now: n
 /** What it can do with pods that run, by the names of Kubernetes' features, in alphabetical order. */
 const declaredFeatures = ['InPlacePodLevelResourcesVerticalScaling', 'InPlacePodVerticalScalingInitContainers'] as const;
 
-type Said = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>;
+type ConditionDraft = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>;
 
-const noPressure: readonly Said[] = [
+const noPressure: readonly ConditionDraft[] = [
   { type: 'MemoryPressure', status: 'False', reason: 'KubeletHasSufficientMemory', message: 'kubelet has sufficient memory available' },
   { type: 'DiskPressure', status: 'False', reason: 'KubeletHasNoDiskPressure', message: 'kubelet has no disk pressure' },
   { type: 'PIDPressure', status: 'False', reason: 'KubeletHasSufficientPID', message: 'kubelet has sufficient PID available' },
 ];
-const isReady: Said = { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' };
-const isNotReady: Said = { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message: 'CSINode is not yet initialized' };
+const isReady: ConditionDraft = { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' };
+const isNotReady: ConditionDraft = { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message: 'CSINode is not yet initialized' };
 
 /** Readiness comes last, as old clients expect it. Conditions that others set stay in their places. */
 function conditionsOf(old: readonly NodeCondition[], ready: boolean, now: number): NodeCondition[] {

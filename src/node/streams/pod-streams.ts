@@ -1,25 +1,25 @@
 /** What a node offers of its pods, from what a runtime has: logs, programs in containers, connections. */
 import { type Duplex, Readable } from 'node:stream';
 import type { ContainerStatus, Pod } from '../../api/generated/types.ts';
-import type { LogOptions, PageAnswer, PageRequest, PodStreams, Ports, Streamed } from '../../streams/contract.ts';
+import type { LogOptions, NodeProxyResponse, NodeProxyRequest, PodStreams, PortForwarder, StreamResult } from '../../streams/contract.ts';
 import type { AttachOptions, ContainerRun, ExecOptions, RuntimeFailure, Runtime, Session } from '../runtime.ts';
 import { readLog } from './logs.ts';
 
 /** What a node tells by the paths of kubelets; undefined: there is no such page. */
-interface Pages {
+interface PageSource {
   page(path: string, query: URLSearchParams): Promise<{ readonly contentType: string; readonly body: string } | undefined>;
 }
 
 export class RuntimeStreams implements PodStreams {
   readonly #runtime: Runtime;
-  readonly #pages: Pages;
+  readonly #pages: PageSource;
 
-  constructor(runtime: Runtime, pages: Pages) {
+  constructor(runtime: Runtime, pages: PageSource) {
     this.#runtime = runtime;
     this.#pages = pages;
   }
 
-  async page({ method, path, query }: PageRequest): Promise<PageAnswer> {
+  async proxy({ method, path, query }: NodeProxyRequest): Promise<NodeProxyResponse> {
     const found = method === 'GET' ? await this.#pages.page(path, new URLSearchParams(query)) : undefined;
     const { contentType, body } = found ?? {
       contentType: 'text/plain; charset=utf-8',
@@ -28,7 +28,7 @@ export class RuntimeStreams implements PodStreams {
     return { code: found !== undefined ? 200 : method === 'GET' ? 404 : 405, contentType, body: Readable.from([Buffer.from(body)]) };
   }
 
-  async logs(pod: Pod, container: string, options: LogOptions): Promise<Streamed<Readable>> {
+  async logs(pod: Pod, container: string, options: LogOptions): Promise<StreamResult<Readable>> {
     const found = this.#loggedRun(pod, container, options.previous);
     if (typeof found === 'string') return { ok: false, code: 400, message: found };
     const file = (await this.#runtime.logFiles(found.id)).at(-1);
@@ -38,14 +38,14 @@ export class RuntimeStreams implements PodStreams {
     return { ok: true, value: readLog({ file, hasEnded, onChange }, options) };
   }
 
-  async exec(pod: Pod, container: string, options: ExecOptions): Promise<Streamed<Session>> {
+  async exec(pod: Pod, container: string, options: ExecOptions): Promise<StreamResult<Session>> {
     const run = this.#latest(pod, container);
     if (run?.state.type !== 'running') return notRunning(container);
     const opened = await this.#runtime.exec(run.id, options);
     return opened.ok ? opened : failed(opened.error);
   }
 
-  async attach(pod: Pod, container: string, options: AttachOptions): Promise<Streamed<Session>> {
+  async attach(pod: Pod, container: string, options: AttachOptions): Promise<StreamResult<Session>> {
     const run = this.#latest(pod, container);
     if (run?.state.type !== 'running') return notThere(container, pod);
     const opened = await this.#runtime.attach(run.id, options);
@@ -54,8 +54,8 @@ export class RuntimeStreams implements PodStreams {
     return { ok: true, value: { ...opened.value, done: opened.value.done.then(() => 0) } };
   }
 
-  ports({ metadata: { uid = '' } }: Pod): Promise<Streamed<Ports>> {
-    const connect = async (port: number): Promise<Streamed<Duplex>> => {
+  portForward({ metadata: { uid = '' } }: Pod): Promise<StreamResult<PortForwarder>> {
+    const connect = async (port: number): Promise<StreamResult<Duplex>> => {
       const opened = await this.#runtime.connect(uid, port);
       return opened.ok ? opened : failed(opened.error);
     };
@@ -89,12 +89,12 @@ const waitingFor = (said: ContainerStatus | undefined): string =>
   said?.state.waiting?.reason === undefined ? ' - no logs yet' : `: ${said.state.waiting.reason}`;
 
 /** As a kubelet names it: of its pods, those that run. */
-const notThere = (container: string, { metadata: { name = '', namespace = '' } }: Pod): Streamed<never> => ({
+const notThere = (container: string, { metadata: { name = '', namespace = '' } }: Pod): StreamResult<never> => ({
   ok: false,
   code: 500,
   message: `container ${container} not found in pod ${name}_${namespace}`,
 });
 
-const notRunning = (container: string): Streamed<never> => ({ ok: false, code: 500, message: `container not found (${JSON.stringify(container)})` });
+const notRunning = (container: string): StreamResult<never> => ({ ok: false, code: 500, message: `container not found (${JSON.stringify(container)})` });
 
-const failed = ({ reason, message }: RuntimeFailure): Streamed<never> => ({ ok: false, code: reason === 'not-found' ? 404 : 500, message });
+const failed = ({ reason, message }: RuntimeFailure): StreamResult<never> => ({ ok: false, code: reason === 'not-found' ? 404 : 500, message });

@@ -1,5 +1,5 @@
 import type { Plugin } from '../framework.ts';
-import { balancedAllocation } from './balanced-allocation.ts';
+import { nodeResourcesBalancedAllocation } from './node-resources-balanced-allocation.ts';
 import { interPodAffinity } from './inter-pod-affinity.ts';
 import { nodeAffinity } from './node-affinity.ts';
 import { nodeName } from './node-name.ts';
@@ -7,7 +7,7 @@ import { nodePorts } from './node-ports.ts';
 import { nodeResourcesFit } from './node-resources-fit.ts';
 import { nodeUnschedulable } from './node-unschedulable.ts';
 import { taintToleration } from './taint-toleration.ts';
-import { topologySpread } from './topology-spread.ts';
+import { podTopologySpread } from './pod-topology-spread.ts';
 
 /** Kubernetes' default profile, in its order: of several plugins that object to a node, the first is the one that is told. */
 export const defaultPlugins = (volumes: readonly Plugin[]): readonly Plugin[] => [
@@ -18,7 +18,7 @@ export const defaultPlugins = (volumes: readonly Plugin[]): readonly Plugin[] =>
   nodePorts,
   nodeResourcesFit,
   ...volumes,
-  topologySpread(),
+  podTopologySpread(),
   interPodAffinity,
-  balancedAllocation,
+  nodeResourcesBalancedAllocation,
 ];

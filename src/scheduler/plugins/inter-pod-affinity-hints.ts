@@ -1,19 +1,19 @@
 /** When a pod is worth another look that others kept away, or were too far from. */
 import type { Node, Pod } from '../../api/generated/types.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
-import type { ClusterChange, ObjectChange, PodInfo } from '../framework.ts';
+import type { ClusterEvent, ObjectChange, PodInfo } from '../framework.ts';
 import { type AffinityTerm, readPod, termMatches } from '../pod-info.ts';
 
-export function affinityHelps(pod: PodInfo, change: ClusterChange): boolean {
-  if (change.resource === 'node') return helpsByNode(change);
-  return change.resource === 'pod' && helpsByPod(pod, change);
+export function interPodAffinityHint(pod: PodInfo, change: ClusterEvent): boolean {
+  if (change.resource === 'node') return nodeHint(change);
+  return change.resource === 'pod' && podHint(pod, change);
 }
 
 /** Namespaces are not looked up: a term with a selector for them counts as matching, and the pod is looked at once too often. */
 const mayMatch = (terms: readonly AffinityTerm[], other: PodInfo): boolean =>
   terms.length > 0 && terms.every((term) => term.namespaceSelector.type !== 'nothing' || termMatches(term, other, undefined));
 
-function helpsByPod(pod: PodInfo, { before, after }: ObjectChange<Pod>): boolean {
+function podHint(pod: PodInfo, { before, after }: ObjectChange<Pod>): boolean {
   if (after?.metadata.uid === pod.uid) return before !== undefined && !semanticallyEqual(before.metadata.labels, after.metadata.labels);
   if (before !== undefined && after !== undefined && semanticallyEqual(before.metadata.labels, after.metadata.labels)) return false;
   return (after !== undefined && arrives(pod, readPod(after))) || (before !== undefined && leaves(pod, readPod(before)));
@@ -30,4 +30,4 @@ function leaves(pod: PodInfo, other: PodInfo): boolean {
 }
 
 /** Those who are in the way may be on any node. One that moves to another place, or is gone, takes its pods with it. */
-const helpsByNode = ({ before, after }: ObjectChange<Node>): boolean => !semanticallyEqual(before?.metadata.labels, after?.metadata.labels);
+const nodeHint = ({ before, after }: ObjectChange<Node>): boolean => !semanticallyEqual(before?.metadata.labels, after?.metadata.labels);

@@ -110,7 +110,7 @@ describe('InterPodAffinity', () => {
 
 describe('preferences about other pods', () => {
   const scores = (seen: SmallCluster, asking: Pod) => {
-    const prepared = seen.prepare(asking);
+    const prepared = seen.preFilter(asking);
     return prepared === 'skip' || 'code' in prepared ? prepared : prepared.score?.(seen.cluster.nodes);
   };
   const byName = (seen: SmallCluster, asking: Pod) => {
@@ -139,7 +139,7 @@ describe('what may help a pod that others kept waiting', () => {
   const waiting = readPod(made('web', { app: 'web', affinity: near(term('db', zone)) }));
   const shy = readPod(made('shy', { app: 'shy', affinity: away(term('db', zone)) }));
   const helps = (who: typeof waiting, before: Pod | undefined, after: Pod | undefined) =>
-    interPodAffinity.wakes?.helps(who, { resource: 'pod', before, after });
+    interPodAffinity.queueingHints?.hint(who, { resource: 'pod', before, after });
   const db = made('db', { app: 'db', on: 'a1' });
   const other = made('db', { app: 'other', on: 'a1' });
 

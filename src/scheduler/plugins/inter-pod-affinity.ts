@@ -1,9 +1,9 @@
-import { type Labels, matchesLabels, selectsEverything } from '../../domain/label-selector.ts';
-import { type NodeInfo, type Plugin, type PodInfo, type Rejection, rejection, type Snapshot, type Stages } from '../framework.ts';
+import { type Labels, matchesLabels, selectsEverything } from '../../api/selectors/label-selector.ts';
+import { type NodeInfo, type Plugin, type PodInfo, type Rejection, rejection, type ClusterSnapshot, type CyclePlugin } from '../framework.ts';
 import { type AffinityTerm, type PodAffinities, termMatches } from '../pod-info.ts';
-import { affinityHelps } from './inter-pod-affinity-hints.ts';
-import { bestScore } from './normalise.ts';
-import { placeOf, TopologyCounts } from './topology-counts.ts';
+import { interPodAffinityHint } from './inter-pod-affinity-hints.ts';
+import { maxNodeScore } from './normalize-score.ts';
+import { topologyValueOf, TopologyCounts } from './topology-counts.ts';
 
 const name = 'InterPodAffinity';
 
@@ -11,7 +11,7 @@ const name = 'InterPodAffinity';
 export const interPodAffinity: Plugin = {
   name,
   weight: 2,
-  prepare: (pod, snapshot) => {
+  preFilter: (pod, snapshot) => {
     const { affinity } = pod;
     if (affinity === undefined && snapshot.nodesWithAffinity.size === 0) return 'skip';
     if (affinity?.problem !== undefined) {
@@ -24,54 +24,61 @@ export const interPodAffinity: Plugin = {
     }
     return new PodAffinity(pod, snapshot, countsFor(pod, snapshot));
   },
-  wakes: { on: ['node', 'pod'], helps: affinityHelps },
+  queueingHints: { events: ['node', 'pod'], hint: interPodAffinityHint },
 };
 
-interface Counts {
+interface AffinityCounts {
   /** Pods that match all required terms of the pod. */
-  readonly near: TopologyCounts;
+  readonly affinity: TopologyCounts;
   /** Pods that match a required anti-affinity term of the pod. */
-  readonly away: TopologyCounts;
+  readonly antiAffinity: TopologyCounts;
   /** Pods with a required anti-affinity term that the pod matches. */
-  readonly repelling: TopologyCounts;
+  readonly existingAntiAffinity: TopologyCounts;
 }
 
 const none: PodAffinities = { required: [], requiredAnti: [], preferred: [], preferredAnti: [], problem: undefined };
 
-function countsFor(pod: PodInfo, snapshot: Snapshot): Counts {
+function countsFor(pod: PodInfo, snapshot: ClusterSnapshot): AffinityCounts {
   const { required, requiredAnti } = pod.affinity ?? none;
-  const counts: Counts = { near: new TopologyCounts(), away: new TopologyCounts(), repelling: new TopologyCounts() };
+  const counts: AffinityCounts = { affinity: new TopologyCounts(), antiAffinity: new TopologyCounts(), existingAntiAffinity: new TopologyCounts() };
   const labels = labelsOfNamespace(snapshot, pod.namespace);
-  for (const node of snapshot.nodesWithAntiAffinity) for (const other of node.podsWithAntiAffinity) countRepelling(counts, { pod, labels }, { other, node });
+  for (const node of snapshot.nodesWithAntiAffinity)
+    for (const other of node.podsWithAntiAffinity) countExistingAntiAffinity(counts, { pod, labels }, { other, node });
   const [first] = required;
   if (first !== undefined) {
     for (const { other, node } of podsWithin(first, snapshot))
-      if (matchesAll(required, other, snapshot)) for (const { topologyKey } of required) counts.near.add(node, topologyKey, 1);
+      if (matchesAll(required, other, snapshot)) for (const { topologyKey } of required) counts.affinity.add(node, topologyKey, 1);
   }
   for (const term of requiredAnti)
-    for (const { other, node } of podsWithin(term, snapshot)) if (matchesLabels(term.selector, other.labels)) counts.away.add(node, term.topologyKey, 1);
+    for (const { other, node } of podsWithin(term, snapshot))
+      if (matchesLabels(term.selector, other.labels)) counts.antiAffinity.add(node, term.topologyKey, 1);
   return counts;
 }
 
-interface Incoming {
+interface IncomingPod {
   readonly pod: PodInfo;
   /** Of its namespace. */
   readonly labels: Labels | undefined;
 }
 
-interface Placed {
+interface PodOnNode {
   readonly other: PodInfo;
   readonly node: NodeInfo;
 }
 
-function countRepelling({ repelling }: Counts, { pod, labels }: Incoming, { other, node }: Placed, amount: 1 | -1 = 1): void {
+function countExistingAntiAffinity(
+  { existingAntiAffinity: repelling }: AffinityCounts,
+  { pod, labels }: IncomingPod,
+  { other, node }: PodOnNode,
+  amount: 1 | -1 = 1,
+): void {
   for (const term of other.affinity?.requiredAnti ?? []) if (termMatches(term, pod, labels)) repelling.add(node, term.topologyKey, amount);
 }
 
-const labelsOfNamespace = ({ views }: Snapshot, namespace: string): Labels | undefined => views.namespace.getKey(namespace)?.metadata.labels;
+const labelsOfNamespace = ({ views }: ClusterSnapshot, namespace: string): Labels | undefined => views.namespace.getKey(namespace)?.metadata.labels;
 
 /** The pods of all namespaces that a term is about. */
-function* podsWithin(term: AffinityTerm, snapshot: Snapshot): Generator<Placed> {
+function* podsWithin(term: AffinityTerm, snapshot: ClusterSnapshot): Generator<PodOnNode> {
   for (const namespace of namespacesOf(term, snapshot)) {
     for (const other of snapshot.podsIn(namespace)) {
       const node = snapshot.node(other.nodeName);
@@ -80,49 +87,49 @@ function* podsWithin(term: AffinityTerm, snapshot: Snapshot): Generator<Placed> 
   }
 }
 
-function namespacesOf({ namespaces, namespaceSelector }: AffinityTerm, snapshot: Snapshot): Iterable<string> {
+function namespacesOf({ namespaces, namespaceSelector }: AffinityTerm, snapshot: ClusterSnapshot): Iterable<string> {
   if (namespaceSelector.type === 'nothing') return namespaces;
   if (selectsEverything(namespaceSelector)) return snapshot.namespacesWithPods;
   return [...snapshot.namespacesWithPods].filter((each) => namespaces.has(each) || matchesLabels(namespaceSelector, labelsOfNamespace(snapshot, each)));
 }
 
-const matchesAll = (terms: readonly AffinityTerm[], pod: PodInfo, snapshot: Snapshot): boolean =>
+const matchesAll = (terms: readonly AffinityTerm[], pod: PodInfo, snapshot: ClusterSnapshot): boolean =>
   terms.length > 0 && terms.every((term) => termMatches(term, pod, labelsOfNamespace(snapshot, pod.namespace)));
 
-class PodAffinity implements Stages {
+class PodAffinity implements CyclePlugin {
   readonly #pod: PodInfo;
   readonly #terms: PodAffinities;
-  readonly #snapshot: Snapshot;
-  readonly #counts: Counts;
+  readonly #snapshot: ClusterSnapshot;
+  readonly #counts: AffinityCounts;
   readonly #isUnrestricted: boolean;
 
-  constructor(pod: PodInfo, snapshot: Snapshot, counts: Counts) {
+  constructor(pod: PodInfo, snapshot: ClusterSnapshot, counts: AffinityCounts) {
     this.#pod = pod;
     this.#terms = pod.affinity ?? none;
     this.#snapshot = snapshot;
     this.#counts = counts;
-    this.#isUnrestricted = counts.repelling.isEmpty && this.#terms.required.length === 0 && this.#terms.requiredAnti.length === 0;
+    this.#isUnrestricted = counts.existingAntiAffinity.isEmpty && this.#terms.required.length === 0 && this.#terms.requiredAnti.length === 0;
   }
 
   filter(node: NodeInfo): Rejection | undefined {
     // Pods that come in a what-if are no restriction either, if the pod and those that are there have none.
-    if (this.#isUnrestricted && this.#counts.repelling.isEmpty) return undefined;
+    if (this.#isUnrestricted && this.#counts.existingAntiAffinity.isEmpty) return undefined;
     if (!this.#isNear(node)) return this.#tooFar();
-    const hated = this.#terms.requiredAnti.find(({ topologyKey }) => this.#counts.away.at(topologyKey, placeOf(node, topologyKey) ?? '\0') > 0);
+    const hated = this.#terms.requiredAnti.find(({ topologyKey }) => this.#counts.antiAffinity.at(topologyKey, topologyValueOf(node, topologyKey) ?? '\0') > 0);
     if (hated !== undefined) return tooClose(hated);
-    const label = this.#counts.repelling.occupied(node);
+    const label = this.#counts.existingAntiAffinity.occupied(node);
     return label === undefined ? undefined : repelledBy(label);
   }
 
   #isNear(node: NodeInfo): boolean {
     let isFound = true;
     for (const { topologyKey } of this.#terms.required) {
-      const place = placeOf(node, topologyKey);
+      const place = topologyValueOf(node, topologyKey);
       if (place === undefined) return false;
-      if (this.#counts.near.at(topologyKey, place) <= 0) isFound = false;
+      if (this.#counts.affinity.at(topologyKey, place) <= 0) isFound = false;
     }
     // The first of many that want to be near each other has to go somewhere.
-    return isFound || (this.#counts.near.isEmpty && matchesAll(this.#terms.required, this.#pod, this.#snapshot));
+    return isFound || (this.#counts.affinity.isEmpty && matchesAll(this.#terms.required, this.#pod, this.#snapshot));
   }
 
   addPod(other: PodInfo, node: NodeInfo): void {
@@ -133,17 +140,17 @@ class PodAffinity implements Stages {
     this.#change({ other, node }, -1);
   }
 
-  #change({ other, node }: Placed, amount: 1 | -1): void {
+  #change({ other, node }: PodOnNode, amount: 1 | -1): void {
     const { required, requiredAnti } = this.#terms;
-    countRepelling(this.#counts, { pod: this.#pod, labels: labelsOfNamespace(this.#snapshot, this.#pod.namespace) }, { other, node }, amount);
-    if (matchesAll(required, other, this.#snapshot)) for (const { topologyKey } of required) this.#counts.near.add(node, topologyKey, amount);
+    countExistingAntiAffinity(this.#counts, { pod: this.#pod, labels: labelsOfNamespace(this.#snapshot, this.#pod.namespace) }, { other, node }, amount);
+    if (matchesAll(required, other, this.#snapshot)) for (const { topologyKey } of required) this.#counts.affinity.add(node, topologyKey, amount);
     const labels = labelsOfNamespace(this.#snapshot, other.namespace);
-    for (const term of requiredAnti) if (termMatches(term, other, labels)) this.#counts.away.add(node, term.topologyKey, amount);
+    for (const term of requiredAnti) if (termMatches(term, other, labels)) this.#counts.antiAffinity.add(node, term.topologyKey, amount);
   }
 
-  clone(): Stages {
-    const { near, away, repelling } = this.#counts;
-    return new PodAffinity(this.#pod, this.#snapshot, { near: near.copy(), away: away.copy(), repelling: repelling.copy() });
+  clone(): CyclePlugin {
+    const { affinity: near, antiAffinity: away, existingAntiAffinity: repelling } = this.#counts;
+    return new PodAffinity(this.#pod, this.#snapshot, { affinity: near.copy(), antiAffinity: away.copy(), existingAntiAffinity: repelling.copy() });
   }
 
   score(nodes: readonly NodeInfo[]): readonly number[] | undefined {
@@ -151,7 +158,7 @@ class PodAffinity implements Stages {
     if (sums.isEmpty) return undefined;
     const scores = nodes.map((node) => sums.sumAt(node));
     const [lowest, highest] = [Math.min(...scores), Math.max(...scores)];
-    return scores.map((score) => (highest > lowest ? Math.trunc(bestScore * ((score - lowest) / (highest - lowest))) : 0));
+    return scores.map((score) => (highest > lowest ? Math.trunc(maxNodeScore * ((score - lowest) / (highest - lowest))) : 0));
   }
 
   /** What the pod prefers of others, and they of it. A pod that requires others nearby also likes those that do not require it. */

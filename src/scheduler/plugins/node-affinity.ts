@@ -1,8 +1,8 @@
 import type { NodeSelectorTerm, Pod } from '../../api/generated/types.ts';
-import { matchesNode, type NodeTerms, nodeTermsOf } from '../../domain/volumes/topology.ts';
-import { type Detail, type NodeInfo, type Plugin, rejection, type Rejection, type Stages } from '../framework.ts';
-import { namedNodes, RequiredNodes, requiredTerms } from '../required-nodes.ts';
-import { normalised } from './normalise.ts';
+import { matchesNode, type NodeTerms, nodeTermsOf } from '../../storage/volumes/topology.ts';
+import { type RejectionDetail, type NodeInfo, type Plugin, rejection, type Rejection, type CyclePlugin } from '../framework.ts';
+import { namedNodes, RequiredNodeAffinity, requiredTerms } from '../required-node-affinity.ts';
+import { normalizeScore } from './normalize-score.ts';
 
 const name = 'NodeAffinity';
 
@@ -16,7 +16,7 @@ const contradiction = rejection('unresolvable', name, {
 export const nodeAffinity: Plugin = {
   name,
   weight: 2,
-  prepare: ({ pod }) => {
+  preFilter: ({ pod }) => {
     const terms = requiredTerms(pod);
     const preferred = preferencesOf(pod);
     const isRestricted = terms !== undefined || pod.spec.nodeSelector !== undefined;
@@ -25,11 +25,11 @@ export const nodeAffinity: Plugin = {
     if (nodes?.size === 0) return contradiction;
     return new Affinity(pod, { nodes, isRestricted, preferred });
   },
-  wakes: {
-    on: ['node'],
-    helps: ({ pod }, change) => {
+  queueingHints: {
+    events: ['node'],
+    hint: ({ pod }, change) => {
       if (change.resource !== 'node' || change.after === undefined) return false;
-      const required = new RequiredNodes(pod);
+      const required = new RequiredNodeAffinity(pod);
       return required.matchesObject(change.after) && (change.before === undefined || !required.matchesObject(change.before));
     },
   },
@@ -48,21 +48,21 @@ function preferencesOf({ spec }: Pod): readonly Preference[] {
   });
 }
 
-interface Wishes {
+interface AffinityTerms {
   readonly nodes: ReadonlySet<string> | undefined;
   readonly isRestricted: boolean;
   readonly preferred: readonly Preference[];
 }
 
-class Affinity implements Stages {
-  readonly nodes?: ReadonlySet<string>;
-  readonly #required: RequiredNodes | undefined;
+class Affinity implements CyclePlugin {
+  readonly nodeNames?: ReadonlySet<string>;
+  readonly #required: RequiredNodeAffinity | undefined;
   readonly #preferred: readonly Preference[];
   readonly #mismatch: Rejection;
 
-  constructor(pod: Pod, { nodes, isRestricted, preferred }: Wishes) {
-    if (nodes !== undefined) this.nodes = nodes;
-    this.#required = isRestricted ? new RequiredNodes(pod) : undefined;
+  constructor(pod: Pod, { nodes, isRestricted, preferred }: AffinityTerms) {
+    if (nodes !== undefined) this.nodeNames = nodes;
+    this.#required = isRestricted ? new RequiredNodeAffinity(pod) : undefined;
     this.#preferred = preferred;
     this.#mismatch = rejection('unresolvable', name, {
       text: "node(s) didn't match Pod's node affinity/selector",
@@ -78,11 +78,11 @@ class Affinity implements Stages {
   score(nodes: readonly NodeInfo[]): readonly number[] | undefined {
     if (this.#preferred.length === 0) return undefined;
     const sums = nodes.map((node) => this.#preferred.reduce((sum, { weight, terms }) => sum + (matchesNode(terms, node) ? weight : 0), 0));
-    return normalised(sums, { reverse: false });
+    return normalizeScore(sums, { reverse: false });
   }
 }
 
-function mismatch(pod: Pod, node: NodeInfo | undefined): Detail {
+function mismatch(pod: Pod, node: NodeInfo | undefined): RejectionDetail {
   const missing = Object.entries(pod.spec.nodeSelector ?? {}).filter(([key, value]) => node?.labels?.[key] !== value);
   const labels = missing.map(([key, value]) => `${key}=${value}`).join(', ');
   if (labels !== '') return { found: `lacks label ${labels}, which the pod selects`, wanted: `label ${labels}` };

@@ -5,7 +5,7 @@ const name = 'NodeName';
 /** A pod that names its node goes there. Such pods do not come through the queue; whoever asks what would be, may ask about one. */
 export const nodeName: Plugin = {
   name,
-  prepare: ({ pod }) => {
+  preFilter: ({ pod }) => {
     const wanted = pod.spec.nodeName ?? '';
     if (wanted === '') return 'skip';
     const elsewhere = rejection('unresolvable', name, {
@@ -15,5 +15,5 @@ export const nodeName: Plugin = {
     });
     return { filter: (node) => (node.name === wanted ? undefined : elsewhere) };
   },
-  wakes: { on: ['node'], helps: (_, change) => change.before === undefined },
+  queueingHints: { events: ['node'], hint: (_, change) => change.before === undefined },
 };

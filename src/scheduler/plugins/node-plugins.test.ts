@@ -107,9 +107,9 @@ describe('NodeAffinity', () => {
   });
 
   it('leaves only the nodes that every term names', () => {
-    expect(seen.stages(required(named('In', 'n2'))).nodes).toEqual(new Set(['n2']));
-    expect(seen.stages(required(named('In', 'n2'), named('In', 'n3'))).nodes).toEqual(new Set(['n2', 'n3']));
-    expect(seen.stages(required(named('In', 'n2'), label('disk', 'Exists'))).nodes).toBeUndefined();
+    expect(seen.stages(required(named('In', 'n2'))).nodeNames).toEqual(new Set(['n2']));
+    expect(seen.stages(required(named('In', 'n2'), named('In', 'n3'))).nodeNames).toEqual(new Set(['n2', 'n3']));
+    expect(seen.stages(required(named('In', 'n2'), label('disk', 'Exists'))).nodeNames).toBeUndefined();
     const twice = { matchFields: [...named('In', 'n1').matchFields, ...named('In', 'n2').matchFields] };
     expect(seen.verdicts(required(twice))).toBe('unresolvable: pod affinity terms conflict');
   });
@@ -156,8 +156,8 @@ describe('NodePorts', () => {
     const waiting = readPod(using('web', { containerPort: 1, hostPort: 80 }));
     const change = seen.delete('Pod', 'default/there');
     expect(seen.verdicts(waiting.pod)).toEqual({ n1: '' });
-    expect(nodePorts.wakes?.helps(waiting, change)).toBe(true);
-    expect(nodePorts.wakes?.helps(readPod(using('web', { containerPort: 1, hostPort: 81 })), change)).toBe(false);
+    expect(nodePorts.queueingHints?.hint(waiting, change)).toBe(true);
+    expect(nodePorts.queueingHints?.hint(readPod(using('web', { containerPort: 1, hostPort: 81 })), change)).toBe(false);
   });
 
   it('counts the ports of sidecars, not those of other init containers', () => {

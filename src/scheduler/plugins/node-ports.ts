@@ -6,7 +6,7 @@ const name = 'NodePorts';
 /** A port of a node is used by one pod. */
 export const nodePorts: Plugin = {
   name,
-  prepare: ({ hostPorts }) => {
+  preFilter: ({ hostPorts }) => {
     if (hostPorts.length === 0) return 'skip';
     const taken = (node: NodeInfo) => hostPorts.find((port) => !node.isPortFree(port));
     const rejected = rejection('unschedulable', name, {
@@ -19,9 +19,9 @@ export const nodePorts: Plugin = {
     });
     return { filter: (node) => (taken(node) === undefined ? undefined : rejected) };
   },
-  wakes: {
-    on: ['node', 'pod'],
-    helps: (pod, change) => {
+  queueingHints: {
+    events: ['node', 'pod'],
+    hint: (pod, change) => {
       if (change.resource === 'node') return change.before === undefined;
       if (change.resource !== 'pod' || change.after !== undefined || change.before === undefined) return false;
       return readHostPorts(change.before).some((freed) => pod.hostPorts.some((wanted) => clash(freed, wanted)));

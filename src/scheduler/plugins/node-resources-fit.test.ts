@@ -3,7 +3,7 @@ import { node, SmallCluster } from '../../../test/scheduler/small-cluster.ts';
 import { pod } from '../../../test/storage/objects.ts';
 import type { Container, Node, Pod } from '../../api/generated/types.ts';
 import { readPod } from '../pod-info.ts';
-import { balancedAllocation } from './balanced-allocation.ts';
+import { nodeResourcesBalancedAllocation } from './node-resources-balanced-allocation.ts';
 import { nodeResourcesFit } from './node-resources-fit.ts';
 
 const sized = (name: string, allocatable: Record<string, string>): Node => ({ ...node(name), status: { allocatable } as unknown as Node['status'] });
@@ -95,7 +95,7 @@ describe('NodeResourcesFit', () => {
 describe('scores by resources', () => {
   const empty = sized('empty', { cpu: '4', memory: '8Gi', pods: '10' });
   const half = sized('half', { cpu: '4', memory: '8Gi', pods: '10' });
-  const seen = new SmallCluster([nodeResourcesFit, balancedAllocation]);
+  const seen = new SmallCluster([nodeResourcesFit, nodeResourcesBalancedAllocation]);
   seen.set(empty, half, on('half', wanting('there', { cpu: '2', memory: '4Gi' })));
 
   it('LeastAllocated prefers what is emptier, and counts a little for pods that ask for nothing', () => {
@@ -107,14 +107,14 @@ describe('scores by resources', () => {
   it('BalancedAllocation prefers nodes that the pod makes more even, and has no opinion on pods that ask for nothing', () => {
     const leaning = sized('leaning', { cpu: '4', memory: '8Gi', pods: '10' });
     seen.set(leaning, on('leaning', wanting('lean', { memory: '4Gi' })));
-    expect(seen.stages(wanting('web', { cpu: '2' }), balancedAllocation).score?.(seen.cluster.nodes)).toEqual([62, 62, 87]);
-    expect(seen.verdicts(wanting('web', {}), balancedAllocation)).toBe('skip');
+    expect(seen.stages(wanting('web', { cpu: '2' }), nodeResourcesBalancedAllocation).score?.(seen.cluster.nodes)).toEqual([62, 62, 87]);
+    expect(seen.verdicts(wanting('web', {}), nodeResourcesBalancedAllocation)).toBe('skip');
   });
 });
 
 describe('what may help a pod that lacked resources', () => {
   const waiting = readPod(wanting('web', { cpu: '4' }));
-  const helps = (before: Node | undefined, after: Node | undefined) => nodeResourcesFit.wakes?.helps(waiting, { resource: 'node', before, after });
+  const helps = (before: Node | undefined, after: Node | undefined) => nodeResourcesFit.queueingHints?.hint(waiting, { resource: 'node', before, after });
   const large = sized('n1', { cpu: '4', memory: '1Gi', pods: '5' });
 
   it('a node on which it would fit, or which grew in what it needs', () => {
@@ -129,7 +129,7 @@ describe('what may help a pod that lacked resources', () => {
 
   it('a pod that goes, or shrinks in what it needs', () => {
     const other = (requests: Record<string, string>) => on('n1', wanting('other', requests));
-    const helpsPod = (before: Pod | undefined, after: Pod | undefined) => nodeResourcesFit.wakes?.helps(waiting, { resource: 'pod', before, after });
+    const helpsPod = (before: Pod | undefined, after: Pod | undefined) => nodeResourcesFit.queueingHints?.hint(waiting, { resource: 'pod', before, after });
     expect(helpsPod(other({ cpu: '1' }), undefined)).toBe(true);
     expect(helpsPod(undefined, other({ cpu: '1' }))).toBe(false);
     expect(helpsPod(other({ cpu: '2' }), other({ cpu: '1' }))).toBe(true);

@@ -1,7 +1,7 @@
 import type { Node, Pod } from '../../api/generated/types.ts';
 import { type Amounts, nodeAmounts, podAmounts } from '../amounts.ts';
-import { type NodeInfo, type PodInfo, type Plugin, type Reason, type Rejection, type Stages } from '../framework.ts';
-import { bestScore } from './normalise.ts';
+import { type NodeInfo, type PodInfo, type Plugin, type RejectionReason, type Rejection, type CyclePlugin } from '../framework.ts';
+import { maxNodeScore } from './normalize-score.ts';
 
 const name = 'NodeResourcesFit';
 
@@ -9,17 +9,17 @@ const name = 'NodeResourcesFit';
 export const nodeResourcesFit: Plugin = {
   name,
   weight: 1,
-  prepare: (pod) => new Fit(pod),
-  wakes: {
-    on: ['node', 'pod'],
-    helps: (pod, change) => {
-      if (change.resource === 'node') return change.after !== undefined && helpsByNode(pod, change.before, change.after);
-      return change.resource === 'pod' && helpsByPod(pod, change.before, change.after);
+  preFilter: (pod) => new Fit(pod),
+  queueingHints: {
+    events: ['node', 'pod'],
+    hint: (pod, change) => {
+      if (change.resource === 'node') return change.after !== undefined && nodeHint(pod, change.before, change.after);
+      return change.resource === 'pod' && podHint(pod, change.before, change.after);
     },
   },
 };
 
-function helpsByNode({ requests }: PodInfo, before: Node | undefined, after: Node): boolean {
+function nodeHint({ requests }: PodInfo, before: Node | undefined, after: Node): boolean {
   const now = nodeAmounts(after);
   if (shortages(requests, { allocatable: now, requested: nothing, pods: 0 }).length > 0) return false;
   if (before === undefined) return true;
@@ -28,7 +28,7 @@ function helpsByNode({ requests }: PodInfo, before: Node | undefined, after: Nod
   return resourcesOf(requests).some((resource) => amountOf(now, resource) > amountOf(then, resource));
 }
 
-function helpsByPod(pod: PodInfo, before: Pod | undefined, after: Pod | undefined): boolean {
+function podHint(pod: PodInfo, before: Pod | undefined, after: Pod | undefined): boolean {
   // One is gone: a pod of its node, or one that was nominated to it.
   if (after === undefined) return true;
   if (before === undefined) return false;
@@ -57,7 +57,7 @@ function amountOf(amounts: Readonly<Amounts>, resource: string): number {
   }
 }
 
-interface Room {
+interface NodeUsage {
   readonly allocatable: Readonly<Amounts>;
   readonly requested: Readonly<Amounts>;
   /** How many there are. */
@@ -71,7 +71,7 @@ interface Shortage {
   readonly capacity: number;
 }
 
-function shortages(requests: Readonly<Amounts>, { allocatable, requested, pods }: Room): readonly Shortage[] {
+function shortages(requests: Readonly<Amounts>, { allocatable, requested, pods }: NodeUsage): readonly Shortage[] {
   const short: Shortage[] = pods + 1 > allocatable.pods ? [{ resource: 'pods', asked: 1, used: pods, capacity: allocatable.pods }] : [];
   for (const resource of resourcesOf(requests)) {
     const [asked, used, capacity] = [amountOf(requests, resource), amountOf(requested, resource), amountOf(allocatable, resource)];
@@ -80,7 +80,7 @@ function shortages(requests: Readonly<Amounts>, { allocatable, requested, pods }
   return short;
 }
 
-class Fit implements Stages {
+class Fit implements CyclePlugin {
   readonly #pod: PodInfo;
   readonly #hasScalars: boolean;
 
@@ -126,9 +126,9 @@ class Fit implements Stages {
 }
 
 const leftOf = (capacity: number, requested: number): number =>
-  capacity === 0 || requested > capacity ? 0 : Math.trunc(((capacity - requested) * bestScore) / capacity);
+  capacity === 0 || requested > capacity ? 0 : Math.trunc(((capacity - requested) * maxNodeScore) / capacity);
 
-function reasonOf({ resource, asked, used, capacity }: Shortage): Reason {
+function reasonOf({ resource, asked, used, capacity }: Shortage): RejectionReason {
   if (resource === 'pods') {
     return {
       text: 'Too many pods',

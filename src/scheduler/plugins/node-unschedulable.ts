@@ -1,5 +1,5 @@
 import type { Pod, Taint } from '../../api/generated/types.ts';
-import { toleratesTaint } from '../../domain/taints.ts';
+import { toleratesTaint } from '../../api/taints.ts';
 import { type Plugin, rejection } from '../framework.ts';
 
 const name = 'NodeUnschedulable';
@@ -18,10 +18,10 @@ const toleratesCordon = ({ spec }: Pod): boolean => (spec.tolerations ?? []).som
 /** Cordoned nodes take no pods but those that do not mind. */
 export const nodeUnschedulable: Plugin = {
   name,
-  prepare: ({ pod }) => (toleratesCordon(pod) ? 'skip' : { filter: ({ node }) => (node.spec.unschedulable === true ? cordoned : undefined) }),
-  wakes: {
-    on: ['node', 'pod'],
-    helps: (pod, change) => {
+  preFilter: ({ pod }) => (toleratesCordon(pod) ? 'skip' : { filter: ({ node }) => (node.spec.unschedulable === true ? cordoned : undefined) }),
+  queueingHints: {
+    events: ['node', 'pod'],
+    hint: (pod, change) => {
       if (change.resource === 'node') {
         const { before, after } = change;
         return after !== undefined && after.spec.unschedulable !== true && (before === undefined || before.spec.unschedulable === true);

@@ -5,10 +5,10 @@ import { inZone, node, SmallCluster, zone } from '../../../test/scheduler/small-
 import { pod } from '../../../test/storage/objects.ts';
 import type { Node, Pod, PodAffinityTerm } from '../../api/generated/types.ts';
 import type { KubeObject } from '../../api/object.ts';
-import type { ClusterChange } from '../framework.ts';
+import type { ClusterEvent } from '../framework.ts';
 import type { LiveNodeInfo } from '../node-info.ts';
 import { readPod } from '../pod-info.ts';
-import { prepare } from '../pod-run.ts';
+import { runPreFilterPlugins } from '../pod-cycle.ts';
 import { defaultPlugins } from './index.ts';
 
 const few = <T>(arbitrary: fc.Arbitrary<T>) => fc.array(arbitrary, { maxLength: 1 });
@@ -75,7 +75,7 @@ const objects: fc.Arbitrary<readonly KubeObject[]> = fc.tuple(
   ...['p1', 'p2', 'p3'].map((name) => placed(name)),
 );
 /** What may happen next: a node comes, changes or goes; a pod comes, is relabelled or goes. */
-type Happening = (seen: SmallCluster) => ClusterChange | undefined;
+type Happening = (seen: SmallCluster) => ClusterEvent | undefined;
 const event: fc.Arbitrary<Happening> = fc.oneof(
   ...names.map((name) =>
     nodeOf(name).map(
@@ -110,15 +110,17 @@ describe('all plugins', () => {
         const seen = new SmallCluster(defaultPlugins([]));
         seen.set(...before);
         const pending = readPod(waiting);
-        const first = prepare(pending, seen.plugins, seen.cluster);
+        const first = runPreFilterPlugins(pending, seen.plugins, seen.cluster);
         if (first.type !== 'ready') return;
         const verdicts = seen.cluster.nodes.map((each) => first.run.filter(each));
         if (verdicts.includes(undefined)) return;
         const rejectors = new Set(verdicts.map((verdict) => verdict?.plugin));
         const change = happening(seen);
-        const again = prepare(pending, seen.plugins, seen.cluster);
+        const again = runPreFilterPlugins(pending, seen.plugins, seen.cluster);
         if (change === undefined || again.type !== 'ready' || !seen.cluster.nodes.some((each) => again.run.filter(each) === undefined)) return;
-        const wakers = seen.plugins.filter(({ name, wakes }) => rejectors.has(name) && wakes?.on.includes(change.resource) && wakes.helps(pending, change));
+        const wakers = seen.plugins.filter(
+          ({ name, queueingHints: wakes }) => rejectors.has(name) && wakes?.events.includes(change.resource) && wakes.hint(pending, change),
+        );
         expect(wakers.length, `rejected by ${[...rejectors].join()}, and none of them wakes it`).toBeGreaterThan(0);
       }),
       { numRuns: 3000 },
@@ -130,7 +132,7 @@ describe('all plugins', () => {
       fc.property(objects, podOf('waiting'), fc.constantFrom('p1', 'p2', 'p3'), placed('p4'), (given, waiting, leaver, comer) => {
         const seen = new SmallCluster(defaultPlugins([]));
         seen.set(...given);
-        const ready = prepare(readPod(waiting), seen.plugins, seen.cluster);
+        const ready = runPreFilterPlugins(readPod(waiting), seen.plugins, seen.cluster);
         if (ready.type !== 'ready') return;
         const [nodeName, leaves] = [comer.spec.nodeName ?? '', given.find(({ metadata }) => metadata.name === leaver) as Pod];
         const original = seen.cluster.node(nodeName);
@@ -153,7 +155,7 @@ describe('all plugins', () => {
 
         if (leaves.spec.nodeName === nodeName) seen.delete('Pod', `default/${leaver}`);
         seen.set(comer);
-        const now = prepare(readPod(waiting), seen.plugins, seen.cluster);
+        const now = runPreFilterPlugins(readPod(waiting), seen.plugins, seen.cluster);
         const actual = seen.cluster.node(nodeName);
         if (now.type !== 'ready' || actual === undefined) throw new Error('it was ready before');
         expect(guessed).toBe(now.run.filter(actual)?.plugin);
@@ -167,10 +169,13 @@ describe('all plugins', () => {
       fc.property(objects, podOf('waiting'), (given, waiting) => {
         const seen = new SmallCluster(defaultPlugins([]));
         seen.set(...given);
-        const [first, second] = [prepare(readPod(waiting), seen.plugins, seen.cluster), prepare(readPod(waiting), seen.plugins, seen.cluster)];
+        const [first, second] = [
+          runPreFilterPlugins(readPod(waiting), seen.plugins, seen.cluster),
+          runPreFilterPlugins(readPod(waiting), seen.plugins, seen.cluster),
+        ];
         if (first.type !== 'ready' || second.type !== 'ready') return;
         for (const each of seen.cluster.nodes) expect(JSON.stringify(first.run.filter(each))).toBe(JSON.stringify(second.run.filter(each)));
-        for (const { stages } of first.run.parts) {
+        for (const { cycle: stages } of first.run.plugins) {
           for (const score of Array.from(stages.score?.(seen.cluster.nodes) ?? [])) {
             expect(score).toBeGreaterThanOrEqual(0);
             expect(score).toBeLessThanOrEqual(100);

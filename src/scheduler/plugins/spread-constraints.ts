@@ -7,9 +7,9 @@ import {
   type Requirement,
   SelectorError,
   selectsEverything,
-} from '../../domain/label-selector.ts';
-import type { NodeInfo, ObjectChange, PodInfo, Snapshot } from '../framework.ts';
-import { RequiredNodes } from '../required-nodes.ts';
+} from '../../api/selectors/label-selector.ts';
+import type { NodeInfo, ObjectChange, PodInfo, ClusterSnapshot } from '../framework.ts';
+import { RequiredNodeAffinity } from '../required-node-affinity.ts';
 import { untolerated } from './taint-toleration.ts';
 
 /** A constraint of a pod, read once. */
@@ -82,7 +82,7 @@ export class ServiceIndex {
 }
 
 /** The pods that belong to the same services and the same set as this one are spread, unless somebody said how. */
-export function defaultConstraints(pod: PodInfo, services: ServiceIndex, { views }: Snapshot): readonly SpreadConstraint[] {
+export function defaultConstraints(pod: PodInfo, services: ServiceIndex, { views }: ClusterSnapshot): readonly SpreadConstraint[] {
   const requirements = Object.entries(services.labelsFor(pod)).map(([key, value]) => equals(key, value));
   const owner = pod.pod.metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (owner !== undefined && owner.apiVersion === 'apps/v1') {
@@ -106,12 +106,12 @@ function requirementsOf(selector: Parameters<typeof labelSelectorOf>[0]): readon
 
 /** Which nodes count for a constraint: those that the pod could go to, as far as the constraint cares. */
 export class Eligibility {
-  readonly #required: RequiredNodes;
+  readonly #required: RequiredNodeAffinity;
   readonly #pod: Pod;
 
   constructor(pod: Pod) {
     this.#pod = pod;
-    this.#required = new RequiredNodes(pod);
+    this.#required = new RequiredNodeAffinity(pod);
   }
 
   counts(node: NodeInfo, { honorsAffinity, honorsTaints }: SpreadConstraint): boolean {
@@ -124,5 +124,5 @@ export class Eligibility {
 export const isCounted = ({ selector }: SpreadConstraint, { pod, labels }: PodInfo): boolean =>
   !selectsEverything(selector) && pod.metadata.deletionTimestamp === undefined && matchesLabels(selector, labels);
 
-export const hasAllPlaces = (labels: Labels | undefined, constraints: readonly SpreadConstraint[]): boolean =>
+export const hasAllTopologyKeys = (labels: Labels | undefined, constraints: readonly SpreadConstraint[]): boolean =>
   constraints.every(({ topologyKey }) => labels !== undefined && Object.hasOwn(labels, topologyKey));

@@ -1,9 +1,9 @@
 import type { Node, Pod, Taint, Toleration } from '../../api/generated/types.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
-import { toleratesTaint } from '../../domain/taints.ts';
-import { type NodeInfo, type Plugin, rejection, type Rejection, type Stages } from '../framework.ts';
+import { toleratesTaint } from '../../api/taints.ts';
+import { type NodeInfo, type Plugin, rejection, type Rejection, type CyclePlugin } from '../framework.ts';
 import { repellingTaints } from '../node-info.ts';
-import { normalised } from './normalise.ts';
+import { normalizeScore } from './normalize-score.ts';
 
 const name = 'TaintToleration';
 
@@ -11,10 +11,10 @@ const name = 'TaintToleration';
 export const taintToleration: Plugin = {
   name,
   weight: 3,
-  prepare: ({ pod }) => new Tolerance(pod.spec.tolerations ?? []),
-  wakes: {
-    on: ['node', 'pod'],
-    helps: (pod, change) => {
+  preFilter: ({ pod }) => new Tolerance(pod.spec.tolerations ?? []),
+  queueingHints: {
+    events: ['node', 'pod'],
+    hint: (pod, change) => {
       if (change.resource === 'node') {
         const { before, after } = change;
         return after !== undefined && (before === undefined || repels(before, pod.pod)) && !repels(after, pod.pod);
@@ -34,7 +34,7 @@ export const untolerated = (taints: readonly Taint[], tolerations: readonly Tole
 
 const repels = (node: Node, { spec }: Pod): boolean => untolerated(repellingTaints(node), spec.tolerations ?? []) !== undefined;
 
-class Tolerance implements Stages {
+class Tolerance implements CyclePlugin {
   readonly #tolerations: readonly Toleration[];
   readonly #preferences: readonly Toleration[];
 
@@ -52,7 +52,7 @@ class Tolerance implements Stages {
   score(nodes: readonly NodeInfo[]): readonly number[] | undefined {
     if (nodes.every(({ avoidedTaints }) => avoidedTaints.length === 0)) return undefined;
     const counts = nodes.map(({ avoidedTaints }) => avoidedTaints.filter((taint) => untolerated([taint], this.#preferences) !== undefined).length);
-    return normalised(counts, { reverse: true });
+    return normalizeScore(counts, { reverse: true });
   }
 }
 

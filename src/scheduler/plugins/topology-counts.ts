@@ -6,7 +6,7 @@ export class TopologyCounts {
 
   /** Nodes without the label are in no such place. */
   add(node: NodeInfo, label: string, amount: number): void {
-    const value = placeOf(node, label);
+    const value = topologyValueOf(node, label);
     if (value === undefined) return;
     let counts = this.#byLabel.get(label);
     if (counts === undefined) this.#byLabel.set(label, (counts = new Map()));
@@ -23,7 +23,7 @@ export class TopologyCounts {
   sumAt(node: NodeInfo): number {
     let sum = 0;
     for (const [label, counts] of this.#byLabel) {
-      const value = placeOf(node, label);
+      const value = topologyValueOf(node, label);
       if (value !== undefined) sum += counts.get(value) ?? 0;
     }
     return sum;
@@ -32,7 +32,7 @@ export class TopologyCounts {
   /** The label by which the node is in a place with a count above zero. */
   occupied(node: NodeInfo): string | undefined {
     for (const [label, counts] of this.#byLabel) {
-      const value = placeOf(node, label);
+      const value = topologyValueOf(node, label);
       if (value !== undefined && (counts.get(value) ?? 0) > 0) return label;
     }
     return undefined;
@@ -49,6 +49,6 @@ export class TopologyCounts {
   }
 }
 
-export function placeOf({ labels }: Pick<NodeInfo, 'labels'>, label: string): string | undefined {
+export function topologyValueOf({ labels }: Pick<NodeInfo, 'labels'>, label: string): string | undefined {
   return labels !== undefined && Object.hasOwn(labels, label) ? labels[label] : undefined;
 }

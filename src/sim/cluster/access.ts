@@ -1,11 +1,11 @@
-import { controllerAccount, controllerNames } from '../../main/controller-roles.ts';
-import type { Authorizer } from '../../server/auth/authorizer.ts';
-import { anonymous, nodeOf } from '../../server/auth/user.ts';
+import { controllerAccount, controllerNames } from '../../cluster/access/controller-roles.ts';
+import type { Authorizer } from '../../apiserver/authorization/authorizer.ts';
+import { anonymous, nodeOf } from '../../apiserver/user.ts';
 
 const publicPaths: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/']);
 
 /** For tests that are not about roles: whoever has proven who they are may do everything, all others may ask for health and version. */
-export const authenticatedMayAll: Authorizer = {
+export const allowAuthenticated: Authorizer = {
   authorize: (user, attributes) => {
     const open = attributes.type === 'path' && attributes.verb === 'get' && publicPaths.has(attributes.path);
     return user.name !== anonymous.name || open ? { allowed: true } : { allowed: false, reason: '' };
@@ -15,10 +15,10 @@ export const authenticatedMayAll: Authorizer = {
 const accounts = new Set(controllerNames.map(controllerAccount));
 
 /** The same, but controllers and nodes may do nothing beyond their own roles; and nodes get what every cluster binds to their group. */
-export const othersMayAll: Authorizer = {
+export const allowOthers: Authorizer = {
   authorize: (user, attributes) => {
     const isBound = accounts.has(user.name) || nodeOf(user) !== undefined;
-    if (attributes.type !== 'resource' || !isBound || attributes.subresource === 'selfnodeserver') return authenticatedMayAll.authorize(user, attributes);
+    if (attributes.type !== 'resource' || !isBound || attributes.subresource === 'selfnodeserver') return allowAuthenticated.authorize(user, attributes);
     return { allowed: false, reason: '' };
   },
 };

@@ -1,9 +1,9 @@
 import type { Violation } from '../invariants/observer.ts';
-import { simulate, type SimulatedWorld } from '../world.ts';
-import { Gate, type Option } from './gate.ts';
+import { simulate, type SimulatedWorld } from '../world/world.ts';
+import { Gate, type GateOption } from '../fuzz/gate.ts';
 import { hashOf } from './normal-form.ts';
 import { SmallWorld } from './small-world.ts';
-import type { Story } from './stories.ts';
+import type { ExplorationCase } from './cases.ts';
 
 export interface ExploreOptions {
   /** So many programs may die in one history. */
@@ -28,10 +28,10 @@ export interface Coverage {
   readonly longest: number;
   /** Histories that were known of and not lived; 0: all there are have been. */
   readonly left: number;
-  readonly failure: Failure | undefined;
+  readonly failure: ExplorationFailure | undefined;
 }
 
-export interface Failure extends Violation {
+export interface ExplorationFailure extends Violation {
   readonly choices: readonly number[];
   readonly timeline: readonly string[];
 }
@@ -40,15 +40,15 @@ export interface Failure extends Violation {
  * All histories of a story that differ in the order of effects, or in where a program dies: depth first, each lived anew from the beginning, since
  * programs cannot be copied. A history ends where it comes to a state that was seen before: what can follow from it is already known, or noted.
  */
-export async function explore(story: Story, options: ExploreOptions): Promise<Coverage> {
+export async function explore(story: ExplorationCase, options: ExploreOptions): Promise<Coverage> {
   const { now = () => 0 } = options;
   const began = now();
   const seen = new Set<string>();
   const left: (readonly number[])[] = [[]];
   let [histories, endings, longest] = [0, 0, 0];
-  const tell = (failure?: Failure): Coverage => ({ story: story.name, states: seen.size, histories, endings, longest, left: left.length, failure });
+  const tell = (failure?: ExplorationFailure): Coverage => ({ story: story.name, states: seen.size, histories, endings, longest, left: left.length, failure });
   for (let prefix = left.pop(); prefix !== undefined; prefix = left.pop()) {
-    const lived = await live(story, { prefix, seen, crashes: options.crashes });
+    const lived = await runHistory(story, { prefix, seen, crashes: options.crashes });
     histories++;
     if (lived.isEnd) endings++;
     longest = Math.max(longest, lived.choices.length);
@@ -59,7 +59,7 @@ export async function explore(story: Story, options: ExploreOptions): Promise<Co
   return tell();
 }
 
-interface Life {
+interface ExploredHistory {
   readonly choices: readonly number[];
   /** Histories that would have gone another way, in states that nobody had seen. */
   readonly others: readonly (readonly number[])[];
@@ -68,7 +68,7 @@ interface Life {
   readonly timeline: readonly string[];
 }
 
-interface LifeOptions {
+interface HistoryOptions {
   readonly prefix: readonly number[];
   readonly seen: Set<string>;
   readonly crashes: number;
@@ -77,7 +77,7 @@ interface LifeOptions {
 /** So many effects in a row are no story any more. */
 const mostChoices = 400;
 
-async function live(story: Story, { prefix, seen, crashes }: LifeOptions): Promise<Life> {
+async function runHistory(story: ExplorationCase, { prefix, seen, crashes }: HistoryOptions): Promise<ExploredHistory> {
   const [choices, others]: [number[], number[][]] = [[], []];
   const found: { violation?: Violation | undefined; isEnd: boolean; world?: SmallWorld } = { isEnd: false };
   const run = async (world: SimulatedWorld): Promise<void> => {
@@ -101,7 +101,7 @@ async function live(story: Story, { prefix, seen, crashes }: LifeOptions): Promi
           for (let other = options.length - 1; other > 0; other--) others.push([...choices, other]);
         }
         const choice = prefix[number] ?? 0;
-        const option: Option | undefined = options[choice];
+        const option: GateOption | undefined = options[choice];
         if (option === undefined) throw new Error(`history ${choices.join(' ')} has no way ${choice}`);
         choices.push(choice);
         if (option.verdict !== 'go') crashesLeft--;

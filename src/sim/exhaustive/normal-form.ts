@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Facts } from '../invariants/facts.ts';
-import type { Held } from './gate.ts';
+import type { PendingEffect } from '../fuzz/gate.ts';
 
-export interface State {
+export interface ExplorationState {
   readonly facts: Facts;
-  readonly held: readonly Held[];
+  readonly held: readonly PendingEffect[];
   /** Of all objects, as they are now. */
   readonly revisions: ReadonlySet<number>;
   /** Whatever else matters. */
@@ -19,7 +19,7 @@ const time = /"\d{4}-\d\d-\d\dT[\d:.]+Z"/g;
  * The same text for states that differ in nothing but names that were drawn, times and revisions: what exists, what the backend has, and what
  * is under way. A write that is under way counts as another one if what it was made of has changed since.
  */
-export function hashOf({ facts, held, revisions, more }: State): string {
+export function hashOf({ facts, held, revisions, more }: ExplorationState): string {
   const maps: Readonly<Record<string, ReadonlyMap<string, unknown>>> = {
     volume: facts.volumes,
     claim: facts.claims,

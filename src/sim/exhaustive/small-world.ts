@@ -1,17 +1,17 @@
 import type { Facts } from '../invariants/facts.ts';
 import type { Violation } from '../invariants/observer.ts';
-import { type Action, describe } from '../workloads/actions.ts';
-import { Performer } from '../workloads/perform.ts';
-import type { SimulatedWorld } from '../world.ts';
-import type { Plan } from '../worlds/plan.ts';
-import { RunningWorld } from '../worlds/running.ts';
-import { settle } from '../worlds/settle.ts';
-import type { Gate, Option } from './gate.ts';
-import type { Story } from './stories.ts';
+import { type UserAction, describeAction } from '../fuzz/plan/user-actions.ts';
+import { UserActionPerformer } from '../fuzz/perform-user-action.ts';
+import type { SimulatedWorld } from '../world/world.ts';
+import type { FuzzPlan } from '../fuzz/plan/plan.ts';
+import { FuzzWorld } from '../fuzz/fuzz-world.ts';
+import { settle } from '../fuzz/settle.ts';
+import type { Gate, GateOption } from '../fuzz/gate.ts';
+import type { ExplorationCase } from './cases.ts';
 
 export interface SmallWorldOptions {
   readonly world: SimulatedWorld;
-  readonly story: Story;
+  readonly story: ExplorationCase;
   readonly gate: Gate;
   readonly onViolation: (violation: Violation) => void;
 }
@@ -21,14 +21,14 @@ const quietMs = 40_000;
 
 /** The cluster of random worlds, as small as can be, with a gate before every effect. */
 export class SmallWorld {
-  readonly #running: RunningWorld;
+  readonly #running: FuzzWorld;
   readonly #options: SmallWorldOptions;
 
   constructor(options: SmallWorldOptions) {
     const { story, world, gate, onViolation } = options;
-    const plan: Plan = { seed: 1, settings: story.settings, happenings: [], faults: [] };
+    const plan: FuzzPlan = { seed: 1, settings: story.settings, actions: [], faults: [] };
     this.#options = options;
-    this.#running = new RunningWorld(world, plan, { onViolation, gate });
+    this.#running = new FuzzWorld(world, plan, { onViolation, gate });
   }
 
   get facts(): Facts {
@@ -48,7 +48,7 @@ export class SmallWorld {
     return this.#running.timeline.lines;
   }
 
-  note({ held, verdict }: Option): void {
+  note({ held, verdict }: GateOption): void {
     if (verdict !== 'go') this.#running.timeline.add('fault', `${held.who} dies ${verdict === 'die-before' ? 'before' : 'behind'} ${held.what}`);
   }
 
@@ -63,15 +63,15 @@ export class SmallWorld {
     return await settle(this.#running, quietMs);
   }
 
-  async #perform(actions: readonly Action[]): Promise<void> {
+  async #perform(actions: readonly UserAction[]): Promise<void> {
     const { world, client, disks, machines } = this.#running;
-    const performer = new Performer({ world, client, disks, machines });
+    const performer = new UserActionPerformer({ world, client, disks, machines });
     for (const action of actions) await performer.perform(action);
   }
 
-  async #act(who: string, actions: readonly Action[]): Promise<void> {
+  async #act(who: string, actions: readonly UserAction[]): Promise<void> {
     for (const action of actions) {
-      const what = describe(action);
+      const what = describeAction(action);
       await this.#options.gate.pass({ who, what, mortal: false });
       this.#running.timeline.add(who, what);
       await this.#perform([action]);

@@ -1,4 +1,4 @@
-import type { FileFacts, HostFiles, MountEntry, MountRequest, Mounts, OpenPlace, TreeSize, Usage } from '../../world/mounts.ts';
+import type { FileStat, HostFiles, MountEntry, MountRequest, Mounts, OpenedPath, TreeSize, Usage } from '../../world/mounts.ts';
 import { type Directory, type Inode, newDirectory, partsOf, systemError } from './file-tree.ts';
 
 /** A call that a simulated host is about to carry out. */
@@ -140,8 +140,8 @@ export class SimulatedHost implements Mounts, HostFiles {
     return this.#call('list', path, () => [...this.#directory(path).entries.keys()].sort());
   }
 
-  look(path: string, how?: 'follow'): Promise<FileFacts | undefined> {
-    return this.#call('look', path, () => {
+  stat(path: string, how?: 'follow'): Promise<FileStat | undefined> {
+    return this.#call('stat', path, () => {
       const found = this.#tryFind(path, how === 'follow');
       return found === undefined ? undefined : factsOf(found.inode);
     });
@@ -246,7 +246,7 @@ export class SimulatedHost implements Mounts, HostFiles {
   async treeSize(path: string): Promise<TreeSize> {
     let [bytes, inodes] = [0, 1];
     for (const name of await this.list(path)) {
-      const facts = await this.look(`${path}/${name}`);
+      const facts = await this.stat(`${path}/${name}`);
       const inside = facts?.type === 'directory' ? await this.treeSize(`${path}/${name}`) : { bytes: facts?.size ?? 0, inodes: 1 };
       bytes += inside.bytes;
       inodes += inside.inodes;
@@ -254,7 +254,7 @@ export class SimulatedHost implements Mounts, HostFiles {
     return { bytes, inodes };
   }
 
-  openBelow(base: string, relative: string, mode: number): Promise<OpenPlace> {
+  openBelow(base: string, relative: string, mode: number): Promise<OpenedPath> {
     return this.#call('openBelow', base, () => {
       const root = this.#find(base).path;
       let found = this.#find(base);
@@ -264,7 +264,7 @@ export class SimulatedHost implements Mounts, HostFiles {
         if (found.path === root || found.path.startsWith(`${root}/`)) continue;
         throw systemError('EXDEV', `subpath ${JSON.stringify(relative)} not within volume path ${JSON.stringify(base)}`);
       }
-      return { path: found.path, facts: factsOf(found.inode), close: async () => undefined };
+      return { path: found.path, stat: factsOf(found.inode), close: async () => undefined };
     });
   }
 
@@ -354,7 +354,7 @@ function refuseIfReadOnly({ options }: Mounted, path: string): void {
   if (options.includes('ro')) throw systemError('EROFS', path);
 }
 
-function factsOf(inode: Inode): FileFacts {
+function factsOf(inode: Inode): FileStat {
   const { type, mode, uid, gid } = inode;
   return { type, mode, uid, gid, size: inode.type === 'file' ? inode.bytes.byteLength : 0 };
 }

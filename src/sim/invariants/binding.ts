@@ -43,7 +43,7 @@ export const boundOnce: Invariant = {
 const byController = 'pv.kubernetes.io/bound-by-controller';
 
 /** A claim may ask for a volume by its name, and gets it as it is: that is for people to know. */
-export const goingIsNotGiven: Invariant = {
+export const terminatingIsNotBound: Invariant = {
   name: 'a volume that is to go is given to nobody',
   check: (change, facts) => {
     if (change.type !== 'volume' || change.before?.spec.claimRef !== undefined || change.after?.metadata.deletionTimestamp === undefined) return undefined;

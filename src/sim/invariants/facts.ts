@@ -1,7 +1,7 @@
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, StatefulSet, StorageClass, VolumeAttachment } from '../../api/generated/types.ts';
 import type { VolumeIntent } from '../../api/kinds/mooring/volume-intent.ts';
 import type { KubeObject } from '../../api/object.ts';
-import type { DiskChange } from '../disks.ts';
+import type { DiskChange } from '../drivers/simulated-disk-driver.ts';
 
 /** What the invariants look at, by the prefix of its keys in the store. */
 export const watchedKinds = {
@@ -40,7 +40,7 @@ export type ObjectChange = {
 }[WatchedKind];
 
 /** What somebody may object to: a change in the store, one at the backend, or an answer of the server. */
-export type Change =
+export type ObservedChange =
   | ObjectChange
   | { readonly type: 'disk'; readonly change: DiskChange }
   | { readonly type: 'call'; readonly call: DriverCall }

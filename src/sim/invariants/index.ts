@@ -1,5 +1,5 @@
 import { mayBeMounted, mountedStays, onePod, oneWriter, runsWithDisk } from './attaching.ts';
-import { boundMutually, boundOnce, goingIsNotGiven, noMoreThanTheDisk, releasedAfterClaim } from './binding.ts';
+import { boundMutually, boundOnce, terminatingIsNotBound, noMoreThanTheDisk, releasedAfterClaim } from './binding.ts';
 import { type DisturbedUntil, type Invariant, neverDisturbed } from './invariant.ts';
 import { withinLimit } from './limit.ts';
 import { boundVolumeStays, claimInUseStays, deposedWriteNothing } from './protection.ts';
@@ -25,7 +25,7 @@ export const invariantsOf = ({
 }: InvariantOptions): readonly Invariant[] => [
   boundMutually,
   boundOnce,
-  goingIsNotGiven,
+  terminatingIsNotBound,
   releasedAfterClaim,
   noMoreThanTheDisk,
   oneWriter,

@@ -1,4 +1,4 @@
-import type { Change, Facts } from './facts.ts';
+import type { ObservedChange, Facts } from './facts.ts';
 
 /** Until when something keeps the controllers, or the scheduler, from hearing and doing: their own faults, or the server's. Long ago: nothing ever did. */
 export type DisturbedUntil = (who: 'controllers' | 'scheduler') => number;
@@ -13,5 +13,5 @@ export interface Invariant {
   /** In words, as the design says it. */
   readonly name: string;
   /** What is wrong, if the change made it so. */
-  check(change: Change, facts: Facts, now: number): string | undefined;
+  check(change: ObservedChange, facts: Facts, now: number): string | undefined;
 }

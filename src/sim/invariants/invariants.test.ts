@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { put } from '../../store/contract.ts';
 import { openMemoryStore } from '../../store/memory/memory-store.ts';
-import { leftUndone } from '../worlds/end-state.ts';
+import { leftUndone } from './end-state.ts';
 import { mountedStays, onePod } from './attaching.ts';
 import type { Invariant } from './invariant.ts';
 import { Observer, type Violation } from './observer.ts';
@@ -59,7 +59,7 @@ async function podWithDisk() {
   await seen.volume('Bound', bound('Delete'));
   await seen.claim('ReadWriteOnce');
   await seen.pod('p', running);
-  return { ...seen, detach: () => seen.observer.disk({ type: 'detached', handle: 'd', node: 'n' }) };
+  return { ...seen, detach: () => seen.observer.diskChanged({ type: 'detached', handle: 'd', node: 'n' }) };
 }
 
 test('a disk that is taken from a node which was never anything but ready is found out, however young the node is', async () => {
@@ -105,7 +105,7 @@ test.each([
   const seen = await watched(retained());
   await seen.volume('Released', bound(policy));
   await seen.removeVolume();
-  seen.observer.disk({ type: 'deleted', handle: 'd' });
+  seen.observer.diskChanged({ type: 'deleted', handle: 'd' });
   expect(seen.names()).toHaveLength(count);
 });
 
@@ -115,21 +115,21 @@ test.each([
 ])('a disk is deleted by a call that was made %s', async (_, steps, count) => {
   const seen = await watched(retained());
   for (const step of steps) {
-    if (step === 'ask' || step === 'arrive') seen.observer.call({ id: 1, deletes: 'd', arrives: step === 'arrive' });
+    if (step === 'ask' || step === 'arrive') seen.observer.driverCalled({ id: 1, deletes: 'd', arrives: step === 'arrive' });
     else await seen.volume('Released', bound(step));
   }
-  seen.observer.disk({ type: 'deleted', handle: 'd' });
+  seen.observer.diskChanged({ type: 'deleted', handle: 'd' });
   expect(seen.names()).toHaveLength(count);
 });
 
 test('another call, made after the policy became Retain, is not excused by one that is still under way', async () => {
   const seen = await watched(retained());
   await seen.volume('Released', bound('Delete'));
-  seen.observer.call({ id: 1, deletes: 'd', arrives: false });
+  seen.observer.driverCalled({ id: 1, deletes: 'd', arrives: false });
   await seen.volume('Released', bound('Retain'));
-  seen.observer.call({ id: 2, deletes: 'd', arrives: false });
-  seen.observer.call({ id: 2, deletes: 'd', arrives: true });
-  seen.observer.disk({ type: 'deleted', handle: 'd' });
+  seen.observer.driverCalled({ id: 2, deletes: 'd', arrives: false });
+  seen.observer.driverCalled({ id: 2, deletes: 'd', arrives: true });
+  seen.observer.diskChanged({ type: 'deleted', handle: 'd' });
   expect(seen.names()).toHaveLength(1);
 });
 
@@ -188,11 +188,11 @@ test('a claim that has got another volume does not keep the one that was made fo
   const claim = (volumeName: string) =>
     seen.write('persistentvolumeclaims/default/c', { metadata: { name: 'c', uid: 'u' }, spec: { volumeName }, status: { phase: 'Bound' } });
   await claim('other');
-  seen.observer.disk({ type: 'deleted', handle: 'd' });
+  seen.observer.diskChanged({ type: 'deleted', handle: 'd' });
   expect(seen.names()).toEqual([]);
   for (const volumeName of ['v', '']) {
     await claim(volumeName);
-    seen.observer.disk({ type: 'deleted', handle: 'd' });
+    seen.observer.diskChanged({ type: 'deleted', handle: 'd' });
   }
   expect(seen.names()).toEqual([deletedAfterClaim.name, deletedAfterClaim.name]);
 });
@@ -231,7 +231,7 @@ describe('a disk more than a node takes', () => {
     await seen.volume('Bound', bound('Delete'));
     await claim(chosen, 'v');
     seen.time.now += 200_000;
-    seen.observer.disk({ type: 'attached', handle: 'd', node: 'n' });
+    seen.observer.diskChanged({ type: 'attached', handle: 'd', node: 'n' });
     return seen.names().length;
   }
 
@@ -253,7 +253,7 @@ describe('a disk more than a node takes', () => {
     await seen.remove('storage.k8s.io/storageclasses/other');
     await seen.volume('Bound', bound('Delete'));
     await seen.claim('ReadWriteOnce');
-    seen.observer.disk({ type: 'attached', handle: 'd', node: 'n' });
+    seen.observer.diskChanged({ type: 'attached', handle: 'd', node: 'n' });
     expect(seen.names()).toHaveLength(1);
   });
 
@@ -276,7 +276,7 @@ describe('a disk more than a node takes', () => {
     await seen.volume('Bound', bound('Delete'));
     await seen.claim('ReadWriteOnce');
     await seen.pod('p', {});
-    seen.observer.disk({ type: 'attached', handle: 'd', node: 'n' });
+    seen.observer.diskChanged({ type: 'attached', handle: 'd', node: 'n' });
     expect(seen.names()).toHaveLength(count);
   });
 });

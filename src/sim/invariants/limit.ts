@@ -1,5 +1,5 @@
 import type { PersistentVolumeClaim } from '../../api/generated/types.ts';
-import { type Change, claimKeyOf, type Facts } from './facts.ts';
+import { type ObservedChange, claimKeyOf, type Facts } from './facts.ts';
 import { type DisturbedUntil, type Invariant, neverDisturbed, newsMs } from './invariant.ts';
 
 /** What a driver can attach to a node, as its CSINode says. */
@@ -40,7 +40,7 @@ class UncountedClaims {
     return facts.volumesOf(handle).some(({ spec }) => this.#claims.has(spec.claimRef?.uid ?? ''));
   }
 
-  see(change: Change, facts: Facts, now: number): void {
+  see(change: ObservedChange, facts: Facts, now: number): void {
     switch (change.type) {
       case 'class':
         if (change.after !== undefined) {
@@ -101,7 +101,7 @@ class HurriedPods {
     );
   }
 
-  see(change: Change, now: number): void {
+  see(change: ObservedChange, now: number): void {
     if (change.type === 'node' && change.before === undefined) {
       if (this.#nodes.has(change.key)) this.#returnedAt.set(change.key, now);
       this.#nodes.add(change.key);

@@ -1,6 +1,6 @@
 import type { Change as StoreChange, Entry, Store, Watch } from '../../store/contract.ts';
-import type { DiskChange } from '../disks.ts';
-import { type Change, type DriverCall, Facts, type ObjectChange, watchedKinds, type WatchedKind } from './facts.ts';
+import type { DiskChange } from '../drivers/simulated-disk-driver.ts';
+import { type ObservedChange, type DriverCall, Facts, type ObjectChange, watchedKinds, type WatchedKind } from './facts.ts';
 import type { Invariant } from './invariant.ts';
 
 export interface Violation {
@@ -12,7 +12,7 @@ export interface ObserverOptions {
   readonly invariants: readonly Invariant[];
   readonly now: () => number;
   /** Everything that really happened, in order. */
-  readonly onChange: (change: Change, facts: Facts) => void;
+  readonly onChange: (change: ObservedChange, facts: Facts) => void;
   readonly onViolation: (violation: Violation) => void;
 }
 
@@ -54,13 +54,13 @@ export class Observer {
     this.#watch = store.watch({ prefix: '/', after: revision }, { changes: (at, changes) => this.#see(at, changes), end: () => undefined });
   }
 
-  disk(change: DiskChange): void {
+  diskChanged(change: DiskChange): void {
     this.facts.changeDisk(change);
     this.#changes++;
     this.#judge({ type: 'disk', change });
   }
 
-  call(call: DriverCall): void {
+  driverCalled(call: DriverCall): void {
     this.#judge({ type: 'call', call });
   }
 
@@ -125,7 +125,7 @@ export class Observer {
     return this.facts.all(type);
   }
 
-  #judge(change: Change): void {
+  #judge(change: ObservedChange): void {
     this.#options.onChange(change, this.facts);
     for (const invariant of this.#options.invariants) {
       const what = invariant.check(change, this.facts, this.#options.now());

@@ -47,7 +47,7 @@ export class CommitLog {
       const { segment, file } = await startSegment(options, revision);
       return new CommitLog(options, [segment], file);
     }
-    const file = await options.disk.openAhead(newest.path, aheadOf(options));
+    const file = await options.disk.openPreallocated(newest.path, aheadOf(options));
     // A process that was killed may have left frames that no sync has covered. They are about to be shown to readers.
     await file.sync();
     return new CommitLog(options, [...found], file);
@@ -150,7 +150,7 @@ const AHEAD_BYTES = 1 << 20;
 async function startSegment(options: CommitLogOptions, base: number): Promise<{ segment: Segment; file: AppendFile }> {
   const { directory, disk } = options;
   const path = pathOf(directory, 'log', base);
-  const file = await disk.openAhead(path, aheadOf(options));
+  const file = await disk.openPreallocated(path, aheadOf(options));
   try {
     await file.append([fileHeader('log', base)]);
     await file.sync();

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { SimulatedDisk } from '../../sim/disk.ts';
+import { SimulatedDisk } from '../../sim/world/disk.ts';
 import { put, remove, type Store, StoreError } from '../contract.ts';
 import { openEmbeddedStore } from './embedded-store.ts';
 

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { realDisk } from '../../main/real-disk.ts';
-import { SimulatedDisk } from '../../sim/disk.ts';
+import { realDisk } from '../../host/disk.ts';
+import { SimulatedDisk } from '../../sim/world/disk.ts';
 import { describeStore } from '../conformance.ts';
 import { openEmbeddedStore } from './embedded-store.ts';
 

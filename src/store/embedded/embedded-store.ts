@@ -1,14 +1,14 @@
 import type { Disk, DiskLock } from '../../world/disk.ts';
 import type { Log, World } from '../../world/world.ts';
 import { type Store, StoreError, type StoreStats, type Transaction, type TransactionResult } from '../contract.ts';
-import { evaluate, type Verdict } from '../mvcc/evaluate.ts';
+import { evaluate, type TransactionOutcome } from '../mvcc/evaluate.ts';
 import { ReadableStore } from '../mvcc/readable.ts';
 import type { Version } from '../mvcc/version.ts';
 import { CommitLog } from './commit-log.ts';
 import { openRefusal } from './files.ts';
 import { GroupCommit } from './group-commit.ts';
 import { writeCompaction, writeTransaction } from './records.ts';
-import { type Recovered, recover, type Snapshot } from './recovery.ts';
+import { type Recovered, recover, type SnapshotFile } from './recovery.ts';
 import { writeSnapshot } from './snapshot.ts';
 
 export interface EmbeddedStoreOptions {
@@ -59,7 +59,7 @@ class EmbeddedStore extends ReadableStore implements Store {
   readonly #ahead = new Map<string, Version>();
   /** The newest revision that was accepted. */
   #accepted: number;
-  #snapshot: Snapshot | undefined;
+  #snapshot: SnapshotFile | undefined;
   #rewriting: Promise<void> | undefined;
   #failed: StoreError | undefined;
   /** The last write was refused for lack of room. */
@@ -94,9 +94,9 @@ class EmbeddedStore extends ReadableStore implements Store {
       };
       const verdict = evaluate(transaction, newest, this.#accepted + 1);
       const durable = (): void => resolve(this.#conclude(verdict));
-      if (verdict.outcome === 'write') this.#accept(verdict.versions, { durable, refused: reject });
+      if (verdict.outcome === 'write') this.#accept(verdict.versions, { durable, rejected: reject });
       // What it saw may still be lost: its caller could neither find it nor get past it.
-      else if (seen > 0) this.#commits.whenDurable({ durable, refused: reject }, seen);
+      else if (seen > 0) this.#commits.whenDurable({ durable, rejected: reject }, seen);
       else durable();
     });
   }
@@ -114,7 +114,7 @@ class EmbeddedStore extends ReadableStore implements Store {
   async #noteCompaction(revision: number): Promise<void> {
     try {
       await new Promise<void>((durable, refused) => {
-        this.#commits.write({ durable, refused }, this.#accepted, (writer) => writeCompaction(writer, revision));
+        this.#commits.write({ durable, rejected: refused }, this.#accepted, (writer) => writeCompaction(writer, revision));
       });
     } catch (error) {
       // A full disk is what compaction is for. At worst the next process remembers more of the past than it must.
@@ -139,14 +139,14 @@ class EmbeddedStore extends ReadableStore implements Store {
     await this.#lock.release();
   }
 
-  #accept(versions: readonly Version[], waiting: { durable: () => void; refused: (error: StoreError) => void }): void {
+  #accept(versions: readonly Version[], waiting: { durable: () => void; rejected: (error: StoreError) => void }): void {
     this.#accepted++;
     for (const version of versions) this.#ahead.set(version.key, version);
     this.#commits.write(waiting, this.#accepted, (writer) => writeTransaction(writer, versions));
   }
 
   /** Everything that the verdict rests on is durable now. */
-  #conclude(verdict: Verdict): TransactionResult {
+  #conclude(verdict: TransactionOutcome): TransactionResult {
     if (verdict.outcome === 'conflict') return { ok: false, revision: this.tree.revision, conflicts: verdict.conflicts };
     if (verdict.outcome === 'write') {
       for (const version of verdict.versions) if (this.#ahead.get(version.key) === version) this.#ahead.delete(version.key);

@@ -66,18 +66,18 @@ export function payloadLength(bytes: Buffer, at: number): number | undefined {
 }
 
 /** The payload of the frame at `at`, all of which is in `bytes`; undefined if it fails its checksum. */
-export function soundPayload(bytes: Buffer, at: number, length: number): Buffer | undefined {
+export function validPayload(bytes: Buffer, at: number, length: number): Buffer | undefined {
   const start = at + FRAME_HEADER_BYTES;
   const payload = bytes.subarray(start, start + length);
   return payload.length === length && crc32(payload) === bytes.readUInt32LE(at + 8) ? payload : undefined;
 }
 
 /** Where the next frame after `from` starts that is sound in every byte; -1 if there is none. */
-export function findSoundFrame(bytes: Buffer, from: number): number {
+export function findValidFrame(bytes: Buffer, from: number): number {
   const magic = Buffer.from('FRAM', 'latin1');
   for (let at = bytes.indexOf(magic, from); at >= 0; at = bytes.indexOf(magic, at + 1)) {
     const length = payloadLength(bytes, at);
-    if (length !== undefined && soundPayload(bytes, at, length) !== undefined) return at;
+    if (length !== undefined && validPayload(bytes, at, length) !== undefined) return at;
   }
   return -1;
 }

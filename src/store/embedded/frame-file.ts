@@ -1,6 +1,6 @@
 import type { Disk } from '../../world/disk.ts';
 import { StoreError } from '../contract.ts';
-import { FILE_HEADER_BYTES, type FileKind, FRAME_HEADER_BYTES, findSoundFrame, payloadLength, readFileHeader, soundPayload } from './format.ts';
+import { FILE_HEADER_BYTES, type FileKind, FRAME_HEADER_BYTES, findValidFrame, payloadLength, readFileHeader, validPayload } from './format.ts';
 
 /** How the frames of a file end: with the last one, and perhaps zeros that were to be written over, or where the last append was cut off by a crash. */
 export type FileEnd =
@@ -59,7 +59,7 @@ export class FrameFile {
       const whole = FRAME_HEADER_BYTES + length;
       if (this.#start + whole > this.#size) return this.#torn();
       if (this.#bytes.length < whole) await this.#fill(whole);
-      const payload = soundPayload(this.#bytes, 0, length);
+      const payload = validPayload(this.#bytes, 0, length);
       if (payload === undefined) return this.#damaged('a frame fails its checksum', whole);
       this.#handOver(payload, take);
       this.#skip(whole);
@@ -99,7 +99,7 @@ export class FrameFile {
     const offset = this.#start;
     await this.#fill(this.#size - offset);
     if (this.#bytes.length < FRAME_HEADER_BYTES) return this.#torn();
-    const next = findSoundFrame(this.#bytes, 1);
+    const next = findValidFrame(this.#bytes, 1);
     if (next >= 0) throw this.corrupt(offset, `${what}, and a sound frame follows at offset ${offset + next}`);
     if (hasZeroSector(this.#bytes.subarray(0, bytes), offset)) return this.#torn();
     throw this.corrupt(offset, what);

@@ -4,14 +4,14 @@ import type { CommitLog } from './commit-log.ts';
 import { beginFrame, endFrame } from './format.ts';
 
 /** Somebody who waits until what they wrote, or what they saw, is durable. */
-export interface Waiting {
+export interface CommitWaiter {
   durable(): void;
-  refused(error: StoreError): void;
+  rejected(error: StoreError): void;
 }
 
 /** What goes to disk with one append and one sync. */
 interface Batch {
-  readonly waiting: Waiting[];
+  readonly waiting: CommitWaiter[];
   /** A frame whose payload grows; without records nothing needs to be written. */
   readonly writer: ByteWriter;
   records: number;
@@ -49,7 +49,7 @@ export class GroupCommit {
   }
 
   /** Adds records to the next batch. `revision` is the newest revision with them. */
-  write(waiting: Waiting, revision: number, encode: (writer: ByteWriter) => void): void {
+  write(waiting: CommitWaiter, revision: number, encode: (writer: ByteWriter) => void): void {
     const batch = this.#filling;
     if (batch.records === 0) {
       beginFrame(batch.writer);
@@ -67,7 +67,7 @@ export class GroupCommit {
   }
 
   /** Waits until `revision`, which may be on its way, is durable. */
-  whenDurable(waiting: Waiting, revision: number): void {
+  whenDurable(waiting: CommitWaiter, revision: number): void {
     const ahead = [this.#flying, ...this.#full].find((batch) => batch !== undefined && revision <= batch.lastRevision);
     (ahead ?? this.#filling).waiting.push(waiting);
     this.#schedule();
@@ -136,7 +136,7 @@ export class GroupCommit {
     this.#flying = undefined;
     this.#options.onRefused(error);
     this.#filling = newBatch(this.#options.revision(), new ByteWriter(WRITER_BYTES));
-    for (const one of waiting) one.refused(error);
+    for (const one of waiting) one.rejected(error);
   }
 
   /** Two writers take turns; one that a huge write has blown up is not kept. */

@@ -11,12 +11,12 @@ import { type LoggedWrite, readLogRecord, readSnapshotRecord } from './records.t
 export interface Recovered {
   readonly tree: Tree;
   readonly segments: readonly Segment[];
-  readonly snapshot: Snapshot | undefined;
+  readonly snapshot: SnapshotFile | undefined;
   /** An append that a crash cut off, and that was never acknowledged: it is removed. */
   readonly torn: { readonly path: string; readonly bytes: number } | undefined;
 }
 
-export interface Snapshot extends StoredFile {
+export interface SnapshotFile extends StoredFile {
   readonly bytes: number;
 }
 
@@ -51,7 +51,7 @@ function missing(directory: string, from: number, next: StoredFile | undefined):
   return new StoreError('corrupt', `${directory} is corrupt: the log after revision ${from} is missing${until}`);
 }
 
-async function loadSnapshot(disk: Disk, { path, revision }: StoredFile, tree: Tree): Promise<Snapshot> {
+async function loadSnapshot(disk: Disk, { path, revision }: StoredFile, tree: Tree): Promise<SnapshotFile> {
   const file = await FrameFile.open(disk, path);
   if ((await file.header('snapshot')) !== revision) throw file.corrupt(0, 'its header is damaged or belongs to another file');
   let ended = false;

@@ -4,7 +4,7 @@ import { ByteWriter } from './bytes.ts';
 import { partialPathOf, pathOf } from './files.ts';
 import { beginFrame, endFrame, FILE_HEADER_BYTES, fileHeader } from './format.ts';
 import { writeEnd, writeEntry } from './records.ts';
-import type { Snapshot } from './recovery.ts';
+import type { SnapshotFile } from './recovery.ts';
 
 interface SnapshotOptions {
   readonly directory: string;
@@ -20,7 +20,7 @@ interface SnapshotOptions {
  * Writes the state as of one revision, a slice at a time: between slices the store serves as always. The file gets its
  * name when it is complete and synced, so a crash leaves either all of it or a partial file that is removed on start.
  */
-export async function writeSnapshot(options: SnapshotOptions): Promise<Snapshot | undefined> {
+export async function writeSnapshot(options: SnapshotOptions): Promise<SnapshotFile | undefined> {
   const { directory, disk, revision } = options;
   const path = pathOf(directory, 'snapshot', revision);
   const partial = partialPathOf(path);

@@ -4,7 +4,7 @@ import { ownBytes, tombstone, Version, visible } from './version.ts';
 type Conflicts = Extract<TransactionResult, { ok: false }>['conflicts'];
 
 /** What a transaction comes to, before it is made durable and visible. */
-export type Verdict =
+export type TransactionOutcome =
   | { readonly outcome: 'conflict'; readonly conflicts: Conflicts }
   /** Every compare holds, and there is nothing to write. */
   | { readonly outcome: 'nothing'; readonly entries: readonly (Entry | undefined)[] }
@@ -14,7 +14,7 @@ export type Verdict =
  * Checks a transaction against the newest versions, and makes those that it would write at `revision`.
  * @throws TypeError if it writes a key twice
  */
-export function evaluate(transaction: Transaction, newest: (key: string) => Version | undefined, revision: number): Verdict {
+export function evaluate(transaction: Transaction, newest: (key: string) => Version | undefined, revision: number): TransactionOutcome {
   const conflicts = conflictsOf(transaction, newest);
   if (conflicts !== undefined) return { outcome: 'conflict', conflicts };
   if (transaction.writes.length > 1) refuseTwice(transaction);

@@ -12,7 +12,7 @@ import type {
 import { quantitySign } from '../../quantity.ts';
 import { dnsLabelProblems, pathSegmentProblems } from '../../validation/names.ts';
 import { nonNegativeQuantity, validateContainerResourceName } from '../../validation/resources.ts';
-import { invalidEach } from '../workloads/field-rules.ts';
+import { invalidEach } from '../../validation/field-rules.ts';
 
 const MAX_WINDOW_SECONDS = 3_600;
 const MAX_PERIOD_SECONDS = 1_800;

@@ -6,7 +6,7 @@ import { immutable } from '../../validation/metadata.ts';
 import { dnsLabelProblems, dnsSubdomainProblems, nameIsDnsSubdomain } from '../../validation/names.ts';
 import { ageColumn, nameColumn, textColumn } from '../columns.ts';
 import { everyVerb } from '../verbs.ts';
-import { invalidEach } from '../workloads/field-rules.ts';
+import { invalidEach } from '../../validation/field-rules.ts';
 import { segment } from './ingress.ts';
 
 const DEFAULT_ANNOTATION = 'ingressclass.kubernetes.io/is-default-class';

@@ -7,7 +7,7 @@ import { dnsLabelProblems, dnsSubdomainProblems, nameIsDnsSubdomain, pathSegment
 import { mismatch } from '../../validation/text.ts';
 import { ageColumn, nameColumn, textColumn } from '../columns.ts';
 import { everyVerb } from '../verbs.ts';
-import { invalidEach } from '../workloads/field-rules.ts';
+import { invalidEach } from '../../validation/field-rules.ts';
 
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 

@@ -7,8 +7,8 @@ import { type LabelSelectorRules, validateLabelSelector } from '../../validation
 import { nameIsDnsSubdomain } from '../../validation/names.ts';
 import { ageColumn, nameColumn, textColumn } from '../columns.ts';
 import { everyVerb } from '../verbs.ts';
-import { invalidEach } from '../workloads/field-rules.ts';
-import { selectorCell } from '../workloads/label-selector.ts';
+import { invalidEach } from '../../validation/field-rules.ts';
+import { selectorCell } from '../../validation/label-selector.ts';
 
 /** What need not be right, since it was there before. */
 interface Rules {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ContainerState, ContainerStatus, Pod, PodCondition } from '../../../api/generated/types.ts';
-import { conditionsOf, type Progress } from './conditions.ts';
+import { conditionsOf, type ConditionsInput } from './conditions.ts';
 
 const at = Date.UTC(2026, 0, 2);
 const running: ContainerState = { running: { startedAt: null } };
@@ -27,7 +27,7 @@ function pod(spec: Partial<Pod['spec']>, conditions: PodCondition[] = []): Pod {
   };
 }
 
-const said = (progress: Partial<Progress> & Pick<Progress, 'pod' | 'statuses'>, type: string) =>
+const said = (progress: Partial<ConditionsInput> & Pick<ConditionsInput, 'pod' | 'statuses'>, type: string) =>
   conditionsOf({ phase: 'Running', sandbox: true, ...progress }, at).find((each) => each.type === type);
 
 test('names what is not ready and what is unknown', () => {

@@ -1,6 +1,6 @@
 import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from '../../../api/generated/types.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
-import { isSidecar } from '../../../api/kinds/workloads/pod-parts.ts';
+import { isSidecar } from '../../../api/kinds/pod/pod-parts.ts';
 import type { Phase } from './phase.ts';
 
 /** Those that only the node sets; all others are their owners'. */
@@ -14,9 +14,9 @@ const ofNode: ReadonlySet<string> = new Set([
   'PodResizePending',
 ]);
 
-type Said = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
+type ConditionDraft = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
 
-export interface Progress {
+export interface ConditionsInput {
   readonly pod: Pod;
   readonly statuses: Pick<PodStatus, 'initContainerStatuses' | 'containerStatuses'>;
   readonly phase: Phase;
@@ -26,12 +26,12 @@ export interface Progress {
 }
 
 /** A pod's conditions: others' as they are, then the node's, in the order and the words of kubelets. */
-export function conditionsOf(progress: Progress, now: number): PodCondition[] {
+export function conditionsOf(progress: ConditionsInput, now: number): PodCondition[] {
   const { metadata, status } = progress.pod;
   const old = status.conditions ?? [];
   const others = old.filter(({ type }) => !ofNode.has(type));
   const containersReady = sayContainersReady(progress);
-  const said: readonly Said[] = [
+  const said: readonly ConditionDraft[] = [
     { type: 'PodReadyToStartContainers', status: truth(progress.sandbox) },
     sayInitialized(progress),
     sayReady(progress.pod, containersReady, others),
@@ -59,7 +59,7 @@ export const othersConditions = (conditions: readonly PodCondition[]): PodCondit
 
 const truth = (is: boolean): 'True' | 'False' => (is ? 'True' : 'False');
 
-function sayContainersReady({ pod, statuses, phase }: Progress): Said {
+function sayContainersReady({ pod, statuses, phase }: ConditionsInput): ConditionDraft {
   const type = 'ContainersReady';
   const counted = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...(pod.spec.containers ?? [])];
   const unknown = counted.filter((container) => find(statuses, container) === undefined);
@@ -70,7 +70,7 @@ function sayContainersReady({ pod, statuses, phase }: Progress): Said {
   return message === '' ? { type, status: 'True' } : { type, status: 'False', reason: 'ContainersNotReady', message };
 }
 
-function sayReady({ spec }: Pod, containersReady: Said, others: readonly PodCondition[]): Said {
+function sayReady({ spec }: Pod, containersReady: ConditionDraft, others: readonly PodCondition[]): ConditionDraft {
   const type = 'Ready';
   if (containersReady.status !== 'True') return { ...containersReady, type };
   const message = (spec.readinessGates ?? []).flatMap(({ conditionType }) => closedGate(conditionType, others)).join(', ');
@@ -83,7 +83,7 @@ function closedGate(gate: string, conditions: readonly PodCondition[]): string[]
   return condition.status === 'True' ? [] : [`the status of pod readiness gate ${JSON.stringify(gate)} is not "True", but ${condition.status}`];
 }
 
-function sayInitialized({ pod, statuses, phase }: Progress): Said {
+function sayInitialized({ pod, statuses, phase }: ConditionsInput): ConditionDraft {
   const type = 'Initialized';
   const { initContainers = [] } = pod.spec;
   const unknown = initContainers.filter((container) => find(statuses, container) === undefined);
@@ -107,5 +107,5 @@ function complaints(lists: Readonly<Record<string, readonly Container[]>>): stri
     .join(', ');
 }
 
-const find = ({ initContainerStatuses = [], containerStatuses = [] }: Progress['statuses'], { name }: Container): ContainerStatus | undefined =>
+const find = ({ initContainerStatuses = [], containerStatuses = [] }: ConditionsInput['statuses'], { name }: Container): ContainerStatus | undefined =>
   [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name);

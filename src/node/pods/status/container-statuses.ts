@@ -1,6 +1,6 @@
 import type { Container, EphemeralContainer, ContainerState, ContainerStatus, Pod, PodStatus, VolumeMountStatus } from '../../../api/generated/types.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
-import { without } from '../../../api/kinds/workloads/without.ts';
+import { without } from '../../../api/validation/without.ts';
 import type { ContainerRecord, Exit, Run, RuntimeState } from '../runtime-state.ts';
 
 type Statuses = Pick<PodStatus, 'initContainerStatuses' | 'containerStatuses' | 'ephemeralContainerStatuses'>;

@@ -1,5 +1,5 @@
 import type { Container, ContainerStatus, Pod, PodStatus } from '../../../api/generated/types.ts';
-import { isSidecar } from '../../../api/kinds/workloads/pod-parts.ts';
+import { isSidecar } from '../../../api/kinds/pod/pod-parts.ts';
 import { shouldRestart } from '../restart.ts';
 
 export type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
@@ -7,13 +7,13 @@ export type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 type Statuses = Pick<PodStatus, 'initContainerStatuses' | 'containerStatuses'>;
 
 /** `terminal`: nothing of it is started any more. `initialized`: containers besides the init containers have been started. */
-export interface Course {
+export interface PhaseContext {
   readonly terminal: boolean;
   readonly initialized: boolean;
 }
 
 /** What the states of its containers make of a pod, by the rules of kubelets. */
-export function phaseOf({ spec }: Pick<Pod, 'spec'>, statuses: Statuses, { terminal, initialized }: Course): Phase {
+export function phaseOf({ spec }: Pick<Pod, 'spec'>, statuses: Statuses, { terminal, initialized }: PhaseContext): Phase {
   const { initContainers = [], containers } = spec;
   const all = [...(statuses.initContainerStatuses ?? []), ...(statuses.containerStatuses ?? [])];
   const find = ({ name }: Container) => all.find((status) => status.name === name);

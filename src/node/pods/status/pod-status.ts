@@ -1,14 +1,14 @@
 /** A pod's status, as a kubelet makes it of what its runtime knows. */
 import type { ContainerStatus, Pod, PodStatus, ResourceRequirements } from '../../../api/generated/types.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
-import { podLimits, podRequests, qosClassOf } from '../../../api/kinds/workloads/qos.ts';
-import { toResourceList } from '../../../api/kinds/workloads/resource-amounts.ts';
+import { podLimits, podRequests, qosClassOf } from '../../../api/kinds/pod/qos.ts';
+import { toResourceList } from '../../../api/kinds/pod/resource-amounts.ts';
 import type { RuntimeState } from '../runtime-state.ts';
 import { conditionsOf, othersConditions } from './conditions.ts';
 import { containerStatuses } from './container-statuses.ts';
 import { type Phase, phaseOf } from './phase.ts';
 
-export interface PodCourse {
+export interface PodStatusInput {
   readonly pod: Pod;
   readonly state: RuntimeState;
   readonly hostIp: string;
@@ -26,7 +26,7 @@ export interface Failure {
 }
 
 /** `now`: milliseconds since 1970. */
-export function podStatus({ pod, state, hostIp, terminal = false, resizePending, failure }: PodCourse, now: number): PodStatus {
+export function podStatus({ pod, state, hostIp, terminal = false, resizePending, failure }: PodStatusInput, now: number): PodStatus {
   const { spec, status: old } = pod;
   const statuses = containerStatuses(pod, state);
   const initialized = (spec.containers ?? []).some(({ name }) => state.containers.get(name)?.run !== undefined);

@@ -1,0 +1,29 @@
+import type { PersistentVolumeClaimSpec, TypedLocalObjectReference } from '../../generated/types.ts';
+
+/**
+ * Where the content of a new volume comes from is said twice in a claim: `dataSource`, the old way, and `dataSourceRef`. Both
+ * are made to say the same, in place. `old`: the spec before this change.
+ */
+export function normalizeDataSources(spec: PersistentVolumeClaimSpec, old?: PersistentVolumeClaimSpec): void {
+  // Sources in other namespaces are a feature that is off; what an older server let in may stay.
+  if ((spec.dataSourceRef?.namespace ?? '') !== '' && old?.dataSourceRef === undefined) delete spec.dataSourceRef;
+  const hadSource = old?.dataSource !== undefined || old?.dataSourceRef !== undefined;
+  // The old way knew only claims and snapshots, and always ignored everything else.
+  if (!hadSource && spec.dataSourceRef === undefined && !isClaimOrSnapshot(spec.dataSource)) delete spec.dataSource;
+  mirror(spec);
+}
+
+function isClaimOrSnapshot(source: TypedLocalObjectReference | undefined): boolean {
+  const group = source?.apiGroup ?? '';
+  if (source?.kind === 'PersistentVolumeClaim') return group === '';
+  return source?.kind === 'VolumeSnapshot' && group === 'snapshot.storage.k8s.io';
+}
+
+function mirror(spec: PersistentVolumeClaimSpec): void {
+  const { dataSource, dataSourceRef } = spec;
+  if (dataSource !== undefined && dataSourceRef === undefined) {
+    spec.dataSourceRef = { apiGroup: dataSource.apiGroup, kind: dataSource.kind, name: dataSource.name };
+  } else if (dataSource === undefined && dataSourceRef !== undefined && (dataSourceRef.namespace ?? '') === '') {
+    spec.dataSource = { apiGroup: dataSourceRef.apiGroup, kind: dataSourceRef.kind, name: dataSourceRef.name };
+  }
+}

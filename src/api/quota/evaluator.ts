@@ -1,0 +1,37 @@
+import type { ScopedResourceSelectorRequirement } from '../generated/types.ts';
+import { type Kind, qualifiedResource } from '../kind.ts';
+import type { KubeObject } from '../object.ts';
+import { one, type Usage } from './usage.ts';
+
+/** How objects of one kind count against a quota. Pure. */
+export interface Evaluator {
+  /** Whether a name in a quota's `hard` is about these objects. */
+  covers(name: string): boolean;
+  /** What one object uses. `now`: milliseconds since 1970. */
+  usage(object: KubeObject, now: number): Usage;
+  /** From when on an object uses less although nobody changes it: as soon as `now` is later. Undefined: that never happens. */
+  readonly endsAt?: (object: KubeObject) => number | undefined;
+  matchesScope(requirement: ScopedResourceSelectorRequirement, object: KubeObject): boolean;
+  /** Whether a change of an object may have moved it into a scope, or out of one. */
+  scopeChanged(before: KubeObject, after: KubeObject): boolean;
+  /** What an object has to say for itself if these names are limited; undefined: nothing is missing. */
+  readonly missing?: (names: readonly string[], object: KubeObject) => string | undefined;
+}
+
+/** 'count/pods', 'count/deployments.apps' */
+export const countName = (kind: Pick<Kind, 'group' | 'plural'>): string => `count/${qualifiedResource(kind)}`;
+
+/** Names from before everything could be counted. */
+const plainCounts: ReadonlySet<string> = new Set(['configmaps', 'secrets', 'resourcequotas', 'replicationcontrollers']);
+
+/** Counts objects, and nothing else. Quotas with a scope are about other things. */
+export function countEvaluator(kind: Pick<Kind, 'group' | 'plural'>): Evaluator {
+  const names = [countName(kind), ...(kind.group === '' && plainCounts.has(kind.plural) ? [kind.plural] : [])];
+  const usage: Usage = new Map(names.map((name) => [name, one]));
+  return {
+    covers: (name) => names.includes(name),
+    usage: () => usage,
+    matchesScope: () => false,
+    scopeChanged: () => false,
+  };
+}

@@ -1,0 +1,31 @@
+import type { Service } from '../generated/types.ts';
+import { quantityOf } from '../quantity.ts';
+import { countName, type Evaluator } from './evaluator.ts';
+import { one, type Usage } from './usage.ts';
+
+const count = countName({ group: '', plural: 'services' });
+const names: ReadonlySet<string> = new Set([count, 'services', 'services.nodeports', 'services.loadbalancers']);
+
+/** Services count by number, and those that need node ports or load balancers by these as well. */
+export const serviceEvaluator: Evaluator = {
+  covers: (name) => names.has(name),
+  usage: (object) => usageOf(object as Service),
+  matchesScope: () => false,
+  scopeChanged: () => false,
+};
+
+function usageOf({ spec }: Service): Usage {
+  return new Map([
+    [count, one],
+    ['services', one],
+    ['services.nodeports', quantityOf(nodePorts(spec))],
+    ['services.loadbalancers', quantityOf(spec.type === 'LoadBalancer' ? 1 : 0)],
+  ]);
+}
+
+/** Ports are not allocated yet when a service is admitted: what it will need counts. */
+function nodePorts({ type, ports = [], allocateLoadBalancerNodePorts }: Service['spec']): number {
+  if (type === 'NodePort') return ports.length;
+  if (type !== 'LoadBalancer') return 0;
+  return allocateLoadBalancerNodePorts === false ? ports.filter((port) => (port.nodePort ?? 0) !== 0).length : ports.length;
+}

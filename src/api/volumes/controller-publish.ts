@@ -1,0 +1,12 @@
+/** A volume on a node, by the names that the backend has for both. */
+export interface PublishTarget {
+  readonly handle: string;
+  readonly nodeId: string;
+}
+
+/** What a driver is asked to attach. */
+export interface PublishRequest extends PublishTarget {
+  readonly readOnly: boolean;
+  /** As the PersistentVolume has them. */
+  readonly volumeAttributes: Readonly<Record<string, string>>;
+}

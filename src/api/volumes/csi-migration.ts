@@ -1,0 +1,24 @@
+/** Plugins that left Kubernetes' tree, and the CSI drivers that took over. */
+const csiDrivers: ReadonlyMap<string, string> = new Map([
+  ['kubernetes.io/aws-ebs', 'ebs.csi.aws.com'],
+  ['kubernetes.io/gce-pd', 'pd.csi.storage.gke.io'],
+  ['kubernetes.io/azure-disk', 'disk.csi.azure.com'],
+  ['kubernetes.io/azure-file', 'file.csi.azure.com'],
+  ['kubernetes.io/cinder', 'cinder.csi.openstack.org'],
+  ['kubernetes.io/vsphere-volume', 'csi.vsphere.vmware.com'],
+  ['kubernetes.io/portworx-volume', 'pxd.portworx.com'],
+]);
+
+/** Those whose classes could name a zone in their parameters, from before there was allowedTopologies. */
+const zonal: ReadonlySet<string> = new Set(['kubernetes.io/aws-ebs', 'kubernetes.io/gce-pd', 'kubernetes.io/azure-disk']);
+
+export const knowsZoneParameters = (provisioner: string): boolean => zonal.has(provisioner);
+
+/** All of them, by name. */
+export const migratedPlugins: readonly string[] = [...csiDrivers.keys()].sort();
+
+/** The CSI driver that replaces a plugin of the tree. */
+export const csiDriverOf = (provisioner: string): string | undefined => csiDrivers.get(provisioner);
+
+/** Provisioners of this prefix are Kubernetes' own: nobody outside will ever answer for an unknown one. */
+export const isInTree = (provisioner: string): boolean => provisioner.startsWith('kubernetes.io/');

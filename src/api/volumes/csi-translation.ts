@@ -1,0 +1,86 @@
+/** Which CSI driver looks after a volume, and how that driver calls it. */
+import type { PersistentVolume, PersistentVolumeSpec, Volume } from '../generated/types.ts';
+import { csiDriverOf } from './csi-migration.ts';
+
+export interface CsiSource {
+  readonly driver: string;
+  readonly handle: string;
+}
+
+/**
+ * Volumes of plugins that left Kubernetes' tree are those of the drivers that took over. Undefined: no CSI driver has to do with it,
+ * or it names nothing that its driver could know.
+ */
+export function csiSourceOf(volume: PersistentVolume): CsiSource | undefined {
+  const { csi } = volume.spec;
+  if (csi !== undefined) return { driver: csi.driver, handle: csi.volumeHandle };
+  const plugin = migratedPluginOf(volume);
+  if (plugin === undefined) return undefined;
+  const [driver, handle] = [csiDriverOf(plugin), handleOf(volume)];
+  return driver === undefined || handle === undefined ? undefined : { driver, handle };
+}
+
+/** The plugin that has left Kubernetes' tree and to which the volume once belonged. */
+export function migratedPluginOf({ spec }: PersistentVolume): string | undefined {
+  // Asked about every volume at every change: most belong to none of them.
+  for (const [source, plugin] of plugins) if (spec[source] !== undefined) return plugin;
+  return undefined;
+}
+
+const plugins: readonly (readonly [keyof PersistentVolumeSpec, string])[] = [
+  ['awsElasticBlockStore', 'kubernetes.io/aws-ebs'],
+  ['gcePersistentDisk', 'kubernetes.io/gce-pd'],
+  ['azureDisk', 'kubernetes.io/azure-disk'],
+  ['azureFile', 'kubernetes.io/azure-file'],
+  ['cinder', 'kubernetes.io/cinder'],
+  ['vsphereVolume', 'kubernetes.io/vsphere-volume'],
+  ['portworxVolume', 'kubernetes.io/portworx-volume'],
+];
+
+function handleOf(volume: PersistentVolume): string | undefined {
+  const { awsElasticBlockStore, gcePersistentDisk, azureDisk, azureFile, cinder, vsphereVolume, portworxVolume } = volume.spec;
+  if (awsElasticBlockStore !== undefined) return ebsVolumeId(awsElasticBlockStore.volumeID);
+  if (gcePersistentDisk !== undefined) return gceDiskId(volume, gcePersistentDisk.pdName);
+  if (azureDisk !== undefined) return azureDisk.kind === undefined || azureDisk.kind.toLowerCase() === 'managed' ? azureDisk.diskURI : undefined;
+  if (azureFile !== undefined) return azureShareId(volume, azureFile);
+  return cinder?.volumeID ?? vsphereVolume?.volumePath ?? portworxVolume?.volumeID;
+}
+
+/** The same of a disk that a pod names itself, without a PersistentVolume. Shares are not attached to nodes: nobody asks. */
+export function csiSourceOfInline({ awsElasticBlockStore, gcePersistentDisk, azureDisk, cinder, portworxVolume }: Volume): CsiSource | undefined {
+  const found = [awsElasticBlockStore, gcePersistentDisk, azureDisk, cinder, portworxVolume].some((source) => source !== undefined);
+  if (!found) return undefined;
+  return csiSourceOf({
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: {},
+    spec: {
+      ...(awsElasticBlockStore === undefined ? {} : { awsElasticBlockStore }),
+      ...(gcePersistentDisk === undefined ? {} : { gcePersistentDisk }),
+      ...(azureDisk === undefined ? {} : { azureDisk }),
+      ...(cinder === undefined ? {} : { cinder: { volumeID: cinder.volumeID } }),
+      ...(portworxVolume === undefined ? {} : { portworxVolume }),
+    },
+    status: {},
+  });
+}
+
+/** 'vol-1', or 'aws://zone/vol-1' as the old plugin wrote it. */
+const ebsVolumeId = (written: string): string | undefined => (written.startsWith('aws://') ? /^aws:\/\/[^/]*\/+(vol-[^/]*?)\/*$/.exec(written)?.[1] : written);
+
+/** Zones are in a label, several of them as 'us-central1-a__us-central1-b'. */
+function gceDiskId({ metadata: { labels = {} } }: PersistentVolume, disk: string): string | undefined {
+  const written = labels['failure-domain.beta.kubernetes.io/zone'] ?? '';
+  const zones = (written === '' ? (labels['topology.kubernetes.io/zone'] ?? '') : written).split('__');
+  if (zones.length === 1) return `projects/UNSPECIFIED/zones/${zones[0] === '' ? 'UNSPECIFIED' : (zones[0] ?? '')}/disks/${disk}`;
+  const regions = new Set(zones.map((zone) => /^([^-]*-[^-]*)-[^-]*$/.exec(zone)?.[1]));
+  const [region] = regions;
+  return regions.size === 1 && region !== undefined ? `projects/UNSPECIFIED/regions/${region}/disks/${disk}` : undefined;
+}
+
+function azureShareId({ metadata, spec }: PersistentVolume, share: NonNullable<PersistentVolumeSpec['azureFile']>): string | undefined {
+  const account = /azure-storage-account-(.+)-secret/.exec(share.secretName)?.[1] ?? share.secretName;
+  const namespace = share.secretNamespace ?? spec.claimRef?.namespace ?? '';
+  const group = metadata.annotations?.['kubernetes.io/azure-file-resource-group'] ?? '';
+  return namespace === '' ? undefined : [group, account, share.shareName, metadata.name ?? '', namespace].join('#');
+}

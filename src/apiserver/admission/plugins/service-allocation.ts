@@ -1,0 +1,125 @@
+import { type FieldError, invalid } from '../../../api/field-error.ts';
+import type { Service, ServicePort } from '../../../api/generated/types.ts';
+import { type ApiError, statusErrors } from '../../../api/status.ts';
+import type { Store } from '../../../store/contract.ts';
+import type { Random, World } from '../../../world/world.ts';
+import { AddressAllocator, ipPool, nodePortsOf, type Pool, portPool, releaseIp, releasePort } from '../../objects/service-addresses.ts';
+import { type AdmissionPlugin, type AdmissionRequest, isResource } from '../chain.ts';
+import { keepAllocated, setIpFamilies, syncClusterIps } from './service-ip-fields.ts';
+
+export interface ServiceNetwork {
+  /** '10.96.0.0/12' */
+  readonly serviceCidr: string;
+  /** 30000 to 32767 */
+  readonly nodePorts: { readonly first: number; readonly last: number };
+}
+
+export const defaultServiceNetwork: ServiceNetwork = { serviceCidr: '10.96.0.0/12', nodePorts: { first: 30_000, last: 32_767 } };
+
+interface Work {
+  readonly request: AdmissionRequest;
+  readonly service: Service;
+  readonly old: Service | undefined;
+  readonly allocation: AddressAllocator;
+}
+
+/** Services get the cluster IPs and node ports that they need, and give back those that they no longer do. */
+export function serviceAllocation(network: ServiceNetwork, { store, world }: { readonly store: Store; readonly world: World }): AdmissionPlugin {
+  const allocator = new ServiceAllocator(network, world.random);
+  return {
+    name: 'ServiceAllocation',
+    handles: (operation, resource, subresource) => operation !== 'delete' && subresource === '' && isResource(resource, '', 'services'),
+    mutate: async (request) => {
+      const service = request.object as Service;
+      const old = request.old as Service | undefined;
+      if (old !== undefined) keepAllocated(service, old);
+      syncClusterIps(service, old);
+      const errors = setIpFamilies(service, old);
+      if (errors.length > 0) throw invalidService(request, errors);
+      const owner = `${request.namespace}/${service.metadata.name ?? service.metadata.generateName ?? ''}`;
+      await allocator.allocate({ request, service, old, allocation: new AddressAllocator(request.draft, store, owner) });
+      if (old !== undefined) releaseUnused(request, service, old);
+    },
+  };
+}
+
+class ServiceAllocator {
+  readonly #ips: Pool;
+  readonly #ports: Pool;
+  readonly #random: Random;
+
+  constructor({ serviceCidr, nodePorts }: ServiceNetwork, random: Random) {
+    this.#ips = ipPool(serviceCidr);
+    this.#ports = portPool(nodePorts.first, nodePorts.last);
+    this.#random = random;
+  }
+
+  async allocate(work: Work): Promise<void> {
+    const { service, old } = work;
+    if (needsClusterIp(service) && (old === undefined || !needsClusterIp(old))) await this.#allocateIp(work);
+    if (usesNodePorts(service)) await this.#allocatePorts(work);
+    if (needsHealthCheck(service) && (old === undefined || !needsHealthCheck(old))) {
+      service.spec.healthCheckNodePort = await this.#allocatePort(work, service.spec.healthCheckNodePort ?? 0, 'spec.healthCheckNodePort');
+    }
+  }
+
+  async #allocateIp({ request, service, allocation }: Work): Promise<void> {
+    const { spec } = service;
+    const asked = spec.clusterIPs?.[0] ?? '';
+    if (asked === 'None') return;
+    const taken = asked === '' ? await allocation.allocateNext(this.#ips, this.#random) : await allocation.allocate(this.#ips, asked);
+    if (taken.type === 'refused' && taken.why === 'full') {
+      throw statusErrors.internal(`failed to allocate a serviceIP for Service ${JSON.stringify(request.object.metadata.name ?? '')}: range is full`);
+    }
+    if (taken.type === 'refused') {
+      const outside = `the provided IP (${asked}) is not in the valid range. The range of valid IPs is ${this.#ips.text}`;
+      const why = taken.why === 'allocated' ? 'provided IP is already allocated' : outside;
+      throw invalidService(request, [invalid('spec.clusterIPs', spec.clusterIPs, `failed to allocate IP ${asked}: ${why}`)]);
+    }
+    spec.clusterIP = taken.text;
+    spec.clusterIPs = [taken.text, ...(spec.clusterIPs ?? []).slice(1)];
+  }
+
+  /** Ports of the same number (TCP and UDP, say) share a node port. */
+  async #allocatePorts(work: Work): Promise<void> {
+    const { service, old } = work;
+    const kept = old === undefined ? new Set<number>() : nodePortsOf(old.spec);
+    const byNumber = new Map<number, number>();
+    const taken = new Set<number>();
+    for (const [i, port] of (service.spec.ports ?? []).entries()) {
+      const asked = port.nodePort ?? 0;
+      if (asked === 0 && !allocatesNodePorts(service)) continue;
+      const known = asked === 0 && old === undefined ? (byNumber.get(port.port) ?? requestedElsewhere(port, service.spec.ports ?? [])) : asked;
+      if (known !== 0 && (kept.has(known) || taken.has(known))) port.nodePort = known;
+      else port.nodePort = await this.#allocatePort(work, known, `spec.ports[${i}].nodePort`);
+      byNumber.set(port.port, port.nodePort);
+      taken.add(port.nodePort);
+    }
+  }
+
+  async #allocatePort({ request, allocation }: Work, asked: number, field: string): Promise<number> {
+    const taken = asked === 0 ? await allocation.allocateNext(this.#ports, this.#random) : await allocation.allocate(this.#ports, String(asked));
+    if (taken.type === 'taken') return Number(taken.text);
+    if (taken.why === 'full') throw statusErrors.internal('failed to allocate a nodePort: range is full');
+    const outside = `provided port is not in the valid range. The range of valid ports is ${this.#ports.text}`;
+    throw invalidService(request, [invalid(field, asked, taken.why === 'allocated' ? 'provided port is already allocated' : outside)]);
+  }
+}
+
+const needsClusterIp = ({ spec }: Service): boolean => spec.type !== 'ExternalName';
+const usesNodePorts = ({ spec }: Service): boolean => spec.type === 'NodePort' || spec.type === 'LoadBalancer';
+const allocatesNodePorts = ({ spec }: Service): boolean => spec.type === 'NodePort' || spec.allocateLoadBalancerNodePorts !== false;
+const needsHealthCheck = ({ spec }: Service): boolean => spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
+
+const requestedElsewhere = ({ port }: ServicePort, ports: readonly ServicePort[]): number =>
+  ports.find((other) => other.port === port && (other.nodePort ?? 0) !== 0)?.nodePort ?? 0;
+
+/** A type that needs no address, or a port that is gone, frees it. What the object still says about it is dropped with the other fields of the old type. */
+function releaseUnused({ draft }: AdmissionRequest, service: Service, old: Service): void {
+  if (needsClusterIp(old) && !needsClusterIp(service)) for (const ip of old.spec.clusterIPs ?? []) if (ip !== 'None') releaseIp(draft, ip);
+  const used = usesNodePorts(service) ? nodePortsOf(service.spec) : new Set<number>();
+  for (const port of nodePortsOf(old.spec)) if (!used.has(port)) releasePort(draft, port);
+}
+
+const invalidService = ({ resource, object }: AdmissionRequest, errors: readonly FieldError[]): ApiError =>
+  statusErrors.invalid(resource.kind, object.metadata.name ?? '', errors);

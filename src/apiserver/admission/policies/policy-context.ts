@@ -1,0 +1,9 @@
+import type { Authorizer } from '../../authorization/authorizer.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
+import type { MatchContext } from './hooks.ts';
+
+/** What policies look things up with. */
+export interface PolicyContext extends MatchContext {
+  readonly reader: ClusterReader;
+  readonly authorizer: Authorizer | undefined;
+}

@@ -1,0 +1,235 @@
+import { loadCel } from '../../api/cel/environment.ts';
+import { type CustomKinds, customKinds } from '../../api/apiextensions/custom-kind.ts';
+import { conditionOf, type CustomResourceDefinition, isTrue, withCondition } from '../../api/apiextensions/definition.ts';
+import type { Kind } from '../../api/kind.ts';
+import { cleanupFinalizer } from '../../api/kinds/apiextensions/custom-resource-definition.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { ApiError } from '../../api/status.ts';
+import { type Change, prefixEnd, type Store, type Watch } from '../../store/contract.ts';
+import type { World } from '../../world/world.ts';
+import type { Api, User } from '../api.ts';
+import { timestamp } from '../objects/metadata.ts';
+import type { Resource, Resources } from '../objects/resources.ts';
+import { revisionOf } from '../objects/object-revision.ts';
+import { namingStatus } from './naming.ts';
+
+export interface CustomResourcesOptions {
+  readonly store: Store;
+  readonly world: World;
+  readonly resources: Resources;
+  /** Where statuses are written and objects are deleted. */
+  readonly api: Pick<Api, 'handle'>;
+}
+
+interface Form {
+  /** Names and specification: as long as they stay, so do the kinds. */
+  readonly shape: string;
+  readonly terminating: boolean;
+}
+
+const formOf = (definition: CustomResourceDefinition): Form => ({
+  shape: `${definition.metadata.uid ?? ''} ${definition.metadata.generation ?? 0} ${JSON.stringify(definition.status.acceptedNames)}`,
+  terminating: isTrue(definition, 'Terminating'),
+});
+
+/** The server itself. */
+const apiserver: User = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
+
+const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const PAGE = 500;
+const RETRY_MS = 1_000;
+
+/**
+ * Definitions, and what follows from them.
+ *
+ * Expected flow: a definition is stored → its names are accepted or not, which its status tells → once that is stored, its kinds are served, before
+ * any watcher hears of it. A definition that is deleted stays until the last of its objects has gone.
+ *
+ * Guarantees: a definition that says Established is served; what is decided here is decided again after a crash.
+ */
+export class CustomResources {
+  readonly #options: CustomResourcesOptions;
+  readonly #definitions = new Map<string, CustomResourceDefinition>();
+  readonly #kinds = new Map<string, CustomKinds>();
+  /** What of each definition its kinds were made of. */
+  readonly #forms = new Map<string, Form>();
+  readonly #resource: Resource;
+  readonly #pending = new Set<string>();
+  #working = false;
+  #watch: Watch | undefined;
+  #objects = new Map<string, Watch>();
+  #stopped = false;
+  #listed: { readonly generation: number; readonly kinds: readonly Kind[] } | undefined;
+  /** Undefined once everything that was there at the start is served. */
+  loading: Promise<void> | undefined;
+
+  constructor(options: CustomResourcesOptions) {
+    this.#options = options;
+    this.#resource = options.resources.require('apiextensions.k8s.io/v1', 'customresourcedefinitions');
+    this.loading = this.#load().finally(() => {
+      this.loading = undefined;
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#watch?.stop();
+    for (const watch of this.#objects.values()) watch.stop();
+  }
+
+  /** Every kind that is served because of a definition: the same list until it changes. */
+  kinds(): readonly Kind[] {
+    if (this.#listed?.generation !== this.#options.resources.generation) {
+      this.#listed = { generation: this.#options.resources.generation, kinds: [...this.#kinds.values()].flatMap(({ served }) => served) };
+    }
+    return this.#listed.kinds;
+  }
+
+  async #load(): Promise<void> {
+    const { store } = this.#options;
+    const { prefix } = this.#resource;
+    const revision = store.revision();
+    for (let from = prefix; ; ) {
+      const { entries, remaining } = await store.range({ from, to: prefixEnd(prefix), revision, limit: PAGE });
+      // Rules of definitions are checked as soon as they are served.
+      if (entries.length > 0) await loadCel();
+      for (const entry of entries) this.#observe(revisionOf(this.#resource, entry).object as CustomResourceDefinition);
+      const last = entries.at(-1);
+      if (remaining === 0 || last === undefined) break;
+      from = `${last.key}\0`;
+    }
+    if (this.#stopped) return;
+    this.#watch = store.watch({ prefix, after: revision }, { changes: (_, changes) => this.#changed(changes), end: () => this.stop() });
+  }
+
+  #changed(changes: readonly Change[]): void {
+    for (const { entry, previous, key } of changes) {
+      if (entry !== undefined) this.#observe(revisionOf(this.#resource, entry).object as CustomResourceDefinition);
+      else if (previous !== undefined) this.#forget(key.slice(this.#resource.prefix.length));
+    }
+  }
+
+  #observe(definition: CustomResourceDefinition): void {
+    const name = definition.metadata.name ?? '';
+    this.#definitions.set(name, definition);
+    if (isTrue(definition, 'Established')) this.#serve(name, definition);
+    this.#enqueue(name);
+  }
+
+  #serve(name: string, definition: CustomResourceDefinition): void {
+    const form = formOf(definition);
+    const old = this.#forms.get(name);
+    if (old !== undefined && old.shape === form.shape && old.terminating === form.terminating) return;
+    this.#forms.set(name, form);
+    const { base, served } = customKinds(definition);
+    const { terminating } = form;
+    // As Kubernetes: watches end, and begin anew with what is served then. Of what is being removed they tell to the end.
+    if (old?.shape !== form.shape) this.#options.resources.redefined(name);
+    // What is being removed takes nothing new.
+    const kinds = { base, served: terminating ? served.map((kind) => ({ ...kind, verbs: kind.verbs.filter((verb) => verb !== 'create') })) : served };
+    this.#kinds.set(name, kinds);
+    this.#options.resources.define(name, kinds);
+  }
+
+  #forget(name: string): void {
+    const gone = this.#definitions.get(name);
+    this.#definitions.delete(name);
+    this.#kinds.delete(name);
+    this.#forms.delete(name);
+    this.#options.resources.redefined(name);
+    this.#options.resources.define(name, undefined);
+    this.#objects.get(name)?.stop();
+    this.#objects.delete(name);
+    // Its names are free now.
+    for (const [other, { spec }] of this.#definitions) if (spec.group === gone?.spec.group) this.#enqueue(other);
+  }
+
+  #enqueue(name: string): void {
+    this.#pending.add(name);
+    if (this.#working) return;
+    this.#working = true;
+    this.#options.world.timers.soon(() => void this.#processPending());
+  }
+
+  /** One at a time: names are given to whoever comes first. */
+  async #processPending(): Promise<void> {
+    for (const name of this.#pending) {
+      if (this.#stopped) break;
+      this.#pending.delete(name);
+      try {
+        await this.#sync(name);
+      } catch (error) {
+        // Changed by somebody else, which wakes it again; or the store fails, and all writes with it.
+        if (error instanceof ApiError && (error.code === 404 || error.code === 409)) continue;
+        if (this.#stopped) break;
+        this.#options.world.log.warn('a definition could not be settled', { name, error });
+        this.#options.world.timers.after(RETRY_MS, () => this.#enqueue(name));
+      }
+    }
+    this.#working = false;
+  }
+
+  async #sync(name: string): Promise<void> {
+    const definition = this.#definitions.get(name);
+    if (definition === undefined) return;
+    if (definition.metadata.deletionTimestamp !== undefined) return this.#finalize(name, definition);
+    const status = namingStatus(definition, this.#definitions.values(), this.#now());
+    if (status === undefined) return;
+    await this.#put(`${path}/${name}/status`, { ...definition, status });
+    // A name may have become free.
+    for (const [other, { spec }] of this.#definitions) if (other !== name && spec.group === definition.spec.group) this.#enqueue(other);
+  }
+
+  #now(): string {
+    return timestamp(this.#options.world.clock.now());
+  }
+
+  /** Objects first, then the definition. */
+  async #finalize(name: string, definition: CustomResourceDefinition): Promise<void> {
+    if (!(definition.metadata.finalizers ?? []).includes(cleanupFinalizer)) return;
+    if (conditionOf(definition, 'Terminating')?.reason !== 'InstanceDeletionInProgress') {
+      const condition = { type: 'Terminating', status: 'True', reason: 'InstanceDeletionInProgress', message: 'CustomResource deletion is in progress' };
+      await this.#put(`${path}/${name}/status`, { ...definition, status: withCondition(definition.status, condition, this.#now()) });
+      return;
+    }
+    const kind = this.#kinds.get(name)?.served[0];
+    if (kind !== undefined && (await this.#deleteObjects(name, kind))) return;
+    const finalizers = (definition.metadata.finalizers ?? []).filter((finalizer) => finalizer !== cleanupFinalizer);
+    await this.#put(`${path}/${name}`, { ...definition, metadata: { ...definition.metadata, finalizers } });
+  }
+
+  /** @returns whether any is left, which wakes the definition when it goes */
+  async #deleteObjects(name: string, kind: Kind): Promise<boolean> {
+    const { store, resources } = this.#options;
+    const resource = resources.require(`${kind.group}/${kind.version}`, kind.plural);
+    const { prefix } = resource;
+    const { entries } = await store.range({ from: prefix, to: prefixEnd(prefix) });
+    for (const entry of entries) {
+      const { metadata } = revisionOf(resource, entry).object;
+      if (metadata.deletionTimestamp !== undefined) continue;
+      const inNamespace = kind.namespaced ? `namespaces/${metadata.namespace ?? ''}/` : '';
+      await this.#request('DELETE', `/apis/${kind.group}/${kind.version}/${inNamespace}${kind.plural}/${metadata.name ?? ''}`, undefined);
+    }
+    const after = store.revision();
+    const left = await store.range({ from: prefix, to: prefixEnd(prefix), limit: 1 });
+    if (left.entries.length === 0) return false;
+    this.#objects.get(name)?.stop();
+    const wake = () => this.#enqueue(name);
+    this.#objects.set(name, store.watch({ prefix, after }, { changes: wake, end: () => {} }));
+    return true;
+  }
+
+  async #put(at: string, object: CustomResourceDefinition): Promise<void> {
+    await this.#request('PUT', at, object);
+  }
+
+  async #request(method: 'PUT' | 'DELETE', at: string, object: KubeObject | undefined): Promise<void> {
+    const body =
+      object === undefined ? ({ type: 'none' } as const) : ({ type: 'object', contentType: 'application/json', object: structuredClone(object) } as const);
+    try {
+      await this.#options.api.handle({ method, path: at, query: new URLSearchParams(), user: apiserver, body, userAgent: 'moor/custom-resources' });
+    } catch (error) {
+      if (!(method === 'DELETE' && error instanceof ApiError && error.code === 404)) throw error;
+    }
+  }
+}

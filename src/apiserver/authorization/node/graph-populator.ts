@@ -1,0 +1,114 @@
+import type { PersistentVolume, Pod, VolumeAttachment } from '../../../api/generated/types.ts';
+import { type Change, type Entry, prefixEnd, type Store } from '../../../store/contract.ts';
+import type { World } from '../../../world/world.ts';
+import { NodeGraph } from './graph.ts';
+
+const PODS = '/registry/pods/';
+const VOLUMES = '/registry/persistentvolumes/';
+const ATTACHMENTS = '/registry/storage.k8s.io/volumeattachments/';
+
+/** Read at once; then others have their turn. */
+const PAGE = 500;
+
+export interface PopulatedGraph {
+  /** As the store has it. The first question waits until everything was read. */
+  current(): NodeGraph | Promise<NodeGraph>;
+  stop(): void;
+}
+
+/**
+ * What concerns which node, read from a store and kept up with every change of it. Nothing is read before somebody asks: a cluster whose
+ * nodes are all in the server's process never does.
+ */
+export function populateGraph(store: Store, { timers }: Pick<World, 'timers'>): PopulatedGraph {
+  const stops: (() => void)[] = [];
+  let state: NodeGraph | Promise<NodeGraph> | undefined;
+  const pause = () => new Promise<void>((resolve) => timers.soon(resolve));
+
+  const follow = async (prefix: string, take: ApplyChange): Promise<void> => {
+    const revision = await readAll(store, prefix, { pause, take });
+    const watch = store.watch({ prefix, after: revision }, { changes: (_, changes) => changes.forEach(take), end: () => {} });
+    stops.push(() => watch.stop());
+  };
+  const load = async (): Promise<NodeGraph> => {
+    const relations = new NodeGraph();
+    await follow(PODS, podsInto(relations));
+    await follow(VOLUMES, volumesInto(relations));
+    await follow(ATTACHMENTS, attachmentsInto(relations));
+    state = relations;
+    return relations;
+  };
+  return {
+    current() {
+      state ??= load().catch((error: unknown) => {
+        // Whoever asks next tries again.
+        state = undefined;
+        for (const stop of stops.splice(0)) stop();
+        throw error;
+      });
+      return state;
+    },
+    stop: () => stops.forEach((stop) => stop()),
+  };
+}
+
+type ApplyChange = (change: Pick<Change, 'key' | 'entry'>) => void;
+
+/** @returns the revision that it was read at */
+async function readAll(store: Store, prefix: string, { pause, take }: { readonly pause: () => Promise<void>; readonly take: ApplyChange }): Promise<number> {
+  const to = prefixEnd(prefix);
+  let page = await store.range({ from: prefix, to, limit: PAGE });
+  for (;;) {
+    for (const entry of page.entries) take({ key: entry.key, entry });
+    const last = page.entries.at(-1);
+    if (page.remaining === 0 || last === undefined) return page.revision;
+    await pause();
+    page = await store.range({ from: `${last.key}\0`, to, limit: PAGE, revision: page.revision });
+  }
+}
+
+const bytesOf = ({ value }: Entry): Buffer => Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+const objectOf = (entry: Entry): unknown => JSON.parse(bytesOf(entry).toString());
+
+/**
+ * Most changes of pods are of their status, which concerns nobody here: a pod that is known is looked at again only if it may have got
+ * ephemeral containers, and one without a node not at all.
+ */
+function podsInto(relations: NodeGraph): ApplyChange {
+  const known = new Map<string, number>();
+  return ({ key, entry }) => {
+    if (entry === undefined) {
+      known.delete(key);
+      const [namespace = '', name = ''] = key.slice(PODS.length).split('/');
+      return relations.removePod(namespace, name);
+    }
+    const bytes = bytesOf(entry);
+    if (known.get(key) === entry.createRevision ? !bytes.includes('"ephemeralContainers"') : !bytes.includes('"nodeName"')) return;
+    const pod = objectOf(entry) as Pod;
+    if ((pod.spec.nodeName ?? '') === '') return;
+    known.set(key, entry.createRevision);
+    relations.putPod(pod);
+  };
+}
+
+function volumesInto(relations: NodeGraph): ApplyChange {
+  return ({ key, entry }) => {
+    if (entry !== undefined && bytesOf(entry).includes('"claimRef"')) relations.putVolume(objectOf(entry) as PersistentVolume);
+    else relations.removeVolume(key.slice(VOLUMES.length));
+  };
+}
+
+/** The node of an attachment does not change. */
+function attachmentsInto(relations: NodeGraph): ApplyChange {
+  const known = new Map<string, number>();
+  return ({ key, entry }) => {
+    const name = key.slice(ATTACHMENTS.length);
+    if (entry === undefined) {
+      known.delete(key);
+      return relations.removeAttachment(name);
+    }
+    if (known.get(key) === entry.createRevision) return;
+    known.set(key, entry.createRevision);
+    relations.putAttachment(name, (objectOf(entry) as VolumeAttachment).spec.nodeName);
+  };
+}

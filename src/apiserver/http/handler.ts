@@ -1,0 +1,232 @@
+import { apiVersionOf } from '../../api/kind.ts';
+import { statusErrors } from '../../api/status.ts';
+import type { World } from '../../world/world.ts';
+import type { Api, ApiResponse, User } from '../api.ts';
+import type { Authenticator } from '../authentication/authenticator.ts';
+import { recordFailure } from '../audit/audited-api.ts';
+import type { Auditor } from '../audit/auditor.ts';
+import { responseText } from '../audit/recorded-objects.ts';
+import { sourceIps } from '../audit/source-ips.ts';
+import type { AuditRequest, AuditContext } from '../audit/audit-context.ts';
+import { type RequestInfo, type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
+import { actingUser, impersonationPrefix } from '../authentication/impersonation.ts';
+import type { PathAnswer, PathRequest } from '../discovery/paths.ts';
+import { mediaTypes, type Rendition } from '../render/accept.ts';
+import { wantsPretty } from '../render/pretty.ts';
+import { renderResponse, type WholeResponse } from '../render/response.ts';
+import { includeObjectOf } from '../render/table.ts';
+import { resourceRendition } from '../render/targets.ts';
+import { frameEncoder } from '../render/watch-frames.ts';
+import type { PodStreams } from '../streams/contract.ts';
+import type { StreamingRequest } from '../streams/streaming-requests.ts';
+import { isStreamingRequest } from '../streams/is-streaming-request.ts';
+import { apiRequest, auditIdOf } from './api-request.ts';
+import type { Exchange } from '../exchange.ts';
+import { failureReply } from './failure-reply.ts';
+import type { Limits } from '../limits.ts';
+import { OpenWatches } from './open-watches.ts';
+import { clientCertificate } from './client-certificate.ts';
+import { type Reply, sendReply, standardHeaders } from './reply.ts';
+import { requestInfo } from '../request-info.ts';
+import type { RequestMetrics } from '../metrics/request-metrics.ts';
+import { FlowController } from '../flow-control/flow-controller.ts';
+import { parseTarget, type RequestTarget, requestedTimeout } from '../request-target.ts';
+import { WatchStream } from './watch-stream.ts';
+
+export interface HandlerOptions {
+  readonly api: Api;
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  /** Everything that is no resource: discovery, health, version, metrics. undefined: no such path. */
+  readonly paths: (request: PathRequest) => PathAnswer | undefined | Promise<PathAnswer | undefined>;
+  readonly world: World;
+  readonly limits: Limits;
+  readonly metrics: RequestMetrics;
+  /** Whether clients may see this version of a group ('apps/v1'): the API may know more than it shows to them. */
+  readonly serves: (apiVersion: string) => boolean;
+  /** Whether Mooring's own request headers are understood. */
+  readonly extensions: boolean;
+  /** What nodes offer of what goes on in their pods; undefined: nobody is asked. */
+  readonly podStreams?: ((node: string) => PodStreams | undefined) | undefined;
+  /** Writes down who asked for what. Absent: nobody does. */
+  readonly auditor?: Auditor | undefined;
+}
+
+/** A request that may be answered, as the steps below pass it on. */
+interface AuthorizedRequest {
+  readonly exchange: Exchange;
+  readonly target: RequestTarget;
+  readonly attributes: RequestInfo;
+  readonly user: User;
+  readonly auditId: string;
+  readonly auditContext: AuditContext | undefined;
+}
+
+/** What became of a request: what was answered, or a watch that goes on. */
+type Outcome = { readonly type: 'answered'; readonly code: number } | { readonly type: 'watching' };
+
+/**
+ * One request from arrival to answer: who is it, may they, what do they want, how do they want it written.
+ * Whatever goes wrong on the way is answered with a Status; what is no ApiError is our own fault, is logged, and is told
+ * to nobody else.
+ */
+export class RequestHandler {
+  readonly #options: HandlerOptions;
+  readonly #flowController: FlowController;
+  readonly #watches: OpenWatches;
+
+  constructor(options: HandlerOptions) {
+    this.#options = options;
+    this.#flowController = new FlowController(options);
+    this.#watches = new OpenWatches(options.limits, options.metrics);
+  }
+
+  /** Never rejects. */
+  async handle(exchange: Exchange): Promise<void> {
+    const { world, metrics, auditor } = this.#options;
+    const begun = world.clock.monotonic();
+    const auditId = auditIdOf(exchange, world.random);
+    const trail = auditor === undefined ? undefined : auditor.begin(auditRequestOf(exchange, auditId));
+    let attributes: RequestInfo | undefined;
+    let outcome: Outcome;
+    try {
+      const target = parseTarget(exchange.target);
+      attributes = requestInfo(exchange.method, target);
+      const user = await this.#authorize(exchange, attributes, trail);
+      outcome = await this.#answer({ exchange, target, attributes, user, auditId, auditContext: trail });
+    } catch (error) {
+      if (trail !== undefined) recordFailure(trail, error);
+      outcome = await this.#fail(exchange, auditId, error);
+    }
+    if (trail !== undefined && outcome.type === 'answered') trail.responseComplete(outcome.code);
+    if (outcome.type === 'watching') metrics.answered(attributes, 200, undefined);
+    else metrics.answered(attributes, outcome.code, (world.clock.monotonic() - begun) / 1000);
+  }
+
+  /** Ends every watch as if its time were up: clients open them again, elsewhere or later. */
+  endWatches(): void {
+    this.#watches.endAll();
+  }
+
+  /** @throws ApiError 401 or 403 */
+  async #authorize(exchange: Exchange, attributes: RequestInfo, trail: AuditContext | undefined): Promise<User> {
+    const { authenticator, authorizer } = this.#options;
+    trail?.setRequestInfo(attributes);
+    const sender = await authenticator.authenticate({ certificate: clientCertificate(exchange.socket), authorization: exchange.header('authorization') });
+    trail?.setUser(sender);
+    const impersonation = exchange.headersWithPrefix(impersonationPrefix);
+    const user = impersonation.length === 0 ? sender : await actingUser(sender, impersonation, authorizer);
+    if (user !== sender) trail?.setImpersonatedUser(user);
+    const decision = await authorizer.authorize(user, attributes);
+    trail?.setAuthorization(decision);
+    if (!decision.allowed) throw forbiddenError(user, attributes, decision.reason);
+    return user;
+  }
+
+  async #answer(request: AuthorizedRequest): Promise<Outcome> {
+    const { attributes } = request;
+    if (attributes.type === 'path') return this.#send(request.exchange, await this.#answerPath(request));
+    if (!this.#options.serves(apiVersionOf(attributes))) throw statusErrors.noSuchPath();
+    if (attributes.verb === '' || request.exchange.method === 'HEAD') throw statusErrors.methodNotAllowedHere();
+    if (this.#options.podStreams !== undefined && isStreamingRequest(attributes))
+      return this.#answerStream({ ...request, attributes }, this.#options.podStreams);
+    const watch = attributes.verb === 'watch';
+    const rendition = resourceRendition(request.exchange.header('accept'), watch);
+    if (watch) return this.#answerWatch(request, rendition);
+    const reply = await this.#runInFlowControl(request, async (response) => this.#reply(request, response, rendition));
+    return this.#send(request.exchange, reply);
+  }
+
+  /** Loaded when somebody looks into a pod for the first time. */
+  async #answerStream(request: AuthorizedRequest & Pick<StreamingRequest, 'attributes'>, node: (name: string) => PodStreams | undefined): Promise<Outcome> {
+    const { StreamingRequests: PodRequests } = await import('../streams/streaming-requests.ts');
+    const { exchange, target, auditContext: trail } = request;
+    await new PodRequests({ ...this.#options, node }).serve({ ...request, query: target.query });
+    trail?.responseStarted(200);
+    exchange.onClose(() => trail?.responseComplete(200));
+    return { type: 'watching' };
+  }
+
+  async #answerPath({ exchange, target, auditId }: AuthorizedRequest): Promise<Reply> {
+    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw statusErrors.methodNotAllowedHere();
+    const answer = await this.#options.paths({ path: target.path, query: target.query, header: (name) => exchange.header(name) });
+    if (answer === undefined) throw statusErrors.noSuchPath();
+    const caching = answer.headers.includes('cache-control') ? [] : ['cache-control', 'no-cache, private'];
+    return { code: answer.code, headers: ['audit-id', auditId, ...caching, ...answer.headers], body: answer.body };
+  }
+
+  /** Asks the API when it is this request's turn, and gives up on it when its time is over. */
+  #runInFlowControl<T>(request: AuthorizedRequest, answer: (response: ApiResponse) => Promise<T>): Promise<T> {
+    const { api, limits, extensions } = this.#options;
+    const { exchange, target, user } = request;
+    const asked = request.attributes.verb === 'watch' ? 0 : requestedTimeout(target.query);
+    return this.#flowController.run(request, {
+      timeoutMs: asked > 0 ? Math.min(asked, limits.requestMs) : limits.requestMs,
+      receive: () => apiRequest({ exchange, target, user, bodyLimit: limits.bodyBytes, extensions }),
+      perform: async (received) => {
+        const { auditContext: trail } = request;
+        trail?.setRequest(received);
+        return answer(await api.handle(trail === undefined ? received : { ...received, annotate: trail.annotate }));
+      },
+    });
+  }
+
+  async #reply({ exchange, target, auditId, auditContext: trail }: AuthorizedRequest, response: ApiResponse, rendition: Rendition): Promise<Reply> {
+    if (response.type === 'watch') throw new Error('the API opened a watch for a request that is none');
+    const pretty = rendition.pretty || wantsPretty(target.query, exchange.header('user-agent') ?? '');
+    const includeObject = rendition.as?.kind === 'Table' ? includeObjectOf(target.query) : 'None';
+    const options = { rendition: { ...rendition, pretty }, includeObject, now: this.#options.world.clock.now() };
+    const rendered = await renderResponse(response, options);
+    if (trail !== undefined && response.type === 'status') trail.setStatus(response.status);
+    if (trail?.wantsResponse === true) trail.setResponse(await responseText(response, options));
+    return { code: rendered.code, headers: standardHeaders(auditId, rendered.contentType, response.warnings), body: rendered.body };
+  }
+
+  async #answerWatch(request: AuthorizedRequest, rendition: Rendition): Promise<Outcome> {
+    const free = this.#watches.take(request.user.name);
+    request.exchange.onClose(free);
+    // Opened outside of its bounds: a watch that comes too late must not be written behind the answer that said so.
+    const response = await this.#runInFlowControl(request, (opened) => Promise.resolve(opened));
+    if (response.type === 'watch') return this.#openWatch(request, response, rendition);
+    return this.#send(request.exchange, await this.#reply(request, response satisfies WholeResponse, rendition));
+  }
+
+  #openWatch({ exchange, target, auditId, auditContext: trail }: AuthorizedRequest, response: ApiResponse & { type: 'watch' }, rendition: Rendition): Outcome {
+    const { limits, metrics, world } = this.#options;
+    const includeObject = rendition.as?.kind === 'Table' ? includeObjectOf(target.query) : 'None';
+    const encoded = (): void => metrics.encodings.add(1);
+    const frames = frameEncoder({ kind: response.kind, rendition, includeObject, now: () => world.clock.now(), encoded });
+    const contentType = rendition.format === 'json' ? mediaTypes.json : `${mediaTypes[rendition.format]};stream=watch`;
+    const output = exchange.open({ code: 200, headers: standardHeaders(auditId, contentType, response.warnings) });
+    const stream = new WatchStream({ output, frames, limits, timers: world.timers, metrics, log: world.log });
+    this.#watches.add(stream);
+    trail?.responseStarted(200);
+    exchange.onClose(() => {
+      trail?.responseComplete(200);
+      stream.close();
+      this.#watches.remove(stream);
+    });
+    stream.start(response.start);
+    return { type: 'watching' };
+  }
+
+  async #send(exchange: Exchange, reply: Reply): Promise<Outcome> {
+    await sendReply(exchange, reply, { limits: this.#options.limits, timers: this.#options.world.timers });
+    return { type: 'answered', code: reply.code };
+  }
+
+  async #fail(exchange: Exchange, auditId: string, error: unknown): Promise<Outcome> {
+    const reply = await failureReply({ exchange, auditId, error, log: this.#options.world.log });
+    try {
+      return await this.#send(exchange, reply);
+    } catch (sending) {
+      this.#options.world.log.warn('an answer could not be sent', { auditId, error: String(sending) });
+      return { type: 'answered', code: reply.code };
+    }
+  }
+}
+
+function auditRequestOf(exchange: Exchange, auditId: string): AuditRequest {
+  const ips = sourceIps((name) => exchange.header(name), exchange.socket.remoteAddress ?? '');
+  return { auditId, requestUri: exchange.target, userAgent: exchange.header('user-agent') ?? '', sourceIps: ips };
+}

@@ -1,0 +1,134 @@
+/**
+ * Cluster IPs and node ports: each one that is taken is a key of its own beside the services, written and removed in the
+ * transactions that create, change and delete services. So no two services can ever have the same one, and none is lost.
+ */
+import type { Service } from '../../api/generated/types.ts';
+import { prefixEnd, type Store } from '../../store/contract.ts';
+import type { Random } from '../../world/world.ts';
+import type { TransactionDraft } from './transaction.ts';
+
+const IPS = '/mooring/cluster-ips/';
+const PORTS = '/mooring/node-ports/';
+
+/** Random tries before all that is taken is read to find what is free. */
+const PROBES = 16;
+
+/** Numbers from which some are taken: addresses of a network by their position in it, or ports. */
+export interface Pool {
+  readonly prefix: string;
+  readonly first: number;
+  readonly last: number;
+  /** Numbers below are left to those who ask for one by name, as long as there are others. */
+  readonly firstDynamic: number;
+  /** How a number is written: '10.96.0.1', '30080'. */
+  readonly format: (number: number) => string;
+  /** undefined: it is not in the pool. */
+  readonly parse: (text: string) => number | undefined;
+  /** '10.96.0.0/12', '30000-32767' */
+  readonly text: string;
+}
+
+/** `cidr`: '10.96.0.0/12'. The first address is the API server's own service. */
+export function ipPool(cidr: string): Pool {
+  const [address = '', bits = ''] = cidr.split('/');
+  const base = parseIp(address);
+  const size = 2 ** (32 - Number(bits));
+  if (base === undefined || !Number.isInteger(size) || size < 4) throw new Error(`not a usable IPv4 network: ${cidr}`);
+  const offset = Math.min(Math.max(16, size / 16), 256);
+  return {
+    prefix: IPS,
+    first: base + 1,
+    last: base + size - 2,
+    firstDynamic: size > 32 ? base + offset : base + 2,
+    format: formatIp,
+    parse: (text) => {
+      const ip = parseIp(text);
+      return ip !== undefined && ip > base && ip < base + size - 1 ? ip : undefined;
+    },
+    text: cidr,
+  };
+}
+
+export function portPool(first: number, last: number): Pool {
+  const size = last - first + 1;
+  const offset = Math.min(Math.max(16, Math.floor(size / 32)), 128);
+  return {
+    prefix: PORTS,
+    first,
+    last,
+    firstDynamic: size > 2 * offset ? first + offset : first,
+    format: String,
+    parse: (text) => (Number(text) >= first && Number(text) <= last ? Number(text) : undefined),
+    text: `${first}-${last}`,
+  };
+}
+
+function parseIp(text: string): number | undefined {
+  const parts = text.split('.').map(Number);
+  if (parts.length !== 4 || parts.some((part) => !Number.isInteger(part) || part < 0 || part > 255)) return undefined;
+  return parts.reduce((ip, part) => ip * 256 + part, 0);
+}
+
+const formatIp = (ip: number): string => [ip >>> 24, (ip >>> 16) & 255, (ip >>> 8) & 255, ip & 255].join('.');
+
+export type AllocationResult = { readonly type: 'taken'; readonly text: string } | { readonly type: 'refused'; readonly why: 'allocated' | 'outside' | 'full' };
+
+/** What a draft takes from a pool. Nobody else can take the same: the transaction requires that its key does not exist. */
+export class AddressAllocator {
+  readonly #draft: TransactionDraft;
+  readonly #store: Store;
+  readonly #owner: Uint8Array;
+
+  constructor(draft: TransactionDraft, store: Store, owner: string) {
+    this.#draft = draft;
+    this.#store = store;
+    this.#owner = Buffer.from(owner);
+  }
+
+  async allocate(pool: Pool, text: string): Promise<AllocationResult> {
+    const number = pool.parse(text);
+    if (number === undefined) return { type: 'refused', why: 'outside' };
+    const key = pool.prefix + pool.format(number);
+    if ((await this.#store.get(key)) !== undefined) return { type: 'refused', why: 'allocated' };
+    return this.#record(key, pool.format(number));
+  }
+
+  async allocateNext(pool: Pool, random: Random): Promise<AllocationResult> {
+    for (let probe = 0; probe < PROBES; probe++) {
+      const text = pool.format(pool.firstDynamic + Math.floor(random.float() * (pool.last - pool.firstDynamic + 1)));
+      if (!this.#draft.isWritten(pool.prefix + text) && (await this.#store.get(pool.prefix + text)) === undefined)
+        return this.#record(pool.prefix + text, text);
+    }
+    const { entries } = await this.#store.range({ from: pool.prefix, to: prefixEnd(pool.prefix) });
+    const taken = new Set(entries.map((entry) => entry.key));
+    const isFree = (number: number): boolean => !taken.has(pool.prefix + pool.format(number)) && !this.#draft.isWritten(pool.prefix + pool.format(number));
+    const found = firstBetween(pool.firstDynamic, pool.last, isFree) ?? firstBetween(pool.first, pool.firstDynamic - 1, isFree);
+    return found === undefined ? { type: 'refused', why: 'full' } : this.#record(pool.prefix + pool.format(found), pool.format(found));
+  }
+
+  #record(key: string, text: string): AllocationResult {
+    this.#draft.expect(key, 0);
+    this.#draft.putBytes(key, this.#owner);
+    return { type: 'taken', text };
+  }
+}
+
+function firstBetween(first: number, last: number, accept: (number: number) => boolean): number | undefined {
+  for (let number = first; number <= last; number++) if (accept(number)) return number;
+  return undefined;
+}
+
+export const releaseIp = (draft: TransactionDraft, ip: string): void => draft.remove(IPS + ip);
+export const releasePort = (draft: TransactionDraft, port: number): void => draft.remove(`${PORTS}${port}`);
+
+/** Everything that a service holds. */
+export function releaseAddresses(draft: TransactionDraft, { spec }: Service): void {
+  for (const ip of spec.clusterIPs ?? []) if (ip !== 'None' && ip !== '') releaseIp(draft, ip);
+  for (const port of nodePortsOf(spec)) releasePort(draft, port);
+}
+
+/** The node ports of a service, the one for health checks included. */
+export function nodePortsOf({ ports = [], healthCheckNodePort = 0 }: Service['spec']): Set<number> {
+  const all = [...ports.map((port) => port.nodePort ?? 0), healthCheckNodePort];
+  return new Set(all.filter((port) => port !== 0));
+}

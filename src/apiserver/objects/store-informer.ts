@@ -1,0 +1,51 @@
+import type { KubeObject } from '../../api/object.ts';
+import { type Change, prefixEnd, type Store, type Watch } from '../../store/contract.ts';
+import type { Resource } from './resources.ts';
+import { revisionOf } from './object-revision.ts';
+
+/**
+ * The objects of one kind, by name: read once, then kept up with every change, in the order of the changes.
+ * They are few: configurations, not what is configured.
+ */
+export class StoreInformer<T extends KubeObject> {
+  readonly #store: Store;
+  readonly #resource: Resource;
+  readonly #changed: (objects: readonly T[]) => void;
+  readonly #objects = new Map<string, T>();
+  #watch: Watch | undefined;
+  #stopped = false;
+
+  /** `changed`: gets all of them, sorted by name. */
+  constructor(store: Store, resource: Resource, changed: (objects: readonly T[]) => void) {
+    this.#store = store;
+    this.#resource = resource;
+    this.#changed = changed;
+  }
+
+  async start(): Promise<void> {
+    const { prefix } = this.#resource;
+    const { entries, revision } = await this.#store.range({ from: prefix, to: prefixEnd(prefix) });
+    if (this.#stopped) return;
+    for (const entry of entries) this.#objects.set(entry.key, revisionOf(this.#resource, entry).object as T);
+    if (entries.length > 0) this.#notify();
+    // Only a store that is closed ends a watch that began at its newest revision: nobody writes after that.
+    this.#watch = this.#store.watch({ prefix, after: revision }, { changes: (_, changes) => this.#apply(changes), end: () => {} });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#watch?.stop();
+  }
+
+  #apply(changes: readonly Change[]): void {
+    for (const { key, entry } of changes) {
+      if (entry === undefined) this.#objects.delete(key);
+      else this.#objects.set(key, revisionOf(this.#resource, entry).object as T);
+    }
+    this.#notify();
+  }
+
+  #notify(): void {
+    this.#changed([...this.#objects.keys()].sort().flatMap((key) => this.#objects.get(key) ?? []));
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * How everything is written: a request is prepared (decoded, admitted, validated) against what it read, and what comes of
+ * it is a draft: revisions that must still hold, and writes. One transaction makes it true, or a conflict starts the
+ * preparation again. Several objects, quotas and allocations go into one draft, and so into one transaction.
+ */
+import { type Kind, qualifiedResource } from '../../api/kind.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { ApiError, statusErrors } from '../../api/status.ts';
+import { type Compare, type Entry, type Store, StoreError, type Transaction, type TransactionResult, type Write } from '../../store/contract.ts';
+import type { Fence, ObjectRevision } from '../api.ts';
+import { epochKey } from './fence.ts';
+import type { KeyLocks } from './locks.ts';
+import type { Resource } from './resources.ts';
+import { type EncodedObject, revisionOf, WrittenObject } from './object-revision.ts';
+
+/** Tries before a write gives up: each lost race means that somebody else's write succeeded. */
+const MAX_ATTEMPTS = 256;
+
+export class TransactionDraft {
+  readonly #store: Store;
+  readonly #locks: KeyLocks;
+  // A handful each: searching an array is cheaper than keeping a map.
+  readonly #compares: Compare[] = [];
+  readonly #writes: Write[] = [];
+  #held: Map<string, () => void> | undefined;
+
+  constructor(store: Store, locks: KeyLocks) {
+    this.#store = store;
+    this.#locks = locks;
+  }
+
+  /** Waits for this process's other writers of a key that many rewrite. Keys are to be held in their order. */
+  async hold(key: string): Promise<void> {
+    this.#held ??= new Map();
+    if (!this.#held.has(key)) this.#held.set(key, await this.#locks.acquire(key));
+  }
+
+  /** Nothing more comes of the draft: whoever waits may go on. */
+  release(): void {
+    for (const end of this.#held?.values() ?? []) end();
+    this.#held = undefined;
+  }
+
+  /** Reads for a decision that must still hold when the draft commits. */
+  async read(key: string): Promise<Entry | undefined> {
+    const entry = await this.#store.get(key);
+    this.expect(key, entry?.modRevision ?? 0);
+    return entry;
+  }
+
+  /** The key must be at this revision (0: absent) when the draft commits. */
+  expect(key: string, modRevision: number): void {
+    replace(this.#compares, { key, modRevision });
+  }
+
+  put(key: string, { bytes, object }: EncodedObject): void {
+    replace(this.#writes, { type: 'put', key, value: bytes, memo: new WrittenObject(object) });
+  }
+
+  putBytes(key: string, value: Uint8Array): void {
+    replace(this.#writes, { type: 'put', key, value });
+  }
+
+  remove(key: string): void {
+    replace(this.#writes, { type: 'delete', key });
+  }
+
+  /** What the draft would leave at a key; undefined: it does not write it, or removes it. */
+  pending(key: string): KubeObject | undefined {
+    const write = this.#writes.find((one) => one.key === key);
+    return write?.type === 'put' && write.memo instanceof WrittenObject ? write.memo.object : undefined;
+  }
+
+  isWritten(key: string): boolean {
+    return this.#writes.some((write) => write.key === key);
+  }
+
+  get compares(): readonly Compare[] {
+    return this.#compares;
+  }
+
+  get writes(): readonly Write[] {
+    return this.#writes;
+  }
+}
+
+/** One item per key: the last one counts. */
+function replace<T extends { readonly key: string }>(items: T[], item: T): void {
+  const at = items.findIndex((other) => other.key === item.key);
+  if (at < 0) items.push(item);
+  else items[at] = item;
+}
+
+/** The outcome of a committed draft: what each key holds now. */
+export class CommittedWrite {
+  readonly revision: number;
+  readonly #writes: readonly Write[];
+  readonly #entries: readonly (Entry | undefined)[];
+
+  constructor(writes: readonly Write[], result: Extract<TransactionResult, { ok: true }>) {
+    this.revision = result.revision;
+    this.#writes = writes;
+    this.#entries = result.entries;
+  }
+
+  revisionAt(resource: Resource, key: string): ObjectRevision {
+    const entry = this.#entries[this.#writes.findIndex((write) => write.key === key)];
+    if (entry === undefined) throw new Error(`the transaction did not write ${key}`);
+    return revisionOf(resource, entry);
+  }
+}
+
+export interface WriteTarget {
+  readonly store: Store;
+  readonly locks: KeyLocks;
+  readonly fence: Fence | undefined;
+  readonly kind: Kind;
+  /** For messages. */
+  readonly name: string;
+}
+
+/** What a prepared write answers: at once (nothing to write, dry run), or from what was committed. */
+export type PreparedWrite<T> =
+  | { readonly type: 'answer'; readonly answer: T }
+  | {
+      readonly type: 'commit';
+      readonly answer: (committed: CommittedWrite) => T;
+      /** A key that somebody else wrote meanwhile and for which preparing again would change nothing. */
+      readonly conflict?: (key: string, found: Entry | undefined) => ApiError | undefined;
+    };
+
+/** Prepares and commits until it succeeds or preparing fails. @throws ApiError */
+export async function write<T>(target: WriteTarget, prepare: (draft: TransactionDraft) => Promise<PreparedWrite<T>>): Promise<T> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const draft = new TransactionDraft(target.store, target.locks);
+    try {
+      const done = await attemptWrite(target, draft, prepare);
+      if (done !== undefined) return done.answer;
+    } finally {
+      draft.release();
+    }
+  }
+  throw statusErrors.conflict(target.kind, target.name, 'too many other writes got in between; please try again');
+}
+
+/** @returns undefined if somebody else was faster, and trying again makes sense */
+async function attemptWrite<T>(
+  target: WriteTarget,
+  draft: TransactionDraft,
+  prepare: (draft: TransactionDraft) => Promise<PreparedWrite<T>>,
+): Promise<{ answer: T } | undefined> {
+  const { store, fence } = target;
+  const prepared = await prepare(draft);
+  if (prepared.type === 'answer') return { answer: prepared.answer };
+  if (fence !== undefined) draft.expect(epochKey(fence.lease), fence.epoch);
+  const { compares, writes } = draft;
+  const result = await transact(store, { compares, writes });
+  if (result.ok) return { answer: prepared.answer(new CommittedWrite(writes, result)) };
+  for (const { key, found } of result.conflicts) {
+    if (fence !== undefined && key === epochKey(fence.lease)) throw deposed(target, fence, found);
+    const refused = prepared.conflict?.(key, found);
+    if (refused !== undefined) throw refused;
+  }
+  return undefined;
+}
+
+/** A leader that was replaced must stop: the cause tells it apart from conflicts that are worth another try. */
+function deposed({ kind, name }: WriteTarget, fence: Fence, found: Entry | undefined): ApiError {
+  const now = found === undefined ? 'nobody holds the lease' : `the lease is at epoch ${found.modRevision}`;
+  const message = `Operation cannot be fulfilled on ${qualifiedResource(kind)} "${name}": the writer no longer leads: it acquired lease ${fence.lease} at epoch ${fence.epoch}, but ${now}`;
+  return new ApiError(409, 'Conflict', message, {
+    ...statusErrors.conflict(kind, name, '').details,
+    causes: [{ reason: 'LeaderDeposed', message: `lease ${fence.lease} was acquired by another leader`, field: 'fence' }],
+  });
+}
+
+async function transact(store: Store, transaction: Transaction): Promise<TransactionResult> {
+  try {
+    return await store.transact(transaction);
+  } catch (error) {
+    throw storeFailure(error);
+  }
+}
+
+/** What a client is told when the store cannot serve. */
+export function storeFailure(error: unknown): unknown {
+  if (!(error instanceof StoreError)) return error;
+  switch (error.code) {
+    case 'closed':
+      return statusErrors.serviceUnavailable('the server is shutting down');
+    case 'full':
+    case 'failed':
+    case 'corrupt':
+    case 'locked':
+    case 'newer-version':
+    case 'compacted':
+    case 'future':
+      return Object.assign(statusErrors.internal(error.message), { cause: error });
+  }
+}

@@ -1,0 +1,143 @@
+/** Events live for an hour after they were last written. The store knows no time, so the server keeps the order of their writes. */
+import { prefixEnd, remove, type Store, StoreError } from '../../store/contract.ts';
+import type { Cancel, World } from '../../world/world.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { Resource } from '../objects/resources.ts';
+
+const LIFETIME_MS = 60 * 60_000;
+const SWEEP_EVERY_MS = 60_000;
+/** Events that go in one transaction. */
+const BATCH = 128;
+const PAGE = 1_000;
+
+interface EventWrite {
+  readonly revision: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Removes events that are over, until it is cancelled. */
+export function expireEvents(deps: { readonly store: Store; readonly world: World }, events: Resource): Cancel {
+  const expiry = new EventExpiry(deps, events);
+  expiry.start();
+  return () => expiry.stop();
+}
+
+class EventExpiry {
+  readonly #store: Store;
+  readonly #world: World;
+  readonly #events: Resource;
+  /** In the order of their last writes: what is over stands at the front. */
+  readonly #written = new Map<string, EventWrite>();
+  #cancels: Cancel[] = [];
+  #stopped = false;
+
+  constructor({ store, world }: { readonly store: Store; readonly world: World }, events: Resource) {
+    this.#store = store;
+    this.#world = world;
+    this.#events = events;
+  }
+
+  start(): void {
+    this.#follow(this.#store.revision());
+    // What is there already is read at the first sweep: none of it is missed before, and a server that starts has much else to do.
+    this.#schedule(async () => {
+      await this.#readExisting();
+      await this.#sweep();
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const cancel of this.#cancels) cancel();
+    this.#cancels = [];
+  }
+
+  /** Whatever was last written before this process began to follow. */
+  async #readExisting(): Promise<void> {
+    const to = prefixEnd(this.#events.prefix);
+    const found: [string, EventWrite][] = [];
+    for (let from = this.#events.prefix; !this.#stopped; ) {
+      const { entries, remaining } = await this.#store.range({ from, to, limit: PAGE });
+      for (const { key, modRevision, value } of entries) if (!this.#written.has(key)) found.push([key, { revision: modRevision, at: creationOf(value) }]);
+      const last = entries.at(-1);
+      if (remaining === 0 || last === undefined) break;
+      from = `${last.key}\0`;
+      await new Promise<void>((resolve) => this.#world.timers.soon(resolve));
+    }
+    const followed = [...this.#written];
+    this.#written.clear();
+    for (const [key, written] of found.sort(([, a], [, b]) => a.at - b.at)) this.#written.set(key, written);
+    for (const [key, written] of followed) this.#written.set(key, written);
+  }
+
+  #follow(after: number): void {
+    const watch = this.#store.watch(
+      { prefix: this.#events.prefix, after },
+      {
+        changes: (revision, changes) => {
+          const at = this.#world.clock.now();
+          for (const { key, type } of changes) {
+            this.#written.delete(key);
+            if (type === 'put') this.#written.set(key, { revision, at });
+          }
+        },
+        end: () => this.stop(),
+      },
+    );
+    this.#cancels.push(() => watch.stop());
+  }
+
+  #schedule(task: () => Promise<void>): void {
+    if (this.#stopped) return;
+    this.#cancels.push(this.#world.timers.after(SWEEP_EVERY_MS, () => void this.#run(task)));
+  }
+
+  async #run(task: () => Promise<void>): Promise<void> {
+    // Only the watch is left to cancel: the timer has fired.
+    this.#cancels = this.#cancels.slice(0, 1);
+    try {
+      await task();
+      this.#schedule(() => this.#sweep());
+    } catch (error) {
+      if (error instanceof StoreError && error.code === 'closed') return;
+      this.#world.log.warn('cannot remove events that are over', { error: String(error) });
+      this.#schedule(task);
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    const before = this.#world.clock.now() - LIFETIME_MS;
+    for (;;) {
+      const due = this.#takeDue(before);
+      if (due.length === 0 || this.#stopped) return;
+      await this.#removeAll(due);
+      for (const [key, written] of due) if (this.#written.get(key) === written) this.#written.delete(key);
+    }
+  }
+
+  #takeDue(before: number): [string, EventWrite][] {
+    const due: [string, EventWrite][] = [];
+    for (const [key, written] of this.#written) {
+      if (written.at > before || due.length >= BATCH) break;
+      due.push([key, written]);
+    }
+    return due;
+  }
+
+  /** One that was written again meanwhile is not over: the watch has put it at the end of the line. */
+  async #removeAll(due: readonly [string, EventWrite][]): Promise<void> {
+    const compares = due.map(([key, { revision }]) => ({ key, modRevision: revision }));
+    const result = await this.#store.transact({ compares, writes: due.map(([key]) => remove(key)) });
+    if (result.ok) return;
+    const changed = new Set(result.conflicts.map(({ key }) => key));
+    const rest = due.filter(([key]) => !changed.has(key));
+    if (rest.length > 0) await this.#removeAll(rest);
+  }
+}
+
+/** Read past the memo: nobody else asks for all events, and decoded they would stay in memory. */
+function creationOf(value: Uint8Array): number {
+  const { metadata } = JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()) as KubeObject;
+  return Date.parse(metadata.creationTimestamp ?? '') || 0;
+}

@@ -1,0 +1,137 @@
+/**
+ * Questions about who somebody is and what they may do: `kubectl auth whoami`, `auth can-i`, and what other servers ask to
+ * authenticate and authorise their own clients. They are created, answered and forgotten.
+ */
+import type {
+  LocalSubjectAccessReview,
+  NonResourceRule,
+  PolicyRule,
+  ResourceRule,
+  SelfSubjectAccessReview,
+  SelfSubjectReview,
+  SelfSubjectRulesReview,
+  SubjectAccessReview,
+  SubjectRulesReviewStatus,
+  TokenReview,
+  UserInfo,
+} from '../../../api/generated/types.ts';
+import { type FieldError } from '../../../api/field-error.ts';
+import { apiVersionOf } from '../../../api/kind.ts';
+import { type ReviewKind, reviewKinds } from '../../../api/kinds/authorization/reviews.ts';
+import type { KubeObject } from '../../../api/object.ts';
+import { statusErrors } from '../../../api/status.ts';
+import type { Clock } from '../../../world/world.ts';
+import type { AccessRules } from '../../admission/plugins/role-escalation.ts';
+import type { ApiRequest, ApiResponse, User } from '../../api.ts';
+import { aggregate } from '../../authorization/rbac/authorizer.ts';
+import type { TokenIssuer } from '../../authentication/token-issuer.ts';
+import { authenticated, nodeOf } from '../../user.ts';
+import { timestamp } from '../../objects/metadata.ts';
+import { parseWriteOptions } from '../../objects/options.ts';
+import { bodyType, decodeBody } from '../registry.ts';
+import { accessErrors, accessStatus, localAccessErrors, selfAccessErrors, subjectOf } from './access.ts';
+
+export interface ReviewOptions {
+  readonly access: AccessRules;
+  /** Absent: no token is known. */
+  readonly tokens: Partial<Pick<TokenIssuer, 'review'>> | undefined;
+  readonly world: { readonly clock: Pick<Clock, 'now'> };
+}
+
+interface ReviewRequest {
+  readonly user: User;
+  /** From the path. */
+  readonly namespace: string;
+}
+
+/** @returns the answer; undefined: the request is for something else. */
+export type Reviews = (request: ApiRequest) => Promise<ApiResponse> | undefined;
+
+type ReviewHandler<T extends KubeObject> = (question: T, asked: ReviewRequest) => Promise<T>;
+
+const pathPattern = /^\/apis\/(auth[a-z]+\.k8s\.io)\/v1(?:\/namespaces\/([^/]+))?\/([a-z]+)\/?$/;
+
+export function createReviews(options: ReviewOptions): Reviews {
+  const answers = new Map<string, (request: ApiRequest, namespace: string) => Promise<ApiResponse>>();
+  const serve = <T extends KubeObject>(kind: ReviewKind, answer: ReviewHandler<T>): void => {
+    answers.set(`${kind.group}/${kind.plural}`, (request, namespace) => respond(kind, answer, { request, namespace }));
+  };
+  serve<SelfSubjectReview>(reviewKinds.selfSubject, async (_, { user }) => ({
+    ...typeOf(reviewKinds.selfSubject),
+    metadata: { creationTimestamp: timestamp(options.world.clock.now()) },
+    status: { userInfo: userInfoOf(user) },
+  }));
+  serve<TokenReview>(reviewKinds.token, (question) => reviewToken(question, options.tokens));
+  serve<SelfSubjectAccessReview>(reviewKinds.selfAccess, async (question, { user }) => {
+    refuseInvalid(reviewKinds.selfAccess, selfAccessErrors(question));
+    return { ...question, status: await accessStatus(options.access.authorizer, user, question.spec) };
+  });
+  serve<SubjectAccessReview>(reviewKinds.access, async (question) => {
+    refuseInvalid(reviewKinds.access, accessErrors(question));
+    return { ...question, status: await accessStatus(options.access.authorizer, subjectOf(question.spec), question.spec) };
+  });
+  serve<LocalSubjectAccessReview>(reviewKinds.localAccess, async (question, { namespace }) => {
+    const local = { ...question, metadata: { ...question.metadata, namespace: question.metadata.namespace ?? namespace } };
+    refuseInvalid(reviewKinds.localAccess, localAccessErrors(local));
+    if (local.metadata.namespace !== namespace) {
+      throw statusErrors.badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
+    }
+    return { ...local, status: await accessStatus(options.access.authorizer, subjectOf(local.spec), local.spec) };
+  });
+  serve<SelfSubjectRulesReview>(reviewKinds.selfRules, async ({ spec }, { user }) => {
+    if ((spec.namespace ?? '') === '') throw statusErrors.badRequest('no namespace on request');
+    const { rules, errors } = options.access.rbac.rulesFor(user, spec.namespace ?? '');
+    const beyond = nodeOf(user) === undefined ? [] : ['node authorizer does not support user rule resolution'];
+    const status = { ...rulesStatus(rules, [...beyond, ...errors]), incomplete: beyond.length > 0 };
+    return { ...typeOf(reviewKinds.selfRules), metadata: {}, spec: {}, status };
+  });
+  return (request) => {
+    if (!request.path.startsWith('/apis/auth')) return undefined;
+    const [, group = '', namespace = '', plural = ''] = pathPattern.exec(request.path) ?? [];
+    const namespaced = plural === reviewKinds.localAccess.plural;
+    return namespaced === (namespace !== '') ? answers.get(`${group}/${plural}`)?.(request, namespace) : undefined;
+  };
+}
+
+async function respond<T extends KubeObject>(
+  kind: ReviewKind,
+  answer: ReviewHandler<T>,
+  { request, namespace }: { readonly request: ApiRequest; readonly namespace: string },
+): Promise<ApiResponse> {
+  if (request.method !== 'POST') throw statusErrors.methodNotAllowedHere();
+  const { fieldValidation } = parseWriteOptions(request.query, 'CreateOptions');
+  const warnings = new Set<string>();
+  const question = decodeBody(request.body, bodyType<T>(kind.group, kind.version, kind.kind), { fieldValidation, warnings });
+  return { type: 'plain', code: 201, object: await answer(question, { user: request.user, namespace }), warnings: [...warnings] };
+}
+
+const typeOf = (kind: ReviewKind) => ({ kind: kind.kind, apiVersion: apiVersionOf(kind) });
+
+function refuseInvalid(kind: ReviewKind, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw statusErrors.invalid(kind, '', errors);
+}
+
+/** Whose token it is, for those among the audiences that it was made for; without any, for this server. */
+async function reviewToken(question: TokenReview, tokens: ReviewOptions['tokens']): Promise<TokenReview> {
+  const { token = '', audiences = [] } = question.spec;
+  if (token === '') throw statusErrors.badRequest('token is required for TokenReview in authentication');
+  const found = await tokens?.review?.(token, audiences);
+  if (found === undefined) return { ...question, status: { user: {}, error: 'invalid bearer token' } };
+  return { ...question, status: { authenticated: true, user: userInfoOf(authenticated(found.user)), audiences: [...found.audiences] } };
+}
+
+const userInfoOf = ({ name, uid, groups, extra = {} }: User): UserInfo => ({
+  username: name,
+  ...(uid === undefined ? {} : { uid }),
+  ...(groups.length === 0 ? {} : { groups: [...groups] }),
+  ...(Object.keys(extra).length === 0 ? {} : { extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])) }),
+});
+
+function rulesStatus(rules: readonly PolicyRule[], errors: readonly string[]): SubjectRulesReviewStatus {
+  // A rule for resources names no paths.
+  const resourceRules: ResourceRule[] = rules.filter(({ resources = [] }) => resources.length > 0);
+  const nonResourceRules = rules.flatMap(({ verbs, nonResourceURLs = [] }): NonResourceRule[] =>
+    nonResourceURLs.length > 0 ? [{ verbs, nonResourceURLs }] : [],
+  );
+  return { resourceRules, nonResourceRules, incomplete: false, ...(errors.length === 0 ? {} : { evaluationError: aggregate(errors) }) };
+}

@@ -1,0 +1,15 @@
+import { type RequestInfo, type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
+import type { Call } from './registry.ts';
+
+/** What a request needs to be allowed besides what it says itself: about the same object. @throws ApiError 403 */
+export async function requireAuthorization(
+  authorizer: Authorizer,
+  { request: { user }, route }: Call,
+  { verb, subresource }: Pick<RequestInfo & { type: 'resource' }, 'verb' | 'subresource'>,
+): Promise<void> {
+  const { kind } = route.resource;
+  const { namespace, name } = route;
+  const attributes: RequestInfo = { type: 'resource', verb, group: kind.group, version: kind.version, resource: kind.plural, subresource, namespace, name };
+  const decision = await authorizer.authorize(user, attributes);
+  if (!decision.allowed) throw forbiddenError(user, attributes, decision.reason);
+}

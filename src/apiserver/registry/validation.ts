@@ -1,0 +1,44 @@
+import type { FieldError } from '../../api/field-error.ts';
+import type { Namespace } from '../../api/generated/types.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { statusErrors } from '../../api/status.ts';
+import { validateFinalizerName, validateObjectMetaUpdate, validateQualifiedFinalizerName } from '../../api/validation/metadata.ts';
+import { type ObjectWrite, withErrorsOfAnyKind, writeErrors } from '../../api/validation/strategy.ts';
+import type { Resource } from '../objects/resources.ts';
+
+/** A write that is about to be stored. `old` is undefined for a creation. */
+export interface Validation {
+  readonly resource: Resource;
+  readonly object: KubeObject;
+  readonly old: KubeObject | undefined;
+  readonly write: ObjectWrite['write'] | 'finalize';
+}
+
+/** @throws ApiError 422 with all that is wrong */
+export function validate(validation: Validation): void {
+  const { resource, object } = validation;
+  const errors = findErrors(validation);
+  if (errors.length > 0) throw statusErrors.invalid(resource.kind, object.metadata.name ?? '', errors);
+}
+
+function findErrors({ resource, object, old, write }: Validation): readonly FieldError[] {
+  const { kind, metadataRules } = resource;
+  try {
+    if (write !== 'finalize') return writeErrors(kind, { object, old, write }, metadataRules);
+    return old === undefined ? [] : finalizeErrors(resource, object, old);
+  } catch (error) {
+    // More errors than a call can pass on at once: a list of a hundred thousand elements, each of them wrong.
+    if (!(error instanceof RangeError)) throw error;
+    return [{ type: 'TooMany', field: 'metadata', detail: 'the object has more errors than can be reported' }];
+  }
+}
+
+/** Whoever empties a namespace takes its name from `spec.finalizers`, and changes nothing else. */
+function finalizeErrors({ kind, metadataRules }: Resource, object: KubeObject, old: KubeObject): readonly FieldError[] {
+  const { finalizers = [] } = (object as Namespace).spec;
+  const names = finalizers.flatMap((name, i) => [...validateFinalizerName(name, at(i)), ...validateQualifiedFinalizerName(name, at(i))]);
+  const errors = [...validateObjectMetaUpdate(object.metadata, old.metadata, metadataRules), ...names];
+  return withErrorsOfAnyKind(kind, { object, old }, { checks: ['metadataChange'], errors });
+}
+
+const at = (i: number): string => `spec.finalizers[${i}]`;

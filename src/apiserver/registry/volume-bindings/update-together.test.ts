@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { ApiUnderTest, onApi } from '../../../../test/apiserver/api-under-test.ts';
+import { allKinds } from '../../../api/kinds/index.ts';
+import type { ConfigMap } from '../../../api/generated/types.ts';
+import { cloneObject } from '../../../api/schema/index.ts';
+import { orderedPlugins } from '../../admission/plugin-order.ts';
+import { defaultServiceNetwork } from '../../admission/plugins/service-allocation.ts';
+import { updateTogether, type UpdateCall } from './update-together.ts';
+import { KeyLocks } from '../../objects/locks.ts';
+import { ListCache } from '../verbs/list-cache.ts';
+import type { Registry } from '../registry.ts';
+import { Resources } from '../../objects/resources.ts';
+import { Router } from '../route.ts';
+
+const maps = '/api/v1/namespaces/default/configmaps';
+
+function registryOf({ store, world }: ApiUnderTest): { registry: Registry; router: Router } {
+  const resources = new Resources(allKinds);
+  const registry = {
+    store,
+    world,
+    resources,
+    locks: new KeyLocks(world.timers),
+    listCache: new ListCache(world),
+    admission: orderedPlugins(resources, { store, world, network: defaultServiceNetwork, access: undefined }),
+  };
+  return { registry, router: new Router(resources) };
+}
+
+/** Moves one unit from a map to another. */
+function transfer(router: Router, from: string, to: string): UpdateCall[] {
+  const request = { method: 'PUT', path: '', query: new URLSearchParams(), user: { name: 'x', groups: [] }, userAgent: '', body: { type: 'none' } } as const;
+  return (
+    [
+      [from, -1],
+      [to, 1],
+    ] as const
+  ).map(([name, difference]) => ({
+    call: { request, route: router.route(`${maps}/${name}`), warnings: new Set() },
+    change: {
+      part: 'object',
+      options: { dryRun: false, fieldValidation: 'Strict', fieldManager: '' },
+      createsAbsent: false,
+      desired: (current) => {
+        const map = cloneObject(current) as ConfigMap;
+        map.data = { n: String(Number(map.data?.['n']) + difference) };
+        return map;
+      },
+    },
+  }));
+}
+
+test(
+  'two objects change at one revision or not at all, however many do so at once',
+  onApi(async (api) => {
+    const { registry, router } = registryOf(api);
+    for (const name of ['a', 'b', 'c']) await api.create(maps, { metadata: { name }, data: { n: '10' } });
+    const watched = await api.watch(maps, `resourceVersion=${api.store.revision()}`);
+    const pairs = Array.from({ length: 20 }, (_, i): [string, string] => (i % 2 === 0 ? ['a', 'b'] : ['c', 'a']));
+    await Promise.all(pairs.map(([from, to]) => updateTogether(registry, transfer(router, from, to))));
+    const { items } = (await api.send('GET', maps)).body;
+    expect(items.map((item: ConfigMap) => item.data?.['n'])).toEqual(['10', '20', '0']);
+    // Nobody saw one without the other.
+    expect(watched.batches).toHaveLength(20);
+    for (const batch of watched.batches) expect(new Set(batch.map(({ stored }) => stored.revision)).size).toBe(1);
+    for (const batch of watched.batches) expect(batch).toHaveLength(2);
+  }),
+);
+
+test(
+  'one that is refused takes the others with it',
+  onApi(async (api) => {
+    const { registry, router } = registryOf(api);
+    await api.create(maps, { metadata: { name: 'a' }, data: { n: '10' } });
+    const before = api.store.revision();
+    await expect(updateTogether(registry, transfer(router, 'a', 'gone'))).rejects.toMatchObject({ code: 404 });
+    await expect(updateTogether(registry, transfer(router, 'a', 'a'))).rejects.toMatchObject({ code: 400 });
+    expect(api.store.revision()).toBe(before);
+  }),
+);

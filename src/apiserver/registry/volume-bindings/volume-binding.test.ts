@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest';
+import { ApiUnderTest, onApi, type Sent } from '../../../../test/apiserver/api-under-test.ts';
+import { bound, claim, claims, volume, volumes } from '../../../../test/apiserver/bound-pair.ts';
+import { allKinds } from '../../../api/kinds/index.ts';
+import { volumeBindingsPath as bindings } from '../../../api/kinds/mooring/volume-binding.ts';
+import type { RequestInfo } from '../../authorization/authorizer.ts';
+import { createApi } from '../../create-api.ts';
+
+type Parsed = Sent['body'];
+
+async function pair(api: ApiUnderTest, volumeName: string, claimName: string): Promise<Parsed> {
+  const [v, c] = [await api.create(volumes, volume(volumeName)), await api.create(claims, claim(claimName))];
+  return bound(v.body, c.body);
+}
+
+/** What two objects that went the same way have in common, whatever their names. */
+const alike = (object: Parsed): string => JSON.stringify(object).replaceAll(/one|two|[0-9a-f]{8}-[-0-9a-f]{27}|"\d+"/g, '?');
+
+describe('a volume and a claim', () => {
+  test(
+    'get each other at one revision, and whoever watches sees one change of each',
+    onApi(async (api) => {
+      const binding = await pair(api, 'one', 'one');
+      const from = `resourceVersion=${api.store.revision()}`;
+      const [seenVolumes, seenClaims] = [await api.watch(volumes, from), await api.watch(claims, from)];
+      const { code, body } = await api.create(bindings, binding);
+      expect(code).toBe(201);
+      const revision = String(api.store.revision());
+      expect(body).toMatchObject({
+        kind: 'VolumeBinding',
+        apiVersion: 'mooring.dev/v1',
+        volume: { kind: 'PersistentVolume', metadata: { resourceVersion: revision }, spec: { claimRef: { name: 'one' } }, status: { phase: 'Bound' } },
+        claim: { kind: 'PersistentVolumeClaim', metadata: { resourceVersion: revision }, spec: { volumeName: 'one' }, status: { phase: 'Bound' } },
+      });
+      expect(seenVolumes.lines).toEqual([`MODIFIED one@${revision}`]);
+      expect(seenClaims.lines).toEqual([`MODIFIED one@${revision}`]);
+      expect((await api.send('GET', `${volumes}/one`)).body).toEqual(body.volume);
+      expect((await api.send('GET', `${claims}/one`)).body).toEqual(body.claim);
+      expect(seenVolumes.seen[0]?.stored.object).toEqual(body.volume);
+    }),
+  );
+
+  test(
+    'end as they would after the four writes of Kubernetes',
+    onApi(async (api) => {
+      await api.create(bindings, await pair(api, 'one', 'one'));
+      const { volume: v, claim: c } = await pair(api, 'two', 'two');
+      for (const [path, object] of [
+        [`${volumes}/two`, v],
+        [`${claims}/two`, c],
+      ] as const) {
+        const { body } = await api.send('PUT', path, { body: object });
+        await api.send('PUT', `${path}/status`, { body: { ...body, status: object.status } });
+      }
+      for (const path of [volumes, claims]) {
+        const [one, two] = [(await api.send('GET', `${path}/one`)).body, (await api.send('GET', `${path}/two`)).body];
+        expect(one.status.phase).toBe('Bound');
+        expect(alike(one)).toEqual(alike(two));
+      }
+    }),
+  );
+
+  test(
+    'that have each other already are left as they are',
+    onApi(async (api) => {
+      const { body } = await api.create(bindings, await pair(api, 'one', 'one'));
+      const before = api.store.revision();
+      expect((await api.create(bindings, body)).code).toBe(201);
+      expect(api.store.revision()).toBe(before);
+    }),
+  );
+
+  test(
+    'are only looked at in a dry run',
+    onApi(async (api) => {
+      const binding = await pair(api, 'one', 'one');
+      const before = api.store.revision();
+      const { code, body } = await api.create(bindings, binding, 'dryRun=All');
+      expect([code, body.volume.status.phase, body.volume.spec.claimRef.name, body.claim.status.phase]).toEqual([201, 'Bound', 'one', 'Bound']);
+      expect(api.store.revision()).toBe(before);
+      const wrong = { ...binding, claim: { ...binding.claim, metadata: { ...binding.claim.metadata, resourceVersion: '1' } } };
+      expect((await api.create(bindings, wrong, 'dryRun=All')).code).toBe(409);
+    }),
+  );
+
+  test(
+    'may be bound in a namespace that is being emptied, as they may be updated there',
+    onApi(async (api) => {
+      await api.namespace('going');
+      const there = claims.replace('default', 'going');
+      const [v, c] = [await api.create(volumes, volume('one')), await api.create(there, claim('one'))];
+      await api.send('DELETE', '/api/v1/namespaces/going');
+      expect((await api.create(there, claim('late'))).code).toBe(403);
+      expect((await api.create(bindings, bound(v.body, c.body))).code).toBe(201);
+      expect((await api.send('GET', `${there}/one`)).body.spec.volumeName).toBe('one');
+    }),
+  );
+});
+
+describe('both or neither', () => {
+  const changed = (part: 'volume' | 'claim', change: (object: Parsed) => void) => (binding: Parsed) => {
+    const copy = structuredClone(binding);
+    change(copy[part]);
+    return copy;
+  };
+
+  test.each<[string, (binding: Parsed) => Parsed, Parsed]>([
+    [
+      'an old volume',
+      changed('volume', ({ metadata }) => (metadata.resourceVersion = '1')),
+      { code: 409, details: { kind: 'persistentvolumes', name: 'one' } },
+    ],
+    ['an old claim', changed('claim', ({ metadata }) => (metadata.resourceVersion = '1')), { code: 409, details: { kind: 'persistentvolumeclaims' } }],
+    ['another volume of the name', changed('volume', ({ metadata }) => (metadata.uid = 'x')), { code: 409, details: { kind: 'persistentvolumes' } }],
+    ['a volume of which the version is not said', changed('volume', ({ metadata }) => delete metadata.resourceVersion), { code: 422 }],
+    ['a claim of which the version is not said', changed('claim', ({ metadata }) => delete metadata.resourceVersion), { code: 422 }],
+    ['a volume whose source changes', changed('volume', ({ spec }) => (spec.hostPath.path = '/other')), { code: 422, details: { kind: 'PersistentVolume' } }],
+    [
+      'a claim whose modes change',
+      changed('claim', ({ spec }) => (spec.accessModes = ['ReadOnlyMany'])),
+      { code: 422, details: { kind: 'PersistentVolumeClaim', causes: [{ field: 'spec' }] } },
+    ],
+    [
+      'a claim whose status is wrong',
+      changed('claim', ({ status }) => (status.capacity.storage = '-1Gi')),
+      { code: 422, details: { causes: [{ field: 'status.capacity[storage]' }] } },
+    ],
+    [
+      'a volume that names another claim',
+      changed('volume', ({ spec }) => (spec.claimRef.name = 'two')),
+      { code: 422, details: { kind: 'VolumeBinding', causes: [{ field: 'volume.spec.claimRef.name' }] } },
+    ],
+    [
+      'a volume that names another claim of the name',
+      changed('volume', ({ spec }) => (spec.claimRef.uid = 'x')),
+      { code: 422, details: { causes: [{ field: 'volume.spec.claimRef.uid' }] } },
+    ],
+    ['a volume that names no claim', changed('volume', ({ spec }) => delete spec.claimRef), { code: 422 }],
+    [
+      'a claim that names another volume',
+      changed('claim', ({ spec }) => (spec.volumeName = 'two')),
+      { code: 422, details: { causes: [{ field: 'claim.spec.volumeName' }] } },
+    ],
+    ['a volume in another phase', changed('volume', ({ status }) => (status.phase = 'Available')), { code: 422 }],
+    ['a claim in another phase', changed('claim', ({ status }) => (status.phase = 'Pending')), { code: 422 }],
+    ['a volume that does not exist', changed('volume', ({ metadata }) => (metadata.name = '../x')), { code: 422 }],
+    ['something else in the place of the volume', (binding) => ({ ...binding, volume: binding.claim }), { code: 400 }],
+    ['no claim', (binding) => ({ ...binding, claim: undefined }), { code: 422 }],
+    ['nothing', () => ({}), { code: 422 }],
+    ['a pod', () => ({ kind: 'Pod', apiVersion: 'v1' }), { code: 400 }],
+    ['text', () => 'text', { code: 400 }],
+  ])('%s', (_, change, status) =>
+    onApi(async (api) => {
+      const binding = await pair(api, 'one', 'one');
+      const before = api.store.revision();
+      const { body } = await api.create(bindings, change(binding));
+      expect(body).toMatchObject(status);
+      expect(api.store.revision()).toBe(before);
+    })(),
+  );
+
+  test(
+    'what admission refuses to one is not done to the other',
+    onApi(async (api) => {
+      const { body } = await api.create(bindings, await pair(api, 'one', 'one'));
+      const larger = changed(
+        'claim',
+        ({ spec }) => (spec.resources.requests.storage = '2Gi'),
+      )(changed('volume', ({ metadata }) => (metadata.labels = { a: 'b' }))(body));
+      const before = api.store.revision();
+      const refused = await api.create(bindings, larger);
+      expect(refused.body).toMatchObject({ code: 403, details: { kind: 'persistentvolumeclaims' } });
+      expect(refused.body.message).toContain('only dynamically provisioned pvc can be resized');
+      expect(api.store.revision()).toBe(before);
+    }),
+  );
+
+  test(
+    'one that is gone takes the other with it',
+    onApi(async (api) => {
+      const binding = await pair(api, 'one', 'one');
+      const other = await pair(api, 'two', 'two');
+      for (const path of [`${claims}/one`, `${volumes}/two`]) {
+        await api.send('DELETE', path);
+        await api.send('PATCH', path, { body: { metadata: { finalizers: null } }, contentType: 'application/merge-patch+json' });
+      }
+      const before = api.store.revision();
+      expect((await api.create(bindings, binding)).body).toMatchObject({ code: 404, details: { kind: 'persistentvolumeclaims' } });
+      expect((await api.create(bindings, other)).body).toMatchObject({ code: 404, details: { kind: 'persistentvolumes' } });
+      expect(api.store.revision()).toBe(before);
+    }),
+  );
+
+  test(
+    'a leader that was replaced binds nothing',
+    onApi(async (api) => {
+      const binding = await pair(api, 'one', 'one');
+      await api.namespace('kube-system');
+      const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+      const { body: lease } = await api.create(leases, { metadata: { name: 'l' }, spec: { holderIdentity: 'first' } });
+      const fence = { lease: 'kube-system/l', epoch: Number(lease.metadata.resourceVersion) };
+      await api.send('PUT', `${leases}/l`, { body: { ...lease, spec: { holderIdentity: 'second' } } });
+      const before = api.store.revision();
+      const refused = await api.send('POST', bindings, { body: binding, fence });
+      expect(refused.body).toMatchObject({ code: 409, details: { causes: [{ reason: 'LeaderDeposed' }] } });
+      expect(api.store.revision()).toBe(before);
+      expect((await api.send('POST', bindings, { body: binding, fence: { ...fence, epoch: before } })).code).toBe(201);
+    }),
+  );
+
+  test(
+    'unknown fields are refused where the client wants that, and warned of otherwise',
+    onApi(async (api) => {
+      const binding = changed('volume', ({ spec }) => (spec.capcity = {}))(await pair(api, 'one', 'one'));
+      expect((await api.create(bindings, binding, 'fieldValidation=Strict')).body.message).toContain('unknown field "volume.spec.capcity"');
+      const { code, warnings } = await api.create(bindings, binding);
+      expect([code, warnings]).toEqual([201, ['unknown field "volume.spec.capcity"']]);
+    }),
+  );
+
+  test(
+    'there is nothing to read',
+    onApi(async (api) => {
+      expect((await api.send('GET', bindings)).code).toBe(405);
+      expect((await api.send('GET', `${bindings}/one`)).code).toBe(404);
+    }),
+  );
+});
+
+describe('who may', () => {
+  const asked: string[] = [];
+  const describeAttributes = (a: RequestInfo) =>
+    a.type === 'path' ? a.path : `${a.verb} ${a.resource}${a.subresource === '' ? '' : `/${a.subresource}`} ${a.namespace}/${a.name}`;
+  const four = [
+    'update persistentvolumes /one',
+    'update persistentvolumes/status /one',
+    'update persistentvolumeclaims default/one',
+    'update persistentvolumeclaims/status default/one',
+  ];
+
+  /** The same store behind an API that allows all but one thing. */
+  const allBut = (api: ApiUnderTest, refusedTo: string) => {
+    asked.length = 0;
+    const authorize = (_: unknown, attributes: RequestInfo) => {
+      asked.push(describeAttributes(attributes));
+      return asked.at(-1) === refusedTo ? ({ allowed: false, reason: '' } as const) : ({ allowed: true } as const);
+    };
+    return createApi({ store: api.store, kinds: allKinds, world: api.world, extensions: { authorizer: { authorize } } });
+  };
+  const request = (binding: Parsed) =>
+    ({
+      method: 'POST',
+      path: bindings,
+      query: new URLSearchParams(),
+      user: { name: 'binder', groups: [] },
+      userAgent: '',
+      body: { type: 'object', contentType: 'application/json', object: binding },
+    }) as const;
+
+  test.each(four)('is not who may not %s', (one) =>
+    onApi(async (api) => {
+      const binding = await pair(api, 'one', 'one');
+      const before = api.store.revision();
+      const refusing = allBut(api, one);
+      await expect(refusing.handle(request(binding))).rejects.toMatchObject({ code: 403, reason: 'Forbidden' });
+      expect(api.store.revision()).toBe(before);
+      await refusing.stop();
+    })(),
+  );
+
+  test(
+    'is asked for each of the four writes',
+    onApi(async (api) => {
+      const allowing = allBut(api, '');
+      await allowing.handle(request(await pair(api, 'one', 'one')));
+      expect(asked).toEqual(four);
+      await allowing.stop();
+    }),
+  );
+
+  test(
+    'is nobody where extensions are hidden: there is no such path',
+    onApi(async (api) => {
+      const plain = createApi({ store: api.store, kinds: allKinds, world: api.world });
+      await expect(plain.handle(request(await pair(api, 'one', 'one')))).rejects.toMatchObject({ code: 404 });
+      await plain.stop();
+    }),
+  );
+});

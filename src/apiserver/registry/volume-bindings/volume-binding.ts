@@ -1,0 +1,144 @@
+/**
+ * `POST /apis/mooring.dev/v1/volumebindings` (docs/EXTENSIONS.md): a volume and a claim get each other in one transaction.
+ *
+ * Kubernetes' protocol takes four writes: the volume's spec, its status, the claim's spec, its status. This is those four,
+ * each authorised, admitted and validated as if it came alone, but at one revision: whoever reads or watches sees the pair
+ * before or after, never between.
+ */
+import { type FieldError, invalid, notOneOf, required } from '../../../api/field-error.ts';
+import type { PersistentVolume, PersistentVolumeClaim } from '../../../api/generated/types.ts';
+import { apiVersionOf } from '../../../api/kind.ts';
+import { type VolumeBinding, volumeBindingKind } from '../../../api/kinds/mooring/volume-binding.ts';
+import type { KubeObject } from '../../../api/object.ts';
+import { cloneObject } from '../../../api/schema/index.ts';
+import { statusErrors } from '../../../api/status.ts';
+import type { ApiRequest, ApiResponse } from '../../api.ts';
+import type { Authorizer } from '../../authorization/authorizer.ts';
+import { updateTogether, type UpdateCall } from './update-together.ts';
+import { requireAuthorization } from '../secondary-authorization.ts';
+import { dedupeOwners } from '../../objects/metadata.ts';
+import { parseWriteOptions, type WriteOptions } from '../../objects/options.ts';
+import { type BodyType, decodeBody, type Registry } from '../registry.ts';
+import type { Resource, Resources } from '../../objects/resources.ts';
+
+const bindingType: BodyType<VolumeBinding> = volumeBindingKind;
+const apiVersion = apiVersionOf(volumeBindingKind);
+
+export interface VolumeBindings {
+  handle(request: ApiRequest): Promise<ApiResponse>;
+}
+
+export function volumeBindings(registry: Registry, authorizer: Authorizer): VolumeBindings {
+  const kinds = bindingKinds(registry.resources);
+  return {
+    async handle(request) {
+      if (request.method !== 'POST') throw statusErrors.methodNotAllowedHere();
+      const options = parseWriteOptions(request.query, 'CreateOptions');
+      const warnings = new Set<string>();
+      const read = () => readBinding(request, { kinds, options, warnings });
+      const given = read();
+      checkBinding(given);
+      const changes = twoChanges({ kinds, request, options, warnings, given, read });
+      for (const { call } of changes) for (const subresource of ['', 'status']) await requireAuthorization(authorizer, call, { verb: 'update', subresource });
+      const [volume, claim] = await updateTogether(registry, changes);
+      if (volume === undefined || claim === undefined) throw new Error('two changes have two answers');
+      const object = { kind: volumeBindingKind.kind, apiVersion, metadata: {}, volume: volume.stored.object, claim: claim.stored.object };
+      return { type: 'plain', code: 201, object: Object.freeze(object), warnings: [...warnings] };
+    },
+  };
+}
+
+interface BindingKinds {
+  readonly volume: Resource;
+  readonly claim: Resource;
+}
+
+const bindingKinds = (resources: Resources): BindingKinds => ({
+  volume: resources.require('v1', 'persistentvolumes'),
+  claim: resources.require('v1', 'persistentvolumeclaims'),
+});
+
+interface Reading {
+  readonly kinds: BindingKinds;
+  readonly options: WriteOptions;
+  readonly warnings: Set<string>;
+}
+
+/** Newly made on every call: writing changes it. @throws ApiError 400, 415 */
+function readBinding({ body }: ApiRequest, { kinds, options, warnings }: Reading): VolumeBinding {
+  const binding = decodeBody(body, bindingType, { fieldValidation: options.fieldValidation, warnings });
+  complete(binding.volume, kinds.volume, 'volume');
+  complete(binding.claim, kinds.claim, 'claim');
+  for (const object of [binding.volume, binding.claim]) for (const warning of dedupeOwners(object, 'given')) warnings.add(warning);
+  return binding;
+}
+
+/** An object inside the binding need not say what it is, but must not be anything else. */
+function complete(object: KubeObject, { kind, apiVersion: version }: Resource, field: 'volume' | 'claim'): void {
+  const given = `${object.apiVersion ?? version} ${object.kind ?? kind.kind}`;
+  if (given !== `${version} ${kind.kind}`) throw statusErrors.badRequest(`the ${field} of a VolumeBinding must be a ${version} ${kind.kind}, not a ${given}`);
+  object.apiVersion = version;
+  object.kind = kind.kind;
+  if (!kind.namespaced) delete object.metadata.namespace;
+  kind.defaults?.(object);
+}
+
+/** Half a binding is none: both must say that they have each other. @throws ApiError 422 */
+function checkBinding({ volume, claim }: VolumeBinding): void {
+  const errors: FieldError[] = [
+    ...missing(volume.metadata.name, 'volume.metadata.name'),
+    ...missing(volume.metadata.resourceVersion, 'volume.metadata.resourceVersion'),
+    ...missing(claim.metadata.namespace, 'claim.metadata.namespace'),
+    ...missing(claim.metadata.name, 'claim.metadata.name'),
+    ...missing(claim.metadata.uid, 'claim.metadata.uid'),
+    ...missing(claim.metadata.resourceVersion, 'claim.metadata.resourceVersion'),
+    ...claimRefErrors(volume, claim),
+  ];
+  if (claim.spec.volumeName !== volume.metadata.name) errors.push(invalid('claim.spec.volumeName', claim.spec.volumeName ?? '', "must be the volume's name"));
+  if (volume.status.phase !== 'Bound') errors.push(notOneOf('volume.status.phase', volume.status.phase ?? '', ['Bound']));
+  if (claim.status.phase !== 'Bound') errors.push(notOneOf('claim.status.phase', claim.status.phase ?? '', ['Bound']));
+  if (errors.length > 0) throw statusErrors.invalid(volumeBindingKind, claim.metadata.name ?? '', errors);
+}
+
+const missing = (value: string | undefined, field: string): FieldError[] => ((value ?? '') === '' ? [required(field)] : []);
+
+function claimRefErrors({ spec: { claimRef } }: PersistentVolume, { metadata }: PersistentVolumeClaim): FieldError[] {
+  if (claimRef === undefined) return [required('volume.spec.claimRef')];
+  return (['namespace', 'name', 'uid'] as const).flatMap((part) =>
+    claimRef[part] === metadata[part] ? [] : [invalid(`volume.spec.claimRef.${part}`, claimRef[part] ?? '', `must be the claim's ${part}`)],
+  );
+}
+
+interface Writes extends Reading {
+  readonly request: ApiRequest;
+  readonly given: VolumeBinding;
+  readonly read: () => VolumeBinding;
+}
+
+/** Of each object first all but the status, then the status, as a client of Kubernetes would send them one after the other. */
+function twoChanges({ kinds, request, options, warnings, given, read }: Writes): readonly UpdateCall[] {
+  return (['volume', 'claim'] as const).map((half) => {
+    const { namespace = '', name = '', uid } = given[half].metadata;
+    const route = { resource: kinds[half], namespace, name, subresource: '', legacyWatch: false };
+    let unused: Half | undefined = given[half];
+    let latest: Half = given[half];
+    return {
+      call: { request, route, warnings },
+      change: {
+        part: 'object',
+        options,
+        uid,
+        createsAbsent: false,
+        desired: () => {
+          latest = unused ?? read()[half];
+          unused = undefined;
+          // A shallow copy, since the write of the object puts the status that is stored in the place of the one that is wanted.
+          return { ...latest };
+        },
+        thenStatus: (changed) => Object.assign({ ...changed, metadata: cloneObject(changed.metadata) }, { status: latest.status }),
+      },
+    };
+  });
+}
+
+type Half = VolumeBinding['volume' | 'claim'];

@@ -1,0 +1,26 @@
+import type { Node } from '../../../api/generated/types.ts';
+import { ApiError } from '../../../api/status.ts';
+import { noKubelet } from '../no-kubelet.ts';
+
+export interface KubeletAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** As kubeadm has it. */
+const preferred = ['InternalIP', 'ExternalIP', 'Hostname'];
+
+/** Where a node's own endpoint is, as the node announces it. @throws ApiError if it announces none */
+export function kubeletAddress({ metadata: { name = '' }, status }: Node): KubeletAddress {
+  const addresses = status.addresses ?? [];
+  const port = status.daemonEndpoints.kubeletEndpoint.Port;
+  const host = preferred.flatMap((type) => addresses.filter((each) => each.type === type))[0]?.address;
+  if (host === undefined) {
+    const known = addresses.map(({ type, address }) => `{${type} ${address}}`).join(' ');
+    throw new ApiError(500, '', `no preferred addresses found; known addresses: [${known}]`);
+  }
+  if (port <= 0) throw noKubelet(name);
+  return { host, port };
+}
+
+export const urlOf = ({ host, port }: KubeletAddress, path: string): string => `https://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;

@@ -1,0 +1,200 @@
+/** Requests for what goes on inside of pods (logs, exec, attach, portforward) and for what nodes tell of themselves. */
+import type { Readable } from 'node:stream';
+import type { Pod } from '../../api/generated/types.ts';
+import { nodeKind } from '../../api/kinds/core/node.ts';
+import { podKind } from '../../api/kinds/pod/pod.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { ApiError, statusErrors } from '../../api/status.ts';
+import type { World } from '../../world/world.ts';
+import type { Api, User } from '../api.ts';
+import { type AttachOptions, NodeUnreachable, type PodStreams, type StreamRefusal, type Session, type StreamResult } from '../../streams/contract.ts';
+import { attachOptions, containerOf, execOptions, logOptions } from '../../streams/options.ts';
+import { servePortForward, serveSession, StreamRefused } from '../../streams/upgrades.ts';
+import { type RequestInfo, type Authorizer, forbiddenError } from '../authorization/authorizer.ts';
+import type { Exchange, ResponseHead } from '../exchange.ts';
+import { noKubelet } from './no-kubelet.ts';
+
+export interface StreamingRequestsOptions {
+  readonly api: Api;
+  readonly authorizer: Authorizer;
+  readonly world: World;
+  /** Undefined: nobody offers anything of the node's pods. */
+  readonly node: (name: string) => PodStreams | undefined;
+}
+
+export interface StreamingRequest {
+  readonly exchange: Exchange;
+  readonly query: URLSearchParams;
+  readonly attributes: Extract<RequestInfo, { type: 'resource' }>;
+  readonly user: User;
+  readonly auditId: string;
+}
+
+export class StreamingRequests {
+  readonly #options: StreamingRequestsOptions;
+
+  constructor(options: StreamingRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves once the streams flow, or a node's refusal is answered. @throws ApiError if they will not */
+  async serve(request: StreamingRequest): Promise<void> {
+    try {
+      await this.#serve(request);
+    } catch (error) {
+      if (error instanceof NodeUnreachable) throw new ApiError(500, '', `error dialing backend: ${error.message}`);
+      if (!(error instanceof StreamRefused)) throw error;
+      // What the node answered, as it answered it.
+      const headers = ['audit-id', request.auditId, 'cache-control', 'no-cache, private', 'content-type', 'text/plain; charset=utf-8'];
+      request.exchange.respond({ code: error.code, headers }, Buffer.from(error.message));
+    }
+  }
+
+  async #serve(request: StreamingRequest): Promise<void> {
+    const { attributes, query } = request;
+    const { subresource } = attributes;
+    if (attributes.resource === 'nodes') return this.#serveNode(request);
+    if (attributes.verb !== 'get' && (attributes.verb !== 'create' || subresource === 'log')) throw statusErrors.methodNotAllowed(podKind, attributes.verb);
+    if (subresource !== 'log') await this.#requireCreate(request);
+    const pod = await this.#pod(attributes);
+    switch (subresource) {
+      case 'log':
+        return this.#serveLog(request, pod);
+      case 'exec': {
+        const options = execOptions(query);
+        return this.#serveSession(request, options, (node, container) => node.exec(pod, container, options), pod);
+      }
+      case 'attach': {
+        const options = attachOptions(query);
+        return this.#serveSession(request, options, (node, container) => node.attach(pod, container, options), pod);
+      }
+      default:
+        return this.#servePorts(request, pod);
+    }
+  }
+
+  /** Whoever only reads must not enter, whichever method they ask with. */
+  async #requireCreate({ attributes, user }: StreamingRequest): Promise<void> {
+    if (attributes.verb === 'create') return;
+    const asked = { ...attributes, verb: 'create' };
+    const decision = await this.#options.authorizer.authorize(user, asked);
+    if (!decision.allowed) throw forbiddenError(user, asked, decision.reason);
+  }
+
+  #pod({ namespace, name }: StreamingRequest['attributes']): Promise<Pod> {
+    return this.#read<Pod>(`/api/v1/namespaces/${namespace}/pods/${name}`, () => statusErrors.notFound(podKind, name));
+  }
+
+  async #read<T extends KubeObject>(path: string, otherwise: () => ApiError): Promise<T> {
+    const response = await this.#options.api.handle({
+      method: 'GET',
+      path,
+      query: new URLSearchParams(),
+      user: { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] },
+      body: { type: 'none' },
+      userAgent: 'moor/streams',
+    });
+    if (response.type !== 'object') throw otherwise();
+    return response.stored.object as T;
+  }
+
+  #node({ metadata, spec }: Pod): PodStreams {
+    const { nodeName = '' } = spec;
+    if (nodeName === '') throw statusErrors.badRequest(`pod ${metadata.name ?? ''} does not have a host assigned`);
+    const node = this.#options.node(nodeName);
+    if (node === undefined) throw noKubelet(nodeName);
+    return node;
+  }
+
+  /** What a node tells of itself, by the path behind `proxy`: asked as it was sent, answered as it was said. */
+  async #serveNode({ exchange, attributes: { name }, auditId }: StreamingRequest): Promise<void> {
+    if (exchange.upgrade !== undefined) throw statusErrors.badRequest('no other protocol than HTTP is passed on to nodes');
+    const [, before = '', path = '', query = ''] = /^([^?]*?\/proxy)([^?]*)\??(.*)$/s.exec(exchange.target) ?? [];
+    const headers = ['audit-id', auditId, 'cache-control', 'no-cache, private'];
+    if (path === '' && exchange.method === 'GET') {
+      return exchange.respond({ code: 301, headers: [...headers, 'location', `${before}/${query === '' ? '' : `?${query}`}`] }, new Uint8Array());
+    }
+    const node = this.#options.node(await this.#nodeNamed(name));
+    if (node === undefined) throw noKubelet(name);
+    const body = exchange.method === 'GET' ? new Uint8Array() : await exchange.body(maxProxiedBytes);
+    const answer = await node
+      .proxy({ method: exchange.method, path: path === '' ? '/' : path, query, contentType: exchange.header('content-type'), body })
+      .catch((error: unknown) => {
+        throw error instanceof NodeUnreachable ? statusErrors.serviceUnavailable(`error trying to reach service: ${error.message}`) : error;
+      });
+    pipeToClient(answer.body, exchange, { code: answer.code, headers: [...headers, 'content-type', answer.contentType] });
+    return undefined;
+  }
+
+  /** Requests may say to which port they are; there is one. @throws ApiError if there is no such node */
+  async #nodeNamed(asked: string): Promise<string> {
+    const name = /^(?:https:)?([^:]+)(?::\d*)?$/.exec(asked)?.[1];
+    if (name === undefined) throw statusErrors.badRequest(`invalid node request ${JSON.stringify(asked)}`);
+    await this.#read(`/api/v1/nodes/${name}`, () => statusErrors.notFound(nodeKind, name));
+    return name;
+  }
+
+  async #serveLog({ exchange, query, auditId }: StreamingRequest, pod: Pod): Promise<void> {
+    const options = logOptions(query, pod, this.#options.world.clock.now());
+    const container = containerOf(pod, query.get('container') ?? '');
+    const headers = ['audit-id', auditId, 'cache-control', 'no-cache, private', 'content-type', 'text/plain'];
+    if ((pod.spec.nodeName ?? '') === '') return exchange.respond({ code: 200, headers }, new Uint8Array());
+    const log = await this.#node(pod)
+      .logs(pod, container, options)
+      .catch((error: unknown) => {
+        if (!(error instanceof NodeUnreachable)) throw error;
+        throw new ApiError(500, '', `Get ${JSON.stringify(error.url)}: ${error.message}`);
+      });
+    if (!log.ok) throw logRefused(log, pod.metadata.name ?? '');
+    pipeToClient(log.value, exchange, { code: 200, headers });
+    return undefined;
+  }
+
+  #serveSession(
+    { exchange, query }: StreamingRequest,
+    options: AttachOptions,
+    open: (node: PodStreams, container: string) => Promise<StreamResult<Session>>,
+    pod: Pod,
+  ): Promise<void> {
+    const container = containerOf(pod, query.get('container') ?? '');
+    const node = this.#node(pod);
+    return serveSession(exchange, { options, timers: this.#options.world.timers, open: () => open(node, container) });
+  }
+
+  #servePorts({ exchange }: StreamingRequest, pod: Pod): Promise<void> {
+    const node = this.#node(pod);
+    if (pod.status.phase !== 'Running') throw statusErrors.badRequest(`pod is not running. Current status=${pod.status.phase ?? ''}`);
+    return servePortForward(exchange, pod, () => node.portForward(pod));
+  }
+}
+
+/** What an API server makes of a kubelet's refusal (v1.36.4: apiserver/pkg/registry/generic/rest/response_checker.go). */
+function logRefused({ code, message }: StreamRefusal, pod: string): ApiError {
+  if (code === 500) return statusErrors.internal(message);
+  if (code === 400) return statusErrors.badRequest(message);
+  const known: Readonly<Record<number, readonly [reason: string, text: string]>> = {
+    401: ['Unauthorized', 'the server has asked for the client to provide credentials'],
+    403: ['Forbidden', message],
+    404: ['NotFound', 'the server could not find the requested resource'],
+  };
+  const [reason, text] = known[code] ?? ['', `the server responded with the status code ${code} but did not return more information`];
+  return new ApiError(code, reason, `${text} ( pods/log ${pod})`, { name: pod, kind: 'pods/log' });
+}
+
+/** As the client takes it; nobody reads further for a client that has left. */
+function pipeToClient(source: Readable, exchange: Exchange, head: ResponseHead): void {
+  const output = exchange.open(head);
+  exchange.onClose(() => source.destroy());
+  source.on('data', (chunk: Buffer) => {
+    output.write(chunk);
+    if (output.buffered() < maxBufferedBytes) return;
+    source.pause();
+    output.onceDrained(() => source.resume());
+  });
+  source.on('end', () => output.end());
+  source.on('error', () => output.abort());
+}
+
+const maxBufferedBytes = 256 * 1024;
+/** What is sent on to a node at most. */
+const maxProxiedBytes = 1024 * 1024;

@@ -1,0 +1,156 @@
+import { ApiError, statusErrors } from '../../api/status.ts';
+import { type Change, prefixEnd, StoreError, type Watch } from '../../store/contract.ts';
+import type { Cancel } from '../../world/world.ts';
+import type { OpenWatch, WatchEvent, WatchSink } from '../api.ts';
+import { waitForRevision } from '../objects/wait-for-revision.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Resource } from '../objects/resources.ts';
+import type { Selection } from '../objects/selection.ts';
+import { revisionOf } from '../objects/object-revision.ts';
+import { bookmark } from './bookmark.ts';
+import { eventOf } from './shared-events.ts';
+
+const BOOKMARK_EVERY_MS = 60_000;
+/** The last bookmark comes this long before the end, so that the next watch starts from about now. */
+const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
+/** Objects of the initial state that are handed over at once. */
+const INITIAL_PAGE = 500;
+
+export interface WatchPlan {
+  readonly resource: Resource;
+  /** What the store watches: the prefix of a collection, or one key. */
+  readonly prefix: string;
+  readonly selection: Selection;
+  readonly start: /** The current state first (not older than the revision), then what changes. */
+    | { readonly type: 'state'; readonly notBefore: number; readonly announceEnd: boolean }
+    /** What changed after the revision. */
+    | { readonly type: 'after'; readonly revision: number };
+  readonly bookmarks: boolean;
+  readonly timeoutMs: number;
+  /** For kinds that may go, or become others: calls when that happens. */
+  readonly whenRedefined?: (call: () => void) => Cancel;
+}
+
+/**
+ * One watcher of a resource.
+ *
+ * Expected flow: the initial state in pages, each only after the sink has room again; then the changes of each revision
+ * together, as the store makes them; bookmarks in between; the end when time is up.
+ *
+ * Guarantees: no change is missing, none comes twice, revisions never go back, and nothing is sent after `stop`.
+ */
+export class ResourceWatch implements OpenWatch {
+  readonly #registry: Pick<Registry, 'store' | 'world'>;
+  readonly #plan: WatchPlan;
+  readonly #sink: WatchSink;
+  readonly #deadline: number;
+  #watch: Watch | undefined;
+  #cancelEnd: Cancel | undefined;
+  #cancelBookmark: Cancel | undefined;
+  #cancelRedefined: Cancel | undefined;
+  #ended = false;
+
+  constructor(registry: Pick<Registry, 'store' | 'world'>, plan: WatchPlan, sink: WatchSink) {
+    this.#registry = registry;
+    this.#plan = plan;
+    this.#sink = sink;
+    this.#deadline = registry.world.clock.monotonic() + plan.timeoutMs;
+  }
+
+  open(): this {
+    const { start, timeoutMs } = this.#plan;
+    this.#cancelEnd = this.#registry.world.timers.after(timeoutMs, () => this.#end(undefined));
+    this.#cancelRedefined = this.#plan.whenRedefined?.(() => this.#end(undefined));
+    if (start.type === 'after') this.#follow(start.revision);
+    else void this.#sendState(start.notBefore, start.announceEnd);
+    return this;
+  }
+
+  stop(): void {
+    this.#ended = true;
+    this.#watch?.stop();
+    this.#cancelEnd?.();
+    this.#cancelBookmark?.();
+    this.#cancelRedefined?.();
+  }
+
+  #end(error: ApiError | undefined): void {
+    if (this.#ended) return;
+    this.stop();
+    this.#sink.end(error?.toStatus());
+  }
+
+  async #sendState(notBefore: number, announceEnd: boolean): Promise<void> {
+    try {
+      await waitForRevision(this.#registry, notBefore);
+      const revision = await this.#sendPages();
+      if (this.#ended) return;
+      if (announceEnd) this.#sink.events([bookmark(this.#plan.resource, revision, true)]);
+      this.#follow(revision);
+    } catch (error) {
+      this.#end(error instanceof ApiError ? error : this.#failure(error, this.#registry.store.revision()));
+    }
+  }
+
+  /** @returns the revision that all pages were read at */
+  async #sendPages(): Promise<number> {
+    const { resource, prefix, selection } = this.#plan;
+    const { store } = this.#registry;
+    const to = prefix.endsWith('/') ? prefixEnd(prefix) : `${prefix}\0`;
+    const revision = store.revision();
+    let from = prefix;
+    for (;;) {
+      const { entries, remaining } = await store.range({ from, to, revision, limit: INITIAL_PAGE });
+      if (this.#ended) return revision;
+      const page = entries.map((entry) => revisionOf(resource, entry)).filter((stored) => selection.everything || selection.matches(stored.object));
+      if (page.length > 0) this.#sink.events(page.map((stored): WatchEvent => ({ type: 'ADDED', stored, memo: undefined })));
+      const last = entries.at(-1);
+      if (remaining === 0 || last === undefined) return revision;
+      from = `${last.key}\0`;
+      await this.#sink.drained?.();
+    }
+  }
+
+  #follow(revision: number): void {
+    if (this.#plan.bookmarks) this.#scheduleBookmark();
+    const watch = this.#registry.store.watch(
+      { prefix: this.#plan.prefix, after: revision },
+      { changes: (_, changes) => this.#deliver(changes), end: (cause) => this.#end(this.#failure(cause, revision)) },
+    );
+    // The store may have ended it before it returned.
+    if (this.#ended) watch.stop();
+    else this.#watch = watch;
+  }
+
+  #deliver(changes: readonly Change[]): void {
+    if (this.#ended) return;
+    const { resource, selection } = this.#plan;
+    const events: WatchEvent[] = [];
+    for (const change of changes) {
+      const event = eventOf(resource, change, selection);
+      if (event !== undefined) events.push(event);
+    }
+    if (events.length > 0) this.#sink.events(events);
+  }
+
+  #scheduleBookmark(): void {
+    const { clock, timers } = this.#registry.world;
+    const untilLast = this.#deadline - clock.monotonic() - LAST_BOOKMARK_BEFORE_END_MS;
+    // Less than a millisecond may be too little to move the time on: it would be scheduled again and again.
+    if (untilLast < 1) return;
+    this.#cancelBookmark = timers.after(Math.min(BOOKMARK_EVERY_MS, untilLast), () => {
+      if (this.#ended || this.#watch === undefined) return;
+      this.#sink.events([bookmark(this.#plan.resource, this.#watch.progress(), false)]);
+      this.#scheduleBookmark();
+    });
+  }
+
+  /** undefined: the server is stopping, which clients take for a broken connection. */
+  #failure(cause: unknown, revision: number): ApiError | undefined {
+    if (cause instanceof StoreError && cause.code === 'closed') return undefined;
+    if (cause instanceof StoreError && cause.code === 'compacted') {
+      return statusErrors.expired(`too old resource version: ${revision} (${this.#registry.store.compactedRevision()})`);
+    }
+    return statusErrors.internal(cause instanceof Error ? cause.message : String(cause));
+  }
+}

@@ -1,0 +1,332 @@
+import { apiVersionOf, type Kind } from '../api/kind.ts';
+import { type VolumeBinding, volumeBindingKind, volumeBindingsPath } from '../api/kinds/mooring/volume-binding.ts';
+import { persistentVolumeClaimKind } from '../api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../api/kinds/core/persistent-volume.ts';
+import type { KubeObject } from '../api/object.ts';
+import type { Stored } from '../api/stored.ts';
+import { ApiError, statusErrors } from '../api/status.ts';
+import { type Failure, failure, type Result } from './result.ts';
+import type { Answer, Fence, ListMeta, Stream, StreamSink, Transport, TransportRequest } from './transport.ts';
+
+export type { Result } from './result.ts';
+export type { Fence } from './transport.ts';
+
+/** As much of a kind as addressing it takes. */
+export type Resource = Pick<Kind, 'group' | 'version' | 'kind' | 'plural' | 'namespaced'>;
+
+export interface Ref {
+  /** Only for namespaced kinds. */
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+export interface List<T> {
+  readonly items: readonly T[];
+  readonly metadata: ListMeta;
+}
+
+/** An object as one writes it down: what the server fills in may be left out, apiVersion and kind too. */
+export type Draft<T> = T extends readonly (infer E)[] ? readonly Draft<E>[] : T extends object ? { readonly [K in keyof T]?: Draft<T[K]> | undefined } : T;
+
+export type Patch =
+  | { readonly type: 'merge' | 'strategic'; readonly body: object }
+  | { readonly type: 'json'; readonly body: readonly object[] }
+  | { readonly type: 'apply'; readonly body: object; readonly fieldManager: string; readonly force?: boolean };
+
+export interface GetOptions {
+  readonly resourceVersion?: string;
+}
+
+export interface Selection {
+  /** Absent: all namespaces. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+}
+
+export interface ListOptions extends Selection {
+  readonly limit?: number | undefined;
+  readonly continue?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan' | undefined;
+}
+
+export interface WatchOptions extends Selection {
+  readonly resourceVersion: string;
+  readonly timeoutSeconds?: number | undefined;
+}
+
+export interface WriteOptions {
+  /** Validated and admitted, but not stored; the observer does not see it. */
+  readonly dryRun?: boolean;
+  readonly fieldManager?: string;
+}
+
+export interface UpdateOptions extends WriteOptions {
+  /** 'status', 'scale', 'finalize' */
+  readonly subresource?: string;
+}
+
+export interface DeleteOptions {
+  readonly dryRun?: boolean;
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly propagation?: 'Background' | 'Foreground' | 'Orphan';
+  readonly gracePeriodSeconds?: number;
+}
+
+export type VolumeClaimPair = Pick<VolumeBinding, 'volume' | 'claim'>;
+
+/** What discovery answers about one version of a group. */
+interface ResourceList extends KubeObject {
+  readonly resources?: readonly { readonly name: string }[];
+}
+
+/** `pending`: the object waits for its finalizers or its node. */
+export type Deletion<T> = { readonly type: 'gone' } | { readonly type: 'pending'; readonly object: T };
+
+/** Sees each successful write. */
+export interface WriteObserver {
+  written(kind: Resource, object: Stored): void;
+  removed(kind: Resource, gone: DeletedObject): void;
+}
+
+/** The object with this uid no longer exists. */
+export interface DeletedObject extends Ref {
+  readonly uid: string;
+}
+
+export interface ClientOptions {
+  readonly transport: Transport;
+  readonly observer?: WriteObserver;
+  /**
+   * Under which every write goes. Absent: none is fenced, as those of plain Kubernetes clients are not. A client belongs to
+   * one term of office: there is no way to take the fence away from it, or a deposed leader's last writes would pass.
+   */
+  readonly fence?: () => Fence;
+}
+
+/**
+ * A typed client of any Kubernetes API server.
+ *
+ *     const found = await client.get(configMapKind, { namespace: 'default', name: 'app' });
+ *     if (!found.ok && found.reason === 'notFound') …
+ *
+ * It never throws for what a server answers or fails to answer. Every write that succeeds is shown to the observer
+ * before its promise resolves: the caches read their own writes (`cache.ts`).
+ */
+export class Client {
+  readonly #transport: Transport;
+  readonly #observer: WriteObserver | undefined;
+  readonly #fence: (() => Fence) | undefined;
+
+  constructor(options: ClientOptions) {
+    this.#transport = options.transport;
+    this.#observer = options.observer;
+    this.#fence = options.fence;
+  }
+
+  async get<T extends KubeObject>(kind: Kind<T>, ref: Ref, options: GetOptions = {}): Promise<Result<Stored<T>>> {
+    if (!isPathSegment(ref.name)) return failure(statusErrors.notFound(kind, ref.name));
+    const query = queryOf({ resourceVersion: options.resourceVersion });
+    return expectObject(await this.#transport.send({ method: 'GET', path: pathOf(kind, ref), query }));
+  }
+
+  /** One page, or everything if there is no limit. */
+  async list<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}): Promise<Result<List<Stored<T>>>> {
+    const query = queryOf({ ...selectors(options), ...pageOf(options) });
+    return expectList(await this.#transport.send({ method: 'GET', path: collectionPath(kind, options.namespace), query }));
+  }
+
+  watch<T extends KubeObject>(kind: Kind<T>, options: WatchOptions, sink: StreamSink<Stored<T>>): Stream {
+    const { resourceVersion, timeoutSeconds } = options;
+    const query = queryOf({ watch: 'true', allowWatchBookmarks: 'true', ...selectors(options), resourceVersion, timeoutSeconds });
+    return this.#transport.watch({ method: 'GET', path: collectionPath(kind, options.namespace), query }, sink);
+  }
+
+  create<T extends KubeObject>(kind: Kind<T>, object: Draft<T>, options: WriteOptions = {}): Promise<Result<Stored<T>>> {
+    const path = collectionPath(kind, object.metadata?.namespace);
+    return this.#write(kind, { method: 'POST', path, query: writeQuery(options), body: json({ ...object, ...typeOf(kind) }) }, options);
+  }
+
+  /** What is created under an object that exists, and answered: a TokenRequest. */
+  async createSubresource<S extends KubeObject>(kind: Resource, parent: Ref & { readonly subresource: string }, object: Draft<S>): Promise<Result<S>> {
+    return expectObject(await this.#send({ method: 'POST', path: subpath(kind, parent, parent.subresource), query: queryOf({}), body: json(object) }));
+  }
+
+  /** The same, where the answer is no more than that it was done: a Binding, an Eviction. */
+  async postSubresource<S extends KubeObject>(kind: Resource, parent: Ref & { readonly subresource: string }, object: Draft<S>): Promise<Result<undefined>> {
+    const answer = await this.#send({ method: 'POST', path: subpath(kind, parent, parent.subresource), query: queryOf({}), body: json(object) });
+    return failureOf(answer) ?? { ok: true, value: undefined };
+  }
+
+  /** A question that is asked by creating it, and not kept: a SubjectAccessReview. */
+  async createReview<Q extends KubeObject>(kind: Resource, question: Draft<Q>): Promise<Result<Q>> {
+    const body = json({ ...question, ...typeOf(kind) });
+    return expectObject(await this.#transport.send({ method: 'POST', path: collectionPath(kind, undefined), query: queryOf({}), body }));
+  }
+
+  /** With metadata.resourceVersion: only if nobody else wrote meanwhile. */
+  update<T extends KubeObject>(kind: Kind<T>, object: T, options: UpdateOptions = {}): Promise<Result<Stored<T>>> {
+    const path = subpath(kind, refOf(object), options.subresource);
+    return this.#write(kind, { method: 'PUT', path, query: writeQuery(options), body: json({ ...object, ...typeOf(kind) }) }, options);
+  }
+
+  updateStatus<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions = {}): Promise<Result<Stored<T>>> {
+    return this.update(kind, object, { ...options, subresource: 'status' });
+  }
+
+  /** A volume and its claim, specs and statuses, in one transaction. Only Mooring's own server can: ask `bindsTogether` first. */
+  async bindTogether({ volume, claim }: VolumeClaimPair, options: WriteOptions = {}): Promise<Result<VolumeClaimPair>> {
+    const body = json({ ...typeOf(volumeBindingKind), volume, claim });
+    const result = expectObject<VolumeBinding>(await this.#send({ method: 'POST', path: volumeBindingsPath, query: writeQuery(options), body }));
+    if (!result.ok || options.dryRun === true) return result;
+    observe(this.#observer, persistentVolumeKind, result.value.volume);
+    observe(this.#observer, persistentVolumeClaimKind, result.value.claim);
+    return result;
+  }
+
+  /** Whether the server has `bindTogether`: no other Kubernetes API server does, nor ours under `--plain`. */
+  async bindsTogether(): Promise<Result<boolean>> {
+    const { group, version, plural } = volumeBindingKind;
+    const found = expectObject<ResourceList>(await this.#transport.send({ method: 'GET', path: `/apis/${group}/${version}`, query: queryOf({}) }));
+    if (!found.ok) return found.reason === 'notFound' ? { ok: true, value: false } : found;
+    return { ok: true, value: found.value.resources?.some(({ name }) => name === plural) ?? false };
+  }
+
+  async patch<T extends KubeObject>(kind: Kind<T>, ref: Ref, patch: Patch, options: UpdateOptions = {}): Promise<Result<Stored<T>>> {
+    if (!isPathSegment(ref.name)) return failure(statusErrors.notFound(kind, ref.name));
+    const query = writeQuery(patch.type === 'apply' ? { ...options, fieldManager: patch.fieldManager } : options);
+    if (patch.type === 'apply' && patch.force === true) query.set('force', 'true');
+    const body = { contentType: patchTypes[patch.type], object: patch.body };
+    return await this.#write(kind, { method: 'PATCH', path: subpath(kind, ref, options.subresource), query, body }, options);
+  }
+
+  async delete<T extends KubeObject>(kind: Kind<T>, ref: Ref, options: DeleteOptions = {}): Promise<Result<Deletion<Stored<T>>>> {
+    if (!isPathSegment(ref.name)) return failure(statusErrors.notFound(kind, ref.name));
+    const answer = await this.#send({ method: 'DELETE', path: pathOf(kind, ref), query: writeQuery(options), body: json(deleteBody(options)) });
+    if (options.dryRun !== true) observeDeletion(answer, { kind, ref, observer: this.#observer });
+    return expectDeletion<Stored<T>>(answer);
+  }
+
+  async deleteCollection<T extends KubeObject>(kind: Kind<T>, selection: Selection = {}, options: DeleteOptions = {}): Promise<Result<undefined>> {
+    const path = collectionPath(kind, selection.namespace);
+    const answer = await this.#send({ method: 'DELETE', path, query: queryOf(selectors(selection)), body: json(deleteBody(options)) });
+    return failureOf(answer) ?? { ok: true, value: undefined };
+  }
+
+  async #write<T extends KubeObject>(kind: Kind<T>, request: TransportRequest, options: WriteOptions): Promise<Result<Stored<T>>> {
+    const result = expectObject<Stored<T>>(await this.#send(request));
+    // A subresource may be answered with something else: a Scale.
+    if (result.ok && options.dryRun !== true && result.value.kind === kind.kind) observe(this.#observer, kind, result.value);
+    return result;
+  }
+
+  #send(request: TransportRequest): Promise<Answer> {
+    return this.#transport.send(this.#fence === undefined ? request : { ...request, fence: this.#fence() });
+  }
+}
+
+export const createClient = (options: ClientOptions): Client => new Client(options);
+
+const patchTypes = {
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  json: 'application/json-patch+json',
+  apply: 'application/apply-patch+yaml',
+} as const;
+
+const json = (object: unknown) => ({ contentType: 'application/json', object });
+
+const typeOf = (kind: Resource) => ({ apiVersion: apiVersionOf(kind), kind: kind.kind });
+
+export const refOf = (object: KubeObject): Ref => ({ namespace: object.metadata.namespace, name: object.metadata.name ?? '' });
+
+function collectionPath(kind: Resource, namespace: string | undefined): string {
+  const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
+  return kind.namespaced && namespace !== undefined ? `${root}/namespaces/${namespace}/${kind.plural}` : `${root}/${kind.plural}`;
+}
+
+const pathOf = (kind: Resource, ref: Ref) => `${collectionPath(kind, ref.namespace)}/${ref.name}`;
+
+const subpath = (kind: Resource, ref: Ref, subresource: string | undefined) =>
+  subresource === undefined ? pathOf(kind, ref) : `${pathOf(kind, ref)}/${subresource}`;
+
+/** Names come from owner references, which nobody checks: '../x' must not become another path. No object has such a name. */
+const isPathSegment = (name: string) => name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);
+
+function queryOf(parameters: Readonly<Record<string, string | number | undefined>>): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.set(name, String(value));
+  return query;
+}
+
+const selectors = (o: Selection) => ({ labelSelector: o.labelSelector, fieldSelector: o.fieldSelector });
+
+const pageOf = (o: ListOptions) => ({
+  limit: o.limit,
+  continue: o.continue,
+  resourceVersion: o.resourceVersion,
+  resourceVersionMatch: o.resourceVersionMatch,
+});
+
+const writeQuery = (o: WriteOptions) => queryOf({ dryRun: o.dryRun === true ? 'All' : undefined, fieldManager: o.fieldManager });
+
+const deleteBody = (o: DeleteOptions) => ({
+  kind: 'DeleteOptions',
+  apiVersion: 'v1',
+  ...(o.preconditions === undefined ? {} : { preconditions: o.preconditions }),
+  ...(o.propagation === undefined ? {} : { propagationPolicy: o.propagation }),
+  ...(o.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: o.gracePeriodSeconds }),
+  ...(o.dryRun === true ? { dryRun: ['All'] } : {}),
+});
+
+function failureOf(answer: Answer): Failure | undefined {
+  if (answer.type === 'failed') return failure(answer.error);
+  if (answer.type === 'unreachable') return { ok: false, reason: 'unreachable', error: answer.error };
+  return undefined;
+}
+
+const unexpected = (answer: Answer): Failure => failure(new ApiError(500, 'InternalError', `the server answered with a ${answer.type} that was not asked for`));
+
+function expectObject<T extends KubeObject>(answer: Answer): Result<T> {
+  if (answer.type === 'object') return { ok: true, value: answer.object as T };
+  return failureOf(answer) ?? unexpected(answer);
+}
+
+function expectList<T extends KubeObject>(answer: Answer): Result<List<T>> {
+  if (answer.type === 'list') return { ok: true, value: { items: answer.items as readonly T[], metadata: answer.metadata } };
+  return failureOf(answer) ?? unexpected(answer);
+}
+
+function expectDeletion<T extends KubeObject>(answer: Answer): Result<Deletion<T>> {
+  if (answer.type === 'status') return { ok: true, value: { type: 'gone' } };
+  if (answer.type !== 'object') return failureOf(answer) ?? unexpected(answer);
+  const object = answer.object as T;
+  return { ok: true, value: outlivesDeletion(object) ? { type: 'pending', object } : { type: 'gone' } };
+}
+
+function observe(observer: WriteObserver | undefined, kind: Resource, object: KubeObject): void {
+  const { uid, deletionTimestamp } = object.metadata;
+  // The update that took the last finalizer away has removed the object, although it was answered with it.
+  if (deletionTimestamp === undefined || outlivesDeletion(object)) observer?.written(kind, object as Stored);
+  else if (uid !== undefined) observer?.removed(kind, { ...refOf(object), uid });
+}
+
+function observeDeletion(answer: Answer, o: { kind: Resource; ref: Ref; observer: WriteObserver | undefined }): void {
+  if (answer.type === 'status') {
+    const uid = answer.status.details?.uid;
+    if (uid !== undefined) o.observer?.removed(o.kind, { ...o.ref, uid });
+  } else if (answer.type === 'object') {
+    const { uid } = answer.object.metadata;
+    if (outlivesDeletion(answer.object)) o.observer?.written(o.kind, answer.object as Stored);
+    else if (uid !== undefined) o.observer?.removed(o.kind, { ...o.ref, uid });
+  }
+}
+
+/** Whether an object that was asked to go still exists: something has to happen first. Else the server removed it in the same step. */
+function outlivesDeletion(object: KubeObject & { spec?: { finalizers?: readonly string[] } }): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
+  if (deletionTimestamp === undefined) return false;
+  const ofNamespace = object.kind === 'Namespace' ? (object.spec?.finalizers?.length ?? 0) : 0;
+  return (finalizers?.length ?? 0) > 0 || (deletionGracePeriodSeconds ?? 0) > 0 || ofNamespace > 0;
+}

@@ -1,0 +1,86 @@
+import { type CustomKinds, customKinds } from '../../api/apiextensions/custom-kind.ts';
+import { type CustomResourceDefinition, isTrue } from '../../api/apiextensions/definition.ts';
+import { apiVersionOf, type Kind } from '../../api/kind.ts';
+import { customResourceDefinitionKind } from '../../api/kinds/apiextensions/custom-resource-definition.ts';
+import type { Cancel } from '../../world/world.ts';
+import type { Change } from '../informers/cache.ts';
+import type { Informers } from '../informers/informers.ts';
+import type { Source } from './loop.ts';
+
+/**
+ * Kinds that somebody defined, as their definitions come, change and go. For controllers that are about every kind there is.
+ *
+ * Guarantees: a kind is followed in one version at a time, the one that clients prefer; before it is given up, all that was known of its objects is
+ * told to have gone.
+ */
+export class DefinedKinds {
+  readonly #informers: Informers;
+  /** By the name of the definition. `followed` is undefined if none of its versions is served. */
+  readonly #known = new Map<string, { readonly kinds: CustomKinds; readonly followed: Kind | undefined }>();
+  readonly #followers = new Set<Follower>();
+
+  constructor(informers: Informers) {
+    this.#informers = informers;
+    informers.cache(customResourceDefinitionKind).subscribe((change) => this.#changed(change));
+  }
+
+  /** By what references call it. */
+  find({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): Kind | undefined {
+    for (const { kinds } of this.#known.values()) {
+      const found = kinds.served.find((one) => one.kind === kind && apiVersionOf(one) === apiVersion);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** Each kind once, in the version that is followed. */
+  list(): readonly Kind[] {
+    return [...this.#known.values()].flatMap(({ followed }) => (followed === undefined ? [] : [followed]));
+  }
+
+  /** One source for each of them, as long as it is there. */
+  each<Key extends string>(make: (kind: Kind) => Source<Key>): Source<Key> {
+    return {
+      subscribe: (informers, add) => {
+        const open = new Map<Kind, Cancel>();
+        const follower: Follower = {
+          came: (kind) => void open.set(kind, make(kind).subscribe(informers, add)),
+          gone: (kind) => {
+            open.get(kind)?.();
+            open.delete(kind);
+          },
+        };
+        this.#followers.add(follower);
+        for (const kind of this.list()) follower.came(kind);
+        return () => {
+          this.#followers.delete(follower);
+          for (const cancel of open.values()) cancel();
+        };
+      },
+    };
+  }
+
+  #changed({ before, after }: Change<CustomResourceDefinition>): void {
+    const name = (after ?? before)?.metadata.name ?? '';
+    const old = this.#known.get(name)?.followed;
+    const kinds = after !== undefined && isTrue(after, 'Established') ? customKinds(after) : undefined;
+    const [preferred] = kinds?.served ?? [];
+    const isSame = old !== undefined && preferred !== undefined && old.plural === preferred.plural && apiVersionOf(old) === apiVersionOf(preferred);
+    const followed = isSame ? old : preferred;
+    if (kinds === undefined) this.#known.delete(name);
+    else this.#known.set(name, { kinds, followed });
+    if (isSame) return;
+    if (old !== undefined) this.#giveUp(old);
+    if (followed !== undefined) for (const { came } of this.#followers) came(followed);
+  }
+
+  #giveUp(kind: Kind): void {
+    this.#informers.drop(kind);
+    for (const { gone } of this.#followers) gone(kind);
+  }
+}
+
+interface Follower {
+  readonly came: (kind: Kind) => void;
+  readonly gone: (kind: Kind) => void;
+}

@@ -1,0 +1,71 @@
+import type { Kind } from '../../api/kind.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { Client } from '../client.ts';
+import { type Outcome, outcomeOf } from './loop.ts';
+import type { Result } from '../result.ts';
+
+/** One write of one object, as a decision asks for it. */
+export type ObjectWrite =
+  | { readonly do: 'create' | 'delete'; readonly object: KubeObject }
+  /** `from`: what it is made of: an object of a cache, or one that an earlier action of the same list writes. */
+  | { readonly do: 'update' | 'updateStatus'; readonly object: KubeObject; readonly from: KubeObject };
+
+/**
+ * Does the writes of decisions, each compared and swapped on the resourceVersion that its decision saw.
+ *
+ * A decision may write one object twice (its spec, then its status), and both writes carry the resourceVersion from before
+ * the first. What the same list made of that version is no conflict; what anybody else made of it is, and that includes
+ * another list of the same controller:
+ *
+ *     decided at 7:  update b from a@7, then updateStatus c from b
+ *     update b        → the server has @9
+ *     updateStatus c  → sent as @9: fails if anybody wrote @10 meanwhile
+ */
+export class ObjectWriter {
+  readonly #client: Client;
+  readonly #kinds: ReadonlyMap<string, Kind>;
+  /** What was written, and the resourceVersion that it got. */
+  readonly #written = new WeakMap<KubeObject, string>();
+
+  constructor(client: Client, kinds: readonly Kind[]) {
+    this.#client = client;
+    this.#kinds = new Map(kinds.map((kind) => [kind.kind, kind]));
+  }
+
+  async perform(write: ObjectWrite): Promise<Outcome> {
+    return outcomeOf(await this.attempt(write));
+  }
+
+  /** The same, for those who have to know what came of it. Deleting what is gone already succeeds. */
+  async attempt(write: ObjectWrite): Promise<Result<KubeObject | undefined>> {
+    const { object } = write;
+    const kind = this.#kinds.get(object.kind);
+    if (kind === undefined) throw new Error(`nobody said how to write a ${object.kind}`);
+    switch (write.do) {
+      case 'create':
+        return this.#client.create(kind, object);
+      case 'update':
+        return this.#remember(object, await this.#client.update(kind, this.#current(write)));
+      case 'updateStatus':
+        return this.#remember(object, await this.#client.updateStatus(kind, this.#current(write)));
+      case 'delete':
+        return this.#delete(kind, object);
+    }
+  }
+
+  #current({ object, from }: { readonly object: KubeObject; readonly from: KubeObject }): KubeObject {
+    const resourceVersion = this.#written.get(from);
+    return resourceVersion === undefined ? object : { ...object, metadata: { ...object.metadata, resourceVersion } };
+  }
+
+  #remember(object: KubeObject, result: Result<KubeObject>): Result<KubeObject> {
+    if (result.ok) this.#written.set(object, result.value.metadata.resourceVersion ?? '');
+    return result;
+  }
+
+  async #delete(kind: Kind, { metadata }: KubeObject): Promise<Result<undefined>> {
+    const { namespace, name = '', uid } = metadata;
+    const result = await this.#client.delete(kind, { namespace, name }, uid === undefined ? {} : { preconditions: { uid } });
+    return result.ok || result.reason === 'notFound' ? { ok: true, value: undefined } : result;
+  }
+}

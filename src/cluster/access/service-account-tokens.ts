@@ -1,0 +1,86 @@
+import type { TokenRequest } from '../../api/generated/types.ts';
+import { serviceAccountKind } from '../../api/kinds/core/service-account.ts';
+import type { Client, Result } from '../../client/client.ts';
+import type { Cancel, World } from '../../world/world.ts';
+
+export interface ServiceAccountTokensOptions {
+  readonly world: World;
+  /** Who may make service accounts, and tokens for them. */
+  readonly client: Client;
+  readonly namespace: string;
+}
+
+const lifetimeSeconds = 3600;
+const retryMs = 10_000;
+
+/** Tokens of service accounts, each renewed long before it expires. An account that is missing is made. */
+export class ServiceAccountTokens {
+  readonly #options: ServiceAccountTokensOptions;
+  readonly #tokens = new Map<string, string>();
+  readonly #renewals = new Map<string, Cancel>();
+  readonly #doubted = new Set<string>();
+  #stopped = false;
+
+  constructor(options: ServiceAccountTokensOptions) {
+    this.#options = options;
+  }
+
+  /** From now on there is a token for this account. */
+  async hold(account: string): Promise<Result<undefined>> {
+    const issued = await this.#request(account);
+    if (!issued.ok) return issued;
+    this.#tokens.set(account, issued.value.status.token);
+    this.#doubted.delete(account);
+    const left = Date.parse(issued.value.status.expirationTimestamp ?? '') - this.#options.world.clock.now();
+    this.#renewIn(account, Math.max(retryMs, (Number.isFinite(left) ? left : lifetimeSeconds * 1000) * 0.8));
+    return { ok: true, value: undefined };
+  }
+
+  /** @throws if nobody asked to hold it */
+  current(account: string): string {
+    const token = this.#tokens.get(account);
+    if (token === undefined) throw new Error(`no token of ${account} is held`);
+    return token;
+  }
+
+  /** The server no longer believes it: the account was deleted, or the server lost its memory. Those who say so while a new one is on its way wait for it. */
+  refused(account: string): void {
+    if (this.#doubted.has(account)) return;
+    this.#doubted.add(account);
+    this.#renewIn(account, retryMs * this.#options.world.random.float());
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const cancel of this.#renewals.values()) cancel();
+  }
+
+  #renewIn(account: string, ms: number): void {
+    if (this.#stopped) return;
+    this.#renewals.get(account)?.();
+    const { timers, log } = this.#options.world;
+    const cancel = timers.after(ms, () => {
+      void this.hold(account).then((held) => {
+        if (held.ok) return;
+        log.warn('cannot renew a token', { account, error: held.error.message });
+        this.#renewIn(account, retryMs);
+      });
+    });
+    this.#renewals.set(account, cancel);
+  }
+
+  async #request(account: string): Promise<Result<TokenRequest>> {
+    const first = await this.#ask(account);
+    if (first.ok || first.reason !== 'notFound') return first;
+    const { client, namespace } = this.#options;
+    const made = await client.create(serviceAccountKind, { metadata: { namespace, name: account } });
+    if (!made.ok && made.reason !== 'alreadyExists') return made;
+    return this.#ask(account);
+  }
+
+  #ask(name: string): Promise<Result<TokenRequest>> {
+    const { client, namespace } = this.#options;
+    const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: lifetimeSeconds } };
+    return client.createSubresource<TokenRequest>(serviceAccountKind, { namespace, name, subresource: 'token' }, request);
+  }
+}

@@ -1,0 +1,77 @@
+import type { Endpoints, EndpointSlice, Namespace, PriorityClass, Service } from '../../api/generated/types.ts';
+import { endpointSliceKind } from '../../api/kinds/discovery/endpoint-slice.ts';
+import { endpointsKind } from '../../api/kinds/core/endpoints.ts';
+import { namespaceKind } from '../../api/kinds/core/namespace.ts';
+import { priorityClassKind } from '../../api/kinds/scheduling/priority-class.ts';
+import { serviceKind } from '../../api/kinds/core/service.ts';
+import type { Kind } from '../../api/kind.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { Client, Draft } from '../../client/client.ts';
+
+/**
+ * What a new cluster holds before anybody asks: four namespaces, two priorities, and the API's own service. `address`: where pods reach the
+ * server, and nobody else leads; undefined: nowhere.
+ */
+export async function bootstrap(client: Client, port: number, address?: string): Promise<void> {
+  for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease']) await ensure<Namespace>(client, namespaceKind, { metadata: { name } });
+  for (const priority of priorities) await ensure<PriorityClass>(client, priorityClassKind, priority);
+  await ensure<Service>(client, serviceKind, apiService(port));
+  if (address === undefined) return;
+  await put<Endpoints>(client, endpointsKind, apiEndpoints(address, port));
+  await put<EndpointSlice>(client, endpointSliceKind, apiEndpointSlice(address, port));
+}
+
+/** The server may be somewhere else now: who starts it knows best. */
+async function put<T extends KubeObject>(client: Client, kind: Kind<T>, object: Draft<T>): Promise<void> {
+  const metadata = object.metadata ?? {};
+  const found = await client.get(kind, { namespace: metadata.namespace, name: metadata.name ?? '' });
+  const written = found.ok
+    ? await client.update(kind, {
+        ...found.value,
+        ...object,
+        metadata: { ...found.value.metadata, labels: { ...found.value.metadata.labels, ...metadata.labels } },
+      })
+    : await client.create(kind, object);
+  if (!written.ok) throw written.error;
+}
+
+/** What is there stays as its owner left it. */
+async function ensure<T extends KubeObject>(client: Client, kind: Kind<T>, object: Draft<T>): Promise<void> {
+  const metadata = object.metadata ?? {};
+  const found = await client.get(kind, { namespace: metadata.namespace, name: metadata.name ?? '' });
+  if (found.ok) return;
+  const made = await client.create(kind, object);
+  if (!made.ok && made.reason !== 'alreadyExists') throw made.error;
+}
+
+const priorities: readonly Draft<PriorityClass>[] = [
+  {
+    metadata: { name: 'system-node-critical' },
+    value: 2_000_001_000,
+    description: 'Used for system critical pods that must not be moved from their current node.',
+  },
+  {
+    metadata: { name: 'system-cluster-critical' },
+    value: 2_000_000_000,
+    description: 'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
+  },
+];
+
+const apiService = (port: number): Draft<Service> => ({
+  metadata: { name: 'kubernetes', namespace: 'default', labels: { component: 'apiserver', provider: 'kubernetes' } },
+  spec: { clusterIP: '10.96.0.1', ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: port }] },
+});
+
+const apiPort = (port: number) => ({ name: 'https', port, protocol: 'TCP' });
+
+const apiEndpoints = (address: string, port: number): Draft<Endpoints> => ({
+  metadata: { name: 'kubernetes', namespace: 'default', labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+  subsets: [{ addresses: [{ ip: address }], ports: [apiPort(port)] }],
+});
+
+const apiEndpointSlice = (address: string, port: number): Draft<EndpointSlice> => ({
+  metadata: { name: 'kubernetes', namespace: 'default', labels: { 'kubernetes.io/service-name': 'kubernetes' } },
+  addressType: address.includes(':') ? 'IPv6' : 'IPv4',
+  endpoints: [{ addresses: [address], conditions: { ready: true } }],
+  ports: [apiPort(port)],
+});

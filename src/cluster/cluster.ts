@@ -1,0 +1,310 @@
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { allKinds, kubernetesKinds } from '../api/kinds/index.ts';
+import { createPaths } from '../apiserver/discovery/paths.ts';
+import type { Auditor } from '../apiserver/audit/auditor.ts';
+import { createAuthenticator } from '../apiserver/authentication/authenticator.ts';
+import { type Certificates, ensureCertificates } from '../apiserver/certificates/certificate-files.ts';
+import { populateGraph } from '../apiserver/authorization/node/graph-populator.ts';
+import { followRbac } from '../apiserver/authorization/rbac/follow.ts';
+import { createTokenIssuer, type TokenIssuer } from '../apiserver/authentication/token-issuer.ts';
+import { createApi } from '../apiserver/create-api.ts';
+import { Metrics } from '../apiserver/metrics/metrics.ts';
+import type { DriverSet } from '../drivers/driver-set.ts';
+import type { NodeStats } from '../node/kubelet-api/node-stats.ts';
+import { type HttpServer, startHttpServer } from '../apiserver/http/server.ts';
+import type { PodStreams } from '../apiserver/streams/contract.ts';
+import { lazyRemoteStreams } from '../apiserver/streams/remote/lazy-remote-streams.ts';
+import type { Store } from '../store/contract.ts';
+import type { World } from '../world/world.ts';
+import type { AuditOptions } from './apiserver/audit-options.ts';
+import { advertisedAddress } from './apiserver/advertised-address.ts';
+import { bootstrap } from './apiserver/bootstrap.ts';
+import { type ApiAccess, type ClusterNodes, nodeMetrics, type NodeRuntime, openImageVolumes, chooseRuntime, runNodes } from './nodes/cluster-nodes.ts';
+import { encryptedMarker } from './apiserver/encrypted-marker.ts';
+import { controllerRoles, controllerAuthorizer } from './access/controller-roles.ts';
+import { startControllers } from './controllers/controllers.ts';
+import { ensureDefaultClasses, storageClasses } from './apiserver/default-storage-classes.ts';
+import { ensureDefaultPolicy } from './apiserver/default-policy.ts';
+import { hollowDrivers } from './nodes/hollow-nodes.ts';
+import { connectInProcess, systemClient } from './access/identities.ts';
+import { saveBootstrapKubeconfig, saveKubeconfig } from './apiserver/kubeconfig-file.ts';
+import { type NodeOptions, nodeSettings } from './nodes/node-settings.ts';
+import { openApiDocuments } from './apiserver/openapi.ts';
+import { machineDrivers } from './nodes/machine-drivers.ts';
+import { createRealWorld, type LogLevel } from '../host/world.ts';
+import { startScheduler } from './scheduler.ts';
+import { secretFiles } from '../host/secret-files.ts';
+import { certificateSigner } from './apiserver/certificate-signer.ts';
+import { tokenSubjectLookup } from './apiserver/token-lookup.ts';
+import { temporaryDirectory, CleanupStack } from './cleanup-stack.ts';
+import { version } from './version.ts';
+import { httpsWebhookCaller } from './apiserver/webhook-caller.ts';
+
+export interface ClusterOptions {
+  /** Where everything is kept. Absent: a new directory that goes with the cluster. */
+  readonly dataDir?: string;
+  /** Absent: loopback, on a free port. */
+  readonly listen?: { readonly host: string; readonly port: number };
+  /** Written once the cluster is ready, readable by its owner alone. Absent: `kubeconfig` in the data directory. */
+  readonly kubeconfig?: string;
+  /** Add to a kubeconfig that exists, instead of refusing to replace somebody else's. */
+  readonly mergeKubeconfig?: boolean;
+  /** Another one, for machines that are to become nodes: all it is good for is to ask for a node's certificate. Absent: none is written. */
+  readonly bootstrapKubeconfig?: string;
+  /** memory unless said. */
+  readonly store?: 'memory' | 'embedded';
+  /** The control plane alone: no storage classes, and no nodes but those that `nodes` asks for. */
+  readonly bare?: boolean;
+  readonly nodes?: NodeOptions;
+  /** Without any extension to the Kubernetes API. */
+  readonly plain?: boolean;
+  /** False: none runs in this process; `moor controllers` may run them elsewhere. */
+  readonly controllers?: boolean;
+  /** False: it does not run in this process; `moor scheduler` may run it elsewhere. As `controllers`, unless said. */
+  readonly scheduler?: boolean;
+  /** What pods are on the nodes of this process. hollow: nothing runs; sandbox: containers are processes of this machine (Linux, root). hollow unless said. */
+  readonly runtime?: NodeRuntime | undefined;
+  /** warn unless said. */
+  readonly logLevel?: LogLevel;
+  /** Absent: nothing is written down of who asked for what. */
+  readonly audit?: AuditOptions | undefined;
+  /** A file that says which resources are encrypted in the store, and how. Absent: none are. */
+  readonly encryptionConfig?: string | undefined;
+}
+
+export interface Cluster {
+  /** 'https://127.0.0.1:6443' */
+  readonly url: string;
+  /** The path of the kubeconfig. */
+  readonly kubeconfig: string;
+  readonly nodes: ClusterNodes;
+  /** Those that there are when it is ready. */
+  readonly storageClasses: readonly { readonly name: string; readonly isDefault: boolean }[];
+  /** Finishes what is under way; then nothing of the cluster is left but its data. Idempotent. */
+  stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Starts a cluster in this process.
+ * @throws NodeSettingsError, StoreError if the data cannot be used, and what listening and writing files throw
+ */
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const undo = new CleanupStack();
+  try {
+    return await start(options, undo);
+  } catch (error) {
+    await undo.run();
+    throw error;
+  }
+}
+
+async function start(options: ClusterOptions, undo: CleanupStack): Promise<Cluster> {
+  const { runtime, why } = await chooseRuntime(options.runtime ?? 'hollow');
+  const settings = nodeSettings(runtime === 'sandbox' ? { count: options.bare === true ? 0 : 1, ...options.nodes } : options.nodes, options.bare);
+  const world = createRealWorld({ logLevel: options.logLevel ?? 'warn' });
+  const dataDir = options.dataDir ?? (await temporaryDirectory(undo));
+  const listen = options.listen ?? { host: '127.0.0.1', port: 0 };
+  const metrics = new Metrics();
+  const auditor = await openAuditLog(options.audit, { world, metrics, undo });
+  const behind = await openStore(options.store ?? 'memory', { directory: path.join(dataDir, 'store'), world });
+  undo.defer(() => behind.close());
+  const store = await withEncryption(behind, options.encryptionConfig, world);
+  const files = secretFiles(path.join(dataDir, 'pki'));
+  const certify = () => ensureCertificates({ files, hosts: [listen.host, hostname()], now: world.clock.now() });
+  const certificates = await certify();
+  const tokens = await createTokenIssuer({ ...world, files, issuer: 'https://kubernetes.default.svc.cluster.local', lookUp: (ref) => lookUp(ref) });
+  const plain = options.plain ?? false;
+  const roles = await followRbac(store);
+  undo.defer(async () => roles.stop());
+  const relations = populateGraph(store, world);
+  undo.defer(async () => relations.stop());
+  const authorizer = controllerAuthorizer(roles.authorizer, controllerRoles, relations);
+  const api = createApi({
+    store,
+    kinds: allKinds,
+    world,
+    tokens,
+    access: { authorizer, rbac: roles.authorizer },
+    extensions: plain ? undefined : { authorizer },
+    webhooks: httpsWebhookCaller(),
+  });
+  undo.defer(() => api.stop());
+  const lookUp = tokenSubjectLookup(systemClient(api, 'apiserver'));
+
+  const readiness = new Readiness();
+  const podStreams = new Map<string, PodStreams>();
+  const nodeStats = new Map<string, NodeStats>();
+  const server = await listenOn(listen, { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams, nodeStats });
+  undo.defer(() => server.stop());
+  await bootstrap(systemClient(api, 'apiserver'), server.port, advertisedAddress(listen.host));
+  await ensureDefaultPolicy(systemClient(api, 'apiserver'));
+  const images = runtime === 'sandbox' && settings.count > 0 ? await openImageVolumes(dataDir, settings.count) : undefined;
+  if (options.bare !== true) await ensureDefaultClasses(systemClient(api, 'apiserver'), store, images !== undefined);
+  const drivers = await machineDrivers(systemClient(api, 'apiserver'), [...(runtime === 'hollow' ? hollowDrivers(settings) : []), ...(images?.drivers ?? [])]);
+  readiness.state = 'ready';
+  undo.defer(async () => {
+    readiness.state = 'stopping';
+  });
+  const kubeconfig = options.kubeconfig ?? path.join(dataDir, 'kubeconfig');
+  const save = (fresh: Certificates) => saveKubeconfig(kubeconfig, { server: server.url, certificates: fresh, merge: options.mergeKubeconfig ?? false });
+  await save(certificates);
+  const saveBootstrap = (fresh: Certificates) => saveBootstrapKubeconfig(options.bootstrapKubeconfig, { server: server.url, certificates: fresh });
+  await saveBootstrap(certificates);
+  undo.defer(
+    daily(world, async () => {
+      const fresh = await certify();
+      if (fresh.serving.certificate !== certificates.serving.certificate) server.replaceCertificate(servingTls(fresh));
+      if (fresh.admin.certificate !== certificates.admin.certificate) await save(fresh);
+      await saveBootstrap(fresh);
+    }),
+  );
+  // Last, so that a client does not wait until the controllers have read everything: they do that in slices, between requests.
+  if (options.controllers ?? true) undo.defer(runControllers({ api, world, authorizer, certificates, plain, drivers, auditor }));
+  if (options.scheduler ?? options.controllers ?? true) undo.defer(runScheduler({ api, world, authorizer, plain, auditor }));
+  const capacity = options.nodes?.capacity ?? {};
+  const nodes = await runNodes({ runtime, why, settings, capacity, dataDir, podStreams, nodeStats, images }, { api, world, authorizer, auditor }, undo);
+  world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
+  const stop = () => undo.run();
+  return { url: server.url, kubeconfig, nodes, storageClasses: await storageClasses(systemClient(api, 'apiserver')), stop, [Symbol.asyncDispose]: stop };
+}
+
+/**
+ * The controllers in the server's process. They take the lease at once: whoever holds the store leads, and the store has one
+ * holder.
+ */
+function runControllers({ api, world, authorizer, auditor, certificates, plain, drivers }: Running): () => Promise<void> {
+  const controllers = startControllers({
+    connect: connectInProcess(api, authorizer, auditor),
+    world,
+    kinds: allKinds,
+    customKinds: () => api.customKinds(),
+    housekeeping: { rootCa: certificates.authority.certificate, sign: certificateSigner(certificates.authority, world.clock) },
+    drivers,
+    bindsTogether: !plain,
+    pageSize,
+    election: { identity: hostname(), takeOver: true },
+  });
+  return () => controllers.stop();
+}
+
+/** The scheduler in the server's process; it takes its lease for the same reason. */
+function runScheduler({ api, world, authorizer, auditor, plain }: ApiAccess & Pick<Serving, 'plain'>): () => Promise<void> {
+  const election = { identity: hostname(), takeOver: true };
+  const scheduler = startScheduler({ connect: connectInProcess(api, authorizer, auditor), world, bindsTogether: !plain, pageSize, election });
+  return () => scheduler.stop();
+}
+
+interface Running extends ApiAccess, Pick<Serving, 'certificates' | 'plain'> {
+  readonly drivers: DriverSet;
+}
+
+/** Objects that the controllers read in one slice: some ten milliseconds. */
+const pageSize = 500;
+
+interface Serving extends ApiAccess {
+  readonly store: Store;
+  readonly tokens: TokenIssuer;
+  readonly certificates: Certificates;
+  readonly readiness: Readiness;
+  readonly plain: boolean;
+  readonly metrics: Metrics;
+  readonly podStreams: ReadonlyMap<string, PodStreams>;
+  readonly nodeStats: ReadonlyMap<string, NodeStats>;
+}
+
+/** What /readyz says. A server that stops still answers for a moment, but should get nothing new. */
+class Readiness {
+  state: 'starting' | 'ready' | 'stopping' = 'starting';
+}
+
+const servingTls = ({ authority, serving }: Certificates) => ({ ...serving, clientAuthority: authority.certificate });
+
+/** Certificates are made anew long before they end, also in a process that runs for a year. */
+function daily(world: World, task: () => Promise<void>): () => Promise<void> {
+  let cancel = () => {};
+  const plan = () => {
+    cancel = world.timers.after(24 * 60 * 60 * 1000, () => {
+      task().catch((error: unknown) => world.log.warn('cannot renew the certificates', { error }));
+      plan();
+    });
+  };
+  plan();
+  return async () => cancel();
+}
+
+async function listenOn(listen: { host: string; port: number }, serving: Serving): Promise<HttpServer> {
+  const { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams, nodeStats } = serving;
+  // Our own kinds are there for our own controllers, also where clients must not see them.
+  const kinds = plain ? kubernetesKinds : allKinds;
+  countStore(metrics, store);
+  // Known once a port was picked, asked for only by clients that found it.
+  let address = '';
+  const customKinds = () => api.customKinds();
+  const elsewhere = lazyRemoteStreams({ api, authority: certificates.authority, world });
+  const server = await startHttpServer({
+    api,
+    kinds,
+    customKinds,
+    world,
+    listen,
+    metrics,
+    extensions: !plain,
+    auditor,
+    podStreams: (node) => podStreams.get(node) ?? elsewhere(node),
+    authenticator: createAuthenticator([(token) => tokens.verify(token)]),
+    authorizer,
+    tls: servingTls(certificates),
+    paths: createPaths({
+      kinds,
+      version,
+      health: { live: [], ready: [{ name: 'startup', check: () => (readiness.state === 'ready' ? undefined : readiness.state) }] },
+      serverAddress: () => address,
+      metrics: async () => `${metrics.text()}${await nodeMetrics(nodeStats)}`,
+      customKinds,
+      openApi: openApiDocuments(kinds, customKinds),
+      tokens,
+    }),
+  });
+  address = new URL(server.url).host;
+  return server;
+}
+
+function countStore(metrics: Metrics, store: Store): void {
+  const gauges = {
+    mooring_store_keys: ['Keys in the store', 'keys'],
+    mooring_store_live_bytes: ['Bytes of the newest value of every key', 'liveBytes'],
+    mooring_store_history_revisions: ['Revisions since the compacted one', 'historyRevisions'],
+    mooring_store_history_bytes: ['Bytes that only older revisions hold', 'historyBytes'],
+    mooring_store_disk_bytes: ['Bytes on disk', 'diskBytes'],
+    mooring_store_watchers: ['Watches on the store', 'watchers'],
+  } as const;
+  for (const [name, [help, stat]] of Object.entries(gauges)) metrics.gauge(name, help, () => store.stats()[stat]);
+}
+
+/** Loaded only if somebody wants it. It is closed last: what happens until then is written down. */
+async function openAuditLog(
+  options: AuditOptions | undefined,
+  { world, metrics, undo }: { world: World; metrics: Metrics; undo: CleanupStack },
+): Promise<Auditor | undefined> {
+  if (options === undefined) return undefined;
+  const { startAuditor } = await import('./apiserver/auditor.ts');
+  const auditor = await startAuditor(options, { world, metrics });
+  undo.defer(() => auditor.stop());
+  return auditor;
+}
+
+async function openStore(kind: 'memory' | 'embedded', { directory, world }: { directory: string; world: World }): Promise<Store> {
+  if (kind === 'memory') return (await import('../store/memory/memory-store.ts')).openMemoryStore();
+  const { openEmbeddedStore } = await import('../store/embedded/embedded-store.ts');
+  const { realDisk } = await import('../host/disk.ts');
+  return openEmbeddedStore({ directory, disk: realDisk, world });
+}
+
+/** Loaded only where something is, or ever was, encrypted. */
+async function withEncryption(store: Store, configFile: string | undefined, { log }: World): Promise<Store> {
+  if (configFile === undefined && (await store.get(encryptedMarker)) === undefined) return store;
+  const { encryptedStore } = await import('./apiserver/encryption.ts');
+  return encryptedStore(store, { configFile, kinds: allKinds, log });
+}

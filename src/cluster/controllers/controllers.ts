@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import type { Kind } from '../../api/kind.ts';
+import { configMapKind } from '../../api/kinds/core/config-map.ts';
+import { eventKind } from '../../api/kinds/core/event.ts';
+import { leaseKind } from '../../api/kinds/coordination/lease.ts';
+import { namespaceKind } from '../../api/kinds/core/namespace.ts';
+import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
+import { serviceAccountKind } from '../../api/kinds/core/service-account.ts';
+import { volumeAttributesClassKind } from '../../api/kinds/storage/volume-attributes-class.ts';
+import { podKind } from '../../api/kinds/pod/pod.ts';
+import { attachDetach } from '../../storage/attach-detach/controller.ts';
+import { ephemeralVolumeEventSource as ephemeralEventSource } from '../../storage/ephemeral-volume/actions.ts';
+import { ephemeralVolumeController } from '../../storage/ephemeral-volume/controller.ts';
+import { expander } from '../../storage/expander/controller.ts';
+import { attributesClassProtection, claimProtection, volumeProtection } from '../../storage/protection/controller.ts';
+import { quotaController } from '../../controllers/cluster/resource-quota/controller.ts';
+import { csiAttacher } from '../../storage/csi-attacher/controller.ts';
+import { volumeEventSource } from '../../storage/volumes/decision.ts';
+import type { DriverSet, FencedDrivers } from '../../drivers/driver-set.ts';
+import { type Client, createClient } from '../../client/client.ts';
+import { DefinedKinds } from '../../client/controller/defined-kinds.ts';
+import { type RunningControllers, runLeaderElectedControllers, type Stoppable, type LeaderTerm } from '../../client/controller/leader-elected-controllers.ts';
+import { Informers } from '../../client/informers/informers.ts';
+import type { LeaderElectionOptions } from '../../client/controller/leader-election.ts';
+import { type Controller, type ControllerLoop, runController } from '../../client/controller/loop.ts';
+import { EventRecorder } from '../../client/events/event-recorder.ts';
+import { RecordedEvents } from '../../client/events/event-dedup.ts';
+import type { Sign } from '../../controllers/cluster/certificates/actions.ts';
+import { clusterRoleAggregation } from '../../controllers/cluster/cluster-role-aggregation/controller.ts';
+import { garbageCollector } from '../../controllers/cluster/garbage-collector/controller.ts';
+import { namespaceController } from '../../controllers/cluster/namespace/controller.ts';
+import { policyStatus } from '../../controllers/cluster/validating-admission-policy-status/controller.ts';
+import { serviceAccountController } from '../../controllers/cluster/service-account/controller.ts';
+import type { Clock, World } from '../../world/world.ts';
+import type { ControllerName } from '../access/controller-roles.ts';
+import type { Connect } from '../access/identities.ts';
+import { nodeLoops } from './node-controllers.ts';
+import { serviceLoops } from './service-controllers.ts';
+import { storageControllers } from './storage-controllers.ts';
+import { workloadLoops } from './workload-controllers.ts';
+
+export interface ControllersOptions {
+  /** In the server's process, or over HTTPS: the controllers do not know. */
+  readonly connect: Connect;
+  readonly world: World;
+  /** All that the server serves. */
+  readonly kinds: readonly Kind[];
+  /** Those that were defined at run time, where somebody knows them. */
+  readonly customKinds?: () => readonly Kind[];
+  /** Absent: others keep house (namespaces, service accounts, garbage, workloads). */
+  readonly housekeeping?: {
+    /** PEM. */
+    readonly rootCa: string;
+    /** Absent: who has the authority's key signs certificates elsewhere. */
+    readonly sign?: Sign;
+  };
+  readonly drivers: DriverSet;
+  /** Volume and claim are bound in one transaction; else in Kubernetes' four writes. */
+  readonly bindsTogether: boolean;
+  readonly election: Pick<LeaderElectionOptions, 'identity' | 'takeOver' | 'timing'>;
+  /** Objects per page of a list; absent: everything at once. */
+  readonly pageSize?: number;
+}
+
+/** Every controller, under one lease. Whoever holds it runs them all. */
+export function startControllers(options: ControllersOptions): RunningControllers {
+  const { connect, world, election } = options;
+  return runLeaderElectedControllers({
+    election: {
+      ...election,
+      world,
+      client: createClient({ transport: connect('moor-controllers') }),
+      leaseKind,
+      lease: { namespace: 'kube-system', name: 'moor-controllers' },
+    },
+    start: (term) => startTerm(options, term),
+  });
+}
+
+/** The controllers of one term of office: new caches, so that nothing old is believed. */
+function startTerm(options: ControllersOptions, { fence, deposed }: LeaderTerm): readonly Stoppable[] {
+  const { connect, world, kinds, pageSize } = options;
+  const client = createClient({ transport: connect('moor-informers') });
+  const informers: Informers = new Informers({ world, client, ...(pageSize === undefined ? {} : { pageSize }) });
+  const definedKinds = new DefinedKinds(informers);
+  const recorders: EventRecorder[] = [];
+
+  /** What a controller works with: the caches they all share, and a client of its own name. */
+  const as = (name: ControllerName) => ({
+    client: createClient({ transport: connect(name), observer: informers.observer, fence: () => fence }),
+    informers,
+    clock: world.clock,
+  });
+  const recorderFor = (name: ControllerName, component: string) => {
+    const recorder = new EventRecorder({ world, client: as(name).client, eventKind, component });
+    recorders.push(recorder);
+    return recorder;
+  };
+  const run: Run = (controller) => runController(controller, { world, informers, onDeposed: deposed });
+  const crew: ControllerContext = { as, recorderFor, run, definedKinds, drivers: options.drivers.fencedBy(fence) };
+  const loops = [
+    ...storageLoops(options, crew),
+    ...claimLoops(options, crew),
+    ...(options.housekeeping === undefined
+      ? []
+      : [
+          ...housekeepingLoops(options.housekeeping.rootCa, options, crew),
+          ...workloadLoops(crew),
+          ...nodeLoops(options.housekeeping, crew),
+          ...serviceLoops(kinds, crew),
+        ]),
+  ];
+  informers.start();
+  return [...loops, ...recorders, informers];
+}
+
+type Run = <Key extends string, Snapshot, Action>(controller: Controller<Key, Snapshot, Action>) => ControllerLoop;
+
+/** What every controller of a term is made with. */
+export interface ControllerContext {
+  readonly as: (name: ControllerName) => { readonly client: Client; readonly informers: Informers; readonly clock: Clock };
+  readonly recorderFor: (name: ControllerName, component: string) => EventRecorder;
+  readonly run: Run;
+  readonly definedKinds: DefinedKinds;
+  readonly drivers: FencedDrivers;
+}
+
+/** From a claim to a volume on a node, and back. */
+function storageLoops({ world, bindsTogether }: ControllersOptions, { as, recorderFor, run, drivers }: ControllerContext): readonly ControllerLoop[] {
+  const { attacher, detacher } = attachDetach({
+    ...as('attachdetach-controller'),
+    recorder: recorderFor('attachdetach-controller', 'attachdetach-controller'),
+    sha256,
+  });
+  const binder = as('persistent-volume-binder');
+  const storage = storageControllers({
+    ...binder,
+    world,
+    drivers,
+    recorder: recorderFor('persistent-volume-binder', volumeEventSource),
+    ...(bindsTogether ? { bindTogether: (pair) => binder.client.bindTogether(pair) } : {}),
+  });
+  return [
+    run(storage.binder),
+    run(storage.provisioner),
+    run(storage.reclaimer),
+    run(attacher),
+    run(detacher),
+    run(csiAttacher({ ...as('volume-attacher'), world, drivers, sha256 })),
+    run(expander({ ...as('expand-controller'), drivers, recorder: recorderFor('expand-controller', 'volume_expand') })),
+  ];
+}
+
+/** Who may have and keep a claim. */
+function claimLoops({ world, kinds }: ControllersOptions, { as, recorderFor, run, definedKinds }: ControllerContext): readonly ControllerLoop[] {
+  const tellings = new RecordedEvents(recorderFor('ephemeral-volume-controller', ephemeralEventSource), world.clock);
+  return [
+    run(claimProtection({ ...as('pvc-protection-controller'), kinds: storageKinds })),
+    run(volumeProtection({ ...as('pv-protection-controller'), kinds: storageKinds })),
+    run(attributesClassProtection({ ...as('volumeattributesclass-protection-controller'), kinds: storageKinds })),
+    run(quotaController({ ...as('resourcequota-controller'), kinds, definedKinds })),
+    run(ephemeralVolumeController({ ...as('ephemeral-volume-controller'), events: tellings })),
+  ];
+}
+
+/** What every cluster needs, storage or not. */
+function housekeepingLoops(
+  rootCa: string,
+  { kinds, customKinds }: ControllersOptions,
+  { as, recorderFor, run, definedKinds }: ControllerContext,
+): readonly ControllerLoop[] {
+  const recorder = recorderFor('generic-garbage-collector', 'garbage-collector-controller');
+  return [
+    run(serviceAccountController({ ...as('service-account-controller'), kinds: serviceAccountKinds, rootCa })),
+    run(clusterRoleAggregation(as('clusterrole-aggregation-controller'))),
+    run(policyStatus(as('validatingadmissionpolicy-status-controller'))),
+    run(namespaceController({ ...as('namespace-controller'), namespaceKind, kinds, definedKinds, ...(customKinds === undefined ? {} : { customKinds }) })),
+    run(garbageCollector({ ...as('generic-garbage-collector'), kinds, definedKinds, recorder })),
+  ];
+}
+
+const storageKinds = { pod: podKind, claim: persistentVolumeClaimKind, volume: persistentVolumeKind, attributesClass: volumeAttributesClassKind };
+const serviceAccountKinds = { namespace: namespaceKind, serviceAccount: serviceAccountKind, configMap: configMapKind };
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

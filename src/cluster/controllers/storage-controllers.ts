@@ -1,0 +1,44 @@
+import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
+import { provisioner } from '../../storage/provisioner/controller.ts';
+import { reclaimer } from '../../storage/reclaimer/controller.ts';
+import { type BinderOptions, volumeBinder } from '../../storage/binder/controller.ts';
+import { VolumesView } from '../../storage/volumes/view.ts';
+import type { FencedDrivers } from '../../drivers/driver-set.ts';
+import type { Client } from '../../client/client.ts';
+import type { Informers } from '../../client/informers/informers.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import { Trigger } from '../../client/controller/loop.ts';
+import { RecordedEvents } from '../../client/events/event-dedup.ts';
+import type { World } from '../../world/world.ts';
+
+export interface StorageControllersOptions extends Pick<BinderOptions, 'bindTogether'> {
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly world: World;
+  readonly recorder: EventRecorder;
+  readonly drivers: FencedDrivers;
+}
+
+/** The binder, the provisioner and the reclaimer. They see volumes and claims through one view, which hears of changes before they do. */
+export function storageControllers({ recorder, drivers, ...options }: StorageControllersOptions) {
+  const { informers, world } = options;
+  const view = new VolumesView();
+  informers.cache(persistentVolumeKind).subscribe(({ before, after }) => void view.changeVolume(before, after));
+  informers.cache(persistentVolumeClaimKind).subscribe(({ before, after }) => void view.changeClaim(before, after));
+  /** Each remembers what it said, and nothing of what the others did. */
+  const common = () => ({ ...options, view, clock: world.clock, log: world.log, events: new RecordedEvents(recorder, world.clock) });
+  const [toMake, toBind] = [new Trigger<string>(), new Trigger<string>()];
+  const { facts, create, delete: deleteAsset, deleteSource } = drivers;
+  return {
+    binder: volumeBinder({ ...common(), provisionTrigger: toMake, bindTrigger: toBind }),
+    // Drivers of this process are all there from the start.
+    provisioner: provisioner({
+      ...common(),
+      provisionTrigger: toMake,
+      bindTrigger: toBind,
+      drivers: { facts, create, delete: deleteAsset, onAppear: () => () => undefined },
+    }),
+    reclaimer: reclaimer({ ...common(), drivers: { facts, delete: deleteSource } }),
+  };
+}

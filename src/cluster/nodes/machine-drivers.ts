@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { access, constants } from 'node:fs/promises';
+import { namespaceKind } from '../../api/kinds/core/namespace.ts';
+import type { VolumeDriver } from '../../drivers/contract.ts';
+import { DriverSet } from '../../drivers/driver-set.ts';
+import { hostPathDriver, usualRoot } from '../../drivers/host-path/driver.ts';
+import type { Client } from '../../client/client.ts';
+import { realDirectories } from '../../host/directories.ts';
+
+/**
+ * The drivers of this machine, for the cluster that the client reaches: the uid of its kube-system tells it from others. `more`: those
+ * behind which there is nothing.
+ */
+export async function machineDrivers(client: Client, more: readonly VolumeDriver[] = []): Promise<DriverSet> {
+  const system = await client.get(namespaceKind, { name: 'kube-system' });
+  if (!system.ok) throw system.error;
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+  const cluster = system.value.metadata.uid ?? '';
+  return new DriverSet([hostPathDriver({ directories: realDirectories, sha256, cluster, root: await usableRoot() }), ...more]);
+}
+
+/** Those of a `moor up` on this machine that keep what they make in its data directory. Loaded only if somebody names it. */
+export async function imageDriversIn(dataDir: string | undefined): Promise<readonly VolumeDriver[]> {
+  return dataDir === undefined ? [] : (await import('./image-volumes.ts')).imageDriversOf(dataDir);
+}
+
+/** The usual one, unless it is another user's: it lies where everybody may have made it first. */
+async function usableRoot(): Promise<string> {
+  try {
+    await access(usualRoot, constants.W_OK | constants.X_OK);
+    return usualRoot;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? usualRoot : `${usualRoot}-${process.getuid?.() ?? 0}`;
+  }
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { statfs } from 'node:fs/promises';
+import { arch, availableParallelism, networkInterfaces, release, totalmem } from 'node:os';
+import type { Host } from '../../node/host.ts';
+import { kubernetesVersion, version } from '../version.ts';
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+export interface MachineOptions {
+  readonly name: string;
+  /** The block that its pods have their addresses from. */
+  readonly podCidr: string;
+  /** Where volumes and containers are. */
+  readonly root: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly capacity?: Readonly<Record<string, string>>;
+  /** Where others reach the node's endpoint; absent: it has none. */
+  readonly endpoint?: { readonly ip: string | undefined; readonly port: number } | undefined;
+}
+
+/** This machine, as its agent describes it. */
+export async function describeMachine({ name, podCidr, root, labels = {}, capacity = {}, endpoint }: MachineOptions): Promise<Host> {
+  const architecture = arch() === 'x64' ? 'amd64' : arch();
+  const { bsize, blocks } = await statfs(root);
+  const id = sha256(`machine ${name}`);
+  return {
+    name,
+    labels: {
+      'beta.kubernetes.io/arch': architecture,
+      'beta.kubernetes.io/os': 'linux',
+      'kubernetes.io/arch': architecture,
+      'kubernetes.io/hostname': name,
+      'kubernetes.io/os': 'linux',
+      ...labels,
+    },
+    ip: endpoint?.ip ?? ownAddress(),
+    ...(endpoint === undefined ? {} : { endpointPort: endpoint.port }),
+    podCidr,
+    capacity: {
+      cpu: String(availableParallelism()),
+      memory: `${Math.floor(totalmem() / 1024)}Ki`,
+      'ephemeral-storage': `${Math.floor((blocks * bsize) / 1024)}Ki`,
+      pods: '110',
+      ...capacity,
+    },
+    system: {
+      machineID: id.slice(0, 32),
+      systemUUID: uuidOf(id),
+      bootID: uuidOf(sha256(`boot ${name}`)),
+      kernelVersion: release(),
+      osImage: 'Mooring',
+      containerRuntimeVersion: `sandbox://${version}`,
+      kubeletVersion: `v${kubernetesVersion}`,
+      kubeProxyVersion: '',
+      operatingSystem: 'linux',
+      architecture,
+    },
+    drivers: [],
+  };
+}
+
+const uuidOf = (digits: string): string =>
+  `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20, 32)}`;
+
+/** Not one of those that only pods of this machine know. */
+function ownAddress(): string {
+  const all = Object.entries(networkInterfaces()).flatMap(([name, addresses]) => (name.startsWith('moor-') ? [] : (addresses ?? [])));
+  return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
+}

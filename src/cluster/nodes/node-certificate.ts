@@ -1,0 +1,108 @@
+/** Certificates that a node asks the cluster for, by CertificateSigningRequests, and keeps in files. */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import type { CertificateSigningRequest } from '../../api/generated/types.ts';
+import { certificateSigningRequestKind } from '../../api/kinds/certificates/certificate-signing-request.ts';
+import { signers } from '../../api/kinds/certificates/signer-name.ts';
+import { createClient } from '../../client/client.ts';
+import { Informer } from '../../client/informers/informer.ts';
+import type { Transport } from '../../client/transport.ts';
+import type { SecretFiles } from '../../apiserver/certificates/certificate-files.ts';
+import type { World } from '../../world/world.ts';
+import type { KeyAndCertificate } from './certificate-manager.ts';
+
+export interface NodeCertificateOptions {
+  readonly node: string;
+  readonly use: 'client' | 'serving';
+  /** Names and addresses by which the node is reached; of a client none. */
+  readonly hosts: readonly string[];
+  /** Where the key and its certificate are kept: the key never leaves the machine. */
+  readonly files: SecretFiles;
+  readonly world: World;
+  /** Absent: as long as the cluster gives. */
+  readonly expirationSeconds?: number | undefined;
+  /** Aborted: whoever asked waits no longer. Nothing of the asking is left then, so that a process can end that had nothing else to do. */
+  readonly over?: AbortSignal | undefined;
+}
+
+/** Both in one file: a crash never leaves a key beside another's certificate. */
+const uses = {
+  client: { file: 'node-client.pem', signerName: signers.nodeClient, usage: 'client auth' },
+  serving: { file: 'node-serving.pem', signerName: signers.nodeServing, usage: 'server auth' },
+} as const;
+
+/** The one of the last time; undefined: there is none, or it is of no use. */
+export async function loadNodeCertificate({ files, use, node, hosts, world }: NodeCertificateOptions): Promise<KeyAndCertificate | undefined> {
+  const kept = split((await files.read(uses[use].file)) ?? '');
+  return kept !== undefined && isUsable(kept, { node, hosts, now: world.clock.now() }) ? kept : undefined;
+}
+
+/** Asks for a certificate for a new key, and keeps both once it is there: perhaps only when somebody approves the request. */
+export async function requestNodeCertificate(transport: Transport, wanted: NodeCertificateOptions): Promise<KeyAndCertificate> {
+  const { node, use, hosts, files, world, expirationSeconds, over } = wanted;
+  const { file, signerName, usage } = uses[use];
+  // Loaded here: a node that has its certificate needs none of it.
+  const { createCsr: makeRequest } = await import('../../apiserver/certificates/create-csr.ts');
+  const { request, key } = await makeRequest({ name: `system:node:${node}`, groups: ['system:nodes'], hosts });
+  const client = createClient({ transport });
+  const spec = {
+    request: Buffer.from(request).toString('base64'),
+    signerName,
+    usages: ['digital signature', usage],
+    ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
+  };
+  const asked = await client.create(certificateSigningRequestKind, { metadata: { generateName: use === 'client' ? 'node-csr-' : 'csr-' }, spec });
+  if (!asked.ok) throw asked.error;
+  const { name = '' } = asked.value.metadata;
+  world.log.info('waiting for a certificate of the node', { request: name, use, otherwise: `kubectl certificate approve ${name}` });
+  const informer = new Informer({ client, world, kind: certificateSigningRequestKind, selection: { fieldSelector: `metadata.name=${name}` } });
+  try {
+    const certificate = await new Promise<string>((resolve, reject) => {
+      const giveUp = () => reject(new Error(`nobody waits any longer for the request ${name} for a certificate of the node`));
+      if (over?.aborted === true) return giveUp();
+      over?.addEventListener('abort', giveUp, { once: true });
+      informer.cache.subscribe(({ after }) => {
+        const outcome = after === undefined ? { refused: 'it was deleted' } : outcomeOf(after);
+        if (outcome === undefined) return;
+        if (typeof outcome === 'string') resolve(outcome);
+        else reject(new Error(`the request ${name} for a certificate of the node was refused: ${outcome.refused}`));
+      });
+      informer.start();
+    });
+    await files.write(file, `${key.trim()}\n${certificate.trim()}\n`);
+    return { key, certificate };
+  } finally {
+    informer.stop();
+  }
+}
+
+/** The certificate; why there will be none; undefined: it is not decided yet. */
+function outcomeOf({ status }: CertificateSigningRequest): string | { readonly refused: string } | undefined {
+  const refusal = status.conditions?.find(({ type }) => type === 'Denied' || type === 'Failed');
+  if (refusal !== undefined) return { refused: refusal.message ?? refusal.reason ?? refusal.type };
+  const { certificate = '' } = status;
+  return certificate === '' ? undefined : Buffer.from(certificate, 'base64').toString('utf8');
+}
+
+function split(text: string): KeyAndCertificate | undefined {
+  const at = text.indexOf('-----BEGIN CERTIFICATE-----');
+  return at <= 0 ? undefined : { key: text.slice(0, at), certificate: text.slice(at) };
+}
+
+interface Needed {
+  readonly node: string;
+  readonly hosts: readonly string[];
+  readonly now: number;
+}
+
+/** Made for this node, where it is now, for this key, and not over. */
+function isUsable({ key, certificate }: KeyAndCertificate, { node, hosts, now }: Needed): boolean {
+  try {
+    const read = new X509Certificate(certificate);
+    if (!read.subject.split('\n').includes(`CN=system:node:${node}`) || Date.parse(read.validTo) <= now) return false;
+    const isNamed = hosts.every((host) => (isIP(host) === 0 ? read.checkHost(host) : read.checkIP(host)) !== undefined);
+    return isNamed && read.checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
+}

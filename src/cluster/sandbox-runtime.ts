@@ -1,0 +1,12 @@
+import { fileURLToPath } from 'node:url';
+import type { Runtime } from '../node/runtime.ts';
+import type { ShimSettings } from '../node/runtimes/sandbox/shim/shim.ts';
+import { sandboxRuntime } from '../node/runtimes/sandbox/sandbox.ts';
+import type { World } from '../world/world.ts';
+import { version } from './version.ts';
+
+/** Containers as processes of this machine, and the keeper that goes on without us. See `canSandbox` for whether that is possible here. */
+export function localSandboxRuntime(world: World, settings: ShimSettings): Runtime {
+  const program = fileURLToPath(new URL('../commands/container-shim.js', import.meta.url));
+  return sandboxRuntime({ world, root: settings.root, version, shim: [process.execPath, program, JSON.stringify(settings)] });
+}

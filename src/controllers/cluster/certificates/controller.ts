@@ -1,0 +1,55 @@
+import type { CertificateSigningRequest, Node } from '../../../api/generated/types.ts';
+import { certificateSigningRequestKind as requestKind } from '../../../api/kinds/certificates/certificate-signing-request.ts';
+import { signers } from '../../../api/kinds/certificates/signer-name.ts';
+import { nodeKind } from '../../../api/kinds/core/node.ts';
+import type { Client } from '../../../client/client.ts';
+import type { Informers } from '../../../client/informers/informers.ts';
+import { type Controller, source } from '../../../client/controller/loop.ts';
+import { type CertificateAction, perform, type Sign } from './actions.ts';
+import { decideRequest, type CertificateSnapshot } from './decide.ts';
+
+export interface CertificatesOptions {
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly sign: Sign | undefined;
+}
+
+/** Approves, signs and removes requests for certificates. Keys are their names. */
+export function certificates({ client, informers, sign }: CertificatesOptions): Controller<string, CertificateSnapshot, CertificateAction> {
+  const requests = informers.cache(requestKind);
+  const nodes = informers.cache(nodeKind);
+  const waiting = requests.addIndex(waitsForNode);
+  return {
+    name: 'certificates',
+    sources: [
+      source(requestKind, ({ after }) => (after?.metadata.name === undefined ? [] : [after.metadata.name])),
+      // A node may ask before it has announced where it is.
+      source(nodeKind, ({ after }) => waiting.get(after?.metadata.name ?? '').flatMap(({ metadata }) => metadata.name ?? [])),
+    ],
+    snapshot(name) {
+      const request = requests.getKey(name);
+      if (request === undefined) return undefined;
+      const node = nodes.getKey(requesterOf(request) ?? '');
+      return { request, signs: sign !== undefined, announced: node === undefined ? [] : announcedBy(node) };
+    },
+    decide: decideRequest,
+    perform: (action) => perform(action, { client, sign }),
+    parallelism: 5,
+    backoff: { firstMs: 200, longestMs: 1_000_000 },
+  };
+}
+
+const nodePrefix = 'system:node:';
+
+/** The name of the node that asks; undefined: it is somebody else. */
+function requesterOf({ spec: { username = '' } }: CertificateSigningRequest): string | undefined {
+  return username.startsWith(nodePrefix) ? username.slice(nodePrefix.length) : undefined;
+}
+
+/** The node about which has to be known where it is before the request can be decided about. */
+function waitsForNode(request: CertificateSigningRequest): readonly string[] {
+  const { spec, status } = request;
+  return spec.signerName === signers.nodeServing && (status.conditions ?? []).length === 0 ? [requesterOf(request) ?? []].flat() : [];
+}
+
+const announcedBy = ({ metadata: { name = '' }, status }: Node): readonly string[] => [name, ...(status.addresses ?? []).map(({ address }) => address)];

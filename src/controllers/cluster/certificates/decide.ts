@@ -1,0 +1,91 @@
+import type { CertificateSigningRequest, CertificateSigningRequestCondition } from '../../../api/generated/types.ts';
+import { signers } from '../../../api/kinds/certificates/signer-name.ts';
+import { parseIp } from '../../../api/validation/ip.ts';
+import { type CertificateRequest, parseCertificateRequest } from '../../../api/x509/certificate-request.ts';
+import { endOfCertificate } from '../../../api/x509/certificates.ts';
+import type { CertificateAction, CertificateDecision, Permission } from './actions.ts';
+import { nodeClientProblem, nodeServingProblem, signerRules } from './signer-rules.ts';
+
+export interface CertificateSnapshot {
+  readonly request: CertificateSigningRequest;
+  /** Whether this process has the authority's key. */
+  readonly signs: boolean;
+  /** Names and addresses that the node announces that asks; none, if it is no node, or one that is not there yet. */
+  readonly announced: readonly string[];
+}
+
+const HOUR = 60 * 60_000;
+/** So long requests are kept: issued and denied ones, and those that nobody dealt with (v1.36: pkg/controller/certificates/cleaner). */
+const SETTLED_MS = HOUR;
+const PENDING_MS = 24 * HOUR;
+
+const own: Permission = { subresource: 'selfnodeclient', message: 'Auto approving self kubelet client certificate after SubjectAccessReview.' };
+/** Once part of Kubernetes, which now leaves serving certificates to administrators. */
+const serving: Permission = { subresource: 'selfnodeserver', message: 'Auto approving self kubelet server certificate after SubjectAccessReview.' };
+const any: Permission = { subresource: 'nodeclient', message: 'Auto approving kubelet client certificate after SubjectAccessReview.' };
+
+/** A request is approved if it is a node's and may be, signed once it is approved, and removed when nobody needs it any more. */
+export function decideRequest(snapshot: CertificateSnapshot, now: number): CertificateDecision {
+  const { request } = snapshot;
+  const until = keptUntil(request);
+  if (until !== undefined && now > until) {
+    return { actions: [{ type: 'delete', request }], reasons: [{ code: 'Old', text: 'it is done with, or nobody dealt with it for a day' }] };
+  }
+  return { actions: actionsFor(snapshot), reasons: [], ...(until === undefined ? {} : { again: until + 1 }) };
+}
+
+const conditionOf = ({ status }: CertificateSigningRequest, type: string): CertificateSigningRequestCondition | undefined =>
+  status.conditions?.find((condition) => condition.type === type);
+
+function actionsFor({ request, signs, announced }: CertificateSnapshot): readonly CertificateAction[] {
+  const { status, spec } = request;
+  if ((status.certificate ?? '') !== '' || conditionOf(request, 'Denied') !== undefined) return [];
+  const parsed = parseCertificateRequest(spec.request);
+  if (!parsed.ok) return [];
+  if (conditionOf(request, 'Approved') === undefined) return approvals(request, parsed.request, announced);
+  return signs && !hasFailed(request) ? signatures(request, parsed.request) : [];
+}
+
+const hasFailed = ({ status }: CertificateSigningRequest): boolean =>
+  (status.conditions ?? []).some((condition) => condition.type === 'Failed' && (condition.status === '' || condition.status === 'True'));
+
+function approvals(request: CertificateSigningRequest, parsed: CertificateRequest, announced: readonly string[]): readonly CertificateAction[] {
+  const { signerName, usages = [], username = '' } = request.spec;
+  const isOwn = username === parsed.subject.commonName;
+  if (signerName === signers.nodeServing) {
+    const isNodes = isOwn && nodeServingProblem(parsed, usages) === undefined && areAnnounced(parsed, announced);
+    return isNodes ? [{ type: 'approve-if-allowed', request, permissions: [serving] }] : [];
+  }
+  if (signerName !== signers.nodeClient || nodeClientProblem(parsed, usages) !== undefined) return [];
+  return [{ type: 'approve-if-allowed', request, permissions: isOwn ? [own, any] : [any] }];
+}
+
+/** A node serves under the names and addresses by which it is known, and no others. */
+function areAnnounced({ names }: CertificateRequest, announced: readonly string[]): boolean {
+  const addresses = announced.map((each) => parseIp(each)?.bytes.join('.'));
+  return names.dns.every((name) => announced.includes(name)) && names.ip.every((ip) => addresses.includes(ip.join('.')));
+}
+
+function signatures(request: CertificateSigningRequest, parsed: CertificateRequest): readonly CertificateAction[] {
+  const rule = signerRules.get(request.spec.signerName);
+  if (rule === undefined) return [];
+  const message = rule(parsed, request.spec.usages ?? []);
+  return [message === undefined ? { type: 'sign', request } : { type: 'fail', request, message }];
+}
+
+/** Undefined: for ever. */
+function keptUntil(request: CertificateSigningRequest): number | undefined {
+  const { status, metadata } = request;
+  const certificate = status.certificate ?? '';
+  const settled = (type: string, ms: number) => after(conditionOf(request, type)?.lastUpdateTime, ms);
+  const ends = [
+    settled('Denied', SETTLED_MS),
+    settled('Failed', SETTLED_MS),
+    settled('Approved', certificate === '' ? PENDING_MS : SETTLED_MS),
+    certificate === '' || conditionOf(request, 'Approved') === undefined ? undefined : endOfCertificate(certificate),
+    (status.conditions ?? []).length === 0 ? after(metadata.creationTimestamp, PENDING_MS) : undefined,
+  ].filter((end) => end !== undefined);
+  return ends.length === 0 ? undefined : Math.min(...ends);
+}
+
+const after = (time: string | null | undefined, ms: number): number | undefined => (time === null || time === undefined ? undefined : Date.parse(time) + ms);

@@ -1,0 +1,122 @@
+import type { Deployment, Pod, PodDisruptionBudget, ReplicaSet, StatefulSet } from '../../../api/generated/types.ts';
+import type { Kind } from '../../../api/kind.ts';
+import { podDisruptionBudgetKind } from '../../../api/kinds/policy/pod-disruption-budget.ts';
+import { deploymentKind } from '../../../api/kinds/apps/deployment.ts';
+import { podKind } from '../../../api/kinds/pod/pod.ts';
+import { replicaSetKind } from '../../../api/kinds/apps/replica-set.ts';
+import { statefulSetKind } from '../../../api/kinds/apps/stateful-set.ts';
+import type { KubeObject } from '../../../api/object.ts';
+import { labelSelectorOf, matchesLabels } from '../../../api/selectors/label-selector.ts';
+import { type Change, keyOf } from '../../../client/informers/cache.ts';
+import type { Client } from '../../../client/client.ts';
+import type { Informers } from '../../../client/informers/informers.ts';
+import { Trigger, type Controller, outcomeOf, source } from '../../../client/controller/loop.ts';
+import type { EventRecorder } from '../../../client/events/event-recorder.ts';
+import { RecordedEvents } from '../../../client/events/event-dedup.ts';
+import type { Clock } from '../../../world/world.ts';
+import { PodSelectorIndex } from '../../pods/pod-selector-index.ts';
+import { isPodReady } from '../../pods/state.ts';
+import type { BudgetAction } from './actions.ts';
+import { decideBudget, type BudgetSnapshot } from './decide.ts';
+import { disruptedPods } from './pods/controller.ts';
+import type { DisruptedPodAction } from './pods/actions.ts';
+import type { DisruptedPodSnapshot } from './pods/decide.ts';
+import { Scales } from './scales.ts';
+
+export interface DisruptionOptions {
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly recorder: Pick<EventRecorder, 'record'>;
+  readonly clock: Clock;
+  /** All that are served. */
+  readonly kinds: readonly Kind[];
+}
+
+/** Keeps the statuses of budgets, which the server spends from, and puts right pods that were to be disturbed and were not. */
+export function disruption(options: DisruptionOptions): {
+  readonly budgets: Controller<string, BudgetSnapshot, BudgetAction>;
+  readonly pods: Controller<string, DisruptedPodSnapshot, DisruptedPodAction>;
+} {
+  const { client, informers, clock, recorder } = options;
+  const budgets = informers.cache(podDisruptionBudgetKind);
+  const selections = new PodSelectorIndex(informers.cache(podKind));
+  const scales = new Scales(informers, options.kinds);
+  const tellings = new RecordedEvents(recorder, clock);
+  const told = (key: string): string | undefined => {
+    const last = tellings.lastEvent(key);
+    return last === undefined || last.at + repeatAfterMs <= clock.now() ? undefined : last.message;
+  };
+  /** Rings for pods that several budgets select. */
+  const contested = new Trigger<string>();
+  const inNamespace = (change: Change<Scalable>) =>
+    isRescaled(change) ? budgets.inNamespace((change.after ?? change.before)?.metadata.namespace ?? '').map(({ metadata }) => keyOf(metadata)) : [];
+
+  const controller: Controller<string, BudgetSnapshot, BudgetAction> = {
+    name: 'disruption-budgets',
+    sources: [
+      source(podDisruptionBudgetKind, ({ before, after }) => {
+        const key = keyOf((after ?? before)?.metadata ?? {});
+        if (!isSame(before?.spec.selector, after?.spec.selector)) selections.select(key, selectorOf(after));
+        return after === undefined ? [] : [key];
+      }),
+      source(podKind, (change) => {
+        const concerned = selections.change(change);
+        if (concerned.length === 0 || !mayChangeCounts(change)) return [];
+        if (concerned.length > 1) contested.fire(keyOf((change.after ?? change.before)?.metadata ?? {}));
+        return concerned;
+      }),
+      source(deploymentKind, inNamespace),
+      source(replicaSetKind, inNamespace),
+      source(statefulSetKind, inNamespace),
+    ],
+    snapshot(key) {
+      const budget = budgets.getKey(key);
+      if (budget === undefined) return undefined;
+      const namespace = budget.metadata.namespace ?? '';
+      return { budget, pods: selections.members(key).toSorted(byName), scaleOf: (owner) => scales.of(owner, namespace), recorded: told };
+    },
+    decide: decideBudget,
+    async perform(action) {
+      if (action.do === 'write-status') return outcomeOf(await client.updateStatus(podDisruptionBudgetKind, action.budget));
+      tellings.record({ about: action.about, ...action.report }, action.rememberAs);
+      return 'done';
+    },
+    parallelism: 16,
+  };
+  return { budgets: controller, pods: disruptedPods({ client, informers, recordedEvents: tellings, contested, selections }) };
+}
+
+/** Events live for an hour; what still holds is said again before it is forgotten. */
+const repeatAfterMs = 30 * 60_000;
+
+type Scalable = Deployment | ReplicaSet | StatefulSet;
+
+const isRescaled = ({ before, after }: Change<Scalable & KubeObject>): boolean =>
+  before?.metadata.uid !== after?.metadata.uid || before?.spec.replicas !== after?.spec.replicas;
+
+/** Whether a budget could count the pod otherwise than before. */
+function mayChangeCounts({ before, after }: Change<Pod>): boolean {
+  if (before === undefined || after === undefined || before.metadata.uid !== after.metadata.uid) return true;
+  return (
+    isPodReady(before) !== isPodReady(after) ||
+    before.metadata.deletionTimestamp !== after.metadata.deletionTimestamp ||
+    !isSame(before.metadata.labels, after.metadata.labels) ||
+    !isSame(before.metadata.ownerReferences, after.metadata.ownerReferences)
+  );
+}
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** Undefined: it selects nothing. One without any requirement selects all pods of its namespace. */
+function selectorOf(budget: PodDisruptionBudget | undefined): ((labels: Pod['metadata']['labels']) => boolean) | undefined {
+  if (budget?.spec.selector === undefined) return undefined;
+  try {
+    const selector = labelSelectorOf(budget.spec.selector);
+    return (labels) => matchesLabels(selector, labels);
+  } catch {
+    // The server lets nobody write such a selector.
+    return undefined;
+  }
+}
+
+const byName = (a: Pod, b: Pod): number => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);

@@ -1,0 +1,174 @@
+import type { Condition, Pod, PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../../api/generated/types.ts';
+import { timestamp } from '../../../api/kinds/timestamps.ts';
+import { isPodReady } from '../../pods/state.ts';
+import type { BudgetAction, BudgetDecision, DisruptionEventAction } from './actions.ts';
+import { expectedOf, type ScaleOf } from './expected.ts';
+import { goTextOfSelector } from './selector-text.ts';
+
+export interface BudgetSnapshot {
+  readonly budget: PodDisruptionBudget;
+  /** Those that it selects, by name. */
+  readonly pods: readonly Pod[];
+  readonly scaleOf: ScaleOf;
+  /** The message that was last told under a key, if that was not long ago. */
+  readonly recorded: (key: string) => string | undefined;
+}
+
+/** A pod whose eviction was allowed is deleted within this time, or is not going to be. */
+const deletionTimeoutMs = 2 * 60_000;
+
+/** How many pods may be disturbed now: as many as are healthy beyond those that have to be. */
+export function decideBudget(snapshot: BudgetSnapshot, now: number): BudgetDecision {
+  const { budget, pods, scaleOf } = snapshot;
+  const expected = expectedOf(budget, pods, scaleOf);
+  const none = pods.length === 0 ? recordOnce(snapshot, { type: 'Normal', reason: 'NoPods', message: 'No matching pods found' }) : [];
+  if (expected.state === 'failed') return fail(snapshot, { why: expected.why, now, before: none });
+
+  const disrupted = disruptedPods(budget, pods, now);
+  const healthy = pods.filter((pod) => isHealthy(pod, disrupted)).length;
+  const status = statusOf(budget, { healthy, desired: expected.healthy, expected: expected.pods, disrupted: disrupted.waiting }, now);
+  const unmanaged = expected.unmanaged.length === 0 ? [] : recordOnce(snapshot, unmanagedPods(budget));
+  const actions: readonly BudgetAction[] = [
+    ...none,
+    ...unmanaged,
+    ...(status === budget.status ? [] : [{ do: 'write-status', budget: { ...budget, status } } as const]),
+    ...disrupted.overdue.map((pod) => notDeleted(budget, pod)),
+  ];
+  const text = `${healthy} of ${expected.pods} pods are healthy, ${expected.healthy} have to be: ${status.disruptionsAllowed} may go`;
+  return { actions, reasons: [{ code: 'Counted', text }], ...(disrupted.again === undefined ? {} : { again: disrupted.again }) };
+}
+
+/** Nobody may go as long as it is not known how many there should be. */
+function fail(
+  snapshot: BudgetSnapshot,
+  { why, now, before }: { readonly why: string; readonly now: number; readonly before: readonly DisruptionEventAction[] },
+): BudgetDecision {
+  const { budget } = snapshot;
+  const message = `Failed to calculate the number of expected pods: ${why}`;
+  const status = withCondition({ ...budget.status, disruptionsAllowed: 0 }, { status: 'False', reason: 'SyncFailed', message: why }, now);
+  const isNews = budget.status.disruptionsAllowed !== 0 || status.conditions !== budget.status.conditions;
+  return {
+    actions: [
+      ...before,
+      ...recordOnce(snapshot, { type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message }),
+      ...(isNews ? [{ do: 'write-status', budget: { ...budget, status } } as const] : []),
+    ],
+    reasons: [{ code: 'SyncFailed', text: why }],
+  };
+}
+
+interface Counts {
+  readonly healthy: number;
+  readonly desired: number;
+  readonly expected: number;
+  readonly disrupted: Readonly<Record<string, string>>;
+}
+
+/** The same status, if it says all that already. */
+function statusOf(budget: PodDisruptionBudget, { healthy, desired, expected, disrupted }: Counts, now: number): PodDisruptionBudgetStatus {
+  const { status: old, metadata } = budget;
+  // One that selects nothing yet must not let the first pods go before they are counted.
+  const disruptionsAllowed = expected <= 0 ? 0 : Math.max(0, healthy - desired);
+  const generation = metadata.generation ?? 0;
+  const counted: PodDisruptionBudgetStatus = {
+    ...(generation === 0 ? {} : { observedGeneration: generation }),
+    ...(Object.keys(disrupted).length === 0 ? {} : { disruptedPods: { ...disrupted } }),
+    disruptionsAllowed,
+    currentHealthy: healthy,
+    desiredHealthy: desired,
+    expectedPods: expected,
+    ...(old.conditions === undefined ? {} : { conditions: old.conditions }),
+  };
+  const verdict = disruptionsAllowed > 0 ? ({ status: 'True', reason: 'SufficientPods' } as const) : ({ status: 'False', reason: 'InsufficientPods' } as const);
+  const condition = old.conditions?.find(({ type }) => type === conditionType);
+  const isDescribed = condition?.status === verdict.status && condition.reason === verdict.reason;
+  return isDescribed && isSame(old, counted) ? old : withCondition(counted, { ...verdict, message: '' }, now);
+}
+
+const conditionType = 'DisruptionAllowed';
+
+const isSame = (a: PodDisruptionBudgetStatus, b: PodDisruptionBudgetStatus): boolean =>
+  a.observedGeneration === b.observedGeneration &&
+  a.disruptionsAllowed === b.disruptionsAllowed &&
+  a.currentHealthy === b.currentHealthy &&
+  a.desiredHealthy === b.desiredHealthy &&
+  a.expectedPods === b.expectedPods &&
+  sameEntries(a.disruptedPods ?? {}, b.disruptedPods ?? {});
+
+function sameEntries(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}
+
+/** With the one condition that budgets have; the same status, if it says nothing new. */
+function withCondition(status: PodDisruptionBudgetStatus, given: Pick<Condition, 'status' | 'reason' | 'message'>, now: number): PodDisruptionBudgetStatus {
+  const conditions = status.conditions ?? [];
+  const old = conditions.find(({ type }) => type === conditionType);
+  const { observedGeneration } = status;
+  if (
+    old !== undefined &&
+    old.status === given.status &&
+    old.reason === given.reason &&
+    old.message === given.message &&
+    old.observedGeneration === observedGeneration
+  )
+    return status;
+  const next: Condition = {
+    type: conditionType,
+    ...given,
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
+    lastTransitionTime: old?.status === given.status ? old.lastTransitionTime : timestamp(now),
+  };
+  return { ...status, conditions: old === undefined ? [...conditions, next] : conditions.map((other) => (other === old ? next : other)) };
+}
+
+interface Disrupted {
+  /** By name of pod: when its eviction was allowed; those that are not gone yet. */
+  readonly waiting: Readonly<Record<string, string>>;
+  readonly overdue: readonly Pod[];
+  /** When the next of them is overdue. */
+  readonly again: number | undefined;
+}
+
+function disruptedPods({ status }: PodDisruptionBudget, pods: readonly Pod[], now: number): Disrupted {
+  const waiting: Record<string, string> = {};
+  const overdue: Pod[] = [];
+  let again: number | undefined;
+  for (const pod of pods) {
+    const since = status.disruptedPods?.[pod.metadata.name ?? ''];
+    if (since === undefined || pod.metadata.deletionTimestamp !== undefined) continue;
+    const due = Date.parse(since) + deletionTimeoutMs;
+    if (due < now) {
+      overdue.push(pod);
+      continue;
+    }
+    waiting[pod.metadata.name ?? ''] = since;
+    again = Math.min(again ?? due + 1, due + 1);
+  }
+  return { waiting, overdue, again };
+}
+
+const isHealthy = (pod: Pod, { waiting }: Disrupted): boolean =>
+  pod.metadata.deletionTimestamp === undefined && !Object.hasOwn(waiting, pod.metadata.name ?? '') && isPodReady(pod);
+
+/** Said if it is news. */
+function recordOnce({ budget, recorded: told }: BudgetSnapshot, report: DisruptionEventAction['report']): readonly DisruptionEventAction[] {
+  const key = `${budget.metadata.uid ?? ''} ${report.reason}`;
+  return told(key) === report.message ? [] : [{ do: 'tell', about: budget, report, rememberAs: key }];
+}
+
+const unmanagedPods = ({ spec }: PodDisruptionBudget): DisruptionEventAction['report'] => ({
+  type: 'Warning',
+  reason: 'UnmanagedPods',
+  message:
+    `Pods selected by this PodDisruptionBudget (selector: ${goTextOfSelector(spec.selector)}) were found ` +
+    'to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. ' +
+    'To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.',
+});
+
+/** Kubernetes names the namespace twice, and so do we. */
+const notDeleted = ({ metadata: { namespace = '' } }: PodDisruptionBudget, pod: Pod): DisruptionEventAction => ({
+  do: 'tell',
+  about: pod,
+  report: { type: 'Warning', reason: 'NotDeleted', message: `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't` },
+});

@@ -1,0 +1,57 @@
+/** How many pods a budget counts on, and how many of them it wants to be well. */
+import type { OwnerReference, Pod, PodDisruptionBudget } from '../../../api/generated/types.ts';
+import { controllerOf } from '../../pods/ownership.ts';
+
+/**
+ * - `found`: the controller that decides how many pods there should be; not always the one that owns the pod: of a Deployment's
+ *   ReplicaSets it is the Deployment
+ * - `missing`: it is gone, or another one has its name
+ * - `unscalable`: nobody can tell, for this reason
+ */
+export type Scale =
+  | { readonly state: 'found'; readonly uid: string; readonly replicas: number }
+  | { readonly state: 'missing' }
+  | { readonly state: 'unscalable'; readonly why: string };
+
+export type ScaleOf = (owner: OwnerReference) => Scale;
+
+export type Expected =
+  | { readonly state: 'known'; readonly pods: number; readonly healthy: number; readonly unmanaged: readonly Pod[] }
+  | { readonly state: 'failed'; readonly why: string };
+
+export function expectedOf({ spec }: PodDisruptionBudget, pods: readonly Pod[], scaleOf: ScaleOf): Expected {
+  const { maxUnavailable, minAvailable } = spec;
+  if (maxUnavailable === undefined && typeof minAvailable !== 'string') {
+    return { state: 'known', pods: minAvailable === undefined ? 0 : pods.length, healthy: minAvailable ?? 0, unmanaged: [] };
+  }
+  const scale = totalScale(pods, scaleOf);
+  if (scale.state === 'failed') return scale;
+  const { total, unmanaged } = scale;
+  const healthy = maxUnavailable === undefined ? share(minAvailable ?? 0, total) : Math.max(0, total - share(maxUnavailable, total));
+  return { state: 'known', pods: total, healthy, unmanaged };
+}
+
+/** A number, or a percentage of `total`, rounded up. */
+const share = (amount: number | string, total: number): number =>
+  typeof amount === 'number' ? amount : Math.ceil((Number.parseInt(amount, 10) * total) / 100);
+
+type Total = { readonly state: 'known'; readonly total: number; readonly unmanaged: readonly Pod[] } | { readonly state: 'failed'; readonly why: string };
+
+/** What all controllers of these pods together should have. */
+function totalScale(pods: readonly Pod[], scaleOf: ScaleOf): Total {
+  const replicas = new Map<string, number>();
+  const unmanaged: Pod[] = [];
+  for (const pod of pods) {
+    const owner = controllerOf(pod);
+    if (owner === undefined) {
+      unmanaged.push(pod);
+      continue;
+    }
+    if (replicas.has(owner.uid)) continue;
+    const scale = scaleOf(owner);
+    if (scale.state === 'unscalable') return { state: 'failed', why: scale.why };
+    if (scale.state === 'missing') return { state: 'failed', why: `found no controllers for pod ${JSON.stringify(pod.metadata.name ?? '')}` };
+    replicas.set(scale.uid, scale.replicas);
+  }
+  return { state: 'known', total: [...replicas.values()].reduce((sum, each) => sum + each, 0), unmanaged };
+}

@@ -1,0 +1,54 @@
+import { podKind } from '../../../../api/kinds/pod/pod.ts';
+import { keyOf } from '../../../../client/informers/cache.ts';
+import type { Client } from '../../../../client/client.ts';
+import type { Informers } from '../../../../client/informers/informers.ts';
+import { type Trigger, type Controller, outcomeOf, source } from '../../../../client/controller/loop.ts';
+import type { RecordedEvents } from '../../../../client/events/event-dedup.ts';
+import { conditionOf } from '../../../pods/conditions.ts';
+import type { PodSelectorIndex } from '../../../pods/pod-selector-index.ts';
+import type { DisruptedPodAction } from './actions.ts';
+import { decideDisruptedPod, type DisruptedPodSnapshot } from './decide.ts';
+
+export interface DisruptedPodOptions {
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly recordedEvents: RecordedEvents;
+  /** Rings for pods that several budgets select. */
+  readonly contested: Trigger<string>;
+  /** By budget. */
+  readonly selections: PodSelectorIndex;
+}
+
+/** Keys are those of pods: 'namespace/name'. */
+export function disruptedPods({
+  client,
+  informers,
+  recordedEvents: tellings,
+  contested,
+  selections,
+}: DisruptedPodOptions): Controller<string, DisruptedPodSnapshot, DisruptedPodAction> {
+  const pods = informers.cache(podKind);
+  return {
+    name: 'disrupted-pods',
+    sources: [
+      contested,
+      source(podKind, ({ after }) => (after !== undefined && conditionOf(after, 'DisruptionTarget')?.status === 'True' ? [keyOf(after.metadata)] : [])),
+    ],
+    snapshot(key) {
+      const pod = pods.getKey(key);
+      if (pod === undefined) return undefined;
+      const budgets = selections.selecting(pod).map((budget) => budget.slice(budget.indexOf('/') + 1));
+      return { pod, budgets: budgets.sort(), isRecorded: tellings.lastEvent(pod.metadata.uid ?? '') !== undefined };
+    },
+    decide: decideDisruptedPod,
+    async perform(action) {
+      if (action.do === 'write-status') {
+        const result = await client.updateStatus(podKind, action.pod);
+        return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
+      }
+      tellings.record({ about: action.about, ...action.report }, action.rememberAs);
+      return 'done';
+    },
+    parallelism: 16,
+  };
+}

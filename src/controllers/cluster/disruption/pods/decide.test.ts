@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Pod } from '../../../../api/generated/types.ts';
+import { decideDisruptedPod } from './decide.ts';
+
+const now = Date.UTC(2026, 0, 1);
+const at = (ms: number) => `${new Date(now + ms).toISOString().slice(0, 19)}Z`;
+
+const pod = (reason: string, { agoMs = 200_000, status = 'True', phase = 'Running', going = false } = {}): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: 'team', name: 'web', uid: 'u1', generation: 3, ...(going ? { deletionTimestamp: at(0) } : {}) },
+  spec: { containers: [] },
+  status: { phase, conditions: [{ type: 'DisruptionTarget', status, reason, message: 'because', lastProbeTime: null, lastTransitionTime: at(-agoMs) }] },
+});
+const seen = (of: Pod, budgets: readonly string[] = [], isTold = false) => ({ pod: of, budgets, isRecorded: isTold });
+
+describe('a pod that is said to be about to be disturbed', () => {
+  test('and is not, for two minutes, says so no more', () => {
+    expect(decideDisruptedPod(seen(pod('EvictionByEvictionAPI', { agoMs: 119_000 })), now)).toMatchObject({ actions: [], again: now + 1_000 });
+    expect(decideDisruptedPod(seen(pod('EvictionByEvictionAPI', { agoMs: 120_000 })), now).actions).toMatchObject([
+      {
+        do: 'write-status',
+        pod: { status: { conditions: [{ type: 'DisruptionTarget', status: 'False', observedGeneration: 3, lastProbeTime: null, lastTransitionTime: at(0) }] } },
+      },
+    ]);
+  });
+
+  test.each([
+    ['is going', pod('EvictionByEvictionAPI', { going: true })],
+    ['has ended', pod('EvictionByEvictionAPI', { phase: 'Failed' })],
+    ['has it from its kubelet', pod('TerminationByKubelet')],
+    ['no longer says so', pod('x', { status: 'False' })],
+  ])('but %s is left alone', (_, of) => expect(decideDisruptedPod(seen(of), now)).toMatchObject({ actions: [], reasons: [{ code: 'NotDisrupted' }] }));
+});
+
+test('a pod of several budgets is told so once', () => {
+  const of = pod('x', { status: 'False' });
+  expect(decideDisruptedPod(seen(of, ['a', 'b']), now).actions).toMatchObject([
+    {
+      report: {
+        type: 'Warning',
+        reason: 'MultiplePodDisruptionBudgets',
+        message: 'Pod "team"/"web" matches multiple PodDisruptionBudgets.  Chose "a" arbitrarily.',
+      },
+      rememberAs: 'u1',
+    },
+  ]);
+  expect(decideDisruptedPod(seen(of, ['a', 'b'], true), now).actions).toEqual([]);
+  expect(decideDisruptedPod(seen(of, ['a']), now).actions).toEqual([]);
+});
+
+test('whatever is seen, it settles, a crash changes nothing, and the same is decided from the same', () => {
+  const worlds = fc.record({
+    reason: fc.constantFrom('EvictionByEvictionAPI', 'TerminationByKubelet'),
+    agoMs: fc.nat(400_000),
+    status: fc.constantFrom('True', 'False'),
+    phase: fc.constantFrom('Running', 'Failed'),
+    going: fc.boolean(),
+    budgets: fc.uniqueArray(fc.constantFrom('a', 'b')),
+  });
+  fc.assert(
+    fc.property(worlds, fc.nat(2), ({ reason, budgets, ...more }, count) => {
+      const of = pod(reason, more);
+      const { actions } = decideDisruptedPod(seen(of, budgets), now);
+      expect(decideDisruptedPod(seen(of, budgets), now).actions).toEqual(actions);
+      const done = actions.slice(0, count);
+      const write = done.find((action) => action.do === 'write-status');
+      const rest = decideDisruptedPod(
+        seen(
+          write?.pod ?? of,
+          budgets,
+          done.some((action) => action.do === 'tell'),
+        ),
+        now,
+      ).actions;
+      expect(rest).toEqual(actions.slice(count));
+    }),
+  );
+});

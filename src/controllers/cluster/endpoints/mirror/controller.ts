@@ -1,0 +1,80 @@
+import type { Endpoints, EndpointSlice, Service } from '../../../../api/generated/types.ts';
+import { endpointSliceKind } from '../../../../api/kinds/discovery/endpoint-slice.ts';
+import { endpointsKind } from '../../../../api/kinds/core/endpoints.ts';
+import { serviceKind } from '../../../../api/kinds/core/service.ts';
+import { keyOf } from '../../../../client/informers/cache.ts';
+import { type Client, refOf } from '../../../../client/client.ts';
+import type { Informers } from '../../../../client/informers/informers.ts';
+import { type Controller, type Outcome, outcomeOf, source } from '../../../../client/controller/loop.ts';
+import type { RecordedEvents } from '../../../../client/events/event-dedup.ts';
+import type { Clock } from '../../../../world/world.ts';
+import { managerAndService, serviceKeyOf } from '../slice-index.ts';
+import { recentMessage } from '../recent-message.ts';
+import type { MirrorAction } from './actions.ts';
+import { controllerName, decideMirror, type MirrorSnapshot } from './decide.ts';
+
+export interface MirrorControllerOptions {
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly recordedEvents: RecordedEvents;
+  readonly clock: Clock;
+}
+
+/** Mirrors Endpoints of services without selector to EndpointSlices. Keys are those of services: 'namespace/name'. */
+export function mirrorController({
+  client,
+  informers,
+  recordedEvents: tellings,
+  clock,
+}: MirrorControllerOptions): Controller<string, MirrorSnapshot, MirrorAction> {
+  const services = informers.cache(serviceKind);
+  const endpoints = informers.cache(endpointsKind);
+  const slices = informers.cache(endpointSliceKind).addIndex(managerAndService);
+  return {
+    name: 'endpoint-mirror',
+    sources: [
+      source(endpointsKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
+      source(serviceKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
+      source(endpointSliceKind, ({ before, after }) => [before, after].flatMap((slice) => (slice === undefined ? [] : serviceKeyOf(slice, controllerName)))),
+    ],
+    snapshot(key) {
+      const found = endpoints.getKey(key);
+      const mirrored = found !== undefined && isMirrored(found, services.getKey(key)) ? found : undefined;
+      const made = slices.get(`${controllerName} ${key}`);
+      if (mirrored === undefined && made.length === 0) return undefined;
+      return { endpoints: mirrored, slices: made.toSorted(byName), recorded: (telling) => recentMessage(tellings, telling, clock) };
+    },
+    decide: decideMirror,
+    async perform(action) {
+      if (action.do !== 'tell') return await write(client, action);
+      tellings.record({ about: action.endpoints, ...action.report }, action.rememberAs);
+      return 'done';
+    },
+    parallelism: 16,
+  };
+}
+
+async function write(client: Client, { do: what, slice }: MirrorAction & { readonly do: 'create' | 'update' | 'delete' }): Promise<Outcome> {
+  switch (what) {
+    case 'create': {
+      const result = await client.create(endpointSliceKind, slice);
+      return !result.ok && result.reason === 'terminating' ? 'done' : outcomeOf(result);
+    }
+    case 'update':
+      return outcomeOf(await client.update(endpointSliceKind, slice));
+    case 'delete': {
+      const { uid = '' } = slice.metadata;
+      const result = await client.delete(endpointSliceKind, refOf(slice), { preconditions: { uid } });
+      return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
+    }
+  }
+}
+
+/** Written by people for a service that selects no pods; not by a controller, nor for an election. */
+const isMirrored = ({ metadata }: Endpoints, service: Service | undefined): boolean =>
+  service !== undefined &&
+  service.spec.selector === undefined &&
+  metadata.labels?.['endpointslice.kubernetes.io/skip-mirror'] !== 'true' &&
+  metadata.annotations?.['control-plane.alpha.kubernetes.io/leader'] === undefined;
+
+const byName = (a: EndpointSlice, b: EndpointSlice): number => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);

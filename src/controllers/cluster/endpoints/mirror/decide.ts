@@ -1,0 +1,190 @@
+import type { DiscoveryEndpointPort, Endpoint, EndpointAddress, EndpointPort, Endpoints, EndpointSlice } from '../../../../api/generated/types.ts';
+import { formatIp, isIpv4, parseIp } from '../../../../api/validation/ip.ts';
+import { nameIsDnsSubdomain } from '../../../../api/validation/names.ts';
+import { semanticallyEqual } from '../../../../api/validation/equality.ts';
+import { subsetEntries, repackSubsets } from '../subsets.ts';
+import { type IpFamily, managedByLabel, serviceNameLabel, withTriggerTime } from '../members.ts';
+import { identityOf, portsKey, equalEndpoints } from '../slices/desired-endpoints.ts';
+import type { MirrorAction, MirrorDecision } from './actions.ts';
+
+export interface MirrorSnapshot {
+  /** Undefined: they are gone, or are none of ours: their service is gone or selects pods itself, or they ask to be left alone. */
+  readonly endpoints: Endpoints | undefined;
+  /** Those that this controller made, by name. */
+  readonly slices: readonly EndpointSlice[];
+  /** By reason: the message that was last told about the endpoints, if that was not long ago. */
+  readonly recorded: (key: string) => string | undefined;
+}
+
+/** Who made a slice says so in its label. */
+export const controllerName = 'endpointslicemirroring-controller.k8s.io';
+const addressesPerSubset = 1000;
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Endpoints that people wrote themselves are given to those who read slices. */
+export function decideMirror({ endpoints, slices, recorded: told }: MirrorSnapshot): MirrorDecision {
+  if (endpoints === undefined)
+    return act(
+      'NotMirrored',
+      'there is nothing to be mirrored',
+      slices.map((slice) => ({ do: 'delete', slice }) as const),
+    );
+  const { groups, invalid, skipped } = mirroredEndpoints(endpoints);
+  const create: EndpointSlice[] = [];
+  const update: EndpointSlice[] = [];
+  const remove = slices.filter((slice) => (groups.get(keyOf(slice))?.endpoints.length ?? 0) === 0);
+  for (const [key, group] of groups) {
+    const [first, ...rest] = slices.filter((slice) => keyOf(slice) === key && !remove.includes(slice));
+    remove.push(...rest);
+    if (group.endpoints.length === 0 || (first !== undefined && isMirrored(first, group, endpoints))) continue;
+    if (first === undefined) create.push(sliceFor(endpoints, group));
+    else update.push(sliceFor(endpoints, group, first));
+  }
+  const { recycled, created, removed } = recycle(create, remove);
+  const isGoing = endpoints.metadata.deletionTimestamp !== undefined;
+  return act('Mirrored', 'slices say what the endpoints say', [
+    ...eventsFor({ endpoints, told }, invalid, skipped),
+    ...(isGoing ? [] : created).map((slice) => ({ do: 'create', slice }) as const),
+    ...[...update, ...recycled].map((slice) => ({ do: 'update', slice }) as const),
+    ...removed.map((slice) => ({ do: 'delete', slice }) as const),
+  ]);
+}
+
+const act = (code: string, text: string, actions: readonly MirrorAction[]): MirrorDecision => ({ actions, reasons: [{ code, text }] });
+
+interface Group {
+  readonly family: IpFamily;
+  readonly ports: readonly DiscoveryEndpointPort[];
+  readonly endpoints: Endpoint[];
+}
+
+interface MirroredEndpoints {
+  readonly groups: ReadonlyMap<string, Group>;
+  /** Addresses that are none. */
+  readonly invalid: number;
+  /** Those, and those that are too many. */
+  readonly skipped: number;
+}
+
+function mirroredEndpoints({ subsets = [] }: Endpoints): MirroredEndpoints {
+  const groups = new Map<string, Group>();
+  let [invalid, skipped] = [0, 0];
+  for (const { addresses = [], notReadyAddresses = [], ports = [] } of repackSubsets(subsetEntries(subsets))) {
+    const slicePorts = ports.map(slicePortOf);
+    const groupOf = (family: IpFamily): Group => {
+      const key = `${family} ${portsKey(slicePorts)}`;
+      const group = groups.get(key) ?? { family, ports: slicePorts, endpoints: [] };
+      groups.set(key, group);
+      return group;
+    };
+    let added = 0;
+    for (const [address, ready] of [...addresses.map((each) => [each, true] as const), ...notReadyAddresses.map((each) => [each, false] as const)]) {
+      const ip = parseIp(address.ip);
+      if (added >= addressesPerSubset) continue;
+      if (ip === undefined) invalid++;
+      else {
+        groupOf(isIpv4(ip) ? 'IPv4' : 'IPv6').endpoints.push(endpointOf(address, formatIp(ip), ready));
+        added++;
+      }
+    }
+    skipped += addresses.length + notReadyAddresses.length - added;
+  }
+  return { groups, invalid, skipped };
+}
+
+const slicePortOf = ({ name = '', port, protocol = 'TCP', appProtocol }: EndpointPort): DiscoveryEndpointPort => ({
+  name,
+  protocol,
+  port,
+  ...(appProtocol === undefined ? {} : { appProtocol }),
+});
+
+const endpointOf = ({ hostname = '', nodeName, targetRef }: EndpointAddress, ip: string, ready: boolean): Endpoint => ({
+  addresses: [ip],
+  conditions: { ready },
+  ...(hostname === '' ? {} : { hostname }),
+  ...(targetRef === undefined ? {} : { targetRef }),
+  ...(nodeName === undefined ? {} : { nodeName }),
+});
+
+const keyOf = ({ addressType, ports }: EndpointSlice): string => `${addressType} ${portsKey(ports)}`;
+
+function isMirrored(slice: EndpointSlice, { endpoints: wanted }: Group, { metadata }: Endpoints): boolean {
+  const held = new Map((slice.endpoints ?? []).map((endpoint) => [identityOf(endpoint), endpoint]));
+  const sameEndpoints =
+    held.size === wanted.length &&
+    wanted.every((endpoint) => {
+      const other = held.get(identityOf(endpoint));
+      return other !== undefined && equalEndpoints(other, endpoint);
+    });
+  const { [managedByLabel]: _, [serviceNameLabel]: __, ...labels } = slice.metadata.labels ?? {};
+  const { [managedByLabel]: ___, [serviceNameLabel]: ____, ...own } = metadata.labels ?? {};
+  const isOwned = (slice.metadata.ownerReferences ?? []).some(({ uid }) => uid === metadata.uid);
+  return sameEndpoints && isOwned && semanticallyEqual(labels, own) && semanticallyEqual(slice.metadata.annotations ?? {}, annotationsFor(metadata));
+}
+
+function annotationsFor({ annotations }: Endpoints['metadata']): Record<string, string> {
+  const { [lastApplied]: _, ...rest } = withTriggerTime(annotations, undefined);
+  return rest;
+}
+
+/** A new one, or `old` with what it should say. */
+function sliceFor({ metadata }: Endpoints, { family, ports, endpoints }: Pick<Group, 'family' | 'ports' | 'endpoints'>, old?: EndpointSlice): EndpointSlice {
+  const { namespace = '', name = '', uid = '', labels } = metadata;
+  const prefix = `${name}-`;
+  const annotations = annotationsFor(metadata);
+  const { annotations: _, ...kept } = old?.metadata ?? { namespace, generateName: nameIsDnsSubdomain(prefix, true).length === 0 ? prefix : name };
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      ...kept,
+      labels: { ...labels, [serviceNameLabel]: name, [managedByLabel]: controllerName },
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Endpoints', name, uid, controller: true, blockOwnerDeletion: true }],
+    },
+    addressType: family,
+    endpoints: endpoints.length === 0 ? null : [...endpoints],
+    ports: ports.length === 0 ? null : [...ports],
+  };
+}
+
+interface Recycled {
+  readonly recycled: readonly EndpointSlice[];
+  readonly created: readonly EndpointSlice[];
+  readonly removed: readonly EndpointSlice[];
+}
+
+/** What would be deleted takes the place of what would be created. */
+function recycle(create: readonly EndpointSlice[], remove: readonly EndpointSlice[]): Recycled {
+  const removed = [...remove];
+  const created: EndpointSlice[] = [];
+  const recycled: EndpointSlice[] = [];
+  for (const slice of create) {
+    const at = removed.findIndex(({ addressType }) => addressType === slice.addressType);
+    const [old] = at < 0 ? [] : removed.splice(at, 1);
+    if (old === undefined) created.push(slice);
+    else recycled.push({ ...slice, metadata: { ...old.metadata, ...slice.metadata } });
+  }
+  return { recycled, created, removed };
+}
+
+function eventsFor(
+  { endpoints, told }: { readonly endpoints: Endpoints; readonly told: MirrorSnapshot['recorded'] },
+  invalid: number,
+  skipped: number,
+): readonly MirrorAction[] {
+  const say = (reason: string, message: string): readonly MirrorAction[] => {
+    const key = `${endpoints.metadata.uid ?? ''} ${reason}`;
+    return told(key) === message ? [] : [{ do: 'tell', endpoints, report: { type: 'Warning', reason, message }, rememberAs: key }];
+  };
+  return [
+    ...(invalid > 0 ? say('InvalidIPAddress', `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`) : []),
+    ...(skipped > invalid
+      ? say(
+          'TooManyAddressesToMirror',
+          `A max of ${addressesPerSubset} addresses can be mirrored to EndpointSlices per Endpoints subset. ${skipped} addresses were skipped`,
+        )
+      : []),
+  ];
+}

@@ -1,0 +1,315 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { EndpointSlice, Pod, Service } from '../../../../api/generated/types.ts';
+import { pod, service } from '../samples.ts';
+import type { TriggerTimes } from '../trigger-times.ts';
+import { triggerTimesOf } from '../trigger-times.ts';
+import type { EndpointSliceAction } from './actions.ts';
+import { decideSlices, type EndpointSliceSnapshot } from './decide.ts';
+import { endpointsPerSlice } from './fill.ts';
+
+const zones: Readonly<Record<string, string | undefined>> = { n1: 'zone-a', n2: 'zone-b', bare: undefined };
+const zoneOf = (node: string) => (Object.hasOwn(zones, node) ? { zone: zones[node] } : undefined);
+
+const seen = (of: Service, pods: readonly Pod[], slices: readonly EndpointSlice[] = [], times?: TriggerTimes): EndpointSliceSnapshot => ({
+  service: of,
+  pods,
+  slices,
+  zoneOf,
+  times,
+  recorded: undefined,
+});
+
+let made = 0;
+/** What the server makes of it. */
+const stored = (slice: EndpointSlice): EndpointSlice => ({
+  ...slice,
+  metadata: {
+    ...slice.metadata,
+    name: slice.metadata.name ?? `${slice.metadata.generateName ?? ''}${++made}`,
+    uid: slice.metadata.uid ?? `u${made}`,
+    resourceVersion: '1',
+  },
+});
+
+function after(snapshot: EndpointSliceSnapshot, actions: readonly EndpointSliceAction[] = decideSlices(snapshot).actions): EndpointSliceSnapshot {
+  let { slices, times } = snapshot;
+  for (const action of actions) {
+    switch (action.do) {
+      case 'create':
+        slices = [...slices, stored(action.slice)];
+        break;
+      case 'update':
+        slices = slices.map((slice) => (slice.metadata.name === action.slice.metadata.name ? stored(action.slice) : slice));
+        break;
+      case 'delete':
+        slices = slices.filter((slice) => slice.metadata.name !== action.slice.metadata.name);
+        break;
+      case 'remember':
+        times = action.times;
+        break;
+      case 'tell':
+        break;
+    }
+  }
+  return { ...snapshot, slices, times };
+}
+
+const writes = (snapshot: EndpointSliceSnapshot) => decideSlices(snapshot).actions.filter((action) => action.do !== 'remember' && action.do !== 'tell');
+const only = (snapshot: EndpointSliceSnapshot): EndpointSlice => {
+  const [slice, another] = after(snapshot).slices;
+  if (slice === undefined || another !== undefined) throw new Error(`${after(snapshot).slices.length} slices`);
+  return slice;
+};
+/** 'a ready', 'b serving terminating'; sorted. */
+const endpoints = ({ slices }: EndpointSliceSnapshot) =>
+  slices
+    .flatMap((slice) => slice.endpoints ?? [])
+    .map(({ targetRef, conditions }) => [targetRef?.name ?? '', ...Object.entries(conditions).flatMap(([name, is]) => (is === true ? [name] : []))].join(' '))
+    .sort();
+
+describe('a service with pods', () => {
+  test('has a slice that says everything about them', () => {
+    expect(only(seen(service({}, { labels: { team: 'x', 'service.kubernetes.io/headless': 'no' } }), [pod('a')]))).toMatchObject({
+      addressType: 'IPv4',
+      metadata: {
+        namespace: 'team',
+        generateName: 'web-',
+        labels: { team: 'x', 'kubernetes.io/service-name': 'web', 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' },
+        annotations: { 'endpoints.kubernetes.io/last-change-trigger-time': '2026-01-01T00:00:00Z' },
+        ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'web', uid: 's1', controller: true, blockOwnerDeletion: true }],
+      },
+      ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+      endpoints: [
+        {
+          addresses: ['10.0.0.1'],
+          conditions: { ready: true, serving: true, terminating: false },
+          targetRef: { kind: 'Pod', namespace: 'team', name: 'a', uid: 'uid-a' },
+          nodeName: 'n1',
+          zone: 'zone-a',
+        },
+      ],
+    });
+  });
+
+  test.each<[string, Partial<Service['spec']>, Pod, string[]]>([
+    ['that is not ready is there', {}, pod('a', { ready: false }), ['a']],
+    ['that is not ready is published if asked for', { publishNotReadyAddresses: true }, pod('a', { ready: false }), ['a ready']],
+    ['that goes still serves', {}, pod('a', { terminating: true }), ['a serving terminating']],
+    ['that goes is published if asked for', { publishNotReadyAddresses: true }, pod('a', { terminating: true, ready: false }), ['a ready terminating']],
+    ['that has ended is not there', {}, pod('a', { phase: 'Succeeded' }), []],
+    ['without address is not there', {}, pod('a', { ips: [] }), []],
+    ['on a node that nobody knows is not there', {}, pod('a', { node: 'nowhere' }), []],
+    ['on a node that nobody knows is published if asked for', { publishNotReadyAddresses: true }, pod('a', { node: 'nowhere' }), ['a ready serving']],
+  ])('a pod %s', (_, spec, of, expected) => expect(endpoints(after(seen(service(spec), [of])))).toEqual(expected));
+
+  test('tells whom it left out, once', () => {
+    const snapshot = seen(service(), [pod('a', { node: 'nowhere' })]);
+    const message = 'Error updating Endpoint Slices for Service team/web: skipping Pod a for Service team/web: Node nowhere Not Found';
+    expect(decideSlices(snapshot).actions).toContainEqual(
+      expect.objectContaining({ do: 'tell', report: { type: 'Warning', reason: 'FailedToUpdateEndpointSlices', message } }),
+    );
+    expect(decideSlices({ ...snapshot, recorded: message }).actions.map((action) => action.do)).not.toContain('tell');
+  });
+
+  test('and a domain has names for those that ask for one, and the label of those that have no address', () => {
+    const headless = service({ clusterIP: 'None' });
+    const named = pod('a', { spec: { hostname: 'a', subdomain: 'web' } });
+    const elsewhere = pod('b', { spec: { hostname: 'b', subdomain: 'other' } });
+    const slice = only(seen(headless, [named, elsewhere]));
+    expect((slice.endpoints ?? []).map(({ hostname }) => hostname)).toEqual(['a', undefined]);
+    expect(slice.metadata.labels).toHaveProperty(['service.kubernetes.io/headless'], '');
+  });
+
+  test('finds ports by name, in sidecars too; pods with other ports are in another slice', () => {
+    const byName = service({ ports: [{ name: 'http', port: 80, protocol: 'TCP', targetPort: 'web' }] });
+    const listening = (containerPort: number, protocol = 'TCP') =>
+      [{ name: 'c', image: 'i', resources: {}, ports: [{ name: 'web', containerPort, protocol }] }] as never;
+    const pods = [
+      pod('a', { spec: { containers: listening(8080) } }),
+      pod('b', { spec: { containers: listening(9090) } }),
+      pod('c', { spec: { initContainers: [{ ...(listening(8080)[0] as object), restartPolicy: 'Always' }] as never } }),
+      pod('d', { spec: { containers: listening(53, 'UDP') } }),
+    ];
+    const { slices } = after(seen(byName, pods));
+    expect(slices.map(({ ports, endpoints: all }) => [ports?.[0]?.port, (all ?? []).map(({ targetRef }) => targetRef?.name).join('')])).toEqual([
+      [8080, 'ac'],
+      [9090, 'b'],
+      [undefined, 'd'],
+    ]);
+  });
+
+  test('of both families has a slice for each', () => {
+    const { slices } = after(seen(service({ ipFamilies: ['IPv6', 'IPv4'] }), [pod('a', { ips: ['10.0.0.01', '2001:DB8::1'] })]));
+    expect(slices.map(({ addressType, endpoints: all }) => [addressType, all?.[0]?.addresses])).toEqual([
+      ['IPv4', ['10.0.0.1']],
+      ['IPv6', ['2001:db8::1']],
+    ]);
+    const narrowed = { ...seen(service(), [pod('a')]), slices };
+    expect(after(narrowed).slices.map(({ addressType }) => addressType)).toEqual(['IPv4']);
+  });
+});
+
+describe('slices', () => {
+  const names = (count: number) => Array.from({ length: count }, (_, i) => `p${String(i).padStart(3, '0')}`);
+  const many = (count: number) => names(count).map((name, i) => pod(name, { ips: [`10.1.${i >> 8}.${i & 255}`] }));
+
+  test('hold a hundred endpoints each', () => {
+    expect(after(seen(service(), many(250))).slices.map((slice) => slice.endpoints?.length)).toEqual([100, 100, 50]);
+  });
+
+  test('with room take what comes; full ones are left alone', () => {
+    const before = after(seen(service(), many(150)));
+    expect(writes({ ...before, pods: many(160) })).toMatchObject([{ do: 'update', slice: { endpoints: { length: 60 } } }]);
+  });
+
+  test('lose what goes, and take in exchange what comes', () => {
+    const before = after(seen(service(), many(200)));
+    expect(writes({ ...before, pods: many(202).filter((_, i) => i !== 5) })).toMatchObject(
+      [
+        { do: 'update', slice: { endpoints: { length: 100 } } },
+        { do: 'create', slice: {} },
+      ].reverse(),
+    );
+  });
+
+  test('stay as they are for a change that they do not tell', () => {
+    const before = after(seen(service(), [pod('a')]));
+    expect(writes({ ...before, pods: [pod('a', { spec: { priority: 7 } })] })).toEqual([]);
+  });
+
+  test('follow the labels of their service, but for those that are theirs', () => {
+    const before = after(seen(service({}, { labels: { team: 'x' } }), [pod('a')]));
+    const [update] = writes({ ...before, service: service({}, { labels: { team: 'y', 'kubernetes.io/service-name': 'forged' } }) });
+    expect(update).toMatchObject({ do: 'update', slice: { metadata: { labels: { team: 'y', 'kubernetes.io/service-name': 'web' } } } });
+  });
+
+  test('are never none: one without endpoints holds the place, and is used when endpoints come', () => {
+    const empty = after(seen(service(), []));
+    expect(empty.slices).toMatchObject([{ endpoints: null, ports: null }]);
+    expect(writes(empty)).toEqual([]);
+    expect(writes({ ...empty, pods: [pod('a')] })).toMatchObject([
+      { do: 'update', slice: { metadata: { name: empty.slices[0]?.metadata.name }, ports: [{ port: 8080 }] } },
+    ]);
+    const filled = after({ ...empty, pods: [pod('a')] });
+    expect(writes({ ...filled, pods: [] })).toMatchObject([{ do: 'update', slice: { endpoints: null, ports: null } }]);
+  });
+
+  test('of an earlier service of that name are replaced', () => {
+    const before = after(seen(service(), [pod('a')]));
+    expect(writes({ ...before, service: service({}, { uid: 's2' }) }).map((action) => action.do)).toEqual(['create', 'delete']);
+  });
+
+  test('are not made for a service that goes', () => {
+    expect(writes(seen(service({}, { deletionTimestamp: '2026-01-01T00:00:00Z' }), [pod('a')]))).toEqual([]);
+  });
+
+  test('say since when they had to change: the earliest news', () => {
+    const before = after(seen(service(), [pod('a')]));
+    const late = (of: Pod, at: string): Pod => ({
+      ...of,
+      status: { ...of.status, conditions: [{ type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: at }] },
+    });
+    const pods = [late(pod('a', { ready: false }), '2026-01-01T00:05:00Z'), late(pod('b'), '2026-01-01T00:03:00Z')];
+    const next = after({ ...before, pods });
+    const time = (of: EndpointSliceSnapshot) => of.slices[0]?.metadata.annotations?.['endpoints.kubernetes.io/last-change-trigger-time'];
+    expect(time(next)).toBe('2026-01-01T00:03:00Z');
+    expect(time(after({ ...next, service: service({}, { labels: { a: 'b' } }) }))).toBeUndefined();
+  });
+});
+
+describe('traffic that should stay close', () => {
+  const hints = (spec: Partial<Service['spec']>, of: Pod, annotations = {}) => only(seen(service(spec, { annotations }), [of])).endpoints?.[0]?.hints;
+
+  test.each<[string, Partial<Service['spec']>, Pod, object | undefined]>([
+    ['to its zone', { trafficDistribution: 'PreferClose' }, pod('a'), { forZones: [{ name: 'zone-a' }] }],
+    ['to its zone, said newly', { trafficDistribution: 'PreferSameZone' }, pod('a'), { forZones: [{ name: 'zone-a' }] }],
+    ['to its node', { trafficDistribution: 'PreferSameNode' }, pod('a'), { forZones: [{ name: 'zone-a' }], forNodes: [{ name: 'n1' }] }],
+    ['but has no zone', { trafficDistribution: 'PreferClose' }, pod('a', { node: 'bare' }), undefined],
+    ['but nobody is ready', { trafficDistribution: 'PreferClose' }, pod('a', { ready: false }), undefined],
+    ['anywhere', {}, pod('a'), undefined],
+  ])('%s', (_, spec, of, expected) => expect(hints(spec, of)).toEqual(expected));
+
+  test('gets its hints, and loses them, without any other change', () => {
+    const plain = after(seen(service(), [pod('a')]));
+    const close = { ...plain, service: service({ trafficDistribution: 'PreferClose' }) };
+    expect(writes(close)).toHaveLength(1);
+    expect(writes(after(close))).toEqual([]);
+    const back = { ...after(close), service: service() };
+    expect(writes(back)).toHaveLength(1);
+    expect(only(back).endpoints?.[0]).not.toHaveProperty('hints');
+  });
+
+  test('gets none where another mode is asked for', () => {
+    expect(hints({ trafficDistribution: 'PreferClose' }, pod('a'), { 'service.kubernetes.io/topology-mode': 'Auto' })).toBeUndefined();
+  });
+});
+
+describe('whatever is seen', () => {
+  const pods = fc.uniqueArray(
+    fc.record({
+      name: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'),
+      ready: fc.boolean(),
+      going: fc.boolean(),
+      node: fc.constantFrom('n1', 'n2', 'bare', 'nowhere'),
+      ips: fc.constantFrom([], ['10.0.0.9'], ['10.0.0.8', '2001:db8::8']),
+      port: fc.constantFrom(80, 81),
+    }),
+    { selector: ({ name }) => name, maxLength: 8 },
+  );
+  const specs = fc.record({
+    ipFamilies: fc.constantFrom<string[]>(['IPv4'], ['IPv6', 'IPv4']),
+    publishNotReadyAddresses: fc.boolean(),
+    trafficDistribution: fc.constantFrom('PreferClose', 'PreferSameNode', 'none'),
+    targetPort: fc.constantFrom<number | string>(8080, 'web'),
+  });
+  const podsOf = (all: typeof pods extends fc.Arbitrary<infer P> ? P : never) =>
+    all
+      .map(({ name, port, ...wanted }) =>
+        pod(name, {
+          ...wanted,
+          spec: { containers: [{ name: 'c', image: 'i', resources: {}, ports: [{ name: 'web', containerPort: port, protocol: 'TCP' }] }] as never },
+        }),
+      )
+      .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
+  const serviceOf = ({ targetPort, ...spec }: typeof specs extends fc.Arbitrary<infer S> ? S : never) =>
+    service({ ...spec, ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort }] });
+  /** What the slices say, wherever they say it. */
+  const contents = ({ slices }: EndpointSliceSnapshot) =>
+    slices.flatMap(({ addressType, ports, endpoints: all }) => (all ?? []).map((endpoint) => JSON.stringify([addressType, ports, endpoint]))).sort();
+
+  test('it settles, and decides the same from the same', () => {
+    fc.assert(
+      fc.property(specs, pods, pods, (spec, first, second) => {
+        const start = after(seen(serviceOf(spec), podsOf(first)));
+        const next = { ...start, pods: podsOf(second) };
+        expect(decideSlices(next)).toEqual(decideSlices(next));
+        expect(decideSlices(after(next)).actions.filter((action) => action.do !== 'tell')).toEqual([]);
+      }),
+    );
+  });
+
+  test('a crash after any action, and the loss of all that was remembered, converges to the same contents', () => {
+    fc.assert(
+      fc.property(specs, pods, pods, fc.nat(4), (spec, first, second, count) => {
+        const start = after(seen(serviceOf(spec), podsOf(first)));
+        const next = { ...start, pods: podsOf(second) };
+        const some = { ...after(next, decideSlices(next).actions.slice(0, count)), times: undefined };
+        expect(contents(after(some))).toEqual(contents(after(next)));
+      }),
+    );
+  });
+
+  test('whatever was there, slices say what a fresh start says, each endpoint once, and none is too full', () => {
+    fc.assert(
+      fc.property(specs, fc.array(pods, { minLength: 1, maxLength: 4 }), (spec, history) => {
+        let state = seen(serviceOf(spec), []);
+        for (const each of history) state = after({ ...state, pods: podsOf(each) });
+        expect(contents(state)).toEqual(contents(after(seen(serviceOf(spec), podsOf(history.at(-1) ?? [])))));
+        expect(new Set(contents(state)).size).toBe(contents(state).length);
+        for (const slice of state.slices) expect((slice.endpoints ?? []).length).toBeLessThanOrEqual(endpointsPerSlice);
+        expect(state.times).toEqual(triggerTimesOf(serviceOf(spec), podsOf(history.at(-1) ?? [])));
+      }),
+    );
+  });
+});

@@ -1,0 +1,200 @@
+import type { DiscoveryEndpointPort, Endpoint, EndpointSlice, Pod, Service } from '../../../../api/generated/types.ts';
+import { nameIsDnsSubdomain } from '../../../../api/validation/names.ts';
+import { parseIp, isIpv4 } from '../../../../api/validation/ip.ts';
+import { type IpFamily, hasAddress, headlessLabel, managedByLabel, serviceNameLabel, withTriggerTime } from '../members.ts';
+import { sameTriggerTimes, triggerTime, type TriggerTimes, triggerTimesOf } from '../trigger-times.ts';
+import { type EndpointSliceAction, type EndpointSliceDecision, failedToUpdate } from './actions.ts';
+import { fill } from './fill.ts';
+import { type TrafficDistribution, trafficDistributionOf, withHints } from './hints.ts';
+import { type EndpointGroup, portsKey, desiredEndpoints, type ZoneOf } from './desired-endpoints.ts';
+
+export interface EndpointSliceSnapshot {
+  readonly service: Service;
+  /** Those that it selects, by name. */
+  readonly pods: readonly Pod[];
+  /** Those that this controller made for it and that are not going, by name. */
+  readonly slices: readonly EndpointSlice[];
+  readonly zoneOf: ZoneOf;
+  /** As remembered. Undefined: the service is new to this process. */
+  readonly times: TriggerTimes | undefined;
+  /** The message that was last told about the service, if that was not long ago. */
+  readonly recorded: string | undefined;
+}
+
+/** Who made a slice says so in its label. */
+export const controllerName = 'endpointslice-controller.k8s.io';
+
+/** The slices of a service say who is behind it, each of them for one kind of address and one set of ports. */
+export function decideSlices(snapshot: EndpointSliceSnapshot): EndpointSliceDecision {
+  const { service, pods, slices } = snapshot;
+  const times = triggerTimesOf(service, pods);
+  const time = triggerTime(times, snapshot.times);
+  const families = familiesOf(service);
+  const plans = families.map((family) => planFor(snapshot, family));
+  const foreign = slices.filter(({ addressType }) => !families.some((family) => family === addressType));
+  const writes = [
+    ...plans.flatMap((plan) => writesOf(recycled(plan, service), { service, time })),
+    ...foreign.map((slice) => ({ do: 'delete', slice, service }) as const),
+  ];
+  const skipped = plans[0]?.skipped ?? [];
+  const actions = [...writes, ...skippedPodsEvent(snapshot, skipped), ...(sameTriggerTimes(times, snapshot.times) ? [] : [{ do: 'remember', times } as const])];
+  return { actions, reasons: [{ code: 'Spread', text: `${pods.length} pods are selected, ${skipped.length} of them on nodes that nobody knows` }] };
+}
+
+function familiesOf({ spec }: Service): readonly IpFamily[] {
+  const given = (['IPv4', 'IPv6'] as const).filter((family) => spec.ipFamilies?.includes(family));
+  if (given.length > 0) return given;
+  const { clusterIP = '' } = spec;
+  if (clusterIP === '' || clusterIP === 'None') return ['IPv4', 'IPv6'];
+  const ip = parseIp(clusterIP);
+  return ip === undefined || isIpv4(ip) ? ['IPv4'] : ['IPv6'];
+}
+
+interface SlicePlan {
+  readonly family: IpFamily;
+  readonly update: readonly { readonly slice: EndpointSlice; readonly ports: readonly DiscoveryEndpointPort[]; readonly endpoints: readonly Endpoint[] }[];
+  readonly create: readonly { readonly ports: readonly DiscoveryEndpointPort[]; readonly endpoints: readonly Endpoint[] }[];
+  readonly remove: readonly EndpointSlice[];
+  readonly skipped: readonly Pod[];
+}
+
+function planFor({ service, pods, slices, zoneOf }: EndpointSliceSnapshot, family: IpFamily): SlicePlan {
+  const existing = slices.filter(({ addressType }) => addressType === family);
+  const own = existing.filter((slice) => isOwned(slice, service));
+  const { groups, skipped } = desiredEndpoints(service, pods, { family, zoneOf });
+  const closeness = trafficDistributionOf(service);
+  const filled = [...groups].map(([key, group]) =>
+    fillGroup(group, { own: own.filter(({ ports }) => portsKey(ports) === key), service, trafficDistribution: closeness }),
+  );
+  const update = filled.flatMap((each) => each.update);
+  const create = filled.flatMap((each) => each.create);
+  const unwanted = own.filter(({ ports }) => !groups.has(portsKey(ports)));
+  const remove = [...existing.filter((slice) => !own.includes(slice)), ...filled.flatMap((each) => each.remove), ...unwanted];
+  // There is always a slice, so that nobody takes a service without endpoints for one that is still to be looked at.
+  if (existing.length > remove.length || create.length > 0) return { family, update, create, remove, skipped };
+  const [only] = remove;
+  const isThere = remove.length === 1 && only !== undefined && isPlaceholder(only, service);
+  return isThere ? { family, update, create, remove: [], skipped } : { family, update, create: [{ ports: [], endpoints: [] }], remove, skipped };
+}
+
+interface GroupOptions {
+  /** The slices that have the group's ports. */
+  readonly own: readonly EndpointSlice[];
+  readonly service: Service;
+  readonly trafficDistribution: TrafficDistribution;
+}
+
+function fillGroup(
+  { ports, endpoints }: EndpointGroup,
+  { own, service, trafficDistribution: closeness }: GroupOptions,
+): Pick<SlicePlan, 'update' | 'create' | 'remove'> {
+  const hinted = (all: readonly Endpoint[]) => all.map((endpoint) => withHints(endpoint, closeness));
+  const { unchanged, changed, emptied, created } = fill(own, endpoints, (slice) => !hasLabelsOf(slice, service));
+  const rehinted = unchanged
+    .filter((slice) => (slice.endpoints ?? []).some((endpoint) => withHints(endpoint, closeness) !== endpoint))
+    .map((slice) => ({ slice, endpoints: slice.endpoints ?? [] }));
+  return {
+    update: [...changed, ...rehinted].map(({ slice, endpoints: contents }) => ({ slice, ports: slice.ports ?? [], endpoints: hinted(contents) })),
+    create: created.map((contents) => ({ ports, endpoints: hinted(contents) })),
+    remove: emptied,
+  };
+}
+
+/** What would be deleted takes the place of what would be created: one write instead of two. */
+function recycled(plan: SlicePlan, service: Service): SlicePlan {
+  const create = [...plan.create];
+  const remove: EndpointSlice[] = [];
+  const update = [...plan.update];
+  for (const slice of plan.remove) {
+    const contents = isOwned(slice, service) ? create.pop() : undefined;
+    if (contents === undefined) remove.push(slice);
+    else update.push({ slice: bare(slice), ...contents });
+  }
+  return { ...plan, create, update, remove };
+}
+
+/** Without what belonged to its old contents. */
+const bare = (slice: EndpointSlice): EndpointSlice => {
+  const { annotations: _, ...metadata } = slice.metadata;
+  return { ...slice, metadata };
+};
+
+function writesOf(
+  { family, update, create, remove }: SlicePlan,
+  { service, time }: { readonly service: Service; readonly time: string | undefined },
+): readonly EndpointSliceAction[] {
+  // One that goes takes its slices along: a new one might be left behind.
+  const created = service.metadata.deletionTimestamp === undefined ? create : [];
+  const labels = labelsFor(service);
+  const write = (slice: EndpointSlice, { ports, endpoints }: SlicePlan['create'][number]): EndpointSlice => {
+    const { annotations: old, ...metadata } = slice.metadata;
+    const annotations = withTriggerTime(old, time);
+    return {
+      ...slice,
+      metadata: { ...metadata, labels, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) },
+      ports: ports.length === 0 ? null : [...ports],
+      endpoints: endpoints.length === 0 ? null : [...endpoints],
+    };
+  };
+  return [
+    ...created.map((contents) => ({ do: 'create', slice: write(newSlice(service, family), contents), service }) as const),
+    ...update.map(({ slice, ...contents }) => ({ do: 'update', slice: write(slice, contents), service }) as const),
+    ...remove.map((slice) => ({ do: 'delete', slice, service }) as const),
+  ];
+}
+
+function newSlice({ metadata }: Service, addressType: IpFamily): EndpointSlice {
+  const { namespace = '', name = '', uid = '' } = metadata;
+  const prefix = `${name}-`;
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      namespace,
+      generateName: nameIsDnsSubdomain(prefix, true).length === 0 ? prefix : name,
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name, uid, controller: true, blockOwnerDeletion: true }],
+    },
+    addressType,
+    endpoints: null,
+    ports: null,
+  };
+}
+
+const isOwned = ({ metadata }: EndpointSlice, service: Service): boolean =>
+  (metadata.ownerReferences ?? []).some(({ uid, kind, apiVersion }) => uid === service.metadata.uid && kind === 'Service' && apiVersion === 'v1');
+
+const reserved: ReadonlySet<string> = new Set([serviceNameLabel, managedByLabel, headlessLabel]);
+
+const ownLabels = (labels: Readonly<Record<string, string>> | undefined): readonly (readonly [string, string])[] =>
+  Object.entries(labels ?? {})
+    .filter(([key]) => !reserved.has(key))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+
+const labelsFor = (service: Service): Record<string, string> => ({
+  ...Object.fromEntries(ownLabels(service.metadata.labels)),
+  ...(hasAddress(service) ? {} : { [headlessLabel]: '' }),
+  [serviceNameLabel]: service.metadata.name ?? '',
+  [managedByLabel]: controllerName,
+});
+
+const hasLabelsOf = ({ metadata }: EndpointSlice, service: Service): boolean =>
+  JSON.stringify(ownLabels(metadata.labels)) === JSON.stringify(ownLabels(service.metadata.labels));
+
+const sorted = (labels: Readonly<Record<string, string>> | undefined): string =>
+  JSON.stringify(Object.entries(labels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+const isPlaceholder = (slice: EndpointSlice, service: Service): boolean =>
+  isOwned(slice, service) &&
+  (slice.endpoints ?? []).length === 0 &&
+  (slice.ports ?? []).length === 0 &&
+  sorted(slice.metadata.labels) === sorted(labelsFor(service));
+
+function skippedPodsEvent({ service, recorded: told }: EndpointSliceSnapshot, skipped: readonly Pod[]): readonly EndpointSliceAction[] {
+  const { namespace = '', name = '', uid = '' } = service.metadata;
+  const texts = skipped.map(
+    ({ metadata, spec }) => `skipping Pod ${metadata.name ?? ''} for Service ${namespace}/${name}: Node ${spec.nodeName ?? ''} Not Found`,
+  );
+  if (texts.length === 0) return [];
+  const report = failedToUpdate(service, texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
+  return told === report.message ? [] : [{ do: 'tell', service, report, rememberAs: uid }];
+}

@@ -1,0 +1,38 @@
+/** Whom an endpoint is meant for, if traffic should stay close: hints for proxies. */
+import type { Endpoint, EndpointHints, Service } from '../../../../api/generated/types.ts';
+
+export type TrafficDistribution = 'zone' | 'node' | 'anywhere';
+
+export function trafficDistributionOf({ spec, metadata }: Service): TrafficDistribution {
+  const { annotations = {} } = metadata;
+  const mode = annotations['service.kubernetes.io/topology-aware-hints'] ?? annotations['service.kubernetes.io/topology-mode'];
+  if (mode === 'Auto' || mode === 'auto') return 'anywhere';
+  switch (spec.trafficDistribution) {
+    case 'PreferClose':
+    case 'PreferSameZone':
+      return 'zone';
+    case 'PreferSameNode':
+      return 'node';
+    default:
+      return 'anywhere';
+  }
+}
+
+/** The endpoint with the hints that it should have; the same, if it has them. Those of endpoints that are not ready do not matter. */
+export function withHints(endpoint: Endpoint, closeness: TrafficDistribution): Endpoint {
+  if (closeness !== 'anywhere' && endpoint.conditions.ready !== true) return endpoint;
+  const hints = hintsFor(endpoint, closeness);
+  if (JSON.stringify(namesOf(hints)) === JSON.stringify(namesOf(endpoint.hints))) return endpoint;
+  const { hints: _, ...rest } = endpoint;
+  return hints === undefined ? rest : { ...rest, hints };
+}
+
+function hintsFor({ zone, nodeName }: Endpoint, closeness: TrafficDistribution): EndpointHints | undefined {
+  if (closeness === 'anywhere') return undefined;
+  const forNodes = closeness === 'node' && nodeName !== undefined ? { forNodes: [{ name: nodeName }] } : {};
+  const hints = { ...(zone === undefined ? {} : { forZones: [{ name: zone }] }), ...forNodes };
+  return Object.keys(hints).length === 0 ? undefined : hints;
+}
+
+const namesOf = (hints: EndpointHints | undefined): unknown =>
+  hints === undefined ? null : [hints.forZones?.map(({ name }) => name) ?? [], hints.forNodes?.map(({ name }) => name) ?? []];

@@ -1,0 +1,87 @@
+import type { OwnerReference } from '../../../api/generated/types.ts';
+import { eachOnce, type Kind } from '../../../api/kind.ts';
+import type { KubeObject } from '../../../api/object.ts';
+import type { Client } from '../../../client/client.ts';
+import type { DefinedKinds } from '../../../client/controller/defined-kinds.ts';
+import { Trigger, type Controller, type Source, source } from '../../../client/controller/loop.ts';
+import type { EventRecorder } from '../../../client/events/event-recorder.ts';
+import type { Clock } from '../../../world/world.ts';
+import { type GarbageCollectorAction, type OwnerLookup, kindsByName, perform } from './actions.ts';
+import { decideGarbage, type GarbageCollectorSnapshot } from './decide.ts';
+import { OwnerGraph } from './graph.ts';
+
+export interface GarbageCollectorOptions {
+  readonly clock: Clock;
+  readonly client: Client;
+  /** All kinds that are served. */
+  readonly kinds: readonly Kind[];
+  /** And those that come and go. */
+  readonly definedKinds: DefinedKinds;
+  readonly recorder: Pick<EventRecorder, 'record'>;
+}
+
+/** Deletes what nobody owns any more, and finishes deletions that wait for dependents. Keys are uids. */
+export function garbageCollector({
+  clock,
+  client,
+  kinds,
+  definedKinds,
+  recorder,
+}: GarbageCollectorOptions): Controller<string, GarbageCollectorSnapshot, GarbageCollectorAction> {
+  const described = kindsByName(kinds);
+  const kindOf: OwnerLookup['kindOf'] = (of) => described(of) ?? definedKinds.find(of);
+  const graph = new OwnerGraph(kindOf);
+  const answered = new Trigger<string>();
+
+  const follow = (kind: Kind): Source<string> =>
+    source(kind, (change) => {
+      const { toEnqueue: toLookAt, misplaced } = graph.change(change);
+      for (const { dependent, reference } of misplaced) recorder.record(dependent, misplacedReport(dependent, reference));
+      return toLookAt;
+    });
+
+  /** What says that it is owned by objects of a kind that has just come to be served can be decided upon now. */
+  const ownedBy = (kind: Kind): Source<string> => ({
+    subscribe(_, add) {
+      for (const uid of graph.ownedBy(kind)) add(uid);
+      return () => undefined;
+    },
+  });
+
+  return {
+    name: 'garbage-collector',
+    sources: [answered, ...eachOnce(kinds).filter(isCollected).map(follow), definedKinds.each((kind) => both(follow(kind), ownedBy(kind)))],
+    snapshot: (uid) => graph.snapshot(uid),
+    decide: decideGarbage,
+    perform: (action, uid) =>
+      perform(action, client, {
+        kindOf,
+        lookedUp: (owner, exists) => {
+          graph.lookedUp(owner, exists, clock.now());
+          answered.fire(uid);
+        },
+      }),
+    parallelism: 20,
+  };
+}
+
+const both = (a: Source<string>, b: Source<string>): Source<string> => ({
+  subscribe(informers, add) {
+    const [endA, endB] = [a.subscribe(informers, add), b.subscribe(informers, add)];
+    return () => {
+      endA();
+      endB();
+    };
+  },
+});
+
+/** As Kubernetes: what can be deleted, listed and watched, but not events, which are too many and own nothing. */
+function isCollected(kind: Kind): boolean {
+  return kind.plural !== 'events' && (['delete', 'list', 'watch'] as const).every((verb) => kind.verbs.includes(verb));
+}
+
+function misplacedReport({ metadata }: KubeObject, { apiVersion, kind, name, uid }: OwnerReference): Parameters<EventRecorder['record']>[1] {
+  const namespace = metadata.namespace ?? '';
+  const message = `ownerRef [${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}] does not exist in namespace ${JSON.stringify(namespace)}`;
+  return { type: 'Warning', reason: 'OwnerRefInvalidNamespace', message };
+}

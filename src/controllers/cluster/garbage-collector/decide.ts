@@ -1,0 +1,130 @@
+import type { OwnerReference } from '../../../api/generated/types.ts';
+import type { GarbageCollectorAction, Coordinates, GarbageCollectorDecision, Propagation, Target } from './actions.ts';
+
+export const ORPHAN = 'orphan';
+export const FOREGROUND = 'foregroundDeletion';
+
+/** One object, and what is known of those that own it and those that it owns. */
+export interface GarbageCollectorSnapshot {
+  readonly target: Target;
+  readonly deleting: boolean;
+  readonly finalizers: readonly string[];
+  readonly owners: readonly Owner[];
+  readonly hasDependents: boolean;
+  /** A dependent says that the item must not go before it. */
+  readonly isBlocked: boolean;
+  /** A dependent waits for dependents of its own: perhaps for this very item. */
+  readonly dependentWaits: boolean;
+}
+
+export interface Owner {
+  readonly reference: OwnerReference;
+  /** Where the reference says that the owner is. */
+  readonly coordinates: Coordinates;
+  readonly state: OwnerState;
+}
+
+/**
+ * - `solid`: it exists, and keeps the item alive
+ * - `orphaning`: it is being deleted and leaves its dependents behind
+ * - `waiting`: it is being deleted after its dependents
+ * - `absent`: it does not exist, or not under this uid, name and namespace; and never will, since a uid is known only once its object exists
+ * - `unknown`: no informer has told of it, nobody has asked the server
+ * - `unseen`: the server says that it exists, but no informer has told of it yet, and none will if it is deleted before
+ * - `unserved`: of a kind that this server does not know
+ * - `unreachable`: in some namespace, while the item is in none
+ */
+export type OwnerState =
+  | { readonly type: 'solid' | 'orphaning' | 'waiting' | 'absent' | 'unknown' | 'unserved' | 'unreachable' }
+  | { readonly type: 'unseen'; readonly checkAgainAt: number };
+
+/** What has to happen to one object. Its owners and dependents are decided upon on their own. */
+export function decideGarbage(item: GarbageCollectorSnapshot, now: number): GarbageCollectorDecision {
+  const leaving = item.owners.filter((owner) => owner.state.type === 'orphaning');
+  if (leaving.length > 0) return act('Orphaned', 'its owner is deleted without its dependents', withoutOwners(item, leaving));
+  if (item.deleting) return decideDeleting(item);
+  if (item.owners.length === 0) return nothing('NoOwner', 'it has no owner');
+  const undecidable = item.owners.find((owner) => owner.state.type === 'unserved' || owner.state.type === 'unreachable');
+  if (undecidable !== undefined) return nothing('OwnerUndecidable', describeUndecidable(undecidable));
+  const unclear = item.owners.filter((owner) => mustLookUp(owner.state, now));
+  if (unclear.length > 0) return { ...act('OwnerUnknown', 'whether its owner exists has to be asked'), actions: unclear.map(lookUp) };
+  return decideOwned(item);
+}
+
+/** Deletion is a one-way trip: all that is left to do are the collector's own finalizers. */
+function decideDeleting(item: GarbageCollectorSnapshot): GarbageCollectorDecision {
+  if (item.finalizers.includes(ORPHAN)) {
+    return item.hasDependents
+      ? nothing('WaitsForOrphans', 'its dependents still name it as owner')
+      : act('Orphaned', 'no dependent is left', withoutFinalizer(item, ORPHAN));
+  }
+  if (item.finalizers.includes(FOREGROUND)) {
+    return item.isBlocked
+      ? nothing('WaitsForDependents', 'a dependent blocks its deletion')
+      : act('NotBlocked', 'no dependent blocks it', withoutFinalizer(item, FOREGROUND));
+  }
+  return nothing('Deleting', 'it is being deleted');
+}
+
+/** Of an item all of whose owners are known. */
+function decideOwned(item: GarbageCollectorSnapshot): GarbageCollectorDecision {
+  const alive = item.owners.filter(({ state }) => state.type === 'solid' || state.type === 'unseen');
+  const waiting = item.owners.filter(({ state }) => state.type === 'waiting');
+  if (alive.length > 0) {
+    // Owners that wait for this item would wait for ever, since it stays.
+    const rest = item.owners.filter((owner) => !alive.includes(owner));
+    const decision = rest.length > 0 ? act('OwnerGone', 'another owner keeps it alive', withoutOwners(item, rest)) : nothing('Owned', 'an owner exists');
+    return { ...decision, ...checkAgain(alive) };
+  }
+  if (waiting.length > 0 && item.hasDependents) {
+    const blocks = item.owners.some(({ reference }) => reference.blockOwnerDeletion === true);
+    // It waits for its dependent, and the dependent, through others perhaps, for it: the circle is broken here.
+    if (item.dependentWaits && blocks) return act('Circle', 'owner and dependent wait for each other', unblocked(item));
+    return act('OwnersGo', 'its owner waits for it', remove(item, 'Foreground'));
+  }
+  return act('OwnersGone', 'none of its owners exists', remove(item, propagationOf(item)));
+}
+
+const mustLookUp = (state: OwnerState, now: number): boolean => state.type === 'unknown' || (state.type === 'unseen' && state.checkAgainAt <= now);
+
+function checkAgain(owners: readonly Owner[]): { again?: number } {
+  const times = owners.map(({ state }) => (state.type === 'unseen' ? state.checkAgainAt : Number.POSITIVE_INFINITY));
+  const again = Math.min(...times);
+  return Number.isFinite(again) ? { again } : {};
+}
+
+/** What an earlier request for deletion, or the object's creator, asked for. */
+function propagationOf(item: GarbageCollectorSnapshot): Propagation {
+  if (item.finalizers.includes(ORPHAN)) return 'Orphan';
+  return item.finalizers.includes(FOREGROUND) ? 'Foreground' : 'Background';
+}
+
+const lookUp = (owner: Owner): GarbageCollectorAction => ({ type: 'look-up', owner: owner.coordinates });
+
+const remove = (item: GarbageCollectorSnapshot, propagation: Propagation): GarbageCollectorAction => ({ type: 'delete', target: item.target, propagation });
+
+const withoutFinalizer = (item: GarbageCollectorSnapshot, finalizer: string): GarbageCollectorAction => ({
+  type: 'set-finalizers',
+  target: item.target,
+  finalizers: item.finalizers.filter((other) => other !== finalizer),
+});
+
+const withoutOwners = (item: GarbageCollectorSnapshot, gone: readonly Owner[]): GarbageCollectorAction => ({
+  type: 'set-owners',
+  target: item.target,
+  ownerReferences: item.owners.filter((owner) => !gone.includes(owner)).map(({ reference }) => reference),
+});
+
+const unblocked = (item: GarbageCollectorSnapshot): GarbageCollectorAction => ({
+  type: 'set-owners',
+  target: item.target,
+  ownerReferences: item.owners.map(({ reference }) => (reference.blockOwnerDeletion === true ? { ...reference, blockOwnerDeletion: false } : reference)),
+});
+
+const nothing = (code: string, text: string): GarbageCollectorDecision => ({ actions: [], reasons: [{ code, text }] });
+const act = (code: string, text: string, ...actions: readonly GarbageCollectorAction[]): GarbageCollectorDecision => ({ actions, reasons: [{ code, text }] });
+
+function describeUndecidable({ reference, state }: Owner): string {
+  const owner = `${reference.apiVersion}/${reference.kind} ${reference.name}`;
+  return state.type === 'unserved' ? `nobody knows whether ${owner} exists: its kind is not served` : `${owner} is in a namespace, and the item in none`;
+}

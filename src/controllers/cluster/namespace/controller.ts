@@ -1,0 +1,106 @@
+import type { Namespace } from '../../../api/generated/types.ts';
+import { eachOnce, type Kind } from '../../../api/kind.ts';
+import type { Client } from '../../../client/client.ts';
+import type { DefinedKinds } from '../../../client/controller/defined-kinds.ts';
+import type { Informers } from '../../../client/informers/informers.ts';
+import { Trigger, type Controller, type Source, source } from '../../../client/controller/loop.ts';
+import type { Clock } from '../../../world/world.ts';
+import { type NamespaceAction, perform, type ContentDeletion, type ContentDeleter, deleteContent } from './actions.ts';
+import { decideNamespace, type NamespaceSnapshot } from './decide.ts';
+
+export interface NamespaceControllerOptions {
+  readonly clock: Clock;
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly namespaceKind: Kind<Namespace>;
+  /** All kinds that are served. */
+  readonly kinds: readonly Kind[];
+  /** And those that come and go. */
+  readonly definedKinds: DefinedKinds;
+  /** The same as the server knows them at this very moment, where it can be asked. */
+  readonly customKinds?: () => readonly Kind[];
+}
+
+/** Empties namespaces that were deleted, and lets them go. Keys are their names. */
+export function namespaceController(options: NamespaceControllerOptions): Controller<string, NamespaceSnapshot, NamespaceAction> {
+  const { namespaceKind, informers, definedKinds } = options;
+  const namespaces = informers.cache(namespaceKind);
+  const isContent = (kind: Kind): boolean => kind.namespaced && kind.verbs.includes('delete');
+  const known = eachOnce(options.kinds).filter(isContent);
+  const sweeper: ContentDeleter = {
+    ...options,
+    get contentKinds() {
+      const custom = options.customKinds?.() ?? definedKinds.list();
+      return custom.length === 0 ? known : [...known, ...eachOnce(custom).filter(isContent)];
+    },
+  };
+  const sweeps = new ContentDeletions();
+  const swept = new Trigger<string>();
+
+  /** The last object of its kind has gone: perhaps the namespace waited for nothing else. */
+  const emptied = (kind: Kind): Source<string> =>
+    source(kind, ({ before, after }) => {
+      const name = before?.metadata.namespace;
+      if (name === undefined || after !== undefined || informers.cache(kind).hasAnyIn(name)) return [];
+      if (namespaces.getKey(name)?.metadata.deletionTimestamp === undefined) return [];
+      sweeps.outdate(name);
+      return [name];
+    });
+
+  return {
+    name: 'namespace',
+    sources: [
+      swept,
+      source(namespaceKind, ({ before, after }) => {
+        if (after === undefined && before?.metadata.name !== undefined) sweeps.forget(before.metadata.name);
+        return after?.metadata.deletionTimestamp === undefined ? [] : [after.metadata.name ?? ''];
+      }),
+      ...known.filter(isWaitedFor).map(emptied),
+      definedKinds.each(emptied),
+    ],
+    snapshot(name) {
+      const namespace = namespaces.getKey(name);
+      return namespace === undefined ? undefined : { namespace, deletion: sweeps.get(name) };
+    },
+    decide: decideNamespace,
+    async perform(action, name) {
+      if (action.type !== 'sweep') return await perform(action, sweeper);
+      await sweeps.run(name, (failures) => deleteContent(action.namespace, failures, sweeper));
+      swept.fire(name);
+      return 'done';
+    },
+    parallelism: 10,
+  };
+}
+
+/** Events have no finalizers, so nobody waits for them; and to cache them all, in both of their views, would be a waste. */
+const isWaitedFor = (kind: Kind): boolean => kind.verbs.includes('watch') && kind.plural !== 'events';
+
+/** The last sweep of each namespace, as long as nothing has changed since it began. */
+class ContentDeletions {
+  readonly #last = new Map<string, { readonly sweep: ContentDeletion; outdated: boolean }>();
+  /** Namespaces whose content changed while they were being swept: what the sweep says of it may be old. */
+  readonly #changed = new Set<string>();
+
+  get(name: string): ContentDeletion | undefined {
+    const last = this.#last.get(name);
+    return last === undefined || last.outdated ? undefined : last.sweep;
+  }
+
+  outdate(name: string): void {
+    this.#changed.add(name);
+    const last = this.#last.get(name);
+    if (last !== undefined) last.outdated = true;
+  }
+
+  forget(name: string): void {
+    this.#last.delete(name);
+    this.#changed.delete(name);
+  }
+
+  async run(name: string, make: (failures: number) => Promise<ContentDeletion>): Promise<void> {
+    this.#changed.delete(name);
+    const sweep = await make(this.#last.get(name)?.sweep.failures ?? 0);
+    this.#last.set(name, { sweep, outdated: this.#changed.has(name) });
+  }
+}

@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest';
+import type { Namespace } from '../../../api/generated/types.ts';
+import type { NamespaceDecision, ContentDeletion, KindDeletion } from './actions.ts';
+import { decideNamespace } from './decide.ts';
+
+const now = Date.parse('2026-01-01T00:00:30Z');
+
+function namespace(more: { deleting?: boolean; phase?: string; finalizers?: string[]; conditions?: Namespace['status']['conditions'] } = {}): Namespace {
+  const { deleting = true, phase = 'Terminating', finalizers = ['kubernetes'], conditions } = more;
+  return {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'team', uid: 'u', resourceVersion: '5', ...(deleting ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}) },
+    spec: { finalizers },
+    status: { phase, ...(conditions === undefined ? {} : { conditions }) },
+  };
+}
+
+const empty: ContentDeletion = { kinds: [], heldUpByPods: false, again: undefined, failures: 0 };
+const swept = (plural: string, more: Partial<KindDeletion> = {}, group = ''): KindDeletion => ({
+  kind: { group, plural },
+  remaining: 0,
+  finalizers: new Map(),
+  estimate: 0,
+  ...more,
+});
+
+function conditionsAfter(sweep: ContentDeletion, before?: Namespace['status']['conditions']): Readonly<Record<string, string>> {
+  const decision = decideNamespace({ namespace: namespace(before === undefined ? {} : { conditions: before }), deletion: sweep }, now);
+  const [action] = decision.actions;
+  if (action?.type !== 'set-status') throw new Error(`no status: ${action?.type}`);
+  return Object.fromEntries((action.status.conditions ?? []).map((c) => [c.type.replace('Namespace', ''), `${c.status} ${c.reason}: ${c.message}`]));
+}
+
+const fine = {
+  DeletionDiscoveryFailure: 'False ResourcesDiscovered: All resources successfully discovered',
+  DeletionGroupVersionParsingFailure: 'False ParsedGroupVersions: All legacy kube types successfully parsed',
+  DeletionContentFailure: 'False ContentDeleted: All content successfully deleted, may be waiting on finalization',
+  ContentRemaining: 'False ContentRemoved: All content successfully removed',
+  FinalizersRemaining: 'False ContentHasNoFinalizers: All content-preserving finalizers finished',
+};
+
+const types = ({ actions }: NamespaceDecision) => actions.map(({ type }) => type);
+
+test('a namespace that nobody deletes is left alone', () => {
+  expect(types(decideNamespace({ namespace: namespace({ deleting: false, phase: 'Active' }), deletion: undefined }, now))).toEqual([]);
+});
+
+test('one that is deleted is Terminating before anything in it is touched', () => {
+  const { actions } = decideNamespace({ namespace: namespace({ phase: 'Active' }), deletion: undefined }, now);
+  expect(actions).toMatchObject([{ type: 'set-status', status: { phase: 'Terminating' } }]);
+});
+
+test('it is emptied, then says so, then is let go', () => {
+  expect(types(decideNamespace({ namespace: namespace(), deletion: undefined }, now))).toEqual(['sweep']);
+  const { actions } = decideNamespace({ namespace: namespace(), deletion: empty }, now);
+  expect(conditionsAfter(empty)).toEqual(fine);
+  const [status] = actions;
+  if (status?.type !== 'set-status') throw new Error('no status');
+  const said = { ...namespace(), status: status.status };
+  expect(decideNamespace({ namespace: said, deletion: empty }, now).actions).toMatchObject([{ type: 'finalize', finalizers: [] }]);
+});
+
+test('finalizers of others stay, and are not waited for', () => {
+  const conditions = conditionsOf(empty);
+  const before = namespace({ finalizers: ['z.example.com/hold', 'kubernetes', 'a.example.com/hold'], conditions });
+  expect(decideNamespace({ namespace: before, deletion: empty }, now).actions).toMatchObject([{ finalizers: ['a.example.com/hold', 'z.example.com/hold'] }]);
+  const after = namespace({ finalizers: ['a.example.com/hold'], conditions });
+  expect(types(decideNamespace({ namespace: after, deletion: empty }, now))).toEqual([]);
+  expect(types(decideNamespace({ namespace: namespace({ finalizers: [] }), deletion: undefined }, now))).toEqual([]);
+});
+
+test('what remains, and what it waits for, is in the conditions, in order', () => {
+  const sweep: ContentDeletion = {
+    ...empty,
+    again: now + 8000,
+    kinds: [
+      swept('persistentvolumeclaims', {
+        remaining: 2,
+        finalizers: new Map([
+          ['kubernetes.io/pvc-protection', 2],
+          ['example.com/x', 1],
+        ]),
+      }),
+      swept('deployments', { remaining: 1, finalizers: new Map([['example.com/x', 1]]) }, 'apps'),
+      swept('configmaps'),
+    ],
+  };
+  expect(conditionsAfter(sweep)).toEqual({
+    ...fine,
+    ContentRemaining:
+      'True SomeResourcesRemain: Some resources are remaining: deployments.apps has 1 resource instances, persistentvolumeclaims. has 2 resource instances',
+    FinalizersRemaining:
+      'True SomeFinalizersRemain: Some content in the namespace has finalizers remaining: example.com/x in 2 resource instances, kubernetes.io/pvc-protection in 2 resource instances',
+  });
+});
+
+test('while it waits nothing is done, until it is time to look again', () => {
+  const sweep: ContentDeletion = { ...empty, again: now + 8000, kinds: [swept('configmaps', { remaining: 1, finalizers: new Map([['x/y', 1]]) })] };
+  const waiting = namespace({ conditions: conditionsOf(sweep) });
+  expect(decideNamespace({ namespace: waiting, deletion: sweep }, now)).toMatchObject({ actions: [], again: now + 8000 });
+  expect(types(decideNamespace({ namespace: waiting, deletion: sweep }, now + 8000))).toEqual(['sweep']);
+});
+
+test('errors are counted and sorted; the namespace is not let go', () => {
+  const sweep: ContentDeletion = { ...empty, again: now + 5, failures: 1, kinds: [swept('b', { error: 'second' }), swept('a', { error: 'first' })] };
+  expect(conditionsAfter(sweep).DeletionContentFailure).toBe('True ContentDeletionFailed: Failed to delete all resource types, 2 remaining: first, second');
+  expect(types(decideNamespace({ namespace: namespace({ conditions: conditionsOf(sweep) }), deletion: sweep }, now))).toEqual([]);
+});
+
+test('while pods hold up the rest, what remains is not counted, as in Kubernetes', () => {
+  const sweep: ContentDeletion = { ...empty, heldUpByPods: true, again: now + 16_000, kinds: [swept('pods', { remaining: 1, estimate: 30 })] };
+  expect(conditionsAfter(sweep)).toEqual(fine);
+});
+
+test('a condition keeps its time while its status stays, and its place in the list', () => {
+  const old = '2025-12-31T00:00:00Z';
+  const before = conditionsOf(empty)
+    .map((condition) => ({ ...condition, lastTransitionTime: old }))
+    .reverse();
+  const sweep: ContentDeletion = { ...empty, again: now + 8000, kinds: [swept('configmaps', { remaining: 1 })] };
+  const [action] = decideNamespace({ namespace: namespace({ conditions: before }), deletion: sweep }, now).actions;
+  const after = action?.type === 'set-status' ? (action.status.conditions ?? []) : [];
+  expect(after.map(({ type }) => type)).toEqual(before.map(({ type }) => type));
+  for (const condition of after) expect(condition.lastTransitionTime).toBe(condition.type === 'NamespaceContentRemaining' ? '2026-01-01T00:00:30Z' : old);
+});
+
+test('deciding again from what was decided gives nothing more to say', () => {
+  const sweep: ContentDeletion = { ...empty, again: now + 8000, kinds: [swept('configmaps', { remaining: 1 })] };
+  expect(types(decideNamespace({ namespace: namespace({ conditions: conditionsOf(sweep) }), deletion: sweep }, now))).toEqual([]);
+});
+
+/** The conditions that a sweep leads to. */
+function conditionsOf(sweep: ContentDeletion): NonNullable<Namespace['status']['conditions']> {
+  const [action] = decideNamespace({ namespace: namespace(), deletion: sweep }, now).actions;
+  return action?.type === 'set-status' ? (action.status.conditions ?? []) : [];
+}

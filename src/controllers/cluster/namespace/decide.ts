@@ -1,0 +1,91 @@
+import type { Namespace, NamespaceCondition } from '../../../api/generated/types.ts';
+import type { NamespaceDecision, ContentDeletion } from './actions.ts';
+
+/** The finalizer that only this controller removes, once the namespace is empty. */
+export const FINALIZER = 'kubernetes';
+
+export interface NamespaceSnapshot {
+  readonly namespace: Namespace;
+  /** What the last attempt to empty it left behind; undefined: none was made since its content changed. */
+  readonly deletion: ContentDeletion | undefined;
+}
+
+/** A namespace that was deleted is emptied, its conditions say how far that is, and then it is let go. */
+export function decideNamespace({ namespace, deletion: sweep }: NamespaceSnapshot, now: number): NamespaceDecision {
+  const { finalizers = [] } = namespace.spec;
+  if (namespace.metadata.deletionTimestamp === undefined) return nothing('Active', 'it is not being deleted');
+  if (namespace.status.phase !== 'Terminating')
+    return act('Terminating', 'it is being deleted', { type: 'set-status', namespace, status: { ...namespace.status, phase: 'Terminating' } });
+  if (finalizers.length === 0) return nothing('Finalized', 'nothing of it is left to be emptied');
+  if (sweep === undefined || (sweep.again !== undefined && sweep.again <= now))
+    return act('NotEmptied', 'its content has to be deleted', { type: 'sweep', namespace });
+  const conditions = conditionsAfter(namespace.status.conditions ?? [], sweep, now);
+  if (conditions !== undefined)
+    return act('ConditionsChanged', 'its conditions are out of date', { type: 'set-status', namespace, status: { ...namespace.status, conditions } });
+  if (sweep.again !== undefined) return { ...nothing('ContentRemains', 'some of its content waits for others'), again: sweep.again };
+  if (!finalizers.includes(FINALIZER)) return nothing('Finalized', 'others hold it');
+  return act('Empty', 'it is empty', { type: 'finalize', namespace, finalizers: finalizers.filter((other) => other !== FINALIZER).sort() });
+}
+
+/** The conditions as they shall be; undefined: they are so already. */
+function conditionsAfter(before: readonly NamespaceCondition[], sweep: ContentDeletion, now: number): NamespaceCondition[] | undefined {
+  const time = `${new Date(now).toISOString().slice(0, 19)}Z`;
+  const after = [...before];
+  let changed = false;
+  for (const wanted of conditionsOf(sweep)) {
+    const index = after.findIndex(({ type }) => type === wanted.type);
+    const old = after[index];
+    if (old === undefined) after.push({ ...wanted, lastTransitionTime: time });
+    else if (old.status === wanted.status && old.reason === wanted.reason && old.message === wanted.message) continue;
+    else after[index] = { ...wanted, lastTransitionTime: old.status === wanted.status ? old.lastTransitionTime : time };
+    changed = true;
+  }
+  return changed ? after : undefined;
+}
+
+type Wanted = Omit<NamespaceCondition, 'lastTransitionTime'>;
+
+/** All five, in Kubernetes' order. The first two cannot fail here: the kinds are known without asking. */
+function conditionsOf(sweep: ContentDeletion): readonly Wanted[] {
+  return [
+    condition('NamespaceDeletionDiscoveryFailure', undefined, ['ResourcesDiscovered', 'All resources successfully discovered']),
+    condition('NamespaceDeletionGroupVersionParsingFailure', undefined, ['ParsedGroupVersions', 'All legacy kube types successfully parsed']),
+    condition('NamespaceDeletionContentFailure', contentFailure(sweep), ['ContentDeleted', 'All content successfully deleted, may be waiting on finalization']),
+    condition('NamespaceContentRemaining', contentRemaining(sweep), ['ContentRemoved', 'All content successfully removed']),
+    condition('NamespaceFinalizersRemaining', finalizersRemaining(sweep), ['ContentHasNoFinalizers', 'All content-preserving finalizers finished']),
+  ];
+}
+
+type ReasonAndMessage = readonly [reason: string, message: string];
+
+function condition(type: string, problem: ReasonAndMessage | undefined, fine: ReasonAndMessage): Wanted {
+  const [reason, message] = problem ?? fine;
+  return { type, status: problem === undefined ? 'False' : 'True', reason, message };
+}
+
+function contentFailure({ kinds }: ContentDeletion): ReasonAndMessage | undefined {
+  const errors = kinds.flatMap(({ error }) => (error === undefined ? [] : [error])).sort();
+  if (errors.length === 0) return undefined;
+  return ['ContentDeletionFailed', `Failed to delete all resource types, ${errors.length} remaining: ${errors.join(', ')}`];
+}
+
+function contentRemaining(sweep: ContentDeletion): ReasonAndMessage | undefined {
+  const remaining = counted(sweep)
+    .map(({ kind, remaining: n }) => `${kind.plural}.${kind.group} has ${n} resource instances`)
+    .sort();
+  return remaining.length === 0 ? undefined : ['SomeResourcesRemain', `Some resources are remaining: ${remaining.join(', ')}`];
+}
+
+function finalizersRemaining(sweep: ContentDeletion): ReasonAndMessage | undefined {
+  const counts = new Map<string, number>();
+  for (const { finalizers } of counted(sweep)) for (const [finalizer, n] of finalizers) counts.set(finalizer, (counts.get(finalizer) ?? 0) + n);
+  if (counts.size === 0) return undefined;
+  const texts = Array.from(counts, ([finalizer, n]) => `${finalizer} in ${n} resource instances`).sort();
+  return ['SomeFinalizersRemain', `Some content in the namespace has finalizers remaining: ${texts.join(', ')}`];
+}
+
+/** While pods remain, and hold up the rest, Kubernetes says nothing of what remains. So do we. */
+const counted = ({ kinds, heldUpByPods }: ContentDeletion) => (heldUpByPods ? [] : kinds.filter(({ remaining }) => remaining > 0));
+
+const nothing = (code: string, text: string): NamespaceDecision => ({ actions: [], reasons: [{ code, text }] });
+const act = (code: string, text: string, action: NamespaceDecision['actions'][number]): NamespaceDecision => ({ actions: [action], reasons: [{ code, text }] });

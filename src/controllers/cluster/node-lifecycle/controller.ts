@@ -1,0 +1,161 @@
+import type { Lease, Node, ObjectReference, Pod } from '../../../api/generated/types.ts';
+import { untypedKind } from '../../../api/kind.ts';
+import { leaseKind } from '../../../api/kinds/coordination/lease.ts';
+import { nodeKind } from '../../../api/kinds/core/node.ts';
+import { podKind } from '../../../api/kinds/pod/pod.ts';
+import type { Cache, Change } from '../../../client/informers/cache.ts';
+import type { Client } from '../../../client/client.ts';
+import type { Informers } from '../../../client/informers/informers.ts';
+import { Trigger, type Controller, type Outcome, outcomeOf, source } from '../../../client/controller/loop.ts';
+import type { EventRecorder } from '../../../client/events/event-recorder.ts';
+import { ObjectWriter } from '../../../client/controller/object-writer.ts';
+import type { Clock } from '../../../world/world.ts';
+import { nodeOfPod } from '../../pods/on-node.ts';
+import type { NodeLifecycleAction } from './actions.ts';
+import { readyOf } from './conditions.ts';
+import { decideNode, type NodeLifecycleSnapshot } from './decide.ts';
+import { leaseNamespace, NodeHeartbeats } from './node-heartbeats.ts';
+import { needsEvictionTaint, type EvictionSlot } from './taints.ts';
+import { Zones } from './zones.ts';
+
+export interface NodeLifecycleOptions {
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly recorder: Pick<EventRecorder, 'record'>;
+  readonly clock: Clock;
+}
+
+/**
+ * Watches over nodes that have had a Lease, and over no others: what they report becomes taints, and when they fall silent they are
+ * lost. Keys are names of nodes.
+ *
+ * A node is looked at when it changes and when it would be lost. A renewed lease only moves that moment.
+ */
+export function nodeLifecycle(options: NodeLifecycleOptions): Controller<string, NodeLifecycleSnapshot, NodeLifecycleAction> {
+  const { informers, client, recorder } = options;
+  const watch = new NodeLifecycleView(options);
+  const writer = new ObjectWriter(client, [untypedKind(nodeKind)]);
+  const perform = async (action: NodeLifecycleAction, name: string): Promise<Outcome> => {
+    switch (action.do) {
+      case 'update':
+      case 'updateStatus':
+        return writer.perform(action);
+      case 'mark-pod': {
+        const result = await client.updateStatus(podKind, action.pod);
+        return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
+      }
+      case 'take-turn':
+        watch.zones.slotTaken(name);
+        return 'done';
+      case 'tell':
+        recorder.record(action.about, action.report);
+        return 'done';
+    }
+  };
+  const nodes = informers.cache(nodeKind);
+  return {
+    name: 'node-lifecycle',
+    sources: [
+      watch.trigger,
+      source(nodeKind, ({ after }) => (after === undefined ? [] : [after.metadata.name ?? ''])),
+      // A pod that comes to a lost node may call itself ready.
+      source(podKind, (change) => (isPlaced(change) ? nodeOfPod(change.after).filter((name) => isUnreachable(nodes.getKey(name))) : [])),
+    ],
+    snapshot: (name) => watch.snapshot(name),
+    decide: decideNode,
+    perform,
+    parallelism: 16,
+  };
+}
+
+const isPlaced = (change: Change<Pod>): change is Change<Pod> & { readonly after: Pod } =>
+  change.after !== undefined && change.before?.spec.nodeName !== change.after.spec.nodeName;
+
+const isUnreachable = (node: Node | undefined): boolean => node !== undefined && readyOf(node)?.status === 'Unknown';
+
+/** What is known of nodes beyond their objects, kept up with each change before anybody decides. */
+class NodeLifecycleView {
+  readonly zones: Zones;
+  /** Rings for nodes that something else than themselves concerns. */
+  readonly trigger = new Trigger<string>();
+  readonly #heartbeats: NodeHeartbeats;
+  readonly #nodes: Cache<Node>;
+  readonly #leases: Cache<Lease>;
+  readonly #podsOnNode: (name: string) => readonly Pod[];
+  readonly #options: NodeLifecycleOptions;
+  readonly #followed = new Set<string>();
+
+  constructor(options: NodeLifecycleOptions) {
+    const { informers, clock } = options;
+    this.#options = options;
+    this.#heartbeats = new NodeHeartbeats(clock);
+    this.#nodes = informers.cache(nodeKind);
+    this.#leases = informers.cache(leaseKind);
+    const index = informers.cache(podKind).addIndex(nodeOfPod);
+    this.#podsOnNode = (name) => index.get(name);
+    this.zones = new Zones({
+      clock,
+      enqueue: (name) => this.trigger.fire(name),
+      onAllDown: (allDown) => {
+        if (!allDown) this.#heartbeats.resetAll();
+        for (const name of this.zones.names()) this.trigger.fire(name);
+      },
+    });
+    this.#leases.subscribe((change) => this.#onLeaseChange(change));
+    this.#nodes.subscribe((change) => this.#onNodeChange(change));
+  }
+
+  snapshot(name: string): NodeLifecycleSnapshot | undefined {
+    const node = this.#nodes.getKey(name);
+    if (node === undefined || !this.#followed.has(name)) return undefined;
+    return { node, sinceHeartbeatMs: this.#heartbeats.sinceHeartbeatMs(name), slot: this.#slotOf(node, name), pods: () => this.#podsOnNode(name) };
+  }
+
+  #slotOf(node: Node, name: string): EvictionSlot {
+    if (needsEvictionTaint(node)) return this.zones.slotOf(name);
+    this.zones.dequeue(name);
+    return { state: this.zones.allDown ? 'off' : 'later' };
+  }
+
+  #onLeaseChange({ before, after }: Change<Lease>): void {
+    const { namespace, name = '' } = (after ?? before)?.metadata ?? {};
+    if (namespace !== leaseNamespace) return;
+    if (after === undefined) return this.#heartbeats.leaseDeleted(name);
+    if (!this.#heartbeats.leaseRenewed(after)) return;
+    const node = this.#nodes.getKey(name);
+    if (node !== undefined) this.#follow(node);
+    this.trigger.fire(name);
+  }
+
+  #onNodeChange({ before, after }: Change<Node>): void {
+    const name = (after ?? before)?.metadata.name ?? '';
+    if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#unfollow(before);
+    if (after === undefined) return;
+    this.#heartbeats.nodeChanged(after);
+    if (this.#followed.has(name)) this.zones.count(name, after);
+    else if (this.#heartbeats.isFollowed(after)) this.#follow(after);
+  }
+
+  #follow(node: Node): void {
+    const { name = '', creationTimestamp = '' } = node.metadata;
+    this.#followed.add(name);
+    this.zones.count(name, node);
+    // Once: not again by everyone who takes over.
+    if (this.#options.clock.now() - Date.parse(creationTimestamp) < newForMs)
+      this.#recordEvent(node, 'RegisteredNode', `Registered Node ${name} in Controller`);
+  }
+
+  #unfollow(node: Node): void {
+    const { name = '' } = node.metadata;
+    this.#heartbeats.nodeDeleted(name, this.#leases.get({ namespace: leaseNamespace, name }) !== undefined);
+    this.zones.count(name, undefined);
+    if (this.#followed.delete(name)) this.#recordEvent(node, 'RemovingNode', `Removing Node ${name} from Controller`);
+  }
+
+  #recordEvent({ metadata: { name = '', uid = '' } }: Node, reason: string, event: string): void {
+    const about: ObjectReference = { kind: 'Node', name, uid, apiVersion: 'v1' };
+    this.#options.recorder.record(about, { type: 'Normal', reason, message: `Node ${name} event: ${event}` });
+  }
+}
+
+const newForMs = 5 * 60_000;

@@ -1,0 +1,92 @@
+import type { Node, Pod, PodCondition } from '../../../api/generated/types.ts';
+import { timestamp } from '../../../api/kinds/timestamps.ts';
+import { conditionOf } from '../../pods/conditions.ts';
+import type { NodeLifecycleAction, NodeLifecycleDecision } from './actions.ts';
+import { markUnreachable, readyOf } from './conditions.ts';
+import { needsEvictionTaint, type EvictionSlot, taintsFor } from './taints.ts';
+
+export interface NodeLifecycleSnapshot {
+  readonly node: Node;
+  /** Since it last gave a sign of life, by its lease or by its status; in milliseconds. */
+  readonly sinceHeartbeatMs: number;
+  /** Whether, and when, it may drive out its pods. */
+  readonly slot: EvictionSlot;
+  /** Asked for only if the node is lost. */
+  readonly pods: () => readonly Pod[];
+}
+
+const graceMs = 50_000;
+/** For a node that has not said anything yet. */
+const startUpGraceMs = 60_000;
+
+/** A node that is silent for too long is lost: its status says so, its pods are not ready, no new ones come, and then those that are there go. */
+export function decideNode(snapshot: NodeLifecycleSnapshot, now: number): NodeLifecycleDecision {
+  const { node, sinceHeartbeatMs: silentMs, slot: turn } = snapshot;
+  const leftMs = (readyOf(node) === undefined ? startUpGraceMs : graceMs) - silentMs;
+  const judged = leftMs < 0 ? markUnreachable(node, now) : node;
+  const next = withLabels(withTaints(judged, snapshot, now));
+  const actions: readonly NodeLifecycleAction[] = [
+    ...(judged === node ? [] : markUnreachableActions(node, judged)),
+    ...stalePods(judged, snapshot).flatMap((pod) => unready(pod, now)),
+    ...(next === judged ? [] : [{ do: 'update', object: next, from: judged } as const]),
+    ...(judged === node && needsEvictionTaint(node) && turn.state === 'now' ? [{ do: 'take-turn' } as const] : []),
+  ];
+  const times = [leftMs >= 0 ? leftMs + 1 : undefined, turn.state === 'soon' ? turn.inMs : undefined].filter((ms) => ms !== undefined);
+  return { actions, reasons: [reasonFor(judged, leftMs)], ...(times.length === 0 ? {} : { again: now + Math.min(...times) }) };
+}
+
+function reasonFor(node: Node, leftMs: number): NodeLifecycleDecision['reasons'][number] {
+  if (leftMs < 0) return { code: 'NodeLost', text: 'the node has been silent for too long' };
+  const status = readyOf(node)?.status ?? 'nothing';
+  return status === 'True' ? { code: 'NodeReady', text: 'the node is ready' } : { code: 'NodeNotReady', text: `the node says ${status} of being ready` };
+}
+
+function markUnreachableActions(node: Node, lost: Node): readonly NodeLifecycleAction[] {
+  const { name = '', uid = '' } = node.metadata;
+  const report = { type: 'Normal', reason: 'NodeNotReady', message: `Node ${name} status is now: NodeNotReady` } as const;
+  const write = { do: 'updateStatus', object: lost, from: node } as const;
+  return readyOf(node)?.status === 'True' ? [write, { do: 'tell', about: { kind: 'Node', name, uid, apiVersion: 'v1' }, report }] : [write];
+}
+
+/**
+ * Pods that still call themselves ready although nobody has heard of their node since. One that became ready later has a kubelet
+ * that lives and just has not spoken for its node yet.
+ */
+function stalePods(node: Node, { pods }: NodeLifecycleSnapshot): readonly Pod[] {
+  const ready = readyOf(node);
+  if (ready?.status !== 'Unknown') return [];
+  return pods().filter((pod) => {
+    const condition = conditionOf(pod, 'Ready');
+    return condition?.status === 'True' && (condition.lastTransitionTime ?? '') < (ready.lastTransitionTime ?? '');
+  });
+}
+
+function unready(pod: Pod, now: number): readonly NodeLifecycleAction[] {
+  const changed = (condition: PodCondition): PodCondition =>
+    condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime: timestamp(now) } : condition;
+  const marked = { ...pod, status: { ...pod.status, conditions: (pod.status.conditions ?? []).map(changed) } };
+  const report = { type: 'Warning', reason: 'NodeNotReady', message: 'Node is not ready' } as const;
+  return [
+    { do: 'mark-pod', pod: marked },
+    { do: 'tell', about: pod, report },
+  ];
+}
+
+function withTaints(judged: Node, { node: seen, slot: turn }: NodeLifecycleSnapshot, now: number): Node {
+  const taints = taintsFor(judged, { isNews: judged !== seen, turn, now });
+  if (taints.length === 0 ? judged.spec.taints === undefined : taints === judged.spec.taints) return judged;
+  const { taints: _, ...spec } = judged.spec;
+  return { ...judged, spec: taints.length === 0 ? spec : { ...spec, taints: [...taints] } };
+}
+
+/** Old names of two labels, which old manifests still select by. */
+const oldNames = [
+  ['kubernetes.io/os', 'beta.kubernetes.io/os'],
+  ['kubernetes.io/arch', 'beta.kubernetes.io/arch'],
+] as const;
+
+function withLabels(node: Node): Node {
+  const labels = node.metadata.labels ?? {};
+  const changed = oldNames.flatMap(([name, old]) => (labels[name] === undefined || labels[old] === labels[name] ? [] : [[old, labels[name]] as const]));
+  return changed.length === 0 ? node : { ...node, metadata: { ...node.metadata, labels: { ...labels, ...Object.fromEntries(changed) } } };
+}

@@ -1,0 +1,61 @@
+import type { Node, Pod } from '../../../api/generated/types.ts';
+import { disruption, type NewCondition, withCondition } from '../../pods/conditions.ts';
+import { isPodTerminal } from '../../pods/state.ts';
+import type { PodGcAction, PodGcDecision } from './actions.ts';
+
+export interface PodGcSnapshot {
+  readonly pod: Pod;
+  readonly node: PodNode;
+  /** There are more finished pods than are kept, and this is one of the oldest. */
+  readonly isSurplus: boolean;
+}
+
+export type PodNode =
+  | { readonly state: 'none' }
+  | { readonly state: 'known'; readonly node: Node }
+  /** Nobody has told of it since then: milliseconds since 1970. */
+  | { readonly state: 'missing'; readonly name: string; readonly since: number };
+
+/** A node may be a little late: its pods were seen before it. */
+const quarantineMs = 40_000;
+const orphaned = disruption('DeletionByPodGC', 'PodGC: node no longer exists');
+
+/** Removes pods that nobody else will: no kubelet watches over them any more, or ever did. */
+export function decidePodGc({ pod, node, isSurplus }: PodGcSnapshot, now: number): PodGcDecision {
+  const { deletionTimestamp } = pod.metadata;
+  if (isSurplus) return act('TooManyFinished', 'more pods have finished than are kept', remove(pod, now));
+  if (node.state === 'missing') return decideOrphan(pod, node, now);
+  if (deletionTimestamp === undefined) return { actions: [], reasons: [{ code: 'InUse', text: 'nobody wants it to go' }] };
+  if (node.state === 'none') return act('NeverScheduled', 'it goes, and has never been on a node', remove(pod, now));
+  if (isOutOfService(node.node)) return act('NodeOutOfService', 'it goes, and its node is out of service', remove(pod, now));
+  return { actions: [], reasons: [{ code: 'NodeDecides', text: 'it goes, and its node will say when it is gone' }] };
+}
+
+function decideOrphan(pod: Pod, { name, since }: PodNode & { readonly state: 'missing' }, now: number): PodGcDecision {
+  const due = since + quarantineMs;
+  if (now < due) return { actions: [], reasons: [{ code: 'NodeMissing', text: `its node ${name} does not exist, or not yet` }], again: due };
+  const removal = remove(pod, now, orphaned);
+  return act('NodeGone', `its node ${name} no longer exists`, removal.length === 0 ? [] : [{ do: 'confirm-node-gone', node: name }, ...removal]);
+}
+
+const act = (code: string, text: string, actions: readonly PodGcAction[]): PodGcDecision => ({ actions, reasons: [{ code, text }] });
+
+/** Shut down, says whoever put the taint there; and no kubelet says otherwise. */
+export function isOutOfService({ spec, status }: Node): boolean {
+  const isReady = status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+  return !isReady && (spec.taints ?? []).some(({ key }) => key === 'node.kubernetes.io/out-of-service');
+}
+
+function remove(pod: Pod, now: number, why?: NewCondition): readonly PodGcAction[] {
+  const failed = isPodTerminal(pod) ? pod : asFailed(pod, now, why);
+  return [...(failed === pod ? [] : [{ do: 'mark-failed', pod: failed } as const]), ...(isBeingRemoved(pod) ? [] : [{ do: 'delete', pod } as const])];
+}
+
+/** All that is left are the finalizers of others. */
+const isBeingRemoved = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
+
+function asFailed(pod: Pod, now: number, why: NewCondition | undefined): Pod {
+  const { generation } = pod.metadata;
+  const explained = why === undefined ? pod : withCondition(pod, why, now);
+  return { ...explained, status: { ...explained.status, phase: 'Failed', ...(generation === undefined ? {} : { observedGeneration: generation }) } };
+}

@@ -1,0 +1,148 @@
+import type { ResourceQuota } from '../../../api/generated/types.ts';
+import { eachOnce, type Kind } from '../../../api/kind.ts';
+import { resourceQuotaKind } from '../../../api/kinds/core/resource-quota.ts';
+import type { Evaluator } from '../../../api/quota/evaluator.ts';
+import { evaluatorOf } from '../../../api/quota/evaluators.ts';
+import { type Cache, keyOf } from '../../../client/informers/cache.ts';
+import type { Client } from '../../../client/client.ts';
+import type { DefinedKinds } from '../../../client/controller/defined-kinds.ts';
+import type { Informers } from '../../../client/informers/informers.ts';
+import { type Controller, type Outcome, outcomeOf, type Source, source } from '../../../client/controller/loop.ts';
+import { isNewer } from '../../../client/revision.ts';
+import type { Clock } from '../../../world/world.ts';
+import { type QuotaAction, confirmUsage } from './actions.ts';
+import { decideUsage, type QuotaSnapshot } from './decide.ts';
+import { UsageIndex } from './usage-index.ts';
+
+export interface QuotaControllerOptions {
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly clock: Clock;
+  /** All kinds that are served. */
+  readonly kinds: readonly Kind[];
+  /** And those that come and go. */
+  readonly definedKinds: DefinedKinds;
+}
+
+/** Keeps what quotas say is used true when objects go, shrink or stop counting. Keys are 'namespace/name'. */
+export function quotaController(options: QuotaControllerOptions): Controller<string, QuotaSnapshot, QuotaAction> {
+  const keeper = new QuotaWorker(options);
+  return {
+    name: 'resource-quota',
+    sources: [
+      source(resourceQuotaKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
+      ...keeper.countedKinds.map((kind) => source(kind, (change) => keeper.usage.changed(kind, change))),
+      options.definedKinds.each((kind) => keeper.follow(kind)),
+    ],
+    snapshot: (key) => keeper.snapshot(key),
+    decide(snapshot, now) {
+      const decision = decideUsage(snapshot, now);
+      keeper.remember(snapshot.quota, decision.disagreeingSince);
+      return decision;
+    },
+    perform: (action, key) => keeper.perform(action, key),
+    parallelism: 8,
+  };
+}
+
+/** What is remembered of a quota between two looks at it, and forgotten with it. */
+interface QuotaMemory {
+  /** Our own last write of it, and the last revision before at which anybody else may have charged it. */
+  readonly own?: { readonly resourceVersion: string; readonly chargedAt: string };
+  /** Caches and quota disagree since then, and nobody has charged it since that revision. */
+  readonly disagreement?: { readonly since: number; readonly chargedAt: string };
+}
+
+class QuotaWorker {
+  readonly usage: UsageIndex;
+  readonly countedKinds: readonly Kind[];
+  readonly #options: QuotaControllerOptions;
+  readonly #evaluators: Map<Kind, Evaluator>;
+  readonly #quotas: Cache<ResourceQuota>;
+  readonly #memories = new Map<string, QuotaMemory>();
+
+  constructor(options: QuotaControllerOptions) {
+    const { informers, clock, kinds } = options;
+    const evaluators = new Map(
+      eachOnce(kinds).flatMap((kind) => {
+        const evaluator = evaluatorOf(kind);
+        return evaluator === undefined ? [] : [[kind, evaluator]];
+      }),
+    );
+    this.#options = options;
+    this.#evaluators = evaluators;
+    this.countedKinds = [...evaluators.keys()];
+    this.usage = new UsageIndex({ informers, clock, evaluators });
+    this.#quotas = informers.cache(resourceQuotaKind);
+  }
+
+  /** A kind that came later: its objects count as long as it is there. */
+  follow(kind: Kind): Source<string> {
+    const evaluator = evaluatorOf(kind);
+    return {
+      subscribe: (informers, add) => {
+        if (evaluator === undefined) return () => undefined;
+        const wakeAll = (): void => {
+          for (const { metadata } of this.#quotas.list()) add(keyOf(metadata));
+        };
+        const evaluators = this.#evaluators.set(kind, evaluator);
+        const cancel = source(kind, (change) => this.usage.changed(kind, change)).subscribe(informers, add);
+        // What was counted before is found in its cache: until that is full, nothing can be said.
+        void informers.synced().then(wakeAll);
+        return () => {
+          cancel();
+          evaluators.delete(kind);
+          wakeAll();
+        };
+      },
+    };
+  }
+
+  snapshot(key: string): QuotaSnapshot | undefined {
+    const quota = this.#quotas.getKey(key);
+    if (quota === undefined) {
+      this.usage.forget(key);
+      this.#memories.delete(key);
+      return undefined;
+    }
+    const { meters, tally } = this.usage.usageOf(quota);
+    const chargedAt = this.#chargedAt(key, quota);
+    const disagreement = this.#memories.get(key)?.disagreement;
+    return {
+      quota,
+      measured: tally.total(),
+      current: new Set([...meters].flatMap(([kind, { names }]) => (this.#isPast(kind, chargedAt) ? [...names] : []))),
+      disagreeingSince: disagreement?.chargedAt === chargedAt ? disagreement.since : undefined,
+      nextEnd: tally.nextEnd,
+    };
+  }
+
+  remember(quota: ResourceQuota, disagreeingSince: number | undefined): void {
+    const key = keyOf(quota.metadata);
+    const { disagreement: _, ...memory } = this.#memories.get(key) ?? {};
+    const chargedAt = this.#chargedAt(key, quota);
+    this.#memories.set(key, disagreeingSince === undefined ? memory : { ...memory, disagreement: { since: disagreeingSince, chargedAt } });
+  }
+
+  async perform(action: QuotaAction, key: string): Promise<Outcome> {
+    const { client, clock } = this.#options;
+    if (action.type === 'confirm-usage') return confirmUsage(action, { client, meters: this.usage.usageOf(action.quota).meters, now: clock.now() });
+    const chargedAt = this.#chargedAt(key, action.quota);
+    const result = await client.updateStatus(resourceQuotaKind, action.quota);
+    // It was at the revision that was compared until now: nobody has charged it in between.
+    if (result.ok) this.#memories.set(key, { ...this.#memories.get(key), own: { resourceVersion: result.value.metadata.resourceVersion ?? '', chargedAt } });
+    return outcomeOf(result);
+  }
+
+  /** The last revision at which somebody may have charged a quota, as far as one can tell from the quota as it is here. */
+  #chargedAt(key: string, { metadata: { resourceVersion = '' } }: ResourceQuota): string {
+    const own = this.#memories.get(key)?.own;
+    return own?.resourceVersion === resourceVersion ? own.chargedAt : resourceVersion;
+  }
+
+  /** Whether a cache shows all that happened up to a revision: of the newest one that came in it may have only a part. */
+  #isPast(kind: Kind, revision: string): boolean {
+    const { position } = this.#options.informers.cache(kind);
+    return position !== undefined && isNewer(position, revision);
+  }
+}

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import type { ConfigMap, Namespace, ServiceAccount } from '../../../api/generated/types.ts';
+import { decideNamespaceDefaults, type ServiceAccountSnapshot } from './decide.ts';
+
+const metadata = (name: string) => ({ namespace: 'team', name, uid: name, resourceVersion: '5' });
+const namespace = (phase: string): Namespace => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' }, spec: {}, status: { phase } });
+const account: ServiceAccount = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: metadata('default') };
+const map = (more: Partial<ConfigMap> = {}): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { ...metadata('kube-root-ca.crt'), annotations: { 'kubernetes.io/description': 'about' } },
+  data: { 'ca.crt': 'PEM' },
+  ...more,
+});
+const seen = (more: Partial<ServiceAccountSnapshot>): ServiceAccountSnapshot => ({
+  namespace: namespace('Active'),
+  account,
+  map: map(),
+  rootCa: 'PEM',
+  ...more,
+});
+const types = (snapshot: ServiceAccountSnapshot) => decideNamespaceDefaults(snapshot).actions.map(({ type }) => type);
+
+test('a new namespace gets its account and the certificate', () => {
+  expect(decideNamespaceDefaults(seen({ account: undefined, map: undefined })).actions).toMatchObject([
+    { type: 'create-account', account: { metadata: { namespace: 'team', name: 'default' } } },
+    {
+      type: 'create-map',
+      map: {
+        metadata: { namespace: 'team', name: 'kube-root-ca.crt', annotations: { 'kubernetes.io/description': expect.stringContaining('CA bundle') as string } },
+        data: { 'ca.crt': 'PEM' },
+      },
+    },
+  ]);
+});
+
+test('each is replaced when it is deleted', () => {
+  expect(types(seen({ account: undefined }))).toEqual(['create-account']);
+  expect(types(seen({ map: undefined }))).toEqual(['create-map']);
+});
+
+test('nothing is created in a namespace that goes', () => {
+  expect(types(seen({ namespace: namespace('Terminating'), account: undefined, map: undefined }))).toEqual([]);
+});
+
+test.each([
+  ['another certificate', map({ data: { 'ca.crt': 'OLD' } })],
+  ['something added', map({ data: { 'ca.crt': 'PEM', more: 'x' } })],
+  ['nothing in it', map({ data: {} })],
+  ['no description', map({ metadata: metadata('kube-root-ca.crt') })],
+  ['an empty description', map({ metadata: { ...metadata('kube-root-ca.crt'), annotations: { 'kubernetes.io/description': '' } } })],
+])('a map with %s is repaired, and keeps what is not ours', (_, broken) => {
+  const labelled: ConfigMap = { ...broken, metadata: { ...broken.metadata, labels: { team: 'a' } } };
+  const [action] = decideNamespaceDefaults(seen({ map: labelled })).actions;
+  if (action?.type !== 'update-map') throw new Error('not repaired');
+  expect(action.map).toMatchObject({ metadata: { labels: { team: 'a' }, resourceVersion: '5' }, data: { 'ca.crt': 'PEM' } });
+  expect(types(seen({ map: action.map }))).toEqual([]);
+});
+
+test('a description in other words will do, and once all is there nothing happens', () => {
+  expect(types(seen({}))).toEqual([]);
+});
+
+test('a crash after any action leaves the rest to be done', () => {
+  const all = decideNamespaceDefaults(seen({ account: undefined, map: undefined })).actions;
+  expect(types(seen({ map: undefined }))).toEqual(all.slice(1).map(({ type }) => type));
+});

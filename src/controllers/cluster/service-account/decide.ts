@@ -1,0 +1,41 @@
+import type { ConfigMap, Namespace, ServiceAccount } from '../../../api/generated/types.ts';
+import type { ServiceAccountAction, ServiceAccountDecision } from './actions.ts';
+
+export const ACCOUNT_NAME = 'default';
+export const MAP_NAME = 'kube-root-ca.crt';
+
+const descriptionAnnotation = 'kubernetes.io/description';
+const description =
+  'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. ' +
+  'No other usage is guaranteed across distributions of Kubernetes clusters.';
+
+export interface ServiceAccountSnapshot {
+  readonly namespace: Namespace;
+  /** The namespace's account `default`. */
+  readonly account: ServiceAccount | undefined;
+  /** The namespace's map `kube-root-ca.crt`. */
+  readonly map: ConfigMap | undefined;
+  /** PEM. */
+  readonly rootCa: string;
+}
+
+/** What every pod finds in its namespace: an account to run as, and the certificate to know the server by. */
+export function decideNamespaceDefaults({ namespace, account, map, rootCa }: ServiceAccountSnapshot): ServiceAccountDecision {
+  if (namespace.status.phase !== 'Active') return { actions: [], reasons: [{ code: 'NotActive', text: 'nothing is created in a namespace that goes' }] };
+  const metadata = { namespace: namespace.metadata.name ?? '' };
+  const actions: ServiceAccountAction[] = [];
+  if (account === undefined) actions.push({ type: 'create-account', account: { metadata: { ...metadata, name: ACCOUNT_NAME } } });
+  const data = { 'ca.crt': rootCa };
+  if (map === undefined) {
+    actions.push({ type: 'create-map', map: { metadata: { ...metadata, name: MAP_NAME, annotations: { [descriptionAnnotation]: description } }, data } });
+  } else if (!isUpToDate(map, rootCa)) {
+    const annotations = { ...map.metadata.annotations, [descriptionAnnotation]: description };
+    actions.push({ type: 'update-map', map: { ...map, metadata: { ...map.metadata, annotations }, data } });
+  }
+  return { actions, reasons: [] };
+}
+
+/** Any description will do; the data must be exactly the certificate. */
+function isUpToDate({ data = {}, metadata }: ConfigMap, rootCa: string): boolean {
+  return Object.keys(data).length === 1 && data['ca.crt'] === rootCa && (metadata.annotations?.[descriptionAnnotation] ?? '') !== '';
+}

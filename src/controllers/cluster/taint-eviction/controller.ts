@@ -1,0 +1,88 @@
+import type { Node, Pod, Taint } from '../../../api/generated/types.ts';
+import { nodeKind } from '../../../api/kinds/core/node.ts';
+import { podKind } from '../../../api/kinds/pod/pod.ts';
+import { type Change, keyOf } from '../../../client/informers/cache.ts';
+import { type Client, refOf } from '../../../client/client.ts';
+import type { Informers } from '../../../client/informers/informers.ts';
+import { type Controller, type Outcome, outcomeOf, source } from '../../../client/controller/loop.ts';
+import { RecentMap } from '../../../client/recent-map.ts';
+import type { EventRecorder } from '../../../client/events/event-recorder.ts';
+import { nodeOfPod } from '../../pods/on-node.ts';
+import type { TaintEvictionAction, PlannedEviction } from './actions.ts';
+import { decideEviction, isNoExecute, type TaintEvictionSnapshot } from './decide.ts';
+
+export interface TaintEvictionOptions {
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly recorder: Pick<EventRecorder, 'record'>;
+}
+
+/** Drives pods out of nodes with taints of effect NoExecute. Keys are those of pods: 'namespace/name'. */
+export function taintEviction({ client, informers, recorder }: TaintEvictionOptions): Controller<string, TaintEvictionSnapshot, TaintEvictionAction> {
+  const pods = informers.cache(podKind);
+  const nodes = informers.cache(nodeKind);
+  const podsOnNode = pods.addIndex(nodeOfPod);
+  /** At most one for each pod. */
+  const plans = new Map<string, PlannedEviction>();
+  /** By uid of pod. */
+  const told = new RecentMap<string, true>(remembered);
+
+  const perform = async (action: TaintEvictionAction, key: string): Promise<Outcome> => {
+    switch (action.do) {
+      case 'plan':
+        plans.set(key, action.plan);
+        return 'done';
+      case 'forget-plan':
+        plans.delete(key);
+        return 'done';
+      case 'tell':
+        recorder.record(action.about, action.report);
+        if (action.rememberAs !== undefined) told.set(action.rememberAs, true);
+        return 'done';
+      case 'mark':
+        return outcomeOf(await client.updateStatus(podKind, action.pod));
+      case 'delete': {
+        const { uid = '' } = action.pod.metadata;
+        const result = await client.delete(podKind, refOf(action.pod), { preconditions: { uid } });
+        return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
+      }
+    }
+  };
+
+  return {
+    name: 'taint-eviction',
+    sources: [
+      source(podKind, keysForPod),
+      source(nodeKind, ({ before, after }) =>
+        isSame(noExecuteTaints(before), noExecuteTaints(after))
+          ? []
+          : podsOnNode.get((after ?? before)?.metadata.name ?? '').map(({ metadata }) => keyOf(metadata)),
+      ),
+    ],
+    snapshot(key) {
+      const pod = pods.getKey(key);
+      const plan = plans.get(key);
+      if (pod === undefined && plan === undefined) return undefined;
+      const node = nodes.getKey(pod?.spec.nodeName ?? '');
+      const taints = node === undefined ? undefined : noExecuteTaints(node);
+      if ((taints ?? none).length === 0 && plan === undefined) return undefined;
+      return { key, pod, taints, plan, isRecorded: told.get(pod?.metadata.uid ?? '') === true };
+    },
+    decide: decideEviction,
+    perform,
+    parallelism: 32,
+  };
+}
+
+const remembered = 10_000;
+const none: readonly Taint[] = [];
+
+const noExecuteTaints = (node: Node | undefined): readonly Taint[] => node?.spec.taints?.filter(isNoExecute) ?? none;
+
+const isSame = (before: unknown, after: unknown): boolean => JSON.stringify(before) === JSON.stringify(after);
+
+/** Where it is and what it tolerates: nothing else of a pod decides. */
+function keysForPod({ before, after }: Change<Pod>): readonly string[] {
+  const isSamePod = before?.metadata.uid === after?.metadata.uid && before?.spec.nodeName === after?.spec.nodeName;
+  return isSamePod && isSame(before?.spec.tolerations, after?.spec.tolerations) ? [] : [keyOf((after ?? before)?.metadata ?? {})];
+}

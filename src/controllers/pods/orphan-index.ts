@@ -1,0 +1,32 @@
+import type { LabelSelector } from '../../api/generated/types.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { Cache, Index } from '../../client/informers/cache.ts';
+import { controllerOf } from './ownership.ts';
+
+/**
+ * Objects that belong to nobody, by namespace and by each of their labels: whoever may adopt them looks only at those that have one of the
+ * labels it selects, not at every bare pod of the namespace.
+ */
+export class OrphanIndex<T extends KubeObject> {
+  readonly #byLabel: Index<T>;
+
+  constructor(cache: Cache<T>) {
+    this.#byLabel = cache.addIndex(orphanKeys);
+  }
+
+  /** Those that the selector may select, and maybe more. */
+  candidates(namespace: string | undefined, selector: LabelSelector | null | undefined): readonly T[] {
+    const [label] = Object.entries(selector?.matchLabels ?? {});
+    return this.#byLabel.get(orphanKey(namespace, label));
+  }
+}
+
+/** One function for all, so that they share an index. */
+function orphanKeys(object: KubeObject): readonly string[] {
+  if (controllerOf(object) !== undefined) return [];
+  const { namespace, labels = {} } = object.metadata;
+  return [orphanKey(namespace, undefined), ...Object.entries(labels).map((label) => orphanKey(namespace, label))];
+}
+
+const orphanKey = (namespace: string | undefined, label: readonly [string, string] | undefined): string =>
+  label === undefined ? (namespace ?? '') : `${namespace ?? ''} ${label[0]}=${label[1]}`;

@@ -1,0 +1,139 @@
+import type { CronJob } from '../../../api/generated/types.ts';
+import { untypedKind } from '../../../api/kind.ts';
+import { cronJobKind } from '../../../api/kinds/batch/cron-job.ts';
+import { jobKind } from '../../../api/kinds/batch/job.ts';
+import { type Change, keyOf } from '../../../client/informers/cache.ts';
+import { type Client, type Draft, refOf, type Result } from '../../../client/client.ts';
+import { confirmGone } from '../../../client/controller/confirm.ts';
+import type { Informers } from '../../../client/informers/informers.ts';
+import { type Controller, type Outcome, outcomeOf, source } from '../../../client/controller/loop.ts';
+import type { RecordedEvents } from '../../../client/events/event-dedup.ts';
+import { ObjectWriter } from '../../../client/controller/object-writer.ts';
+import type { Clock } from '../../../world/world.ts';
+import { controllerOf } from '../../pods/ownership.ts';
+import { type CronJobAction, createdJob, deletedJob, failedCreate, failedDelete } from './actions.ts';
+import { decideCronJob, type CronJobSnapshot } from './decide.ts';
+import type { Job } from '../../../api/generated/types.ts';
+
+export interface CronJobOptions {
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly recordedEvents: RecordedEvents;
+  readonly clock: Clock;
+}
+
+/** The component that Kubernetes names in these events. */
+export const eventSource = 'cronjob-controller';
+
+/** Starts jobs at their times. Keys are those of cron jobs: 'namespace/name'. */
+export function cronJobController({ client, informers, recordedEvents: tellings, clock }: CronJobOptions): Controller<string, CronJobSnapshot, CronJobAction> {
+  const cronJobs = informers.cache(cronJobKind);
+  const jobs = informers.cache(jobKind);
+  const jobsByOwner = jobs.addIndex((job) => ownersOf(job).map(({ uid }) => uid));
+  const changes = new ScheduleChanges(clock);
+  const performer = new CronJobWorker(client, tellings);
+  return {
+    name: 'cron-job',
+    sources: [
+      source(cronJobKind, (change) => {
+        changes.observe(change);
+        return [keyOf((change.after ?? change.before)?.metadata ?? {})];
+      }),
+      source(jobKind, ({ before, after }) => [before, after].flatMap((job) => (job === undefined ? [] : keysOfOwners(job)))),
+    ],
+    snapshot(key) {
+      const cronJob = cronJobs.getKey(key);
+      if (cronJob === undefined) return undefined;
+      const { namespace, uid = '' } = cronJob.metadata;
+      return {
+        cronJob,
+        jobs: jobsByOwner.get(uid),
+        jobNamed: (name) => jobs.get({ namespace, name }),
+        changedAt: changes.of(uid),
+        recorded: tellings.lastEvent,
+      };
+    },
+    decide: decideCronJob,
+    perform: (action) => performer.perform(action),
+    parallelism: 16,
+  };
+}
+
+function ownersOf(job: Job) {
+  const owner = controllerOf(job);
+  return owner?.kind === cronJobKind.kind ? [owner] : [];
+}
+
+const keysOfOwners = (job: Job): readonly string[] => ownersOf(job).map(({ name }) => keyOf({ namespace: job.metadata.namespace, name }));
+
+/** Who changes a schedule does not mean the times at which the new one would have been due before: nothing is started for them. */
+class ScheduleChanges {
+  readonly #clock: Clock;
+  readonly #changedAt = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  observe({ before, after }: Change<CronJob>): void {
+    const uid = before?.metadata.uid ?? '';
+    if (after?.metadata.uid !== uid) this.#changedAt.delete(uid);
+    else if (before !== undefined && !isSameSchedule(before, after)) this.#changedAt.set(uid, this.#clock.now());
+  }
+
+  of(uid: string): number | undefined {
+    return this.#changedAt.get(uid);
+  }
+}
+
+const isSameSchedule = (a: CronJob, b: CronJob): boolean => a.spec.schedule === b.spec.schedule && a.spec.timeZone === b.spec.timeZone;
+
+class CronJobWorker {
+  readonly #client: Client;
+  readonly #recordedEvents: RecordedEvents;
+  readonly #writer: ObjectWriter;
+
+  constructor(client: Client, tellings: RecordedEvents) {
+    this.#client = client;
+    this.#recordedEvents = tellings;
+    this.#writer = new ObjectWriter(client, [untypedKind(cronJobKind)]);
+  }
+
+  async perform(action: CronJobAction): Promise<Outcome> {
+    switch (action.do) {
+      case 'updateStatus':
+        return await this.#writer.perform(action);
+      case 'confirmJobGone':
+        return await confirmGone(this.#client, jobKind, action.job);
+      case 'createJob':
+        return await this.#create(action.cronJob, action.job);
+      case 'deleteJob':
+        return await this.#delete(action.cronJob, action.job);
+      case 'tell':
+        this.#recordedEvents.record({ about: action.cronJob, ...action.report }, action.rememberAs);
+        return 'done';
+    }
+  }
+
+  async #create(cronJob: CronJob, job: Draft<Job>): Promise<Outcome> {
+    const result = await this.#client.create(jobKind, job);
+    if (result.ok) this.#recordedEvents.record({ about: cronJob, ...createdJob(result.value.metadata.name ?? '') });
+    // The namespace goes, and the cron job with it.
+    if (!result.ok && result.reason === 'terminating') return 'done';
+    return this.#recordFailure(cronJob, result, failedCreate);
+  }
+
+  async #delete(cronJob: CronJob, job: Job): Promise<Outcome> {
+    const { name = '', uid = '' } = job.metadata;
+    const result = await this.#client.delete(jobKind, refOf(job), { preconditions: { uid }, propagation: 'Background' });
+    if (result.ok) this.#recordedEvents.record({ about: cronJob, ...deletedJob(name) });
+    if (!result.ok && result.reason === 'notFound') return 'done';
+    return this.#recordFailure(cronJob, result, failedDelete);
+  }
+
+  #recordFailure(cronJob: CronJob, result: Result<unknown>, report: (error: string) => ReturnType<typeof failedCreate>): Outcome {
+    const outcome = outcomeOf(result);
+    if (typeof outcome === 'object') this.#recordedEvents.record({ about: cronJob, ...report(outcome.retry) });
+    return outcome;
+  }
+}

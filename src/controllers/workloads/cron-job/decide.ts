@@ -1,0 +1,166 @@
+import type { CronJob, Job } from '../../../api/generated/types.ts';
+import { parseSchedule } from '../../../api/kinds/batch/cron-schedule.ts';
+import { sortedJson } from '../../pods/hash.ts';
+import {
+  type CronJobAction,
+  type CronJobDecision,
+  invalidSchedule,
+  type JobDraft,
+  jobAlreadyActive,
+  missSchedule,
+  type Report,
+  type CronJobEventAction,
+  tooManyMissedTimes,
+  unexpectedJob,
+  unknownTimeZone,
+  unparseableSchedule,
+  unsupportedSchedule,
+} from './actions.ts';
+import { type Due, dueNow } from './due.ts';
+import { timetableOf } from './next-time.ts';
+import { type Finish, finishOf, jobName, summarizeJobs, scheduledAtAnnotation } from './status.ts';
+import { type TimeZone, timeZone } from './time-zone.ts';
+
+export interface CronJobSnapshot {
+  readonly cronJob: CronJob;
+  /** Those that it controls. */
+  readonly jobs: readonly Job[];
+  /** Any job of this name, in its namespace. */
+  readonly jobNamed: (name: string) => Job | undefined;
+  /** When this process saw the schedule change; milliseconds since 1970. */
+  readonly changedAt?: number | undefined;
+  /** What was told under a key, and is not told again. */
+  readonly recorded: (key: string) => Pick<Report, 'message'> | undefined;
+}
+
+/**
+ * First the status learns what has become of its jobs, then old ones are cleared away, then one may be started. A job that is started is
+ * written down by the next pass, which sees it.
+ */
+export function decideCronJob(snapshot: CronJobSnapshot, now: number): CronJobDecision {
+  const seen = { ...snapshot, jobs: snapshot.jobs.toSorted(byName) };
+  const { cronJob, actions } = updateStatus(seen);
+  const { actions: starting, ...start } = decideStart({ ...seen, cronJob }, now);
+  return { ...start, actions: [...actions, ...oldJobs(seen).map((job) => deletion(cronJob, job)), ...starting] };
+}
+
+const byName = (a: Job, b: Job): number => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
+
+const deletion = (cronJob: CronJob, job: Job): CronJobAction => ({ do: 'deleteJob', cronJob, job });
+
+/** The cron job as it is once its status knows of its jobs, and what makes it so. */
+function updateStatus(snapshot: CronJobSnapshot): { readonly cronJob: CronJob; readonly actions: readonly CronJobAction[] } {
+  const { cronJob, jobs } = snapshot;
+  const { status, missing, events: news, unexpected } = summarizeJobs(cronJob, jobs);
+  const strange = unexpected.flatMap((job) => recordOnce(snapshot, unexpectedJob(job.metadata.name ?? ''), job.metadata.uid));
+  if (sortedJson(status) === sortedJson(cronJob.status)) return { cronJob, actions: strange };
+  const recorded = { ...cronJob, status };
+  return {
+    cronJob: recorded,
+    actions: [
+      ...missing.map(({ namespace, name = '', uid = '' }): CronJobAction => ({ do: 'confirmJobGone', job: { namespace, name, uid } })),
+      { do: 'updateStatus', object: recorded, from: cronJob },
+      ...news.map((report): CronJobAction => ({ do: 'tell', cronJob, report })),
+      ...strange,
+    ],
+  };
+}
+
+/** How things stand, told unless it was before. `about`: what makes it another case. */
+function recordOnce(
+  { cronJob, recorded }: Pick<CronJobSnapshot, 'cronJob' | 'recorded'>,
+  report: Report,
+  about: string | number = '',
+): readonly CronJobEventAction[] {
+  const rememberAs = `${cronJob.metadata.uid ?? ''} ${report.reason} ${about}`;
+  return recorded(rememberAs)?.message === report.message ? [] : [{ do: 'tell', cronJob, report, rememberAs }];
+}
+
+/** Finished jobs beyond what is to be kept of their kind: those that began first. */
+function oldJobs({ cronJob: { spec }, jobs }: CronJobSnapshot): readonly Job[] {
+  const surplus = (finish: Finish, kept: number | undefined): readonly Job[] => {
+    const finished = jobs.filter((job) => finishOf(job) === finish).sort(byStart);
+    return kept === undefined ? [] : finished.slice(0, Math.max(0, finished.length - kept));
+  };
+  const all = [...surplus('Complete', spec.successfulJobsHistoryLimit), ...surplus('Failed', spec.failedJobsHistoryLimit)];
+  return all.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+}
+
+const byStart = (a: Job, b: Job): number => startOf(a) - startOf(b) || byName(a, b);
+const startOf = ({ status }: Job): number => (status.startTime === undefined ? Number.MAX_VALUE : Date.parse(status.startTime));
+
+/** Whether a time has come, and a job is to be started for it. */
+function decideStart(snapshot: CronJobSnapshot, now: number): CronJobDecision {
+  const { cronJob, changedAt } = snapshot;
+  const { schedule, timeZone: zoneName = 'UTC', suspend } = cronJob.spec;
+  if (cronJob.metadata.deletionTimestamp !== undefined) return nothing('Deleted', 'it is being deleted');
+  const zone = timeZone(zoneName);
+  if (zone === undefined) return nothing('UnknownTimeZone', `there is no time zone ${zoneName}`, recordOnce(snapshot, unknownTimeZone(zoneName)));
+  if (suspend === true) return nothing('Suspended', 'it is suspended');
+  const parsed = parseSchedule(schedule);
+  if (parsed.problem !== undefined) {
+    return nothing('UnparseableSchedule', parsed.problem, recordOnce(snapshot, unparseableSchedule(schedule, parsed.problem)));
+  }
+  const due = dueNow(cronJob, { timetable: timetableOf(parsed.schedule, zone), now, changedAt });
+  if (due.problem !== undefined) return nothing('InvalidSchedule', due.problem, recordOnce(snapshot, invalidSchedule(schedule, due.problem)));
+  const { actions, reasons } =
+    due.time === undefined ? nothing('NotDue', 'its next time has not come yet') : decideDue(snapshot, { ...due, time: due.time, zone, now });
+  const odd = schedule.includes('TZ') ? recordOnce(snapshot, unsupportedSchedule(schedule)) : [];
+  return { actions: [...odd, ...actions], reasons, ...(due.next === undefined ? {} : { again: due.next }) };
+}
+
+interface DueTime extends Due {
+  readonly time: number;
+  readonly zone: TimeZone;
+  readonly now: number;
+}
+
+/** A time has come: is it met already, or too late, or in nobody's way? */
+function decideDue(snapshot: CronJobSnapshot, due: DueTime): Pick<CronJobDecision, 'actions' | 'reasons'> {
+  const { cronJob, jobNamed } = snapshot;
+  const { startingDeadlineSeconds: deadline, concurrencyPolicy } = cronJob.spec;
+  const { time, now } = due;
+  const { active = [], lastScheduleTime } = cronJob.status;
+  const name = jobName(cronJob, time);
+  const missed = due.manyMissed ? recordOnce(snapshot, tooManyMissedTimes, time) : [];
+  if (deadline !== undefined && time + deadline * 1000 < now) {
+    return nothing('MissSchedule', 'it is too late to start', [...missed, ...recordOnce(snapshot, missSchedule(time), time)]);
+  }
+  if (lastScheduleTime !== undefined && Date.parse(lastScheduleTime) === time) return nothing('Met', 'its last time is met', missed);
+  if (jobNamed(name) !== undefined) return nothing('NameTaken', `there is a job ${name} already`, missed);
+  if (concurrencyPolicy === 'Forbid' && active.length > 0) {
+    return nothing('JobAlreadyActive', 'its last job still runs', [...missed, ...recordOnce(snapshot, jobAlreadyActive, time)]);
+  }
+  const replaced = concurrencyPolicy === 'Replace' ? replace(snapshot) : [];
+  const starting: CronJobAction = { do: 'createJob', cronJob, job: jobFor(cronJob, due) };
+  return { actions: [...missed, ...replaced, starting], reasons: [{ code: 'Due', text: `${name} is to be started` }] };
+}
+
+/** Whatever still runs makes room for the next. */
+function replace({ cronJob, jobs }: CronJobSnapshot): readonly CronJobAction[] {
+  const { active = [], ...status } = cronJob.status;
+  if (active.length === 0) return [];
+  const uids = new Set(active.map(({ uid }) => uid));
+  return [
+    ...jobs.filter(({ metadata }) => uids.has(metadata.uid)).map((job) => deletion(cronJob, job)),
+    { do: 'updateStatus', object: { ...cronJob, status }, from: cronJob },
+  ];
+}
+
+/** Its name says which time it is for: nobody can make a second one for it. */
+function jobFor(cronJob: CronJob, { time, zone }: DueTime): JobDraft {
+  const { metadata, spec } = cronJob.spec.jobTemplate;
+  const { namespace, name = '', uid = '' } = cronJob.metadata;
+  return {
+    metadata: {
+      namespace,
+      name: jobName(cronJob, time),
+      ...(metadata.labels === undefined ? {} : { labels: metadata.labels }),
+      annotations: { ...metadata.annotations, ...scheduledAtAnnotation(zone.format(time)) },
+      ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name, uid, controller: true, blockOwnerDeletion: true }],
+    },
+    spec,
+  };
+}
+
+const nothing = (code: string, text: string, actions: readonly CronJobAction[] = []): CronJobDecision => ({ actions, reasons: [{ code, text }] });

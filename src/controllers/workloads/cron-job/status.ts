@@ -1,0 +1,80 @@
+/** What a cron job's status says about its jobs. */
+import type { CronJob, CronJobStatus, Job, ObjectReference } from '../../../api/generated/types.ts';
+import { hasTrueCondition } from '../../../api/kinds/batch/job-conditions.ts';
+import { timestamp } from '../../../api/kinds/timestamps.ts';
+import { missingJob, type Report, sawCompletedJob } from './actions.ts';
+
+export interface JobsSummary {
+  readonly status: CronJobStatus;
+  /** Jobs that the old status lists and that nobody sees any more. */
+  readonly missing: readonly ObjectReference[];
+  /** What is to be told once the status is written. */
+  readonly events: readonly Report[];
+  /** Its jobs that somebody else made. */
+  readonly unexpected: readonly Job[];
+}
+
+const SCHEDULED_AT = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
+
+export const jobName = ({ metadata }: CronJob, time: number): string => `${metadata.name ?? ''}-${Math.floor(time / 60_000)}`;
+
+export const scheduledAtAnnotation = (time: string): Readonly<Record<string, string>> => ({ [SCHEDULED_AT]: time });
+
+/** For which time a job was made. Undefined: this controller did not make it. */
+function scheduledAt(cronJob: CronJob, { metadata }: Job): number | undefined {
+  const time = Date.parse(metadata.annotations?.[SCHEDULED_AT] ?? '');
+  return metadata.name === jobName(cronJob, time) ? time : undefined;
+}
+
+export type Finish = 'Complete' | 'Failed';
+
+export function finishOf({ status }: Job): Finish | undefined {
+  return hasTrueCondition(status, 'Complete') ? 'Complete' : hasTrueCondition(status, 'Failed') ? 'Failed' : undefined;
+}
+
+/**
+ * A job is made first and written down afterwards: what was made and not written down, because of a crash, is found by its name. So no
+ * time is met twice, and what runs is known to run.
+ */
+export function summarizeJobs(cronJob: CronJob, jobs: readonly Job[]): JobsSummary {
+  const seen = new Set(jobs.map(({ metadata }) => metadata.uid));
+  const missing = (cronJob.status.active ?? []).filter(({ uid }) => !seen.has(uid));
+  const news = missing.map(({ name = '' }) => missingJob(name));
+  const unexpected: Job[] = [];
+  let { lastSuccessfulTime, lastScheduleTime } = cronJob.status;
+  let active = (cronJob.status.active ?? []).filter(({ uid }) => seen.has(uid));
+  for (const job of jobs) {
+    const { uid, name = '' } = job.metadata;
+    const isListed = active.some((reference) => reference.uid === uid);
+    const time = scheduledAt(cronJob, job);
+    const isNew = time !== undefined && isLater(time, lastScheduleTime);
+    const finish = finishOf(job);
+    if (finish !== undefined) {
+      active = active.filter((reference) => reference.uid !== uid);
+      if (isListed || isNew) news.push(sawCompletedJob(name, finish));
+      if (finish === 'Complete' && isLater(Date.parse(job.status.completionTime ?? ''), lastSuccessfulTime)) lastSuccessfulTime = job.status.completionTime;
+    } else if (!isListed && time !== undefined) {
+      active.push(referenceTo(job));
+    } else if (!isListed) {
+      unexpected.push(job);
+    }
+    if (isNew) lastScheduleTime = timestamp(time);
+  }
+  return {
+    status: {
+      ...(active.length === 0 ? {} : { active }),
+      ...(lastScheduleTime === undefined ? {} : { lastScheduleTime }),
+      ...(lastSuccessfulTime === undefined ? {} : { lastSuccessfulTime }),
+    },
+    missing,
+    events: news,
+    unexpected,
+  };
+}
+
+const isLater = (moment: number, than: string | undefined): boolean => !Number.isNaN(moment) && (than === undefined || moment > Date.parse(than));
+
+function referenceTo({ metadata }: Job): ObjectReference {
+  const { namespace = '', name = '', uid = '', resourceVersion = '' } = metadata;
+  return { kind: 'Job', namespace, name, uid, apiVersion: 'batch/v1', resourceVersion };
+}

@@ -1,0 +1,72 @@
+import type { ControllerRevision, DaemonSet, Node } from '../../../api/generated/types.ts';
+import { nodeKind } from '../../../api/kinds/core/node.ts';
+import { controllerRevisionKind } from '../../../api/kinds/apps/controller-revision.ts';
+import { daemonSetKind } from '../../../api/kinds/apps/daemon-set.ts';
+import { podKind } from '../../../api/kinds/pod/pod.ts';
+import { type Cache, type Change, keyOf } from '../../../client/informers/cache.ts';
+import type { Informers } from '../../../client/informers/informers.ts';
+import { type Controller, source } from '../../../client/controller/loop.ts';
+import { sortedJson } from '../../pods/hash.ts';
+import { OrphanIndex } from '../../pods/orphan-index.ts';
+import { controllerUid } from '../../pods/ownership.ts';
+import { ownerKeys } from '../../pods/owner-keys.ts';
+import type { DaemonSetAction } from './actions.ts';
+import { decideDaemonSet, type DaemonSetSnapshot } from './decide.ts';
+import { nodeRequirementsOf, eligibilityOf } from './eligibility.ts';
+import { type DaemonSetContext, DaemonSetWorker } from './perform.ts';
+
+export interface DaemonSetOptions extends DaemonSetContext {
+  readonly informers: Informers;
+}
+
+/** The component that Kubernetes names in these events. */
+export const eventSource = 'daemonset-controller';
+
+/** Gives every node its pod. Keys are those of DaemonSets: 'namespace/name'. */
+export function daemonSetController({ informers, ...means }: DaemonSetOptions): Controller<string, DaemonSetSnapshot, DaemonSetAction> {
+  const sets = informers.cache(daemonSetKind);
+  const nodes = informers.cache(nodeKind);
+  const revisions = informers.cache(controllerRevisionKind);
+  const pods = informers.cache(podKind);
+  const [podsByOwner, revisionsByOwner] = [pods.addIndex(controllerUid), revisions.addIndex(controllerUid)];
+  const [orphanPods, orphanRevisions] = [new OrphanIndex(pods), new OrphanIndex(revisions)];
+  const owners = { kind: daemonSetKind.kind, inNamespace: (namespace: string) => sets.inNamespace(namespace) };
+  const performer = new DaemonSetWorker(means);
+  return {
+    name: 'daemon-set',
+    sources: [
+      source(daemonSetKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
+      source(podKind, (change) => ownerKeys(change, owners)),
+      source<ControllerRevision, string>(controllerRevisionKind, (change) => ownerKeys(change, owners)),
+      source(nodeKind, (change) => setsAffectedByNode(change, sets)),
+    ],
+    snapshot(key) {
+      const set = sets.getKey(key);
+      if (set === undefined) return undefined;
+      const { namespace, uid = '' } = set.metadata;
+      return {
+        set,
+        candidates: [...podsByOwner.get(uid), ...orphanPods.candidates(namespace, set.spec.selector)],
+        revisions: [...revisionsByOwner.get(uid), ...orphanRevisions.candidates(namespace, set.spec.selector)],
+        revisionNamed: (name) => revisions.get({ namespace, name }),
+        nodes: [...nodes.list()],
+        failureOn: (failure) => performer.failures.get(failure),
+      };
+    },
+    decide: decideDaemonSet,
+    perform: (action) => performer.perform(action),
+    parallelism: 16,
+  };
+}
+
+/** Of a node only its labels and taints matter, and of those only what they mean to a set. */
+function setsAffectedByNode({ before, after }: Change<Node>, sets: Cache<DaemonSet>): readonly string[] {
+  if (before !== undefined && after !== undefined && hasSameLabelsAndTaints(before, after)) return [];
+  return Array.from(sets.list()).flatMap((set) => {
+    const demands = nodeRequirementsOf(set);
+    const [then, now] = [before, after].map((node) => (node === undefined ? undefined : eligibilityOf(node, demands)));
+    return then === now ? [] : [keyOf(set.metadata)];
+  });
+}
+
+const hasSameLabelsAndTaints = (a: Node, b: Node): boolean => sortedJson([a.metadata.labels, a.spec.taints]) === sortedJson([b.metadata.labels, b.spec.taints]);

@@ -1,0 +1,107 @@
+import type { ControllerRevision, DaemonSet, Node, Pod } from '../../../api/generated/types.ts';
+import { daemonSetKind } from '../../../api/kinds/apps/daemon-set.ts';
+import type { KubeObject } from '../../../api/object.ts';
+import { sortedJson } from '../../pods/hash.ts';
+import { sortByOwner, ownershipActions } from '../../pods/ownership.ts';
+import { selects } from '../../pods/selector.ts';
+import { isPodTerminal, nextAvailability } from '../../pods/state.ts';
+import { controllerReference } from '../../pods/template.ts';
+import type { DaemonSetAction, DaemonSetDecision } from './actions.ts';
+import { podForNode, targetNode } from './daemon-pod.ts';
+import { nodeRequirementsOf, eligibilityOf } from './eligibility.ts';
+import type { FailureBackoff } from './failure-backoff.ts';
+import { historyOf, outdated } from './history.ts';
+import { type PodChanges, type PlacementSnapshot, placePods } from './placement.ts';
+import { rollPods } from './rolling.ts';
+import { statusOf } from './status.ts';
+
+export interface DaemonSetSnapshot {
+  readonly set: DaemonSet;
+  /** The pods that it controls, and those in its namespace that nobody does. */
+  readonly candidates: readonly Pod[];
+  /** Likewise. */
+  readonly revisions: readonly ControllerRevision[];
+  readonly revisionNamed: (name: string) => ControllerRevision | undefined;
+  /** All that there are. */
+  readonly nodes: readonly Node[];
+  /** What this process remembers of pods that failed. */
+  readonly failureOn: (key: string) => FailureBackoff | undefined;
+}
+
+/** At most so many are made or deleted in one go: what comes of them is seen before there are more. */
+const burst = 250;
+
+/**
+ * A pod on every node that should have one. First it is known which pods and which history are the set's, then pods are put in their places, and
+ * only where they are in place are old ones replaced by new ones.
+ */
+export function decideDaemonSet(snapshot: DaemonSetSnapshot, now: number): DaemonSetDecision {
+  const { set, candidates, revisions, revisionNamed, failureOn } = snapshot;
+  if (set.metadata.deletionTimestamp !== undefined) return decided('Deleted', 'it is being deleted');
+  const matches = ({ metadata }: KubeObject) => selects(set.spec.selector, metadata.labels);
+  const [pods, history] = [sortByOwner(set, candidates, matches), sortByOwner(set, revisions, matches)];
+  const reference = controllerReference(set, daemonSetKind);
+  const claiming = [...ownershipActions(reference, set, pods), ...ownershipActions(reference, set, history)];
+  if (claiming.length > 0) return decided('PodsClaimed', 'pods or revisions begin or cease to match its selector', ...claiming);
+  const { hash, collisionCount, old, actions } = historyOf(set, { revisions: history.owned, named: revisionNamed, pods: pods.owned });
+  if (actions.length > 0) return decided('HistoryKept', 'its template has changed', ...actions);
+  const fleet: PlacementSnapshot = { set, hash, eligibility: eligibilityByNode(set, snapshot.nodes), podsOn: podsByNode(pods.owned), failureOn, now };
+  return decidePods(fleet, { collisionCount, forgotten: outdated(set, old, pods.owned) });
+}
+
+const decided = (code: string, text: string, ...actions: readonly DaemonSetAction[]): DaemonSetDecision => ({ actions, reasons: [{ code, text }] });
+
+function eligibilityByNode(set: DaemonSet, nodes: readonly Node[]): PlacementSnapshot['eligibility'] {
+  const demands = nodeRequirementsOf(set);
+  return new Map(nodes.map((node) => [node.metadata.name ?? '', eligibilityOf(node, demands)]));
+}
+
+/** Without those that have ended and are on their way out: they are in nobody's way. */
+function podsByNode(pods: readonly Pod[]): PlacementSnapshot['podsOn'] {
+  const byNode = new Map<string, Pod[]>();
+  for (const pod of pods) {
+    const node = targetNode(pod);
+    if (node === undefined || (isPodTerminal(pod) && pod.metadata.deletionTimestamp !== undefined)) continue;
+    const here = byNode.get(node);
+    if (here === undefined) byNode.set(node, [pod]);
+    else here.push(pod);
+  }
+  return byNode;
+}
+
+interface RevisionsToKeep {
+  readonly collisionCount: number | undefined;
+  readonly forgotten: readonly ControllerRevision[];
+}
+
+/** What cannot be made (a quota) is tried last: it keeps nobody from knowing how things stand. */
+function decidePods(fleet: PlacementSnapshot, { collisionCount, forgotten }: RevisionsToKeep): DaemonSetDecision {
+  const { set, hash, now } = fleet;
+  const placing = placePods(fleet);
+  const isPlaced = placing.remove.length + placing.create.length === 0;
+  const { remove, create, records } = isPlaced ? { ...rollPods(fleet), records: placing.records } : placing;
+  const status = statusOf(fleet, collisionCount);
+  const again = earliest(placing.again, nextAvailability([...fleet.podsOn.values()].flat(), set.spec.minReadySeconds ?? 0, now));
+  return {
+    actions: [
+      ...records,
+      ...(remove.length === 0 ? [] : [{ do: 'deletePods', set, pods: remove.slice(0, burst) } as const]),
+      ...(isPlaced ? forgotten.map((revision) => ({ do: 'deleteRevision', revision }) as const) : []),
+      ...(sortedJson(status) === sortedJson(set.status) ? [] : [{ do: 'updateStatus', set, status } as const]),
+      ...(create.length === 0 ? [] : [{ do: 'createPods', set, pods: create.slice(0, burst).map((node) => podForNode(set, node, hash)) } as const]),
+    ],
+    reasons: [reasonOf({ remove, create, records }, isPlaced)],
+    ...(again === undefined ? {} : { again }),
+  };
+}
+
+function earliest(...times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+function reasonOf({ remove, create }: PodChanges, isPlaced: boolean): DaemonSetDecision['reasons'][number] {
+  if (remove.length + create.length === 0) return { code: 'Settled', text: 'every node has what it should have' };
+  const text = `${create.length} nodes need a pod, ${remove.length} pods have to go`;
+  return { code: isPlaced ? 'RollingUpdate' : 'NodesDiffer', text };
+}

@@ -1,0 +1,45 @@
+import type { DaemonSet, Node, Taint, Toleration } from '../../../api/generated/types.ts';
+import { toleratesTaint } from '../../../api/taints.ts';
+import { matchesNode, type NodeTerms, nodeTermsOf } from '../../../storage/volumes/topology.ts';
+import { daemonTolerations } from './daemon-pod.ts';
+
+/**
+ * - `run`: a pod belongs there
+ * - `stay`: none is put there, but one that is there stays
+ * - `none`: one that is there has to go
+ */
+export type NodeEligibility = 'run' | 'stay' | 'none';
+
+/** What a set asks of a node, read once for all of them. */
+export interface NodeRequirements {
+  readonly nodeName: string | undefined;
+  readonly labels: readonly (readonly [string, string])[];
+  readonly terms: NodeTerms | undefined;
+  readonly tolerations: readonly Toleration[];
+}
+
+export function nodeRequirementsOf({ spec: { template } }: DaemonSet): NodeRequirements {
+  const { nodeName = '', nodeSelector = {}, affinity } = template.spec;
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  return {
+    nodeName: nodeName === '' ? undefined : nodeName,
+    labels: Object.entries(nodeSelector),
+    terms: required === undefined ? undefined : nodeTermsOf(required),
+    tolerations: daemonTolerations(template.spec),
+  };
+}
+
+export function eligibilityOf({ metadata, spec }: Node, { nodeName, labels, terms, tolerations }: NodeRequirements): NodeEligibility {
+  const { name = '', labels: has } = metadata;
+  if (nodeName !== undefined && nodeName !== name) return 'none';
+  if (labels.some(([key, value]) => has?.[key] !== value)) return 'none';
+  if (terms !== undefined && !matchesNode(terms, { name, labels: has })) return 'none';
+  const repelling = (spec.taints ?? []).filter((taint) => !tolerations.some((toleration) => toleratesTaint(toleration, taint)));
+  if (repelling.some(hasEffect('NoExecute'))) return 'none';
+  return repelling.some(hasEffect('NoSchedule')) ? 'stay' : 'run';
+}
+
+const hasEffect =
+  (effect: string) =>
+  (taint: Taint): boolean =>
+    taint.effect === effect;

@@ -1,0 +1,96 @@
+/** Which states its template has been in, and which one is the current. */
+import type { ControllerRevision, DaemonSet, Pod } from '../../../api/generated/types.ts';
+import { daemonSetKind } from '../../../api/kinds/apps/daemon-set.ts';
+import { shortHash } from '../../pods/hash.ts';
+import { inRevisionOrder, nextRevisionNumber, sameData, templatePatch } from '../../pods/revisions.ts';
+import { controllerReference } from '../../pods/template.ts';
+import type { DaemonSetAction, RevisionDraft } from './actions.ts';
+import { HASH_LABEL } from './daemon-pod.ts';
+
+export interface History {
+  /** Of the current state: pods that carry it are up to date. */
+  readonly hash: string;
+  /** How often the name of a revision was taken by another state. */
+  readonly collisionCount: number | undefined;
+  /** Oldest first. */
+  readonly old: readonly ControllerRevision[];
+  /** Make the current state the one newest revision, if it is not. Nothing else is decided until it is. */
+  readonly actions: readonly DaemonSetAction[];
+}
+
+export interface RevisionsSnapshot {
+  readonly revisions: readonly ControllerRevision[];
+  /** Anybody's, in the set's namespace. */
+  readonly named: (name: string) => ControllerRevision | undefined;
+  readonly pods: readonly Pod[];
+}
+
+export function historyOf(set: DaemonSet, { revisions, named, pods }: RevisionsSnapshot): History {
+  const data = templatePatch(set.spec.template);
+  const isCurrent = (revision: ControllerRevision) => sameData(revision.data, data);
+  const inOrder = inRevisionOrder(revisions);
+  const old = inOrder.filter((revision) => !isCurrent(revision));
+  const same = inOrder.filter(isCurrent);
+  const current = same.at(-1);
+  const number = nextRevisionNumber(old);
+  if (current === undefined) return { ...newRevision(set, { data, number, named }), old };
+  const hash = hashOf(current);
+  const { collisionCount } = set.status;
+  const renumbering: readonly DaemonSetAction[] = current.revision < number ? [{ do: 'renumberRevision', revision: current, number }] : [];
+  return { hash, collisionCount, old, actions: [...mergeInto(hash, same.slice(0, -1), pods), ...renumbering] };
+}
+
+/** Of several revisions of the same state only one stays: pods of the others are of that one. */
+function mergeInto(hash: string, doubles: readonly ControllerRevision[], pods: readonly Pod[]): readonly DaemonSetAction[] {
+  const hashes = new Set<string | undefined>(doubles.map(hashOf));
+  hashes.delete(hash);
+  const theirs = pods.filter(({ metadata }) => hashes.has(metadata.labels?.[HASH_LABEL]));
+  return [
+    ...theirs.map((pod): DaemonSetAction => ({ do: 'relabelPod', pod, hash })),
+    ...doubles.map((revision): DaemonSetAction => ({ do: 'deleteRevision', revision })),
+  ];
+}
+
+const hashOf = ({ metadata }: ControllerRevision): string => metadata.labels?.[HASH_LABEL] ?? metadata.name ?? '';
+
+interface NewRevision {
+  readonly data: object;
+  readonly number: number;
+  readonly named: RevisionsSnapshot['named'];
+}
+
+/** Named by its contents: whoever makes it again makes the same one. Should another state have that name, the next one is tried. */
+function newRevision(set: DaemonSet, { data, number, named }: NewRevision): Pick<History, 'hash' | 'collisionCount' | 'actions'> {
+  for (let { collisionCount } = set.status; ; collisionCount = (collisionCount ?? 0) + 1) {
+    const hash = shortHash(set.spec.template, collisionCount);
+    const name = `${set.metadata.name ?? ''}-${hash}`;
+    const taken = named(name);
+    if (taken === undefined) return { hash, collisionCount, actions: [{ do: 'createRevision', revision: revisionDraft(set, { data, number, name, hash }) }] };
+    if (sameData(taken.data, data)) return { hash, collisionCount, actions: [] };
+  }
+}
+
+function revisionDraft(
+  set: DaemonSet,
+  { data, number, name, hash }: Omit<NewRevision, 'named'> & { readonly name: string; readonly hash: string },
+): RevisionDraft {
+  const { namespace, annotations } = set.metadata;
+  return {
+    metadata: {
+      namespace,
+      name,
+      labels: { ...set.spec.template.metadata.labels, [HASH_LABEL]: hash },
+      ...(annotations === undefined ? {} : { annotations }),
+      ownerReferences: [controllerReference(set, daemonSetKind)],
+    },
+    data,
+    revision: number,
+  };
+}
+
+/** The oldest of those that no pod is of, beyond as many as the set wants to keep. */
+export function outdated(set: DaemonSet, old: readonly ControllerRevision[], pods: readonly Pod[]): readonly ControllerRevision[] {
+  const surplus = old.length - (set.spec.revisionHistoryLimit ?? 0);
+  const live = new Set(pods.map(({ metadata }) => metadata.labels?.[HASH_LABEL]));
+  return surplus <= 0 ? [] : old.filter((revision) => !live.has(hashOf(revision))).slice(0, surplus);
+}

@@ -1,0 +1,51 @@
+import type { DeploymentCondition, DeploymentStatus } from '../../../api/generated/types.ts';
+import { timestamp } from '../../../api/kinds/timestamps.ts';
+
+type ConditionType = 'Available' | 'Progressing' | 'ReplicaFailure';
+type ConditionStatus = 'True' | 'False' | 'Unknown';
+
+/** Why a deployment does or does not progress. */
+export type ProgressReason =
+  | 'ReplicaSetUpdated'
+  | 'ReplicaSetCreateError'
+  | 'NewReplicaSetCreated'
+  | 'FoundNewReplicaSet'
+  | 'NewReplicaSetAvailable'
+  | 'ProgressDeadlineExceeded'
+  | 'DeploymentPaused'
+  | 'DeploymentResumed';
+
+export const conditionOf = ({ conditions = [] }: DeploymentStatus, type: ConditionType): DeploymentCondition | undefined =>
+  conditions.find((condition) => condition.type === type);
+
+/** One of the same status and reason stays as it is; one of the same status only keeps the time of its transition. */
+export function withCondition(status: DeploymentStatus, condition: DeploymentCondition): DeploymentStatus {
+  const conditions = status.conditions ?? [];
+  const present = conditions.find(({ type }) => type === condition.type);
+  if (present?.status === condition.status && present.reason === condition.reason) return status;
+  const lastTransitionTime = present?.status === condition.status ? present.lastTransitionTime : condition.lastTransitionTime;
+  return { ...status, conditions: [...conditions.filter((other) => other !== present), { ...condition, lastTransitionTime }] };
+}
+
+export function withoutCondition({ conditions = [], ...status }: DeploymentStatus, type: ConditionType): DeploymentStatus {
+  const others = conditions.filter((condition) => condition.type !== type);
+  return others.length === 0 ? status : { ...status, conditions: others };
+}
+
+export const progressing = (status: ConditionStatus, reason: ProgressReason, message: string, now: number): DeploymentCondition => ({
+  type: 'Progressing',
+  status,
+  lastUpdateTime: timestamp(now),
+  lastTransitionTime: timestamp(now),
+  reason,
+  message,
+});
+
+export const availability = (isAvailable: boolean, now: number): DeploymentCondition => ({
+  type: 'Available',
+  status: isAvailable ? 'True' : 'False',
+  lastUpdateTime: timestamp(now),
+  lastTransitionTime: timestamp(now),
+  reason: isAvailable ? 'MinimumReplicasAvailable' : 'MinimumReplicasUnavailable',
+  message: isAvailable ? 'Deployment has minimum availability.' : 'Deployment does not have minimum availability.',
+});

@@ -1,0 +1,131 @@
+import type { Deployment, Pod, ReplicaSet } from '../../../api/generated/types.ts';
+import { deploymentKind } from '../../../api/kinds/apps/deployment.ts';
+import { sortByOwner, ownershipActions } from '../../pods/ownership.ts';
+import { selects } from '../../pods/selector.ts';
+import { isPodTerminal } from '../../pods/state.ts';
+import { controllerReference } from '../../pods/template.ts';
+import { type DeploymentAction, type DeploymentDecision, decided } from './actions.ts';
+import { revisionOf } from './annotations.ts';
+import { conditionOf, progressing, withCondition } from './conditions.ts';
+import { active, allOf, byAge, type ReplicaSets, replicaSetsOf, replicasOf, sum } from './replica-sets.ts';
+import { createCurrent, syncRevision } from './revision.ts';
+import { rollBack, rollbackRevision } from './rollback.ts';
+import { isScaling, scale, scaleAll, shrinkOld, sizeOfNew } from './scaling.ts';
+import { hasDeadline, isComplete, statusOf, syncRolloutStatus, updateStatus } from './status.ts';
+
+export interface DeploymentSnapshot {
+  readonly deployment: Deployment;
+  /** The replica sets that it controls, and those in its namespace that nobody does. */
+  readonly candidates: readonly ReplicaSet[];
+  /** A replica set of its namespace, whoever's it is. */
+  readonly named: (name: string) => ReplicaSet | undefined;
+  readonly podsOf: (set: ReplicaSet) => readonly Pod[];
+}
+
+interface Rollout extends DeploymentSnapshot {
+  readonly replicaSets: ReplicaSets;
+  readonly now: number;
+}
+
+/**
+ * One step towards the deployment's template, in the order of Kubernetes: whose are the replica sets, is it paused, which revision
+ * is this, does it only change its size, and else the strategy. Each step is a pass of its own; what it writes wakes the next.
+ * A step that changes a replica set says nothing about how things stand: the sets will.
+ */
+export function decideRollout(snapshot: DeploymentSnapshot, now: number): DeploymentDecision {
+  const { deployment, candidates } = snapshot;
+  const { owned, ...claims } = sortByOwner(deployment, candidates, ({ metadata }) => selects(deployment.spec.selector, metadata.labels));
+  const claiming = ownershipActions(controllerReference(deployment, deploymentKind), deployment, claims);
+  if (claiming.length > 0) return decided('SetsClaimed', 'replica sets begin or cease to match its selector', claiming);
+  const family = replicaSetsOf(deployment, owned);
+  const rollout: Rollout = { ...snapshot, replicaSets: family, now };
+  if (deployment.metadata.deletionTimestamp !== undefined)
+    return syncRevision(deployment, family, now) ?? syncDeploymentStatus('Deleting', 'it is being deleted', rollout);
+  return syncPause(deployment, now) ?? syncRevision(deployment, family, now) ?? decideSizes(rollout);
+}
+
+/** A deadline does not run while the deployment is paused, and starts anew when it goes on. */
+function syncPause(deployment: Deployment, now: number): DeploymentDecision | undefined {
+  const { paused = false } = deployment.spec;
+  const reason = conditionOf(deployment.status, 'Progressing')?.reason;
+  const isNoted = reason === 'DeploymentPaused';
+  if (!hasDeadline(deployment) || reason === 'ProgressDeadlineExceeded' || paused === isNoted) return undefined;
+  const condition = paused
+    ? progressing('Unknown', 'DeploymentPaused', 'Deployment is paused', now)
+    : progressing('Unknown', 'DeploymentResumed', 'Deployment is resumed', now);
+  const object = { ...deployment, status: withCondition(deployment.status, condition) };
+  return decided(condition.reason ?? '', condition.message ?? '', [{ do: 'updateStatus', object, from: deployment }]);
+}
+
+function decideSizes(rollout: Rollout): DeploymentDecision {
+  const { deployment, replicaSets: family } = rollout;
+  const toRevision = rollbackRevision(deployment);
+  if (deployment.spec.paused === true) {
+    const cleaning = toRevision === undefined ? cleanUp(rollout) : [];
+    return resize('Paused', 'it is paused', rollout, cleaning);
+  }
+  if (toRevision !== undefined) return family.current === undefined ? createCurrent(rollout) : rollBack(deployment, allOf(family), toRevision);
+  if (isScaling(deployment, family)) return resize('Scaling', 'it changes its size', rollout);
+  return deployment.spec.strategy.type === 'Recreate' ? recreate(rollout) : roll(rollout);
+}
+
+function resize(code: string, text: string, rollout: Rollout, afterwards: readonly DeploymentAction[] = []): DeploymentDecision {
+  const scaling = scaleAll(rollout.deployment, rollout.replicaSets);
+  const actions = scaling.length > 0 ? scaling : afterwards;
+  return actions.length > 0 ? decided(code, text, actions) : syncDeploymentStatus(code, text, rollout);
+}
+
+const syncDeploymentStatus = (code: string, text: string, { deployment, replicaSets: family, now }: Rollout): DeploymentDecision =>
+  decided(code, text, updateStatus(deployment, statusOf(deployment, family, now)));
+
+/** New pods come as far as the surge allows, then old ones go as far as availability allows. */
+function roll(rollout: Rollout): DeploymentDecision {
+  const { deployment, replicaSets: family } = rollout;
+  const { current, old } = family;
+  if (current === undefined) return createCurrent(rollout);
+  const growing = scale(deployment, current, sizeOfNew(deployment, family)).actions;
+  if (growing.length > 0) return decided('ScalesNew', 'there is room for pods of the present template', growing);
+  const shrinking = shrinkOld(deployment, { current, old });
+  if (shrinking.length > 0) return decided('ScalesOld', 'old pods can be spared', shrinking);
+  return finish(rollout);
+}
+
+/** All old pods go before the first new one comes. */
+function recreate(rollout: Rollout): DeploymentDecision {
+  const { deployment, replicaSets: family } = rollout;
+  const shrinking = active(family.old).flatMap((set) => scale(deployment, set, 0).actions);
+  if (shrinking.length > 0) return decided('ScalesOld', 'old pods go first', shrinking);
+  if (oldPodsRun(rollout)) return syncRolloutStatus(deployment, family, rollout.now);
+  if (family.current === undefined) return createCurrent(rollout);
+  const growing = scale(deployment, family.current, replicasOf(deployment)).actions;
+  if (growing.length > 0) return decided('ScalesNew', 'no old pod is left', growing);
+  return finish(rollout);
+}
+
+/** Also those that are being deleted: two versions must not run at the same time. */
+const oldPodsRun = ({ replicaSets: { old }, podsOf }: Rollout): boolean =>
+  sum(old, ({ status }) => status.replicas) > 0 || old.some((set) => podsOf(set).some((pod) => !isPodTerminal(pod)));
+
+function finish(rollout: Rollout): DeploymentDecision {
+  const { deployment, replicaSets: family, now } = rollout;
+  const cleaning = isComplete(deployment, deployment.status) ? cleanUp(rollout) : [];
+  return cleaning.length > 0
+    ? decided('CleansUp', 'more old replica sets are left than its history is long', cleaning)
+    : syncRolloutStatus(deployment, family, now);
+}
+
+/** The oldest revisions go, unless they still have pods or nobody has looked at them since they changed. */
+function cleanUp({ deployment, replicaSets: family }: Rollout): readonly DeploymentAction[] {
+  const { revisionHistoryLimit: limit } = deployment.spec;
+  if (limit === undefined) return [];
+  const cleanable = family.old.filter(({ metadata }) => metadata.deletionTimestamp === undefined).toSorted(byRevision);
+  return cleanable
+    .slice(0, Math.max(0, cleanable.length - limit))
+    .filter((set) => replicasOf(set) === 0 && set.status.replicas === 0 && (set.metadata.generation ?? 0) <= (set.status.observedGeneration ?? 0))
+    .map((object) => ({ do: 'delete', object }));
+}
+
+function byRevision(a: ReplicaSet, b: ReplicaSet): number {
+  const [revision, other] = [revisionOf(a), revisionOf(b)];
+  return revision === undefined || other === undefined || revision === other ? byAge(a, b) : revision - other;
+}

@@ -1,0 +1,118 @@
+/** Whatever a deployment finds, it comes to rest in the same state, however often it is interrupted. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decide, live, type Model, pass, settle } from '../../../../test/controllers/deployment/model.ts';
+import { ago, deployment, replicaSet } from '../../../../test/controllers/deployment/objects.ts';
+
+const limits = fc.constantFrom<readonly [number | string, number | string]>([1, 0], [0, 1], ['25%', '25%'], [3, 2]);
+
+const deployments = fc
+  .record({
+    replicas: fc.nat(5),
+    limits,
+    recreates: fc.boolean(),
+    paused: fc.boolean(),
+    going: fc.boolean(),
+    deadline: fc.boolean(),
+    history: fc.nat(2),
+  })
+  .map(({ replicas, limits: [surge, unavailable], recreates, paused, going, deadline, history }) =>
+    deployment(replicas, {
+      surge,
+      unavailable,
+      metadata: going ? { deletionTimestamp: ago(1) } : {},
+      spec: {
+        revisionHistoryLimit: history,
+        ...(paused ? { paused } : {}),
+        ...(deadline ? { progressDeadlineSeconds: 600 } : {}),
+        ...(recreates ? { strategy: { type: 'Recreate' } } : {}),
+      },
+    }),
+  );
+
+const sets = fc.uniqueArray(
+  fc.record({
+    image: fc.constantFrom('new', 'old', 'older', 'oldest'),
+    replicas: fc.nat(4),
+    desired: fc.option(fc.nat(5), { nil: undefined }),
+    owned: fc.boolean(),
+    matches: fc.boolean(),
+    revision: fc.constantFrom('1', '2', '7', 'mine'),
+  }),
+  { selector: ({ image }) => image, maxLength: 4 },
+);
+
+const worlds = fc.record({ one: deployments, found: sets }).map(
+  ({ one, found }): Model => ({
+    deployment: one,
+    sets: found.map(({ image, replicas, desired, owned, matches, revision }, i) =>
+      replicaSet(`set-${image}`, replicas, {
+        image,
+        revision,
+        age: 100 - i,
+        ...(desired === undefined ? {} : { desired }),
+        metadata: { ...(owned ? {} : { ownerReferences: [] }), ...(matches ? {} : { labels: { app: 'other' } }) },
+      }),
+    ),
+  }),
+);
+
+/** What people see of it. Which names collided, and when and why it last progressed, is the story of how it got there. */
+const looks = ({ deployment: { metadata, spec, status }, sets: all }: Model) => ({
+  revision: metadata.annotations?.['deployment.kubernetes.io/revision'],
+  template: spec.template,
+  status: { ...status, collisionCount: undefined, conditions: status.conditions?.map(({ type, status: is }) => `${type} ${is}`).sort() },
+  sets: all.map(({ metadata: { name, annotations, ownerReferences = [] }, spec: { replicas } }) => ({
+    name,
+    annotations,
+    owner: ownerReferences[0]?.uid,
+    replicas,
+  })),
+});
+
+test('it settles: deciding again gives nothing', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      expect(decide(settle(world)).actions).toEqual([]);
+    }),
+  );
+});
+
+test('it settles with all pods of the present template, unless it is paused or goes', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const { spec, metadata } = world.deployment;
+      fc.pre(spec.paused !== true && metadata.deletionTimestamp === undefined);
+      // Somebody wrote another size into a set's annotation than its deployment has: as in Kubernetes, that looks like scaling for ever.
+      fc.pre(
+        world.sets.every(
+          ({ metadata: { annotations = {} } }) => (annotations['deployment.kubernetes.io/desired-replicas'] ?? String(spec.replicas)) === String(spec.replicas),
+        ),
+      );
+      const { deployment: one, sets: all } = settle(world);
+      expect(one.status.updatedReplicas ?? 0).toBe(spec.replicas);
+      expect(one.status.replicas ?? 0).toBe(spec.replicas);
+      expect(all.filter(({ spec: { template } }) => template.spec.containers?.[0]?.image === 'new')).not.toEqual([]);
+    }),
+  );
+});
+
+test('it decides the same from the same, in whatever order the replica sets come', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const first = decide(world);
+      expect(decide(world)).toEqual(first);
+      const claims = first.reasons[0]?.code === 'SetsClaimed';
+      if (!claims) expect(decide({ ...world, sets: world.sets.toReversed() })).toEqual(first);
+    }),
+  );
+});
+
+test('a crash after any action, in any of its passes, ends in the same', () => {
+  fc.assert(
+    fc.property(worlds, fc.array(fc.nat(3), { maxLength: 6 }), (world, crashes) => {
+      const broken = crashes.reduce((model, count) => live(pass(model, count)), world);
+      expect(looks(settle(broken))).toEqual(looks(settle(world)));
+    }),
+  );
+});

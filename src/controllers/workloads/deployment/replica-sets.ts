@@ -1,0 +1,45 @@
+import type { Deployment, PodTemplateSpec, ReplicaSet } from '../../../api/generated/types.ts';
+import { sameMeaning } from '../../../api/validation/semantic-equality.ts';
+
+/** On sets and their pods: which template they are of. */
+export const templateHashLabel = 'pod-template-hash';
+
+/** A deployment's replica sets. */
+export interface ReplicaSets {
+  /** The one of the deployment's present template. */
+  readonly current: ReplicaSet | undefined;
+  /** Those of earlier templates, oldest first. */
+  readonly old: readonly ReplicaSet[];
+}
+
+export function replicaSetsOf({ spec }: Deployment, sets: readonly ReplicaSet[]): ReplicaSets {
+  const oldestFirst = sets.toSorted(byAge);
+  const current = oldestFirst.find((set) => isSameTemplate(set.spec.template, spec.template));
+  return { current, old: oldestFirst.filter((set) => set !== current) };
+}
+
+export const allOf = ({ current, old }: ReplicaSets): readonly ReplicaSet[] => (current === undefined ? old : [...old, current]);
+
+/** Whether pods of both would be the same: the hash is the set's own addition. */
+export const isSameTemplate = (a: PodTemplateSpec, b: PodTemplateSpec): boolean => sameMeaning(withoutHash(a), withoutHash(b));
+
+export function withoutHash({ metadata, ...template }: PodTemplateSpec): PodTemplateSpec {
+  const { labels = {}, ...others } = metadata;
+  const { [templateHashLabel]: _, ...rest } = labels;
+  return { ...template, metadata: Object.keys(rest).length === 0 ? others : { ...others, labels: rest } };
+}
+
+export const replicasOf = ({ spec }: ReplicaSet | Deployment): number => spec.replicas ?? 0;
+
+/** Those that have pods, or ought to. */
+export const active = (sets: readonly ReplicaSet[]): readonly ReplicaSet[] => sets.filter((set) => replicasOf(set) > 0);
+
+export const sum = (sets: readonly ReplicaSet[], count: (set: ReplicaSet) => number | undefined): number =>
+  sets.reduce((total, set) => total + (count(set) ?? 0), 0);
+
+/** Oldest first; those of one second by name. */
+export function byAge(a: ReplicaSet, b: ReplicaSet): number {
+  const [created, other] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? ''];
+  if (created !== other) return created < other ? -1 : 1;
+  return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
+}

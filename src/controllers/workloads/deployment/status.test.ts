@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest';
+import { ago, deployment, type DeploymentParts, now, replicaSet } from '../../../../test/controllers/deployment/objects.ts';
+import type { Deployment, DeploymentCondition, DeploymentStatus } from '../../../api/generated/types.ts';
+import type { ReplicaSets } from './replica-sets.ts';
+import { statusOf, syncRolloutStatus } from './status.ts';
+
+const condition = (reason: string, more: Partial<DeploymentCondition> = {}): DeploymentCondition => ({
+  type: 'Progressing',
+  status: 'True',
+  lastUpdateTime: ago(60),
+  lastTransitionTime: ago(90),
+  reason,
+  message: 'before',
+  ...more,
+});
+const withDeadline = (replicas: number, status: DeploymentStatus = {}, parts: DeploymentParts = {}): Deployment =>
+  deployment(replicas, { status, ...parts, spec: { progressDeadlineSeconds: 600, ...parts.spec } });
+
+/** The status that is told; none if it is no news. */
+function told(of: Deployment, family: ReplicaSets): DeploymentStatus | undefined {
+  const [action] = syncRolloutStatus(of, family, now).actions;
+  return action?.do === 'updateStatus' ? action.object.status : undefined;
+}
+const progressOf = (of: Deployment, family: ReplicaSets) => told(of, family)?.conditions?.find(({ type }) => type === 'Progressing');
+const alone = (...args: Parameters<typeof replicaSet>): ReplicaSets => ({ current: replicaSet(...args), old: [] });
+
+describe('the status of a deployment', () => {
+  test('sums up its replica sets', () => {
+    const family = {
+      current: replicaSet('v2', 3, { available: 1 }),
+      old: [replicaSet('v1', 2, { status: { terminatingReplicas: 1, readyReplicas: 2, availableReplicas: 1 } })],
+    };
+    expect(statusOf(deployment(4, { status: { collisionCount: 2 }, metadata: { generation: 7 } }), family, now)).toMatchObject({
+      observedGeneration: 7,
+      replicas: 5,
+      updatedReplicas: 3,
+      readyReplicas: 3,
+      availableReplicas: 2,
+      unavailableReplicas: 3,
+      terminatingReplicas: 1,
+      collisionCount: 2,
+    });
+    expect(statusOf(deployment(0), { current: undefined, old: [] }, now)).toEqual({
+      observedGeneration: 1,
+      terminatingReplicas: 0,
+      conditions: [expect.objectContaining({ type: 'Available', status: 'True' })],
+    });
+  });
+
+  test('never has fewer than no unavailable pods', () => {
+    expect(statusOf(deployment(1), alone('v1', 1, { available: 3 }), now)).not.toHaveProperty('unavailableReplicas');
+  });
+
+  test('says nothing of terminating pods if a set does not, unless nobody has looked at that set yet', () => {
+    const silent = (observedGeneration: number) => {
+      const set = replicaSet('v1', 1);
+      const { terminatingReplicas: _, ...status } = set.status;
+      return { current: { ...set, status: { ...status, observedGeneration } }, old: [replicaSet('v0', 0, { status: { terminatingReplicas: 2 } })] };
+    };
+    expect(statusOf(deployment(1), silent(1), now)).not.toHaveProperty('terminatingReplicas');
+    expect(statusOf(deployment(1), silent(0), now)).toMatchObject({ terminatingReplicas: 2 });
+  });
+
+  test.each([
+    [4, 'True', 'MinimumReplicasAvailable', 'Deployment has minimum availability.'],
+    [3, 'True', 'MinimumReplicasAvailable', 'Deployment has minimum availability.'],
+    [2, 'False', 'MinimumReplicasUnavailable', 'Deployment does not have minimum availability.'],
+  ])('with %i of 4 pods, one of which may be missing: Available %s', (available, status, reason, message) => {
+    const { conditions } = statusOf(deployment(4, { unavailable: '25%' }), alone('v1', 4, { available }), now);
+    expect(conditions).toEqual([{ type: 'Available', status, reason, message, lastUpdateTime: ago(0), lastTransitionTime: ago(0) }]);
+  });
+});
+
+describe('the progress of a rollout', () => {
+  test('is made when pods come, become ready or available, or old ones go', () => {
+    const before = { replicas: 4, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2, conditions: [condition('NewReplicaSetCreated')] };
+    const progress: DeploymentCondition = {
+      type: 'Progressing',
+      status: 'True',
+      reason: 'ReplicaSetUpdated',
+      message: 'ReplicaSet "v2" is progressing.',
+      lastUpdateTime: ago(0),
+      lastTransitionTime: ago(90),
+    };
+    const old = (replicas: number) => [replicaSet('v1', replicas, { available: 0 })];
+    for (const family of [
+      { current: replicaSet('v2', 3, { available: 2 }), old: old(2) },
+      { current: replicaSet('v2', 2, { available: 2 }), old: old(1) },
+      { current: replicaSet('v2', 2, { available: 2, status: { readyReplicas: 3 } }), old: old(2) },
+    ]) {
+      expect(progressOf(withDeadline(5, before), family)).toEqual(progress);
+    }
+    expect(progressOf(withDeadline(5, before), { current: replicaSet('v2', 2, { available: 2 }), old: old(2) })).toEqual(before.conditions[0]);
+  });
+
+  test('starts the deadline anew, even where the condition reads the same', () => {
+    const of = withDeadline(3, { conditions: [condition('ReplicaSetUpdated', { message: 'ReplicaSet "v1" is progressing.' })] });
+    expect(progressOf(of, alone('v1', 1))).toMatchObject({ lastUpdateTime: ago(0), lastTransitionTime: ago(90) });
+    const resumed = withDeadline(3, { conditions: [condition('DeploymentResumed', { status: 'Unknown' })] });
+    expect(progressOf(resumed, alone('v1', 1))).toMatchObject({ status: 'True', lastTransitionTime: ago(0) });
+  });
+
+  test('is over once all is of the present template and available', () => {
+    const of = withDeadline(2, { conditions: [condition('ReplicaSetUpdated')] });
+    expect(progressOf(of, alone('v1', 2))).toMatchObject({
+      status: 'True',
+      reason: 'NewReplicaSetAvailable',
+      message: 'ReplicaSet "v1" has successfully progressed.',
+      lastTransitionTime: ago(90),
+    });
+    expect(syncRolloutStatus(of, alone('v1', 2), now).again).toBeUndefined();
+    expect(progressOf(withDeadline(0), { current: undefined, old: [] })).toMatchObject({ message: 'Deployment "web" has successfully progressed.' });
+  });
+
+  test('is not asked about again when a pod is lost later, or comes back', () => {
+    const conditions = [condition('NewReplicaSetAvailable', { lastUpdateTime: ago(10_000) })];
+    const of = withDeadline(3, { replicas: 3, updatedReplicas: 3, readyReplicas: 1, availableReplicas: 1, conditions });
+    for (const available of [0, 2]) {
+      expect(progressOf(of, alone('v1', 3, { available }))).toEqual(conditions[0]);
+      expect(syncRolloutStatus(of, alone('v1', 3, { available }), now).again).toBeUndefined();
+    }
+  });
+
+  test('is missed at the deadline and not before, and then stays missed until there is some', () => {
+    const stuck = (seconds: number, reason = 'ReplicaSetUpdated') =>
+      withDeadline(2, { replicas: 2, updatedReplicas: 2, conditions: [condition(reason, { lastUpdateTime: ago(seconds) })] });
+    const family = alone('v1', 2, { available: 0 });
+    expect(progressOf(stuck(600), family)).toMatchObject({ reason: 'ReplicaSetUpdated' });
+    expect(syncRolloutStatus(stuck(600), family, now).again).toBe(now + 1);
+    expect(progressOf(stuck(601), family)).toMatchObject({
+      status: 'False',
+      reason: 'ProgressDeadlineExceeded',
+      message: 'ReplicaSet "v1" has timed out progressing.',
+      lastTransitionTime: ago(0),
+    });
+    const exceeded = stuck(9999, 'ProgressDeadlineExceeded');
+    expect(syncRolloutStatus(exceeded, family, now).again).toBeUndefined();
+    expect(progressOf(exceeded, alone('v1', 2, { available: 1 }))).toMatchObject({ status: 'True', reason: 'ReplicaSetUpdated' });
+  });
+
+  test.each([undefined, 2 ** 31 - 1])('is not told without a deadline (%s)', (progressDeadlineSeconds) => {
+    const of = deployment(2, {
+      status: { conditions: [condition('ReplicaSetUpdated')] },
+      spec: progressDeadlineSeconds === undefined ? {} : { progressDeadlineSeconds },
+    });
+    expect(told(of, alone('v1', 1))?.conditions?.map(({ type }) => type)).toEqual(['Available']);
+  });
+});
+
+describe('the failure of a replica set', () => {
+  const failing = (name: string, message: string) =>
+    replicaSet(name, 1, { status: { conditions: [{ type: 'ReplicaFailure', status: 'True', lastTransitionTime: ago(5), reason: 'FailedCreate', message }] } });
+  const failures = (family: ReplicaSets, status: DeploymentStatus = {}) =>
+    told(withDeadline(2, status), family)?.conditions?.filter(({ type }) => type === 'ReplicaFailure');
+
+  test("is its deployment's: that of the present one before any other", () => {
+    const expected = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', lastUpdateTime: ago(5), lastTransitionTime: ago(5) };
+    expect(failures({ current: failing('v2', 'new'), old: [failing('v1', 'old')] })).toEqual([{ ...expected, message: 'new' }]);
+    expect(failures({ current: replicaSet('v2', 1), old: [failing('v1', 'old')] })).toEqual([{ ...expected, message: 'old' }]);
+  });
+
+  test('is over when no set has one', () => {
+    const status = { conditions: [condition('FailedCreate', { type: 'ReplicaFailure' })] };
+    expect(failures(alone('v1', 1), status)).toEqual([]);
+  });
+});
+
+test('what is no news is not told', () => {
+  const of = withDeadline(2);
+  const family = alone('v1', 1);
+  const status = told(of, family);
+  expect(told({ ...of, status: status ?? {} }, family)).toBeUndefined();
+});

@@ -1,0 +1,48 @@
+import type { JobCondition, JobStatus } from '../../../api/generated/types.ts';
+import { timestamp } from '../../../api/kinds/timestamps.ts';
+
+/** How a job ends, or is about to. */
+export interface Ending {
+  readonly type: 'success' | 'failure';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What a job says first: it will end like this once its pods are gone and counted. */
+const announcement = { success: 'SuccessCriteriaMet', failure: 'FailureTarget' } as const;
+/** What it says in the end. */
+const conclusion = { success: 'Complete', failure: 'Failed' } as const;
+
+const isTrue =
+  (type: string) =>
+  (condition: JobCondition): boolean =>
+    condition.type === type && condition.status === 'True';
+
+/** The ending that was announced before: nothing can change it any more. */
+export function announcedEnding({ conditions = [] }: JobStatus): Ending | undefined {
+  for (const type of ['success', 'failure'] as const) {
+    const found = conditions.find(isTrue(announcement[type]));
+    if (found !== undefined) return { type, reason: found.reason ?? '', message: found.message ?? '' };
+  }
+  return undefined;
+}
+
+export function withAnnouncement(status: JobStatus, ending: Ending | undefined, now: number): JobStatus {
+  if (ending === undefined || announcedEnding(status) !== undefined) return status;
+  return withCondition(status, { type: announcement[ending.type], status: 'True', reason: ending.reason, message: ending.message }, now);
+}
+
+export function withConclusion(status: JobStatus, { type, reason, message }: Ending, now: number): JobStatus {
+  const concluded = withCondition(status, { type: conclusion[type], status: 'True', reason, message }, now);
+  return type === 'success' ? { ...concluded, completionTime: timestamp(now) } : concluded;
+}
+
+/** The status with the condition in it; the same status if it says that already. */
+export function withCondition(status: JobStatus, condition: Pick<JobCondition, 'type' | 'status' | 'reason' | 'message'>, now: number): JobStatus {
+  const { conditions = [] } = status;
+  const at = conditions.findIndex(({ type }) => type === condition.type);
+  const known = conditions[at];
+  if (known !== undefined && known.status === condition.status && known.reason === condition.reason && known.message === condition.message) return status;
+  const next: JobCondition = { ...condition, lastProbeTime: timestamp(now), lastTransitionTime: timestamp(now) };
+  return { ...status, conditions: known === undefined ? [...conditions, next] : conditions.with(at, next) };
+}

@@ -1,0 +1,48 @@
+import { isFinished } from '../../../api/kinds/batch/job-conditions.ts';
+import { jobKind } from '../../../api/kinds/batch/job.ts';
+import { podKind } from '../../../api/kinds/pod/pod.ts';
+import { keyOf } from '../../../client/informers/cache.ts';
+import type { Informers } from '../../../client/informers/informers.ts';
+import { type Controller, source } from '../../../client/controller/loop.ts';
+import { OrphanIndex } from '../../pods/orphan-index.ts';
+import { controllerUid } from '../../pods/ownership.ts';
+import { ownerKeys } from '../../pods/owner-keys.ts';
+import type { JobAction } from './actions.ts';
+import { decideJob, type JobSnapshot } from './decide.ts';
+import { type JobContext, JobWorker } from './perform.ts';
+
+export interface JobOptions extends JobContext {
+  readonly informers: Informers;
+}
+
+/** The component that Kubernetes names in these events. */
+export const eventSource = 'job-controller';
+
+/** Runs pods until enough of them have succeeded. Keys are those of jobs: 'namespace/name'. */
+export function jobController({ informers, ...means }: JobOptions): Controller<string, JobSnapshot, JobAction> {
+  const jobs = informers.cache(jobKind);
+  const podsByOwner = informers.cache(podKind).addIndex(controllerUid);
+  const orphans = new OrphanIndex(informers.cache(podKind));
+  const performer = new JobWorker(means);
+  return {
+    name: 'job',
+    sources: [
+      source(jobKind, ({ before, after }) => {
+        const isOver = after === undefined || after.metadata.uid !== before?.metadata.uid || isFinished(after.status);
+        if (isOver) performer.failures.delete(before?.metadata.uid ?? '');
+        return [keyOf((after ?? before)?.metadata ?? {})];
+      }),
+      source(podKind, (change) => ownerKeys(change, { kind: jobKind.kind, inNamespace: (namespace) => jobs.inNamespace(namespace) })),
+    ],
+    snapshot(key) {
+      const job = jobs.getKey(key);
+      if (job === undefined) return undefined;
+      const { uid = '', namespace } = job.metadata;
+      return { job, candidates: [...podsByOwner.get(uid), ...orphans.candidates(namespace, job.spec.selector)], backoff: performer.failures.get(uid) };
+    },
+    decide: decideJob,
+    perform: (action) => performer.perform(action),
+    parallelism: 16,
+    backoff: { firstMs: 1_000, longestMs: 60_000 },
+  };
+}

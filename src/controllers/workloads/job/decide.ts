@@ -1,0 +1,161 @@
+import type { Job, JobStatus, Pod } from '../../../api/generated/types.ts';
+import { isFinished } from '../../../api/kinds/batch/job-conditions.ts';
+import { jobKind } from '../../../api/kinds/batch/job.ts';
+import { timestamp } from '../../../api/kinds/timestamps.ts';
+import { sortedJson } from '../../pods/hash.ts';
+import { sortByOwner, ownershipActions } from '../../pods/ownership.ts';
+import { selects } from '../../pods/selector.ts';
+import { isPodReady } from '../../pods/state.ts';
+import { controllerReference } from '../../pods/template.ts';
+import { trackPods } from './pod-tracking.ts';
+import { type JobAction, type JobDecision, endReports, resumed, suspended } from './actions.ts';
+import type { Backoff } from './backoff.ts';
+import { type Ending, withAnnouncement, withConclusion, withCondition } from './conditions.ts';
+import { completionOf, deadlineOf, endingOf } from './ending.ts';
+import { type JobPodChanges, managePods } from './manage-pods.ts';
+import { isSuspended, TRACKING_FINALIZER } from './tracked-pod.ts';
+import { type JobState, jobStateOf } from './job-state.ts';
+
+export interface JobSnapshot {
+  readonly job: Job;
+  /** The pods that it controls, and those in its namespace that nobody does. */
+  readonly candidates: readonly Pod[];
+  /** What this process remembers of its failures. */
+  readonly backoff: Backoff | undefined;
+}
+
+/** Somebody else's controller, unless it is this name. */
+const OUR_NAME = 'kubernetes.io/job-controller';
+
+export function decideJob({ job, candidates, backoff }: JobSnapshot, now: number): JobDecision {
+  if ((job.spec.managedBy ?? OUR_NAME) !== OUR_NAME) return nothing('ManagedElsewhere', `${job.spec.managedBy} takes care of it`);
+  if (isFinished(job.status)) return nothing('Finished', 'it has ended');
+  const { owned, ...claims } = sortByOwner(job, candidates, ({ metadata }) => selects(job.spec.selector, metadata.labels));
+  const claiming = ownershipActions(controllerReference(job, jobKind), job, claims).map((action) =>
+    action.do === 'confirmOwner' ? action : { ...action, finalizers: [TRACKING_FINALIZER] },
+  );
+  if (claiming.length > 0) return { ...nothing('PodsClaimed', 'pods begin or cease to match its selector'), actions: claiming };
+  return decideManaged(jobStateOf(job, owned, backoff), now);
+}
+
+const nothing = (code: string, text: string): JobDecision => ({ actions: [], reasons: [{ code, text }] });
+
+/**
+ * What is too much goes, and the next pass sees what is left. Then what has become of its pods is counted, then what is missing is made: that a pod
+ * cannot be made (a quota) keeps nothing from being counted. The status counts new pods once they are seen.
+ */
+function decideManaged(view: JobState, now: number): JobDecision {
+  const { job, active } = view;
+  const startedAt = startOf(job, now);
+  const early = endingOf(view, startedAt, now);
+  const isManaged = early === undefined && job.metadata.deletionTimestamp === undefined;
+  const staffing: JobPodChanges = isManaged ? managePods(view, now) : { remove: [], create: [] };
+  if (staffing.remove.length > 0) return { actions: [{ do: 'dropPods', job, pods: staffing.remove }], reasons: [reasonOf(view, undefined, staffing)] };
+  const ending = early ?? completionOf(view, active.length + staffing.create.length);
+  const ended = early === undefined ? [] : active;
+  const status = statusBut(view, { startedAt, ended, isManaged: isManaged && ending === undefined, now });
+  const again = earliest(staffing.again, ending === undefined ? deadlineOf(job, startedAt) : undefined);
+  return {
+    actions: [
+      ...settle(view, { ending, status, ended, now }),
+      ...(staffing.create.length === 0 ? [] : [{ do: 'createPods', job, pods: staffing.create } as const]),
+    ],
+    reasons: [reasonOf(view, ending, staffing)],
+    ...(again === undefined ? {} : { again }),
+  };
+}
+
+/** When it began, or begins now; milliseconds since 1970. A suspended job has not. */
+function startOf(job: Job, now: number): number | undefined {
+  const { startTime } = job.status;
+  return startTime === undefined ? (isSuspended(job) ? undefined : now) : Date.parse(startTime);
+}
+
+function earliest(...times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+interface Changes {
+  readonly startedAt: number | undefined;
+  /** Pods that the end of the job is the end of. */
+  readonly ended: readonly Pod[];
+  /** Whether it runs or is suspended is its own to say. */
+  readonly isManaged: boolean;
+  readonly now: number;
+}
+
+/** The status but for what is counted of ended pods. */
+function statusBut({ job, active, terminating }: JobState, { startedAt, ended, isManaged, now }: Changes): JobStatus {
+  const left = ended.length > 0 ? [] : active;
+  const { active: _, startTime: __, ...rest } = job.status;
+  const status: JobStatus = {
+    ...rest,
+    ...(startedAt === undefined ? {} : { startTime: timestamp(startedAt) }),
+    ...(left.length === 0 ? {} : { active: left.length }),
+    ready: left.filter(isPodReady).length,
+    terminating: terminating.length + ended.length,
+  };
+  return isManaged ? withSuspension(status, job, now) : status;
+}
+
+/** Who is resumed begins anew: the time in between does not count. */
+function withSuspension(status: JobStatus, job: Job, now: number): JobStatus {
+  if (isSuspended(job)) {
+    const said = withCondition(status, { type: 'Suspended', status: 'True', reason: 'JobSuspended', message: 'Job suspended' }, now);
+    if (said === status) return status;
+    const { startTime: _, ...rest } = said;
+    return rest;
+  }
+  if (status.conditions?.some(({ type }) => type === 'Suspended') !== true) return status;
+  const said = withCondition(status, { type: 'Suspended', status: 'False', reason: 'JobResumed', message: 'Job resumed' }, now);
+  return said === status ? status : { ...said, startTime: timestamp(now) };
+}
+
+interface StatusChange {
+  readonly ending: Ending | undefined;
+  readonly status: JobStatus;
+  readonly ended: readonly Pod[];
+  readonly now: number;
+}
+
+/**
+ * Counts what has ended, and concludes the job once nothing of it is left. How it ends is written down before a pod is deleted for it: a deleted
+ * pod looks like a failed one, and might make another ending of it.
+ */
+function settle(view: JobState, { ending, status, ended, now }: StatusChange): readonly JobAction[] {
+  const { job } = view;
+  const { first, release, last, isFull } = trackPods(view, ending, withAnnouncement(status, ending, now));
+  const isOver = ending !== undefined && !isFull && (last.terminating ?? 0) === 0 && isEmpty(last.uncountedTerminatedPods);
+  const announced = release.length + ended.length === 0 ? job : withStatus(job, first);
+  const concluded = withStatus(announced, isOver ? withConclusion(last, ending, now) : last);
+  return [
+    ...update(job, announced),
+    ...(announced === job ? [] : [{ do: 'rememberFailures', job, backoff: view.backoff } as const]),
+    ...(ended.length === 0 ? [] : [{ do: 'deletePods', job, pods: ended } as const]),
+    ...(release.length === 0 ? [] : [{ do: 'releasePods', pods: release } as const]),
+    ...update(announced, concluded),
+    ...suspensionEvents(job, concluded),
+    ...(isOver ? endReports(concluded, ending).map((report) => ({ do: 'tell', job, report }) as const) : []),
+  ];
+}
+
+const isEmpty = ({ succeeded = [], failed = [] }: NonNullable<JobStatus['uncountedTerminatedPods']> = {}): boolean => succeeded.length + failed.length === 0;
+
+const withStatus = (job: Job, status: JobStatus): Job => (sortedJson(job.status) === sortedJson(status) ? job : { ...job, status });
+
+const update = (from: Job, object: Job): readonly JobAction[] => (from === object ? [] : [{ do: 'updateStatus', object, from }]);
+
+function suspensionEvents(before: Job, after: Job): readonly JobAction[] {
+  const said = ({ status }: Job) => status.conditions?.find(({ type }) => type === 'Suspended')?.status;
+  if (said(before) === said(after)) return [];
+  return [{ do: 'tell', job: before, report: said(after) === 'True' ? suspended : resumed }];
+}
+
+function reasonOf({ active, succeeded, failed, job }: JobState, ending: Ending | undefined, { create, remove: drop, again }: JobPodChanges) {
+  const counts = `${succeeded} of ${job.spec.completions ?? 'any'} succeeded, ${failed} failed, ${active.length} active`;
+  if (ending !== undefined) return { code: ending.reason, text: `${ending.message}: ${counts}` };
+  if (drop.length > 0) return { code: isSuspended(job) ? 'Suspended' : 'TooManyPods', text: counts };
+  if (create.length > 0) return { code: 'TooFewPods', text: counts };
+  return again === undefined ? { code: 'Running', text: counts } : { code: 'BackOff', text: `it failed a moment ago: ${counts}` };
+}

@@ -1,0 +1,81 @@
+import type { Job, Pod } from '../../../api/generated/types.ts';
+import { announcedEnding, type Ending } from './conditions.ts';
+import { matchFailurePolicy } from './failure-policy.ts';
+import { countOf } from './intervals.ts';
+import { reasonForSuccess } from './success-policy.ts';
+import { hasFailed, isSuspended } from './tracked-pod.ts';
+import type { JobState } from './job-state.ts';
+
+/** Whether the job is to end although pods of it still run. What was announced holds; failures come before successes. */
+export function endingOf(view: JobState, startedAt: number | undefined, now: number): Ending | undefined {
+  return (
+    announcedEnding(view.job.status) ??
+    failedByPolicy(view) ??
+    failedTooOften(view) ??
+    failedByDeadline(view.job, startedAt, now) ??
+    failedByIndexes(view) ??
+    succeededByPolicy(view)
+  );
+}
+
+const failure = (reason: string, message: string): Ending => ({ type: 'failure', reason, message });
+
+function failedByPolicy({ job, pods }: JobState): Ending | undefined {
+  const { podFailurePolicy } = job.spec;
+  if (podFailurePolicy === undefined) return undefined;
+  for (const pod of pods) {
+    const verdict = hasFailed(pod, job) ? matchFailurePolicy(podFailurePolicy, pod) : undefined;
+    if (verdict?.type === 'failJob') return failure('PodFailurePolicy', verdict.message);
+  }
+  return undefined;
+}
+
+function failedTooOften({ job, pods, failed }: JobState): Ending | undefined {
+  const isOver = failed > backoffLimit(job) || restartedTooOften(job, pods);
+  return isOver ? failure('BackoffLimitExceeded', 'Job has reached the specified backoff limit') : undefined;
+}
+
+const backoffLimit = ({ spec }: Job): number => spec.backoffLimit ?? 0;
+
+/** Containers that are restarted in place never make a pod fail: their restarts are counted instead. */
+function restartedTooOften(job: Job, pods: readonly Pod[]): boolean {
+  if (job.spec.template.spec.restartPolicy !== 'OnFailure') return false;
+  const unfinished = pods.filter(({ status }) => status.phase === 'Running' || status.phase === 'Pending');
+  const containers = unfinished.flatMap(({ status }) => [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]);
+  const restarts = containers.reduce((sum, { restartCount }) => sum + restartCount, 0);
+  return restarts > 0 && restarts >= backoffLimit(job);
+}
+
+function failedByDeadline(job: Job, startedAt: number | undefined, now: number): Ending | undefined {
+  const deadline = deadlineOf(job, startedAt);
+  return deadline !== undefined && now >= deadline ? failure('DeadlineExceeded', 'Job was active longer than specified deadline') : undefined;
+}
+
+/** Until when it may run; milliseconds since 1970. */
+export function deadlineOf(job: Job, startedAt: number | undefined): number | undefined {
+  const { activeDeadlineSeconds: seconds } = job.spec;
+  return seconds === undefined || startedAt === undefined || isSuspended(job) ? undefined : startedAt + seconds * 1000;
+}
+
+function failedByIndexes({ job, indexes }: JobState): Ending | undefined {
+  if (indexes?.failed === undefined) return undefined;
+  const failed = countOf(indexes.failed);
+  if (failed > (job.spec.maxFailedIndexes ?? Infinity)) {
+    return failure('MaxFailedIndexesExceeded', 'Job has exceeded the specified maximal number of failed indexes');
+  }
+  const isOver = failed > 0 && failed + countOf(indexes.succeeded) >= indexes.completions;
+  return isOver ? failure('FailedIndexes', 'Job has failed indexes') : undefined;
+}
+
+function succeededByPolicy({ job, indexes }: JobState): Ending | undefined {
+  if (indexes === undefined) return undefined;
+  const message = reasonForSuccess(job.spec.successPolicy, indexes.succeeded, indexes.completions);
+  return message === undefined ? undefined : { type: 'success', reason: 'SuccessPolicy', message };
+}
+
+/** Nothing is left to do. `active`: the pods that run and those that are about to be made. */
+export function completionOf({ job, succeeded }: JobState, active: number): Ending | undefined {
+  const { completions } = job.spec;
+  const isComplete = active === 0 && (completions === undefined ? succeeded > 0 : succeeded >= completions);
+  return isComplete ? { type: 'success', reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' } : undefined;
+}

@@ -1,0 +1,52 @@
+import type { ContainerStatus, Pod, PodFailurePolicy, PodFailurePolicyOnExitCodesRequirement, PodFailurePolicyRule } from '../../../api/generated/types.ts';
+
+/** What a job makes of a pod that failed. */
+export type FailurePolicyMatch =
+  | { readonly type: 'count' }
+  /** As if it had not failed. */
+  | { readonly type: 'ignore' }
+  /** Its index has failed for good. */
+  | { readonly type: 'failIndex' }
+  | { readonly type: 'failJob'; readonly message: string };
+
+/** The first rule that fits decides. */
+export function matchFailurePolicy(policy: PodFailurePolicy | undefined, pod: Pod): FailurePolicyMatch {
+  for (const [i, rule] of (policy?.rules ?? []).entries()) {
+    const why = reasonToApply(rule, pod);
+    if (why === undefined) continue;
+    switch (rule.action) {
+      case 'Ignore':
+        return { type: 'ignore' };
+      case 'FailIndex':
+        return { type: 'failIndex' };
+      case 'Count':
+        return { type: 'count' };
+      case 'FailJob':
+        return { type: 'failJob', message: `${why} matching ${rule.action} rule at index ${i}` };
+    }
+  }
+  return { type: 'count' };
+}
+
+/** Whether a failure of this pod takes the job closer to its limits. */
+export const countsAsFailure = (policy: PodFailurePolicy | undefined, pod: Pod): boolean => matchFailurePolicy(policy, pod).type !== 'ignore';
+
+function reasonToApply({ onExitCodes, onPodConditions }: PodFailurePolicyRule, { metadata, status }: Pod): string | undefined {
+  const pod = `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
+  if (onExitCodes !== undefined) {
+    const exited = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])].find((container) => hasExitedWith(onExitCodes, container));
+    return exited === undefined ? undefined : `Container ${exited.name} for pod ${pod} failed with exit code ${exitCode(exited)}`;
+  }
+  const condition = status.conditions?.find(({ type, status: is }) => onPodConditions?.some((pattern) => pattern.type === type && pattern.status === is));
+  return condition === undefined ? undefined : `Pod ${pod} has condition ${condition.type}`;
+}
+
+const exitCode = ({ state }: ContainerStatus): number => state?.terminated?.exitCode ?? 0;
+
+function hasExitedWith({ containerName, operator, values }: PodFailurePolicyOnExitCodesRequirement, container: ContainerStatus): boolean {
+  if (containerName !== undefined && containerName !== container.name) return false;
+  const code = exitCode(container);
+  if (code === 0) return false;
+  const isListed = (values ?? []).includes(code);
+  return operator === 'In' ? isListed : operator === 'NotIn' && !isListed;
+}

@@ -1,0 +1,157 @@
+/** How many pods a job needs, and which. */
+import type { Container, Job, Pod, PodTemplateSpec } from '../../../api/generated/types.ts';
+import { jobKind } from '../../../api/kinds/batch/job.ts';
+import { inAgeOrder } from '../../pods/deletion-order.ts';
+import { podFromTemplate } from '../../pods/template.ts';
+import type { PodDraft } from './actions.ts';
+import { mayRetryAt, mayRetryIndexAt } from './backoff.ts';
+import { countsAsFailure } from './failure-policy.ts';
+import { firstGaps, intervalsOf, union } from './intervals.ts';
+import {
+  COMPLETION_INDEX,
+  completionIndex,
+  failuresBefore,
+  ignoredFailuresBefore,
+  INDEX_FAILURES,
+  INDEX_IGNORED_FAILURES,
+  isIndexed,
+  isSuspended,
+  replacesOnlyEnded,
+  TRACKING_FINALIZER,
+  validIndex,
+} from './tracked-pod.ts';
+import type { IndexState, JobState } from './job-state.ts';
+
+/** Either pods go, or pods come, or more may come later. */
+export interface JobPodChanges {
+  /** They are given up, and count as nothing. */
+  readonly remove: readonly Pod[];
+  readonly create: readonly PodDraft[];
+  /** When there may be more to create; milliseconds since 1970. */
+  readonly again?: number;
+}
+
+/** At most so many in one go: what comes of them is seen before there are more. */
+const burst = 500;
+
+const noChanges: JobPodChanges = { remove: [], create: [] };
+
+export function managePods(view: JobState, now: number): JobPodChanges {
+  const { job, active, terminating } = view;
+  if (isSuspended(job)) return { ...noChanges, remove: active };
+  const wanted = wantedActive(view);
+  const drop = surplus(view, Math.max(0, active.length - wanted)).slice(0, burst);
+  if (drop.length > 0) return { ...noChanges, remove: drop };
+  const missing = wanted - active.length - (replacesOnlyEnded(job) ? terminating.length : 0);
+  return missing <= 0 ? noChanges : createPods(view, Math.min(missing, burst), now);
+}
+
+/** Without a number of completions the first success is the sign for the others to come to an end. */
+function wantedActive({ job, active, succeeded }: JobState): number {
+  const { completions, parallelism = 1 } = job.spec;
+  if (completions === undefined) return succeeded > 0 ? active.length : parallelism;
+  return Math.max(0, Math.min(completions - succeeded, parallelism));
+}
+
+/** Of an indexed job also what nobody needs: pods without an index that there is, and all but one of those that share one. */
+function surplus({ job, active }: JobState, atLeast: number): readonly Pod[] {
+  const needless = isIndexed(job) ? needlessPods(job, active) : [];
+  if (needless.length >= atLeast) return needless;
+  const rest = active.filter((pod) => !needless.includes(pod));
+  return [...needless, ...inAgeOrder(rest).slice(0, atLeast - needless.length)];
+}
+
+function needlessPods(job: Job, active: readonly Pod[]): readonly Pod[] {
+  const needed = new Map<number, Pod>();
+  // Of those that share an index, the last one in this order stays.
+  for (const pod of inAgeOrder(active)) {
+    const index = validIndex(pod, job);
+    if (index !== undefined) needed.set(index, pod);
+  }
+  const kept = new Set(needed.values());
+  return active.filter((pod) => !kept.has(pod));
+}
+
+function createPods(view: JobState, count: number, now: number): JobPodChanges {
+  const { job, indexes, backoff } = view;
+  const perIndex = indexes?.failed !== undefined;
+  if (!perIndex && mayRetryAt(backoff) > now) return { ...noChanges, again: mayRetryAt(backoff) };
+  if (indexes === undefined) return { ...noChanges, create: Array.from({ length: count }, () => podFromTemplate(trackedTemplate(job), job, jobKind)) };
+  const pending = firstGaps(taken(view, indexes), count, indexes.completions);
+  const waiting = pending.map((index) => ({ index, until: untilRetry(indexes, index) }));
+  const ready = waiting.filter(({ until }) => until <= now);
+  const next = Math.min(...waiting.filter(({ until }) => until > now).map(({ until }) => until));
+  return {
+    ...noChanges,
+    create: ready.map(({ index }) => podForIndex(job, index, indexes)),
+    ...(ready.length === 0 && Number.isFinite(next) ? { again: next } : {}),
+  };
+}
+
+function untilRetry({ awaiting }: IndexState, index: number): number {
+  const last = awaiting.get(index);
+  return last === undefined ? 0 : mayRetryIndexAt(last);
+}
+
+/** Indexes that need no pod: they have one, or are done with. */
+function taken({ job, active, terminating }: JobState, { succeeded, failed = [] }: IndexState) {
+  const busy = replacesOnlyEnded(job) ? [...active, ...terminating] : active;
+  return union(union(succeeded, failed), intervalsOf(busy.flatMap((pod) => completionIndex(pod) ?? [])));
+}
+
+function trackedTemplate({ spec: { template } }: Job): PodTemplateSpec {
+  const { finalizers = [] } = template.metadata;
+  if (finalizers.includes(TRACKING_FINALIZER)) return template;
+  return { ...template, metadata: { ...template.metadata, finalizers: [...finalizers, TRACKING_FINALIZER] } };
+}
+
+/** It knows which it is from its name, hostname, labels, annotations and environment. */
+function podForIndex(job: Job, index: number, indexes: IndexState): PodDraft {
+  const { metadata, spec } = trackedTemplate(job);
+  const name = job.metadata.name ?? '';
+  const template: PodTemplateSpec = {
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, [COMPLETION_INDEX]: String(index) },
+      annotations: { ...metadata.annotations, [COMPLETION_INDEX]: String(index), ...failureAnnotations(job, index, indexes) },
+    },
+    spec: {
+      ...spec,
+      hostname: `${name}-${index}`,
+      ...(spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map(withIndexVariable) }),
+      containers: (spec.containers ?? []).map(withIndexVariable),
+    },
+  };
+  const draft = podFromTemplate(template, job, jobKind);
+  return { ...draft, metadata: { ...draft.metadata, generateName: indexedPrefix(name, index) } };
+}
+
+/** What the server keeps of such a prefix. */
+const longestPrefix = 58;
+
+/** The index is in the name even if the job's name is too long for both. */
+function indexedPrefix(name: string, index: number): string {
+  const end = `-${index}-`;
+  return `${name.slice(0, Math.max(0, longestPrefix - end.length))}${end}`;
+}
+
+const ENV_NAME = 'JOB_COMPLETION_INDEX';
+
+function withIndexVariable(container: Container): Container {
+  const { env = [] } = container;
+  if (env.some(({ name }) => name === ENV_NAME)) return container;
+  return { ...container, env: [...env, { name: ENV_NAME, valueFrom: { fieldRef: { fieldPath: `metadata.labels['${COMPLETION_INDEX}']` } } }] };
+}
+
+/** A pod takes over the count of the one that it replaces, and adds its failure. */
+function failureAnnotations(job: Job, index: number, { failed, awaiting }: IndexState): Readonly<Record<string, string>> {
+  if (failed === undefined) return {};
+  const last = awaiting.get(index);
+  if (last === undefined) return { [INDEX_FAILURES]: '0' };
+  const counted = countsAsFailure(job.spec.podFailurePolicy, last);
+  const ignored = ignoredFailuresBefore(last) + (counted ? 0 : 1);
+  return {
+    [INDEX_FAILURES]: String(failuresBefore(last) + (counted ? 1 : 0)),
+    ...(ignored === 0 ? {} : { [INDEX_IGNORED_FAILURES]: String(ignored) }),
+  };
+}

@@ -1,0 +1,49 @@
+import type { Job, Pod } from '../../../../api/generated/types.ts';
+import { isFinished } from '../../../../api/kinds/batch/job-conditions.ts';
+import { jobKind } from '../../../../api/kinds/batch/job.ts';
+import { podKind } from '../../../../api/kinds/pod/pod.ts';
+import { type Change, keyOf } from '../../../../client/informers/cache.ts';
+import type { Client } from '../../../../client/client.ts';
+import { confirmGone } from '../../../../client/controller/confirm.ts';
+import type { Informers } from '../../../../client/informers/informers.ts';
+import { type Controller, source } from '../../../../client/controller/loop.ts';
+import { controllerOf, controllerUid } from '../../../pods/ownership.ts';
+import { releasePod } from '../perform.ts';
+import { isTracked } from '../tracked-pod.ts';
+import type { OrphanPodAction } from './actions.ts';
+import { decideOrphanPod, type OrphanPodSnapshot } from './decide.ts';
+
+export interface JobOrphanPodsOptions {
+  readonly client: Client;
+  readonly informers: Informers;
+}
+
+/** Lets pods go that no job will ever count. Keys are those of pods: 'namespace/name'. */
+export function jobOrphanPods({ client, informers }: JobOrphanPodsOptions): Controller<string, OrphanPodSnapshot, OrphanPodAction> {
+  const [jobs, pods] = [informers.cache(jobKind), informers.cache(podKind)];
+  const podsByOwner = pods.addIndex(controllerUid);
+  return {
+    name: 'job-orphans',
+    sources: [
+      source(podKind, ({ after }) => (after !== undefined && isTracked(after) ? [keyOf(after.metadata)] : [])),
+      source(jobKind, (change) => (isOver(change) ? podsByOwner.get(change.before?.metadata.uid ?? '').map(({ metadata }) => keyOf(metadata)) : [])),
+    ],
+    snapshot(key) {
+      const pod = pods.getKey(key);
+      return pod === undefined ? undefined : { pod, job: jobOf(pod, (ref) => jobs.get(ref)) };
+    },
+    decide: decideOrphanPod,
+    perform: (action) => (action.do === 'release' ? releasePod(action.pod, client) : confirmGone(client, jobKind, action.job)),
+    parallelism: 16,
+  };
+}
+
+/** It counts no more pods: gone, replaced or ended. */
+const isOver = ({ before, after }: Change<Job>): boolean =>
+  before !== undefined && (after === undefined || after.metadata.uid !== before.metadata.uid || isFinished(after.status));
+
+function jobOf(pod: Pod, jobNamed: (ref: { namespace: string | undefined; name: string }) => Job | undefined): Job | undefined {
+  const controller = controllerOf(pod);
+  const job = controller === undefined ? undefined : jobNamed({ namespace: pod.metadata.namespace, name: controller.name });
+  return job?.metadata.uid === controller?.uid ? job : undefined;
+}

@@ -1,0 +1,99 @@
+import type { Job, Pod } from '../../../api/generated/types.ts';
+import { untypedKind, type Kind } from '../../../api/kind.ts';
+import { jobKind } from '../../../api/kinds/batch/job.ts';
+import { podKind } from '../../../api/kinds/pod/pod.ts';
+import type { KubeObject } from '../../../api/object.ts';
+import { type Client, refOf } from '../../../client/client.ts';
+import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
+import type { EventRecorder } from '../../../client/events/event-recorder.ts';
+import { ObjectWriter } from '../../../client/controller/object-writer.ts';
+import { createdPod, deletedPod, failedCreate, failedDelete } from '../../pods/events.ts';
+import { performOwnership } from '../../pods/perform-ownership.ts';
+import { slowStart } from '../../pods/slow-start.ts';
+import type { JobAction, PodDraft } from './actions.ts';
+import type { Backoff } from './backoff.ts';
+import { TRACKING_FINALIZER } from './tracked-pod.ts';
+
+export interface JobContext {
+  readonly client: Client;
+  readonly recorder: Pick<EventRecorder, 'record'>;
+}
+
+export class JobWorker {
+  /** By the uid of a job. Forgotten with the job. */
+  readonly failures = new Map<string, Backoff>();
+  readonly #client: Client;
+  readonly #recorder: Pick<EventRecorder, 'record'>;
+  readonly #writer: ObjectWriter;
+
+  constructor({ client, recorder }: JobContext) {
+    this.#client = client;
+    this.#recorder = recorder;
+    this.#writer = new ObjectWriter(client, [untypedKind(jobKind)]);
+  }
+
+  async perform(action: JobAction): Promise<Outcome> {
+    switch (action.do) {
+      case 'createPods':
+        return await slowStart(action.pods, (pod) => this.#create(pod, action.job));
+      case 'deletePods':
+        return await allAtOnce(action.pods, (pod) => this.#delete(pod, action.job));
+      case 'dropPods':
+        return await allAtOnce(action.pods, (pod) => this.#deleteTracked(pod, action.job));
+      case 'releasePods':
+        return await allAtOnce(action.pods, (pod) => releasePod(pod, this.#client));
+      case 'updateStatus':
+        return await this.#writer.perform(action);
+      case 'rememberFailures':
+        this.failures.set(action.job.metadata.uid ?? '', action.backoff);
+        return 'done';
+      case 'tell':
+        this.#recorder.record(action.job, action.report);
+        return 'done';
+      default:
+        return await performOwnership(action, this.#client, kindOf);
+    }
+  }
+
+  async #create(pod: PodDraft, job: Job): Promise<Outcome> {
+    const result = await this.#client.create(podKind, pod);
+    if (result.ok) {
+      this.#recorder.record(job, createdPod(result.value.metadata.name ?? ''));
+      return 'done';
+    }
+    // The namespace goes, and the job with it.
+    if (result.reason === 'terminating') return 'done';
+    const outcome = outcomeOf(result);
+    if (typeof outcome === 'object') this.#recorder.record(job, failedCreate(outcome.retry));
+    return outcome;
+  }
+
+  async #delete(pod: Pod, job: Job): Promise<Outcome> {
+    const { name = '', uid = '' } = pod.metadata;
+    const result = await this.#client.delete(podKind, refOf(pod), { preconditions: { uid } });
+    if (result.ok) this.#recorder.record(job, deletedPod(name));
+    if (result.ok || result.reason === 'notFound') return 'done';
+    const outcome = outcomeOf(result);
+    if (typeof outcome === 'object') this.#recorder.record(job, failedDelete(outcome.retry));
+    return outcome;
+  }
+
+  /** First it is let go, so that it counts as nothing: a crash in between leaves a pod that is still too many. */
+  async #deleteTracked(pod: Pod, job: Job): Promise<Outcome> {
+    const released = await releasePod(pod, this.#client);
+    return released === 'done' ? await this.#delete(pod, job) : released;
+  }
+}
+
+const allAtOnce = (pods: readonly Pod[], perform: (pod: Pod) => Promise<Outcome>): Promise<Outcome> => slowStart(pods, perform, { first: pods.length });
+
+/** The uid makes sure that it is still the same pod. */
+export async function releasePod(pod: Pod, client: Client): Promise<Outcome> {
+  const metadata = { uid: pod.metadata.uid, '$deleteFromPrimitiveList/finalizers': [TRACKING_FINALIZER] };
+  const result = await client.patch(podKind, refOf(pod), { type: 'strategic', body: { metadata } });
+  if (result.ok || result.reason === 'notFound') return 'done';
+  // Another pod of that name: what comes in will tell.
+  return result.reason === 'invalid' ? 'conflict' : outcomeOf(result);
+}
+
+const kindOf = ({ kind }: KubeObject): Kind => (kind === podKind.kind ? untypedKind(podKind) : untypedKind(jobKind));

@@ -1,0 +1,101 @@
+/**
+ * Every pod is counted once, however often the process dies. A pod cannot vanish before it is counted: its finalizer keeps it.
+ *
+ *     1  the status lists the pod's uid as ended but uncounted
+ *     2  the pod loses its finalizer
+ *     3  the status counts it, and forgets its uid
+ *
+ * A crash behind 1 is gone on with at 2. Behind 2, a listed uid whose pod has no finalizer is one to be counted.
+ */
+import type { JobStatus, Pod } from '../../../api/generated/types.ts';
+import type { Ending } from './conditions.ts';
+import { countsAsFailure } from './failure-policy.ts';
+import { formatIntervals, has } from './intervals.ts';
+import { completionIndex, hasFailed, hasSucceeded, isTracked, validIndex } from './tracked-pod.ts';
+import type { JobState } from './job-state.ts';
+
+export interface PodTracking {
+  /** Written before any pod is let go. */
+  readonly first: JobStatus;
+  readonly release: readonly Pod[];
+  /** Once they have been. */
+  readonly last: JobStatus;
+  /** Others have to wait for the next pass: the list of uids is full. */
+  readonly isFull: boolean;
+}
+
+/** `status`: as it is but for what is counted. */
+export function trackPods(view: JobState, ending: Ending | undefined, status: JobStatus): PodTracking {
+  const tracked = view.pods.filter(isTracked);
+  const base = countReleased(status, new Set(tracked.map(uidOf)));
+  const { succeeded = [], failed = [] } = base.uncountedTerminatedPods ?? {};
+  const lists = { succeeded: [...succeeded], failed: [...failed] };
+  const release: Pod[] = [];
+  let newIndexes = 0;
+  for (const pod of tracked.filter((each) => mayRelease(view, ending, each))) {
+    release.push(pod);
+    const how = newEnd(view, ending, pod);
+    if (how === 'index') newIndexes++;
+    else if (how !== undefined && !lists[how].includes(uidOf(pod))) lists[how].push(uidOf(pod));
+    if (newIndexes + lists.succeeded.length + lists.failed.length >= longestList) break;
+  }
+  const first = { ...withIndexes(base, view), uncountedTerminatedPods: uncountedOf(lists) };
+  const released = new Set(release.map(uidOf));
+  const left = tracked.map(uidOf).filter((uid) => !released.has(uid));
+  return { first, release, last: countReleased(first, new Set(left)), isFull: newIndexes + lists.succeeded.length + lists.failed.length >= longestList };
+}
+
+/** So that the status stays below 20 KB, and one large job does not keep the others waiting. */
+const longestList = 500;
+
+const uidOf = ({ metadata }: Pod): string => metadata.uid ?? '';
+
+function uncountedOf({ succeeded, failed }: { readonly succeeded: readonly string[]; readonly failed: readonly string[] }) {
+  return { ...(succeeded.length === 0 ? {} : { succeeded: [...succeeded] }), ...(failed.length === 0 ? {} : { failed: [...failed] }) };
+}
+
+/** Counts the listed pods that are tracked no more. */
+function countReleased(status: JobStatus, tracked: ReadonlySet<string>): JobStatus {
+  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
+  const left = { succeeded: succeeded.filter((uid) => tracked.has(uid)), failed: failed.filter((uid) => tracked.has(uid)) };
+  return {
+    ...status,
+    ...plus('succeeded', (status.succeeded ?? 0) + succeeded.length - left.succeeded.length),
+    ...plus('failed', (status.failed ?? 0) + failed.length - left.failed.length),
+    uncountedTerminatedPods: uncountedOf(left),
+  };
+}
+
+const plus = (field: 'succeeded' | 'failed', count: number): JobStatus => (count === 0 ? {} : { [field]: count });
+
+function withIndexes(status: JobStatus, { indexes, succeeded }: JobState): JobStatus {
+  if (indexes === undefined) return status;
+  const { succeeded: _, completedIndexes: __, ...rest } = status;
+  const completedIndexes = formatIntervals(indexes.succeeded);
+  return {
+    ...rest,
+    ...plus('succeeded', succeeded),
+    ...(completedIndexes === '' ? {} : { completedIndexes }),
+    ...(indexes.failed === undefined ? {} : { failedIndexes: formatIntervals(indexes.failed) }),
+  };
+}
+
+/** Whether a pod need not be kept any longer. */
+function mayRelease({ job, indexes }: JobState, ending: Ending | undefined, pod: Pod): boolean {
+  if (job.metadata.deletionTimestamp !== undefined || ending !== undefined || hasSucceeded(pod)) return true;
+  return hasFailed(pod, job) && indexes?.awaiting.get(completionIndex(pod) ?? -1) !== pod;
+}
+
+/** Of a job that ends as a failure, every pod that has not succeeded has failed. */
+function newEnd(view: JobState, ending: Ending | undefined, pod: Pod): 'succeeded' | 'failed' | 'index' | undefined {
+  const { job, indexes } = view;
+  const wasFailed = job.status.uncountedTerminatedPods?.failed?.includes(uidOf(pod)) ?? false;
+  const index = indexes === undefined ? undefined : validIndex(pod, job);
+  const isStrange = indexes !== undefined && index === undefined;
+  if (hasSucceeded(pod) && !wasFailed) {
+    if (indexes === undefined) return 'succeeded';
+    return index !== undefined && !has(indexes.known, index) ? 'index' : undefined;
+  }
+  if (isStrange || !(hasFailed(pod, job) || ending?.type === 'failure')) return undefined;
+  return wasFailed || countsAsFailure(job.spec.podFailurePolicy, pod) ? 'failed' : undefined;
+}

@@ -1,0 +1,48 @@
+import type { Pod, ReplicaSet } from '../../../api/generated/types.ts';
+import { podKind } from '../../../api/kinds/pod/pod.ts';
+import { replicaSetKind } from '../../../api/kinds/apps/replica-set.ts';
+import { keyOf } from '../../../client/informers/cache.ts';
+import type { Informers } from '../../../client/informers/informers.ts';
+import { type Controller, source } from '../../../client/controller/loop.ts';
+import { OrphanIndex } from '../../pods/orphan-index.ts';
+import { controllerOf, controllerUid } from '../../pods/ownership.ts';
+import { ownerKeys } from '../../pods/owner-keys.ts';
+import type { ReplicaSetAction } from './actions.ts';
+import { decideReplicas, type ReplicaSetSnapshot } from './decide.ts';
+import { type ReplicaSetContext, perform } from './perform.ts';
+
+export interface ReplicaSetOptions extends ReplicaSetContext {
+  readonly informers: Informers;
+}
+
+/** The component that Kubernetes names in these events. */
+export const eventSource = 'replicaset-controller';
+
+/** Gives every ReplicaSet its pods. Keys are those of ReplicaSets: 'namespace/name'. */
+export function replicaSetController({ informers, ...means }: ReplicaSetOptions): Controller<string, ReplicaSetSnapshot, ReplicaSetAction> {
+  const sets = informers.cache(replicaSetKind);
+  const setsByOwner = sets.addIndex(controllerUid);
+  const podsByOwner = informers.cache(podKind).addIndex(controllerUid);
+  const orphans = new OrphanIndex(informers.cache(podKind));
+  const podsOf = ({ metadata }: ReplicaSet): readonly Pod[] => podsByOwner.get(metadata.uid ?? '');
+  return {
+    name: 'replica-set',
+    sources: [
+      source(replicaSetKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
+      source(podKind, (change) => ownerKeys(change, { kind: replicaSetKind.kind, inNamespace: (namespace) => sets.inNamespace(namespace) })),
+    ],
+    snapshot(key) {
+      const set = sets.getKey(key);
+      if (set === undefined) return undefined;
+      const owner = controllerOf(set);
+      return {
+        set,
+        candidates: [...podsOf(set), ...orphans.candidates(set.metadata.namespace, set.spec.selector)],
+        related: () => (owner === undefined ? [] : setsByOwner.get(owner.uid).flatMap(podsOf)),
+      };
+    },
+    decide: decideReplicas,
+    perform: (action) => perform(action, means),
+    parallelism: 16,
+  };
+}

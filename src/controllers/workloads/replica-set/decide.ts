@@ -1,0 +1,84 @@
+import type { Pod, ReplicaSet } from '../../../api/generated/types.ts';
+import { replicaSetKind } from '../../../api/kinds/apps/replica-set.ts';
+import { inDeletionOrder } from '../../pods/deletion-order.ts';
+import { sortByOwner, ownershipActions } from '../../pods/ownership.ts';
+import { selects } from '../../pods/selector.ts';
+import { isPodActive, isPodTerminating, nextAvailability } from '../../pods/state.ts';
+import { controllerReference } from '../../pods/template.ts';
+import type { ReplicaSetDecision } from './actions.ts';
+import { type Counted, isSameStatus, statusOf, withFailure, withoutFailure } from './status.ts';
+
+export interface ReplicaSetSnapshot {
+  readonly set: ReplicaSet;
+  /** The pods that it controls, and those in its namespace that nobody does. */
+  readonly candidates: readonly Pod[];
+  /** The pods of all sets of the same owner, its own among them; none if it has no owner. */
+  readonly related: () => readonly Pod[];
+}
+
+/** At most so many are made or deleted in one go: what comes of them is seen before there are more. */
+const burst = 500;
+
+/**
+ * A set has as many pods as it says, of which ended ones do not count. Where pods come or go nothing else is decided: they wake
+ * the set again, and what is told then is how things stand.
+ */
+export function decideReplicas(snapshot: ReplicaSetSnapshot, now: number): ReplicaSetDecision {
+  const { set, candidates } = snapshot;
+  const matches = ({ metadata }: Pod) => selects(set.spec.selector, metadata.labels);
+  const { owned: active, ...claims } = sortByOwner(set, candidates.filter(isPodActive), matches);
+  const claiming = ownershipActions(controllerReference(set, replicaSetKind), set, claims);
+  if (claiming.length > 0) return decided('PodsClaimed', 'pods begin or cease to match its selector', ...claiming);
+  const { owned: terminating } = sortByOwner(set, candidates.filter(isPodTerminating), matches);
+  const counted: Counted = { active, terminating };
+  if (set.metadata.deletionTimestamp !== undefined) return syncStatus(set, counted, now);
+  const surplus = active.length - (set.spec.replicas ?? 0);
+  if (surplus < 0) return create(set, counted, { count: Math.min(-surplus, burst), now });
+  if (surplus > 0) return remove(snapshot, counted, { count: Math.min(surplus, burst), now });
+  return syncStatus(set, counted, now);
+}
+
+interface Change {
+  readonly count: number;
+  readonly now: number;
+}
+
+function create(set: ReplicaSet, counted: Counted, { count, now }: Change): ReplicaSetDecision {
+  const status = statusOf(set, counted, now);
+  // A selector may ask for the absence of a label, and then match a template without any. Such pods nobody could count.
+  if (Object.keys(set.spec.template.metadata.labels ?? {}).length === 0) {
+    const failed = withFailure(status, 'FailedCreate', 'unable to create pods, no labels', now);
+    const actions = isSameStatus(failed, set.status) ? [] : [{ do: 'updateStatus', set, status: failed } as const];
+    return decided('NoLabels', 'pods of its template would have no labels', ...actions);
+  }
+  return decided('TooFewPods', `it has ${counted.active.length} pods of ${set.spec.replicas ?? 0}`, { do: 'createPods', set, count, status });
+}
+
+function remove({ set, related }: ReplicaSetSnapshot, counted: Counted, { count, now }: Change): ReplicaSetDecision {
+  const { active } = counted;
+  const all = count === active.length;
+  const pods = all ? active : inDeletionOrder(active, { rank: neighboursOnNode(related()), now }).slice(0, count);
+  return decided('TooManyPods', `it has ${active.length} pods of ${set.spec.replicas ?? 0}`, {
+    do: 'deletePods',
+    set,
+    pods,
+    status: statusOf(set, counted, now),
+  });
+}
+
+/** How many of the related pods are on a pod's node, itself among them. */
+function neighboursOnNode(related: readonly Pod[]): (pod: Pod) => number {
+  const counts = new Map<string, number>();
+  for (const { spec } of related.filter(isPodActive)) counts.set(spec.nodeName ?? '', (counts.get(spec.nodeName ?? '') ?? 0) + 1);
+  return ({ spec }) => counts.get(spec.nodeName ?? '') ?? 0;
+}
+
+/** It has what it asks for: nothing fails any more. */
+function syncStatus(set: ReplicaSet, counted: Counted, now: number): ReplicaSetDecision {
+  const status = withoutFailure(statusOf(set, counted, now));
+  const again = nextAvailability(counted.active, set.spec.minReadySeconds ?? 0, now);
+  const actions = isSameStatus(status, set.status) ? [] : [{ do: 'updateStatus', set, status } as const];
+  return { ...decided('Settled', `it has its ${counted.active.length} pods`, ...actions), ...(again === undefined ? {} : { again }) };
+}
+
+const decided = (code: string, text: string, ...actions: ReplicaSetDecision['actions']): ReplicaSetDecision => ({ actions, reasons: [{ code, text }] });

@@ -1,0 +1,83 @@
+import type { Pod, ReplicaSet, ReplicaSetStatus } from '../../../api/generated/types.ts';
+import { untypedKind, type Kind } from '../../../api/kind.ts';
+import { podKind } from '../../../api/kinds/pod/pod.ts';
+import { replicaSetKind } from '../../../api/kinds/apps/replica-set.ts';
+import type { KubeObject } from '../../../api/object.ts';
+import { type Client, refOf } from '../../../client/client.ts';
+import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
+import type { EventRecorder } from '../../../client/events/event-recorder.ts';
+import type { Clock } from '../../../world/world.ts';
+import { createdPod, deletedPod, failedCreate, failedDelete } from '../../pods/events.ts';
+import { performOwnership } from '../../pods/perform-ownership.ts';
+import { slowStart } from '../../pods/slow-start.ts';
+import { podFromTemplate } from '../../pods/template.ts';
+import type { ReplicaSetAction } from './actions.ts';
+import { type FailureReason, isSameStatus, withFailure } from './status.ts';
+
+export interface ReplicaSetContext {
+  readonly client: Client;
+  readonly recorder: Pick<EventRecorder, 'record'>;
+  readonly clock: Clock;
+}
+
+export async function perform(action: ReplicaSetAction, means: ReplicaSetContext): Promise<Outcome> {
+  switch (action.do) {
+    case 'createPods': {
+      const { set, count } = action;
+      const outcome = await slowStart(Array.from({ length: count }), () => createPod(set, means));
+      return await recordFailure(action, 'FailedCreate', { outcome, context: means });
+    }
+    case 'deletePods': {
+      const { set, pods } = action;
+      const outcome = await slowStart(pods, (pod) => deletePod(pod, set, means), { first: pods.length });
+      return await recordFailure(action, 'FailedDelete', { outcome, context: means });
+    }
+    case 'updateStatus':
+      return outcomeOf(await updateStatus(action, action.status, means.client));
+    default:
+      return await performOwnership(action, means.client, kindOf);
+  }
+}
+
+async function createPod(set: ReplicaSet, { client, recorder }: ReplicaSetContext): Promise<Outcome> {
+  const result = await client.create(podKind, podFromTemplate(set.spec.template, set, replicaSetKind));
+  if (result.ok) {
+    recorder.record(set, createdPod(result.value.metadata.name ?? ''));
+    return 'done';
+  }
+  // The namespace goes, and the set with it.
+  if (result.reason === 'terminating') return 'done';
+  const outcome = outcomeOf(result);
+  if (typeof outcome === 'object') recorder.record(set, failedCreate(outcome.retry));
+  return outcome;
+}
+
+async function deletePod(pod: Pod, set: ReplicaSet, { client, recorder }: ReplicaSetContext): Promise<Outcome> {
+  const { name = '', uid = '' } = pod.metadata;
+  const result = await client.delete(podKind, refOf(pod), { preconditions: { uid } });
+  if (result.ok) recorder.record(set, deletedPod(name));
+  if (result.ok || result.reason === 'notFound') return 'done';
+  const outcome = outcomeOf(result);
+  if (typeof outcome !== 'object') return outcome;
+  recorder.record(set, failedDelete(outcome.retry));
+  return { retry: `unable to delete pods: ${outcome.retry}` };
+}
+
+interface ActionFailure {
+  readonly outcome: Outcome;
+  readonly context: ReplicaSetContext;
+}
+
+/** What went wrong is part of how the set stands. A crash before it is told loses nothing: it goes wrong again. */
+async function recordFailure(tried: PodsAction, reason: FailureReason, { outcome, context: means }: ActionFailure): Promise<Outcome> {
+  if (typeof outcome !== 'object') return outcome;
+  const status = withFailure(tried.status, reason, outcome.retry, means.clock.now());
+  if (!isSameStatus(status, tried.set.status)) await updateStatus(tried, status, means.client);
+  return outcome;
+}
+
+type PodsAction = Extract<ReplicaSetAction, { readonly status: ReplicaSetStatus }>;
+
+const updateStatus = ({ set }: PodsAction, status: ReplicaSetStatus, client: Client) => client.updateStatus(replicaSetKind, { ...set, status });
+
+const kindOf = ({ kind }: KubeObject): Kind => (kind === podKind.kind ? untypedKind(podKind) : untypedKind(replicaSetKind));

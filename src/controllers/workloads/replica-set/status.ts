@@ -1,0 +1,63 @@
+import type { Pod, ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from '../../../api/generated/types.ts';
+import { timestamp } from '../../../api/kinds/timestamps.ts';
+import { sortedJson } from '../../pods/hash.ts';
+import { isPodAvailable, isPodReady } from '../../pods/state.ts';
+
+export interface Counted {
+  readonly active: readonly Pod[];
+  readonly terminating: readonly Pod[];
+}
+
+const replicaFailure = 'ReplicaFailure';
+
+/** How the set stands, but for failures: those that it has stay. */
+export function statusOf({ metadata, spec, status }: ReplicaSet, { active, terminating }: Counted, now: number): ReplicaSetStatus {
+  const ready = active.filter(isPodReady);
+  const conditions = status.conditions ?? [];
+  return withoutZeros({
+    replicas: active.length,
+    fullyLabeledReplicas: active.filter((pod) => hasLabels(pod, spec.template.metadata.labels ?? {})).length,
+    readyReplicas: ready.length,
+    availableReplicas: ready.filter((pod) => isPodAvailable(pod, spec.minReadySeconds ?? 0, now)).length,
+    terminatingReplicas: terminating.length,
+    observedGeneration: metadata.generation ?? 0,
+    ...(conditions.length === 0 ? {} : { conditions }),
+  });
+}
+
+const hasLabels = ({ metadata }: Pod, labels: Readonly<Record<string, string>>): boolean =>
+  Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value);
+
+/** As it is stored: `replicas` and `terminatingReplicas` are written even if they are 0. */
+function withoutZeros({
+  fullyLabeledReplicas,
+  readyReplicas,
+  availableReplicas,
+  observedGeneration,
+  ...status
+}: Required<Omit<ReplicaSetStatus, 'conditions'>>): ReplicaSetStatus {
+  return {
+    ...status,
+    ...(fullyLabeledReplicas === 0 ? {} : { fullyLabeledReplicas }),
+    ...(readyReplicas === 0 ? {} : { readyReplicas }),
+    ...(availableReplicas === 0 ? {} : { availableReplicas }),
+    ...(observedGeneration === 0 ? {} : { observedGeneration }),
+  };
+}
+
+export type FailureReason = 'FailedCreate' | 'FailedDelete';
+
+/** The first failure is told until there is none any more. */
+export function withFailure(status: ReplicaSetStatus, reason: FailureReason, message: string, now: number): ReplicaSetStatus {
+  const conditions = status.conditions ?? [];
+  if (conditions.some(({ type }) => type === replicaFailure)) return status;
+  const condition: ReplicaSetCondition = { type: replicaFailure, status: 'True', lastTransitionTime: timestamp(now), reason, message };
+  return { ...status, conditions: [...conditions, condition] };
+}
+
+export function withoutFailure({ conditions = [], ...status }: ReplicaSetStatus): ReplicaSetStatus {
+  const others = conditions.filter(({ type }) => type !== replicaFailure);
+  return others.length === 0 ? status : { ...status, conditions: others };
+}
+
+export const isSameStatus = (a: ReplicaSetStatus, b: ReplicaSetStatus): boolean => sortedJson(a) === sortedJson(b);

@@ -1,0 +1,62 @@
+/**
+ * Beyond Kubernetes, and only for sets that ask for it (annotation `mooring.dev/grow-claims`): claims follow their template when it asks
+ * for more storage. One after the other, from the highest number down as in a rolling update: if the storage cannot grow, or a
+ * file system is hurt by it, one replica has the trouble and not all.
+ */
+import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../../api/generated/types.ts';
+import { mayGrowClaims } from '../../../api/kinds/apps/claim-expansion.ts';
+import { compareQuantities, type Quantity } from '../../../api/quantity.ts';
+import { showAmount, storageAmount, zero } from '../../../api/volumes/capacity.ts';
+import type { StatefulSetAction } from './actions.ts';
+import type { ClaimsSnapshot } from './claims.ts';
+import { claimName, claimTemplates, ordinalOf } from './identity.ts';
+
+export interface ClaimExpansion {
+  readonly actions: readonly StatefulSetAction[];
+  readonly reasons: readonly { readonly code: string; readonly text: string }[];
+}
+
+const none: ClaimExpansion = { actions: [], reasons: [] };
+
+/** `members`: the pods of the numbers that the set wants, in any order. */
+export function expandClaims(seen: ClaimsSnapshot, members: readonly Pod[]): ClaimExpansion {
+  if (!mayGrowClaims(seen.set)) return none;
+  const bound = [...members].sort((a, b) => ordinalOf(b) - ordinalOf(a)).flatMap((pod) => boundClaims(seen, pod));
+  const growing = bound.find(({ claim }) => isExpanding(claim));
+  if (growing !== undefined) return { actions: [], reasons: [{ code: 'ClaimGrows', text: `claim ${growing.claim.metadata.name ?? ''} is being expanded` }] };
+  const next = bound.find(({ claim, wanted }) => compareQuantities(requestOf(claim), wanted) < 0);
+  return next === undefined ? none : expand(seen.set, next);
+}
+
+interface BoundClaim {
+  readonly pod: Pod;
+  readonly claim: PersistentVolumeClaim;
+  readonly wanted: Quantity;
+}
+
+function boundClaims({ set, claim }: ClaimsSnapshot, pod: Pod): readonly BoundClaim[] {
+  return claimTemplates(set).flatMap((template) => {
+    const found = claim(claimName(template, set, ordinalOf(pod)));
+    const isBound = found?.status.phase === 'Bound' && found.metadata.deletionTimestamp === undefined;
+    return isBound ? [{ pod, claim: found, wanted: requestOf(template) }] : [];
+  });
+}
+
+const requestOf = ({ spec }: PersistentVolumeClaim): Quantity => storageAmount(spec.resources.requests) ?? zero;
+
+/** Asked for more than it has. Once only the file system is left to grow, which a running pod may have to be restarted for, it has had its turn. */
+function isExpanding(claim: PersistentVolumeClaim): boolean {
+  const lacks = compareQuantities(storageAmount(claim.status.capacity) ?? zero, requestOf(claim)) < 0;
+  const waitsForNode = claim.status.conditions?.some(({ type, status }) => type === 'FileSystemResizePending' && status === 'True') ?? false;
+  return lacks && !waitsForNode;
+}
+
+function expand(set: StatefulSet, { pod, claim, wanted }: BoundClaim): ClaimExpansion {
+  const { resources } = claim.spec;
+  const grown = { ...claim, spec: { ...claim.spec, resources: { ...resources, requests: { ...resources.requests, storage: showAmount(wanted) } } } };
+  const text = `claim ${claim.metadata.name ?? ''} asks for ${showAmount(requestOf(claim))}, its template for ${showAmount(wanted)}`;
+  return {
+    actions: [{ do: 'growClaim', set, podName: pod.metadata.name ?? '', claim: grown, from: claim }],
+    reasons: [{ code: 'ClaimTooSmall', text }],
+  };
+}

@@ -1,0 +1,41 @@
+/** What the claims of one member lack. */
+import type { PersistentVolumeClaim, StatefulSet } from '../../../api/generated/types.ts';
+import type { ClaimChanges } from './actions.ts';
+import { claimName, claimOf, claimTemplates } from './identity.ts';
+import { hasForeignController, isStale, type Member, withOwners } from './retention.ts';
+
+export interface ClaimsSnapshot {
+  readonly set: StatefulSet;
+  /** By name, in the set's namespace. */
+  readonly claim: (name: string) => PersistentVolumeClaim | undefined;
+}
+
+export const hasStaleClaim = ({ set, claim }: ClaimsSnapshot, member: Member): boolean =>
+  claimTemplates(set).some((template) => {
+    const found = claim(claimName(template, set, member.ordinal));
+    return found !== undefined && isStale(found, set, member);
+  });
+
+export function claimChanges({ set, claim }: ClaimsSnapshot, member: Member): ClaimChanges {
+  const toCreate: PersistentVolumeClaim[] = [];
+  const going: string[] = [];
+  const toMark: ClaimChanges['toUpdate'][number][] = [];
+  const foreign: string[] = [];
+  for (const template of claimTemplates(set)) {
+    const name = claimName(template, set, member.ordinal);
+    const found = claim(name);
+    if (found === undefined) {
+      // Owned from the start: a crash behind its creation leaves no claim that nobody will ever delete.
+      toCreate.push(withOwners(claimOf(set, template, member.ordinal), set, member));
+      continue;
+    }
+    if (found.metadata.deletionTimestamp !== undefined) going.push(name);
+    if (hasForeignController(found, set, member)) foreign.push(name);
+    const marked = withOwners(found, set, member);
+    if (marked !== found) toMark.push({ claim: marked, from: found });
+  }
+  return { toCreate, terminating: going, toUpdate: toMark, foreign };
+}
+
+/** Only the owners: missing claims are made for pods that wait for them, and for nobody else. */
+export const ownerChanges = (seen: ClaimsSnapshot, member: Member): ClaimChanges => ({ ...claimChanges(seen, member), toCreate: [], terminating: [] });

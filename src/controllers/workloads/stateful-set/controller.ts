@@ -1,0 +1,90 @@
+import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../../api/generated/types.ts';
+import { mayGrowClaims } from '../../../api/kinds/apps/claim-expansion.ts';
+import { persistentVolumeClaimKind } from '../../../api/kinds/core/persistent-volume-claim.ts';
+import { controllerRevisionKind } from '../../../api/kinds/apps/controller-revision.ts';
+import { podKind } from '../../../api/kinds/pod/pod.ts';
+import { statefulSetKind } from '../../../api/kinds/apps/stateful-set.ts';
+import type { KubeObject } from '../../../api/object.ts';
+import { type Change, type Index, keyOf } from '../../../client/informers/cache.ts';
+import type { Informers } from '../../../client/informers/informers.ts';
+import { type Controller, source } from '../../../client/controller/loop.ts';
+import { controllerOf, controllerUidOrNamespace, orphansOf } from '../../pods/ownership.ts';
+import type { StatefulSetAction } from './actions.ts';
+import { decideSet, type StatefulSetSnapshot } from './decide.ts';
+import { claimTemplates, parseMemberName } from './identity.ts';
+import { StatefulSetWorker, type StatefulSetContext } from './perform.ts';
+
+export interface StatefulSetOptions extends StatefulSetContext {
+  readonly informers: Informers;
+}
+
+/** Keys are those of sets: 'namespace/name'. */
+export function statefulSetController({ informers, ...options }: StatefulSetOptions): Controller<string, StatefulSetSnapshot, StatefulSetAction> {
+  const sets = informers.cache(statefulSetKind);
+  const pods = informers.cache(podKind);
+  const claims = informers.cache(persistentVolumeClaimKind);
+  const revisions = informers.cache(controllerRevisionKind);
+  const podsByController = pods.addIndex(controllerUidOrNamespace);
+  const orphansBySet = pods.addIndex(setsOfOrphan);
+  const revisionsByController = revisions.addIndex(controllerUidOrNamespace);
+  const setsByClaim = sets.addIndex(claimPrefixes);
+  const performer = new StatefulSetWorker(options);
+  return {
+    name: 'stateful-set',
+    sources: [
+      source(statefulSetKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
+      source(podKind, ({ before, after }) => new Set([...setsOfPod(before), ...setsOfPod(after)])),
+      source(controllerRevisionKind, ({ before, after }) => new Set([...controllingSet(before), ...controllingSet(after)])),
+      source(persistentVolumeClaimKind, (change) => setsOfClaim(change, setsByClaim)),
+    ],
+    snapshot(key) {
+      const set = sets.getKey(key);
+      if (set === undefined) return undefined;
+      const { namespace, uid = '' } = set.metadata;
+      return {
+        set,
+        pods: [...podsByController.get(uid), ...orphansBySet.get(key)],
+        revisions: [...revisionsByController.get(uid), ...revisionsByController.get(orphansOf(namespace))],
+        revision: (name) => revisions.get({ namespace, name }),
+        claim: (name) => claims.get({ namespace, name }),
+      };
+    },
+    decide: decideSet,
+    perform: (action) => performer.perform(action),
+    parallelism: 16,
+  };
+}
+
+/** An index function: the set whose name a pod without owner bears. */
+const setsOfOrphan = (pod: Pod): readonly string[] => (controllerOf(pod) === undefined ? setNamedByPod(pod) : []);
+
+/** Keys of sets, whether they exist or not. */
+function setNamedByPod({ metadata }: Pod): readonly string[] {
+  const parsed = parseMemberName(metadata.name ?? '');
+  return parsed === undefined ? [] : [keyOf({ namespace: metadata.namespace, name: parsed.parent })];
+}
+
+function controllingSet(object: KubeObject | undefined): readonly string[] {
+  const controller = object === undefined ? undefined : controllerOf(object);
+  return controller?.kind === 'StatefulSet' ? [keyOf({ namespace: object?.metadata.namespace, name: controller.name })] : [];
+}
+
+/** Its own set; and one of which it only has the name, and whose own pod it is in the way of. */
+const setsOfPod = (pod: Pod | undefined): readonly string[] => (pod === undefined ? [] : [...controllingSet(pod), ...setNamedByPod(pod)]);
+
+/** An index function: the names of a set's claims, without the number. */
+const claimPrefixes = (set: StatefulSet): readonly string[] =>
+  claimTemplates(set).map(({ metadata }) => keyOf({ namespace: set.metadata.namespace, name: `${metadata.name ?? ''}-${set.metadata.name ?? ''}` }));
+
+/** Being bound, which every claim is, is no news but to a set that waits for its claims to grow. */
+function setsOfClaim({ before, after }: Change<PersistentVolumeClaim>, setsByClaim: Index<StatefulSet>): readonly string[] {
+  const parsed = before === undefined ? undefined : parseMemberName(before.metadata.name ?? '');
+  if (parsed === undefined || before === undefined) return [];
+  const owners = setsByClaim.get(keyOf({ namespace: before.metadata.namespace, name: parsed.parent }));
+  if (owners.length === 0) return [];
+  const isNews = after === undefined || ownership(before) !== ownership(after);
+  return owners.filter((set) => isNews || mayGrowClaims(set)).map(({ metadata }) => keyOf(metadata));
+}
+
+const ownership = ({ metadata }: PersistentVolumeClaim): string =>
+  [metadata.uid, metadata.deletionTimestamp, ...(metadata.ownerReferences ?? []).map(({ uid, controller }) => `${uid} ${controller === true}`)].join();

@@ -1,0 +1,104 @@
+/** Who is who in a StatefulSet: names by number, and the claims that belong to a number. */
+import type { PersistentVolumeClaim, Pod, PodTemplateSpec, StatefulSet, Volume } from '../../../api/generated/types.ts';
+import { statefulSetKind } from '../../../api/kinds/apps/stateful-set.ts';
+import { controllerReference, podFromTemplate } from '../../pods/template.ts';
+import type { PodDraft } from './actions.ts';
+
+export const labels = {
+  podName: 'statefulset.kubernetes.io/pod-name',
+  podIndex: 'apps.kubernetes.io/pod-index',
+  revision: 'controller-revision-hash',
+} as const;
+
+/** What a name says: 'web-3' is number 3 of web. A number is -1 if it is too large for one. */
+export function parseMemberName(name: string): { readonly parent: string; readonly ordinal: number } | undefined {
+  const match = /^(.*)-(0|[1-9][0-9]*)$/.exec(name);
+  if (match === null) return undefined;
+  const ordinal = Number(match[2]);
+  return { parent: match[1] ?? '', ordinal: ordinal <= largestOrdinal ? ordinal : -1 };
+}
+
+const largestOrdinal = 2 ** 31 - 1;
+
+export const ordinalOf = ({ metadata }: Pod): number => parseMemberName(metadata.name ?? '')?.ordinal ?? -1;
+
+export const isMemberOf = (set: StatefulSet, { metadata }: Pod): boolean => parseMemberName(metadata.name ?? '')?.parent === set.metadata.name;
+
+/** The numbers that the set wants, from `start` up to before `end`. */
+export interface OrdinalRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+export function ordinalsOf({ spec }: StatefulSet): OrdinalRange {
+  const start = spec.ordinals?.start ?? 0;
+  return { start, end: start + (spec.replicas ?? 1) };
+}
+
+export const isWithin = ({ start, end }: OrdinalRange, ordinal: number): boolean => ordinal >= start && ordinal < end;
+
+export const memberName = ({ metadata }: StatefulSet, ordinal: number): string => `${metadata.name ?? ''}-${ordinal}`;
+
+export const claimTemplates = ({ spec }: StatefulSet): readonly PersistentVolumeClaim[] => spec.volumeClaimTemplates ?? [];
+
+export const claimName = (template: PersistentVolumeClaim, set: StatefulSet, ordinal: number): string =>
+  `${template.metadata.name ?? ''}-${set.metadata.name ?? ''}-${ordinal}`;
+
+/** The claim of a number as the template says; the selector's labels win, so that the set's claims can be found by it. */
+export function claimOf(set: StatefulSet, template: PersistentVolumeClaim, ordinal: number): PersistentVolumeClaim {
+  const merged = { ...template.metadata.labels, ...set.spec.selector?.matchLabels };
+  const metadata = { ...template.metadata, namespace: set.metadata.namespace ?? '', name: claimName(template, set, ordinal) };
+  return { ...template, metadata: Object.keys(merged).length === 0 ? metadata : { ...metadata, labels: merged } };
+}
+
+/** A new pod of this number, in the state that the template and the revision of that name describe. */
+export function memberOf(
+  set: StatefulSet,
+  ordinal: number,
+  { template, revision }: { readonly template: PodTemplateSpec; readonly revision: string },
+): PodDraft {
+  const name = memberName(set, ordinal);
+  const pod = podFromTemplate(template, set, statefulSetKind);
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, name, labels: { ...template.metadata.labels, ...identityLabels(name, ordinal), [labels.revision]: revision } },
+    spec: {
+      ...template.spec,
+      hostname: name,
+      ...(set.spec.serviceName === '' ? {} : { subdomain: set.spec.serviceName }),
+      volumes: withClaims(template.spec.volumes ?? [], set, ordinal),
+    },
+  };
+}
+
+const identityLabels = (name: string, ordinal: number) => ({ [labels.podName]: name, [labels.podIndex]: String(ordinal) });
+
+/** The set's claims take the place of volumes of the same name. */
+function withClaims(volumes: readonly Volume[], set: StatefulSet, ordinal: number): Volume[] {
+  const templates = claimTemplates(set);
+  const claimed = new Set(templates.map(({ metadata }) => metadata.name ?? ''));
+  return [
+    ...templates.map((template) => ({ name: template.metadata.name ?? '', persistentVolumeClaim: { claimName: claimName(template, set, ordinal) } })),
+    ...volumes.filter(({ name }) => !claimed.has(name)),
+  ];
+}
+
+export const revisionOf = ({ metadata }: Pod): string => metadata.labels?.[labels.revision] ?? '';
+
+const hasIdentity = ({ metadata }: Pod): boolean => metadata.labels?.[labels.podName] === metadata.name;
+
+export function hasStorage(pod: Pod, set: StatefulSet): boolean {
+  const claims = new Map((pod.spec.volumes ?? []).map(({ name, persistentVolumeClaim }) => [name, persistentVolumeClaim?.claimName]));
+  return claimTemplates(set).every((template) => claims.get(template.metadata.name ?? '') === claimName(template, set, ordinalOf(pod)));
+}
+
+/** The pod as a member has to be; the same object if it is like that. */
+export function asMember(pod: Pod, set: StatefulSet): Pod {
+  const ordinal = ordinalOf(pod);
+  const { metadata, spec } = pod;
+  const named = hasIdentity(pod) ? metadata : { ...metadata, labels: { ...metadata.labels, ...identityLabels(metadata.name ?? '', ordinal) } };
+  const stored = hasStorage(pod, set) ? spec : { ...spec, volumes: withClaims(spec.volumes ?? [], set, ordinal) };
+  return named === metadata && stored === spec ? pod : { ...pod, metadata: named, spec: stored };
+}
+
+export const setReference = (set: StatefulSet) => controllerReference(set, statefulSetKind);

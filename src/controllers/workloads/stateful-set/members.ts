@@ -1,0 +1,175 @@
+/** What is to be done for the pods of a set, number by number. */
+import type { Pod, StatefulSet } from '../../../api/generated/types.ts';
+import { isPodAvailable, isPodTerminal } from '../../pods/state.ts';
+import type { StatefulSetAction, ClaimChanges, PodStep } from './actions.ts';
+import { type ClaimsSnapshot, claimChanges, hasStaleClaim, ownerChanges } from './claims.ts';
+import { asMember, hasStorage, isWithin, memberName, memberOf, type OrdinalRange, ordinalOf, ordinalsOf, revisionOf } from './identity.ts';
+import type { Member } from './retention.ts';
+import type { History, TemplateRevision } from './revisions.ts';
+import { isRunningAndReady, isTerminating, isUnavailable } from './status.ts';
+
+export interface Reason {
+  readonly code: string;
+  readonly text: string;
+}
+
+export interface MembersPlan {
+  readonly actions: readonly StatefulSetAction[];
+  readonly reasons: readonly Reason[];
+}
+
+export interface MembersSnapshot extends ClaimsSnapshot {
+  readonly range: OrdinalRange;
+  readonly podAt: ReadonlyMap<number, Pod>;
+  /** Pods of numbers that the set does not want (any more), highest first. */
+  readonly condemned: readonly Pod[];
+  readonly history: Pick<History, 'current' | 'update'>;
+  /** How many pods are in the current state. */
+  readonly currentReplicas: number;
+  /** One pod after the other, each waiting for the one before it. */
+  readonly ordered: boolean;
+  readonly now: number;
+}
+
+export type MembersSnapshotParts = Pick<MembersSnapshot, 'history' | 'currentReplicas' | 'now'> & { readonly pods: readonly Pod[] };
+
+export function membersSnapshot({ set, claim }: ClaimsSnapshot, { pods, ...rest }: MembersSnapshotParts): MembersSnapshot {
+  const range = ordinalsOf(set);
+  const wanted = pods.filter((pod) => isWithin(range, ordinalOf(pod)));
+  const condemned = pods.filter((pod) => !isWithin(range, ordinalOf(pod))).sort((a, b) => ordinalOf(b) - ordinalOf(a));
+  const podAt = new Map(wanted.map((pod) => [ordinalOf(pod), pod]));
+  return { ...rest, set, claim, range, podAt, condemned, ordered: set.spec.podManagementPolicy !== 'Parallel' };
+}
+
+/** Pods that are wanted come first, then those that are not, then those in an old state: each only once the former need nothing. */
+export function planMembers(scene: MembersSnapshot): MembersPlan {
+  const replicas = planReplicas(scene);
+  if (replicas.stop !== undefined) return { actions: inParallelIfAllowed(scene, replicas.steps), reasons: [replicas.stop] };
+  const marks = scene.condemned.flatMap((pod) => marking(scene, pod));
+  const removal = planRemoval(scene);
+  const actions = [...inParallelIfAllowed(scene, replicas.steps), ...inParallelIfAllowed(scene, marks), ...inParallelIfAllowed(scene, removal.steps)];
+  if (removal.stop !== undefined) return { actions, reasons: [removal.stop] };
+  const update = planUpdate(scene);
+  return { actions: [...actions, ...update.steps], reasons: update.stop === undefined ? [] : [update.stop] };
+}
+
+/** In a Parallel set nobody waits for anybody. */
+function inParallelIfAllowed({ ordered }: MembersSnapshot, steps: readonly PodStep[]): readonly StatefulSetAction[] {
+  return ordered || steps.length < 2 ? steps : [{ do: 'together', steps }];
+}
+
+interface MemberPlan {
+  readonly steps: readonly PodStep[];
+  /** Why nothing that comes behind this can be done now. */
+  readonly stop?: Reason;
+}
+
+const stop = (code: string, text: string, ...steps: readonly PodStep[]): MemberPlan => ({ steps, stop: { code, text } });
+
+/** How many pods a Parallel set makes at most before it looks again at what came of them. */
+const burst = 500;
+
+function planReplicas(scene: MembersSnapshot): MemberPlan {
+  const { start, end } = scene.range;
+  const steps: PodStep[] = [];
+  for (let ordinal = start; ordinal < end; ordinal++) {
+    if (steps.length >= burst) return stop('ManyPods', `${burst} pods are worked on; the others come next`, ...steps);
+    const look = planMember(scene, ordinal);
+    steps.push(...look.steps);
+    if (look.stop !== undefined && (scene.ordered || look.stop.code === 'ClaimGoes')) return { steps, stop: look.stop };
+  }
+  return { steps };
+}
+
+function planMember(scene: MembersSnapshot, ordinal: number): MemberPlan {
+  const { set } = scene;
+  const name = memberName(set, ordinal);
+  const pod = scene.podAt.get(ordinal);
+  const member: Member = { name, ordinal, pod };
+  if (pod === undefined) return creation(scene, member);
+  if (isPodTerminal(pod)) return stop('PodEnded', `pod ${name} has ended and is replaced`, ...(isTerminating(pod) ? [] : [deletion(set, pod)]));
+  const restored = pod.status.phase === 'Pending' ? restoration(scene, member) : { steps: [] };
+  if (restored.stop !== undefined) return restored;
+  if (scene.ordered) {
+    const waits = whyNotYet(scene, pod);
+    if (waits !== undefined) return { steps: restored.steps, stop: { code: 'PodNotReady', text: `pod ${name} ${waits}` } };
+  }
+  return { steps: restored.steps.length > 0 ? restored.steps : correction(scene, member, pod) };
+}
+
+function whyNotYet({ set, now }: MembersSnapshot, pod: Pod): string | undefined {
+  if (isTerminating(pod)) return 'is being deleted';
+  if (!isRunningAndReady(pod)) return 'is not running and ready';
+  return isPodAvailable(pod, set.spec.minReadySeconds ?? 0, now) ? undefined : 'has not been ready for long enough';
+}
+
+function creation(scene: MembersSnapshot, member: Member): MemberPlan {
+  const { set } = scene;
+  const { name, ordinal } = member;
+  if (hasStaleClaim(scene, member)) return stop('StaleClaim', `a claim of ${name} goes with the pod that had this number before`);
+  const pod = memberOf(set, ordinal, stateFor(scene, ordinal));
+  return stop('PodMissing', `pod ${name} is missing`, { do: 'createPod', set, pod, claims: claimChanges(scene, member) });
+}
+
+/** Below the partition pods come back in the state they were in. */
+function stateFor({ set, history, range, currentReplicas }: MembersSnapshot, ordinal: number): TemplateRevision {
+  const { type, rollingUpdate } = set.spec.updateStrategy;
+  const old = rollingUpdate === undefined ? (type === 'RollingUpdate' ? currentReplicas : 0) : (rollingUpdate.partition ?? 0);
+  return ordinal < range.start + old ? history.current : history.update;
+}
+
+/** A pod that waits may wait for a claim that somebody deleted. */
+function restoration(scene: MembersSnapshot, member: Member): MemberPlan {
+  const work = claimChanges(scene, member);
+  const { set } = scene;
+  const step = (claims: ClaimChanges): PodStep => ({ do: 'restoreClaims', set, podName: member.name, claims });
+  if (work.terminating.length > 0) {
+    const missing = work.toCreate.length === 0 ? [] : [step({ ...work, toUpdate: [], terminating: [] })];
+    return stop('ClaimGoes', `claim ${work.terminating.join(', ')} of ${member.name} is being deleted`, ...missing);
+  }
+  return { steps: work.toCreate.length > 0 || work.toUpdate.length > 0 ? [step(work)] : [] };
+}
+
+/** What a member has to be and this pod is not: an orphan that was adopted, or one from before the retention policy changed. */
+function correction(scene: MembersSnapshot, member: Member, pod: Pod): readonly PodStep[] {
+  const { set } = scene;
+  const right = asMember(pod, set);
+  const claims = hasStorage(pod, set) ? ownerChanges(scene, member) : claimChanges(scene, member);
+  if (right === pod && claims.toUpdate.length === 0) return [];
+  return [{ do: 'updatePod', set, podName: member.name, claims, ...(right === pod ? {} : { pod: { object: right, from: pod } }) }];
+}
+
+function marking(scene: MembersSnapshot, pod: Pod): readonly PodStep[] {
+  const podName = pod.metadata.name ?? '';
+  const claims = ownerChanges(scene, { name: podName, ordinal: ordinalOf(pod), pod });
+  return claims.toUpdate.length === 0 ? [] : [{ do: 'markClaims', set: scene.set, podName, claims }];
+}
+
+const deletion = (set: StatefulSet, pod: Pod): PodStep => ({ do: 'deletePod', set, pod });
+
+function planRemoval({ set, condemned, ordered, now }: MembersSnapshot): MemberPlan {
+  if (!ordered) return { steps: condemned.filter((pod) => !isTerminating(pod)).map((pod) => deletion(set, pod)) };
+  const [highest] = condemned;
+  if (highest === undefined) return { steps: [] };
+  const name = highest.metadata.name ?? '';
+  if (isTerminating(highest)) return stop('PodGoes', `pod ${name} is being deleted`);
+  // All others are well, those of the wanted numbers too, or planning would not have come here.
+  const firstUnhealthy = condemned.findLast((pod) => isUnavailable(pod, set, now));
+  const isWell = isRunningAndReady(highest) && isPodAvailable(highest, set.spec.minReadySeconds ?? 0, now);
+  if (!isWell && highest !== firstUnhealthy) return stop('PodNotReady', `pod ${firstUnhealthy?.metadata.name ?? ''} has to be available before ${name} goes`);
+  return stop('ScaleDown', `pod ${name} is not wanted any more`, deletion(set, highest));
+}
+
+/** The highest pod that is in an old state goes, and comes back in the new one; the next only once that is available. */
+function planUpdate({ set, range, podAt, history, now }: MembersSnapshot): MemberPlan {
+  const { type, rollingUpdate } = set.spec.updateStrategy;
+  if (type === 'OnDelete') return { steps: [] };
+  for (let ordinal = range.end - 1; ordinal >= range.start + (rollingUpdate?.partition ?? 0); ordinal--) {
+    const pod = podAt.get(ordinal);
+    const name = memberName(set, ordinal);
+    if (pod === undefined) return stop('PodMissing', `pod ${name} is just being made`);
+    if (revisionOf(pod) !== history.update.revision && !isTerminating(pod)) return stop('PodOutdated', `pod ${name} is in an old state`, deletion(set, pod));
+    if (isUnavailable(pod, set, now)) return stop('PodNotReady', `pod ${name} is not available`);
+  }
+  return { steps: [] };
+}

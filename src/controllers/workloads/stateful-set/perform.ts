@@ -1,0 +1,182 @@
+/** Does what was decided: writes, and tells the set what came of them in Kubernetes' words. */
+import { untypedKind, type Kind } from '../../../api/kind.ts';
+import { persistentVolumeClaimKind } from '../../../api/kinds/core/persistent-volume-claim.ts';
+import { controllerRevisionKind } from '../../../api/kinds/apps/controller-revision.ts';
+import { podKind } from '../../../api/kinds/pod/pod.ts';
+import { statefulSetKind } from '../../../api/kinds/apps/stateful-set.ts';
+import type { KubeObject } from '../../../api/object.ts';
+import type { Client, Result } from '../../../client/client.ts';
+import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
+import type { EventRecorder } from '../../../client/events/event-recorder.ts';
+import { ObjectWriter } from '../../../client/controller/object-writer.ts';
+import { performOwnership } from '../../pods/perform-ownership.ts';
+import { slowStart } from '../../pods/slow-start.ts';
+import { type StatefulSetAction, claimReport, foreignControllerReport, podReport, type PodStep } from './actions.ts';
+
+export interface StatefulSetContext {
+  readonly client: Client;
+  readonly recorder: Pick<EventRecorder, 'record'>;
+}
+
+type Of<A extends { do: string }, Name extends A['do']> = Extract<A, { do: Name }>;
+/** Whose claims they are. */
+type MemberClaims = Pick<Of<PodStep, 'markClaims'>, 'set' | 'podName' | 'claims'>;
+
+const kinds = new Map<string, Kind>([untypedKind(statefulSetKind), untypedKind(podKind), untypedKind(controllerRevisionKind)].map((kind) => [kind.kind, kind]));
+function kindOf({ kind }: KubeObject): Kind {
+  const known = kinds.get(kind);
+  if (known === undefined) throw new Error(`a StatefulSet owns no ${kind}`);
+  return known;
+}
+
+export class StatefulSetWorker {
+  readonly #client: Client;
+  readonly #recorder: Pick<EventRecorder, 'record'>;
+  readonly #writer: ObjectWriter;
+
+  constructor({ client, recorder }: StatefulSetContext) {
+    this.#client = client;
+    this.#recorder = recorder;
+    this.#writer = new ObjectWriter(client, [...kinds.values()]);
+  }
+
+  async perform(action: StatefulSetAction): Promise<Outcome> {
+    switch (action.do) {
+      case 'confirmOwner':
+      case 'adopt':
+      case 'release':
+        return await performOwnership(action, this.#client, kindOf);
+      case 'createRevision':
+        return outcomeOf(await this.#client.create(controllerRevisionKind, action.revision));
+      case 'update':
+      case 'updateStatus':
+      case 'delete':
+        return await this.#writer.perform(action);
+      case 'together':
+        return await slowStart(action.steps, (step) => this.#step(step));
+      case 'growClaim':
+        return await this.#growClaim(action);
+      default:
+        return await this.#step(action);
+    }
+  }
+
+  #step(step: PodStep): Promise<Outcome> {
+    switch (step.do) {
+      case 'createPod':
+        return this.#createPod(step);
+      case 'updatePod':
+        return this.#updatePod(step);
+      case 'restoreClaims':
+        return this.#restoreClaims(step);
+      case 'markClaims':
+        return this.#updateClaims(step).then(({ outcome }) => outcome);
+      case 'deletePod':
+        return this.#deletePod(step);
+    }
+  }
+
+  async #createPod({ set, pod, claims }: Of<PodStep, 'createPod'>): Promise<Outcome> {
+    const name = pod.metadata?.name ?? '';
+    const whose = { set, podName: name, claims };
+    const prepared = await this.#createClaims(whose);
+    if (prepared.outcome !== 'done') return this.#recordPod(prepared, 'Create', whose);
+    const created = await this.#client.create(podKind, pod);
+    // Another pod has this name, or ours is there already: what comes in will tell.
+    if (!created.ok && created.reason === 'alreadyExists') return 'conflict';
+    const marked = await this.#updateClaims(whose);
+    if (marked.outcome !== 'done') return this.#recordPod(marked, 'Update', whose);
+    return this.#recordPod(stepResult(created), 'Create', whose);
+  }
+
+  async #updatePod({ set, podName, pod, claims }: Of<PodStep, 'updatePod'>): Promise<Outcome> {
+    const whose = { set, podName, claims };
+    const prepared = await this.#createClaims(whose);
+    if (prepared.outcome !== 'done') return this.#recordPod(prepared, 'Update', whose);
+    const marked = await this.#updateClaims(whose);
+    if (marked.outcome !== 'done' || pod === undefined) return this.#recordPod(marked, 'Update', whose);
+    return this.#recordPod(stepResult(await this.#writer.attempt({ do: 'update', ...pod })), 'Update', whose);
+  }
+
+  async #restoreClaims(whose: MemberClaims): Promise<Outcome> {
+    const prepared = await this.#createClaims(whose);
+    if (prepared.outcome !== 'done') return prepared.outcome;
+    const marked = await this.#updateClaims(whose);
+    return marked.outcome === 'done' ? 'done' : this.#recordPod(marked, 'Update', whose);
+  }
+
+  /** One that is refused does not keep the others from being made. */
+  async #createClaims({ set, podName, claims }: MemberClaims): Promise<StepResult> {
+    const problems: string[] = claims.terminating.map((name) => `pvc ${name} is being deleted`);
+    let outcome: Outcome = 'done';
+    for (const draft of claims.toCreate) {
+      const claim = draft.metadata.name ?? '';
+      const result = await this.#client.create(persistentVolumeClaimKind, draft);
+      const done = stepResult(result);
+      if (done.outcome === 'deposed') return done;
+      if (done.outcome !== 'done') outcome = done.outcome;
+      if (result.ok || done.refusal !== undefined) this.#recorder.record(set, claimReport('Create', set, { claim, pod: podName, error: done.refusal }));
+      if (done.refusal !== undefined) problems.push(`failed to create PVC ${claim}: ${done.refusal}`);
+    }
+    if (problems.length === 0) return { outcome, refusal: undefined };
+    const refusal = aggregate(problems);
+    return { outcome: { retry: refusal }, refusal };
+  }
+
+  async #updateClaims({ set, claims }: MemberClaims): Promise<StepResult> {
+    for (const name of claims.foreign) this.#recorder.record(set, foreignControllerReport(name));
+    for (const { claim } of claims.toUpdate) {
+      const done = stepResult(await this.#client.update(persistentVolumeClaimKind, claim));
+      if (done.outcome === 'done') continue;
+      const { refusal } = done;
+      return {
+        ...done,
+        refusal: refusal === undefined ? undefined : `could not update claim ${claim.metadata.name ?? ''} for delete policy ownerRefs: ${refusal}`,
+      };
+    }
+    return { outcome: 'done', refusal: undefined };
+  }
+
+  async #deletePod({ set, pod }: Of<PodStep, 'deletePod'>): Promise<Outcome> {
+    const result = await this.#writer.attempt({ do: 'delete', object: pod });
+    return this.#recordPod(stepResult(result), 'Delete', { set, podName: pod.metadata.name ?? '' });
+  }
+
+  async #growClaim({ set, podName, claim }: Of<StatefulSetAction, 'growClaim'>): Promise<Outcome> {
+    const { outcome, refusal } = stepResult(await this.#client.update(persistentVolumeClaimKind, claim));
+    const report = claimReport('Expand', set, { claim: claim.metadata.name ?? '', pod: podName, error: refusal });
+    if (outcome === 'done' || refusal !== undefined) this.#recorder.record(set, report);
+    return outcome;
+  }
+
+  /** What failed only because news had not come in, or no answer, is nobody's business. */
+  #recordPod({ outcome, refusal }: StepResult, verb: 'Create' | 'Update' | 'Delete', { set, podName: name }: Pick<MemberClaims, 'set' | 'podName'>): Outcome {
+    if (outcome === 'done' || refusal !== undefined) this.#recorder.record(set, podReport(verb, set, { name, error: refusal }));
+    return outcome;
+  }
+}
+
+interface StepResult {
+  readonly outcome: Outcome;
+  /** What the server said, if it does not want this at all. */
+  readonly refusal: string | undefined;
+}
+
+function stepResult(result: Result<unknown>): StepResult {
+  if (result.ok) return { outcome: 'done', refusal: undefined };
+  const outcome = outcomeOf(result);
+  switch (result.reason) {
+    case 'forbidden':
+    case 'invalid':
+    case 'failed':
+      return { outcome, refusal: result.error.message };
+    default:
+      return { outcome, refusal: undefined };
+  }
+}
+
+/** As Kubernetes lists several errors; each is named once. */
+function aggregate(problems: readonly string[]): string {
+  const unique = [...new Set(problems)];
+  return unique.length === 1 ? (unique[0] ?? '') : `[${unique.join(', ')}]`;
+}

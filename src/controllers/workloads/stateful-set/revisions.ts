@@ -1,0 +1,118 @@
+/** Which states of its template a set has been in, which one its pods are in, and which one they shall be in. */
+import type { ControllerRevision, PodTemplateSpec, StatefulSet } from '../../../api/generated/types.ts';
+import { statefulSetKind } from '../../../api/kinds/apps/stateful-set.ts';
+import { applyStrategicPatch } from '../../../api/patch/strategic-patch.ts';
+import { decode } from '../../../api/schema/decode.ts';
+import { shortHash } from '../../pods/hash.ts';
+import { inRevisionOrder, nextRevisionNumber, sameData, templatePatch } from '../../pods/revisions.ts';
+import type { StatefulSetAction, RevisionDraft } from './actions.ts';
+import { setReference } from './identity.ts';
+
+/** A state of the template, and the name of the revision that holds it. */
+export interface TemplateRevision {
+  readonly revision: string;
+  readonly template: PodTemplateSpec;
+}
+
+export interface History {
+  /** What the pods were in before the last change of the template; the same as `update` once all of them are in that. */
+  readonly current: TemplateRevision;
+  readonly update: TemplateRevision;
+  /** How often the name of a revision was taken by another state. */
+  readonly collisionCount: number;
+  /** Make `update` the newest revision, if it is not. */
+  readonly actions: readonly StatefulSetAction[];
+}
+
+export interface Revisions {
+  /** The set's own. */
+  readonly own: readonly ControllerRevision[];
+  /** Anybody's, in the set's namespace. */
+  readonly named: (name: string) => ControllerRevision | undefined;
+}
+
+export function historyOf(set: StatefulSet, { own, named }: Revisions): History {
+  const revisions = inRevisionOrder(own);
+  const data = templatePatch(set.spec.template);
+  const counted = set.status.collisionCount ?? 0;
+  const found = existingUpdate(set, revisions, data) ?? newUpdate(set, { data, number: nextRevisionNumber(revisions), collisionCount: counted, named });
+  const update: TemplateRevision = { revision: found.name, template: set.spec.template };
+  const before = revisions.find(({ metadata }) => metadata.name === set.status.currentRevision);
+  const current = before === undefined || before.metadata.name === found.name ? update : stateAt(set, before);
+  return { current, update, collisionCount: found.collisionCount ?? counted, actions: found.actions };
+}
+
+interface Found {
+  readonly name: string;
+  readonly collisionCount?: number;
+  readonly actions: readonly StatefulSetAction[];
+}
+
+/** The newest one if nothing changed; an older one, made the newest, if the template went back to it. */
+function existingUpdate(set: StatefulSet, revisions: readonly ControllerRevision[], data: object): Found | undefined {
+  const newest = revisions.at(-1);
+  const equal = revisions.findLast((revision) => sameData(revision.data, data));
+  if (newest === undefined) return undefined;
+  if (equal === undefined) return isSemanticallyEqual(set, newest) ? { name: nameOf(newest), actions: [] } : undefined;
+  if (sameData(equal.data, newest.data)) return { name: nameOf(newest), actions: [] };
+  return { name: nameOf(equal), actions: [{ do: 'update', object: { ...equal, revision: nextRevisionNumber(revisions) }, from: equal }] };
+}
+
+/** Written by an older release, which knew fewer defaults: no reason to replace all pods. */
+function isSemanticallyEqual(set: StatefulSet, revision: ControllerRevision): boolean {
+  const restored: StatefulSet = { ...structuredClone(set), spec: { ...structuredClone(set.spec), template: stateAt(set, revision).template } };
+  statefulSetKind.defaults?.(restored);
+  return sameData(templatePatch(restored.spec.template), templatePatch(set.spec.template));
+}
+
+interface NewRevision {
+  readonly data: object;
+  readonly number: number;
+  readonly collisionCount: number;
+  readonly named: Revisions['named'];
+}
+
+/** Named by its contents: whoever makes it again makes the same one. Should another state have that name, the next one is tried. */
+function newUpdate(set: StatefulSet, { data, number, collisionCount, named }: NewRevision): Found {
+  for (let count = collisionCount; ; count++) {
+    const draft = revisionDraft(set, { data, number, hash: shortHash(data, count) });
+    const name = draft.metadata?.name ?? '';
+    const taken = named(name);
+    if (taken === undefined) return { name, collisionCount: count, actions: [{ do: 'createRevision', revision: draft }] };
+    if (sameData(taken.data, data)) return { name, collisionCount: count, actions: [] };
+  }
+}
+
+function revisionDraft(set: StatefulSet, { data, number, hash }: { readonly data: object; readonly number: number; readonly hash: string }): RevisionDraft {
+  const { namespace, name = '', annotations } = set.metadata;
+  return {
+    metadata: {
+      namespace,
+      name: `${name.slice(0, longestPrefix)}-${hash}`,
+      labels: { ...set.spec.template.metadata.labels, [hashLabel]: hash },
+      ...(annotations === undefined ? {} : { annotations }),
+      ownerReferences: [setReference(set)],
+    },
+    data,
+    revision: number,
+  };
+}
+
+const hashLabel = 'controller.kubernetes.io/hash';
+/** Leaves room for the hash in a name of 253 characters, and more. */
+const longestPrefix = 223;
+
+function stateAt(set: StatefulSet, revision: ControllerRevision): TemplateRevision {
+  const patched = applyStrategicPatch('StatefulSet', { ...set }, (revision.data ?? {}) as Record<string, unknown>);
+  return { revision: nameOf(revision), template: decode<StatefulSet>('StatefulSet', patched).object.spec.template };
+}
+
+const nameOf = ({ metadata }: ControllerRevision): string => metadata.name ?? '';
+
+/** The oldest of those that neither the set nor any pod is in, beyond as many as the set wants to keep. */
+export function outdated(set: StatefulSet, own: readonly ControllerRevision[], live: ReadonlySet<string>): readonly ControllerRevision[] {
+  const limit = set.spec.revisionHistoryLimit ?? 0;
+  if (limit < 0) return [];
+  const history = inRevisionOrder(own.filter((revision) => !live.has(nameOf(revision))));
+  return history.slice(0, Math.max(0, history.length - limit));
+}

@@ -1,0 +1,56 @@
+import type { Pod, StatefulSet, StatefulSetStatus } from '../../../api/generated/types.ts';
+import { isPodAvailable, isPodReady } from '../../pods/state.ts';
+import { revisionOf } from './identity.ts';
+import type { History } from './revisions.ts';
+
+export const isTerminating = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined;
+
+export const isRunningAndReady = (pod: Pod): boolean => pod.status.phase === 'Running' && isPodReady(pod);
+
+/** Not there to serve: not ready for long enough, or about to go. */
+export const isUnavailable = (pod: Pod, { spec }: StatefulSet, now: number): boolean =>
+  isTerminating(pod) || !isPodAvailable(pod, spec.minReadySeconds ?? 0, now);
+
+export interface StatusSnapshot {
+  readonly pods: readonly Pod[];
+  readonly history: Pick<History, 'current' | 'update' | 'collisionCount'>;
+}
+
+/** What the set's status has to say about these pods. */
+export function statusOf(set: StatefulSet, { pods, history }: StatusSnapshot, now: number): StatefulSetStatus {
+  const { current, update, collisionCount } = history;
+  const ready = pods.filter(isRunningAndReady);
+  const staying = pods.filter((pod) => !isTerminating(pod));
+  const status = {
+    observedGeneration: set.metadata.generation ?? 0,
+    replicas: pods.length,
+    readyReplicas: ready.length,
+    currentReplicas: staying.filter((pod) => revisionOf(pod) === current.revision).length,
+    updatedReplicas: staying.filter((pod) => revisionOf(pod) === update.revision).length,
+    currentRevision: current.revision,
+    updateRevision: update.revision,
+    collisionCount,
+    availableReplicas: ready.filter((pod) => isPodAvailable(pod, set.spec.minReadySeconds ?? 0, now)).length,
+  };
+  return isUpdated(set, status) ? { ...status, currentReplicas: status.updatedReplicas, currentRevision: status.updateRevision } : status;
+}
+
+/** All that the set wants are there, ready, and in the new state: from now on it is the current one. */
+function isUpdated({ spec }: StatefulSet, { replicas, readyReplicas, updatedReplicas }: Pick<StatefulSetStatus, 'replicas'> & Counts): boolean {
+  const wanted = spec.replicas ?? 1;
+  return spec.updateStrategy.type === 'RollingUpdate' && replicas === wanted && readyReplicas === wanted && updatedReplicas === wanted;
+}
+
+interface Counts {
+  readonly readyReplicas: number;
+  readonly updatedReplicas: number;
+}
+
+/** Whether writing `next` tells anybody anything. */
+export function isStatusChanged(next: StatefulSetStatus, before: StatefulSetStatus): boolean {
+  const countsChanged = (['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'] as const).some(
+    (count) => (next[count] ?? 0) !== (before[count] ?? 0),
+  );
+  const revisionsChanged = next.currentRevision !== before.currentRevision || next.updateRevision !== before.updateRevision;
+  return countsChanged || revisionsChanged || (next.observedGeneration ?? 0) > (before.observedGeneration ?? 0);
+}

@@ -1,0 +1,90 @@
+import type { Pod } from '../../api/generated/types.ts';
+import type { Clock } from '../../world/world.ts';
+import type { FileStat, HostFiles } from '../../world/mounts.ts';
+
+export interface OwnershipOptions {
+  readonly files: HostFiles;
+  readonly clock: Clock;
+  readonly pod: Pod;
+  readonly readOnly: boolean;
+  /** `always`: whatever the root looks like; `policy`: as the pod says. */
+  readonly when: 'always' | 'policy' | 'root-differs';
+  readonly recordEvent: (reason: string, message: string) => void;
+}
+
+const [readWrite, readOnlyBits, execute, setGroupId] = [0o660, 0o440, 0o110, 0o2000];
+
+/**
+ * Gives all that is in a volume to the pod's `fsGroup`. The root comes last: if it is right, all is. What cannot be changed stays as
+ * it is, as with kubelets. People who wait are told so after half a minute.
+ */
+export async function setVolumeOwnership(root: string, ownership: OwnershipOptions): Promise<void> {
+  const { securityContext } = ownership.pod.spec;
+  const group = securityContext?.fsGroup;
+  if (group === undefined) return;
+  const policy = ownership.when === 'policy' && securityContext?.fsGroupChangePolicy !== 'OnRootMismatch' ? 'always' : ownership.when;
+  if (policy !== 'always' && (await rootMatches(root, group, ownership))) return;
+  const facts = await ownership.files.stat(root);
+  if (facts !== undefined) await new OwnershipWalk(root, group, ownership).give(root, facts);
+}
+
+/** `OnRootMismatch`: nothing needs to be done if the root has the group and all that it must permit. */
+async function rootMatches(root: string, group: number, { files, readOnly }: OwnershipOptions): Promise<boolean> {
+  const facts = await files.stat(root, 'follow');
+  const bits = (readOnly ? readOnlyBits : readWrite) | execute | setGroupId;
+  return facts !== undefined && facts.type === 'directory' && facts.gid === group && (facts.mode & bits) === bits;
+}
+
+const firstWordAfterMs = 30_000;
+const nextWordAfterMs = 60_000;
+
+class OwnershipWalk {
+  readonly #group: number;
+  readonly #ownership: OwnershipOptions;
+  readonly #name: string;
+  #count = 0;
+  #wordAt: number;
+  #told = false;
+
+  constructor(root: string, group: number, ownership: OwnershipOptions) {
+    const { uid = '' } = ownership.pod.metadata;
+    this.#group = group;
+    this.#ownership = ownership;
+    this.#name = root.includes(uid) ? root.slice(root.indexOf(uid)) : root;
+    this.#wordAt = ownership.clock.monotonic() + firstWordAfterMs;
+  }
+
+  async give(path: string, facts: FileStat): Promise<void> {
+    const { files } = this.#ownership;
+    if (facts.type === 'directory') {
+      for (const name of await files.list(path)) {
+        const child = `${path}/${name}`;
+        const found = await files.stat(child);
+        if (found !== undefined) await this.give(child, found);
+      }
+    }
+    this.#count++;
+    this.#report();
+    await this.#change(path, facts).catch(() => undefined);
+  }
+
+  async #change(path: string, { type, mode, uid }: FileStat): Promise<void> {
+    const { files, readOnly } = this.#ownership;
+    await files.setOwner(path, { uid, gid: this.#group });
+    // Through a link the mode of what it leads to would change.
+    if (type === 'link') return;
+    const bits = (readOnly ? readOnlyBits : readWrite) | (type === 'directory' ? execute | setGroupId : 0);
+    await files.setMode(path, mode | bits);
+  }
+
+  #report(): void {
+    const { clock, recordEvent: tell } = this.#ownership;
+    if (clock.monotonic() < this.#wordAt) return;
+    this.#wordAt = clock.monotonic() + nextWordAfterMs;
+    const message = this.#told
+      ? `Setting volume ownership for ${this.#name}, processed ${this.#count} files.`
+      : `Setting volume ownership for ${this.#name} is taking longer than expected, consider using OnRootMismatch - https://kubernetes.io/docs/tasks/configure-pod-container/security-context/#configure-volume-permission-and-ownership-change-policy-for-pods`;
+    this.#told = true;
+    tell('VolumePermissionChangeInProgress', message);
+  }
+}

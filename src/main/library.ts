@@ -1,4 +1,0 @@
-/** Mooring as a library: a cluster inside a test or a tool. */
-export { type Cluster, type ClusterOptions, startCluster } from './cluster.ts';
-export type { ClusterNodes } from './cluster-nodes.ts';
-export { type NodeOptions, NodeSettingsError } from './node-settings.ts';

@@ -1,0 +1,30 @@
+import type { VolumeUsage } from './node-stats.ts';
+
+/** The kubelet's names (v1.36.4), and its words for them. */
+const families = [
+  { name: 'capacity_bytes', help: 'Capacity in bytes of the volume', of: 'capacityBytes' },
+  { name: 'available_bytes', help: 'Number of available bytes in the volume', of: 'availableBytes' },
+  { name: 'used_bytes', help: 'Number of used bytes in the volume', of: 'usedBytes' },
+  { name: 'inodes', help: 'Maximum number of inodes in the volume', of: 'inodes' },
+  { name: 'inodes_free', help: 'Number of free inodes in the volume', of: 'inodesFree' },
+  { name: 'inodes_used', help: 'Number of used inodes in the volume', of: 'inodesUsed' },
+] as const;
+
+/** For Prometheus: each claim once, however many pods have it mounted. Volumes of no claim are not told of. */
+export function volumeMetrics(volumes: Iterable<VolumeUsage>): string {
+  const claims = new Map<string, VolumeUsage>();
+  for (const volume of volumes) {
+    // Names of claims and namespaces need no escaping.
+    const labels = volume.claim === undefined ? '' : `{namespace="${volume.pod.namespace}",persistentvolumeclaim="${volume.claim}"}`;
+    if (labels !== '' && !claims.has(labels)) claims.set(labels, volume);
+  }
+  if (claims.size === 0) return '';
+  const samples = [...claims];
+  return families
+    .map(({ name, help, of }) => {
+      const full = `kubelet_volume_stats_${name}`;
+      const lines = samples.map(([labels, volume]) => `${full}${labels} ${volume[of] ?? 0}\n`);
+      return `# HELP ${full} [ALPHA] ${help}\n# TYPE ${full} gauge\n${lines.join('')}`;
+    })
+    .join('');
+}

@@ -1,0 +1,238 @@
+import type { Node, PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { hasEnded } from '../../storage/volumes/pods.ts';
+import { keyOf } from '../../client/informers/cache.ts';
+import { createClient } from '../../client/client.ts';
+import type { Answer, Stream, StreamEvent, StreamSink, Transport, TransportRequest } from '../../client/transport.ts';
+import type { Cancel, World } from '../../world/world.ts';
+import { ReadCollection } from './collection.ts';
+import { WatchedObjects } from './watched-objects.ts';
+import { type Reference, type ReferredKind, referencesOf } from './references.ts';
+
+export interface NodeReaderOptions {
+  /** As the node. */
+  readonly transport: Transport;
+  readonly node: string;
+  readonly world: World;
+  /** In hexadecimal. */
+  readonly sha256: (text: string) => string;
+}
+
+const collectionPaths = new Map<string, ReferredKind | 'csinodes'>([
+  ['/api/v1/secrets', 'secrets'],
+  ['/api/v1/configmaps', 'configmaps'],
+  ['/api/v1/persistentvolumeclaims', 'persistentvolumeclaims'],
+  ['/api/v1/persistentvolumes', 'persistentvolumes'],
+  ['/apis/storage.k8s.io/v1/volumeattachments', 'volumeattachments'],
+  ['/apis/storage.k8s.io/v1/csinodes', 'csinodes'],
+]);
+const podsPath = '/api/v1/pods';
+const nodesPath = '/api/v1/nodes';
+
+/** While a pod waits, what it waits for is read this often; nobody tells a node when it changes. */
+const waitingMs = 1000;
+const otherwiseMs = 60_000;
+
+/**
+ * Reads for an agent as a node may (Kubernetes' Node authorizer): its own Node, the pods on it, and of whatever those refer to each object by
+ * its name. Informers ask for whole collections all the same, and get what of them concerns the node.
+ *
+ * Secrets and ConfigMaps are watched, one by one. Claims, volumes, attachments and the CSINode can only be read: they are read when a pod comes,
+ * every second while one waits, and every minute.
+ *
+ * Guarantees
+ * - A pod is told of only after all that it refers to has been asked for: that something is not here means that it does not exist.
+ */
+export class NodeReader implements Transport {
+  readonly #options: NodeReaderOptions;
+  readonly #collections = new Map<ReferredKind | 'csinodes', ReadCollection>([...collectionPaths.values()].map((kind) => [kind, new ReadCollection()]));
+  readonly #files: WatchedObjects;
+  readonly #pods = new Map<string, Pod>();
+  /** Those that have been asked for, by kind and key. */
+  readonly #read = new Map<string, Reference>();
+  #onFirstPods: () => void = () => undefined;
+  readonly #firstPods = new Promise<void>((resolve) => {
+    this.#onFirstPods = resolve;
+  });
+  #cancelRefresh: Cancel = () => undefined;
+  #sinceAll = 0;
+  #closed = false;
+
+  constructor(options: NodeReaderOptions) {
+    this.#options = options;
+    const { transport, world } = options;
+    this.#files = new WatchedObjects({ client: createClient({ transport }), world, put: ({ kind, key }, object) => this.#collection(kind).put(key, object) });
+    this.#planRefresh();
+  }
+
+  async send(request: TransportRequest): Promise<Answer> {
+    const { transport, node } = this.#options;
+    if (request.method !== 'GET') return transport.send(request);
+    if (request.path === nodesPath) return transport.send(selecting(request, `metadata.name=${node}`));
+    if (request.path === podsPath) return this.#listPods(selecting(request, `spec.nodeName=${node}`));
+    const kind = collectionPaths.get(request.path);
+    if (kind === undefined) return transport.send(request);
+    if (kind === 'csinodes') await this.#readCsiNode();
+    else await this.#firstPods;
+    return this.#collection(kind).list();
+  }
+
+  watch(request: TransportRequest, sink: StreamSink): Stream {
+    const { transport, node } = this.#options;
+    if (request.path === nodesPath) return transport.watch(selecting(request, `metadata.name=${node}`), this.#throughNodes(sink));
+    if (request.path === podsPath) return this.#watchPods(selecting(request, `spec.nodeName=${node}`), sink);
+    const kind = collectionPaths.get(request.path);
+    return kind === undefined ? transport.watch(request, sink) : this.#collection(kind).watch(sink);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cancelRefresh();
+    this.#files.stop();
+  }
+
+  #collection(kind: ReferredKind | 'csinodes'): ReadCollection {
+    const collection = this.#collections.get(kind);
+    if (collection === undefined) throw new Error(`no collection of ${kind}`);
+    return collection;
+  }
+
+  async #listPods(request: TransportRequest): Promise<Answer> {
+    const answer = await this.#options.transport.send(request);
+    if (answer.type !== 'list') return answer;
+    this.#pods.clear();
+    for (const pod of answer.items) this.#pods.set(keyOf(pod.metadata), pod as Pod);
+    await this.#settle();
+    this.#onFirstPods();
+    return answer;
+  }
+
+  /** Batches are told in order, each when what its pods refer to has been read. */
+  #watchPods(request: TransportRequest, sink: StreamSink): Stream {
+    let open = true;
+    let told = Promise.resolve();
+    const inOrder = (tell: () => void | Promise<void>) => {
+      told = told.then(async () => {
+        if (open) await tell();
+      });
+    };
+    const stream = this.#options.transport.watch(request, {
+      events: (batch) => inOrder(() => this.#follow(batch).then(() => (open ? sink.events(batch) : undefined))),
+      end: (error) => inOrder(() => sink.end(error)),
+    });
+    return {
+      close: () => {
+        open = false;
+        stream.close();
+      },
+    };
+  }
+
+  async #follow(batch: readonly StreamEvent[]): Promise<void> {
+    for (const { type, object } of batch) {
+      if (type === 'DELETED') this.#pods.delete(keyOf(object.metadata));
+      else if (type !== 'BOOKMARK') this.#pods.set(keyOf(object.metadata), object as Pod);
+    }
+    await this.#settle();
+    // An informer may list a collection anew for what was just put into it: it has done so when its promises are through.
+    await new Promise<void>((resolve) => this.#options.world.timers.soon(resolve));
+  }
+
+  /** What a node's status says of attached volumes, its attachments say in full. */
+  #throughNodes(sink: StreamSink): StreamSink {
+    return {
+      end: (error) => sink.end(error),
+      events: (batch) => {
+        sink.events(batch);
+        const isAttaching = batch.some(({ type, object }) => type !== 'BOOKMARK' && ((object as Node).status.volumesAttached ?? []).length > 0);
+        if (isAttaching) void this.#readAll([...this.#read.values()].filter(({ kind }) => kind === 'volumeattachments'));
+      },
+    };
+  }
+
+  /** Reads what has not been read yet, and what turns out to be referred to by that; lets go of what nobody refers to any more. */
+  async #settle(): Promise<void> {
+    // A claim leads to a volume, that to an attachment and to secrets.
+    for (let step = 0; step < 3; step++) {
+      const fresh = this.#wanted(this.#pods.values()).filter((reference) => !this.#read.has(nameOf(reference)));
+      if (fresh.length === 0) break;
+      for (const reference of fresh) this.#read.set(nameOf(reference), reference);
+      await this.#readAll(fresh);
+    }
+    const wanted = new Set(this.#wanted(this.#pods.values()).map(nameOf));
+    for (const [name, reference] of this.#read) if (!wanted.has(name)) this.#drop(name, reference);
+  }
+
+  #wanted(pods: Iterable<Pod>): readonly Reference[] {
+    const known = {
+      claim: (key: string) => this.#collection('persistentvolumeclaims').get(key) as PersistentVolumeClaim | undefined,
+      volume: (name: string) => this.#collection('persistentvolumes').get(name) as PersistentVolume | undefined,
+    };
+    const { node, sha256 } = this.#options;
+    const all = [...pods].flatMap((pod) => referencesOf(pod, { node, sha256, known }));
+    return [...new Map(all.map((reference) => [nameOf(reference), reference])).values()];
+  }
+
+  async #readAll(references: readonly Reference[]): Promise<void> {
+    await Promise.all(references.map((reference) => (WatchedObjects.has(reference) ? this.#files.watch(reference) : this.#readOne(reference))));
+  }
+
+  async #readOne({ kind, key }: Reference): Promise<void> {
+    const object = await this.#get(pathOf(kind, key));
+    // Since it was asked for, the last pod that refers to it may have gone.
+    if (object !== 'unknown' && this.#read.has(nameOf({ kind, key }))) this.#collection(kind).put(key, object);
+  }
+
+  async #readCsiNode(): Promise<void> {
+    const { node } = this.#options;
+    const object = await this.#get(`/apis/storage.k8s.io/v1/csinodes/${node}`);
+    if (object !== 'unknown') this.#collection('csinodes').put(node, object);
+  }
+
+  /** Undefined: there is none. */
+  async #get(path: string): Promise<KubeObject | undefined | 'unknown'> {
+    const answer = await this.#options.transport.send({ method: 'GET', path, query: new URLSearchParams() });
+    if (answer.type === 'object') return answer.object;
+    return answer.type === 'failed' && answer.error.code === 404 ? undefined : 'unknown';
+  }
+
+  #drop(name: string, reference: Reference): void {
+    this.#read.delete(name);
+    if (WatchedObjects.has(reference)) this.#files.unwatch(reference);
+    this.#collection(reference.kind).put(reference.key, undefined);
+  }
+
+  #planRefresh(): void {
+    this.#cancelRefresh = this.#options.world.timers.after(waitingMs, () => {
+      void this.#refresh().then(() => (this.#closed ? undefined : this.#planRefresh()));
+    });
+  }
+
+  async #refresh(): Promise<void> {
+    this.#sinceAll += waitingMs;
+    const everything = this.#sinceAll >= otherwiseMs;
+    if (everything) this.#sinceAll = 0;
+    const pods = [...this.#pods.values()].filter((pod) => everything || isWaiting(pod));
+    const references = this.#wanted(pods).filter((reference) => !WatchedObjects.has(reference));
+    if (everything) await this.#readCsiNode();
+    if (references.length === 0) return;
+    await this.#readAll(references);
+    await this.#settle();
+  }
+}
+
+const isWaiting = (pod: Pod): boolean => !hasEnded(pod) && pod.status.phase !== 'Running';
+
+const nameOf = ({ kind, key }: Reference): string => `${kind} ${key}`;
+
+function pathOf(kind: ReferredKind, key: string): string {
+  if (kind === 'volumeattachments') return `/apis/storage.k8s.io/v1/volumeattachments/${key}`;
+  const [first = '', name] = key.split('/');
+  return name === undefined ? `/api/v1/${kind}/${first}` : `/api/v1/namespaces/${first}/${kind}/${name}`;
+}
+
+function selecting(request: TransportRequest, selector: string): TransportRequest {
+  const query = new URLSearchParams(request.query);
+  query.set('fieldSelector', selector);
+  return { ...request, query };
+}

@@ -1,0 +1,60 @@
+/** What pods of a node refer to, as far as a node may read it: it is read object by object. */
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
+import { csiSourceOf } from '../../api/volumes/csi-translation.ts';
+import { attachmentNameOf } from '../../storage/volumes/attachable.ts';
+import { claimsOfPod } from '../../storage/volumes/pods.ts';
+import { configOfContainer, configOfVolume } from '../volumes/config-references.ts';
+
+export type ReferredKind = 'secrets' | 'configmaps' | 'persistentvolumeclaims' | 'persistentvolumes' | 'volumeattachments';
+
+export interface Reference {
+  readonly kind: ReferredKind;
+  /** 'namespace/name', or 'name' of what is in no namespace. */
+  readonly key: string;
+}
+
+/** By key; undefined: not there, or not read yet. */
+export interface ReadObjects {
+  claim(key: string): PersistentVolumeClaim | undefined;
+  volume(name: string): PersistentVolume | undefined;
+}
+
+/** All of it that is known so far: which volume a claim has is known once the claim has been read. */
+export function referencesOf(
+  pod: Pod,
+  { node, sha256, known }: { readonly node: string; readonly sha256: (text: string) => string; readonly known: ReadObjects },
+) {
+  const { namespace = '' } = pod.metadata;
+  const { volumes = [], containers, initContainers = [] } = pod.spec;
+  const files = [...volumes.flatMap(configOfVolume), ...[...initContainers, ...(containers ?? [])].flatMap(configOfContainer)];
+  const references: Reference[] = files.map(({ kind, name }) => ({ kind: kind === 'secret' ? 'secrets' : 'configmaps', key: `${namespace}/${name}` }));
+  for (const { secretRef } of volumes.flatMap(({ flexVolume, iscsi }) => flexVolume ?? iscsi ?? []))
+    addSecret(references, { namespace, name: secretRef?.name });
+  for (const claim of claimsOfPod(pod)) {
+    references.push({ kind: 'persistentvolumeclaims', key: claim });
+    const name = known.claim(claim)?.spec.volumeName ?? '';
+    if (name === '') continue;
+    references.push({ kind: 'persistentvolumes', key: name });
+    const volume = known.volume(name);
+    if (volume === undefined) continue;
+    references.push(...referencesOfVolume(volume, node, sha256));
+    // One without a namespace is the claim's.
+    const { secretRef } = volume.spec.iscsi ?? {};
+    if (secretRef !== undefined) addSecret(references, { namespace, ...secretRef });
+  }
+  return references;
+}
+
+function referencesOfVolume(volume: PersistentVolume, node: string, sha256: (text: string) => string): readonly Reference[] {
+  const references: Reference[] = [];
+  const { csi, flexVolume } = volume.spec;
+  for (const secret of [csi?.nodeStageSecretRef, csi?.nodePublishSecretRef, csi?.nodeExpandSecretRef, flexVolume?.secretRef]) addSecret(references, secret);
+  const source = csiSourceOf(volume);
+  if (source !== undefined) references.push({ kind: 'volumeattachments', key: attachmentNameOf(source, node, sha256) });
+  return references;
+}
+
+function addSecret(references: Reference[], secret: { readonly namespace?: string; readonly name?: string | undefined } | undefined): void {
+  const { namespace = '', name = '' } = secret ?? {};
+  if (namespace !== '' && name !== '') references.push({ kind: 'secrets', key: `${namespace}/${name}` });
+}

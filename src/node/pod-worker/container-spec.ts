@@ -1,0 +1,97 @@
+import type { Container, Pod } from '../../api/generated/types.ts';
+import { quantityMilliValue, quantityValue } from '../../api/quantity.ts';
+import type { ContainerDevice, ContainerMount } from '../contract.ts';
+import type { ContainerLimits, ContainerSpec, ContainerUser, EnvVariable } from '../runtime.ts';
+
+export interface ResolvedContainer {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly attempt: number;
+  readonly env: readonly EnvVariable[];
+  readonly expand: (text: string) => string;
+  readonly mounts: readonly ContainerMount[];
+  readonly devices: readonly ContainerDevice[];
+  /** That volumes bring with them. */
+  readonly groups: readonly number[];
+}
+
+/** A container as its runtime is told to make it. */
+export function containerSpecOf({ pod, container, attempt, env, expand, mounts, devices, groups }: ResolvedContainer): ContainerSpec {
+  const { command = [], args = [], securityContext = {}, terminationMessagePolicy } = container;
+  return {
+    podUid: pod.metadata.uid ?? '',
+    name: container.name,
+    attempt,
+    image: container.image ?? '',
+    command: command.map(expand),
+    args: args.map(expand),
+    env: [{ name: 'HOSTNAME', value: hostnameOf(pod) }, ...env],
+    workingDir: container.workingDir ?? '',
+    user: userOf(pod, container, groups),
+    mounts,
+    devices,
+    resources: limitsOf(container),
+    readOnlyRoot: securityContext.readOnlyRootFilesystem ?? false,
+    privileged: securityContext.privileged ?? false,
+    capabilities: { add: securityContext.capabilities?.add ?? [], drop: securityContext.capabilities?.drop ?? [] },
+    noNewPrivileges: securityContext.allowPrivilegeEscalation === false,
+    hostPid: pod.spec.hostPID ?? false,
+    ...targetOf(pod, container),
+    stdin: container.stdin ?? false,
+    stdinOnce: container.stdinOnce ?? false,
+    tty: container.tty ?? false,
+    terminationMessage: { path: container.terminationMessagePath ?? '/dev/termination-log', orLastLog: terminationMessagePolicy === 'FallbackToLogsOnError' },
+  };
+}
+
+export function limitsOf({ resources }: Container): ContainerLimits {
+  const { requests = {}, limits = {} } = resources ?? {};
+  const milli = (amount: string | undefined) => (amount === undefined ? undefined : Number(quantityMilliValue(amount)));
+  return {
+    cpuMilli: milli(limits['cpu']),
+    cpuRequestMilli: milli(requests['cpu'] ?? limits['cpu']),
+    memoryBytes: limits['memory'] === undefined ? undefined : Number(quantityValue(limits['memory'])),
+  };
+}
+
+/** Ephemeral containers may join another one, to look at its processes. */
+function targetOf({ spec }: Pod, { name }: Container): Pick<ContainerSpec, 'processesOf'> {
+  const target = (spec.ephemeralContainers ?? []).find((each) => each.name === name)?.targetContainerName ?? '';
+  return target === '' ? {} : { processesOf: target };
+}
+
+/** The container's own settings go before the pod's. */
+function userOf({ spec }: Pod, { securityContext: own = {} }: Container, groups: readonly number[]): ContainerUser {
+  const { securityContext: ofPod = {} } = spec;
+  const { fsGroup, supplementalGroups = [] } = ofPod;
+  return {
+    uid: own.runAsUser ?? ofPod.runAsUser,
+    gid: own.runAsGroup ?? ofPod.runAsGroup,
+    groups: [...new Set([...(fsGroup === undefined ? [] : [fsGroup]), ...supplementalGroups, ...groups])],
+  };
+}
+
+/** At most 63 characters, as host names have. */
+export const hostnameOf = ({ metadata, spec }: Pod): string => (spec.hostname ?? metadata.name ?? '').slice(0, 63).replace(/[-.]+$/, '');
+
+/** Who must not be root is not let be root: what the kubelet says then. Undefined: all is well. */
+export function nonRootViolation({ metadata, spec }: Pod, { name, securityContext: own = {} }: Container): string | undefined {
+  const nonRoot = own.runAsNonRoot ?? spec.securityContext?.runAsNonRoot;
+  const uid = own.runAsUser ?? spec.securityContext?.runAsUser;
+  if (nonRoot !== true || (uid !== undefined && uid !== 0)) return undefined;
+  const who = `(pod: "${metadata.name ?? ''}_${metadata.namespace ?? ''}(${metadata.uid ?? ''})", container: ${name})`;
+  return uid === 0 ? `container's runAsUser breaks non-root policy ${who}` : `container has runAsNonRoot and image will run as root ${who}`;
+}
+
+/** /etc/hosts, as kubelets write it. */
+export function hostsFile({ metadata, spec }: Pod, ip: string | undefined, domain: string): string {
+  const host = hostnameOf({ metadata, spec } as Pod);
+  const { subdomain } = spec;
+  const named = subdomain === undefined || subdomain === '' ? host : `${host}.${subdomain}.${metadata.namespace ?? ''}.svc.${domain}\t${host}`;
+  const aliases = (spec.hostAliases ?? []).map((alias) => `${alias.ip}\t${(alias.hostnames ?? []).join('\t')}\n`);
+  return [
+    '# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\nfe00::0\tip6-localnet\nfe00::0\tip6-mcastprefix\nfe00::1\tip6-allnodes\nfe00::2\tip6-allrouters\n',
+    ...(ip === undefined ? [] : [`${ip}\t${named}\n`]),
+    ...(aliases.length === 0 ? [] : ['\n# Entries added by HostAliases.\n', ...aliases]),
+  ].join('');
+}

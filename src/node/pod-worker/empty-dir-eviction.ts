@@ -1,0 +1,77 @@
+import type { Pod, Volume } from '../../api/generated/types.ts';
+import { quantityValue } from '../../api/quantity.ts';
+import type { Cancel, World } from '../../world/world.ts';
+
+export interface EmptyDirEvictionOptions {
+  readonly world: Pick<World, 'timers'>;
+  readonly usedBytes: (pod: Pod, volume: string) => Promise<number | undefined>;
+  /** `message`: in the words of kubelets. */
+  readonly onExceeded: (pod: Pod, message: string) => void;
+}
+
+/** As kubelets do: nobody tells us when a directory grows. */
+const everyMs = 10_000;
+
+/** Looks whether empty directories that have a limit hold more than that, for as long as there are any. */
+export class EmptyDirEviction {
+  readonly #options: EmptyDirEvictionOptions;
+  /** By uid; those alone that have such a directory. */
+  readonly #pods = new Map<string, Pod>();
+  #cancel: Cancel | undefined;
+
+  constructor(options: EmptyDirEvictionOptions) {
+    this.#options = options;
+  }
+
+  follow(pod: Pod): void {
+    if (limited(pod).length === 0 || isCritical(pod)) return;
+    this.#pods.set(pod.metadata.uid ?? '', pod);
+    this.#schedule();
+  }
+
+  forget(uid: string): void {
+    this.#pods.delete(uid);
+    if (this.#pods.size === 0) this.stop();
+  }
+
+  stop(): void {
+    this.#pods.clear();
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #schedule(): void {
+    this.#cancel ??= this.#options.world.timers.after(everyMs, () => void this.#look());
+  }
+
+  async #look(): Promise<void> {
+    for (const [uid, pod] of this.#pods) {
+      const message = await this.#wrongWith(pod);
+      if (message === undefined || !this.#pods.has(uid)) continue;
+      this.forget(uid);
+      this.#options.onExceeded(pod, message);
+    }
+    this.#cancel = undefined;
+    if (this.#pods.size > 0) this.#schedule();
+  }
+
+  async #wrongWith(pod: Pod): Promise<string | undefined> {
+    for (const { name, limit } of limited(pod)) {
+      const used = await this.#options.usedBytes(pod, name);
+      if (used !== undefined && BigInt(used) > quantityValue(limit))
+        return `Usage of EmptyDir volume ${JSON.stringify(name)} exceeds the limit ${JSON.stringify(limit)}. `;
+    }
+    return undefined;
+  }
+}
+
+/** What is in memory has its limit from the kernel. */
+function limited({ spec }: Pod): readonly { readonly name: string; readonly limit: string }[] {
+  return (spec.volumes ?? []).flatMap(({ name, emptyDir }: Volume) => {
+    const { sizeLimit, medium = '' } = emptyDir ?? {};
+    return sizeLimit === undefined || medium !== '' || quantityValue(sizeLimit) <= 0n ? [] : [{ name, limit: sizeLimit }];
+  });
+}
+
+/** Those that the cluster cannot do without stay, whatever they take. */
+const isCritical = ({ spec }: Pod): boolean => (spec.priority ?? 0) >= 2_000_000_000;

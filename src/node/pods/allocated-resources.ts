@@ -1,0 +1,48 @@
+/** What pods have of their node, which may be something else than what they ask for. */
+import type { ContainerStatus, Pod, PodSpec, ResourceRequirements } from '../../api/generated/types.ts';
+import { sameMeaning } from '../../api/validation/semantic-equality.ts';
+import { without } from '../../api/validation/without.ts';
+import { resourcesOf } from './status/pod-status.ts';
+
+/** A pod that is not given what it asks for takes no more than it has: two that wait would keep each other from it. */
+export const withAllocatedResources = (pod: Pod): Pod => (isResizePending(pod) ? { ...pod, spec: specBeforeResize(pod) ?? pod.spec } : pod);
+
+/** There was no room for what it asks for, and that was said. */
+export const isResizePending = ({ metadata, status }: Pod): boolean =>
+  (status.conditions ?? []).some(({ type, observedGeneration }) => type === 'PodResizePending' && observedGeneration === metadata.generation);
+
+const lists = ['initContainers', 'containers'] as const;
+
+/** The spec with the resources that the status tells of; undefined: they are those of the spec. */
+export function specBeforeResize({ spec, status }: Pod): PodSpec | undefined {
+  let isOther = false;
+  const had: PodSpec = { ...spec };
+  for (const list of lists) {
+    const statuses = statusesOf(status[list === 'containers' ? 'containerStatuses' : 'initContainerStatuses']);
+    const containers = spec[list]?.map((container) => {
+      const resources = statuses.get(container.name)?.resources;
+      if (resources === undefined || sameMeaning(resources, container.resources)) return container;
+      isOther = true;
+      return { ...container, resources };
+    });
+    if (containers !== undefined) had[list] = containers;
+  }
+  const podLevel = sameMeaning(resourcesOf({ spec }).resources, status.resources) ? undefined : podLevelBefore(spec, status.resources);
+  if (podLevel === undefined) return isOther ? had : undefined;
+  return { ...had, resources: podLevel };
+}
+
+export const statusesOf = (statuses: readonly ContainerStatus[] = []): ReadonlyMap<string, ContainerStatus> =>
+  new Map(statuses.map((each) => [each.name, each]));
+
+/** A pod that says something of itself as a whole has just that. */
+function podLevelBefore({ resources }: PodSpec, before: ResourceRequirements | undefined): ResourceRequirements | undefined {
+  if (resources === undefined || before === undefined) return undefined;
+  const said = without(resources, 'claims');
+  const had: ResourceRequirements = {};
+  for (const list of ['limits', 'requests'] as const) {
+    const names = Object.keys(said[list] ?? {}).filter((name) => before[list]?.[name] !== undefined);
+    if (names.length > 0) had[list] = Object.fromEntries(names.map((name) => [name, before[list]?.[name] ?? '']));
+  }
+  return sameMeaning(had, said) ? undefined : had;
+}

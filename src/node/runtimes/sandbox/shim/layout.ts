@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+
+/** Where everything lies that a keeper has. */
+export interface Layout {
+  readonly root: string;
+  /** A short name that no other keeper on this machine has. */
+  readonly name: string;
+  /** An empty directory. */
+  readonly scratch: string;
+  /** What every container finds in /dev. */
+  readonly devices: string;
+  readonly pods: string;
+  /** The control group of all containers. */
+  readonly group: string;
+  /** The pods' network; a name of at most 15 characters. */
+  readonly bridge: string;
+  readonly hidden: readonly string[];
+  pod(uid: string): string;
+  podCheckpoint(uid: string): string;
+  files(uid: string): { readonly hosts: string; readonly resolvConf: string; readonly hostname: string };
+  containers(uid: string): string;
+  containerCheckpoint(uid: string, id: string): string;
+  terminationMessage(uid: string, id: string): string;
+  logs(pod: { readonly uid: string; readonly namespace: string; readonly name: string }, container: string): string;
+  /** How a process is marked. */
+  mark(what: string): string;
+  /** Options of nsenter(1): the namespaces that a pod's containers share. */
+  podNamespaces(uid: string): readonly string[];
+}
+
+export function layoutOf(root: string, options: { readonly hidden: readonly string[]; readonly namespaces: (uid: string) => readonly string[] }): Layout {
+  const name = nameOf(root);
+  const pod = (uid: string) => path.join(root, 'pods', safe(uid));
+  const containers = (uid: string) => path.join(pod(uid), 'containers');
+  return {
+    root,
+    name,
+    scratch: path.join(root, 'stage'),
+    devices: path.join(root, 'devices'),
+    pods: path.join(root, 'pods'),
+    group: `moor-${name}`,
+    bridge: `moor-${name}`,
+    hidden: [root, ...options.hidden],
+    pod,
+    podCheckpoint: (uid) => path.join(pod(uid), 'pod.json'),
+    files: (uid) => ({ hosts: path.join(pod(uid), 'hosts'), resolvConf: path.join(pod(uid), 'resolv.conf'), hostname: path.join(pod(uid), 'hostname') }),
+    containers,
+    containerCheckpoint: (uid, id) => path.join(containers(uid), `${id}.json`),
+    terminationMessage: (uid, id) => path.join(containers(uid), `${id}.message`),
+    logs: (of, container) => path.join(root, 'logs', safe(`${of.namespace}_${of.name}_${of.uid}`), safe(container)),
+    mark: (what) => `${name}:${what}`,
+    podNamespaces: options.namespaces,
+  };
+}
+
+/** Eight characters that follow from a path. */
+export const nameOf = (root: string): string => createHash('sha256').update(path.resolve(root)).digest('hex').slice(0, 8);
+
+/** Where the keeper listens: the path of a socket must be short, that of its files need not be. */
+export const socketOf = (root: string): string => path.join('/run/moor', `${nameOf(root)}.sock`);
+
+/** Names come from objects that the server has checked; a slash in one would still lead elsewhere. */
+const safe = (name: string): string => name.replaceAll(/[/\0]/g, '-').replace(/^\.+$/, '-');

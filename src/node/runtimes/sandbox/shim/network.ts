@@ -1,0 +1,79 @@
+/** The pods' network: a bridge of the host, and a pair of interfaces for each pod, one end inside. The kernel takes them away with the pod's namespace. */
+import { createHash } from 'node:crypto';
+import { gatewayOf } from '../../../network/gateway.ts';
+import { run } from './processes.ts';
+
+export interface PodNetwork {
+  /** '10.128.0.0/22'; its first address is the host's. */
+  readonly cidr: string;
+  readonly bridge: string;
+}
+
+export class Network {
+  readonly #network: PodNetwork;
+  #made: Promise<string> | undefined;
+  /** Who waits to be connected, while others are. */
+  #waiting: { readonly commands: string; readonly done: (wrong: string) => void }[] = [];
+  #isConnecting = false;
+
+  constructor(network: PodNetwork) {
+    this.#network = network;
+  }
+
+  /** Connects a process's namespace. Resolves with what is wrong; '': nothing. */
+  async connect(uid: string, pid: number): Promise<string> {
+    const wrong = await this.#make();
+    if (wrong !== '') return wrong;
+    const outside = outsideOf(uid);
+    const commands = `link add ${outside} type veth peer name eth0 netns ${pid}\nlink set ${outside} master ${this.#network.bridge} up\n`;
+    return new Promise((done) => {
+      this.#waiting.push({ commands, done });
+      if (!this.#isConnecting) void this.#connectWaiting();
+    });
+  }
+
+  /** All that have come meanwhile by one ip(8); if something is wrong with one of them, each by its own. */
+  async #connectWaiting(): Promise<void> {
+    this.#isConnecting = true;
+    for (let all = this.#waiting.splice(0); all.length > 0; all = this.#waiting.splice(0)) {
+      const wrong = await run(['ip', '-batch', '-'], all.map(({ commands }) => commands).join(''));
+      if (wrong === '' || all.length === 1) for (const { done } of all) done(wrong);
+      else for (const { commands, done } of all) done(await run(['ip', '-force', '-batch', '-'], commands).then((said) => (isThere(said) ? '' : said)));
+    }
+    this.#isConnecting = false;
+  }
+
+  /** Commands of ip(8) for inside of the pod, in one line each. */
+  inside(address: string): readonly string[] {
+    const [, prefix = '24'] = this.#network.cidr.split('/');
+    return [`link set lo up`, `addr add ${address}/${prefix} dev eth0`, `link set eth0 up`, `route add default via ${gatewayOf(this.#network.cidr)}`];
+  }
+
+  async remove(): Promise<void> {
+    if (this.#made === undefined) return;
+    this.#made = undefined;
+    await run(['ip', 'link', 'del', this.#network.bridge]);
+  }
+
+  #make(): Promise<string> {
+    this.#made ??= this.#makeBridge().then((wrong) => {
+      if (wrong !== '') this.#made = undefined;
+      return wrong;
+    });
+    return this.#made;
+  }
+
+  /** An earlier keeper may have made it. */
+  async #makeBridge(): Promise<string> {
+    const { bridge, cidr } = this.#network;
+    const [, prefix = '24'] = cidr.split('/');
+    await run(['ip', 'link', 'add', bridge, 'type', 'bridge']);
+    return run(['ip', '-batch', '-'], `addr replace ${gatewayOf(cidr)}/${prefix} dev ${bridge}\nlink set ${bridge} up\n`);
+  }
+}
+
+/** What was done before another of the same batch failed. */
+const isThere = (said: string): boolean => said.split('\n').every((line) => /File exists|^Command failed/.test(line));
+
+/** At most 15 characters. */
+const outsideOf = (uid: string): string => `moor${createHash('sha256').update(uid).digest('hex').slice(0, 10)}`;

@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import type { ContainerRun, ContainerSpec, PodSandbox, PodSandboxSpec, PodState, Result } from '../../../runtime.ts';
+import { type ContainerCheckpoint, ShimContainer, type ShimContainerContext } from './container.ts';
+import type { Network } from './network.ts';
+import { isAlive, launch, signal } from './processes.ts';
+import { namesIn, readState, writeState } from './state-files.ts';
+
+/** What is written down of a pod. */
+export interface PodCheckpoint {
+  readonly spec: PodSandboxSpec;
+  /** The process that holds its namespaces; undefined: there is no sandbox (any more). */
+  readonly pause: number | undefined;
+  readonly ips: readonly string[];
+}
+
+export interface ShimPodContext extends Omit<ShimContainerContext, 'pause' | 'processOf' | 'onChange'> {
+  readonly network: Network;
+  readonly onChange: (uid: string) => void;
+}
+
+/** Runs of one container that are kept: the current one and the one before. */
+const keptRuns = 2;
+
+/** A pod: the process that holds its namespaces, and its containers. */
+export class ShimPod {
+  readonly uid: string;
+  readonly #context: ShimPodContext;
+  #checkpoint: PodCheckpoint;
+  #containers: ShimContainer[] = [];
+
+  constructor(notes: PodCheckpoint, around: ShimPodContext) {
+    this.uid = notes.spec.uid;
+    this.#checkpoint = notes;
+    this.#context = around;
+  }
+
+  get state(): PodState {
+    const { spec, pause, ips } = this.#checkpoint;
+    const { uid, namespace, name } = spec;
+    const runs = this.#containers.filter(({ begun }) => begun).map(({ run }) => run);
+    return { uid, namespace, name, sandbox: pause === undefined ? undefined : { ips }, runs };
+  }
+
+  get pause(): number | undefined {
+    return this.#checkpoint.pause;
+  }
+
+  container(id: string): ShimContainer | undefined {
+    return this.#containers.find(({ run }) => run.id === id);
+  }
+
+  /** Options of nsenter(1): what the pause process has of its own. */
+  get namespaces(): readonly string[] {
+    const { address, hostIpc } = this.#checkpoint.spec;
+    return [...(address === undefined ? [] : ['-n', '-u']), ...(hostIpc ? [] : ['-i'])];
+  }
+
+  async start(): Promise<Result<PodSandbox>> {
+    const { spec } = this.#checkpoint;
+    const { layout } = this.#context;
+    if (this.#checkpoint.pause !== undefined && isAlive(this.#checkpoint.pause)) return { ok: true, value: { ips: this.#checkpoint.ips } };
+    mkdirSync(layout.containers(this.uid), { recursive: true, mode: 0o700 });
+    const files = layout.files(this.uid);
+    writeFileSync(files.hosts, spec.hosts);
+    writeFileSync(files.resolvConf, spec.resolvConf ?? tryRead('/etc/resolv.conf'));
+    writeFileSync(files.hostname, `${spec.hostname}\n`);
+    const started = await this.#startPause();
+    if (typeof started === 'string') return { ok: false, error: { reason: 'failed', message: started } };
+    this.#save({ spec, pause: started, ips: spec.address === undefined ? [] : [spec.address] });
+    return { ok: true, value: { ips: this.#checkpoint.ips } };
+  }
+
+  async startContainer(spec: ContainerSpec): Promise<Result<ContainerRun>> {
+    if (this.#checkpoint.pause === undefined) return { ok: false, error: { reason: 'not-found', message: 'the pod has no sandbox' } };
+    const same = this.#containers.find((each) => each.spec.name === spec.name && each.spec.attempt === spec.attempt);
+    // Whoever asks again did not hear the answer.
+    if (same !== undefined) return { ok: true, value: same.run };
+    const run: ContainerRun = {
+      id: randomBytes(32).toString('hex'),
+      name: spec.name,
+      attempt: spec.attempt,
+      image: spec.image,
+      state: { type: 'running', startedAt: 0 },
+    };
+    const logDirectory = this.#context.layout.logs(this.#checkpoint.spec, spec.name);
+    const container = this.#addContainer({ spec, run, logDirectory });
+    this.#dropOldRuns(spec.name);
+    return container.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#containers.map((container) => container.stop(0)));
+    const { pause } = this.#checkpoint;
+    if (pause === undefined) return;
+    signal(pause, 'SIGKILL');
+    this.#save({ ...this.#checkpoint, pause: undefined });
+  }
+
+  remove(): void {
+    const { layout } = this.#context;
+    for (const container of this.#containers) container.remove();
+    rmSync(layout.pod(this.uid), { recursive: true, force: true });
+    rmSync(path.dirname(layout.logs(this.#checkpoint.spec, 'any')), { recursive: true, force: true });
+  }
+
+  removeContainer(id: string): void {
+    const container = this.container(id);
+    if (container?.run.state.type !== 'exited') return;
+    container.remove();
+    this.#containers = this.#containers.filter((each) => each !== container);
+    this.#context.onChange(this.uid);
+  }
+
+  /** Takes up what an earlier keeper left: nobody holds the other ends of its containers' pipes any more. */
+  recover(): void {
+    const { layout } = this.#context;
+    for (const name of namesIn(layout.containers(this.uid)).filter((each) => each.endsWith('.json'))) {
+      const notes = readState(path.join(layout.containers(this.uid), name)) as ContainerCheckpoint | undefined;
+      if (notes !== undefined) this.#addContainer(notes).markLost();
+    }
+    this.#containers.sort((a, b) => a.run.state.startedAt - b.run.state.startedAt || a.spec.attempt - b.spec.attempt);
+    if (this.#checkpoint.pause !== undefined) this.#save({ ...this.#checkpoint, pause: undefined });
+  }
+
+  #addContainer(notes: ContainerCheckpoint): ShimContainer {
+    const container = new ShimContainer(notes, {
+      ...this.#context,
+      pause: this.#checkpoint.pause,
+      processOf: (name) => this.#containers.findLast(({ run }) => run.name === name && run.state.type === 'running')?.pid,
+      onChange: () => this.#context.onChange(this.uid),
+    });
+    this.#containers.push(container);
+    return container;
+  }
+
+  #dropOldRuns(name: string): void {
+    const old = this.#containers.filter((each) => each.spec.name === name && each.run.state.type === 'exited').slice(0, -(keptRuns - 1));
+    for (const { run } of old) this.removeContainer(run.id);
+  }
+
+  #save(notes: PodCheckpoint): void {
+    this.#checkpoint = notes;
+    writeState(this.#context.layout.podCheckpoint(this.uid), notes);
+    this.#context.onChange(this.uid);
+  }
+
+  /** Resolves with its id, or with what is wrong. */
+  async #startPause(): Promise<number | string> {
+    const { network, layout } = this.#context;
+    const { address, hostname, hostIpc } = this.#checkpoint.spec;
+    const own = [...(address === undefined ? [] : ['--net', '--uts']), ...(hostIpc ? [] : ['--ipc'])];
+    const lines = address === undefined ? [] : network.inside(address);
+    const setUp = address === undefined ? '' : `echo "$0" >/proc/sys/kernel/hostname; read -r go && ip -batch - >&2 && `;
+    const script = `echo u >&3; ${setUp}echo r >&3 && exec 3>&- && exec sleep infinity </dev/null 2>/dev/null`;
+    const child = launch(['unshare', ...own, 'sh', '-c', script, hostname], { stdio: ['pipe', 'ignore', 'pipe', 'pipe'], mark: layout.mark(this.uid) });
+    child.stdin?.on('error', () => undefined);
+    const report = reports(child.stdio[3] as Readable);
+    let said = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      if (said.length < 4096) said += chunk.toString();
+    });
+    child.on('error', (error) => (said += error.message));
+    const isUp = await report.until('u\n');
+    const { pid } = child;
+    if (!isUp || pid === undefined) return said || 'no namespaces';
+    const wrong = address === undefined ? '' : await network.connect(this.uid, pid);
+    if (wrong === '') child.stdin?.end(['go', ...lines, ''].join('\n'));
+    const isReady = wrong === '' && (await report.until('r\n'));
+    if (!isReady) signal(pid, 'SIGKILL');
+    child.stderr?.destroy();
+    child.unref();
+    // Whoever ended it ended the pod's place; its id may be another's before long.
+    child.once('exit', () => (this.#checkpoint.pause === pid ? this.#save({ ...this.#checkpoint, pause: undefined }) : undefined));
+    return isReady ? pid : wrong || said || 'it could not be set up';
+  }
+}
+
+/** What a process reports on a pipe, waited for piece by piece. */
+function reports(pipe: Readable): { readonly until: (end: string) => Promise<boolean> } {
+  let text = '';
+  let isOver = false;
+  let look = (): void => undefined;
+  pipe.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+    look();
+  });
+  pipe.on('close', () => {
+    isOver = true;
+    look();
+  });
+  const until = (end: string) =>
+    new Promise<boolean>((resolve) => {
+      look = () => {
+        if (text.includes(end)) resolve(true);
+        else if (isOver) resolve(false);
+      };
+      look();
+    });
+  return { until };
+}
+
+function tryRead(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,187 @@
+/** Streams between whoever asked for them and a program: one that was started for this, or a container's own. */
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { World } from '../../../../world/world.ts';
+import type { AttachOptions, ExecOptions, RuntimeFailure, TerminalSize } from '../../../runtime.ts';
+import { execScript, quote, variablesOf, scriptError } from '../container-script.ts';
+import { exitCodeOf, frame, frameReader, frames, type SessionAnswer, type SessionEnd } from '../protocol.ts';
+import { inTerminal } from '../terminal.ts';
+import type { ShimContainer } from './container.ts';
+import type { ShimPod } from './pod.ts';
+import { childrenOf, launch, runScript, signal, signalNumber, wordsOf } from './processes.ts';
+import { terminalSize } from './terminal-size.ts';
+
+export interface SessionContext {
+  readonly world: World;
+  readonly pod: ShimPod;
+  readonly mark: string;
+}
+
+/** What of a container's output waits for somebody who attached and does not read, before the connection is given up. */
+const mostWaiting = 4 * 1024 * 1024;
+
+/** Whatever the client sends before the answer is kept and comes first. */
+export type Incoming = (onChunk: (chunk: Buffer) => void) => void;
+
+export function refuse(socket: Socket, error: RuntimeFailure): void {
+  socket.end(`${JSON.stringify({ ok: false, error } satisfies SessionAnswer)}\n`);
+}
+
+const accept = (socket: Socket, answer: { readonly stdin: boolean; readonly tty: boolean }): boolean =>
+  socket.write(`${JSON.stringify({ ok: true, ...answer } satisfies SessionAnswer)}\n`);
+
+const exitFrame = (code: number): Buffer => frame(frames.exit, Buffer.from(JSON.stringify({ code } satisfies SessionEnd)));
+
+/** In the words of containerd and runc. */
+const notStartedFrame = (why: string): Buffer => {
+  const message = `failed to exec in container: failed to start exec "${randomBytes(32).toString('hex')}": OCI runtime exec failed: exec failed: unable to start container process: ${why}`;
+  return frame(frames.exit, Buffer.from(JSON.stringify({ message } satisfies SessionEnd)));
+};
+
+/** A program beside the container's own. */
+export function serveExec(
+  { socket, incoming }: SessionConnection,
+  container: ShimContainer,
+  { place, options }: { readonly place: SessionContext; readonly options: ExecOptions },
+): void {
+  const { pid } = container;
+  if (pid === undefined) return refuse(socket, notRunning(container));
+  const { spec, groups } = container;
+  const inside = options.tty ? inTerminal(options.command) : options.command;
+  const texts = [...variablesOf({ ...spec, tty: options.tty }), ...inside];
+  const script = execScript(spec, wordsOf(texts), options.command);
+  const enter = ['nsenter', '-t', String(pid), '-m', ...(spec.hostPid ? [] : ['-p']), ...place.pod.namespaces, '--', 'sh', '-c', runScript];
+  const join = groups.map((group) => `echo 0 >${quote(`${group}/cgroup.procs`)};`).join(' ');
+  const command = groups.length === 0 ? enter : ['sh', '-c', `${join} exec "$@"`, 'sh', ...enter];
+  const child = launch(command, { stdio: [options.stdin ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe'], mark: place.mark, script, texts });
+  accept(socket, { stdin: options.stdin, tty: options.tty });
+  pipe(socket, incoming, { child, world: place.world, tty: options.tty });
+}
+
+/** A connection to a port inside of the pod, where only its own loopback leads. */
+export function serveConnect({ socket, incoming }: SessionConnection, port: number, place: SessionContext): void {
+  const { pause } = place.pod;
+  if (pause === undefined) return refuse(socket, { reason: 'not-found', message: 'the pod does not run' });
+  // It tells once it is connected, and ends with the connection: nothing else holds it then.
+  const dial = `const s=require('net').connect(${Math.trunc(port)},'localhost',()=>{process.stderr.write('c');process.stdin.pipe(s);s.pipe(process.stdout)});s.on('error',()=>{}).on('close',()=>process.stdin.destroy())`;
+  const enter = place.pod.namespaces.includes('-n') ? ['nsenter', '-t', String(pause), '-n', '--'] : [];
+  const child = launch([...enter, process.execPath, '-e', dial], { stdio: ['pipe', 'pipe', 'pipe'], mark: place.mark });
+  const fail = (): void => refuse(socket, { reason: 'failed', message: refusedInside(place.pod.uid, port) });
+  const abandon = (): void => endSession(child);
+  child.once('close', fail).once('error', fail);
+  socket.once('close', abandon);
+  child.stderr?.once('data', () => {
+    child.off('close', fail).off('error', fail);
+    socket.off('close', abandon);
+    accept(socket, { stdin: true, tty: false });
+    pipe(socket, incoming, { child, world: place.world, tty: false });
+  });
+}
+
+/** In the words of containerd. */
+const refusedInside = (uid: string, port: number): string =>
+  `failed to connect to localhost:${port} inside namespace ${JSON.stringify(uid)}, IPv4: dial tcp4 127.0.0.1:${port}: connect: connection refused`;
+
+interface SessionConnection {
+  readonly socket: Socket;
+  readonly incoming: Incoming;
+}
+
+function pipe(socket: Socket, incoming: Incoming, { child, world, tty }: { readonly child: ChildProcess; readonly world: World; readonly tty: boolean }): void {
+  for (const stream of ['stdout', 'stderr'] as const) {
+    const source = child[stream];
+    source?.on('data', (chunk: Buffer) => {
+      // What nobody takes stays in the program's pipe, and the program waits.
+      if (!socket.write(frame(frames[stream], chunk))) {
+        source.pause();
+        socket.once('drain', () => source.resume());
+      }
+    });
+  }
+  child.stdin?.on('error', () => undefined);
+  child.on('error', (error) => socket.end(Buffer.concat([frame(frames.stderr, Buffer.from(`${error.message}\n`)), exitFrame(126)])));
+  let report = '';
+  (child.stdio[3] as Readable | null | undefined)?.on('data', (chunk: Buffer) => (report += chunk.toString()));
+  child.on('close', (code, name) => {
+    const wrong = scriptError(report);
+    socket.end(wrong === undefined ? exitFrame(exitCodeOf(code, signalNumber(name))) : notStartedFrame(wrong));
+  });
+  socket.on('close', () => endSession(child));
+  const size = tty ? terminalSize(world, () => child.pid) : undefined;
+  socket.on('close', () => size?.close());
+  incoming(
+    reader(socket, (kind, bytes) => {
+      if (kind === frames.stdin && child.stdin?.write(bytes) === false) {
+        socket.pause();
+        child.stdin.once('drain', () => socket.resume());
+      } else if (kind === frames.stdinEnd) child.stdin?.end();
+      else if (kind === frames.resize) size?.set(sizeOf(bytes));
+    }),
+  );
+}
+
+/** The standard streams of the container's own program. */
+export function serveAttach(
+  { socket, incoming }: SessionConnection,
+  container: ShimContainer,
+  { place, options }: { readonly place: SessionContext; readonly options: AttachOptions },
+): void {
+  if (container.pid === undefined) return refuse(socket, notRunning(container));
+  const { spec } = container;
+  accept(socket, { stdin: options.stdin && (spec.stdin || spec.tty), tty: spec.tty });
+  const silence = container.listen((stream, chunk) => {
+    if (!options[stream] && !(spec.tty && options.stdout)) return;
+    socket.write(frame(frames[stream], chunk));
+    if (socket.writableLength > mostWaiting) socket.destroy();
+  });
+  void container.ended.then(() => {
+    const { state } = container.run;
+    socket.end(exitFrame(state.type === 'exited' ? state.exitCode : 0));
+  });
+  const size = spec.tty ? terminalSize(place.world, () => container.pid) : undefined;
+  socket.on('close', () => {
+    silence();
+    size?.close();
+    if (options.stdin && spec.stdinOnce) container.stdin?.end();
+  });
+  incoming(
+    reader(socket, (kind, bytes) => {
+      if (kind === frames.stdin && options.stdin) container.stdin?.write(bytes);
+      else if (kind === frames.stdinEnd && options.stdin && spec.stdinOnce) container.stdin?.end();
+      else if (kind === frames.resize) size?.set(sizeOf(bytes));
+    }),
+  );
+}
+
+const notRunning = ({ spec }: ShimContainer): RuntimeFailure => ({ reason: 'not-found', message: `container ${spec.name} does not run` });
+
+/** Whoever sends what is no frame is not our agent. */
+function reader(socket: Socket, onFrame: (kind: number, bytes: Buffer) => void): (chunk: Buffer) => void {
+  const read = frameReader(onFrame);
+  return (chunk) => {
+    try {
+      read(chunk);
+    } catch {
+      socket.destroy();
+    }
+  };
+}
+
+function sizeOf(bytes: Buffer): TerminalSize {
+  const { width, height } = JSON.parse(bytes.toString()) as TerminalSize;
+  return { width: Math.trunc(width) || 80, height: Math.trunc(height) || 24 };
+}
+
+/** The id of one that has ended may be another's by now. */
+function endSession(child: ChildProcess): void {
+  if (child.exitCode === null && child.signalCode === null) killAll(child.pid);
+}
+
+/** The program of a session, with what it started: nsenter(1) waits outside for what is inside. */
+function killAll(pid: number | undefined): void {
+  if (pid === undefined) return;
+  for (const child of childrenOf(pid)) killAll(child);
+  signal(pid, 'SIGKILL');
+}

@@ -1,0 +1,231 @@
+/** The process that keeps containers: it makes them, writes down what they say, and sees how they end. Agents come and go. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import type { Cancel, World } from '../../../../world/world.ts';
+import type { Result } from '../../../runtime.ts';
+import { devicesScript } from '../container-script.ts';
+import { type ShimCall, lineReader, type ShimOpening, type ShimRequest, type ShimMessage } from '../protocol.ts';
+import { removeGroup } from './control-groups.ts';
+import { type Layout, layoutOf, socketOf } from './layout.ts';
+import type { LogBounds } from './log-file.ts';
+import { Network } from './network.ts';
+import { ShimPod, type PodCheckpoint } from './pod.ts';
+import { marked, signal } from './processes.ts';
+import { type Incoming, refuse, serveAttach, serveConnect, serveExec } from './sessions.ts';
+import type { RootMaker } from './roots.ts';
+import { namesIn, readState } from './state-files.ts';
+import { Semaphore } from './semaphore.ts';
+
+export interface ShimOptions extends ShimSettings {
+  readonly world: World;
+  readonly roots: RootMaker;
+}
+
+export interface ShimSettings {
+  /** Where all state lies. */
+  readonly root: string;
+  /** The block of addresses that pods have theirs from. */
+  readonly podCidr: string;
+  /** What of the host no container is to see, besides the root above. */
+  readonly hidden: readonly string[];
+  readonly logBounds?: LogBounds;
+  /** How long it goes on without an agent when nothing runs. */
+  readonly idleMs?: number;
+}
+
+const usualLogBounds: LogBounds = { bytes: 10 * 1024 * 1024, files: 5 };
+const usualIdleMs = 10_000;
+
+/** Resolves when the keeper has nothing left to keep. */
+export async function runShim(options: ShimOptions): Promise<void> {
+  const keeper = new ContainerShim(options);
+  keeper.recover();
+  await keeper.serve();
+}
+
+class ContainerShim {
+  readonly #options: ShimOptions;
+  readonly #layout: Layout;
+  readonly #network: Network;
+  readonly #pods = new Map<string, ShimPod>();
+  readonly #agents = new Set<Socket>();
+  readonly #server: Server;
+  readonly #starts: Semaphore;
+  #cancelIdle: Cancel = () => undefined;
+
+  constructor(options: ShimOptions) {
+    this.#options = options;
+    this.#layout = layoutOf(options.root, { hidden: options.hidden, namespaces: (uid) => this.#pods.get(uid)?.namespaces ?? [] });
+    this.#network = new Network({ cidr: options.podCidr, bridge: this.#layout.bridge });
+    this.#starts = new Semaphore(options.world.timers, 2 * availableParallelism());
+    this.#server = createServer((socket) => this.#accept(socket));
+    mkdirSync(this.#layout.scratch, { recursive: true });
+    if (!existsSync(this.#layout.devices)) execFileSync('sh', ['-c', devicesScript(this.#layout.devices)]);
+  }
+
+  /** Containers of a keeper that died have lost whom they write to: they end, and what is known of them is kept. */
+  recover(): void {
+    for (const pid of marked(this.#layout.mark('')).values()) if (pid !== process.pid) signal(pid, 'SIGKILL');
+    for (const uid of namesIn(this.#layout.pods)) {
+      const notes = readState(this.#layout.podCheckpoint(uid)) as PodCheckpoint | undefined;
+      if (notes === undefined) rmSync(path.join(this.#layout.pods, uid), { recursive: true, force: true });
+      else this.#addPod(notes).recover();
+    }
+  }
+
+  /** Whoever listens there already is the keeper: then this one ends. */
+  async serve(): Promise<void> {
+    const socket = socketOf(this.#options.root);
+    mkdirSync(path.dirname(socket), { recursive: true, mode: 0o700 });
+    rmSync(socket, { force: true });
+    await new Promise<void>((resolve, reject) => {
+      this.#server.on('close', resolve);
+      this.#server.on('error', reject);
+      this.#server.listen(socket, () => this.#watchIdle());
+    });
+    await this.#network.remove();
+    removeGroup(this.#layout.group);
+    rmSync(socket, { force: true });
+  }
+
+  #addPod(notes: PodCheckpoint): ShimPod {
+    const { world, roots, logBounds = usualLogBounds } = this.#options;
+    const pod = new ShimPod(notes, { world, layout: this.#layout, network: this.#network, roots, logBounds, onChange: (uid) => this.#changed(uid) });
+    this.#pods.set(pod.uid, pod);
+    return pod;
+  }
+
+  #changed(uid: string): void {
+    const pod = this.#pods.get(uid);
+    const told: ShimMessage = pod === undefined ? { tell: 'gone', uid } : { tell: 'pod', pod: pod.state };
+    for (const agent of this.#agents) sendMessage(agent, told);
+    this.#watchIdle();
+  }
+
+  /** Nobody asks and nothing runs: after a while there is no point in going on. */
+  #watchIdle(): void {
+    this.#cancelIdle();
+    const { world, idleMs = usualIdleMs } = this.#options;
+    const isIdle = this.#agents.size === 0 && [...this.#pods.values()].every(({ pause }) => pause === undefined);
+    this.#cancelIdle = isIdle ? world.timers.after(idleMs, () => this.#server.close()) : () => undefined;
+  }
+
+  #accept(socket: Socket): void {
+    socket.on('error', () => socket.destroy());
+    let waiting: Buffer[] = [];
+    let onChunk = (chunk: Buffer): void => void waiting.push(chunk);
+    const incoming: Incoming = (next) => {
+      onChunk = next;
+      for (const chunk of waiting) next(chunk);
+      waiting = [];
+    };
+    let head = Buffer.alloc(0);
+    const begin = (chunk: Buffer): void => {
+      head = Buffer.concat([head, chunk]);
+      const end = head.indexOf(10);
+      if (end < 0) return;
+      socket.off('data', begin);
+      socket.on('data', (later: Buffer) => onChunk(later));
+      if (head.length > end + 1) waiting.push(head.subarray(end + 1));
+      try {
+        this.#open(socket, JSON.parse(head.subarray(0, end).toString()) as ShimOpening, incoming);
+      } catch (error) {
+        refuse(socket, { reason: 'failed', message: String(error) });
+      }
+    };
+    socket.on('data', begin);
+  }
+
+  #open(socket: Socket, opening: ShimOpening, incoming: Incoming): void {
+    if (opening.open === 'control') return this.#serveAgent(socket, incoming);
+    const { world } = this.#options;
+    const line = { socket, incoming };
+    if (opening.open === 'connect') {
+      const pod = this.#pods.get(opening.uid);
+      if (pod === undefined) return refuse(socket, { reason: 'not-found', message: 'no such pod' });
+      return serveConnect(line, opening.port, { world, pod, mark: this.#layout.mark('session') });
+    }
+    const pod = [...this.#pods.values()].find((each) => each.container(opening.id) !== undefined);
+    const container = pod?.container(opening.id);
+    if (pod === undefined || container === undefined) return refuse(socket, { reason: 'not-found', message: 'no such container' });
+    const place = { world, pod, mark: this.#layout.mark('session') };
+    if (opening.open === 'exec') serveExec(line, container, { place, options: opening });
+    else serveAttach(line, container, { place, options: opening });
+  }
+
+  #serveAgent(socket: Socket, incoming: Incoming): void {
+    this.#agents.add(socket);
+    this.#watchIdle();
+    socket.on('close', () => {
+      this.#agents.delete(socket);
+      this.#watchIdle();
+    });
+    for (const pod of this.#pods.values()) sendMessage(socket, { tell: 'pod', pod: pod.state });
+    sendMessage(socket, { tell: 'all' });
+    incoming(lineReader((line) => void this.#answer(socket, JSON.parse(line) as ShimRequest)));
+  }
+
+  async #answer(socket: Socket, request: ShimRequest): Promise<void> {
+    const { number } = request;
+    try {
+      const result = await this.#perform(request);
+      sendMessage(socket, result.ok ? { tell: 'answer', number, value: result.value } : { tell: 'failure', number, error: result.error });
+    } catch (error) {
+      sendMessage(socket, { tell: 'failure', number, error: { reason: 'failed', message: String(error) } });
+    }
+  }
+
+  async #perform(call: ShimCall): Promise<Result<unknown>> {
+    const done = { ok: true, value: undefined } as const;
+    switch (call.call) {
+      case 'start-pod':
+        return this.#starts.run(() => (this.#pods.get(call.spec.uid) ?? this.#addPod({ spec: call.spec, pause: undefined, ips: [] })).start());
+      case 'stop-pod':
+        await this.#pods.get(call.uid)?.stop();
+        return done;
+      case 'remove-pod':
+        return this.#remove(call.uid);
+      case 'start-container': {
+        const pod = this.#pods.get(call.spec.podUid);
+        return pod === undefined
+          ? { ok: false, error: { reason: 'not-found', message: 'no such pod' } }
+          : this.#starts.run(() => pod.startContainer(call.spec));
+      }
+      case 'stop-container':
+        await this.#container(call.id)?.stop(call.graceMs);
+        return done;
+      case 'limit-container': {
+        const container = this.#container(call.id);
+        if (container?.limit(call.limits) === true) return done;
+        return { ok: false, error: { reason: 'not-found', message: 'no such container runs' } };
+      }
+      case 'remove-container':
+        for (const pod of this.#pods.values()) pod.removeContainer(call.id);
+        return done;
+    }
+  }
+
+  #container(id: string) {
+    for (const pod of this.#pods.values()) {
+      const found = pod.container(id);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  async #remove(uid: string): Promise<Result<undefined>> {
+    const pod = this.#pods.get(uid);
+    if (pod !== undefined) {
+      await pod.stop();
+      pod.remove();
+      this.#pods.delete(uid);
+      this.#changed(uid);
+    }
+    return { ok: true, value: undefined };
+  }
+}
+
+const sendMessage = (socket: Socket, told: ShimMessage): boolean => socket.write(`${JSON.stringify(told)}\n`);

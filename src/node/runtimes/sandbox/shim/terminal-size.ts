@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import type { World } from '../../../../world/world.ts';
+import type { TerminalSize } from '../../../runtime.ts';
+import { childrenOf, run } from './processes.ts';
+
+export interface TerminalSizing {
+  set(size: TerminalSize): void;
+  /** Nobody looks at the terminal any more. */
+  close(): void;
+}
+
+/** Between two looks whether a terminal is there: from this, twice as long each time, up to that. */
+const [shortestMs, longestMs] = [10, 320];
+
+/**
+ * Gives a program's terminal the size that was asked for last. Whoever asks does so at once; on a busy machine it may take seconds until the programs that lead to
+ * the terminal have been started, and a process has it a moment before its input is it. So what could not be set is tried until it can, or nobody looks any more.
+ */
+export function terminalSize(world: World, pidOf: () => number | undefined): TerminalSizing {
+  let wanted: TerminalSize | undefined;
+  let isTrying = false;
+  let isOver = false;
+  const attempt = async (waitMs: number): Promise<void> => {
+    const size = wanted;
+    if (size === undefined || isOver) {
+      isTrying = false;
+      return;
+    }
+    const isSet = await setSize(pidOf(), size);
+    if (isSet && wanted === size) wanted = undefined;
+    if (isSet) return attempt(shortestMs);
+    world.timers.after(waitMs, () => void attempt(Math.min(2 * waitMs, longestMs)));
+  };
+  return {
+    set(size) {
+      wanted = size;
+      if (isTrying) return;
+      isTrying = true;
+      void attempt(shortestMs);
+    },
+    close() {
+      isOver = true;
+    },
+  };
+}
+
+async function setSize(pid: number | undefined, { width, height }: TerminalSize): Promise<boolean> {
+  const terminal = pid === undefined ? undefined : terminalBelow(pid);
+  return terminal !== undefined && (await run(['stty', '-F', terminal, 'cols', String(width), 'rows', String(height)])) === '';
+}
+
+/** The terminal of the first process at or below this one that has one. */
+function terminalBelow(pid: number): string | undefined {
+  for (const child of childrenOf(pid)) {
+    const found = terminalBelow(child);
+    if (found !== undefined) return found;
+  }
+  return hasTerminal(pid) ? `/proc/${pid}/fd/0` : undefined;
+}
+
+/** The seventh field of stat(5): its terminal; none: 0. */
+function hasTerminal(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[4]) > 0;
+  } catch {
+    return false; // it has ended meanwhile
+  }
+}

@@ -1,0 +1,32 @@
+import type { Pod } from '../../api/generated/types.ts';
+import type { MountWaitState } from '../volumes/mount-events.ts';
+import type { NodeExpansion } from './node-expansion.ts';
+import type { PublishedRecord, StagedRecord } from './journal.ts';
+import type { PodVolume } from './pod-volume.ts';
+
+/** What takes its time, beside everything else: at most one at a time for each volume. */
+export type VolumeOperation =
+  /** For the whole node. */
+  | { readonly do: 'stage'; readonly pod: Pod; readonly volume: PodVolume; readonly attached: string | undefined }
+  /** For one pod. */
+  | { readonly do: 'publish'; readonly pod: Pod; readonly volume: PodVolume; readonly attached: string | undefined }
+  /** What is staged has become larger. `mounted`: for the pod as well. */
+  | { readonly do: 'expand'; readonly pod: Pod; readonly volume: PodVolume; readonly growth: NodeExpansion; readonly mounted: boolean }
+  | { readonly do: 'unpublish'; readonly record: PublishedRecord }
+  /** `waits`: the uid of a pod that wants it staged anew. */
+  | { readonly do: 'unstage'; readonly record: StagedRecord; readonly waits?: string };
+
+export type VolumeAction =
+  | VolumeOperation
+  /** Nothing of the pod is mounted any more: its directories go. */
+  | { readonly do: 'clean'; readonly uid: string }
+  | { readonly do: 'tell'; readonly pod: Pod; readonly reason: string; readonly message: string }
+  | { readonly do: 'remember'; readonly pod: Pod; readonly mounts: MountWaitState };
+
+export interface VolumeDecision {
+  /** Any prefix may be all that happens. */
+  readonly actions: readonly VolumeAction[];
+  readonly reasons: readonly { readonly code: string; readonly text: string }[];
+  /** When to decide again although nothing changed; milliseconds since 1970. */
+  readonly again?: number;
+}

@@ -1,0 +1,110 @@
+import type { MountedVolume } from '../contract.ts';
+import type { PublishedRecord, StagedRecord } from './journal.ts';
+
+/** What is mounted, as far as this process knows. What an earlier one wrote down is uncertain until it was looked at. */
+export class ActualState {
+  readonly #published = new Map<string, ActualVolume>();
+  readonly #byPod = new Map<string, Map<string, ActualVolume>>();
+  readonly #staged = new Map<string, { readonly record: StagedRecord; certain: boolean; refusesToGrow: boolean }>();
+
+  /** Those that had to be attached, by key: most have not. */
+  readonly #attached = new Map<string, PublishedRecord | StagedRecord>();
+
+  /** It may be mounted from now on. */
+  expect(record: PublishedRecord): void {
+    if (this.#published.has(record.key)) return;
+    const volume: ActualVolume = { record, mounted: undefined, again: undefined, stale: false, group: undefined };
+    this.#published.set(record.key, volume);
+    if (record.attached !== undefined) this.#attached.set(record.key, record);
+    const ofPod = this.#byPod.get(record.podUid) ?? new Map<string, ActualVolume>();
+    this.#byPod.set(record.podUid, ofPod.set(record.key, volume));
+  }
+
+  get(key: string): ActualVolume | undefined {
+    return this.#published.get(key);
+  }
+
+  remove({ key, podUid }: PublishedRecord): void {
+    this.#published.delete(key);
+    this.#attached.delete(key);
+    const ofPod = this.#byPod.get(podUid);
+    ofPod?.delete(key);
+    if (ofPod?.size === 0) this.#byPod.delete(podUid);
+  }
+
+  ofPod(uid: string): Iterable<ActualVolume> {
+    return this.#byPod.get(uid)?.values() ?? [];
+  }
+
+  hasPod(uid: string): boolean {
+    return this.#byPod.has(uid);
+  }
+
+  pods(): Iterable<string> {
+    return this.#byPod.keys();
+  }
+
+  /** Another pod has the claim's volume mounted, or may have. */
+  isMountedElsewhere(claim: string, uid: string): boolean {
+    for (const { record } of this.#published.values()) if (record.claim === claim && record.podUid !== uid) return true;
+    return false;
+  }
+
+  expectStaged(record: StagedRecord): void {
+    if (this.#staged.has(record.key)) return;
+    this.#staged.set(record.key, { record, certain: false, refusesToGrow: false });
+    if (record.attached !== undefined) this.#attached.set(record.key, record);
+  }
+
+  setStaged(path: string): void {
+    const staged = this.#staged.get(path);
+    if (staged !== undefined) staged.certain = true;
+  }
+
+  isStaged(path: string): boolean {
+    return this.#staged.get(path)?.certain ?? false;
+  }
+
+  /** It does not grow as long as it is mounted. */
+  refuseGrowth(path: string): void {
+    const staged = this.#staged.get(path);
+    if (staged !== undefined) staged.refusesToGrow = true;
+  }
+
+  refusesToGrow(path: string): boolean {
+    return this.#staged.get(path)?.refusesToGrow ?? false;
+  }
+
+  /** If no pod has published it, or may have. */
+  unusedStaging(path: string): StagedRecord | undefined {
+    for (const { record } of this.#published.values()) if (record.stagingPath === path) return undefined;
+    return this.#staged.get(path)?.record;
+  }
+
+  removeStaged(path: string): void {
+    this.#staged.delete(path);
+    this.#attached.delete(path);
+  }
+
+  /** Those that no pod has published, or may have. */
+  unusedStagings(): readonly StagedRecord[] {
+    if (this.#staged.size === 0) return [];
+    const used = new Set([...this.#published.values()].map(({ record }) => record.stagingPath));
+    return [...this.#staged.values()].flatMap(({ record }) => (used.has(record.key) ? [] : [record]));
+  }
+
+  /** As node statuses call them. */
+  attachedVolumes(): ReadonlySet<string> {
+    return new Set(Array.from(this.#attached.values(), (record) => record.attached ?? ''));
+  }
+}
+
+export interface ActualVolume {
+  readonly record: PublishedRecord;
+  /** Undefined: it may be mounted, or half so. */
+  mounted: MountedVolume | undefined;
+  /** When it has to be published again; milliseconds since 1970. */
+  again: number | undefined;
+  stale: boolean;
+  group: number | undefined;
+}

@@ -1,0 +1,160 @@
+import type { Pod } from '../../api/generated/types.ts';
+import type { NodeDriver } from '../../drivers/contract.ts';
+import type { Index } from '../../client/informers/cache.ts';
+import type { CsiSource } from '../../api/volumes/csi-translation.ts';
+import { claimsOfPod } from '../../storage/volumes/pods.ts';
+import type { PodActivity } from '../contract.ts';
+import { nodeOfPod } from '../cache/indexes.ts';
+import type { NodeCaches } from '../cache/node-caches.ts';
+import type { Host } from '../host.ts';
+import { isTerminal } from '../pods/status/pod-status.ts';
+import { claimedVolume } from '../volumes/claimed-volume.ts';
+import { volumeStateOf, type VolumeSnapshot } from '../volumes/volume-state.ts';
+import { type VolumeUse, usedVolumes } from '../volumes/used-volumes.ts';
+import { notWaiting } from '../volumes/mount-events.ts';
+import type { ActualState } from './actual-state.ts';
+import type { UnwantedRecord, PodVolumesSnapshot, VolumeEntry } from './reconcile.ts';
+import { type NodeExpansion, nodeExpansionOf } from './node-expansion.ts';
+import { expansionKey, lockOfVolume, type Operations } from './operations.ts';
+import { type PodVolume, podVolume } from './pod-volume.ts';
+
+export interface DesiredStateOptions {
+  readonly root: string;
+  readonly host: Host;
+  readonly caches: NodeCaches;
+  readonly podActivity: PodActivity;
+  readonly actual: ActualState;
+  readonly operations: Operations;
+  /** Undefined: there is none of that name. */
+  readonly driver: (name: string) => NodeDriver | undefined;
+  readonly sha256: (text: string) => string;
+}
+
+/** What the diff sees of a pod, put together from the caches and from what is mounted. */
+export class DesiredState {
+  readonly #options: DesiredStateOptions;
+  readonly #byUid: Index<Pod>;
+  readonly #byNode: Index<Pod>;
+  readonly #byClaim: Index<Pod>;
+
+  constructor(options: DesiredStateOptions) {
+    const { pods } = options.caches;
+    this.#options = options;
+    this.#byUid = pods.addIndex(uidOf);
+    this.#byNode = pods.addIndex(nodeOfPod);
+    this.#byClaim = pods.addIndex(claimsOfPod);
+  }
+
+  /** The pods of this node. */
+  pods(): readonly Pod[] {
+    return this.#byNode.get(this.#options.host.name);
+  }
+
+  has(uid: string): boolean {
+    return this.#find(uid) !== undefined;
+  }
+
+  /** Pods of this node that use a claim. */
+  usersOf(claim: string): readonly Pod[] {
+    return this.#byClaim.get(claim).filter((pod) => this.#isHere(pod));
+  }
+
+  /** Undefined: nothing may be done for now. */
+  podSnapshot(uid: string, hasDirectory: boolean): PodVolumesSnapshot | undefined {
+    const { podActivity: tenants, actual, operations } = this.#options;
+    const pod = this.#find(uid);
+    if (!tenants.mayRun(uid)) {
+      const records = [...actual.ofPod(uid)].map(({ record }): UnwantedRecord<typeof record> => {
+        return { record, busy: operations.isBusy(lockOfVolume(record), uid), notBefore: operations.notBefore(record.key) };
+      });
+      return { type: 'leaves', uid, records, hasDirectory };
+    }
+    if (pod === undefined || isTerminal(pod.status.phase) || pod.metadata.deletionTimestamp !== undefined) return undefined;
+    return { type: 'stays', pod, volumes: this.#volumesOf(pod), memory: notWaiting };
+  }
+
+  /** What is mounted for the whole node, and wanted by no pod of it. */
+  orphanedSnapshot(): PodVolumesSnapshot {
+    const { actual, operations } = this.#options;
+    const unused = actual.unusedStagings();
+    const wanted = unused.length === 0 ? new Set<string>() : this.#wantedStages();
+    const records = unused.filter(({ key }) => !wanted.has(key));
+    return {
+      type: 'unused',
+      records: records.map((record) => ({ record, busy: operations.isBusy(record.key, ''), notBefore: operations.notBefore(record.key) })),
+    };
+  }
+
+  #wantedStages(): ReadonlySet<string> {
+    const staying = this.pods().filter(({ metadata, status }) => this.#options.podActivity.mayRun(metadata.uid ?? '') && !isTerminal(status.phase));
+    return new Set(staying.flatMap((pod) => usedVolumes(pod).flatMap((use) => this.#resolve(pod, use, this.#volumeSnapshot(pod))?.stagingPath ?? [])));
+  }
+
+  #volumesOf(pod: Pod): readonly VolumeEntry[] {
+    const around = this.#volumeSnapshot(pod);
+    return usedVolumes(pod).map((use) => this.#volumeEntry(pod, use, around));
+  }
+
+  #volumeEntry(pod: Pod, use: VolumeUse, around: VolumeSnapshot): VolumeEntry {
+    const { actual, operations } = this.#options;
+    const state = volumeStateOf(pod, use, around);
+    const claimed = claimedVolume(pod, use, around);
+    const volume = this.#resolve(pod, use, around, claimed);
+    if (volume === undefined) return { state, volume, staging: 'needless', growth: undefined, published: undefined, busy: false, notBefore: undefined };
+    const { stagingPath, key } = volume;
+    const known = actual.get(key);
+    const growth = claimed?.type === 'volume' ? nodeExpansionOf(claimed.claim, claimed.volume) : undefined;
+    const staging = this.#staging(stagingPath, growth);
+    return {
+      state,
+      volume,
+      staging,
+      growth: this.#growth(volume, growth),
+      published: known?.mounted === undefined ? undefined : { stale: known.stale, again: known.again },
+      busy: operations.isBusy(lockOfVolume(volume), volume.podUid),
+      notBefore: operations.notBefore(staging === 'missing' || typeof staging === 'object' ? (stagingPath ?? key) : key),
+    };
+  }
+
+  #staging(path: string | undefined, growth: NodeExpansion | undefined): VolumeEntry['staging'] {
+    const { actual } = this.#options;
+    if (path === undefined) return 'needless';
+    if (!actual.isStaged(path)) return 'missing';
+    const unused = growth !== undefined && actual.refusesToGrow(path) ? actual.unusedStaging(path) : undefined;
+    return unused === undefined ? 'done' : { again: unused };
+  }
+
+  #growth({ driver, stagingPath }: PodVolume, to: NodeExpansion | undefined): VolumeEntry['growth'] {
+    const { actual, operations, driver: find } = this.#options;
+    if (to === undefined || stagingPath === undefined || find(driver)?.nodeExpandVolume === undefined || actual.refusesToGrow(stagingPath)) return undefined;
+    return { to, notBefore: operations.notBefore(expansionKey(stagingPath)) };
+  }
+
+  #resolve(pod: Pod, use: VolumeUse, around: VolumeSnapshot, claimed = claimedVolume(pod, use, around)): PodVolume | undefined {
+    const { root, sha256, driver: find } = this.#options;
+    if (claimed?.type === 'error') return undefined;
+    const volume = podVolume(pod, use, claimed?.volume, { root, sha256, stages: (driver) => find(driver)?.capabilities.stages ?? false });
+    return volume.attached === undefined ? volume : { ...volume, onNode: { ...volume.onNode, publishContext: contextOf(volume.attached, around) } };
+  }
+
+  /** As the node sees it, but that what is mounted is known, and not guessed from what pods say. */
+  #volumeSnapshot(pod: Pod): VolumeSnapshot {
+    const { caches: view, host, actual } = this.#options;
+    const { uid = '' } = pod.metadata;
+    return { ...view.volumeSnapshot(pod, host), isMountedByOtherPod: (claim) => actual.isMountedElsewhere(claim, uid) };
+  }
+
+  #find(uid: string): Pod | undefined {
+    return this.#byUid.get(uid).find((pod) => this.#isHere(pod));
+  }
+
+  #isHere({ spec }: Pod): boolean {
+    return spec.nodeName === this.#options.host.name;
+  }
+}
+
+/** What attaching it told. */
+const contextOf = (source: CsiSource, around: VolumeSnapshot): Readonly<Record<string, string>> =>
+  around.attachment(source).object?.status.attachmentMetadata ?? {};
+
+const uidOf = ({ metadata: { uid } }: Pod): readonly string[] => (uid === undefined ? [] : [uid]);

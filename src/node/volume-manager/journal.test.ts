@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import { SimulatedDisk } from '../../sim/world/disk.ts';
+import { Prng } from '../../sim/world/prng.ts';
+import { SimulatedWorld } from '../../sim/world/world.ts';
+import { Journal, type StagedRecord } from './journal.ts';
+
+const { log } = new SimulatedWorld(1);
+const directory = '/journal';
+const open = (disk: SimulatedDisk) => Journal.open({ disk, directory, log });
+const record = (key: string): StagedRecord => ({ type: 'staged', key, driver: 'd', name: 'n', uniqueName: 'u', attached: undefined });
+const keysIn = (journal: Journal) => [...journal.records].map(({ key }) => key).sort();
+const bytesIn = async (disk: SimulatedDisk) => disk.size(`${directory}/mounts.journal`);
+
+describe('the journal of mounts', () => {
+  test('has what was put and not dropped, in every later process', async () => {
+    const disk = new SimulatedDisk();
+    const first = await open(disk);
+    await Promise.all(['a', 'b', 'c'].map((key) => first.put(record(key))));
+    await first.drop('b');
+    const next = await open(disk.kill());
+    expect(keysIn(next)).toEqual(['a', 'c']);
+    expect([...next.records][0]).toEqual(JSON.parse(JSON.stringify(record('a'))));
+  });
+
+  test('of what resolved, nothing is lost when the power fails, whatever else is', async () => {
+    for (let seed = 1; seed <= 50; seed++) {
+      const random = new Prng(seed);
+      const disk = new SimulatedDisk();
+      const journal = await open(disk);
+      await journal.put(record('kept'));
+      await journal.put(record('dropped'));
+      await journal.drop('dropped');
+      void journal.put(record('under way'));
+      const survivor = disk.crash(random);
+      const after = await open(survivor);
+      expect(
+        keysIn(after).filter((key) => key !== 'under way'),
+        `seed ${seed}`,
+      ).toEqual(['kept']);
+      // And it goes on, whatever the crash left of the last line.
+      await after.put(record('later'));
+      expect(keysIn(await open(survivor.kill())), `seed ${seed}`).toEqual(expect.arrayContaining(['kept', 'later']));
+    }
+  });
+
+  test('a line that was cut off takes nothing else with it', async () => {
+    const disk = new SimulatedDisk();
+    const journal = await open(disk);
+    await journal.put(record('a'));
+    const file = await disk.openAppend(`${directory}/mounts.journal`);
+    await file.append([new TextEncoder().encode('\n{"put":{"type":"sta')]);
+    await journal.put(record('b'));
+    expect(keysIn(await open(disk.kill()))).toEqual(['a', 'b']);
+  });
+
+  test('is shortened, so that it does not grow for ever', async () => {
+    const disk = new SimulatedDisk();
+    const journal = await open(disk);
+    await journal.put(record('stays'));
+    for (let i = 0; i < 600; i++) {
+      await journal.put(record('comes and goes'));
+      await journal.drop('comes and goes');
+    }
+    expect(await bytesIn(disk)).toBeLessThan(40_000);
+    expect(keysIn(await open(disk.kill()))).toEqual(['stays']);
+  });
+
+  test('a disk that is full is told to who asked, and is no reason to lose the rest', async () => {
+    const disk = new SimulatedDisk();
+    const journal = await open(disk);
+    await journal.put(record('a'));
+    disk.capacity = disk.used + 10;
+    await expect(journal.put(record('b'))).rejects.toMatchObject({ code: 'ENOSPC' });
+    disk.capacity = Number.POSITIVE_INFINITY;
+    await journal.put(record('c'));
+    expect(keysIn(await open(disk.kill()))).toEqual(['a', 'c']);
+  });
+});

@@ -1,0 +1,291 @@
+import { type DriverAnswer, type DriverFailure, failed as failure, type NodeDriver } from '../../drivers/contract.ts';
+import type { Client } from '../../client/client.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import type { HostFiles, Mounts } from '../../world/mounts.ts';
+import type { Clock, Log } from '../../world/world.ts';
+import { isForOnePod, onePodOnly, mountTerms } from '../volumes/volume-state.ts';
+import type { VolumeOperation } from './actions.ts';
+import type { ActualState } from './actual-state.ts';
+import { claimChanged, expandOnNode } from './node-expansion.ts';
+import type { Journal, PublishedRecord, StagedRecord } from './journal.ts';
+import { unmountSubPaths } from './sub-paths.ts';
+
+export interface OperationsOptions {
+  readonly host: { readonly mounts: Mounts; readonly files: HostFiles };
+  readonly root: string;
+  readonly journal: Journal;
+  readonly actual: ActualState;
+  /** Undefined: there is none of that name. */
+  readonly driver: (name: string) => NodeDriver | undefined;
+  /** The node's own. */
+  readonly client: Client;
+  readonly recorder: EventRecorder;
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The node calls the volume in use, and will go on doing so. */
+  readonly mayMount: (attached: string) => boolean;
+  /** The operation is over; `waiting`: the pods that asked for something that was busy. */
+  readonly onEnd: (operation: VolumeOperation, waiting: Iterable<string>) => void;
+}
+
+/** How long an operation that failed is left alone: half a second, then twice as long each time. */
+interface Failure {
+  readonly waitMs: number;
+  readonly notBefore: number;
+}
+
+const firstWaitMs = 500;
+const longestWaitMs = 122_000;
+const maxRunning = 64;
+
+/**
+ * Mounts and unmounts, each beside everything else; for each volume one thing at a time. Before anything is mounted it is in the journal,
+ * and it leaves the journal once it is unmounted: whatever a crash leaves half done is found there.
+ */
+export class Operations {
+  readonly #options: OperationsOptions;
+  /** By what is locked: who waits for it. */
+  readonly #busy = new Map<string, Set<string>>();
+  readonly #queue: (() => void)[] = [];
+  #running = 0;
+  readonly #failures = new Map<string, Failure>();
+  #stopped = false;
+  #whenIdle: (() => void)[] = [];
+
+  constructor(options: OperationsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether something is under way there; whoever asks is woken when it is over. */
+  isBusy(lock: string, uid: string): boolean {
+    const waiting = this.#busy.get(lock);
+    waiting?.add(uid);
+    return waiting !== undefined;
+  }
+
+  notBefore(key: string): number | undefined {
+    return this.#failures.get(key)?.notBefore;
+  }
+
+  forget(key: string): void {
+    this.#failures.delete(key);
+  }
+
+  /** Begins it, unless something else is under way there. */
+  start(operation: VolumeOperation): void {
+    const lock = lockOf(operation);
+    if (this.#stopped || this.#busy.has(lock)) return;
+    this.#busy.set(lock, new Set());
+    this.#queue.push(() => void this.#run(operation, lock));
+    this.#next();
+  }
+
+  /** Begins nothing more; resolves once what is under way is over. */
+  stop(): Promise<void> {
+    this.#stopped = true;
+    this.#queue.length = 0;
+    return this.#running === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  #next(): void {
+    while (this.#running < maxRunning) {
+      const run = this.#queue.shift();
+      if (run === undefined) return;
+      this.#running++;
+      run();
+    }
+  }
+
+  async #run(operation: VolumeOperation, lock: string): Promise<void> {
+    const key = keyOf(operation);
+    const answer = await this.#perform(operation).catch((error: unknown) => failure('Unknown', error instanceof Error ? error.message : String(error)));
+    if (answer.ok) this.#failures.delete(key);
+    else this.#fail(operation, key, answer);
+    const waiting = this.#busy.get(lock) ?? [];
+    this.#busy.delete(lock);
+    this.#running--;
+    this.#options.onEnd(operation, waiting);
+    this.#next();
+    if (this.#running === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  #perform(operation: VolumeOperation): Promise<DriverAnswer<unknown>> {
+    switch (operation.do) {
+      case 'stage':
+        return this.#stage(operation);
+      case 'publish':
+        return this.#publish(operation);
+      case 'expand':
+        return this.#expand(operation);
+      case 'unpublish':
+        return this.#unpublish(operation.record);
+      case 'unstage':
+        return this.#unstage(operation.record);
+    }
+  }
+
+  async #stage({ pod, volume, attached }: Extract<VolumeOperation, { do: 'stage' }>): Promise<DriverAnswer<unknown>> {
+    const { journal, actual, host, log } = this.#options;
+    const { stagingPath = '', driver, onNode, uniqueName } = volume;
+    const found = this.#driverOf(driver);
+    if (!found.ok) return found;
+    if (attached !== undefined && !this.#options.mayMount(attached)) return notYet;
+    const record: StagedRecord = { type: 'staged', key: stagingPath, driver, name: onNode.name, uniqueName, attached };
+    await journal.put(record);
+    actual.expectStaged(record);
+    log.debug('MountVolume.WaitForAttach succeeded for volume', { volume: onNode.name, uniqueName, pod: named(pod) });
+    await host.files.makeDirectory(directoryOf(stagingPath), 0o750);
+    const answer = (await found.value.nodeStageVolume?.({ volume: onNode, stagingPath, pod })) ?? unable(driver, 'stage');
+    if (answer.ok) actual.setStaged(stagingPath);
+    if (answer.ok) log.debug('MountVolume.MountDevice succeeded for volume', { volume: onNode.name, uniqueName, pod: named(pod), path: stagingPath });
+    return answer;
+  }
+
+  async #publish({ pod, volume, attached }: Extract<VolumeOperation, { do: 'publish' }>): Promise<DriverAnswer<unknown>> {
+    const { journal, actual, host, log } = this.#options;
+    const { driver, onNode, uniqueName, target, stagingPath } = volume;
+    const found = this.#driverOf(driver);
+    if (!found.ok) return found;
+    if (onNode.mountOptions.length > 0 && !found.value.capabilities.mountOptions) return noMountOptions;
+    if (attached !== undefined && !this.#options.mayMount(attached)) return notYet;
+    const { persistentVolume } = onNode;
+    // Since this was decided, another pod may have come first.
+    const isTaken = persistentVolume !== undefined && isForOnePod(persistentVolume) && actual.isMountedElsewhere(volume.claim ?? '', volume.podUid);
+    if (isTaken) return failure('Aborted', onePodOnly);
+    const record = recordOf(pod, volume, attached);
+    actual.expect(record);
+    await journal.put(record);
+    const known = actual.get(record.key);
+    if (known !== undefined) known.stale = false;
+    const about = { volume: onNode.name, uniqueName, pod: named(pod), podUID: volume.podUid };
+    log.debug('operationExecutor.MountVolume started for volume', about);
+    await host.files.makeDirectory(directoryOf(target), 0o750);
+    const tell = (reason: string, message: string) => this.#options.recorder.record(pod, { type: 'Warning', reason, message }, this.#options.nodeName);
+    const answer = await found.value.nodePublishVolume({ volume: onNode, pod, target, stagingPath, recordEvent: tell });
+    if (known === undefined) return answer;
+    // What it was made of had changed, and still waits to be seen.
+    if (!answer.ok) known.stale = known.mounted !== undefined;
+    if (!answer.ok) return answer;
+    known.mounted = { hostPath: answer.value.path, mode: onNode.mode, readOnly: onNode.readOnly };
+    known.again = answer.value.republishAt;
+    known.group = volume.group;
+    log.debug(`${onNode.mode === 'Block' ? 'MapVolume.MapPodDevice' : 'MountVolume.SetUp'} succeeded for volume`, about);
+    return answer;
+  }
+
+  async #expand(operation: Extract<VolumeOperation, { do: 'expand' }>): Promise<DriverAnswer<unknown>> {
+    const found = this.#driverOf(operation.volume.driver);
+    if (!found.ok) return found;
+    return expandOnNode(operation, found.value, { ...this.#options, onRefused: (stagingPath) => this.#options.actual.refuseGrowth(stagingPath) });
+  }
+
+  async #unpublish(record: PublishedRecord): Promise<DriverAnswer<unknown>> {
+    const { journal, actual, host, root, log } = this.#options;
+    const { podUid, target, name, uniqueName, key } = record;
+    const found = this.#driverOf(record.driver);
+    if (!found.ok) return found;
+    log.debug('operationExecutor.UnmountVolume started for volume', { volume: name, uniqueName, pod: record.pod });
+    await unmountSubPaths(host, { root, uid: podUid, volume: record.podVolume });
+    const known = actual.get(key);
+    if (known !== undefined) known.mounted = undefined;
+    const answer = await found.value.nodeUnpublishVolume({ target, name, podUid });
+    if (!answer.ok) return answer;
+    await journal.drop(key);
+    actual.remove(record);
+    log.debug('UnmountVolume.TearDown succeeded for volume', { volume: name, uniqueName, pod: record.pod });
+    return answer;
+  }
+
+  async #unstage(record: StagedRecord): Promise<DriverAnswer<unknown>> {
+    const { journal, actual, log } = this.#options;
+    const { key, driver, name, uniqueName } = record;
+    const found = this.#driverOf(driver);
+    if (!found.ok) return found;
+    actual.removeStaged(key);
+    actual.expectStaged(record);
+    const answer = (await found.value.nodeUnstageVolume?.({ handle: name, stagingPath: key })) ?? unable(driver, 'unstage');
+    if (!answer.ok) return answer;
+    await journal.drop(key);
+    actual.removeStaged(key);
+    log.debug('UnmountDevice succeeded for volume', { volume: name, uniqueName, path: key });
+    return answer;
+  }
+
+  #driverOf(name: string): DriverAnswer<NodeDriver> {
+    const value = this.#options.driver(name);
+    return value === undefined ? failure('FailedPrecondition', `no volume plugin matched name: ${name}`) : { ok: true, value };
+  }
+
+  #fail(operation: VolumeOperation, key: string, answer: DriverFailure): void {
+    const { clock, log, recorder, nodeName } = this.#options;
+    const waitMs = Math.min(2 * (this.#failures.get(key)?.waitMs ?? firstWaitMs / 2), longestWaitMs);
+    this.#failures.set(key, { waitMs, notBefore: clock.now() + waitMs });
+    if (answer === notYet || answer === claimChanged) return;
+    if (operation.do === 'unpublish' || operation.do === 'unstage') {
+      const what = operation.do === 'unpublish' ? 'UnmountVolume.TearDown failed for volume' : 'UnmountDevice failed for volume';
+      log.warn(what, { volume: operation.record.name, uniqueName: operation.record.uniqueName, error: answer.message, retryInMs: waitMs });
+      return;
+    }
+    const { onNode } = operation.volume;
+    const { reason, what } = whatFailed(operation, answer);
+    const message = `${what} for volume ${JSON.stringify(onNode.name)} : ${answer.message}`;
+    log.warn('a volume cannot be mounted', { volume: onNode.name, pod: named(operation.pod), error: message, retryInMs: waitMs });
+    recorder.record(operation.pod, { type: 'Warning', reason, message }, nodeName);
+  }
+}
+
+/** The kubelet names the step that failed. What could not even be begun failed before any of them. */
+function whatFailed(
+  operation: Extract<VolumeOperation, { do: 'stage' | 'publish' | 'expand' }>,
+  answer: DriverFailure,
+): { readonly reason: string; readonly what: string } {
+  const { reason, verb, setUp, stage, grow } = mountTerms(operation.volume.onNode.mode === 'Block');
+  if (operation.do === 'expand') {
+    return operation.mounted ? { reason: 'VolumeResizeFailed', what: 'NodeExpandVolume.NodeExpandVolume failed' } : { reason, what: `${verb}.${grow}` };
+  }
+  if (answer === noMountOptions) return { reason, what: `${verb}.MountOptionSupport check failed` };
+  if (answer.code === 'FailedPrecondition') return { reason, what: `${verb}.NewMounter initialization failed` };
+  return { reason, what: `${verb}.${operation.do === 'stage' ? stage : setUp} failed` };
+}
+
+const noMountOptions = failure('InvalidArgument', 'mount options are not supported for this volume type');
+/** Nobody's fault: the node has to say first that it uses the volume. */
+const notYet = failure('Unavailable', 'the node does not call the volume in use');
+
+const unable = (driver: string, what: string): DriverFailure => failure('Unimplemented', `${driver} cannot ${what}`);
+
+/** A volume that is mounted for the whole node is locked as a whole. */
+function lockOf(operation: VolumeOperation): string {
+  switch (operation.do) {
+    case 'stage':
+    case 'publish':
+    case 'expand':
+      return lockOfVolume(operation.volume);
+    case 'unpublish':
+    case 'unstage':
+      return lockOfVolume({ stagingPath: undefined, ...operation.record });
+  }
+}
+
+export const lockOfVolume = ({ stagingPath, key }: { readonly stagingPath: string | undefined; readonly key: string }): string => stagingPath ?? key;
+
+export const expansionKey = (stagingPath: string): string => `growth of ${stagingPath}`;
+
+/** By which failures are remembered. */
+function keyOf(operation: VolumeOperation): string {
+  if (operation.do === 'unpublish' || operation.do === 'unstage') return operation.record.key;
+  if (operation.do === 'expand') return expansionKey(operation.volume.stagingPath ?? '');
+  return operation.do === 'stage' ? (operation.volume.stagingPath ?? '') : operation.volume.key;
+}
+
+function recordOf(pod: PublishedPod, volume: Extract<VolumeOperation, { do: 'publish' }>['volume'], attached: string | undefined): PublishedRecord {
+  const { key, podUid, podVolume, driver, onNode, uniqueName, target, stagingPath, claim } = volume;
+  return { type: 'published', key, podUid, pod: named(pod), podVolume, driver, name: onNode.name, uniqueName, target, stagingPath, claim, attached };
+}
+
+type PublishedPod = Extract<VolumeOperation, { do: 'publish' }>['pod'];
+
+const named = ({ metadata }: PublishedPod): string => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
+
+const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));

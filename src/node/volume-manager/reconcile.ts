@@ -1,0 +1,130 @@
+import type { Pod } from '../../api/generated/types.ts';
+import type { VolumeState } from '../volumes/volume-state.ts';
+import { type MountWaitState, waitForVolumes } from '../volumes/mount-events.ts';
+import type { VolumeAction, VolumeDecision } from './actions.ts';
+import type { NodeExpansion } from './node-expansion.ts';
+import type { PublishedRecord, StagedRecord } from './journal.ts';
+import type { PodVolume } from './pod-volume.ts';
+
+/** A pod's volumes as they should be and as they are. */
+export type PodVolumesSnapshot =
+  /** Its volumes are wanted. */
+  | { readonly type: 'stays'; readonly pod: Pod; readonly volumes: readonly VolumeEntry[]; readonly memory: MountWaitState }
+  /** None of its containers runs, and none will. */
+  | { readonly type: 'leaves'; readonly uid: string; readonly records: readonly UnwantedRecord<PublishedRecord>[]; readonly hasDirectory: boolean }
+  /** What is mounted for the whole node, and for nobody. */
+  | { readonly type: 'unused'; readonly records: readonly UnwantedRecord<StagedRecord>[] };
+
+export interface VolumeEntry {
+  readonly state: VolumeState;
+  /** Undefined: its claim is not in order. */
+  readonly volume: PodVolume | undefined;
+  /** `again`: it has to grow, which it can only once it is staged anew, and nobody uses it. */
+  readonly staging: 'needless' | 'missing' | 'done' | { readonly again: StagedRecord };
+  /** What is staged has become larger, and the node has to do its part. Undefined: it has not, or that cannot be now. */
+  readonly growth: { readonly to: NodeExpansion; readonly notBefore: number | undefined } | undefined;
+  /** `stale`: what it is made of has changed. `again`: when it has to be made anew in any case. */
+  readonly published: { readonly stale: boolean; readonly again: number | undefined } | undefined;
+  /** An operation on it is under way. */
+  readonly busy: boolean;
+  /** Not before then, because it failed. */
+  readonly notBefore: number | undefined;
+}
+
+export interface UnwantedRecord<Record> {
+  readonly record: Record;
+  readonly busy: boolean;
+  readonly notBefore: number | undefined;
+}
+
+/**
+ * What has to be done for one pod's volumes, or for those of the node that nobody uses:
+ *
+ *     wanted, ready, not staged   → stage      (once for the node)
+ *     wanted, ready, staged       → publish    (for the pod)
+ *     published, changed          → publish    once more
+ *     staged, and larger          → expand     before any other pod gets it
+ *     unwanted                    → unpublish, and clean up once the last is gone
+ *     staged for nobody           → unstage
+ *
+ * One that is busy or has just failed waits for its turn, and keeps no other waiting.
+ */
+export function reconcileVolumes(sight: PodVolumesSnapshot, now: number): VolumeDecision {
+  switch (sight.type) {
+    case 'stays':
+      return reconcileWanted(sight, now);
+    case 'leaves':
+      return unmountUnwanted(sight, now);
+    case 'unused':
+      return { ...undo(sight.records, (record) => ({ do: 'unstage', record }), now), reasons: [{ code: 'Unused', text: 'nobody uses it any more' }] };
+  }
+}
+
+function reconcileWanted({ pod, volumes, memory }: Extract<PodVolumesSnapshot, { type: 'stays' }>, now: number): VolumeDecision {
+  const steps = volumes.map((volume) => stepFor(volume, pod, now));
+  const wait = waitForVolumes(volumes.map(unlessMounted), memory, now);
+  const tells = wait.events.map(({ reason, message }): VolumeAction => ({ do: 'tell', pod, reason, message }));
+  // Said before it is remembered: a crash between the two says it twice rather than never.
+  const isNews = tells.length > 0 || wait.memory.timesOutAt !== memory.timesOutAt;
+  const remember: VolumeAction[] = !isNews ? [] : [{ do: 'remember', pod, mounts: wait.memory }];
+  const waiting = volumes.filter(({ published }) => published === undefined);
+  return {
+    actions: [...steps.flatMap(({ action }) => action ?? []), ...tells, ...remember],
+    reasons:
+      waiting.length === 0
+        ? [{ code: 'Mounted', text: 'all volumes are attached and mounted' }]
+        : waiting.map(({ state }) => ({ code: `Volume-${state.state}`, text: `volume ${state.name} is ${state.state}, and not mounted` })),
+    ...soonest([wait.again, ...steps.map(({ again }) => again)]),
+  };
+}
+
+/** What is mounted needs nothing any more, until it has to be made anew. */
+const unlessMounted = ({ state, published }: VolumeEntry): VolumeState =>
+  published === undefined || published.stale ? state : { state: 'ready', name: state.name };
+
+interface Step {
+  readonly action?: VolumeAction;
+  readonly again?: number | undefined;
+}
+
+function stepFor({ state, volume, staging, growth, published, busy, notBefore }: VolumeEntry, pod: Pod, now: number): Step {
+  if (busy || volume === undefined) return {};
+  const mounted = published !== undefined;
+  if (growth !== undefined && staging === 'done') {
+    const isTooSoon = growth.notBefore !== undefined && now < growth.notBefore;
+    if (!isTooSoon) return { action: { do: 'expand', pod, volume, growth: growth.to, mounted } };
+    if (!mounted) return { again: growth.notBefore };
+  }
+  const isDue = published !== undefined && (published.stale || (published.again !== undefined && now >= published.again));
+  if (published !== undefined && !isDue) return { again: published.again };
+  // What is mounted stays so, whatever has become of its claim; what is not waits.
+  if (state.state !== 'ready') return {};
+  if (notBefore !== undefined && now < notBefore) return { again: notBefore };
+  const attached = state.attached;
+  if (typeof staging === 'object') return { action: { do: 'unstage', record: staging.again, waits: volume.podUid } };
+  return { action: { do: staging === 'missing' ? 'stage' : 'publish', pod, volume, attached } };
+}
+
+function unmountUnwanted({ uid, records, hasDirectory }: Extract<PodVolumesSnapshot, { type: 'leaves' }>, now: number): VolumeDecision {
+  const reasons = [{ code: 'Left', text: 'no container of the pod runs, and none will' }];
+  if (records.length === 0) return { actions: hasDirectory ? [{ do: 'clean', uid }] : [], reasons };
+  return { ...undo(records, (record) => ({ do: 'unpublish', record }), now), reasons };
+}
+
+function undo<Record>(
+  records: readonly UnwantedRecord<Record>[],
+  how: (record: Record) => VolumeAction,
+  now: number,
+): { readonly actions: readonly VolumeAction[]; readonly again?: number } {
+  const free = records.filter(({ busy }) => !busy);
+  const due = free.filter(({ notBefore }) => notBefore === undefined || now >= notBefore);
+  return {
+    actions: due.map(({ record }) => how(record)),
+    ...soonest(free.map(({ notBefore }) => (notBefore !== undefined && now < notBefore ? notBefore : undefined))),
+  };
+}
+
+function soonest(times: readonly (number | undefined)[]): { readonly again?: number } {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? {} : { again: Math.min(...known) };
+}

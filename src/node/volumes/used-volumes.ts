@@ -1,0 +1,20 @@
+import type { Container, EphemeralContainer, Pod, Volume } from '../../api/generated/types.ts';
+
+/** How containers use a volume: as files, or as a device. */
+export interface VolumeUse {
+  readonly volume: Volume;
+  readonly mounted: boolean;
+  readonly asDevice: boolean;
+}
+
+/** The volumes of a pod that any of its containers uses; the others are nobody's business. */
+export function usedVolumes({ spec }: Pick<Pod, 'spec'>): readonly VolumeUse[] {
+  const { volumes = [], initContainers = [], containers, ephemeralContainers = [] } = spec;
+  if (volumes.length === 0) return [];
+  const all: readonly (Container | EphemeralContainer)[] = [...initContainers, ...(containers ?? []), ...ephemeralContainers];
+  const mounts = new Set(all.flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name)));
+  const devices = new Set(all.flatMap(({ volumeDevices = [] }) => volumeDevices.map(({ name }) => name)));
+  return volumes
+    .map((volume) => ({ volume, mounted: mounts.has(volume.name), asDevice: devices.has(volume.name) }))
+    .filter(({ mounted, asDevice }) => mounted || asDevice);
+}

@@ -1,0 +1,71 @@
+import type { NodeInfo, PodInfo, ClusterSnapshot } from '../framework.ts';
+import { maxNodeScore } from './normalize-score.ts';
+import { Eligibility, hasAllTopologyKeys, isCounted, type SpreadConstraint } from './spread-constraints.ts';
+import { topologyValueOf } from './topology-counts.ts';
+
+export interface SpreadScoreContext {
+  readonly pod: PodInfo;
+  readonly snapshot: ClusterSnapshot;
+  readonly constraints: readonly SpreadConstraint[];
+  /** Nodes that lack a label of any constraint are the last choice; not so by default, where a node without a zone is still a node. */
+  readonly requiresAllTopologyKeys: boolean;
+}
+
+const hostname = 'kubernetes.io/hostname';
+
+/** Prefers places with fewer pods of the kind. */
+export function spreadScores(wish: SpreadScoreContext, nodes: readonly NodeInfo[]): readonly number[] | undefined {
+  const { constraints, requiresAllTopologyKeys: needsAllPlaces } = wish;
+  if (constraints.length === 0) return undefined;
+  const isLast = nodes.map(({ labels }) => needsAllPlaces && !hasAllTopologyKeys(labels, constraints));
+  const candidates = nodes.filter((_, i) => isLast[i] === false);
+  const counts = constraints.map((constraint) => countByDomain(wish, constraint, candidates));
+  const weights = constraints.map(({ topologyKey }, i) => Math.log((topologyKey === hostname ? candidates.length : (counts[i]?.size ?? 0)) + 2));
+  const raw = nodes.map((node, at) => {
+    if (isLast[at] === true) return undefined;
+    const sum = constraints.reduce((total, { topologyKey, maxSkew }, i) => {
+      const place = topologyKey === hostname && topologyValueOf(node, hostname) !== undefined ? node.name : topologyValueOf(node, topologyKey);
+      return place === undefined ? total : total + (counts[i]?.get(place) ?? 0) * (weights[i] ?? 0) + maxSkew - 1;
+    }, 0);
+    return Math.round(sum);
+  });
+  return normalise(raw);
+}
+
+/** Pods that a constraint counts, by place; for host names by node. Only places of candidates matter. */
+function countByDomain(
+  { pod, snapshot, constraints, requiresAllTopologyKeys: needsAllPlaces }: SpreadScoreContext,
+  constraint: SpreadConstraint,
+  candidates: readonly NodeInfo[],
+): Map<string, number> {
+  const { topologyKey } = constraint;
+  const byNode = topologyKey === hostname;
+  const placeIn = (node: NodeInfo): string => (byNode ? node.name : (topologyValueOf(node, topologyKey) ?? ''));
+  const counts = new Map(candidates.map((node) => [placeIn(node), 0]));
+  const eligibility = new Eligibility(pod.pod);
+  const eligible = new Map<string, boolean>();
+  for (const other of snapshot.podsIn(pod.namespace)) {
+    if (!isCounted(constraint, other)) continue;
+    const node = snapshot.node(other.nodeName);
+    if (node === undefined) continue;
+    const place = placeIn(node);
+    const count = counts.get(place);
+    if (count === undefined) continue;
+    let isEligible = byNode || eligible.get(node.name);
+    if (isEligible === undefined) {
+      isEligible = (!needsAllPlaces || hasAllTopologyKeys(node.labels, constraints)) && eligibility.counts(node, constraint);
+      eligible.set(node.name, isEligible);
+    }
+    if (isEligible) counts.set(place, count + 1);
+  }
+  return counts;
+}
+
+function normalise(raw: readonly (number | undefined)[]): readonly number[] {
+  const known = raw.filter((score) => score !== undefined);
+  const [lowest, highest] = [Math.min(...known), Math.max(0, ...known)];
+  return raw.map((score) => {
+    if (score === undefined) return 0;
+    return highest === 0 ? maxNodeScore : Math.trunc((maxNodeScore * (highest + lowest - score)) / highest);
+  });
+}

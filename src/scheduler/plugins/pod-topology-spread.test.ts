@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { inZone, node, SmallCluster, zone } from '../../../test/scheduler/small-cluster.ts';
+import { pod } from '../../../test/storage/objects.ts';
+import type { Node, Pod, Service, StatefulSet, TopologySpreadConstraint } from '../../api/generated/types.ts';
+import { podTopologySpread } from './pod-topology-spread.ts';
+
+const hostname = 'kubernetes.io/hostname';
+const tooMany = "unschedulable: node(s) didn't match pod topology spread constraints";
+const unlabelled = "unresolvable: node(s) didn't match pod topology spread constraints (missing required label)";
+
+const over = (topologyKey: string, more: Partial<TopologySpreadConstraint> = {}): TopologySpreadConstraint => ({
+  topologyKey,
+  maxSkew: 1,
+  whenUnsatisfiable: 'DoNotSchedule',
+  labelSelector: { matchLabels: { app: 'web' } },
+  ...more,
+});
+const web = (constraints: TopologySpreadConstraint[], spec: Partial<Pod['spec']> = {}, labels: Record<string, string> = { app: 'web' }): Pod =>
+  pod('new', [], { metadata: { namespace: 'default', name: 'new', labels }, spec: { topologySpreadConstraints: constraints, ...spec } });
+const there = (name: string, nodeName: string, labels: Record<string, string> = { app: 'web' }, namespace = 'default'): Pod =>
+  pod(name, [], { metadata: { namespace, name, labels }, spec: { nodeName } });
+
+/** a1 and a2 in zone a, b1 in zone b. */
+function cluster(...more: readonly (Pod | Node)[]): SmallCluster {
+  const seen = new SmallCluster([podTopologySpread()]);
+  seen.set(node('a1', inZone('a')), node('a2', inZone('a')), node('b1', inZone('b')), ...more);
+  return seen;
+}
+const each = (a1: string, a2: string, b1: string) => ({ a1, a2, b1 });
+
+describe('PodTopologySpread', () => {
+  it.each([
+    ['nobody anywhere', [], over(zone), each('', '', '')],
+    ['one in zone a', [there('p', 'a1')], over(zone), each(tooMany, tooMany, '')],
+    ['one in zone a, two allowed', [there('p', 'a1')], over(zone, { maxSkew: 2 }), each('', '', '')],
+    ['one on a1', [there('p', 'a1')], over(hostname), each(tooMany, '', '')],
+    ['one in each zone', [there('p', 'a1'), there('q', 'b1')], over(zone), each('', '', '')],
+    ['one of another namespace', [there('p', 'a1', { app: 'web' }, 'other')], over(zone), each('', '', '')],
+    ['one of another app', [there('p', 'a1', { app: 'db' })], over(zone), each('', '', '')],
+  ])('%s', (_, pods, constraint, verdicts) => {
+    expect(cluster(...pods).verdicts(web([constraint]))).toEqual(verdicts);
+  });
+
+  it('a pod that the constraint does not count adds nothing to a place', () => {
+    expect(cluster(there('p', 'a1')).verdicts(web([over(zone)], {}, { app: 'other' }))).toEqual(each('', '', ''));
+  });
+
+  it('pods that are going do not count', () => {
+    const going = { ...there('p', 'a1'), metadata: { ...there('p', 'a1').metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+    expect(cluster(going).verdicts(web([over(zone)]))).toEqual(each('', '', ''));
+  });
+
+  it('every constraint has to be met, and every label to be there', () => {
+    const seen = cluster(there('p', 'a1'), node('lost'));
+    expect(seen.verdicts(web([over(hostname, { maxSkew: 2 }), over(zone)]))).toEqual({ ...each(tooMany, tooMany, ''), lost: unlabelled });
+  });
+
+  it('minDomains: as long as there are too few places, the emptiest counts as empty', () => {
+    const seen = cluster(there('p', 'a1'), there('q', 'b1'));
+    expect(seen.verdicts(web([over(zone, { minDomains: 2 })]))).toEqual(each('', '', ''));
+    expect(seen.verdicts(web([over(zone, { minDomains: 3 })]))).toEqual(each(tooMany, tooMany, tooMany));
+  });
+
+  it('nodes that the pod cannot go to are no places, unless the constraint says so', () => {
+    const seen = cluster(there('p', 'a1'));
+    const onlyA = { nodeSelector: { [zone]: 'a' } };
+    // The node selector is another plugin's business; here it only matters that zone b does not count as empty.
+    expect(seen.verdicts(web([over(zone)], onlyA))).toEqual(each('', '', ''));
+    expect(seen.verdicts(web([over(zone, { nodeAffinityPolicy: 'Ignore' })], onlyA))).toEqual(each(tooMany, tooMany, ''));
+  });
+
+  it('tainted nodes are places, unless the constraint says otherwise', () => {
+    const tainted: Node = { ...node('b1', inZone('b')), spec: { taints: [{ key: 'x', effect: 'NoSchedule' }] } };
+    const seen = cluster(there('p', 'a1'), tainted);
+    expect(seen.verdicts(web([over(zone)]))).toEqual(each(tooMany, tooMany, ''));
+    expect(seen.verdicts(web([over(zone, { nodeTaintsPolicy: 'Honor' })]))).toEqual(each('', '', ''));
+    expect(seen.verdicts(web([over(zone, { nodeTaintsPolicy: 'Honor' })], { tolerations: [{ operator: 'Exists' }] }))).toEqual(each(tooMany, tooMany, ''));
+  });
+
+  it('matchLabelKeys: pods with the same values as this one, such as those of one revision', () => {
+    const seen = cluster(there('p', 'a1', { app: 'web', rev: '1' }));
+    const keyed = over(zone, { matchLabelKeys: ['rev', 'absent'] });
+    expect(seen.verdicts(web([keyed], {}, { app: 'web', rev: '2' }))).toEqual(each('', '', ''));
+    expect(seen.verdicts(web([keyed], {}, { app: 'web', rev: '1' }))).toEqual(each(tooMany, tooMany, ''));
+  });
+});
+
+describe('spreading where it costs nothing', () => {
+  const scores = (seen: SmallCluster, asking: Pod) => {
+    const prepared = seen.preFilter(asking);
+    if (prepared === 'skip' || 'code' in prepared) return prepared;
+    const found = prepared.score?.(seen.cluster.nodes);
+    return Object.fromEntries(seen.cluster.nodes.map(({ name }, i) => [name, found?.[i]]));
+  };
+  const soft = (topologyKey: string) => over(topologyKey, { whenUnsatisfiable: 'ScheduleAnyway' });
+
+  it('emptier places are better; nodes without the label are the last choice', () => {
+    const seen = cluster(there('p', 'a1'), there('q', 'a2'), there('r', 'b1'), node('lost'));
+    expect(scores(seen, web([soft(zone)]))).toEqual({ a1: 33, a2: 33, b1: 100, lost: 0 });
+    expect(scores(cluster(), web([soft(zone)]))).toEqual({ a1: 100, a2: 100, b1: 100 });
+  });
+
+  const service: Service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace: 'default', name: 'web' },
+    spec: { selector: { app: 'web' } },
+    status: { loadBalancer: {} },
+  };
+  const set = {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { namespace: 'default', name: 'db' },
+    spec: { selector: { matchLabels: { app: 'db' } } },
+  } as unknown as StatefulSet;
+  const owned: Pod = pod('db-1', [], {
+    metadata: {
+      namespace: 'default',
+      name: 'db-1',
+      labels: { app: 'db' },
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 'u', controller: true }],
+    },
+  });
+
+  it('by default, pods of the same service or set are spread over hosts and zones', () => {
+    const seen = cluster(there('p', 'a1'), there('db-0', 'a1', { app: 'db' }));
+    const plain = web([]);
+    expect(scores(seen, plain)).toBe('skip');
+    seen.set(service);
+    expect(scores(seen, plain)).toMatchObject({ b1: 100 });
+    expect(scores(seen, owned)).toBe('skip');
+    seen.set(set);
+    expect(scores(seen, owned)).toMatchObject({ b1: 100 });
+    seen.delete('Service', 'default/web');
+    expect(scores(seen, plain)).toBe('skip');
+  });
+
+  it('a node without a zone is a host all the same', () => {
+    const seen = cluster(there('p', 'a1'), node('lost'));
+    seen.set(service);
+    expect(scores(seen, web([]))).toMatchObject({ lost: 100 });
+  });
+});

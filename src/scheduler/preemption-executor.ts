@@ -1,0 +1,73 @@
+import { podKind } from '../api/kinds/pod/pod.ts';
+import type { Client, Result } from '../client/client.ts';
+import type { EventSeriesRecorder } from '../client/events/event-series-recorder.ts';
+import type { World } from '../world/world.ts';
+import type { BindingCycles } from './binding-cycle.ts';
+import type { PodInfo } from './framework.ts';
+import { nominatedNode } from './nominated-pods.ts';
+import { patchPodStatus } from './pod-status.ts';
+import type { Victims } from './preemption.ts';
+
+export interface PreemptionContext {
+  readonly client: Client;
+  readonly world: World;
+  readonly recorder: Pick<EventSeriesRecorder, 'record'>;
+  readonly bindingCycles: BindingCycles;
+}
+
+/** Pods of lower priority that were promised the same node: they are promised it no more. */
+export interface PreemptionPlan {
+  readonly pod: PodInfo;
+  readonly victims: Victims;
+  readonly lowerNominated: readonly PodInfo[];
+}
+
+/**
+ * Makes pods go for one that needs their room. The last one goes when all others are on their way: its going is what wakes the pod that
+ * waits, and then there is room. Whether all was done; else the pod decides again.
+ */
+export async function executePreemption({ pod, victims, lowerNominated: outbid }: PreemptionPlan, options: PreemptionContext): Promise<boolean> {
+  const { client, world } = options;
+  const cleared = outbid.filter((other) => nominatedNode(other) !== '').map((other) => patchPodStatus(other.pod, { nominatedNodeName: '' }, { client, world }));
+  const going = victims.pods.filter(({ pod: victim }) => victim.metadata.deletionTimestamp === undefined);
+  const evict = (victim: PodInfo): Promise<boolean> => evictVictim(victim, { pod, nodeName: victims.node.name }, options);
+  const done = await Promise.all(going.slice(0, -1).map(evict));
+  const last = going.at(-1);
+  if (done.every(Boolean) && last !== undefined) done.push(await evict(last));
+  const results: readonly Result<unknown>[] = await Promise.all(cleared);
+  return done.every(Boolean) && results.every(({ ok }) => ok);
+}
+
+interface Preemptor {
+  readonly pod: PodInfo;
+  readonly nodeName: string;
+}
+
+async function evictVictim(
+  victim: PodInfo,
+  { pod, nodeName }: Preemptor,
+  { client, world, recorder, bindingCycles: binder }: PreemptionContext,
+): Promise<boolean> {
+  const message = `Preempted by pod ${pod.uid} on node ${nodeName}`;
+  const report = (text: string): void =>
+    recorder.record(victim.pod, { type: 'Normal', reason: 'Preempted', action: 'Preempting', message: text, related: pod.pod });
+  // It has not got there yet: nobody else knows that it was to.
+  if (binder.cancel(victim.uid, 'preempted')) {
+    report(`${message} (in kube-scheduler memory).`);
+    return true;
+  }
+  const { namespace, name, uid } = victim;
+  const told = await patchPodStatus(victim.pod, { condition: disruptionCondition(pod) }, { client, world });
+  if (!told.ok) return told.reason === 'notFound';
+  const deleted = await client.delete(podKind, { namespace, name }, { preconditions: { uid } });
+  if (!deleted.ok) return deleted.reason === 'notFound';
+  report(message);
+  return true;
+}
+
+const disruptionCondition = ({ pod }: PodInfo) => ({
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'PreemptionByScheduler',
+  message: `${pod.spec.schedulerName ?? ''}: preempting to accommodate a higher priority pod`,
+});

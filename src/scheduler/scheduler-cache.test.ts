@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { inZone, node, SmallCluster } from '../../test/scheduler/small-cluster.ts';
+import { pod } from '../../test/storage/objects.ts';
+import type { Node, Pod } from '../api/generated/types.ts';
+import { SchedulerCache } from './scheduler-cache.ts';
+import type { NodeInfo } from './framework.ts';
+import { readPod } from './pod-info.ts';
+
+const cluster = () => new SchedulerCache(new SmallCluster([]).views);
+const placed = (name: string, nodeName: string, cpu = '1'): Pod =>
+  pod(name, ['data'], { spec: { nodeName, containers: [{ name: 'app', resources: { requests: { cpu } }, ports: [{ containerPort: 1, hostPort: 80 }] }] } });
+const on = (name: string, nodeName: string) => readPod(placed(name, nodeName));
+
+describe('assumed pods', () => {
+  const waiting = readPod({ ...placed('p', ''), spec: { ...placed('p', '').spec, nodeName: '' } });
+
+  it('count at once, and are forgotten when they were not bound', () => {
+    const seen = cluster();
+    seen.setNode(node('n1'));
+    seen.assumePod(waiting, 'n1');
+    expect(seen.node('n1')?.requested.cpu).toBe(1000);
+    expect(seen.isAssumedPod(waiting.uid)).toBe(true);
+    expect(seen.forgetPod(waiting.uid)).toBe(true);
+    expect(seen.node('n1')?.requested.cpu).toBe(0);
+    expect(seen.pod(waiting.uid)).toBeUndefined();
+  });
+
+  it('are no longer so once the server shows them, wherever that is', () => {
+    const seen = cluster();
+    seen.setNode(node('n1'));
+    seen.setNode(node('n2'));
+    seen.assumePod(waiting, 'n1');
+    seen.setPod(on('p', 'n2'));
+    expect(seen.isAssumedPod(waiting.uid)).toBe(false);
+    expect(seen.node('n1')?.pods).toEqual([]);
+    expect(seen.node('n2')?.requested.cpu).toBe(1000);
+    // A binding that fails afterwards changes nothing.
+    expect(seen.forgetPod(waiting.uid)).toBe(false);
+    expect(seen.node('n2')?.pods).toHaveLength(1);
+  });
+});
+
+it('pods are there before their node, and stay when it goes', () => {
+  const seen = cluster();
+  seen.setPod(on('p', 'n1'));
+  expect(seen.nodes).toEqual([]);
+  seen.setNode(node('n1'));
+  expect(seen.node('n1')?.pods).toHaveLength(1);
+  seen.removeNode('n1');
+  expect(seen.claimUsers('default/data')).toBe(1);
+  seen.setNode(node('n1'));
+  expect(seen.node('n1')?.requested.cpu).toBe(1000);
+  seen.removePod(on('p', 'n1').uid);
+  expect(seen.node('n1')?.requested.cpu).toBe(0);
+  expect(seen.claimUsers('default/data')).toBe(0);
+});
+
+it('zones take turns in the order of nodes', () => {
+  const seen = cluster();
+  for (const [name, zoneName] of [
+    ['a1', 'a'],
+    ['a2', 'a'],
+    ['b1', 'b'],
+    ['a3', 'a'],
+  ] as const)
+    seen.setNode(node(name, inZone(zoneName)));
+  expect(seen.nodes.map(({ name }) => name)).toEqual(['a1', 'b1', 'a2', 'a3']);
+  seen.setNode(node('a2', inZone('b')));
+  expect(seen.nodes.map(({ name }) => name)).toEqual(['a1', 'b1', 'a3', 'a2']);
+});
+
+describe('kept up with each change', () => {
+  const summary = ({ name, pods, requested, scoredCpu, scoredMemory, claimUsers, podsWithAffinity, allocatable }: NodeInfo) => ({
+    name,
+    pods: pods.map(({ uid }) => uid).sort(),
+    cpu: requested.cpu,
+    scored: [scoredCpu, scoredMemory],
+    claims: Object.fromEntries(claimUsers),
+    wanting: podsWithAffinity.length,
+    room: allocatable.cpu,
+  });
+  const look = (seen: SchedulerCache) => ({
+    nodes: seen.nodes.map(summary).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    users: seen.claimUsers('default/data'),
+    inDefault: [...seen.podsIn('default')].map(({ key, nodeName }) => `${key} ${nodeName}`).sort(),
+    ports: seen.nodes.map((info) => `${info.name} ${info.isPortFree({ ip: '0.0.0.0', protocol: 'TCP', port: 80 })}`).sort(),
+  });
+
+  it('it is the same as if it were built anew', () => {
+    const name = fc.constantFrom('n1', 'n2');
+    const step = fc.oneof(
+      fc.record({ set: name, cpu: fc.constantFrom('1', '2') }),
+      fc.record({ unset: name }),
+      fc.record({ put: fc.constantFrom('p', 'q', 'r'), on: name, cpu: fc.constantFrom('0', '1') }),
+      fc.record({ take: fc.constantFrom('p', 'q', 'r') }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const seen = cluster();
+        const [nodes, pods] = [new Map<string, Node>(), new Map<string, Pod>()];
+        for (const each of steps) {
+          if ('set' in each) {
+            const made: Node = { ...node(each.set), status: { allocatable: { cpu: each.cpu } } as unknown as Node['status'] };
+            nodes.set(each.set, made);
+            seen.setNode(made);
+          } else if ('unset' in each) {
+            nodes.delete(each.unset);
+            seen.removeNode(each.unset);
+          } else if ('put' in each) {
+            const made = placed(each.put, each.on, each.cpu);
+            pods.set(each.put, made);
+            seen.setPod(readPod(made));
+          } else {
+            pods.delete(each.take);
+            seen.removePod(on(each.take, '').uid);
+          }
+        }
+        const anew = cluster();
+        for (const made of nodes.values()) anew.setNode(made);
+        for (const made of pods.values()) anew.setPod(readPod(made));
+        expect(look(seen)).toEqual(look(anew));
+        for (const info of seen.nodes) expect(summary(info.copy())).toEqual(summary(info));
+      }),
+    );
+  });
+});

@@ -1,0 +1,170 @@
+import type { Node } from '../api/generated/types.ts';
+import type { ClusterSnapshot } from './framework.ts';
+import { countUp, LiveNodeInfo } from './node-info.ts';
+import { NodeTree } from './node-tree.ts';
+import { type PodInfo, placedOn } from './pod-info.ts';
+
+/**
+ * Nodes and the pods on them, kept up with each change and never built anew.
+ *
+ * A pod that was given a node is *assumed* there at once, and told to the server afterwards. What the server shows wins:
+ *
+ *     assume p on n1          → counts on n1
+ *     server: p is on n1      → counts on n1, assumed no more
+ *     server: p is on n2      → counts on n2 (somebody else bound it)
+ *     binding failed: forget  → counts nowhere
+ *
+ * Pods on nodes that are not there (yet, or any more) are remembered: the node may come back.
+ */
+export class SchedulerCache implements ClusterSnapshot {
+  readonly views: ClusterSnapshot['views'];
+  readonly nodesWithAffinity = new Set<LiveNodeInfo>();
+  readonly nodesWithAntiAffinity = new Set<LiveNodeInfo>();
+  readonly #nodes = new Map<string, LiveNodeInfo>();
+  readonly #order = new NodeTree();
+  /** By uid: every pod that has a node, assumed ones included. */
+  readonly #pods = new Map<string, PodInfo>();
+  readonly #assumed = new Set<string>();
+  /** By the name of a node that is not there. */
+  readonly #stranded = new Map<string, Map<string, PodInfo>>();
+  readonly #byNamespace = new Map<string, Map<string, PodInfo>>();
+  readonly #claimUsers = new Map<string, number>();
+
+  constructor(views: ClusterSnapshot['views']) {
+    this.views = views;
+  }
+
+  get nodes(): readonly LiveNodeInfo[] {
+    return this.#order.list;
+  }
+
+  node(name: string): LiveNodeInfo | undefined {
+    return this.#nodes.get(name);
+  }
+
+  podsIn(namespace: string): Iterable<PodInfo> {
+    return this.#byNamespace.get(namespace)?.values() ?? [];
+  }
+
+  get namespacesWithPods(): Iterable<string> {
+    return this.#byNamespace.keys();
+  }
+
+  claimUsers(claimKey: string): number {
+    return this.#claimUsers.get(claimKey) ?? 0;
+  }
+
+  pod(uid: string): PodInfo | undefined {
+    return this.#pods.get(uid);
+  }
+
+  isAssumedPod(uid: string): boolean {
+    return this.#assumed.has(uid);
+  }
+
+  setNode(node: Node): void {
+    const name = node.metadata.name ?? '';
+    let info = this.#nodes.get(name);
+    if (info === undefined) {
+      info = new LiveNodeInfo(node);
+      this.#nodes.set(name, info);
+      for (const pod of this.#stranded.get(name)?.values() ?? []) this.#attach(pod, info);
+      this.#stranded.delete(name);
+    } else {
+      info.setNode(node);
+    }
+    this.#order.set(info);
+  }
+
+  removeNode(name: string): void {
+    const info = this.#nodes.get(name);
+    if (info === undefined) return;
+    this.#nodes.delete(name);
+    this.#order.remove(info);
+    this.nodesWithAffinity.delete(info);
+    this.nodesWithAntiAffinity.delete(info);
+    for (const pod of info.pods) this.#strand(pod);
+  }
+
+  /** The server shows the pod on its node. */
+  setPod(pod: PodInfo): void {
+    this.#assumed.delete(pod.uid);
+    this.#remove(pod.uid);
+    this.#add(pod);
+  }
+
+  /** The pod is gone, or has ended. */
+  removePod(uid: string): void {
+    this.#assumed.delete(uid);
+    this.#remove(uid);
+  }
+
+  assumePod(pod: PodInfo, nodeName: string): void {
+    this.#remove(pod.uid);
+    this.#add(placedOn(pod, nodeName));
+    this.#assumed.add(pod.uid);
+  }
+
+  /** It was not bound after all. Does nothing if the server knows better meanwhile. */
+  forgetPod(uid: string): boolean {
+    if (!this.#assumed.delete(uid)) return false;
+    this.#remove(uid);
+    return true;
+  }
+
+  #add(pod: PodInfo): void {
+    this.#pods.set(pod.uid, pod);
+    let members = this.#byNamespace.get(pod.namespace);
+    if (members === undefined) this.#byNamespace.set(pod.namespace, (members = new Map()));
+    members.set(pod.uid, pod);
+    for (const key of pod.namedClaims) countUp(this.#claimUsers, key, 1);
+    const info = this.#nodes.get(pod.nodeName);
+    if (info === undefined) this.#strand(pod);
+    else this.#attach(pod, info);
+  }
+
+  #remove(uid: string): void {
+    const pod = this.#pods.get(uid);
+    if (pod === undefined) return;
+    this.#pods.delete(uid);
+    const members = this.#byNamespace.get(pod.namespace);
+    members?.delete(uid);
+    if (members?.size === 0) this.#byNamespace.delete(pod.namespace);
+    for (const key of pod.namedClaims) countUp(this.#claimUsers, key, -1);
+    const info = this.#nodes.get(pod.nodeName);
+    if (info === undefined) this.#unstrand(pod);
+    else this.#detach(pod, info);
+  }
+
+  #attach(pod: PodInfo, info: LiveNodeInfo): void {
+    info.addPod(pod);
+    this.#noteAffinity(info);
+  }
+
+  #detach(pod: PodInfo, info: LiveNodeInfo): void {
+    info.removePod(pod);
+    this.#noteAffinity(info);
+  }
+
+  #noteAffinity(info: LiveNodeInfo): void {
+    toggle(this.nodesWithAffinity, info, info.podsWithAffinity.length > 0);
+    toggle(this.nodesWithAntiAffinity, info, info.podsWithAntiAffinity.length > 0);
+  }
+
+  #strand(pod: PodInfo): void {
+    const stranded = this.#stranded.get(pod.nodeName);
+    if (stranded === undefined) this.#stranded.set(pod.nodeName, new Map([[pod.uid, pod]]));
+    else stranded.set(pod.uid, pod);
+  }
+
+  #unstrand(pod: PodInfo): void {
+    const stranded = this.#stranded.get(pod.nodeName);
+    stranded?.delete(pod.uid);
+    if (stranded?.size === 0) this.#stranded.delete(pod.nodeName);
+  }
+}
+
+function toggle<T>(set: Set<T>, item: T, isIn: boolean): void {
+  if (isIn) set.add(item);
+  else set.delete(item);
+}

@@ -1,0 +1,60 @@
+/** What the scheduler follows, and under which kind. */
+import { csiDriverKind } from '../api/kinds/storage/csi-driver.ts';
+import { csiNodeKind } from '../api/kinds/storage/csi-node.ts';
+import { csiStorageCapacityKind } from '../api/kinds/storage/csi-storage-capacity.ts';
+import { namespaceKind } from '../api/kinds/core/namespace.ts';
+import { nodeKind } from '../api/kinds/core/node.ts';
+import { persistentVolumeClaimKind } from '../api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../api/kinds/core/persistent-volume.ts';
+import { podDisruptionBudgetKind } from '../api/kinds/policy/pod-disruption-budget.ts';
+import { serviceKind } from '../api/kinds/core/service.ts';
+import { storageClassKind } from '../api/kinds/storage/storage-class.ts';
+import { volumeAttachmentKind } from '../api/kinds/storage/volume-attachment.ts';
+import { podKind } from '../api/kinds/pod/pod.ts';
+import { replicaSetKind } from '../api/kinds/apps/replica-set.ts';
+import { statefulSetKind } from '../api/kinds/apps/stateful-set.ts';
+import type { Cache } from '../client/informers/cache.ts';
+import type { Informers } from '../client/informers/informers.ts';
+import type { Cancel } from '../world/world.ts';
+import type { ClusterEvent, ResourceName, Resources, ClusterSnapshot } from './framework.ts';
+
+type Caches = { readonly [R in ResourceName]: Cache<Resources[R]> };
+
+export interface SchedulerInformers {
+  readonly views: ClusterSnapshot['views'];
+  readonly pods: Cache<Resources['pod']>;
+  /** Told of every change from now on, and of everything that is here. Pods come last, when all that they need is known. */
+  subscribe(listener: (change: ClusterEvent) => void): Cancel;
+}
+
+export function schedulerInformers(informers: Informers): SchedulerInformers {
+  const caches: Caches = {
+    node: informers.cache(nodeKind),
+    namespace: informers.cache(namespaceKind),
+    claim: informers.cache(persistentVolumeClaimKind),
+    volume: informers.cache(persistentVolumeKind),
+    storageClass: informers.cache(storageClassKind),
+    csiNode: informers.cache(csiNodeKind),
+    csiDriver: informers.cache(csiDriverKind),
+    storageCapacity: informers.cache(csiStorageCapacityKind),
+    attachment: informers.cache(volumeAttachmentKind),
+    disruptionBudget: informers.cache(podDisruptionBudgetKind),
+    service: informers.cache(serviceKind),
+    replicaSet: informers.cache(replicaSetKind),
+    statefulSet: informers.cache(statefulSetKind),
+    pod: informers.cache(podKind),
+  };
+  return {
+    views: caches,
+    pods: caches.pod,
+    subscribe: (listener) => {
+      const cancels = (Object.keys(caches) as ResourceName[]).map((resource) =>
+        // A cache holds objects of one kind, which the name of the resource tells; the compiler cannot follow that through a loop.
+        (caches[resource] as Cache<Resources[ResourceName]>).subscribe((change) => listener({ resource, ...change } as ClusterEvent)),
+      );
+      return () => {
+        for (const cancel of cancels) cancel();
+      };
+    },
+  };
+}

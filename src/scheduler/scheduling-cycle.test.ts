@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { inZone, node, SmallCluster } from '../../test/scheduler/small-cluster.ts';
+import { pod } from '../../test/storage/objects.ts';
+import type { Node, Pod } from '../api/generated/types.ts';
+import { type CycleResult, numFeasibleNodesToFind, SchedulingCycle } from './scheduling-cycle.ts';
+import { fitMessage } from './diagnosis.ts';
+import { pluginFailure, type NodeInfo, type Plugin, rejection, type CyclePlugin } from './framework.ts';
+import { NominatedPods } from './nominated-pods.ts';
+import { defaultPlugins } from './plugins/index.ts';
+import { readPod } from './pod-info.ts';
+
+const no = rejection('unschedulable', 'Test', { text: 'no', rule: 'test' });
+const plugin = (stages: CyclePlugin, name = 'Test'): Plugin => ({ name, preFilter: () => stages });
+const web = readPod(pod('web', []));
+
+function searching(plugins: readonly Plugin[], nodes: readonly Node[], chance: () => number = () => 0) {
+  const seen = new SmallCluster(plugins);
+  seen.set(...nodes);
+  const nominations = new NominatedPods();
+  return { seen, nominations, search: new SchedulingCycle({ plugins, cluster: seen.cluster, nominations, random: chance }) };
+}
+const many = (count: number): readonly Node[] => Array.from({ length: count }, (_, i) => node(`n${i}`));
+const nameOf = (result: CycleResult): string => (result.type === 'found' ? result.node.name : result.type);
+const messageOf = (result: CycleResult): string =>
+  result.type === 'none' ? fitMessage(result.diagnosis) : result.type === 'failed' ? result.message : result.type;
+
+describe('how many nodes are enough', () => {
+  it.each([
+    [1, 1],
+    [99, 99],
+    [100, 100],
+    [1000, 420],
+    [5000, 500],
+    [6000, 300],
+    [10_000, 500],
+  ])('of %i: %i', (total, enough) => {
+    expect(numFeasibleNodesToFind(total)).toBe(enough);
+  });
+});
+
+describe('the search for a node', () => {
+  it('takes the best; of several, any', () => {
+    const score = (nodes: readonly NodeInfo[]) => nodes.map(({ name }) => (name === 'n1' ? 10 : 50));
+    for (const [chance, name] of [
+      [0, 'n0'],
+      [0.99, 'n2'],
+    ] as const) {
+      expect(nameOf(searching([plugin({ score })], many(3), () => chance).search.schedulePod(web))).toBe(name);
+    }
+  });
+
+  it('adds up scores by weight', () => {
+    const one: Plugin = { ...plugin({ score: () => [100, 0] }, 'One'), weight: 2 };
+    const other: Plugin = { ...plugin({ score: () => [0, 100] }, 'Other'), weight: 3 };
+    expect(nameOf(searching([one, other], many(2)).search.schedulePod(web))).toBe('n1');
+  });
+
+  it('looks at a part of many nodes, and goes on from there for the next pod', () => {
+    const asked = new Set<string>();
+    const { search } = searching(
+      [
+        plugin({
+          filter: ({ name }) => {
+            asked.add(name);
+            return undefined;
+          },
+        }),
+      ],
+      many(1000),
+    );
+    search.schedulePod(web);
+    expect(asked.size).toBe(420);
+    search.schedulePod(web);
+    search.schedulePod(web);
+    expect(asked.size).toBe(1000);
+  });
+
+  it('looks at likely nodes only, unless none of them will do: then every node tells its reason', () => {
+    const asked: string[] = [];
+    const build = (isFine: boolean): Plugin =>
+      plugin({
+        likely: new Set(['n3', 'n4', 'gone']),
+        filter: ({ name }) => {
+          asked.push(name);
+          return isFine && name === 'n4' ? undefined : no;
+        },
+      });
+    expect(nameOf(searching([build(true)], many(9)).search.schedulePod(web))).toBe('n4');
+    expect([...asked].sort()).toEqual(['n3', 'n4']);
+    expect(messageOf(searching([build(false)], many(9)).search.schedulePod(web))).toBe('0/9 nodes are available: 9 no.');
+  });
+
+  it('nodes that a plugin excludes by name are told as such', () => {
+    const named = (...names: readonly string[]): CyclePlugin => ({ nodeNames: new Set(names), filter: () => no });
+    expect(messageOf(searching([plugin(named('n1'), 'A')], many(3)).search.schedulePod(web))).toBe(
+      "0/3 nodes are available: 1 no, 2 node(s) didn't satisfy plugin(s) [A].",
+    );
+    const both = searching([plugin(named('n1'), 'B'), plugin(named('n2'), 'A')], many(3)).search.schedulePod(web);
+    expect(messageOf(both)).toBe("0/3 nodes are available: node(s) didn't satisfy plugin(s) [A B] simultaneously.");
+    const none = searching([plugin(named(), 'A')], many(3)).search.schedulePod(web);
+    expect(messageOf(none)).toBe("0/3 nodes are available: node(s) didn't satisfy plugin A.");
+    expect(messageOf(searching([plugin(named('gone'), 'A')], many(3)).search.schedulePod(web))).toBe(
+      "0/3 nodes are available: 3 node(s) didn't satisfy plugin(s) [A].",
+    );
+  });
+
+  it('errors of plugins are told with their names', () => {
+    const broken = { name: 'Broken', preFilter: () => pluginFailure('Broken', 'no idea') } as const;
+    expect(messageOf(searching([broken], many(1)).search.schedulePod(web))).toBe('running PreFilter plugin "Broken": no idea');
+    expect(messageOf(searching([plugin({ filter: () => pluginFailure('Test', 'no idea') })], many(1)).search.schedulePod(web))).toBe(
+      'running "Test" filter plugin: no idea',
+    );
+  });
+
+  it('there may be no nodes at all', () => {
+    expect(searching([], []).search.schedulePod(web)).toEqual({ type: 'noNodes' });
+  });
+
+  const sized = (name: string, cpu: string): Node => ({
+    ...node(name, inZone('a')),
+    status: { allocatable: { cpu, pods: '10' } } as unknown as Node['status'],
+  });
+  const wanting = (name: string, priority: number, nominatedNodeName = ''): Pod =>
+    pod(name, [], {
+      spec: { priority, containers: [{ name: 'app', resources: { requests: { cpu: '1' } } }] },
+      status: { phase: 'Pending', ...(nominatedNodeName === '' ? {} : { nominatedNodeName }) },
+    });
+
+  it('room that was promised to pods of the same or a higher priority is not there; but one may use its own', () => {
+    const { nominations, search } = searching(defaultPlugins([]), [sized('n1', '1')]);
+    const promised = readPod(wanting('promised', 5, 'n1'));
+    nominations.set(promised, 'n1');
+    expect(nameOf(search.schedulePod(readPod(wanting('higher', 6))))).toBe('n1');
+    expect(messageOf(search.schedulePod(readPod(wanting('same', 5))))).toBe('0/1 nodes are available: 1 Insufficient cpu.');
+    expect(messageOf(search.schedulePod(readPod(wanting('lower', 4))))).toBe('0/1 nodes are available: 1 Insufficient cpu.');
+    expect(nameOf(search.schedulePod(promised))).toBe('n1');
+  });
+
+  it('the node that a pod was promised comes first, if it will do', () => {
+    const { search } = searching(defaultPlugins([]), [sized('n1', '8'), sized('n2', '2'), sized('n3', '0')]);
+    expect(nameOf(search.schedulePod(readPod(wanting('p', 0))))).toBe('n1');
+    expect(nameOf(search.schedulePod(readPod(wanting('p', 0, 'n2'))))).toBe('n2');
+    expect(nameOf(search.schedulePod(readPod(wanting('p', 0, 'n3'))))).toBe('n1');
+    expect(nameOf(search.schedulePod(readPod(wanting('p', 0, 'gone'))))).toBe('n1');
+  });
+});

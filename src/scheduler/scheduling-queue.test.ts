@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { pod } from '../../test/storage/objects.ts';
+import { simulate, type SimulatedWorld } from '../sim/world/world.ts';
+import type { Pod } from '../api/generated/types.ts';
+import type { ClusterEvent, Plugin } from './framework.ts';
+import { readPod } from './pod-info.ts';
+import { SchedulingQueue } from './scheduling-queue.ts';
+
+/** Rejects pods until a node of the pod's name changes. */
+const picky: Plugin = {
+  name: 'Picky',
+  preFilter: () => 'skip',
+  queueingHints: { events: ['node'], hint: ({ name }, { after }) => after?.metadata.name === name },
+};
+const patient: Plugin = { name: 'Patient', preFilter: () => 'skip', queueingHints: { events: ['claim'], hint: () => true } };
+const rejectors = new Set(['Picky']);
+
+const made = (name: string, spec: Partial<Pod['spec']> = {}) => readPod(pod(name, [], { spec }));
+const nodeNamed = (name: string): ClusterEvent =>
+  ({ resource: 'node', before: undefined, after: { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec: {}, status: {} } }) as unknown as ClusterEvent;
+const claim = { resource: 'claim', before: undefined, after: undefined } as ClusterEvent;
+
+const withQueue = (body: (queue: SchedulingQueue, world: SimulatedWorld) => Promise<void>) =>
+  simulate(1, (world) => body(new SchedulingQueue(world, [picky, patient]), world));
+const names = (queue: SchedulingQueue): readonly string[] => {
+  const taken: string[] = [];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) taken.push(next.name);
+  return taken;
+};
+
+describe('the scheduling queue', () => {
+  it('higher priority first, then who came first', () =>
+    withQueue(async (queue, world) => {
+      queue.set(made('low', { priority: 1 }));
+      queue.set(made('first'));
+      await world.sleep(1);
+      queue.set(made('high', { priority: 1000 }));
+      queue.set(made('second'));
+      expect(names(queue)).toEqual(['high', 'low', 'first', 'second']);
+    }));
+
+  it('a pod that is being looked at is not given out again, whatever happens to it', () =>
+    withQueue(async (queue) => {
+      queue.set(made('p'));
+      expect(names(queue)).toEqual(['p']);
+      queue.set(made('p', { priority: 5 }));
+      queue.changed(nodeNamed('p'));
+      expect(names(queue)).toEqual([]);
+      expect(queue.get(made('p').uid)?.priority).toBe(5);
+    }));
+
+  it('a rejected pod sleeps until something happens that helps it', () =>
+    withQueue(async (queue, world) => {
+      for (const name of ['p', 'q']) queue.set(made(name));
+      names(queue);
+      for (const name of ['p', 'q']) queue.rejected(made(name).uid, { rejectors });
+      expect(queue.busy).toBe(false);
+      await world.sleep(60_000);
+      queue.changed(nodeNamed('other'));
+      queue.changed(claim);
+      expect(names(queue)).toEqual([]);
+      queue.changed(nodeNamed('q'));
+      expect(names(queue)).toEqual(['q']);
+    }));
+
+  it('rejected for no reason that anybody knows: everything may help', () =>
+    withQueue(async (queue) => {
+      queue.set(made('p'));
+      names(queue);
+      queue.rejected(made('p').uid, { rejectors: new Set() });
+      queue.changed(nodeNamed('other'));
+      expect(names(queue)).toEqual(['p']);
+    }));
+
+  it('whoever was looked at a moment ago comes after all others, but does not wait if there are none', () =>
+    withQueue(async (queue, world) => {
+      const busy = made('busy', { priority: 100 });
+      queue.set(busy);
+      for (let round = 0; round < 3; round++) {
+        expect(names(queue)).toEqual(['busy']);
+        queue.rejected(busy.uid, { rejectors });
+        queue.changed(nodeNamed('busy'));
+      }
+      queue.set(made('fresh'));
+      expect(names(queue)).toEqual(['fresh', 'busy']);
+      queue.rejected(busy.uid, { rejectors });
+      await world.sleep(11_000);
+      queue.set(made('fresher'));
+      queue.changed(nodeNamed('busy'));
+      expect(names(queue)).toEqual(['busy', 'fresher']);
+    }));
+
+  it('who only waited for somebody else does not stand back', () =>
+    withQueue(async (queue) => {
+      queue.set(made('waiting'));
+      names(queue);
+      queue.rejected(made('waiting').uid, { rejectors: new Set(['Patient']), pending: new Set(['Patient']) });
+      queue.set(made('other'));
+      queue.changed(claim);
+      expect(names(queue)).toEqual(['waiting', 'other']);
+    }));
+
+  it('after an error it is tried again after one second, two, four … and ten at most, without anything happening', () =>
+    withQueue(async (queue, world) => {
+      const times: number[] = [];
+      let last = world.clock.monotonic();
+      queue.onReady = () => {
+        times.push(world.clock.monotonic() - last);
+        expect(names(queue)).toEqual(['p']);
+        last = world.clock.monotonic();
+        queue.failed(made('p').uid);
+      };
+      queue.set(made('p'));
+      await world.sleep(60_000);
+      expect(times).toEqual([0, 1000, 2000, 4000, 8000, 10_000, 10_000, 10_000, 10_000]);
+    }));
+
+  it('the safety net: five minutes, once', () =>
+    withQueue(async (queue, world) => {
+      queue.set(made('p'));
+      names(queue);
+      queue.rejected(made('p').uid, { rejectors });
+      await world.sleep(299_000);
+      expect(names(queue)).toEqual([]);
+      let isReady = false;
+      queue.onReady = () => {
+        isReady = true;
+      };
+      await world.sleep(2_000);
+      expect(isReady).toBe(true);
+      expect(names(queue)).toEqual(['p']);
+    }));
+
+  it('a gated pod waits for its gates to go, and for nothing else', () =>
+    withQueue(async (queue, world) => {
+      queue.set(made('p', { schedulingGates: [{ name: 'quota' }] }));
+      queue.changed(nodeNamed('p'));
+      await world.sleep(600_000);
+      expect(names(queue)).toEqual([]);
+      queue.set(made('p'));
+      expect(names(queue)).toEqual(['p']);
+    }));
+
+  it('what wakes a pod for which others are making room wakes it when they have', () =>
+    withQueue(async (queue) => {
+      const { uid } = made('p');
+      queue.set(made('p'));
+      names(queue);
+      queue.rejected(uid, { rejectors });
+      queue.hold(uid);
+      queue.changed(nodeNamed('p'));
+      expect(names(queue)).toEqual([]);
+      queue.unhold(uid, { activate: false });
+      expect(names(queue)).toEqual(['p']);
+
+      queue.rejected(uid, { rejectors });
+      queue.hold(uid);
+      queue.unhold(uid, { activate: false });
+      expect(names(queue)).toEqual([]);
+      queue.hold(uid);
+      queue.unhold(uid, { activate: true });
+      expect(names(queue)).toEqual(['p']);
+    }));
+
+  it('a pod that is gone is gone, wherever it was', () =>
+    withQueue(async (queue, world) => {
+      for (const name of ['active', 'failed', 'rejected', 'gated']) queue.set(made(name, name === 'gated' ? { schedulingGates: [{ name: 'x' }] } : {}));
+      names(queue);
+      queue.failed(made('failed').uid);
+      queue.rejected(made('rejected').uid, { rejectors });
+      queue.rejected(made('active').uid, { rejectors: new Set() });
+      queue.changed(nodeNamed('x'));
+      for (const name of ['active', 'failed', 'rejected', 'gated']) queue.delete(made(name).uid);
+      await world.sleep(600_000);
+      expect(names(queue)).toEqual([]);
+      expect(queue.busy).toBe(false);
+    }));
+});

@@ -1,0 +1,263 @@
+import type { Cancel, World } from '../world/world.ts';
+import type { ClusterEvent, Plugin, PodInfo, ResourceName } from './framework.ts';
+import { Heap } from './heap.ts';
+
+/**
+ * The pods without a node, and when each is looked at next.
+ *
+ * Where a pod is:
+ * - `active`:        to be looked at; higher priority first, then those that have waited longest
+ * - `backoff`:       something happened that may help it, but it was looked at only a moment ago. It waits for its time, or until there
+ *                    is nothing else to do
+ * - `cooling`:       something went wrong with it that was nobody's rule. It waits for its time
+ * - `unschedulable`: it fits nowhere. Woken by the changes that the plugins which rejected it say may help; by the clock only as a
+ *                    safety net, after five minutes
+ * - `gated`:         somebody wants it to wait: its scheduling gates
+ * - `taken`:         being looked at, or being bound
+ *
+ * It is as long as there are pods, at most.
+ */
+export class SchedulingQueue {
+  readonly #world: Pick<World, 'clock' | 'timers'>;
+  readonly #hintPlugins = new Map<ResourceName, Plugin[]>();
+  readonly #entries = new Map<string, QueuedPod>();
+  readonly #active = new Heap<QueuedPod>(comesFirst);
+  readonly #backoff = new Heap<QueuedPod>((a, b) => (a.due === b.due ? comesFirst(a, b) : a.due < b.due));
+  readonly #errorBackoff = new Heap<QueuedPod>((a, b) => a.due < b.due);
+  /** In the order in which they got here: the first has waited longest. */
+  readonly #unschedulable = new Set<QueuedPod>();
+  #arrivals = 0;
+  #cancelTimer: Cancel | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+  #stopped = false;
+  /** There may be something to take. */
+  onReady: () => void = () => undefined;
+
+  constructor(world: Pick<World, 'clock' | 'timers'>, plugins: readonly Plugin[]) {
+    this.#world = world;
+    for (const plugin of plugins) {
+      for (const resource of plugin.queueingHints?.events ?? []) {
+        const list = this.#hintPlugins.get(resource);
+        if (list === undefined) this.#hintPlugins.set(resource, [plugin]);
+        else list.push(plugin);
+      }
+    }
+  }
+
+  get(uid: string): PodInfo | undefined {
+    return this.#entries.get(uid)?.pod;
+  }
+
+  /** A new pod, or one that changed. `change`: what its own change was, which may help it. */
+  set(pod: PodInfo, change?: ClusterEvent): void {
+    const entry = this.#entries.get(pod.uid);
+    if (entry === undefined) {
+      const added: QueuedPod = {
+        pod,
+        queue: 'gated',
+        since: this.#now(),
+        order: ++this.#arrivals,
+        rejections: 0,
+        errors: 0,
+        due: 0,
+        unschedulablePlugins: noPlugins,
+        pendingPlugins: noPlugins,
+        isHeld: false,
+      };
+      this.#entries.set(pod.uid, added);
+      if (!isGated(pod)) this.#move(added, 'active');
+      return;
+    }
+    entry.pod = pod;
+    if (entry.queue === 'gated' && !isGated(pod)) this.#move(entry, 'active');
+    else if (entry.queue === 'unschedulable' && change !== undefined) this.#wake(entry, change);
+  }
+
+  delete(uid: string): void {
+    const entry = this.#entries.get(uid);
+    if (entry === undefined) return;
+    this.#leave(entry);
+    this.#entries.delete(uid);
+  }
+
+  /** The next pod to look at. Whoever takes it gives it back with `rejected` or `failed`, or deletes it. */
+  pop(): PodInfo | undefined {
+    this.#release();
+    const entry = this.#active.first ?? this.#backoff.first;
+    if (entry === undefined || this.#stopped) return undefined;
+    this.#move(entry, 'taken');
+    return entry.pod;
+  }
+
+  /** It fits nowhere, by the rules of these plugins. None: whatever happens may help. */
+  rejected(uid: string, { rejectors, pending = noPlugins }: { readonly rejectors: ReadonlySet<string>; readonly pending?: ReadonlySet<string> }): void {
+    const entry = this.#returned(uid);
+    if (entry === undefined) return;
+    entry.rejections++;
+    entry.errors = 0;
+    entry.unschedulablePlugins = rejectors;
+    entry.pendingPlugins = pending;
+    entry.due = entry.since + backoffMs(entry.rejections);
+    this.#move(entry, 'unschedulable');
+  }
+
+  /** Something went wrong: once more, later each time. */
+  failed(uid: string): void {
+    const entry = this.#returned(uid);
+    if (entry === undefined) return;
+    entry.errors++;
+    entry.unschedulablePlugins = noPlugins;
+    entry.pendingPlugins = noPlugins;
+    entry.due = entry.since + backoffMs(entry.errors);
+    this.#move(entry, 'cooling');
+  }
+
+  /** Something changed. `only`: the pods that it may concern. */
+  changed(change: ClusterEvent, only: (pod: PodInfo) => boolean = () => true): void {
+    if (this.#unschedulable.size === 0 || !this.#hintPlugins.has(change.resource)) return;
+    for (const entry of this.#unschedulable) if (only(entry.pod)) this.#wake(entry, change);
+  }
+
+  /** As long as others are being told to make room for it, it is not looked at; what wakes it meanwhile does so afterwards. */
+  hold(uid: string): void {
+    const entry = this.#entries.get(uid);
+    if (entry !== undefined) entry.isHeld = true;
+  }
+
+  /** `activate`: it is looked at, whatever happened. */
+  unhold(uid: string, { activate }: { readonly activate: boolean }): void {
+    const entry = this.#entries.get(uid);
+    if (entry === undefined) return;
+    const wasWoken = entry.isHeld === 'woken';
+    entry.isHeld = false;
+    if (entry.queue !== 'unschedulable') return;
+    if (activate) this.#move(entry, 'active');
+    else if (wasWoken) this.#move(entry, 'backoff');
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#cancelTimer?.();
+  }
+
+  /** Pods that will be looked at without anything else happening. */
+  get busy(): boolean {
+    return this.#active.size + this.#backoff.size + this.#errorBackoff.size > 0;
+  }
+
+  #returned(uid: string): QueuedPod | undefined {
+    const entry = this.#entries.get(uid);
+    if (entry !== undefined) entry.since = this.#now();
+    return entry;
+  }
+
+  #wake(entry: QueuedPod, change: ClusterEvent): void {
+    const helper = this.#hintPlugins
+      .get(change.resource)
+      ?.find(({ name, queueingHints: wakes }) => entry.unschedulablePlugins.has(name) && wakes?.hint(entry.pod, change) === true);
+    if (helper === undefined && entry.unschedulablePlugins.size > 0) return;
+    if (entry.isHeld !== false) entry.isHeld = 'woken';
+    // Who only waited for somebody else has not wasted anybody's time.
+    else this.#move(entry, helper !== undefined && entry.pendingPlugins.has(helper.name) ? 'active' : 'backoff');
+  }
+
+  #move(entry: QueuedPod, queue: QueueName): void {
+    this.#leave(entry);
+    entry.queue = queue === 'backoff' && entry.due <= this.#now() ? 'active' : queue;
+    switch (entry.queue) {
+      case 'active':
+        this.#active.add(entry);
+        break;
+      case 'backoff':
+        this.#backoff.add(entry);
+        break;
+      case 'cooling':
+        this.#errorBackoff.add(entry);
+        break;
+      case 'unschedulable':
+        this.#unschedulable.add(entry);
+        break;
+      case 'gated':
+      case 'taken':
+        return;
+    }
+    this.#plan();
+    if (entry.queue === 'active' || entry.queue === 'backoff') this.onReady();
+  }
+
+  #leave(entry: QueuedPod): void {
+    this.#active.delete(entry);
+    this.#backoff.delete(entry);
+    this.#errorBackoff.delete(entry);
+    this.#unschedulable.delete(entry);
+  }
+
+  /** Moves on whoever has waited long enough. */
+  #release(): void {
+    const now = this.#now();
+    for (const heap of [this.#backoff, this.#errorBackoff]) {
+      for (let entry = heap.first; entry !== undefined && entry.due <= now; entry = heap.first) this.#move(entry, 'active');
+    }
+    for (const entry of this.#unschedulable) {
+      if (entry.since + maxUnschedulableMs > now) break;
+      if (entry.isHeld === false) this.#move(entry, 'active');
+      else entry.isHeld = 'woken';
+    }
+  }
+
+  /** One timer, for whoever is next to be released. */
+  #plan(): void {
+    if (this.#stopped) return;
+    const [oldest] = this.#unschedulable;
+    const at = Math.min(
+      this.#errorBackoff.first?.due ?? Number.POSITIVE_INFINITY,
+      oldest === undefined ? Number.POSITIVE_INFINITY : oldest.since + maxUnschedulableMs,
+    );
+    if (at >= this.#timerAt) return;
+    this.#cancelTimer?.();
+    this.#timerAt = at;
+    this.#cancelTimer = this.#world.timers.after(Math.max(1, at - this.#now()), () => {
+      this.#timerAt = Number.POSITIVE_INFINITY;
+      this.#release();
+      this.#plan();
+    });
+  }
+
+  #now(): number {
+    return this.#world.clock.monotonic();
+  }
+}
+
+type QueueName = 'active' | 'backoff' | 'cooling' | 'unschedulable' | 'gated' | 'taken';
+
+interface QueuedPod {
+  pod: PodInfo;
+  queue: QueueName;
+  /** When it was first seen, or last looked at. */
+  since: number;
+  readonly order: number;
+  rejections: number;
+  /** In a row. */
+  errors: number;
+  /** When it may be looked at again. */
+  due: number;
+  unschedulablePlugins: ReadonlySet<string>;
+  pendingPlugins: ReadonlySet<string>;
+  isHeld: boolean | 'woken';
+}
+
+const noPlugins: ReadonlySet<string> = new Set();
+
+function comesFirst(a: QueuedPod, b: QueuedPod): boolean {
+  if (a.pod.priority !== b.pod.priority) return a.pod.priority > b.pod.priority;
+  return a.since === b.since ? a.order < b.order : a.since < b.since;
+}
+
+const isGated = ({ pod }: PodInfo): boolean => (pod.spec.schedulingGates ?? []).length > 0;
+
+const initialBackoffMs = 1_000;
+const maxBackoffMs = 10_000;
+/** The safety net: a rule that does not know what would help it. */
+const maxUnschedulableMs = 300_000;
+
+const backoffMs = (count: number): number => Math.min(initialBackoffMs * 2 ** Math.min(count - 1, 30), maxBackoffMs);

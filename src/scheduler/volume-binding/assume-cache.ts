@@ -1,0 +1,152 @@
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { type Claim, claimKey, readClaim } from '../../storage/volumes/claim.ts';
+import { Groups } from '../../storage/volumes/groups.ts';
+import { readVolume, type Volume } from '../../storage/volumes/volume.ts';
+import type { ObjectChange } from '../framework.ts';
+import { type CandidateVolumes, FreeVolumes } from './free-volumes.ts';
+import type { NodeLabelIndex } from './node-label-index.ts';
+
+/** As the server has it, and as it will be once a pod that has its node already has got its volumes. */
+interface AssumedObject<T> {
+  readonly api: T;
+  readonly assumed: T | undefined;
+}
+
+/**
+ * All volumes and claims, as the server has them and as they are assumed to be: what one pod was promised in memory is out of reach for
+ * the pods behind it, before anything is written. An assumption is about one revision of an object and ends with it: what the server
+ * says later counts.
+ */
+export class VolumeAssumeCache {
+  readonly #volumes = new Map<string, AssumedObject<Volume>>();
+  readonly #claims = new Map<string, AssumedObject<Claim>>();
+  /** Volumes that point at a claim, by its key. */
+  readonly #byClaimRef = new Groups<Volume>();
+  /** How many claims were bound to a volume, by its name: it goes back to them, even if it looks free. */
+  readonly #boundClaims = new Map<string, number>();
+  readonly #free: FreeVolumes;
+
+  constructor(nodes: NodeLabelIndex) {
+    this.#free = new FreeVolumes(nodes);
+  }
+
+  volume(name: string): Volume | undefined {
+    const page = this.#volumes.get(name);
+    return page?.assumed ?? page?.api;
+  }
+
+  /** By 'namespace/name'. */
+  claim(key: string): Claim | undefined {
+    const page = this.#claims.get(key);
+    return page?.assumed ?? page?.api;
+  }
+
+  /** As the server has it. */
+  apiVolume(name: string): Volume | undefined {
+    return this.#volumes.get(name)?.api;
+  }
+
+  apiClaim(key: string): Claim | undefined {
+    return this.#claims.get(key)?.api;
+  }
+
+  isAssumedVolume(name: string): boolean {
+    return this.#volumes.get(name)?.assumed !== undefined;
+  }
+
+  isAssumedClaim(key: string): boolean {
+    return this.#claims.get(key)?.assumed !== undefined;
+  }
+
+  /** The volumes whose claimRef names the claim, rightly or not. */
+  volumesWithClaimRef(key: string): Iterable<Volume> {
+    return this.#byClaimRef.of(key);
+  }
+
+  candidatesFor(claim: Claim): CandidateVolumes {
+    return this.#free.candidatesFor(claim);
+  }
+
+  observeVolume({ before, after }: ObjectChange<PersistentVolume>): void {
+    const name = (after ?? before)?.metadata.name ?? '';
+    const assumed = this.#volumes.get(name)?.assumed;
+    this.#setVolume(name, after === undefined ? undefined : { api: readVolume(after), assumed: stillAbout(assumed, after) });
+  }
+
+  observeClaim({ before, after }: ObjectChange<PersistentVolumeClaim>): void {
+    const { namespace = '', name = '' } = (after ?? before)?.metadata ?? {};
+    const key = claimKey(namespace, name);
+    const page = this.#claims.get(key);
+    if (page !== undefined) this.#countBoundClaim(page.api, -1);
+    if (after === undefined) {
+      this.#claims.delete(key);
+      return;
+    }
+    const seen = readClaim(after);
+    this.#claims.set(key, { api: seen, assumed: stillAbout(page?.assumed, after) });
+    this.#countBoundClaim(seen, 1);
+  }
+
+  /** From now on the volume counts as being so. It must be made of what the server has; anything else is refused. */
+  assumeVolume(object: PersistentVolume): 'assumed' | 'outdated' {
+    const name = object.metadata.name ?? '';
+    const page = this.#volumes.get(name);
+    if (page === undefined || !isSameRevision(page.api.object, object)) return 'outdated';
+    this.#setVolume(name, { api: page.api, assumed: readVolume(object) });
+    return 'assumed';
+  }
+
+  assumeClaim(object: PersistentVolumeClaim): 'assumed' | 'outdated' {
+    const key = claimKey(object.metadata.namespace ?? '', object.metadata.name ?? '');
+    const page = this.#claims.get(key);
+    if (page === undefined || !isSameRevision(page.api.object, object)) return 'outdated';
+    this.#claims.set(key, { api: page.api, assumed: readClaim(object) });
+    return 'assumed';
+  }
+
+  /** Takes an assumption back; nothing happens if it has ended already. Whether it had not. */
+  restoreVolume(object: PersistentVolume): boolean {
+    const name = object.metadata.name ?? '';
+    const page = this.#volumes.get(name);
+    if (page?.assumed?.object !== object) return false;
+    this.#setVolume(name, { api: page.api, assumed: undefined });
+    return true;
+  }
+
+  restoreClaim(object: PersistentVolumeClaim): boolean {
+    const key = claimKey(object.metadata.namespace ?? '', object.metadata.name ?? '');
+    const page = this.#claims.get(key);
+    if (page?.assumed?.object !== object) return false;
+    this.#claims.set(key, { api: page.api, assumed: undefined });
+    return true;
+  }
+
+  #setVolume(name: string, page: AssumedObject<Volume> | undefined): void {
+    const before = this.volume(name);
+    if (page === undefined) this.#volumes.delete(name);
+    else this.#volumes.set(name, page);
+    const after = this.volume(name);
+    if (before?.claim !== undefined) this.#byClaimRef.remove(before.claim.key, before);
+    if (after?.claim !== undefined) this.#byClaimRef.add(after.claim.key, after);
+    if (!this.#boundClaims.has(name)) this.#free.change(before, after);
+  }
+
+  #countBoundClaim({ everBound, volumeName }: Claim, times: 1 | -1): void {
+    if (!everBound || volumeName === '') return;
+    const count = (this.#boundClaims.get(volumeName) ?? 0) + times;
+    const volume = this.volume(volumeName);
+    if (count === 0) {
+      this.#boundClaims.delete(volumeName);
+      this.#free.change(undefined, volume);
+    } else {
+      if (count === 1 && times === 1) this.#free.change(volume, undefined);
+      this.#boundClaims.set(volumeName, count);
+    }
+  }
+}
+
+const isSameRevision = ({ metadata: a }: KubeObject, { metadata: b }: KubeObject): boolean => a.uid === b.uid && a.resourceVersion === b.resourceVersion;
+
+const stillAbout = <T extends { readonly object: KubeObject }>(assumed: T | undefined, seen: KubeObject): T | undefined =>
+  assumed !== undefined && isSameRevision(assumed.object, seen) ? assumed : undefined;

@@ -1,0 +1,220 @@
+/**
+ * Which volumes a pod would get on a node. Asked for thousands of nodes, so whatever does not depend on the node is found out
+ * once, in `askFor`; what is free is looked for with the binder's own matching (`domain/volumes/match.ts`).
+ */
+import type { StorageClass } from '../../api/generated/types.ts';
+import { compareQuantities, quantityValue } from '../../api/quantity.ts';
+import type { Labels } from '../../api/selectors/label-selector.ts';
+import { storageAmount } from '../../api/volumes/capacity.ts';
+import type { Claim } from '../../storage/volumes/claim.ts';
+import { matchVolume } from '../../storage/volumes/match.ts';
+import { matchesNode, type NodeTerms, topologyAllows } from '../../storage/volumes/topology.ts';
+import { isVolumeBoundToClaim, type Volume } from '../../storage/volumes/volume.ts';
+import { bySize } from '../../storage/volumes/volume-index.ts';
+import type { CandidateVolumes } from './free-volumes.ts';
+import { migratablePluginOf, translatedNodeTerms } from './csi-migration.ts';
+import type { DelayedClaim } from './pod-claims.ts';
+
+/** What has to be known of volumes and drivers. */
+export interface VolumesSnapshot {
+  volume(name: string): Volume | undefined;
+  /** The volumes whose claimRef names the claim, rightly or not. */
+  volumesWithClaimRef(claimKey: string): Iterable<Volume>;
+  candidatesFor(claim: Claim): CandidateVolumes;
+  /** The driver reports how much room it has, and wants to be asked only for what fits. */
+  reportsCapacity(driver: string): boolean;
+  hasEnoughCapacity(className: string, bytes: bigint, labels: Labels | undefined): boolean;
+  /** The node's kubelet leaves the volumes of this plugin to the driver that took over. */
+  isMigratedOn(plugin: string, nodeName: string): boolean;
+}
+
+/** What a pod asks of every node. */
+export interface PodVolumeClaims {
+  readonly bound: readonly BoundVolume[];
+  /** In the order of their sizes: the smallest take the smallest. */
+  readonly delayed: readonly DelayedBinding[];
+  readonly snapshot: VolumesSnapshot;
+}
+
+interface BoundVolume {
+  readonly claim: Claim;
+  /** Undefined: it does not exist. */
+  readonly volume: Volume | undefined;
+  /** What nodes may differ in. */
+  readonly plugin: string | undefined;
+}
+
+/** A claim that gets its volume together with the node. */
+interface DelayedBinding {
+  readonly claim: Claim;
+  readonly storageClass: StorageClass;
+  /** Reserved for it, and in all but the place what it asks for. Others are out of the question as long as there is one. */
+  readonly reserved: readonly Volume[];
+  readonly candidates: CandidateVolumes;
+  /** Bytes that the driver must have room for; undefined: nobody counts. */
+  readonly capacity: bigint | undefined;
+}
+
+export interface CandidateNode {
+  readonly name: string;
+  readonly labels: Labels | undefined;
+}
+
+/** Why not, each at most once. */
+export type ConflictReason = 'nodeAffinity' | 'noVolume' | 'noRoom' | 'volumeMissing';
+
+export type PodVolumesResult =
+  | { readonly type: 'found'; readonly bindings: readonly BindingInfo[]; readonly provisions: readonly Claim[] }
+  | { readonly type: 'conflict'; readonly conflicts: readonly ConflictReason[] }
+  | { readonly type: 'failed'; readonly message: string };
+
+/** A volume that is free, or reserved for the claim. */
+export interface BindingInfo {
+  readonly volume: Volume;
+  readonly claim: Claim;
+}
+
+export function podVolumeClaims(
+  claims: { readonly bound: readonly Claim[]; readonly delayed: readonly DelayedClaim[] },
+  seen: VolumesSnapshot,
+): PodVolumeClaims {
+  return {
+    snapshot: seen,
+    bound: claims.bound.map((claim) => {
+      const volume = seen.volume(claim.volumeName);
+      return { claim, volume, plugin: volume === undefined ? undefined : migratablePluginOf(volume) };
+    }),
+    delayed: claims.delayed
+      .map(({ claim, storageClass }): DelayedBinding => {
+        const reserved = [...seen.volumesWithClaimRef(claim.key)].filter((volume) => isReservedFor(volume, claim)).sort(bySize);
+        return { claim, storageClass, reserved, candidates: seen.candidatesFor(claim), capacity: requiredCapacity(claim, storageClass, seen) };
+      })
+      .sort((a, b) => compareQuantities(a.claim.request, b.claim.request)),
+  };
+}
+
+function isReservedFor(volume: Volume, claim: Claim): boolean {
+  return isVolumeBoundToClaim(volume, claim) && volume.className === claim.className && matchVolume(claim, volume, { node: 'any' }) === 'fits';
+}
+
+function requiredCapacity({ object }: Claim, { provisioner }: StorageClass, seen: VolumesSnapshot): bigint | undefined {
+  const asked = storageAmount(object.spec.resources.requests);
+  return asked === undefined || !seen.reportsCapacity(provisioner) ? undefined : quantityValue(asked);
+}
+
+/** The usual case, in which nothing has to be put together: one claim, and a volume for it. */
+export function fitsSingleClaim({ bound, delayed: wanted }: PodVolumeClaims, { labels }: CandidateNode): boolean {
+  const [only] = wanted;
+  if (bound.length > 0 || wanted.length !== 1 || only === undefined) return false;
+  const { selectedNode, selector } = only.claim;
+  return selectedNode === undefined && selector.type === 'valid' && volumeFor(only, labels, noneTaken) !== undefined;
+}
+
+export function findPodVolumes({ bound, delayed: wanted, snapshot: seen }: PodVolumeClaims, node: CandidateNode): PodVolumesResult {
+  const ofBound = checkBound(bound, node, seen);
+  if (ofBound.type === 'failed') return ofBound;
+  const found = wanted.length === 0 ? nothingToBind : findDelayed(wanted, node, seen);
+  if (ofBound.type === 'found') return found;
+  return found.type === 'conflict'
+    ? { type: 'conflict', conflicts: inOrder([...ofBound.conflicts, ...found.conflicts]) }
+    : found.type === 'found'
+      ? ofBound
+      : found;
+}
+
+const nothingToBind: PodVolumesResult = { type: 'found', bindings: [], provisions: [] };
+
+const order: readonly ConflictReason[] = ['nodeAffinity', 'noVolume', 'noRoom', 'volumeMissing'];
+const inOrder = (conflicts: readonly ConflictReason[]): readonly ConflictReason[] => order.filter((each) => conflicts.includes(each));
+
+const conflictOf = (conflict: ConflictReason): PodVolumesResult & { readonly type: 'conflict' } => ({ type: 'conflict', conflicts: [conflict] });
+const conflicts = {
+  nodeAffinity: conflictOf('nodeAffinity'),
+  noVolume: conflictOf('noVolume'),
+  noRoom: conflictOf('noRoom'),
+  volumeMissing: conflictOf('volumeMissing'),
+} satisfies Record<ConflictReason, PodVolumesResult>;
+
+function checkBound(bound: readonly BoundVolume[], node: CandidateNode, seen: VolumesSnapshot): PodVolumesResult {
+  for (const { volume, plugin } of bound) {
+    if (volume === undefined) return conflicts.volumeMissing;
+    const nodes = plugin === undefined ? volume.nodes : nodeTermsOn(volume, { plugin, node, seen });
+    if (nodes === 'untranslatable') return { type: 'failed', message: untranslatable(volume) };
+    if (nodes !== undefined && !matchesNode(nodes, { labels: node.labels })) return conflicts.nodeAffinity;
+  }
+  return nothingToBind;
+}
+
+/** Which nodes reach the volume, as seen from one whose kubelet may have handed it over. */
+export function nodeTermsOn(
+  volume: Volume,
+  { plugin, node, seen }: { readonly plugin: string; readonly node: CandidateNode; readonly seen: Pick<VolumesSnapshot, 'isMigratedOn'> },
+): NodeTerms | undefined | 'untranslatable' {
+  return seen.isMigratedOn(plugin, node.name) ? translatedNodeTerms(volume) : volume.nodes;
+}
+
+export const untranslatable = ({ name }: Volume): string => `could not translate pv: volume "${name}" names nothing that its driver could know`;
+
+function findDelayed(wanted: readonly DelayedBinding[], node: CandidateNode, seen: VolumesSnapshot): PodVolumesResult {
+  // Those for which a node was chosen already come first.
+  const toMake = wanted.filter(({ claim }) => claim.selectedNode !== undefined);
+  if (toMake.some(({ claim }) => claim.selectedNode !== node.name)) return conflicts.noVolume;
+  const bindings: BindingInfo[] = [];
+  // A single claim takes nothing from another.
+  const taken = wanted.length === 1 ? undefined : new Set<string>();
+  for (const each of wanted) {
+    const { claim } = each;
+    if (claim.selectedNode !== undefined) continue;
+    if (claim.selector.type === 'invalid') {
+      return { type: 'failed', message: `error creating internal label selector for claim: ${claim.key}: ${claim.selector.problem}` };
+    }
+    const volume = volumeFor(each, node.labels, taken ?? noneTaken);
+    if (volume === undefined) toMake.push(each);
+    else {
+      taken?.add(volume.name);
+      bindings.push({ volume, claim });
+    }
+  }
+  for (const each of toMake) {
+    const conflict = provisioningConflict(each, node.labels, seen);
+    if (conflict !== undefined) return conflicts[conflict];
+  }
+  return { type: 'found', bindings, provisions: toMake.map(({ claim }) => claim) };
+}
+
+const noneTaken: ReadonlySet<string> = new Set();
+
+function volumeFor({ reserved, candidates: choice }: DelayedBinding, labels: Labels | undefined, taken: ReadonlySet<string>): Volume | undefined {
+  if (reserved.length === 0) return choice.smallest(labels, taken);
+  return reserved.find(({ name, nodes }) => !taken.has(name) && (nodes === undefined || matchesNode(nodes, { labels })));
+}
+
+const noProvisioner = 'kubernetes.io/no-provisioner';
+
+function provisioningConflict({ storageClass, capacity: room }: DelayedBinding, labels: Labels | undefined, seen: VolumesSnapshot): ConflictReason | undefined {
+  const { provisioner, allowedTopologies } = storageClass;
+  if (provisioner === '' || provisioner === noProvisioner || !topologyAllows(allowedTopologies, labels)) return 'noVolume';
+  return room === undefined || seen.hasEnoughCapacity(storageClass.metadata.name ?? '', room, labels) ? undefined : 'noRoom';
+}
+
+/** Whether a volume could be made for the claim, somewhere. */
+const canBeProvisioned = ({ storageClass: { provisioner } }: DelayedBinding): boolean => provisioner !== '' && provisioner !== noProvisioner;
+
+/** No node but these will do, as far as that can be said without asking them. Undefined: any may. */
+export function likelyNodes(
+  { bound, delayed: wanted }: PodVolumeClaims,
+  nodesAt: (volume: Volume) => ReadonlySet<string> | undefined,
+): ReadonlySet<string> | undefined {
+  let best: ReadonlySet<string> | undefined;
+  const narrow = (nodes: ReadonlySet<string> | undefined) => {
+    if (nodes !== undefined && (best === undefined || nodes.size < best.size)) best = nodes;
+  };
+  for (const { volume, plugin } of bound) if (volume !== undefined && plugin === undefined) narrow(nodesAt(volume));
+  for (const each of wanted) {
+    const { claim, reserved, candidates: choice } = each;
+    if (claim.selectedNode !== undefined) narrow(new Set([claim.selectedNode]));
+    else if (!canBeProvisioned(each))
+      narrow(reserved.length === 0 ? choice.nodes : reserved.length === 1 && reserved[0] !== undefined ? nodesAt(reserved[0]) : undefined);
+  }
+  return best;
+}

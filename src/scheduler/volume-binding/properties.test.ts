@@ -1,0 +1,173 @@
+/** What holds for all plugins about volumes, whatever the cluster looks like. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { attachment, boundTo, csiDriver, csiNode, inZone, node, reachedFrom, room, SmallCluster, within, zone } from '../../../test/scheduler/small-cluster.ts';
+import { pod, pv, pvc, reservedFor, storageClass, uidOf } from '../../../test/storage/objects.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { keyOf } from '../../client/informers/cache.ts';
+import type { Plugin } from '../framework.ts';
+import { readPod } from '../pod-info.ts';
+import { volumePlugins } from '../plugins/volume-plugins.ts';
+
+const names = { node: ['n1', 'n2'], volume: ['v1', 'v2', 'v3'], claim: ['a', 'b'], pod: ['p1', 'p2'] } as const;
+
+const nodes = fc
+  .record({ name: fc.constantFrom(...names.node), labels: fc.constantFrom({}, inZone('a'), inZone('b')) })
+  .map(({ name, labels }) => node(name, labels));
+const places = fc.constantFrom<object>({}, reachedFrom([within(zone, 'a')]), reachedFrom([within('kubernetes.io/hostname', 'n2')]), reachedFrom([]));
+const volumes = fc
+  .record({
+    name: fc.constantFrom(...names.volume),
+    size: fc.constantFrom('1Gi', '2Gi'),
+    place: places,
+    labels: fc.constantFrom<Record<string, string>>({}, {}, inZone('a'), inZone('b__c')),
+    claimRef: fc.constantFrom(undefined, undefined, reservedFor('a'), reservedFor('other')),
+    csi: fc.boolean(),
+    phase: fc.constantFrom('Available', 'Available', 'Bound', 'Pending'),
+  })
+  .map(({ name, size, place, labels, claimRef, csi, phase }) =>
+    pv(name, size, {
+      metadata: { name, labels },
+      spec: {
+        ...place,
+        accessModes: ['ReadWriteOnce', 'ReadWriteOncePod'],
+        ...(claimRef === undefined ? {} : { claimRef }),
+        ...(csi ? { csi: { driver: 'driver', volumeHandle: `handle-${name}` } } : {}),
+      },
+      status: { phase },
+    }),
+  );
+const claims = fc
+  .record({
+    name: fc.constantFrom(...names.claim),
+    size: fc.constantFrom('1Gi', '2Gi'),
+    mode: fc.constantFrom('ReadWriteOnce', 'ReadWriteOnce', 'ReadWriteOncePod'),
+    className: fc.constantFrom('class', 'class', 'class', 'other', ''),
+    bound: fc.constantFrom(undefined, undefined, ...names.volume),
+    chosen: fc.constantFrom(undefined, undefined, undefined, 'n1'),
+    trouble: fc.constantFrom('none', 'none', 'none', 'none', 'lost', 'deleting'),
+  })
+  .map(({ name, size, mode, className, bound, chosen, trouble }) => {
+    const annotations = chosen === undefined ? {} : { annotations: { 'volume.kubernetes.io/selected-node': chosen } };
+    const made = pvc(name, size, {
+      metadata: { namespace: 'default', name, ...annotations, ...(trouble === 'deleting' ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}) },
+      spec: { accessModes: [mode], storageClassName: className },
+      status: { phase: trouble === 'lost' ? 'Lost' : 'Pending' },
+    });
+    return bound === undefined || trouble !== 'none' ? made : boundTo(made, bound);
+  });
+const classes = fc
+  .record({
+    name: fc.constantFrom('class', 'class', 'other'),
+    provisioner: fc.constantFrom('kubernetes.io/no-provisioner', 'driver'),
+    late: fc.constantFrom(true, true, false),
+    zones: fc.constantFrom<string[] | undefined>(undefined, undefined, ['a'], ['z']),
+  })
+  .map(({ name, provisioner, late, zones }) =>
+    storageClass(name, {
+      provisioner,
+      volumeBindingMode: late ? 'WaitForFirstConsumer' : 'Immediate',
+      ...(zones === undefined ? {} : { allowedTopologies: [{ matchLabelExpressions: [{ key: zone, values: zones }] }] }),
+    }),
+  );
+const users = fc
+  .record({ name: fc.constantFrom(...names.pod), claim: fc.constantFrom(...names.claim), nodeName: fc.constantFrom(...names.node), disk: fc.boolean() })
+  .map(({ name, claim, nodeName, disk }) => {
+    const made = pod(name, [claim]);
+    const volumesOfPod = [...(made.spec.volumes ?? []), ...(disk ? [ebs] : [])];
+    return { ...made, spec: { ...made.spec, nodeName, volumes: volumesOfPod } };
+  });
+const ebs = { name: 'disk', awsElasticBlockStore: { volumeID: 'vol-1' } };
+
+const object: fc.Arbitrary<KubeObject> = fc.oneof(
+  { weight: 3, arbitrary: nodes },
+  { weight: 4, arbitrary: volumes },
+  { weight: 4, arbitrary: claims },
+  { weight: 2, arbitrary: classes },
+  { weight: 2, arbitrary: users },
+  {
+    weight: 1,
+    arbitrary: fc
+      .record({ name: fc.constantFrom(...names.node), count: fc.integer({ min: 0, max: 2 }) })
+      .map(({ name, count }) => csiNode(name, { driver: count })),
+  },
+  { weight: 1, arbitrary: fc.boolean().map((reports) => csiDriver('driver', reports)) },
+  { weight: 1, arbitrary: fc.constantFrom('1Gi', '2Gi').map((capacity) => room('r', { capacity, nodeTopology: { matchLabels: inZone('a') } })) },
+  { weight: 1, arbitrary: fc.tuple(fc.constantFrom(...names.node), fc.constantFrom(...names.volume)).map(([on, volume]) => attachment('va', on, volume)) },
+);
+
+const gone = fc.constantFrom(
+  ...names.node.map((name) => ['Node', name] as const),
+  ...names.volume.map((name) => ['PersistentVolume', name] as const),
+  ...names.claim.map((name) => ['PersistentVolumeClaim', `default/${name}`] as const),
+  ...names.pod.map((name) => ['Pod', `default/${name}`] as const),
+  ['StorageClass', 'class'] as const,
+  ['CSINode', 'n1'] as const,
+  ['CSIDriver', 'driver'] as const,
+  ['CSIStorageCapacity', 'default/r'] as const,
+  ['VolumeAttachment', 'va'] as const,
+);
+const happening = fc.oneof(
+  {
+    weight: 4,
+    // Volumes and nodes of a pod never change.
+    arbitrary: object.map(
+      (made) => (seen: SmallCluster) => (seen.views.pod.getKey(keyOf(made.metadata)) === undefined || made.kind !== 'Pod' ? seen.set(made)[0] : undefined),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: gone.map(
+      ([kind, key]) =>
+        (seen: SmallCluster) =>
+          seen.delete(kind, key),
+    ),
+  },
+);
+
+const waiting = fc.tuple(fc.subarray([...names.claim], { minLength: 1 }), fc.boolean()).map(([used, disk]) => {
+  const made = pod('web', used, { metadata: { namespace: 'default', name: 'web', uid: uidOf('pod', 'web') } });
+  return { ...made, spec: { ...made.spec, volumes: [...(made.spec.volumes ?? []), ...(disk ? [ebs] : [])] } };
+});
+
+/** Whether there is a node to which this plugin alone has no objection. */
+function passes(seen: SmallCluster, plugin: Plugin, asking: Parameters<SmallCluster['verdicts']>[0]): boolean {
+  const verdicts = seen.verdicts(asking, plugin);
+  return verdicts === 'skip' ? seen.cluster.nodes.length > 0 : typeof verdicts === 'object' && Object.values(verdicts).includes('');
+}
+
+describe.each(volumePlugins({ bindsTogether: true }).map(({ name }, i) => [name, i] as const))('%s', (_, i) => {
+  it('wakes whoever a change helps', () => {
+    fc.assert(
+      fc.property(fc.array(object, { maxLength: 14 }), waiting, happening, (before, asking, happens) => {
+        const plugins = volumePlugins({ bindsTogether: true });
+        const plugin = plugins[i];
+        if (plugin === undefined) throw new Error('there is such a plugin');
+        const seen = new SmallCluster(plugins);
+        seen.set(...before);
+        if (passes(seen, plugin, asking)) return;
+        const change = happens(seen);
+        if (change === undefined || !passes(seen, plugin, asking)) return;
+        expect(
+          plugin.queueingHints?.events.includes(change.resource) === true && plugin.queueingHints.hint(readPod(asking), change),
+          `nobody is woken by ${JSON.stringify(change)}`,
+        ).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('names no node as unlikely that would pass', () => {
+    fc.assert(
+      fc.property(fc.array(object, { maxLength: 14 }), waiting, (objects, asking) => {
+        const plugins = volumePlugins({ bindsTogether: true });
+        const seen = new SmallCluster(plugins);
+        seen.set(...objects);
+        const prepared = plugins[i]?.preFilter(readPod(asking), seen.cluster);
+        if (prepared === undefined || prepared === 'skip' || 'code' in prepared || prepared.likely === undefined) return;
+        for (const each of seen.cluster.nodes) if (prepared.filter?.(each) === undefined) expect([...prepared.likely]).toContain(each.name);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

@@ -1,0 +1,80 @@
+import type { CSIStorageCapacity } from '../../api/generated/types.ts';
+import { quantityValue } from '../../api/quantity.ts';
+import { type Labels, type LabelSelector, labelSelectorOf, matchesLabels, SelectorError } from '../../api/selectors/label-selector.ts';
+import { readQuantity } from '../../api/volumes/capacity.ts';
+import { claimKey } from '../../storage/volumes/claim.ts';
+import { entryOf } from '../../storage/volumes/volume-index.ts';
+import type { ObjectChange } from '../framework.ts';
+import { TopologyIndex, topologyTermsOf, type VolumeTopology, volumeTopologyOf } from './volume-topology.ts';
+
+/** What drivers report of the room that they have left, by class, and where. */
+export class StorageCapacityIndex {
+  readonly #byClass = new Map<string, TopologyIndex<Map<string, TopologyCapacity>>>();
+
+  observe({ before, after }: ObjectChange<CSIStorageCapacity>): void {
+    if (before !== undefined) this.#remove(before);
+    const room = after === undefined ? undefined : readCapacity(after);
+    if (after === undefined || room === undefined) return;
+    const places = entryOf(this.#byClass, after.storageClassName, () => new TopologyIndex(() => new Map<string, TopologyCapacity>()));
+    for (const place of topologyTermsOf(room.where)) places.getOrCreate(place).set(keyOf(after), room);
+  }
+
+  #remove(object: CSIStorageCapacity): void {
+    const places = this.#byClass.get(object.storageClassName);
+    const where = readCapacity(object)?.where;
+    if (places === undefined || where === undefined) return;
+    for (const place of topologyTermsOf(where)) {
+      const rooms = places.get(place);
+      rooms?.delete(keyOf(object));
+      if (rooms?.size === 0) places.delete(place);
+    }
+    if (places.isEmpty) this.#byClass.delete(object.storageClassName);
+  }
+
+  /** Whether a volume of this size could be made for a node of these labels. */
+  hasEnoughCapacity(className: string, bytes: bigint, labels: Labels | undefined): boolean {
+    const places = this.#byClass.get(className);
+    if (places === undefined) return false;
+    if (isAnyLargeEnough(places.get('anywhere'), bytes, labels)) return true;
+    for (let i = 0; i < places.labelCount; i++) if (isAnyLargeEnough(places.reachableFrom(labels, i), bytes, labels)) return true;
+    return false;
+  }
+}
+
+function isAnyLargeEnough(rooms: ReadonlyMap<string, TopologyCapacity> | undefined, bytes: bigint, labels: Labels | undefined): boolean {
+  if (rooms === undefined) return false;
+  for (const { largest, nodes } of rooms.values()) if (largest >= bytes && matchesLabels(nodes, labels)) return true;
+  return false;
+}
+
+interface TopologyCapacity {
+  /** The largest volume for which there is room, in bytes. */
+  readonly largest: bigint;
+  readonly nodes: LabelSelector;
+  readonly where: VolumeTopology;
+}
+
+const keyOf = ({ metadata }: CSIStorageCapacity): string => claimKey(metadata.namespace ?? '', metadata.name ?? '');
+
+/** The size limit of a single volume says more than the sum. Undefined: nobody knows how much there is, or for whom. */
+export function largestVolume({ maximumVolumeSize, capacity }: CSIStorageCapacity): bigint | undefined {
+  const amount = readQuantity(maximumVolumeSize ?? capacity ?? '');
+  return amount === undefined ? undefined : quantityValue(amount);
+}
+
+function readCapacity(object: CSIStorageCapacity): TopologyCapacity | undefined {
+  const largest = largestVolume(object);
+  const nodes = readTopology(object);
+  if (largest === undefined || nodes?.type !== 'requirements') return undefined;
+  return { largest, nodes, where: volumeTopologyOf([nodes.requirements]) };
+}
+
+function readTopology({ nodeTopology }: CSIStorageCapacity): LabelSelector | undefined {
+  if (nodeTopology === undefined) return undefined;
+  try {
+    return labelSelectorOf(nodeTopology);
+  } catch (error) {
+    if (error instanceof SelectorError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,342 @@
+import type { CSINode, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../api/generated/types.ts';
+import { semanticallyEqual } from '../../api/validation/equality.ts';
+import { claimKey } from '../../storage/volumes/claim.ts';
+import { isFree, type Volume } from '../../storage/volumes/volume.ts';
+import {
+  type ClusterEvent,
+  type RejectionDetail,
+  type PluginFailure,
+  pluginFailure,
+  type PreBindContext,
+  type NodeInfo,
+  type ObjectChange,
+  type Plugin,
+  type PodInfo,
+  type RejectionReason,
+  type Rejection,
+  rejection,
+  type ClusterSnapshot,
+  type CyclePlugin,
+} from '../framework.ts';
+import { ObjectWaiters } from './object-waiters.ts';
+import {
+  type PodVolumeClaims,
+  podVolumeClaims,
+  type ConflictReason,
+  findPodVolumes,
+  fitsSingleClaim,
+  likelyNodes,
+  type VolumesSnapshot,
+} from './find-pod-volumes.ts';
+import { NodeLabelIndex } from './node-label-index.ts';
+import { migratedPluginsOf } from './csi-migration.ts';
+import { volumeTopologyOfTerms } from './volume-topology.ts';
+import { type PodVolumes, revertAssumedPodVolumes, assumePodVolumes } from './pod-volumes.ts';
+import { claimsOf } from './pod-claims.ts';
+import { type BoundClaim, confirmClaims, bindPodVolumes } from './bind-pod-volumes.ts';
+import { largestVolume, StorageCapacityIndex } from './storage-capacity-index.ts';
+import { VolumeAssumeCache } from './assume-cache.ts';
+
+const name = 'VolumeBinding';
+
+export interface VolumeBindingOptions {
+  /** Volume and claim are bound in one transaction: the server is Mooring's own, and shows what it can. */
+  readonly bindsTogether: boolean;
+  /** How long a pod waits for its volumes before it is scheduled anew. */
+  readonly timeoutMs?: number;
+}
+
+/** Pods go where their volumes are, or can be made; volumes that wait for a pod are chosen together with its node. */
+export function volumeBinding(options: VolumeBindingOptions): Plugin {
+  const desk = new VolumeBindingPlugin(options);
+  return {
+    name,
+    preFilter: (pod, snapshot) => desk.preFilter(pod, snapshot),
+    observe: (change) => desk.observe(change),
+    queueingHints: {
+      events: ['storageClass', 'claim', 'volume', 'node', 'csiNode', 'csiDriver', 'storageCapacity', 'pod'],
+      hint: (pod, change) => desk.queueingHint(pod, change),
+    },
+  };
+}
+
+const tenMinutes = 600_000;
+
+/** What is known of volumes between two pods. */
+class VolumeBindingPlugin {
+  readonly waiters = new ObjectWaiters();
+  readonly nodeLabels = new NodeLabelIndex();
+  readonly assumeCache = new VolumeAssumeCache(this.nodeLabels);
+  readonly bindsTogether: boolean;
+  readonly timeoutMs: number;
+  readonly #capacities = new StorageCapacityIndex();
+  /** By node: the plugins that its kubelet has handed over. Only nodes that have any. */
+  readonly #migratedPlugins = new Map<string, ReadonlySet<string>>();
+  /** The uid of the pod that last gave back what it had reserved. */
+  #releasedBy: string | undefined;
+
+  constructor({ bindsTogether, timeoutMs = tenMinutes }: VolumeBindingOptions) {
+    this.bindsTogether = bindsTogether;
+    this.timeoutMs = timeoutMs;
+  }
+
+  observe(change: ClusterEvent): void {
+    switch (change.resource) {
+      case 'volume':
+        this.assumeCache.observeVolume(change);
+        return this.#notifyVolume(change.after ?? change.before);
+      case 'claim': {
+        this.assumeCache.observeClaim(change);
+        if (this.waiters.isEmpty) return;
+        const { namespace = '', name: claimName = '' } = (change.after ?? change.before)?.metadata ?? {};
+        return this.waiters.notify(`pvc/${claimKey(namespace, claimName)}`);
+      }
+      case 'node':
+        this.nodeLabels.observe(change);
+        return this.waiters.notify(`node/${(change.after ?? change.before)?.metadata.name ?? ''}`);
+      case 'csiNode':
+        return this.#observeCsiNode(change.after, change.before?.metadata.name ?? '');
+      case 'storageCapacity':
+        return this.#capacities.observe(change);
+      default:
+        return undefined;
+    }
+  }
+
+  /** Whoever waits for a volume to be made does not know its name, but the claim's. */
+  #notifyVolume(volume: PersistentVolume | undefined): void {
+    if (this.waiters.isEmpty) return;
+    this.waiters.notify(`pv/${volume?.metadata.name ?? ''}`);
+    const ref = volume?.spec.claimRef;
+    if (ref !== undefined) this.waiters.notify(`pvc/${claimKey(ref.namespace ?? '', ref.name ?? '')}`);
+  }
+
+  #observeCsiNode(after: CSINode | undefined, gone: string): void {
+    const plugins = after === undefined ? undefined : migratedPluginsOf(after);
+    if (after === undefined || plugins === undefined || plugins.size === 0) this.#migratedPlugins.delete(after?.metadata.name ?? gone);
+    else this.#migratedPlugins.set(after.metadata.name ?? '', plugins);
+  }
+
+  isMigratedOn(plugin: string, nodeName: string): boolean {
+    return this.#migratedPlugins.get(nodeName)?.has(plugin) ?? false;
+  }
+
+  preFilter(pod: PodInfo, { views }: ClusterSnapshot): 'skip' | Rejection | CyclePlugin {
+    const { assumeCache: book } = this;
+    const claims = claimsOf(pod, {
+      apiClaim: (key) => book.apiClaim(key),
+      claim: (key) => book.claim(key),
+      storageClass: (className) => views.storageClass.getKey(className),
+    });
+    if (claims.type === 'none') return 'skip';
+    if (claims.type === 'refused') return rejection('unresolvable', name, claims.reason);
+    const seen: VolumesSnapshot = {
+      volume: (volumeName) => book.volume(volumeName),
+      volumesWithClaimRef: (key) => book.volumesWithClaimRef(key),
+      candidatesFor: (claim) => book.candidatesFor(claim),
+      reportsCapacity: (driver) => views.csiDriver.getKey(driver)?.spec.storageCapacity === true,
+      hasEnoughCapacity: (className, bytes, labels) => this.#capacities.hasEnoughCapacity(className, bytes, labels),
+      isMigratedOn: (plugin, nodeName) => this.isMigratedOn(plugin, nodeName),
+    };
+    return new VolumeBindingCycle(pod, podVolumeClaims(claims, seen), this);
+  }
+
+  revert(plan: PodVolumes, { uid }: PodInfo): void {
+    const bells = revertAssumedPodVolumes(plan, this.assumeCache);
+    if (bells.length > 0) this.#releasedBy = uid;
+    for (const bell of bells) this.waiters.notify(bell);
+  }
+
+  /** The nodes that can reach the volume, if that is easily said. */
+  nodesThatReach({ nodes }: Volume): ReadonlySet<string> | undefined {
+    const where = volumeTopologyOfTerms(nodes);
+    if (where.type === 'anywhere' || where.places.length > maxTopologyTerms) return undefined;
+    const [first] = where.places;
+    if (where.places.length === 1 && first !== undefined) return this.nodeLabels.nodesWith(first.label, first.value);
+    return new Set(where.places.flatMap(({ label, value }) => [...this.nodeLabels.nodesWith(label, value)]));
+  }
+
+  queueingHint(pod: PodInfo, change: ClusterEvent): boolean {
+    switch (change.resource) {
+      case 'storageClass':
+        return change.after !== undefined && (change.before === undefined || hasDifferentTopology(change.before, change.after));
+      case 'claim':
+        return this.#claimHint(pod, change);
+      case 'volume':
+        return this.#volumeHint(pod, change);
+      case 'node':
+        return change.after !== undefined && (change.before === undefined || !semanticallyEqual(change.before.metadata.labels, change.after.metadata.labels));
+      case 'csiNode':
+        return change.after !== undefined && (change.before === undefined || migratedPluginsText(change.before) !== migratedPluginsText(change.after));
+      case 'csiDriver':
+        // Room is no longer asked for.
+        return change.before?.spec.storageCapacity === true && change.after?.spec.storageCapacity !== true;
+      case 'pod':
+        // It was not bound after all, and what it had reserved is free again.
+        return change.after === undefined && change.before?.metadata.uid === this.#releasedBy;
+      case 'storageCapacity': {
+        if (change.after === undefined || change.before === undefined) return change.after !== undefined;
+        const [then, now] = [largestVolume(change.before), largestVolume(change.after)];
+        return now !== undefined && (then === undefined || now > then);
+      }
+      default:
+        return false;
+    }
+  }
+
+  /** A claim of the pod; or one that no longer has a right to a volume which is free otherwise. */
+  #claimHint({ claims }: PodInfo, { before, after }: ObjectChange<PersistentVolumeClaim>): boolean {
+    if (after !== undefined && claims.includes(refKey(after.metadata))) return true;
+    const left = before?.spec.volumeName === after?.spec.volumeName ? undefined : this.assumeCache.volume(before?.spec.volumeName ?? '');
+    return left !== undefined && isFree(left);
+  }
+
+  /** A volume that is somebody else's, and was so before, is of no use. */
+  #volumeHint({ claims }: PodInfo, { before, after }: ObjectChange<PersistentVolume>): boolean {
+    if (after !== undefined && after.spec.claimRef === undefined) return true;
+    const names = new Set([before, after].flatMap((volume) => (volume?.spec.claimRef === undefined ? [] : [refKey(volume.spec.claimRef)])));
+    return claims.some((key) => names.has(key) || this.assumeCache.claim(key)?.volumeName === (after ?? before)?.metadata.name);
+  }
+}
+
+/** What a class says of its provisioner and mode cannot change, but another class of the same name may take its place. */
+const hasDifferentTopology = (before: StorageClass, after: StorageClass): boolean =>
+  before.provisioner !== after.provisioner ||
+  before.volumeBindingMode !== after.volumeBindingMode ||
+  !semanticallyEqual(before.allowedTopologies, after.allowedTopologies);
+
+const refKey = ({ namespace = '', name: claimName = '' }: { readonly namespace?: string; readonly name?: string }): string => claimKey(namespace, claimName);
+const migratedPluginsText = (node: CSINode): string => [...migratedPluginsOf(node)].join();
+
+/** Beyond that, finding the nodes costs more than asking them. */
+const maxTopologyTerms = 16;
+
+class VolumeBindingCycle implements CyclePlugin {
+  readonly likely?: ReadonlySet<string>;
+  readonly #pod: PodInfo;
+  readonly #claims: PodVolumeClaims;
+  readonly #plugin: VolumeBindingPlugin;
+  readonly #rejections = new Map<string, Rejection>();
+  #volumes: PodVolumes | undefined;
+
+  constructor(pod: PodInfo, ask: PodVolumeClaims, desk: VolumeBindingPlugin) {
+    this.#pod = pod;
+    this.#claims = ask;
+    this.#plugin = desk;
+    const likely = likelyNodes(ask, (volume) => desk.nodesThatReach(volume));
+    if (likely !== undefined) this.likely = likely;
+  }
+
+  filter(node: NodeInfo): Rejection | PluginFailure | undefined {
+    if (fitsSingleClaim(this.#claims, node)) return undefined;
+    const finding = findPodVolumes(this.#claims, node);
+    switch (finding.type) {
+      case 'found':
+        return undefined;
+      case 'failed':
+        return pluginFailure(name, finding.message);
+      case 'conflict':
+        return this.#reject(finding.conflicts);
+    }
+  }
+
+  /** The same for all nodes that are refused for the same. */
+  #reject(conflicts: readonly ConflictReason[]): Rejection {
+    const key = conflicts.join();
+    let known = this.#rejections.get(key);
+    if (known === undefined) {
+      known = { code: 'unresolvable', plugin: name, reasons: conflicts.map((conflict) => reasonFor(conflict, this.#pod.pod, this.#claims)) };
+      this.#rejections.set(key, known);
+    }
+    return known;
+  }
+
+  reserve(node: NodeInfo): PluginFailure | undefined {
+    // Nothing has changed since the node was asked.
+    const finding = findPodVolumes(this.#claims, node);
+    if (finding.type !== 'found') return pluginFailure(name, `no pod volume found for node "${node.name}"`);
+    const reserved = assumePodVolumes(finding, node.name, this.#plugin.assumeCache);
+    if ('failed' in reserved) return pluginFailure(name, reserved.failed);
+    this.#volumes = reserved.plan;
+    return undefined;
+  }
+
+  unreserve(): void {
+    const plan = this.#volumes;
+    this.#volumes = undefined;
+    if (plan !== undefined) this.#plugin.revert(plan, this.#pod);
+  }
+
+  preBindPreFlight(): boolean {
+    return this.#volumes !== undefined && (this.#volumes.staticBindings.length > 0 || this.#volumes.dynamicProvisions.length > 0);
+  }
+
+  async preBind(_: NodeInfo, hands: PreBindContext): Promise<PluginFailure | undefined> {
+    const plan = this.#volumes;
+    if (plan === undefined) return undefined;
+    const why = (this.preBindPreFlight() ? await this.#bind(plan, hands) : undefined) ?? (await confirmClaims(this.#claimsToConfirm(plan), hands));
+    return why === undefined ? undefined : pluginFailure(name, why);
+  }
+
+  #claimsToConfirm({ staticBindings: bindings, dynamicProvisions: provisions }: PodVolumes): readonly BoundClaim[] {
+    return [...this.#claims.bound, ...bindings, ...provisions].map(({ claim }) => claim);
+  }
+
+  #bind(plan: PodVolumes, hands: PreBindContext): Promise<string | undefined> {
+    const { assumeCache: book, nodeLabels: nodes, waiters: bells, bindsTogether, timeoutMs } = this.#plugin;
+    const isHandedOver = (plugin: string, nodeName: string) => this.#plugin.isMigratedOn(plugin, nodeName);
+    return bindPodVolumes(plan, {
+      assumeCache: book,
+      nodeLabels: nodes,
+      waiters: bells,
+      bindsTogether,
+      timeoutMs,
+      isMigratedOn: isHandedOver,
+      preBind: hands,
+      pod: this.#pod,
+    });
+  }
+}
+
+const texts: Readonly<Record<ConflictReason, { readonly text: string; readonly rule: string }>> = {
+  nodeAffinity: { text: "node(s) didn't match PersistentVolume's node affinity", rule: 'volumeNodeAffinity' },
+  noVolume: { text: "node(s) didn't find available persistent volumes to bind", rule: 'noVolumeToBind' },
+  noRoom: { text: 'node(s) did not have enough free storage', rule: 'storageCapacity' },
+  volumeMissing: { text: 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)', rule: 'volumeMissing' },
+};
+
+function reasonFor(conflict: ConflictReason, pod: Pod, ask: PodVolumeClaims): RejectionReason {
+  return { ...texts[conflict], detail: () => details[conflict](ask, pod) };
+}
+
+const listed = (names: readonly string[]): string => names.map((each) => `"${each}"`).join(', ');
+
+const details: Readonly<Record<ConflictReason, (ask: PodVolumeClaims, pod: Pod) => RejectionDetail>> = {
+  nodeAffinity: ({ bound }) => {
+    const tied = bound.flatMap(({ volume }) => (volume?.nodes === undefined ? [] : [volume.name]));
+    return {
+      found: `cannot reach ${tied.length === 1 ? 'volume' : 'all of the volumes'} ${listed(tied)}`,
+      wanted: `labels that ${tied.length === 1 ? "the volume's" : "the volumes'"} node affinity asks for`,
+      ...(tied.length === 1 ? { object: `pv/${tied[0] ?? ''}` } : {}),
+    };
+  },
+  noVolume: ({ delayed: wanted }) => {
+    const [first] = wanted;
+    const node = wanted.find(({ claim }) => claim.selectedNode !== undefined)?.claim.selectedNode;
+    const claims = listed(wanted.map(({ claim }) => claim.name));
+    if (node !== undefined) return { found: `is not node "${node}", which was chosen for claim ${claims} before`, wanted: `to be node "${node}"` };
+    return {
+      found: `has no free volume within reach that fits claim ${claims}, and none can be made for it`,
+      wanted: `a free volume of class "${first?.claim.className ?? ''}" that the node can reach`,
+      ...(wanted.length === 1 ? { object: `pvc/${first?.claim.name ?? ''}` } : {}),
+    };
+  },
+  noRoom: ({ delayed: wanted }) => ({
+    found: `can reach no storage with room for claim ${listed(wanted.map(({ claim }) => claim.name))}`,
+    wanted: `more capacity in class "${wanted[0]?.claim.className ?? ''}", as its driver reports it`,
+  }),
+  volumeMissing: ({ bound }) => {
+    const gone = bound.filter(({ volume }) => volume === undefined).map(({ claim }) => claim.volumeName);
+    return { found: `cannot help: volume ${listed(gone)} does not exist`, wanted: `volume ${listed(gone)} to be created again`, object: `pv/${gone[0] ?? ''}` };
+  },
+};

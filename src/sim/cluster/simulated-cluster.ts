@@ -1,0 +1,243 @@
+/** The whole control plane in simulated time: the real registry, every controller under its own name, and a driver without a disk. */
+import { createHash } from 'node:crypto';
+import type { PersistentVolume, Pod } from '../../api/generated/types.ts';
+import type { Kind } from '../../api/kind.ts';
+import { allKinds } from '../../api/kinds/index.ts';
+import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
+import { podKind } from '../../api/kinds/pod/pod.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { VolumeDriver } from '../../drivers/contract.ts';
+import { DriverSet } from '../../drivers/driver-set.ts';
+import { hostPathDriver } from '../../drivers/host-path/driver.ts';
+import { bootstrap } from '../../cluster/apiserver/bootstrap.ts';
+import { controllerAuthorizer } from '../../cluster/access/controller-roles.ts';
+import { startControllers } from '../../cluster/controllers/controllers.ts';
+import { type Connect, type ConnectNode, connectInProcess, connectNodesInProcess, systemClient } from '../../cluster/access/identities.ts';
+import { type NodeOptions, nodeSettings } from '../../cluster/nodes/node-settings.ts';
+import { startScheduler } from '../../cluster/scheduler.ts';
+import type { Client, Draft, Ref, Result } from '../../client/client.ts';
+import type { RunningControllers } from '../../client/controller/leader-elected-controllers.ts';
+import { type LeaderElectionTiming, defaultTiming } from '../../client/controller/leader-election.ts';
+import type { LoopOptions } from '../../client/controller/loop.ts';
+import type { Transport } from '../../client/transport.ts';
+import { hollowHosts } from '../../node/runtimes/hollow/hosts.ts';
+import type { Host } from '../../node/host.ts';
+import { type HollowNodes, runHollowNodes } from '../../node/hollow-nodes.ts';
+import type { Authorizer } from '../../apiserver/authorization/authorizer.ts';
+import { RbacAuthorizer } from '../../apiserver/authorization/rbac/authorizer.ts';
+import { createApi } from '../../apiserver/create-api.ts';
+import type { Store } from '../../store/contract.ts';
+import { SimulatedDirectories } from '../drivers/simulated-directories.ts';
+import { SimulatedDiskDriver } from '../drivers/simulated-disk-driver.ts';
+import type { SimulatedWorld } from '../world/world.ts';
+import type { World } from '../../world/world.ts';
+import { allowOthers } from './access.ts';
+import { simulatedCertificate } from './certificate.ts';
+import { type ServedApi, SimulatedServer, type SimulatedServerOptions } from './simulated-server.ts';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+export const ok = <T>(result: Result<T>): T => {
+  if (!result.ok) throw result.error;
+  return result.value;
+};
+
+/** Directories that exist in name only. */
+class Directories extends SimulatedDirectories {
+  /** Every attempt to make one fails, as long as this is set. */
+  full = false;
+
+  override async make(path: string): Promise<void> {
+    if (this.full) throw new Error('no space left on device');
+    await super.make(path);
+  }
+}
+
+export interface SimulatedClusterOptions {
+  readonly bindsTogether?: boolean;
+  readonly authorizer?: Authorizer;
+  /** False: whoever wants controllers starts them. */
+  readonly controllers?: boolean;
+  /** memory unless said. */
+  readonly store?: SimulatedServerOptions['store'];
+  /** Faults of the store's disk. */
+  readonly disk?: SimulatedServerOptions['disk'];
+  readonly disks?: SimulatedDiskDriver;
+  readonly onRequest?: SimulatedServerOptions['onRequest'];
+  /** How leaders are elected; as in production unless said. */
+  readonly timing?: LeaderElectionTiming;
+}
+
+export interface ControllerProcess {
+  readonly world: World;
+  readonly identity: string;
+  readonly takeOver?: boolean;
+  /** What lies between it and the server. */
+  readonly through?: (server: Transport) => Transport;
+  /** What lies between it and a backend. */
+  readonly throughTo?: (driver: VolumeDriver) => VolumeDriver;
+}
+
+export interface NodeProcess {
+  readonly hosts: ReadonlyMap<string, Host>;
+  readonly world?: World;
+  /** What lies between it and the server. */
+  readonly through?: (server: Transport) => Transport;
+  readonly onAction?: LoopOptions['onAction'];
+}
+
+const machine = { architecture: 'amd64', kernelVersion: '', osImage: '', containerRuntimeVersion: 'hollow://test', kubeletVersion: 'v1.36.4' };
+
+/** What people, kubelets and CSI sidecars do in it. Everything fails the test if the server refuses it. */
+export class SimulatedCluster {
+  readonly server: SimulatedServer;
+  readonly client: Client;
+  readonly directories = new Directories();
+  readonly disks: SimulatedDiskDriver;
+  readonly #world: SimulatedWorld;
+  readonly #connect: Connect;
+  readonly #connectNode: ConnectNode;
+  readonly #bindsTogether: boolean;
+  readonly #timing: LeaderElectionTiming;
+
+  static async start(world: SimulatedWorld, options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
+    const cluster = SimulatedCluster.prepare(world, options);
+    await cluster.server.start();
+    if (options.controllers ?? true) {
+      cluster.startControllers({ world, identity: 'test', takeOver: true });
+      cluster.startScheduler({ identity: 'test', takeOver: true });
+    }
+    await cluster.wait();
+    return cluster;
+  }
+
+  /** A cluster in which nothing runs yet, not even the server. */
+  static prepare(world: SimulatedWorld, options: SimulatedClusterOptions = {}): SimulatedCluster {
+    return new SimulatedCluster(world, options);
+  }
+
+  private constructor(world: SimulatedWorld, options: SimulatedClusterOptions) {
+    const { authorizer = controllerAuthorizer(allowOthers), store = 'memory', disk } = options;
+    this.#world = world;
+    this.disks = options.disks ?? new SimulatedDiskDriver();
+    this.server = new SimulatedServer({
+      world,
+      store,
+      onRequest: options.onRequest,
+      serve: (life) => serve(life, authorizer),
+      ...(disk === undefined ? {} : { disk }),
+    });
+    const { api } = this.server;
+    this.client = systemClient(api, 'test');
+    this.#connect = connectInProcess(api, authorizer);
+    this.#connectNode = connectNodesInProcess(api, authorizer);
+    this.#bindsTogether = options.bindsTogether ?? true;
+    this.#timing = options.timing ?? defaultTiming;
+  }
+
+  /** A process with all controllers, which lead or stand by. */
+  startControllers({ world, identity, takeOver = false, through = (server) => server, throughTo = (driver) => driver }: ControllerProcess): RunningControllers {
+    return startControllers({
+      connect: (name) => through(this.#connect(name)),
+      world,
+      kinds: allKinds,
+      housekeeping: { rootCa: 'PEM', sign: async () => simulatedCertificate },
+      drivers: new DriverSet([hostPathDriver({ directories: this.directories, sha256, cluster: 'test' }), this.disks].map(throughTo)),
+      bindsTogether: this.#bindsTogether,
+      election: { identity, takeOver, timing: this.#timing },
+    });
+  }
+
+  /** node-1, node-2 …: machines which know the cluster's disks. */
+  hosts(options: NodeOptions): ReadonlyMap<string, Host> {
+    return hollowHosts(nodeSettings({ csiDrivers: [this.disks.capabilities.name], ...options }), machine, sha256);
+  }
+
+  /** A process with the agents of hollow nodes. */
+  startNodes({ hosts, world = this.#world, through = (server) => server, onAction }: NodeProcess): HollowNodes {
+    const [reader, teller] = [through(this.#connect('moor-informers')), through(this.#connect('hollow-nodes'))];
+    const as = (node: string) => through(this.#connectNode(node));
+    return runHollowNodes({
+      world,
+      hosts,
+      readTransport: reader,
+      eventTransport: teller,
+      transportOf: as,
+      sha256,
+      ...(onAction === undefined ? {} : { onAction }),
+    });
+  }
+
+  /** A process with the scheduler, which leads or stands by. */
+  startScheduler({
+    world = this.#world,
+    identity,
+    takeOver = false,
+    through = (server) => server,
+  }: Partial<Pick<ControllerProcess, 'world'>> & Omit<ControllerProcess, 'world'>): RunningControllers {
+    const connect: Connect = (name) => through(this.#connect(name));
+    return startScheduler({ connect, world, bindsTogether: this.#bindsTogether, election: { identity, takeOver, timing: this.#timing } });
+  }
+
+  /** Long enough for whatever follows from what was done, short enough for nothing to be given up. */
+  wait(ms = 3_000): Promise<void> {
+    return this.#world.sleep(ms);
+  }
+
+  async create<T extends KubeObject>(kind: Kind<T>, object: Draft<T>): Promise<T> {
+    return ok(await this.client.create(kind, object));
+  }
+
+  async change<T extends KubeObject>(kind: Kind<T>, ref: Ref, change: (object: T) => T): Promise<void> {
+    ok(await this.client.update(kind, change(ok(await this.client.get(kind, ref)))));
+  }
+
+  async changeStatus<T extends KubeObject>(kind: Kind<T>, ref: Ref, change: (object: T) => T): Promise<void> {
+    ok(await this.client.updateStatus(kind, change(ok(await this.client.get(kind, ref)))));
+  }
+
+  async delete<T extends KubeObject>(kind: Kind<T>, ref: Ref, propagation?: 'Orphan' | 'Foreground'): Promise<void> {
+    ok(await this.client.delete(kind, ref, propagation === undefined ? {} : { propagation }));
+    await this.wait();
+  }
+
+  async isGone<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<boolean> {
+    const found = await this.client.get(kind, ref);
+    return !found.ok && found.reason === 'notFound';
+  }
+
+  volume(name: string, spec: Draft<PersistentVolume['spec']> = {}): Promise<PersistentVolume> {
+    return this.create(persistentVolumeKind, {
+      metadata: { name },
+      spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: `/tmp/${name}` }, ...spec },
+    });
+  }
+
+  async claim(name: string, storageClassName = ''): Promise<void> {
+    await this.create(persistentVolumeClaimKind, {
+      metadata: { namespace: 'default', name },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName },
+    });
+    await this.wait();
+  }
+
+  async pod(name: string, node: string | undefined, volumes: Draft<Pod['spec']['volumes']>): Promise<void> {
+    await this.create(podKind, {
+      metadata: { namespace: 'default', name },
+      spec: { ...(node === undefined ? {} : { nodeName: node }), terminationGracePeriodSeconds: 0, containers: [{ name: 'app', image: 'image' }], volumes },
+    });
+    await this.wait();
+  }
+
+  async phaseOfClaim(name: string): Promise<string | undefined> {
+    return ok(await this.client.get(persistentVolumeClaimKind, { namespace: 'default', name })).status.phase;
+  }
+}
+
+/** One life of the server: whatever it serves, it reads from the store. */
+async function serve({ world, store }: { readonly world: World; readonly store: Store }, authorizer: Authorizer): Promise<ServedApi> {
+  const api = createApi({ store, kinds: allKinds, world, extensions: { authorizer }, access: { authorizer, rbac: new RbacAuthorizer() } });
+  await bootstrap(systemClient(api, 'apiserver'), 6443);
+  return api;
+}

@@ -1,0 +1,139 @@
+import type { Api, ApiRequest, ApiResponse, OpenWatch, WatchSink } from '../../apiserver/api.ts';
+import type { Store } from '../../store/contract.ts';
+import { openEmbeddedStore } from '../../store/embedded/embedded-store.ts';
+import { openMemoryStore } from '../../store/memory/memory-store.ts';
+import type { World } from '../../world/world.ts';
+import { SimulatedDisk, type SimulatedDiskOptions } from '../world/disk.ts';
+import { SimulatedProcess } from '../world/process.ts';
+
+export interface SimulatedServerOptions {
+  readonly world: World;
+  /** `memory`: what was written survives a crash as if by magic. `embedded`: it survives because the real store put it on a simulated disk. */
+  readonly store: 'memory' | 'embedded';
+  /** Faults of that disk. */
+  readonly disk?: SimulatedDiskOptions;
+  /** Sees every request that arrives, and its answer, if it comes to one. */
+  readonly onRequest?: ((request: ApiRequest) => (response: ApiResponse | undefined) => void) | undefined;
+  /** The API of one life of the server, on what the last one left. */
+  readonly serve: (life: { readonly world: World; readonly store: Store }) => Promise<ServedApi> | ServedApi;
+}
+
+export interface ServedApi extends Api {
+  stop(): Promise<void>;
+}
+
+/**
+ * An API server that can crash and come back. Whoever asks it while it is down, or is waiting when it dies, learns that it cannot
+ * be reached, and every watch is cut. `api` stays the same through all its lives.
+ */
+export class SimulatedServer {
+  readonly api: Api = { handle: (request) => this.#handle(request) };
+  readonly #options: SimulatedServerOptions;
+  readonly #waiting = new Set<(error: unknown) => void>();
+  readonly #watches = new Set<() => void>();
+  #life: ServerRun | undefined;
+  #lives = 0;
+  #left: SurvivingState;
+
+  constructor(options: SimulatedServerOptions) {
+    this.#options = options;
+    this.#left = options.store === 'memory' ? { type: 'memory', store: openMemoryStore() } : { type: 'embedded', disk: new SimulatedDisk(options.disk) };
+  }
+
+  /** The disk of the store, if it has one. */
+  get disk(): SimulatedDisk | undefined {
+    return this.#left.type === 'embedded' ? this.#left.disk : undefined;
+  }
+
+  /** The store of this life. Undefined: the server is down. */
+  get store(): Store | undefined {
+    return this.#life?.store;
+  }
+
+  get up(): boolean {
+    return this.#life !== undefined;
+  }
+
+  /** @throws StoreError if what the last life left cannot be used */
+  async start(): Promise<void> {
+    const process = new SimulatedProcess(this.#options.world, `server ${++this.#lives}`);
+    const left = this.#left;
+    const store = left.type === 'memory' ? left.store : await openEmbeddedStore({ directory: '/data', disk: left.disk, world: process });
+    const api = await this.#options.serve({ world: process, store });
+    this.#life = { process, store, api };
+  }
+
+  /** `power`: also what the disk had not been told to keep may be gone. */
+  crash(how: 'killed' | 'power' = 'killed'): void {
+    const life = this.#life;
+    if (life === undefined) return;
+    this.#life = undefined;
+    life.process.kill();
+    // What watches its store in the background belongs to the process that died.
+    void life.api.stop();
+    if (this.#left.type === 'embedded') {
+      const { disk } = this.#left;
+      this.#left = { type: 'embedded', disk: how === 'power' ? disk.crash(this.#options.world.random, this.#options.disk) : disk.kill(this.#options.disk) };
+    }
+    const watches = [...this.#watches];
+    this.#watches.clear();
+    for (const refuse of this.#waiting) refuse(new Error('the server died'));
+    for (const cut of watches) cut();
+  }
+
+  #handle(request: ApiRequest): Promise<ApiResponse> {
+    const life = this.#life;
+    if (life === undefined) return Promise.reject(new Error('the server is down'));
+    const answered = this.#options.onRequest?.(request);
+    return new Promise((resolve, reject) => {
+      const refuse = (error: unknown) => {
+        if (!this.#waiting.delete(refuse)) return;
+        answered?.(undefined);
+        reject(error);
+      };
+      this.#waiting.add(refuse);
+      life.api.handle(request).then((response) => {
+        // It died meanwhile, and whoever asked has been told so.
+        if (!this.#waiting.delete(refuse)) return;
+        answered?.(response);
+        resolve(response.type === 'watch' ? { ...response, start: (sink) => this.#watch(life, response.start, sink) } : response);
+      }, refuse);
+    });
+  }
+
+  #watch(life: ServerRun, start: (sink: WatchSink) => OpenWatch, sink: WatchSink): OpenWatch {
+    if (this.#life !== life) {
+      sink.end(undefined);
+      return { stop: () => undefined };
+    }
+    // Its first events may come before there is anything to stop.
+    const opened: { watch?: OpenWatch } = {};
+    const cut = () => {
+      opened.watch?.stop();
+      sink.end(undefined);
+    };
+    this.#watches.add(cut);
+    opened.watch = start({
+      ...sink,
+      events: (batch) => sink.events(batch),
+      end: (status) => {
+        if (this.#watches.delete(cut)) sink.end(status);
+      },
+    });
+    return {
+      stop: () => {
+        this.#watches.delete(cut);
+        opened.watch?.stop();
+      },
+    };
+  }
+}
+
+interface ServerRun {
+  readonly process: SimulatedProcess;
+  readonly store: Store;
+  readonly api: ServedApi;
+}
+
+/** What outlives the server. */
+type SurvivingState = { readonly type: 'memory'; readonly store: Store } | { readonly type: 'embedded'; readonly disk: SimulatedDisk };

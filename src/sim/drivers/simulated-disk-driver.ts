@@ -1,0 +1,118 @@
+import type { PublishTarget } from '../../api/volumes/controller-publish.ts';
+import type { PersistentVolumeSource } from '../../api/generated/types.ts';
+import { compareQuantities } from '../../api/quantity.ts';
+import type { DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
+import { type Attacher, type DriverAnswer, type DriverFailure, deposed, failed, type Leader, type VolumeDriver } from '../../drivers/contract.ts';
+
+export type DiskChange =
+  | { readonly type: 'provided' | 'created' | 'grown'; readonly handle: string; readonly capacity: string }
+  | { readonly type: 'deleted'; readonly handle: string }
+  | { readonly type: 'attached' | 'detached'; readonly handle: string; readonly node: string };
+
+/** Disks that are only remembered: made, grown, attached to nodes, and deleted. They outlive every process. */
+export class SimulatedDiskDriver implements VolumeDriver {
+  readonly capabilities: DriverCapabilities;
+  /** Sizes, by handle. */
+  readonly sizes = new Map<string, string>();
+  /** 'node id handle' */
+  readonly attached = new Set<string>();
+  /** What the next calls fail with. */
+  readonly failures: DriverFailure[] = [];
+  /** Every call that changes something: 'publish node-1 disk-a'. */
+  readonly calls: string[] = [];
+  /** Hears of everything that really changed, at the moment it does. */
+  onChange: (change: DiskChange) => void = () => undefined;
+  /** Asked before a disk is attached: why it cannot be, if it cannot. */
+  refuses: (placement: PublishTarget) => string | undefined = () => undefined;
+  #highest = 0;
+
+  constructor(name = 'disks.example.com') {
+    this.capabilities = { name, provisions: true, deletes: true, mountOptions: true, block: true, expands: 'always', attaches: true };
+  }
+
+  /** A disk that somebody has, whoever made it. */
+  provide(handle: string, capacity: string): void {
+    if (this.sizes.has(handle)) return;
+    this.sizes.set(handle, capacity);
+    this.onChange({ type: 'provided', handle, capacity });
+  }
+
+  handleFor(name: string): string {
+    return `disk-${name}`;
+  }
+
+  handleOf({ csi }: PersistentVolumeSource): string | undefined {
+    return csi?.driver === this.capabilities.name ? csi.volumeHandle : undefined;
+  }
+
+  createVolume({ name, capacity }: { readonly name: string; readonly capacity: string }, leader: Leader) {
+    const handle = this.handleFor(name);
+    return this.#do(leader, `create ${handle}`, () => {
+      if (!this.sizes.has(handle)) {
+        this.sizes.set(handle, capacity);
+        this.onChange({ type: 'created', handle, capacity });
+      }
+      return { handle, capacity: this.sizes.get(handle) ?? capacity, source: { csi: { driver: this.capabilities.name, volumeHandle: handle } } };
+    });
+  }
+
+  async deleteVolume(handle: string, leader: Leader): Promise<DriverAnswer<undefined>> {
+    // As every backend does, and as CSI has it.
+    if (Array.from(this.attached).some((place) => placementOf(place).handle === handle)) return failed('FailedPrecondition', `${handle} is attached`);
+    return await this.#do(leader, `delete ${handle}`, () => {
+      if (this.sizes.delete(handle)) this.onChange({ type: 'deleted', handle });
+      return undefined;
+    });
+  }
+
+  async listVolumes(): Promise<DriverAnswer<readonly string[]>> {
+    return { ok: true, value: [...this.sizes.keys()] };
+  }
+
+  controllerExpandVolume({ handle, capacity }: { readonly handle: string; readonly capacity: string }, leader: Leader) {
+    return this.#do(leader, `expand ${handle} ${capacity}`, () => {
+      const before = this.sizes.get(handle) ?? capacity;
+      if (compareQuantities(before, capacity) < 0) {
+        this.sizes.set(handle, capacity);
+        this.onChange({ type: 'grown', handle, capacity });
+      }
+      return { capacity: this.sizes.get(handle) ?? capacity, nodeExpansionRequired: false };
+    });
+  }
+
+  readonly attacher: Attacher = {
+    controllerPublishVolume: async ({ handle, nodeId }, leader) => {
+      const refusal = this.refuses({ handle, nodeId });
+      if (refusal !== undefined) return failed('FailedPrecondition', refusal);
+      return await this.#do(leader, `publish ${nodeId} ${handle}`, () => {
+        const place = `${nodeId} ${handle}`;
+        const isNew = !this.attached.has(place);
+        this.attached.add(place);
+        if (isNew) this.onChange({ type: 'attached', handle, node: nodeId });
+        return { device: `/dev/${handle}` };
+      });
+    },
+    controllerUnpublishVolume: ({ handle, nodeId }, leader) =>
+      this.#do(leader, `unpublish ${nodeId} ${handle}`, () => {
+        if (this.attached.delete(`${nodeId} ${handle}`)) this.onChange({ type: 'detached', handle, node: nodeId });
+        return undefined;
+      }),
+    listPublishedVolumes: async () => ({ ok: true, value: Array.from(this.attached, placementOf) }),
+  };
+
+  async #do<T>(leader: Leader, call: string, change: () => T): Promise<DriverAnswer<T>> {
+    if (leader.epoch < this.#highest) return deposed(leader, this.#highest);
+    this.#highest = leader.epoch;
+    this.calls.push(call);
+    const failure = this.failures.shift();
+    // Nobody knows how that ended: here, it happened.
+    if (failure !== undefined && failure.code !== 'DeadlineExceeded') return failure;
+    const value = change();
+    return failure ?? { ok: true, value };
+  }
+}
+
+function placementOf(text: string): PublishTarget {
+  const [nodeId = '', handle = ''] = text.split(' ');
+  return { handle, nodeId };
+}

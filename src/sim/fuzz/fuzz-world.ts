@@ -1,0 +1,392 @@
+import { nodeKind } from '../../api/kinds/core/node.ts';
+import type { Client } from '../../client/client.ts';
+import type { Transport, TransportRequest } from '../../client/transport.ts';
+import type { Host } from '../../node/host.ts';
+import type { ApiRequest, ApiResponse } from '../../apiserver/api.ts';
+import { SimulatedCluster } from '../cluster/simulated-cluster.ts';
+import { SimulatedComponent, type ComponentRun } from '../cluster/simulated-component.ts';
+import { SimulatedDiskDriver } from '../drivers/simulated-disk-driver.ts';
+import { DriverFaults, faultInjectingDriver, type FaultInjectionOptions } from './fault-injecting-driver.ts';
+import { type Fault, isNetworkFault, type EffectMoment, networkFaults } from './plan/faults.ts';
+import { invariantsOf } from '../invariants/index.ts';
+import { Observer, type Violation } from '../invariants/observer.ts';
+import type { Gate, GateVerdict } from './gate.ts';
+import { perfectNetwork, SimulatedNetwork } from '../world/network.ts';
+import type { SimulatedWorld } from '../world/world.ts';
+import { AttachAttempts } from './attach-attempts.ts';
+import { Disturbances, allComponents } from './disturbances.ts';
+import { controllersAreWell, controllersName, mostReplicas, nodeName, componentNames, type FuzzPlan, schedulerName } from './plan/plan.ts';
+import { FuzzTimeline } from './fuzz-timeline.ts';
+
+/** Leaders are elected as in production, only at a slower pace: a world has to end soon. */
+const timing = { leaseMs: 40_000, renewWithinMs: 30_000, retryMs: 10_000 };
+
+interface ArmedCrash {
+  writes: number;
+  readonly moment: EffectMoment;
+  readonly backMs: number;
+}
+
+export interface FuzzWorldOptions {
+  readonly onViolation: (violation: Violation) => void;
+  /** Where every effect waits for its turn; absent: none does. */
+  readonly gate?: Gate;
+}
+
+/** A plan's cluster, with a hand on everything that can go wrong in it. */
+export class FuzzWorld {
+  readonly world: SimulatedWorld;
+  readonly plan: FuzzPlan;
+  readonly timeline: FuzzTimeline;
+  readonly observer: Observer;
+  readonly disks = new SimulatedDiskDriver();
+  readonly cluster: SimulatedCluster;
+  readonly #parts = new Map<string, SimulatedComponent>();
+  readonly #networks = new Map<string, SimulatedNetwork>();
+  readonly #armed = new Map<string, ArmedCrash[]>();
+  readonly #armedPauses: { readonly part: string; writes: number; readonly forMs: number }[] = [];
+  readonly #backend = new DriverFaults();
+  /** Machines that are switched off: nothing starts there. */
+  readonly #off = new Set<string>();
+  readonly #lost = new Set<string>();
+  #healed = false;
+  #syncDelayMs = 0;
+  readonly #disturbances: Disturbances;
+  #deletions = 0;
+  readonly #began: number;
+  readonly #gate: Gate | undefined;
+
+  constructor(world: SimulatedWorld, plan: FuzzPlan, { onViolation, gate }: FuzzWorldOptions) {
+    this.#gate = gate;
+    this.world = world;
+    this.plan = plan;
+    this.#began = world.clock.monotonic();
+    this.#disturbances = new Disturbances(() => world.clock.monotonic());
+    this.timeline = new FuzzTimeline(() => world.clock.monotonic() - this.#began);
+    this.observer = new Observer({
+      invariants: invariantsOf({
+        volumeLimit: plan.settings.volumeLimit,
+        mostReplicas: plan.faults.length === 0 ? mostReplicas(plan) : undefined,
+        controllersAreWell: controllersAreWell(plan),
+        disturbedUntil: this.#disturbances.until,
+      }),
+      now: () => world.clock.monotonic(),
+      onChange: (change) => {
+        attempts.observe(change);
+        this.timeline.change(change);
+      },
+      onViolation,
+    });
+    const attempts = new AttachAttempts(this.observer.facts, () => world.clock.monotonic());
+    this.disks.refuses = (placement) => attempts.refusal(placement);
+    const { store, bindsTogether } = plan.settings;
+    this.cluster = SimulatedCluster.prepare(world, {
+      store,
+      bindsTogether,
+      disks: this.disks,
+      timing,
+      disk: { before: ({ name }) => (name === 'sync' && this.#syncDelayMs > 0 ? world.sleep(world.random.float() * this.#syncDelayMs) : undefined) },
+      onRequest: (request) => this.#onRequest(request),
+    });
+    this.disks.onChange = (change) => this.observer.diskChanged(change);
+    for (const name of componentNames(plan.settings)) this.#addPart(name);
+  }
+
+  get client(): Client {
+    return this.cluster.client;
+  }
+
+  /** The server, then everything else, and whatever it takes until the nodes are ready. */
+  async start(): Promise<void> {
+    await this.#startServer();
+    for (const part of this.#parts.values()) part.start();
+    await this.world.sleep(6_000);
+  }
+
+  inflict(fault: Fault): void {
+    if (this.#healed) return;
+    const { kind } = fault;
+    if (isNetworkFault(kind)) {
+      const { part, forMs } = fault as Extract<Fault, { part: string; forMs: number }>;
+      this.#disturbances.begin(part, forMs);
+      this.#networks.get(part)?.setFaults(networkFaults[kind]);
+      this.world.timers.after(forMs, () => this.#networks.get(part)?.setFaults(perfectNetwork));
+      return;
+    }
+    this.#inflictOther(fault as Exclude<Fault, { kind: keyof typeof networkFaults }>);
+  }
+
+  #inflictOther(fault: Exclude<Fault, { kind: keyof typeof networkFaults }>): void {
+    const { timers } = this.world;
+    switch (fault.kind) {
+      case 'crash':
+        return void this.#armed.get(fault.part)?.push({ writes: fault.writes, moment: fault.moment, backMs: fault.backMs });
+      case 'crash-in-driver':
+        return void this.#backend.crashes.push({ calls: fault.calls, moment: fault.moment, onCrash: ({ name }) => this.#crash(name, fault.backMs) });
+      case 'server-crash':
+        this.#disturbances.begin(allComponents, fault.backMs);
+        this.timeline.add('fault', `the server dies (${fault.how})`);
+        this.cluster.server.crash(fault.how);
+        return void timers.after(fault.backMs, () => void this.#startServer());
+      case 'disk-full':
+        this.#disturbances.begin(allComponents, fault.forMs);
+        this.#limitDisk(this.cluster.server.disk?.used ?? Number.POSITIVE_INFINITY);
+        return void timers.after(fault.forMs, () => this.#limitDisk(Number.POSITIVE_INFINITY));
+      case 'disk-slow':
+        this.#disturbances.begin(allComponents, fault.forMs);
+        this.#syncDelayMs = fault.delayMs;
+        return void timers.after(fault.forMs, () => {
+          this.#syncDelayMs = 0;
+        });
+      case 'backend-fails':
+        return void this.#backend.failures.push(...Array.from({ length: fault.calls }, () => fault.moment));
+      case 'backend-slow':
+        this.#backend.delayMs = fault.delayMs;
+        return void timers.after(fault.forMs, () => {
+          this.#backend.delayMs = 0;
+        });
+      case 'node-loss':
+        this.machines.off(fault.part);
+        if (fault.backMs === undefined) this.#lost.add(fault.part);
+        else timers.after(fault.backMs, () => this.machines.on(fault.part));
+        return undefined;
+      case 'pause':
+        return void this.#armedPauses.push({ part: fault.part, writes: fault.writes, forMs: fault.forMs });
+      case 'compaction':
+        this.#disturbances.begin(allComponents, 0);
+        return void this.#compact();
+      case 'power-cut':
+        for (const node of this.#nodes()) this.machines.off(node);
+        return void timers.after(fault.forMs, () => this.#nodes().forEach((node) => this.machines.on(node)));
+      case 'clock':
+        // Wrong from the beginning.
+        return undefined;
+    }
+  }
+
+  /** What is broken is repaired; what is lost for good, somebody says so. From now on nothing goes wrong any more. */
+  async heal(): Promise<void> {
+    this.#healed = true;
+    this.#disturbances.end();
+    this.timeline.add('fault', 'no more faults');
+    for (const network of this.#networks.values()) network.heal();
+    for (const armed of this.#armed.values()) armed.length = 0;
+    this.#armedPauses.length = 0;
+    this.#backend.heal();
+    this.#syncDelayMs = 0;
+    this.#limitDisk(Number.POSITIVE_INFINITY);
+    await this.#startServer();
+    for (const node of this.#lost) await this.#bury(node);
+    for (const part of this.#parts.values()) {
+      part.resume();
+      // Timers that were set by the wrong clock would come at the wrong time.
+      if (part.correctClock()) part.crash();
+      this.#start(part);
+    }
+  }
+
+  /** Every program ends and begins again, and has to find out everything anew. */
+  restart(): void {
+    this.timeline.add('fault', 'every program is started anew');
+    for (const part of this.#parts.values()) {
+      part.crash();
+      this.#start(part);
+    }
+  }
+
+  readonly machines = {
+    off: (node: string): void => {
+      this.timeline.add('fault', `machine ${node} is off`);
+      this.#off.add(node);
+      this.#parts.get(node)?.crash();
+    },
+    on: (node: string): void => {
+      if (this.#lost.has(node)) return;
+      this.#off.delete(node);
+      const part = this.#parts.get(node);
+      if (part !== undefined) this.#start(part);
+    },
+  };
+
+  async #bury(name: string): Promise<void> {
+    for (;;) {
+      const removed = await this.client.delete(nodeKind, { name });
+      if (removed.ok || removed.reason === 'notFound') return;
+      await this.world.sleep(1_000);
+    }
+  }
+
+  #start(part: SimulatedComponent): void {
+    if (part.up || this.#off.has(part.name)) return;
+    this.timeline.add('fault', `${part.name} starts`);
+    part.start();
+  }
+
+  #crash(name: string, backMs: number): void {
+    const part = this.#parts.get(name);
+    if (part === undefined || !part.up) return;
+    this.timeline.add('fault', `${name} dies`);
+    this.#disturbances.begin(name, backMs);
+    part.crash();
+    this.#gate?.drop(name);
+    this.world.timers.after(backMs, () => this.#start(part));
+  }
+
+  /** A store that cannot be opened now (its disk is full) is tried again. */
+  async #startServer(): Promise<void> {
+    while (!this.cluster.server.up) {
+      try {
+        await this.cluster.server.start();
+        const { store } = this.cluster.server;
+        if (store !== undefined) await this.observer.follow(store);
+        this.timeline.add('fault', 'the server starts');
+      } catch (error) {
+        this.timeline.add('fault', `the server does not start: ${error instanceof Error ? error.message : String(error)}`);
+        await this.world.sleep(1_000);
+      }
+    }
+  }
+
+  #nodes(): readonly string[] {
+    return Array.from({ length: this.plan.settings.nodes }, (_, i) => nodeName(i + 1));
+  }
+
+  /** To the present. A full disk may refuse it. */
+  async #compact(): Promise<void> {
+    const { store } = this.cluster.server;
+    try {
+      await store?.compact(store.revision());
+    } catch (error) {
+      this.timeline.add('fault', `nothing is compacted: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  #limitDisk(capacity: number): void {
+    const { disk } = this.cluster.server;
+    if (disk === undefined || disk.capacity === capacity) return;
+    disk.capacity = capacity;
+    this.timeline.add('fault', capacity === Number.POSITIVE_INFINITY ? 'the disk of the store has room' : 'the disk of the store is full');
+  }
+
+  #addPart(name: string): void {
+    const network = new SimulatedNetwork(this.world, perfectNetwork);
+    const clock = this.plan.faults.find((fault) => fault.kind === 'clock' && fault.part === name);
+    // Controllers judge by their clocks who is late; schedulers do not.
+    if (clock !== undefined && !name.startsWith('scheduler')) this.#disturbances.begin(name, Number.POSITIVE_INFINITY);
+    this.#networks.set(name, network);
+    this.#armed.set(name, []);
+    this.#parts.set(
+      name,
+      new SimulatedComponent({
+        world: this.world,
+        name,
+        network,
+        ...(clock?.kind === 'clock' ? { clock } : {}),
+        run: (life) => this.#run(name, { ...life, through: (server) => life.through(this.#doomed(name, server)) }),
+      }),
+    );
+  }
+
+  #run(name: string, life: ComponentRun): void {
+    const { settings } = this.plan;
+    const identity = `${name}-${life.number}`;
+    const numbers = Array.from({ length: Math.max(settings.leaders, settings.nodes) }, (_, i) => i + 1);
+    if (numbers.some((number) => controllersName(number) === name)) {
+      const throughTo = (driver: Parameters<typeof faultInjectingDriver>[0]) =>
+        faultInjectingDriver(driver, { world: this.world, process: life.process, faults: this.#backend, onDelete: this.#onDelete, ...this.#chosen(name) });
+      this.cluster.startControllers({ ...life, identity, throughTo });
+    } else if (numbers.some((number) => schedulerName(number) === name)) this.cluster.startScheduler({ ...life, identity });
+    else this.cluster.startNodes({ ...life, hosts: this.#host(name) });
+  }
+
+  readonly #onDelete = (deletes: string): (() => void) => {
+    const id = ++this.#deletions;
+    this.observer.driverCalled({ id, deletes, arrives: false });
+    return () => this.observer.driverCalled({ id, deletes, arrives: true });
+  };
+
+  #host(name: string): ReadonlyMap<string, Host> {
+    const { nodes, volumeLimit } = this.plan.settings;
+    const all = this.cluster.hosts({ count: nodes, ...(volumeLimit === undefined ? {} : { volumeLimit }) });
+    return new Map(Array.from(all).filter(([each]) => each === name));
+  }
+
+  /** Counts the writes of a program down to the one at which it dies. */
+  #doomed(name: string, server: Transport): Transport {
+    return {
+      watch: (request, sink) => server.watch(request, sink),
+      send: async (request) => {
+        if (isRealWrite(request)) await this.#pauseAt(name);
+        const crash = isRealWrite(request) ? await this.#crashAt(name, request) : undefined;
+        if (crash?.moment === 'before') {
+          this.#crash(name, crash.backMs);
+          return await never();
+        }
+        const answer = await server.send(request);
+        if (crash !== undefined) this.#crash(name, crash.backMs);
+        return answer;
+      },
+    };
+  }
+
+  /** What it was about to write, it writes when it goes on. */
+  async #pauseAt(name: string): Promise<void> {
+    const due = this.#armedPauses.findIndex((pause) => pause.part === name && pause.writes-- <= 0);
+    const part = this.#parts.get(name);
+    if (due < 0 || part === undefined) return;
+    const [pause] = this.#armedPauses.splice(due, 1);
+    this.timeline.add('fault', `${name} stands still`);
+    this.#disturbances.begin(name, pause?.forMs ?? 0);
+    part.pause();
+    this.world.timers.after(pause?.forMs ?? 0, () => {
+      this.timeline.add('fault', `${name} goes on`);
+      part.resume();
+    });
+    await part.untilResumed();
+  }
+
+  async #crashAt(name: string, { method, path, body }: TransportRequest): Promise<Pick<ArmedCrash, 'moment' | 'backMs'> | undefined> {
+    if (this.#gate === undefined) return this.#dueCrash(name);
+    const verdict = await this.#pass(name, `${method} ${path}`, body?.object);
+    return verdict === 'go' ? undefined : { moment: verdict === 'die-before' ? 'before' : 'after', backMs: restartMs };
+  }
+
+  /** How calls of drivers end, where that is chosen. */
+  #chosen(name: string): Pick<FaultInjectionOptions, 'verdict' | 'onCrash'> {
+    return this.#gate === undefined ? {} : { verdict: (what) => this.#pass(name, what), onCrash: () => this.#crash(name, restartMs) };
+  }
+
+  async #pass(who: string, what: string, body?: unknown): Promise<GateVerdict> {
+    return (await this.#gate?.pass({ who, what, body, mortal: !who.startsWith('node-') })) ?? 'go';
+  }
+
+  #dueCrash(name: string): ArmedCrash | undefined {
+    const armed = this.#armed.get(name) ?? [];
+    for (const crash of armed) crash.writes--;
+    const index = armed.findIndex(({ writes }) => writes < 0);
+    return index < 0 ? undefined : armed.splice(index, 1)[0];
+  }
+
+  #onRequest(request: ApiRequest): (response: ApiResponse | undefined) => void {
+    const done = this.timeline.request(request);
+    const { fence } = request;
+    const since = this.cluster.server.store?.revision() ?? 0;
+    return (response) => {
+      done();
+      // What was there before the request was not written by it.
+      if (request.method === 'GET' || response?.type !== 'object' || response.stored.revision <= since) return;
+      const { revision } = response.stored;
+      this.observer.acknowledge(revision);
+      if (fence !== undefined) this.observer.fencedWrite({ ...fence, revision });
+    };
+  }
+}
+
+/** Those that a decision is made of; leases and events come by the dozen, and to die at them proves little. */
+const isRealWrite = ({ method, path }: TransportRequest): boolean => method !== 'GET' && !/\/(leases|events)(\/|$)/.test(path);
+
+/** In worlds in which it is chosen where programs die. */
+const restartMs = 1_000;
+
+/** A new one each time: what waits for a promise is kept for as long as the promise is. */
+const never = (): Promise<never> => new Promise(() => undefined);

@@ -1,0 +1,97 @@
+import type { Prng } from '../../world/prng.ts';
+import { controllersName, nodeName, componentNames, type FuzzSettings } from './plan.ts';
+import { actionsEndMs } from './draw-actions.ts';
+import type { Fault, EffectMoment, NetworkFaultKind } from './faults.ts';
+
+/** Each seed has a few kinds of trouble, rather than a little of everything: bugs are found by concentration. */
+export function drawFaults(random: Prng, settings: FuzzSettings): readonly Fault[] {
+  const parts = componentNames(settings);
+  const draw: Draw = {
+    random,
+    settings,
+    part: () => parts[random.below(parts.length)] ?? '',
+    at: () => random.below(actionsEndMs),
+    moment: () => (random.chance(0.5) ? 'before' : 'after'),
+  };
+  const kinds = Array.from({ length: 1 + random.below(4) }, () => drawers[random.below(drawers.length)]);
+  const faults = kinds.flatMap((drawer) => Array.from({ length: 1 + random.below(4) }, () => drawer?.(draw) ?? []).flat());
+  return faults.sort((a, b) => a.at - b.at);
+}
+
+interface Draw {
+  readonly random: Prng;
+  readonly settings: FuzzSettings;
+  readonly part: () => string;
+  readonly at: () => number;
+  readonly moment: () => EffectMoment;
+}
+
+type Drawer = (draw: Draw) => Fault | readonly Fault[];
+
+const trouble =
+  (kind: NetworkFaultKind): Drawer =>
+  ({ random, part, at }) => ({ kind, at: at(), part: part(), forMs: 5_000 + random.below(60_000) });
+
+const crash: Drawer = ({ random, part, at, moment }) => ({
+  kind: 'crash',
+  at: at(),
+  part: part(),
+  writes: random.below(8),
+  moment: moment(),
+  backMs: random.below(25_000),
+});
+
+const drawers: readonly Drawer[] = [
+  crash,
+  crash,
+  crash,
+  ({ random, at, moment }) => ({ kind: 'crash-in-driver', at: at(), calls: random.below(3), moment: moment(), backMs: random.below(25_000) }),
+  ({ random, at, moment }) => ({ kind: 'crash-in-driver', at: at(), calls: random.below(3), moment: moment(), backMs: random.below(25_000) }),
+  ({ random, at }) => ({ kind: 'server-crash', at: at(), how: random.chance(0.5) ? 'power' : 'killed', backMs: random.below(20_000) }),
+  ({ random, at, settings }) => (settings.store === 'embedded' ? { kind: 'disk-full', at: at(), forMs: random.below(20_000) } : []),
+  trouble('slow'),
+  trouble('lossy'),
+  trouble('cuts'),
+  trouble('stale'),
+  trouble('twice'),
+  trouble('conflicts'),
+  trouble('bad'),
+  trouble('silence'),
+  ({ random, at, moment }) => ({ kind: 'backend-fails', at: at(), calls: 1 + random.below(4), moment: moment() }),
+  ({ random, at }) => ({ kind: 'backend-slow', at: at(), forMs: 5_000 + random.below(60_000), delayMs: 1_000 + random.below(10_000) }),
+  ({ random, part }) => {
+    const name = part();
+    // Pods end by the clocks of their nodes: hours would only make everybody wait.
+    const mostMs = name.startsWith('node-') ? 30_000 : 3_600_000;
+    return { kind: 'clock', at: 0, part: name, rate: [0.5, 1, 2][random.below(3)] ?? 1, aheadMs: random.below(2 * mostMs) - mostMs };
+  },
+  ({ random, at, settings }) => {
+    const number = 1 + random.below(settings.nodes);
+    // One may be lost for good: with none left, nothing runs.
+    const isForGood = number === 1 && random.chance(0.5);
+    return { kind: 'node-loss', at: at(), part: nodeName(number), ...(isForGood ? {} : { backMs: random.below(120_000) }) };
+  },
+];
+
+/** What concerns everybody at once, in some worlds. From numbers of its own. */
+export function drawWeather(random: Prng, settings: FuzzSettings): readonly Fault[] {
+  const parts = componentNames(settings);
+  const compactions = random.chance(0.4) ? Array.from({ length: 2 + random.below(6) }, () => random.below(actionsEndMs)) : [];
+  const powerCut: readonly Fault[] = random.chance(0.1) ? [{ kind: 'power-cut', at: random.below(20_000), forMs: 60_000 + random.below(90_000) }] : [];
+  // Longer than a lease lasts, mostly.
+  const pauses = Array.from({ length: random.chance(0.3) ? 1 + random.below(3) : 0 }, (): Fault => {
+    const part = random.chance(0.6) ? controllersName(1 + random.below(settings.leaders)) : (parts[random.below(parts.length)] ?? '');
+    return { kind: 'pause', at: random.below(40_000), part, writes: random.below(4), forMs: 20_000 + random.below(60_000) };
+  });
+  const slowDisk = settings.store === 'embedded' && random.below(4) === 3 ? drawSlowDisk(random) : [];
+  return [...compactions.map((at): Fault => ({ kind: 'compaction', at })), ...powerCut, ...pauses, ...slowDisk];
+}
+
+/** The power fails while much is on its way to the disk: what was not acknowledged may be gone, and nothing else. */
+function drawSlowDisk(random: Prng): readonly Fault[] {
+  const [at, forMs] = [random.below(60_000), 10_000 + random.below(20_000)];
+  return [
+    { kind: 'disk-slow', at, forMs, delayMs: 3_000 + random.below(5_000) },
+    { kind: 'server-crash', at: at + random.below(forMs), how: 'power', backMs: random.below(10_000) },
+  ];
+}

@@ -1,0 +1,33 @@
+import type { Fault } from './faults.ts';
+import { drawFaults, drawWeather } from './draw-faults.ts';
+import { Prng } from '../../world/prng.ts';
+import { drawActions, actionsEndMs } from './draw-actions.ts';
+import { drawEpisodes, drawLaterEpisode } from './episodes.ts';
+import { nodeName, type FuzzPlan, type FuzzSettings } from './plan.ts';
+
+/** The world of a seed. */
+export function drawPlan(seed: number): FuzzPlan {
+  const random = new Prng(seed);
+  // One after the other from numbers of their own, so that a change to one leaves the others as they were.
+  const [forSettings, forHappenings, forFaults, forWeather, forEpisodes] = [random.fork(), random.fork(), random.fork(), random.fork(), random.fork()];
+  const forLaterEpisode = random.fork();
+  const settings = drawSettings(forSettings);
+  const nodeNames = Array.from({ length: settings.nodes }, (_, i) => nodeName(i + 1));
+  const cast = { nodeNames, endMs: actionsEndMs };
+  const episodes = settings.confluent ? [] : [...drawEpisodes(forEpisodes, cast), ...drawLaterEpisode(forLaterEpisode, cast)];
+  const happenings = [...drawActions(forHappenings, settings), ...episodes].sort((a, b) => a.at - b.at);
+  const faults: readonly Fault[] = [...drawFaults(forFaults, settings), ...drawWeather(forWeather, settings)].sort((a, b) => a.at - b.at);
+  return { seed, settings, actions: happenings, faults };
+}
+
+function drawSettings(random: Prng): FuzzSettings {
+  const confluent = random.chance(0.4);
+  return {
+    nodes: 2 + random.below(2),
+    volumeLimit: !confluent && random.chance(0.5) ? 2 : undefined,
+    store: random.chance(0.5) ? 'embedded' : 'memory',
+    bindsTogether: random.chance(0.5),
+    leaders: 1 + random.below(2),
+    confluent,
+  };
+}

@@ -1,0 +1,62 @@
+/** What people and programs outside the cluster do to it, as data: a world can be written down, shortened and run again. */
+export type UserAction =
+  | { readonly do: 'create-class'; readonly name: string; readonly reclaim: ReclaimPolicy; readonly waits: boolean }
+  | { readonly do: 'delete-class'; readonly name: string }
+  | {
+      readonly do: 'create-volume';
+      readonly name: string;
+      readonly sizeGi: number;
+      readonly reclaim: ReclaimPolicy;
+      readonly claim?: string;
+      readonly storageClass?: string;
+    }
+  | { readonly do: 'delete-volume'; readonly of: VolumeChoice }
+  | { readonly do: 'clear-claim-ref'; readonly of: VolumeChoice }
+  | { readonly do: 'set-policy'; readonly of: VolumeChoice; readonly reclaim: ReclaimPolicy }
+  | {
+      readonly do: 'create-claim';
+      readonly name: string;
+      readonly sizeGi: number;
+      readonly storageClass: string;
+      readonly mode: AccessMode;
+      readonly volume?: string;
+    }
+  | { readonly do: 'resize-claim'; readonly name: string; readonly sizeGi: number }
+  | { readonly do: 'label-claim'; readonly name: string; readonly value: string }
+  | { readonly do: 'delete-claim'; readonly name: string }
+  | { readonly do: 'create-pod'; readonly name: string; readonly claims: readonly string[] }
+  | { readonly do: 'delete-pod'; readonly name: string; readonly atOnce: boolean }
+  | { readonly do: 'create-stateful-set'; readonly name: string; readonly replicas: number; readonly storageClass: string; readonly deletesClaims: boolean }
+  | { readonly do: 'scale-stateful-set'; readonly name: string; readonly replicas: number }
+  | { readonly do: 'delete-stateful-set'; readonly name: string }
+  | { readonly do: 'create-deployment'; readonly name: string; readonly replicas: number; readonly claim: string }
+  | { readonly do: 'scale-deployment'; readonly name: string; readonly replicas: number }
+  | { readonly do: 'delete-deployment'; readonly name: string }
+  | { readonly do: 'cordon' | 'uncordon' | 'drain'; readonly node: string }
+  /** The machine is switched off and its Node deleted; it is another one, of the same name, that comes back. */
+  | { readonly do: 'remove-node'; readonly node: string; readonly backMs: number }
+  /** The machine is switched off, and nobody says so. */
+  | { readonly do: 'switch-off'; readonly node: string; readonly backMs: number }
+  /** The machine is switched off, and after a while somebody says so by the taint for it; it is taken away when the machine is back. */
+  | { readonly do: 'out-of-service'; readonly node: string; readonly saidMs: number; readonly backMs: number };
+
+export type ReclaimPolicy = 'Delete' | 'Retain' | 'Recycle';
+export type AccessMode = 'ReadWriteOnce' | 'ReadWriteOncePod' | 'ReadWriteMany';
+
+/** A volume by its name, or by the claim that has it: names of provisioned ones are not known beforehand. */
+export type VolumeChoice = { readonly volume: string } | { readonly claim: string } | { readonly anyReleased: number };
+
+export interface TimedAction {
+  /** Milliseconds since the world was ready. */
+  readonly at: number;
+  readonly who: 'user' | 'admin' | 'autoscaler';
+  readonly action: UserAction;
+}
+
+export function describeAction(action: UserAction): string {
+  const { do: what, ...rest } = action;
+  const details = Object.entries(rest).map(([name, value]) =>
+    name === 'name' || name === 'node' ? String(value) : `${name}=${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
+  );
+  return [what, ...details].join(' ');
+}

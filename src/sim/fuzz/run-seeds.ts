@@ -1,0 +1,38 @@
+import { drawPlan } from './plan/draw-plan.ts';
+import { failureReport } from './failure-report.ts';
+import { runPlan } from './run-plan.ts';
+import { shrink } from './shrink.ts';
+
+export interface SeedRun {
+  readonly from: number;
+  readonly to: number;
+  /** After each seed. */
+  readonly onProgress?: (progress: { readonly done: number; readonly failed: number }) => void;
+  /** Each failure, shrunk, as text. */
+  readonly onFailure: (text: string) => void;
+  /** False: failures are told as they were found. */
+  readonly shrinks?: boolean;
+}
+
+/** Runs the worlds of a range of seeds, one after the other. Resolves with those that broke something. */
+export async function runSeeds({ from, to, onProgress, onFailure, shrinks = true }: SeedRun): Promise<readonly number[]> {
+  const failed: number[] = [];
+  for (let seed = from; seed <= to; seed++) {
+    const failure = await runSeed({ seed, shrinks });
+    if (failure !== undefined) {
+      failed.push(seed);
+      onFailure(failure);
+    }
+    onProgress?.({ done: seed - from + 1, failed: failed.length });
+  }
+  return failed;
+}
+
+/** What broke in the world of a seed, as text; undefined: nothing did. */
+export async function runSeed({ seed, shrinks }: { readonly seed: number; readonly shrinks: boolean }): Promise<string | undefined> {
+  const plan = drawPlan(seed);
+  const outcome = await runPlan(plan);
+  if (outcome.violation === undefined) return undefined;
+  const found = { plan, outcome };
+  return failureReport(shrinks ? await shrink(found) : found);
+}

@@ -1,0 +1,24 @@
+import type { Violation } from '../invariants/observer.ts';
+import { idlePod, leftUndone } from '../invariants/end-state.ts';
+import type { FuzzWorld } from './fuzz-world.ts';
+
+/** Nothing may change for so long before the world counts as quiet: longer than any delay between two attempts. */
+const usualQuietMs = 150_000;
+const quietWithinMs = 1_800_000;
+
+/** Quiet, and with nothing left to do: a disk of a machine that is gone is taken from it only after six minutes. */
+export async function settle({ observer, world, plan }: FuzzWorld, quietMs = usualQuietMs): Promise<Violation | undefined> {
+  const deadline = world.clock.monotonic() + quietWithinMs;
+  // Where nobody is in anybody's way, every pod runs in the end; a scheduler may wait ten minutes for a volume, though.
+  const undone = () => leftUndone(observer.facts) ?? (plan.settings.confluent ? idlePod(observer.facts) : undefined);
+  let [seen, since] = [observer.changes, world.clock.monotonic()];
+  while (world.clock.monotonic() < deadline) {
+    await world.sleep(10_000);
+    if (observer.changes !== seen) [seen, since] = [observer.changes, world.clock.monotonic()];
+    else if (world.clock.monotonic() - since >= quietMs && undone() === undefined) return undefined;
+  }
+  const minutes = quietWithinMs / 60_000;
+  const left = undone();
+  if (left !== undefined) return { invariant: 'once faults stop, nothing is left undone', what: `${left}, after ${minutes} minutes` };
+  return { invariant: 'once faults stop, the system is quiet within a bound', what: `something still changes after ${minutes} minutes` };
+}

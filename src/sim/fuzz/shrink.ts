@@ -1,0 +1,65 @@
+import type { Fault } from './plan/faults.ts';
+import type { TimedAction } from './plan/user-actions.ts';
+import type { FuzzPlan } from './plan/plan.ts';
+import { type RunOutcome, runPlan } from './run-plan.ts';
+
+export interface FuzzFailure {
+  readonly plan: FuzzPlan;
+  readonly outcome: RunOutcome;
+}
+
+/** So many worlds are run in search of a smaller one. */
+const mostRuns = 200;
+
+/**
+ * A smaller world in which the same breaks: first without whole kinds of faults, then without ever smaller parts of what is left. If it took faults, it still
+ * does: a world in which a pod waits because nobody makes its claim any more is smaller, and tells nothing.
+ */
+export async function shrink(found: FuzzFailure, run: (plan: FuzzPlan) => Promise<RunOutcome> = runPlan): Promise<FuzzFailure> {
+  let best = found;
+  let runs = 0;
+  const attempt = (plan: FuzzPlan): Promise<RunOutcome> => {
+    runs++;
+    return run(plan);
+  };
+  const isSame = ({ violation }: RunOutcome): boolean => violation?.invariant === found.outcome.violation?.invariant;
+  const takesFaults = found.plan.faults.length > 0 && !isSame(await attempt({ ...found.plan, faults: [] }));
+  /** Whether the same breaks in this world, which is the best then. */
+  const breaks = async (plan: FuzzPlan): Promise<boolean> => {
+    if (runs >= mostRuns || (takesFaults && plan.faults.length === 0)) return false;
+    const outcome = await attempt(plan);
+    if (!isSame(outcome) || (takesFaults && isSame(await attempt({ ...plan, faults: [] })))) return false;
+    best = { plan, outcome };
+    return true;
+  };
+  for (const kind of new Set(found.plan.faults.map((fault) => fault.kind))) {
+    const faults = best.plan.faults.filter((fault) => fault.kind !== kind);
+    await breaks({ ...best.plan, faults });
+  }
+  const items: readonly Item[] = [...best.plan.faults.map((fault) => ({ fault })), ...best.plan.actions.map((happening) => ({ happening }))];
+  await reduce(items, (left) => breaks({ ...best.plan, ...parted(left) }));
+  return best;
+}
+
+type Item = { readonly fault: Fault } | { readonly happening: TimedAction };
+
+const parted = (items: readonly Item[]): Pick<FuzzPlan, 'faults' | 'actions'> => ({
+  faults: items.flatMap((item) => ('fault' in item ? item.fault : [])),
+  actions: items.flatMap((item) => ('happening' in item ? item.happening : [])),
+});
+
+/** Delta debugging: leaves out halves, then quarters, … then single ones, as long as `breaks` says yes. */
+async function reduce<T>(all: readonly T[], breaks: (left: readonly T[]) => Promise<boolean>): Promise<void> {
+  let left = all;
+  for (let size = Math.ceil(left.length / 2); size >= 1; ) {
+    let isSmaller = false;
+    for (let from = 0; from < left.length; ) {
+      const without = [...left.slice(0, from), ...left.slice(from + size)];
+      if (await breaks(without)) [left, isSmaller] = [without, true];
+      else from += size;
+    }
+    if (size === 1 && !isSmaller) return;
+    if (!isSmaller || size > 1) size = size === 1 ? 1 : Math.ceil(size / 2);
+    if (left.length === 0) return;
+  }
+}

@@ -1,0 +1,46 @@
+import type { Kind } from '../../../api/kind.ts';
+import { kubernetesKinds } from '../../../api/kinds/index.ts';
+import type { KubeObject } from '../../../api/object.ts';
+import { nearestName } from '../../../api/nearest-name.ts';
+import { PhraseError } from './phrase.ts';
+
+/** An object, as people name it: 'pvc/data -n shop'. */
+export interface Reference {
+  readonly kind: Kind;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+const served = kubernetesKinds.filter(({ verbs, storage }) => verbs.includes('get') && storage.convert === undefined);
+const spellings = new Map([
+  ...served.flatMap((kind) => [kind.singular, kind.plural, ...kind.shortNames].map((word): [string, Kind] => [word, kind])),
+  ...served.flatMap((kind): [string, Kind][] => (kind.kind === 'VolumeAttachment' ? [['va', kind]] : [])),
+]);
+
+/** @throws PhraseError */
+export function kindOf(word: string): Kind {
+  const kind = spellings.get(word.toLowerCase());
+  if (kind !== undefined) return kind;
+  const near = nearestName(word.toLowerCase(), spellings.keys());
+  throw new PhraseError(`there is no kind "${word}"${near === undefined ? '; one is pod, pvc, pv, statefulset' : `; did you mean "${near}"?`}`);
+}
+
+/** @throws PhraseError */
+export function parseReference(text: string): Reference {
+  const [written = '', namespace = 'default'] = text.split(' -n ');
+  const [word = '', name = '', ...rest] = written.split('/');
+  if (name === '' || rest.length > 0) throw new PhraseError(`"${written}" names no object; one is "pod/web-0" or "pvc/data -n shop"`);
+  const kind = kindOf(word);
+  return { kind, namespace: kind.namespaced ? namespace : '', name };
+}
+
+/** How kubectl users call a kind for short: pvc, pv, pod. */
+const words: Readonly<Record<string, string>> = { PersistentVolumeClaim: 'pvc', PersistentVolume: 'pv', VolumeAttachment: 'va' };
+export const wordFor = (kind: string): string => words[kind] ?? kind.toLowerCase();
+
+/** 'pod/web-0', 'pvc/data -n shop' */
+export function nameOf({ kind, metadata: { name = '', namespace = '' } }: Pick<KubeObject, 'kind' | 'metadata'>): string {
+  return `${wordFor(kind)}/${name}${namespace === '' || namespace === 'default' ? '' : ` -n ${namespace}`}`;
+}
+
+export const referenceText = ({ kind, namespace, name }: Reference): string => nameOf({ kind: kind.kind, metadata: { name, namespace } });

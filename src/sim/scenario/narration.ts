@@ -1,0 +1,194 @@
+/** A change of an object, told in a few words: what matters about storage and the pods that wait for it, and nothing else. */
+import type {
+  Node,
+  NodeSelectorRequirement,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  Taint,
+  VolumeAttachment,
+  VolumeError,
+} from '../../api/generated/types.ts';
+import type { VolumeIntent } from '../../api/volumes/intent.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { hasEnded } from '../../storage/volumes/pods.ts';
+import { nameOf } from './language/reference.ts';
+
+export interface NarratedChange {
+  readonly about: string;
+  readonly what: string;
+}
+
+/** Nothing: nobody has to hear of it. */
+export function narrate(before: KubeObject | undefined, after: KubeObject | undefined): readonly NarratedChange[] {
+  const object = after ?? before;
+  const tell = object === undefined ? undefined : describers[object.kind];
+  if (object === undefined || tell === undefined) return [];
+  const about = nameOf(object);
+  return [...tell(before, after), ...describeDeletion(before, after)].map((what) => (typeof what === 'string' ? { about, what } : what));
+}
+
+/** Whether there is ever anything to tell about objects of a kind. */
+export const isNarrated = (kind: string): boolean => kind === 'Event' || kind in describers;
+
+type Describer = (before: KubeObject | undefined, after: KubeObject | undefined) => readonly (string | NarratedChange)[];
+
+/** A teller of objects that are there; the end of each is told in the same way. */
+function of<T extends KubeObject>(tell: (before: T | undefined, after: T) => readonly (string | NarratedChange)[]): Describer {
+  return (before, after) => (after === undefined ? [] : tell(before as T | undefined, after as T));
+}
+
+const silentEnds = new Set(['VolumeAttachment', 'VolumeIntent']);
+
+function describeDeletion(before: KubeObject | undefined, after: KubeObject | undefined): readonly string[] {
+  if (silentEnds.has((after ?? before)?.kind ?? '')) return [];
+  if (after === undefined) return before === undefined ? [] : ['is gone'];
+  if (after.metadata.deletionTimestamp === undefined || before?.metadata.deletionTimestamp !== undefined) return [];
+  const { finalizers = [], deletionGracePeriodSeconds = 0 } = after.metadata;
+  const waits = finalizers.length > 0 ? `, held by ${finalizers.join(', ')}` : deletionGracePeriodSeconds > 0 ? `, grace ${deletionGracePeriodSeconds}s` : '';
+  return [`is Terminating${waits}`];
+}
+
+/** 'a' became 'b': told only if it did. */
+const became = <T>(before: T | undefined, after: T | undefined, tell: (now: T, was: T | undefined) => string): readonly string[] =>
+  after === undefined || JSON.stringify(before) === JSON.stringify(after) ? [] : [tell(after, before)];
+
+const condition = (object: { readonly status?: { readonly conditions?: readonly { type: string; status: string }[] | null } } | undefined, type: string) =>
+  object?.status?.conditions?.find((each) => each.type === type);
+
+const pod = of<Pod>((before, after) => {
+  const ready = condition(after, 'Ready')?.status === 'True';
+  const wasReady = condition(before, 'Ready')?.status === 'True';
+  const phase = after.status.phase;
+  const running = ready && phase === 'Running';
+  return [
+    ...(before === undefined ? [`created${usedClaims(after)}`] : []),
+    ...became(before?.spec.nodeName, after.spec.nodeName, (node) => `gets ${node}`),
+    ...(phase === before?.status.phase || phase === 'Pending' ? [] : [`is ${phase}${running ? ' and ready' : ''}`]),
+    ...(ready === wasReady || hasEnded(after) || (running && phase !== before?.status.phase) ? [] : [ready ? 'is ready' : 'is not ready any more']),
+  ];
+});
+
+function usedClaims({ spec }: Pod): string {
+  const claims = (spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) =>
+    persistentVolumeClaim === undefined ? [] : [`pvc/${persistentVolumeClaim.claimName}`],
+  );
+  return claims.length === 0 ? '' : `, uses ${claims.join(', ')}`;
+}
+
+const selectedNode = 'volume.kubernetes.io/selected-node';
+
+const claim = of<PersistentVolumeClaim>((before, after) => {
+  const { spec, status, metadata } = after;
+  const asked = spec.resources.requests?.['storage'];
+  const { storageClassName: of = '' } = spec;
+  return [
+    ...(before === undefined ? [`created: ${asked ?? ''}${of === '' ? '' : ` of class ${of}`}`] : []),
+    ...(before === undefined ? [] : became(before.spec.resources.requests?.['storage'], asked, (now, was) => `asks for ${now} (was ${was ?? ''})`)),
+    ...became(before?.metadata.annotations?.[selectedNode], metadata.annotations?.[selectedNode], (node) => `is to have a volume for ${node}`),
+    ...(status.phase === 'Pending'
+      ? []
+      : became(before?.status.phase, status.phase, (phase) => (phase === 'Bound' ? `is Bound to pv/${spec.volumeName ?? ''}` : `is ${phase}`))),
+    ...(before?.status.capacity === undefined ? [] : became(before.status.capacity['storage'], status.capacity?.['storage'], (now) => `has ${now} now`)),
+    ...(status.conditions ?? []).flatMap(({ type, status: is, message = '' }) =>
+      is === 'True' && condition(before, type)?.status !== 'True' ? [`${type}${message === '' ? '' : `: ${message}`}`] : [],
+    ),
+  ];
+});
+
+const volume = of<PersistentVolume>((before, after) => {
+  const { spec, status } = after;
+  const { claimRef } = spec;
+  const owner = claimRef === undefined ? '' : `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}`;
+  return [
+    ...(before === undefined
+      ? [`created: ${spec.capacity?.['storage'] ?? ''}${placeOf(after)}, ${spec.persistentVolumeReclaimPolicy ?? ''}${owner === '' ? '' : `, for ${owner}`}`]
+      : []),
+    ...(before === undefined || status.phase === 'Pending'
+      ? []
+      : became(before.status.phase, status.phase, (phase) => `is ${phase}${phase === 'Bound' ? ` to ${owner}` : ''}`)),
+    ...(before?.spec.claimRef !== undefined && claimRef === undefined ? ['has no claimRef any more'] : []),
+    ...(before === undefined ? [] : became(before.spec.capacity?.['storage'], spec.capacity?.['storage'], (now) => `has ${now} now`)),
+  ];
+});
+
+/** ' in zone-a' */
+function placeOf({ spec }: PersistentVolume): string {
+  const terms = spec.nodeAffinity?.required?.nodeSelectorTerms ?? [];
+  const values = terms.flatMap(({ matchExpressions = [] }) =>
+    (matchExpressions as readonly NodeSelectorRequirement[]).flatMap(({ operator, values: in_ }) => (operator === 'In' ? (in_ ?? []) : [])),
+  );
+  return values.length === 0 ? '' : ` in ${values.join(', ')}`;
+}
+
+const failureOf = (error: VolumeError | undefined): string | undefined => error?.message;
+
+const attachment: Describer = (before, after) => {
+  const object = (after ?? before) as VolumeAttachment | undefined;
+  if (object === undefined) return [];
+  const { spec } = object;
+  const about = `pv/${spec.source.persistentVolumeName ?? ''}`;
+  const told = (what: string): NarratedChange => ({ about, what });
+  if (after === undefined) return [told(`is detached from ${spec.nodeName}`)];
+  const was = before as VolumeAttachment | undefined;
+  const status = object.status;
+  return [
+    ...(was === undefined ? [told(`is to be attached to ${spec.nodeName}`)] : []),
+    ...((status?.attached ?? false) && !(was?.status?.attached ?? false) ? [told(`is attached to ${spec.nodeName}`)] : []),
+    ...(after.metadata.deletionTimestamp !== undefined && was?.metadata.deletionTimestamp === undefined
+      ? [told(`is to be detached from ${spec.nodeName}`)]
+      : []),
+    ...became(failureOf(was?.status?.attachError), failureOf(status?.attachError), (message) => `cannot be attached to ${spec.nodeName}: ${message}`).map(told),
+    ...became(failureOf(was?.status?.detachError), failureOf(status?.detachError), (message) => `cannot be detached from ${spec.nodeName}: ${message}`).map(
+      told,
+    ),
+  ];
+};
+
+const node = of<Node>((before, after) => {
+  const ready = condition(after, 'Ready')?.status;
+  const taint = ({ key, effect }: Taint) => `${key}:${effect}`;
+  const [had, has] = [(before?.spec.taints ?? []).map(taint), (after.spec.taints ?? []).map(taint)];
+  return [
+    ...(before === undefined ? ['joins'] : became(condition(before, 'Ready')?.status, ready, (is) => (is === 'True' ? 'is Ready' : 'is NotReady'))),
+    ...has.filter((each) => !had.includes(each) && before !== undefined).map((each) => `gets taint ${each}`),
+    ...had.filter((each) => !has.includes(each)).map((each) => `loses taint ${each}`),
+    ...(before === undefined
+      ? []
+      : became(before.spec.unschedulable ?? false, after.spec.unschedulable ?? false, (is) => (is ? 'is cordoned' : 'is uncordoned'))),
+  ];
+});
+
+interface Replicated extends KubeObject {
+  readonly spec?: { readonly replicas?: number };
+}
+
+const replicated = of<Replicated>((before, after) => [
+  ...(before === undefined
+    ? [`created${after.spec?.replicas === undefined ? '' : `, ${after.spec.replicas} ${after.spec.replicas === 1 ? 'replica' : 'replicas'}`}`]
+    : []),
+  ...(before === undefined ? [] : became(before.spec?.replicas, after.spec?.replicas, (now, was) => `scaled from ${was ?? 0} to ${now}`)),
+]);
+
+const intent = of<VolumeIntent>((before, { spec, status }) => [
+  ...(before === undefined ? [`written down before it is done: ${spec.operation.toLowerCase()} the disk`] : []),
+  ...(status.phase === 'Failing' ? became(before?.status.message, status.message, (message) => `failed: ${message}`) : []),
+  ...(status.phase === 'Created' && before?.status.phase !== 'Created' ? ['the disk exists'] : []),
+]);
+
+const created: Describer = (before) => (before === undefined ? ['created'] : []);
+
+const describers: Readonly<Record<string, Describer>> = {
+  Pod: pod,
+  PersistentVolumeClaim: claim,
+  PersistentVolume: volume,
+  VolumeAttachment: attachment,
+  Node: node,
+  StatefulSet: replicated,
+  Deployment: replicated,
+  ReplicaSet: replicated,
+  DaemonSet: replicated,
+  Job: replicated,
+  StorageClass: created,
+  VolumeIntent: intent,
+};

@@ -1,0 +1,93 @@
+import type { Event } from '../../api/generated/types.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { BackendCallRecord } from './simulated-backend.ts';
+import type { RecordedChange } from './object-history.ts';
+import { isNarrated, narrate } from './narration.ts';
+import { nameOf } from './language/reference.ts';
+import { pluralOf, type ScenarioCluster } from './scenario-cluster.ts';
+import type { ScenarioTimeline } from './scenario-timeline.ts';
+
+/** Events that say what the objects say themselves, or nothing about storage. */
+const noise = new Set(
+  `Scheduled Pulling Pulled Created Started Killing SuccessfulCreate SuccessfulDelete SuccessfulAttachVolume LeaderElection ScalingReplicaSet
+  Starting RegisteredNode RemovingNode DeletingNode NodeReady NodeNotReady NodeHasSufficientMemory NodeHasNoDiskPressure NodeHasSufficientPID
+  NodeAllocatableEnforced NodeSchedulable NodeNotSchedulable Provisioning ProvisioningSucceeded ExternalProvisioning NoPods`.split(/\s+/),
+);
+
+/** A change that is to be told in a moment. */
+interface Waiting {
+  readonly at: number;
+  readonly change: RecordedChange;
+  readonly object: KubeObject;
+  /** Who seems to have made it. */
+  readonly by: string | undefined;
+}
+
+/** Makes lines of what the cluster goes through, from `begin` on. */
+export class Narrator {
+  readonly #timeline: ScenarioTimeline;
+  readonly #begin: () => number | undefined;
+  #waiting: Waiting[] = [];
+  #stage: ScenarioCluster | undefined;
+
+  constructor(timeline: ScenarioTimeline, begin: () => number | undefined) {
+    this.#timeline = timeline;
+    this.#begin = begin;
+  }
+
+  /** `then`: called after each batch of changes was told. */
+  follow(stage: ScenarioCluster, then: () => void): void {
+    this.#stage = stage;
+    stage.history.onChange((changes) => {
+      const begin = this.#begin();
+      if (begin === undefined) return;
+      const at = stage.world.clock.monotonic() - begin;
+      const planned = this.#waiting.length > 0;
+      for (const change of changes) {
+        const object = change.after ?? change.before;
+        if (object === undefined || !isNarrated(object.kind)) continue;
+        this.#waiting.push({ at, change, object, by: stage.writers.lastAuthorOf(object, pluralOf(object)) });
+      }
+      // Who wrote it is known when the writer has its answer, which is a moment later.
+      if (!planned && this.#waiting.length > 0) stage.world.timers.after(1, () => (this.flush(), then()));
+    });
+  }
+
+  backendCalled({ driver, call, failure }: BackendCallRecord): void {
+    const [stage, begin] = [this.#stage, this.#begin()];
+    if (stage === undefined || begin === undefined) return;
+    const at = stage.world.clock.monotonic() - begin;
+    this.flush();
+    if (failure === undefined) this.#timeline.add({ at, type: 'backend', who: driver, about: '', what: call });
+    else this.#timeline.add({ at, type: 'failure', who: driver, about: '', what: `${call}: ${failure.code}: ${failure.message}` }, 'calls');
+  }
+
+  /** Before something else is told. */
+  flush(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const each of waiting) this.#tell(each);
+  }
+
+  #tell({ at, object, by, change: { before, after, revision } }: Waiting): void {
+    if (object.kind === 'Event') {
+      if (after !== undefined) this.#tellEvent(at, after as unknown as Event);
+      return;
+    }
+    const who = this.#stage?.writers.authorOf(revision) ?? by ?? '';
+    for (const { about, what } of narrate(before, after)) this.#timeline.add({ at, type: 'change', who, about, what });
+  }
+
+  #tellEvent(at: number, event: Event): void {
+    const { type = '', reason = '', message = '', involvedObject, source, reportingComponent } = event;
+    if (type !== 'Warning' && noise.has(reason)) return;
+    const { kind = '', name = '', namespace = '' } = involvedObject;
+    const about = nameOf({ kind, metadata: { name, namespace } } satisfies Pick<KubeObject, 'kind' | 'metadata'>);
+    const component = source?.component ?? '';
+    const who = component === 'kubelet' ? (source?.host ?? component) : shortComponent(component === '' ? (reportingComponent ?? '') : component);
+    this.#timeline.add({ at, type: type === 'Warning' ? 'warning' : 'event', who, about, what: `${reason}: ${message}` }, involvedObject.uid ?? '');
+  }
+}
+
+const components: Readonly<Record<string, string>> = { 'default-scheduler': 'scheduler', 'persistentvolume-controller': 'pv-controller' };
+const shortComponent = (component: string): string => components[component] ?? component.replace(/-controller$/, '');

@@ -1,0 +1,218 @@
+/** The cluster of a scenario: the real server, every controller, the scheduler and hollow nodes, all on virtual time. */
+import { createHash } from 'node:crypto';
+import type { Kind } from '../../api/kind.ts';
+import { allKinds } from '../../api/kinds/index.ts';
+import { nodeKind } from '../../api/kinds/core/node.ts';
+import { DriverSet } from '../../drivers/driver-set.ts';
+import { hostPathDriver } from '../../drivers/host-path/driver.ts';
+import { createClient, type Client } from '../../client/client.ts';
+import type { Transport } from '../../client/transport.ts';
+import { bootstrap } from '../../cluster/apiserver/bootstrap.ts';
+import { controllerAuthorizer, type ControllerName } from '../../cluster/access/controller-roles.ts';
+import { startControllers } from '../../cluster/controllers/controllers.ts';
+import { connectInProcess, connectNodesInProcess, systemClient } from '../../cluster/access/identities.ts';
+import { createInProcessTransport } from '../../cluster/access/in-process-transport.ts';
+import { startScheduler } from '../../cluster/scheduler.ts';
+import { runHollowNodes } from '../../node/hollow-nodes.ts';
+import type { Host } from '../../node/host.ts';
+import { RbacAuthorizer } from '../../apiserver/authorization/rbac/authorizer.ts';
+import { createApi } from '../../apiserver/create-api.ts';
+import type { Store } from '../../store/contract.ts';
+import { SimulatedDirectories } from '../drivers/simulated-directories.ts';
+import { allowOthers } from '../cluster/access.ts';
+import { SimulatedComponent } from '../cluster/simulated-component.ts';
+import { SimulatedServer } from '../cluster/simulated-server.ts';
+import type { World } from '../../world/world.ts';
+import type { SimulatedWorld } from '../world/world.ts';
+import { SimulatedBackend, type BackendCallRecord } from './simulated-backend.ts';
+import type { ProcessName } from './language/script-step.ts';
+import { ObjectHistory } from './object-history.ts';
+import type { DriverPlan } from './language/scenario.ts';
+import { shortControllerName, WriteAuthors } from './write-authors.ts';
+
+export interface ScenarioClusterOptions {
+  readonly hosts: readonly Host[];
+  readonly drivers: readonly DriverPlan[];
+  readonly onBackendCall: (word: BackendCallRecord) => void;
+  /** Fills the store before anybody looks at it. */
+  readonly fill?: (store: Store) => Promise<void>;
+  /** What the backends have from the beginning. */
+  readonly adopt?: (backends: ReadonlyMap<string, SimulatedBackend>) => void;
+  /** Nodes that do not answer from the beginning. */
+  readonly unreachable?: readonly string[];
+}
+
+const authorizer = controllerAuthorizer(allowOthers);
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const zoneLabel = 'topology.kubernetes.io/zone';
+
+/** How kubectl users call themselves here. */
+export const kubectlUser = 'you';
+
+export class ScenarioCluster {
+  readonly world: SimulatedWorld;
+  readonly client: Client;
+  /** For requests as kubectl makes them. */
+  readonly transport: Transport;
+  readonly history: ObjectHistory;
+  readonly writers = new WriteAuthors();
+  readonly backends: ReadonlyMap<string, SimulatedBackend>;
+  readonly hosts = new Map<string, Host>();
+  readonly #server: SimulatedServer;
+  readonly #parts: Readonly<Record<'controllers' | 'scheduler', SimulatedComponent>>;
+  readonly #dead = new Set<string>();
+
+  /** With nodes; without controllers, which would see silence where nodes have not spoken yet. */
+  static async build(world: SimulatedWorld, options: ScenarioClusterOptions): Promise<ScenarioCluster> {
+    let isNew = true;
+    const serve = async (life: { readonly world: World; readonly store: Store }) => {
+      if (isNew) await options.fill?.(life.store);
+      isNew = false;
+      return serveApi(life);
+    };
+    const server = new SimulatedServer({ world, store: 'memory', serve });
+    await server.start();
+    const { store } = server;
+    if (store === undefined) throw new Error('the server did not start');
+    const stage = new ScenarioCluster(world, { server, store, options });
+    options.adopt?.(stage.backends);
+    for (const node of options.unreachable ?? []) stage.disconnect(node);
+    await stage.addNodes(options.hosts);
+    return stage;
+  }
+
+  private constructor(
+    world: SimulatedWorld,
+    { server, store, options }: { readonly server: SimulatedServer; readonly store: Store; readonly options: ScenarioClusterOptions },
+  ) {
+    this.world = world;
+    this.#server = server;
+    this.history = new ObjectHistory(store);
+    this.transport = this.writers.recordedAs(
+      kubectlUser,
+      createInProcessTransport(server.api, { name: 'kubernetes-admin', groups: ['system:masters'] }, 'kubectl'),
+    );
+    this.client = createClient({ transport: this.transport });
+    const zones = () => [...new Set([...this.hosts.keys()].flatMap((node) => this.zoneOf(node) ?? []))];
+    const zoneOf = (node: string) => this.zoneOf(node);
+    this.backends = new Map(options.drivers.map((plan) => [plan.name, new SimulatedBackend({ plan, world, zones, zoneOf, onCall: options.onBackendCall })]));
+    this.#parts = { controllers: this.#controllers(), scheduler: this.#scheduler() };
+  }
+
+  /** The controllers and the scheduler. */
+  start(): void {
+    for (const part of Object.values(this.#parts)) part.start();
+  }
+
+  /** Resolves once they are ready. */
+  async addNodes(hosts: readonly Host[]): Promise<void> {
+    for (const host of hosts) this.hosts.set(host.name, host);
+    if (hosts.length === 0) return;
+    const connect = connectInProcess(this.#server.api, authorizer);
+    const connectNode = connectNodesInProcess(this.#server.api, authorizer);
+    const nodes = runHollowNodes({
+      world: this.world,
+      hosts: new Map(hosts.map((host) => [host.name, host])),
+      readTransport: connect('moor-informers'),
+      eventTransport: this.#withoutDead(connect('hollow-nodes')),
+      transportOf: (node) => this.#unlessDead(node, this.writers.recordedAs(node, connectNode(node))),
+      sha256,
+    });
+    const alive = hosts.filter(({ name }) => !this.#dead.has(name));
+    await (alive.length === hosts.length ? nodes.ready : this.world.sleep(5_000));
+  }
+
+  zoneOf(node: string): string | undefined {
+    return this.hosts.get(node)?.labels[zoneLabel];
+  }
+
+  nodesIn(zone: string): readonly string[] {
+    return [...this.hosts.keys()].filter((node) => this.zoneOf(node) === zone);
+  }
+
+  /** Nothing that it says is heard. */
+  disconnect(node: string): void {
+    this.#dead.add(node);
+  }
+
+  reconnect(node: string): void {
+    this.#dead.delete(node);
+  }
+
+  crash(process: ProcessName): void {
+    if (process === 'server') this.#server.crash();
+    else this.#parts[process].crash();
+  }
+
+  async restart(process: ProcessName): Promise<void> {
+    if (process !== 'server') this.#parts[process].start();
+    else if (!this.#server.up) await this.#server.start();
+  }
+
+  async removeNode(node: string): Promise<void> {
+    this.disconnect(node);
+    await this.client.delete(nodeKind, { name: node });
+  }
+
+  #controllers(): SimulatedComponent {
+    const directories = new SimulatedDirectories();
+    return new SimulatedComponent({
+      world: this.world,
+      name: 'controllers',
+      run: ({ world, through, number }) =>
+        void startControllers({
+          connect: this.#connect(through),
+          world,
+          kinds: allKinds,
+          housekeeping: { rootCa: 'PEM' },
+          drivers: new DriverSet([hostPathDriver({ directories, sha256, cluster: 'simulation' }), ...this.backends.values()]),
+          bindsTogether: true,
+          election: { identity: `controllers ${number}`, takeOver: true },
+        }),
+    });
+  }
+
+  #scheduler(): SimulatedComponent {
+    return new SimulatedComponent({
+      world: this.world,
+      name: 'scheduler',
+      run: ({ world, through, number }) =>
+        void startScheduler({ connect: this.#connect(through), world, bindsTogether: true, election: { identity: `scheduler ${number}`, takeOver: true } }),
+    });
+  }
+
+  #connect(through: (server: Transport) => Transport): (name: ControllerName) => Transport {
+    const connect = connectInProcess(this.#server.api, authorizer);
+    return (name) => through(this.writers.recordedAs(shortControllerName(name), connect(name)));
+  }
+
+  #unlessDead(node: string, transport: Transport): Transport {
+    return {
+      send: (request) => (this.#dead.has(node) ? Promise.resolve(silence) : transport.send(request)),
+      watch: (request, sink) => transport.watch(request, sink),
+    };
+  }
+
+  /** Nodes share the one who tells their events. */
+  #withoutDead(transport: Transport): Transport {
+    return {
+      send: (request) => {
+        const { source } = (request.body?.object ?? {}) as { readonly source?: { readonly host?: string } };
+        return this.#dead.has(source?.host ?? '') ? Promise.resolve(silence) : transport.send(request);
+      },
+      watch: (request, sink) => transport.watch(request, sink),
+    };
+  }
+}
+
+const silence = { type: 'unreachable', error: new Error('the node has no connection') } as const;
+
+/** One life of the server. */
+async function serveApi({ store, world }: { readonly store: Store; readonly world: World }) {
+  const api = createApi({ store, kinds: allKinds, world, extensions: { authorizer }, access: { authorizer, rbac: new RbacAuthorizer() } });
+  await bootstrap(systemClient(api, 'apiserver'), 6443);
+  return api;
+}
+
+export const pluralOf = (object: { readonly apiVersion: string; readonly kind: string }): string => kindsByName.get(object.kind)?.plural ?? '';
+const kindsByName = new Map<string, Kind>(allKinds.map((kind) => [kind.kind, kind]));

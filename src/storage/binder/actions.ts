@@ -1,0 +1,49 @@
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
+import type { Claim } from '../volumes/claim.ts';
+import { type ConfirmClaimGone, type RecordEvent, update, updateStatus, type VolumeWrite } from '../volumes/decision.ts';
+import { claimBoundTo, linkClaim, linkVolume, unlinkVolume, volumeInPhase } from '../volumes/edits.ts';
+import type { Volume } from '../volumes/volume.ts';
+
+/** All that the binder may do to the world. */
+export type BinderAction = Bind | VolumeWrite<PersistentVolume> | VolumeWrite<PersistentVolumeClaim> | ConfirmClaimGone | RecordEvent;
+
+/** Both objects, specs and statuses, in one transaction: nobody ever sees half a binding. */
+export interface Bind {
+  readonly do: 'bind';
+  readonly volume: PersistentVolume;
+  readonly claim: PersistentVolumeClaim;
+}
+
+/** `plain`: the API server is not ours, or hides what Kubernetes has not. */
+export type BindMode = 'transaction' | 'plain';
+
+/**
+ * What is still missing until the claim has the volume, however much of it is done already.
+ *
+ * Step by step the volume comes first, in spec and status, then the claim, in spec and status, as in Kubernetes. A crash
+ * behind any step leaves a volume that points at a claim: no other claim can take it, and deciding about the claim
+ * again finds it first. The other way round, a crash would leave a claim that names a volume which somebody else may
+ * take meanwhile.
+ */
+export function bind(volume: Volume, claim: Claim, mode: BindMode): readonly BinderAction[] {
+  const linkedVolume = linkVolume(volume, claim);
+  const boundVolume = volumeInPhase(linkedVolume, 'Bound');
+  const linkedClaim = linkClaim(claim, volume.name);
+  const boundClaim = claimBoundTo(linkedClaim, boundVolume);
+  const steps: readonly BinderAction[] = [
+    ...update(volume.object, linkedVolume),
+    ...updateStatus(linkedVolume, boundVolume),
+    ...update(claim.object, linkedClaim),
+    ...updateStatus(linkedClaim, boundClaim),
+  ];
+  return mode === 'plain' || steps.length <= 1 ? steps : [{ do: 'bind', volume: boundVolume, claim: boundClaim }];
+}
+
+/** The volume goes back to where it came from: free, or reserved by name. */
+export function unbind(volume: Volume): readonly BinderAction[] {
+  const unlinked = unlinkVolume(volume);
+  return [...update(volume.object, unlinked), ...updateStatus(unlinked, volumeInPhase(unlinked, 'Available'))];
+}
+
+export const setPhase = ({ object }: Volume, phase: 'Available' | 'Bound' | 'Released'): readonly BinderAction[] =>
+  updateStatus(object, volumeInPhase(object, phase));

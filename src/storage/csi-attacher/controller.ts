@@ -1,0 +1,192 @@
+import type { PersistentVolume, VolumeAttachment } from '../../api/generated/types.ts';
+import { untypedKind } from '../../api/kind.ts';
+import { csiNodeKind } from '../../api/kinds/storage/csi-node.ts';
+import { nodeKind } from '../../api/kinds/core/node.ts';
+import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
+import { volumeAttachmentKind } from '../../api/kinds/storage/volume-attachment.ts';
+import { csiSourceOf } from '../../api/volumes/csi-translation.ts';
+import type { DriverCapabilities, PublishOutcome, UnpublishOutcome } from '../../api/volumes/driver-capabilities.ts';
+import type { PublishTarget, PublishRequest } from '../../api/volumes/controller-publish.ts';
+import type { DriverAnswer } from '../../drivers/contract.ts';
+import type { Client } from '../../client/client.ts';
+import { confirmCurrent } from '../../client/controller/confirm.ts';
+import type { Informers } from '../../client/informers/informers.ts';
+import { Trigger, type Controller, type Outcome, outcomeOf, source } from '../../client/controller/loop.ts';
+import { ObjectWriter } from '../../client/controller/object-writer.ts';
+import type { World } from '../../world/world.ts';
+import type { CsiAttacherAction, PublishAttempt, Publish, Unpublish, DetachDangling } from './actions.ts';
+import { isHeld } from './attachment-edits.ts';
+import { decide, type CsiAttacherSnapshot } from './decide.ts';
+import { AttachmentVerification } from './verification.ts';
+import { type CsiAttacherKey, type Sha256, CsiAttacherView } from './view.ts';
+
+/** The drivers in this process. No call rejects, and each may be made again. */
+export interface AttachingDrivers {
+  facts(name: string): DriverCapabilities | undefined;
+  publish(driver: string, request: PublishRequest): Promise<PublishOutcome>;
+  unpublish(driver: string, placement: PublishTarget): Promise<UnpublishOutcome>;
+  /** The drivers that can say what they have attached. */
+  verifiable(): readonly string[];
+  published(driver: string): Promise<DriverAnswer<readonly PublishTarget[]>>;
+}
+
+export interface CsiAttacherOptions {
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly world: World;
+  readonly drivers: AttachingDrivers;
+  readonly sha256: Sha256;
+}
+
+const keyOf = ({ metadata }: VolumeAttachment): CsiAttacherKey => `va/${metadata.name ?? ''}`;
+
+/** The attachments of drivers in this process; all others are left to those who attach them. */
+export function csiAttacher(options: CsiAttacherOptions): Controller<CsiAttacherKey, CsiAttacherSnapshot, CsiAttacherAction> {
+  const attacher = new CsiAttacher(options);
+  const { view } = attacher;
+  return {
+    name: 'volume-attacher',
+    parallelism: 32,
+    sources: [
+      attacher.trigger,
+      attacher.verification,
+      source(volumeAttachmentKind, ({ before, after }) => attacher.keysForAttachmentChange(after ?? before, after === undefined)),
+      source(persistentVolumeKind, ({ before, after }) => attacher.keysForVolumeChange(after ?? before)),
+      source(csiNodeKind, ({ before, after }) => view.attachmentsOnNode.get((after ?? before)?.metadata.name ?? '').map(keyOf)),
+    ],
+    snapshot: (key) => attacher.snapshot(key),
+    decide,
+    perform: (action) => attacher.perform(action),
+  };
+}
+
+class CsiAttacher {
+  readonly view: CsiAttacherView;
+  readonly verification: AttachmentVerification;
+  /** For answers of drivers: no object changes because of them. */
+  readonly trigger = new Trigger<CsiAttacherKey>();
+  readonly #options: CsiAttacherOptions;
+  readonly #writer: ObjectWriter;
+  /** By the attachment's uid: one of the same name is another one. */
+  readonly #attempts = new Map<string, PublishAttempt>();
+
+  constructor(options: CsiAttacherOptions) {
+    const { client, informers, world, drivers, sha256 } = options;
+    this.#options = options;
+    this.#writer = new ObjectWriter(client, [untypedKind(volumeAttachmentKind), untypedKind(persistentVolumeKind)]);
+    this.view = new CsiAttacherView(informers, sha256);
+    this.verification = new AttachmentVerification({ world, view: this.view, drivers: drivers.verifiable(), published: (name) => drivers.published(name) });
+  }
+
+  *keysForAttachmentChange(attachment: VolumeAttachment | undefined, isGone: boolean): Generator<CsiAttacherKey> {
+    if (attachment === undefined || !this.#isOurs(attachment.spec.attacher)) return;
+    yield keyOf(attachment);
+    if (!isGone) return;
+    this.#attempts.delete(attachment.metadata.uid ?? '');
+    this.verification.settled(attachment.metadata.name ?? '');
+    const { persistentVolumeName } = attachment.spec.source;
+    if (persistentVolumeName !== undefined) yield `pv/${persistentVolumeName}`;
+  }
+
+  *keysForVolumeChange(volume: PersistentVolume | undefined): Generator<CsiAttacherKey> {
+    if (volume === undefined) return;
+    const driver = csiSourceOf(volume)?.driver;
+    if (driver === undefined || !this.#isOurs(driver)) return;
+    const name = volume.metadata.name ?? '';
+    yield `pv/${name}`;
+    for (const attachment of this.view.attachmentsOfVolume.get(name)) yield keyOf(attachment);
+  }
+
+  #isOurs(driver: string): boolean {
+    return this.#options.drivers.facts(driver)?.attaches === true;
+  }
+
+  snapshot(key: CsiAttacherKey): CsiAttacherSnapshot | undefined {
+    const name = key.slice('va/'.length);
+    if (key.startsWith('pv/')) return this.#volumeSnapshot(name);
+    const attachment = this.view.attachments.getKey(name);
+    if (attachment === undefined) {
+      const stray = this.verification.dangling(name);
+      return stray === undefined ? undefined : { type: 'stray', name, stray };
+    }
+    const { attacher, nodeName } = attachment.spec;
+    if (!this.#isOurs(attacher)) return undefined;
+    return {
+      type: 'attachment',
+      attachment,
+      volume: this.view.volumeOf(attachment),
+      nodeId: this.view.nodeId(attacher, nodeName),
+      attempt: this.#attempts.get(attachment.metadata.uid ?? ''),
+      isContradicted: this.verification.contradicts(attachment),
+    };
+  }
+
+  #volumeSnapshot(name: string): CsiAttacherSnapshot | undefined {
+    const volume = this.view.volumes.getKey(name);
+    const driver = volume === undefined ? undefined : csiSourceOf(volume)?.driver;
+    if (volume === undefined || driver === undefined || !isHeld(volume, driver)) return undefined;
+    return { type: 'volume', volume, driver, isNeeded: this.view.attachmentsOfVolume.get(name).length > 0 };
+  }
+
+  async perform(action: CsiAttacherAction): Promise<Outcome> {
+    switch (action.do) {
+      case 'create':
+      case 'update':
+      case 'updateStatus':
+      case 'delete':
+        return this.#writer.perform(action);
+      case 'publish':
+        return this.#publish(action);
+      case 'unpublish':
+        return this.#unpublish(action);
+      case 'withdraw':
+        return this.#detachDangling(action);
+      case 'rememberAttempt':
+        this.#remember(action.attachment, action.attempt);
+        return 'done';
+    }
+  }
+
+  /** The attachment is looked at once more: it may be going, or be another one, which the caches do not show yet. */
+  async #publish({ attachment, request, failures }: Publish): Promise<Outcome> {
+    const current = await confirmCurrent(this.#options.client, volumeAttachmentKind, attachment);
+    if (current !== 'done') return current;
+    const outcome = await this.#options.drivers.publish(attachment.spec.attacher, request);
+    this.#answered(attachment, { type: 'published', outcome, failures });
+    return 'done';
+  }
+
+  async #unpublish({ attachment, target: placement, failures }: Unpublish): Promise<Outcome> {
+    const current = await confirmCurrent(this.#options.client, volumeAttachmentKind, attachment);
+    if (current !== 'done') return current;
+    const outcome = await this.#options.drivers.unpublish(attachment.spec.attacher, placement);
+    this.#answered(attachment, { type: 'unpublished', outcome, failures });
+    return 'done';
+  }
+
+  #answered(attachment: VolumeAttachment, attempt: PublishAttempt): void {
+    this.#attempts.set(attachment.metadata.uid ?? '', attempt);
+    this.trigger.fire(keyOf(attachment));
+  }
+
+  #remember({ metadata }: VolumeAttachment, attempt: PublishAttempt | undefined): void {
+    this.verification.settled(metadata.name ?? '');
+    if (attempt === undefined) this.#attempts.delete(metadata.uid ?? '');
+    else this.#attempts.set(metadata.uid ?? '', attempt);
+  }
+
+  async #detachDangling({ name, dangling: stray }: DetachDangling): Promise<Outcome> {
+    const { client, drivers } = this.#options;
+    const attachment = await client.get(volumeAttachmentKind, { name });
+    if (attachment.ok) return 'conflict';
+    if (attachment.reason !== 'notFound') return outcomeOf(attachment);
+    const node = await client.get(nodeKind, { name: stray.node });
+    if (!node.ok && node.reason !== 'notFound') return outcomeOf(node);
+    const isMounted = node.ok && node.value.status.volumesInUse?.includes(stray.uniqueName) === true;
+    this.verification.settled(name);
+    if (isMounted) return 'done';
+    const outcome = await drivers.unpublish(stray.driver, stray.target);
+    // If it failed, the next verification finds it again.
+    return outcome.type === 'unpublished' ? 'done' : { retry: outcome.message };
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * Attaches and detaches volumes of the drivers in this process, as Kubernetes' external attachers do for theirs: whoever decides that a
+ * volume has to be on a node says so by a VolumeAttachment, and this answers in its status.
+ *
+ *     the volume and the attachment get a finalizer          neither can go while the backend may have the volume attached
+ *     the driver is asked to publish                         ← crash: asked again, which changes nothing
+ *     status.attached
+ *     …deleted: the driver is asked to unpublish             ← crash: as above
+ *     the finalizer goes, and the attachment with it
+ *
+ * From time to time the backend is asked what it really has attached (`verification.ts`). Where that differs from what an attachment
+ * says, the driver is asked again.
+ */
+import type { PersistentVolume, PersistentVolumeSpec, VolumeAttachment } from '../../api/generated/types.ts';
+import { csiSourceOf } from '../../api/volumes/csi-translation.ts';
+import { update, updateStatus } from '../volumes/decision.ts';
+import type { PublishTarget, PublishRequest } from '../../api/volumes/controller-publish.ts';
+import type { CsiAttacherAction, PublishAttempt, CsiAttacherDecision, CsiAttacherReason, DanglingAttachment } from './actions.ts';
+import { attachedWith, attachFailed, detached, detachFailed, held, isHeld, nodeIdOn, released, withNodeId } from './attachment-edits.ts';
+
+export type CsiAttacherSnapshot =
+  | ({ readonly type: 'attachment' } & AttachmentSnapshot)
+  /** The backend has it, and no attachment speaks of it. */
+  | { readonly type: 'stray'; readonly name: string; readonly stray: DanglingAttachment }
+  /** A volume that is to go. `isNeeded`: there are attachments of it. */
+  | { readonly type: 'volume'; readonly volume: PersistentVolume; readonly driver: string; readonly isNeeded: boolean };
+
+interface AttachmentSnapshot {
+  readonly attachment: VolumeAttachment;
+  /** The one that the attachment names. */
+  readonly volume: PersistentVolume | undefined;
+  /** The driver's name for the node; undefined: the node does not know the driver, or is gone. */
+  readonly nodeId: string | undefined;
+  readonly attempt: PublishAttempt | undefined;
+  /** The backend does not agree with what the attachment says now. */
+  readonly isContradicted: boolean;
+}
+
+export function decide(snapshot: CsiAttacherSnapshot, now: number): CsiAttacherDecision {
+  switch (snapshot.type) {
+    case 'attachment':
+      return snapshot.attachment.metadata.deletionTimestamp === undefined ? attach(snapshot, now) : detach(snapshot, now);
+    case 'stray':
+      return {
+        actions: [{ do: 'withdraw', name: snapshot.name, dangling: snapshot.stray }],
+        reasons: [because('Stray', `it is attached to node "${snapshot.stray.node}", and nobody wants it there`, 'driver')],
+      };
+    case 'volume':
+      return release(snapshot);
+  }
+}
+
+const because = (code: string, text: string, next: CsiAttacherReason['next']): CsiAttacherReason => ({ code, text, next });
+const stay = (reason: CsiAttacherReason): CsiAttacherDecision => ({ actions: [], reasons: [reason] });
+
+/** A volume that nothing is attached of may go. */
+function release({ volume, driver, isNeeded }: Extract<CsiAttacherSnapshot, { type: 'volume' }>): CsiAttacherDecision {
+  if (volume.metadata.deletionTimestamp === undefined || isNeeded) return stay(because('Held', 'it is attached, or may be', 'attach-detach'));
+  return { actions: update(volume, released(volume, driver)), reasons: [because('Unattached', 'it is attached nowhere', 'nobody')] };
+}
+
+function attach(seen: AttachmentSnapshot, now: number): CsiAttacherDecision {
+  const { attachment, attempt, volume } = seen;
+  if (attempt?.type === 'published') return conclude(seen, attempt, now);
+  if (attachment.status.attached && !seen.isContradicted) return stay(because('Attached', 'it is attached', 'node'));
+  const target = targetOf(seen, seen.nodeId);
+  if (typeof target === 'string') return failAttachment(attachment, target, now);
+  const reasons = [because('Attaching', `driver "${attachment.spec.attacher}" attaches it`, 'driver')];
+  const intended = withNodeId(held(attachment, attachment.spec.attacher), target.nodeId);
+  const guarded = volume === undefined ? [] : update(volume, held(volume, attachment.spec.attacher));
+  const intent: readonly CsiAttacherAction[] = [...guarded, ...update(attachment, intended)];
+  if (intent.length > 0) return { actions: intent, reasons };
+  const failures = failuresOf(attempt, 'publish');
+  if (attempt?.type === 'failed' && attempt.call === 'publish' && attempt.notBefore > now && !seen.isContradicted) {
+    return { actions: [], reasons, again: attempt.notBefore };
+  }
+  return { actions: [{ do: 'publish', attachment, request: target, failures }], reasons };
+}
+
+const failuresOf = (attempt: PublishAttempt | undefined, call: 'publish' | 'unpublish'): number =>
+  attempt?.type === 'failed' && attempt.call === call ? attempt.failures : 0;
+
+function detach(seen: AttachmentSnapshot, now: number): CsiAttacherDecision {
+  const { attachment, attempt } = seen;
+  const { attacher } = attachment.spec;
+  if (!isHeld(attachment, attacher)) {
+    return { actions: updateStatus(attachment, detached(attachment)), reasons: [because('Detached', 'it is not attached', 'nobody')] };
+  }
+  if (attempt?.type === 'unpublished') return conclude(seen, attempt, now);
+  const target = targetOf(seen, seen.nodeId ?? nodeIdOn(attachment));
+  if (typeof target === 'string') return failAttachment(attachment, target, now);
+  const { handle, nodeId } = target;
+  const reasons = [because('Detaching', `driver "${attacher}" detaches it`, 'driver')];
+  if (attempt?.type === 'failed' && attempt.call === 'unpublish' && attempt.notBefore > now) return { actions: [], reasons, again: attempt.notBefore };
+  return { actions: [{ do: 'unpublish', attachment, target: { handle, nodeId }, failures: failuresOf(attempt, 'unpublish') }], reasons };
+}
+
+/** What is wrong with the objects is told, and waits until they change. */
+function failAttachment(attachment: VolumeAttachment, message: string, now: number): CsiAttacherDecision {
+  const isGoing = attachment.metadata.deletionTimestamp !== undefined;
+  const { attachError, detachError } = attachment.status;
+  const said = isGoing ? detachError?.message : attachError?.message;
+  const failed = isGoing ? detachFailed(attachment, message, now) : attachFailed(attachment, message, now);
+  return { actions: said === message ? [] : updateStatus(attachment, failed), reasons: [because('Impossible', message, 'administrator')] };
+}
+
+/** What to ask of the driver, or why nobody can. */
+function targetOf({ attachment, volume }: AttachmentSnapshot, nodeId: string | undefined): PublishRequest | string {
+  const { attacher, nodeName, source } = attachment.spec;
+  const isGoing = attachment.metadata.deletionTimestamp !== undefined;
+  const name = source.persistentVolumeName;
+  if (name !== undefined && volume === undefined) return `persistentvolume "${name}" not found`;
+  if (volume?.metadata.deletionTimestamp !== undefined && !isGoing) return `PersistentVolume "${name ?? ''}" is marked for deletion`;
+  const spec: PersistentVolumeSpec | undefined = volume?.spec ?? source.inlineVolumeSpec;
+  const placement = spec === undefined ? undefined : publishTargetIn(spec, attacher, nodeId ?? '');
+  if (spec === undefined || placement === undefined) return 'pv spec contained non-csi source that was not migrated';
+  if (nodeId === undefined) return `CSINode ${nodeName} does not contain driver ${attacher}`;
+  return { ...placement, readOnly: spec.csi?.readOnly ?? false, volumeAttributes: spec.csi?.volumeAttributes ?? {} };
+}
+
+function publishTargetIn(spec: PersistentVolumeSpec, driver: string, nodeId: string): PublishTarget | undefined {
+  const source = csiSourceOf({ apiVersion: 'v1', kind: 'PersistentVolume', metadata: {}, spec, status: {} });
+  return source === undefined || source.driver !== driver ? undefined : { handle: source.handle, nodeId };
+}
+
+type Answered = Extract<PublishAttempt, { type: 'published' | 'unpublished' }>;
+
+/** The driver has answered: that becomes the attachment's status. */
+function conclude({ attachment }: AttachmentSnapshot, attempt: Answered, now: number): CsiAttacherDecision {
+  const { outcome, failures } = attempt;
+  if (outcome.type === 'failed') {
+    const call = attempt.type === 'published' ? 'publish' : 'unpublish';
+    const failed = call === 'publish' ? attachFailed(attachment, outcome.message, now) : detachFailed(attachment, outcome.message, now);
+    const notBefore = now + delayBefore(failures + 1);
+    const remember: CsiAttacherAction = { do: 'rememberAttempt', attachment, attempt: { type: 'failed', call, failures: failures + 1, notBefore } };
+    return { actions: [...updateStatus(attachment, failed), remember], reasons: [because('Failed', outcome.message, 'driver')], again: notBefore };
+  }
+  const done =
+    outcome.type === 'published'
+      ? updateStatus(attachment, attachedWith(attachment, outcome.context))
+      : update(attachment, released(attachment, attachment.spec.attacher));
+  const reason = outcome.type === 'published' ? because('Attached', 'it is attached', 'node') : because('Detached', 'it is detached', 'nobody');
+  return { actions: [...done, { do: 'rememberAttempt', attachment, attempt: undefined }], reasons: [reason] };
+}
+
+const firstDelayMs = 1000;
+const longestDelayMs = 300_000;
+
+/** As the external attacher spaces them. */
+const delayBefore = (attempt: number): number => Math.min(firstDelayMs * 2 ** Math.min(attempt - 1, 30), longestDelayMs);

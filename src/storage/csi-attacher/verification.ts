@@ -1,0 +1,96 @@
+import type { VolumeAttachment } from '../../api/generated/types.ts';
+import type { PublishTarget } from '../../api/volumes/controller-publish.ts';
+import type { DriverAnswer } from '../../drivers/contract.ts';
+import type { Informers } from '../../client/informers/informers.ts';
+import type { Source } from '../../client/controller/loop.ts';
+import type { Cancel, Log, World } from '../../world/world.ts';
+import type { DanglingAttachment } from './actions.ts';
+import type { CsiAttacherKey, CsiAttacherView } from './view.ts';
+
+export interface VerificationOptions {
+  readonly world: World;
+  readonly view: CsiAttacherView;
+  /** The drivers that can say what they have attached. */
+  readonly drivers: readonly string[];
+  readonly published: (driver: string) => Promise<DriverAnswer<readonly PublishTarget[]>>;
+}
+
+/**
+ * Once a minute, each driver that can is asked, in one call, for all that it has attached; and what differs from what the attachments
+ * say is looked at again: by the driver being asked again to attach or detach it, never by believing one side or the other.
+ *
+ * Somebody may detach a disk behind everybody's back, and an attachment may be taken away by force while its disk stays where it is.
+ * Attachments that changed while the driver was being asked are left for the next time.
+ */
+export class AttachmentVerification implements Source<CsiAttacherKey> {
+  readonly #options: VerificationOptions;
+  readonly #log: Log;
+  /** By attachment: the resourceVersion that was contradicted. */
+  readonly #contradicted = new Map<string, string>();
+  readonly #dangling = new Map<string, DanglingAttachment>();
+
+  constructor(options: VerificationOptions) {
+    this.#options = options;
+    this.#log = options.world.log.with({ controller: 'volume-attacher' });
+  }
+
+  /** What the attachment says was found not to be so, and it has not changed since. */
+  contradicts({ metadata }: VolumeAttachment): boolean {
+    return metadata.resourceVersion !== undefined && this.#contradicted.get(metadata.name ?? '') === metadata.resourceVersion;
+  }
+
+  dangling(name: string): DanglingAttachment | undefined {
+    return this.#dangling.get(name);
+  }
+
+  settled(name: string): void {
+    this.#contradicted.delete(name);
+    this.#dangling.delete(name);
+  }
+
+  subscribe(_: Informers, add: (key: CsiAttacherKey) => void): Cancel {
+    const { world, drivers } = this.#options;
+    if (drivers.length === 0) return () => undefined;
+    let cancel: Cancel = () => undefined;
+    let isOver = false;
+    const plan = () => {
+      if (!isOver) cancel = world.timers.after(everyMs, () => void this.#verifyAll(add).finally(plan));
+    };
+    plan();
+    return () => {
+      isOver = true;
+      cancel();
+    };
+  }
+
+  async #verifyAll(add: (key: CsiAttacherKey) => void): Promise<void> {
+    const { drivers, view } = this.#options;
+    for (const driver of drivers) if (view.hasVolumes(driver)) await this.#verify(driver, add);
+  }
+
+  async #verify(driver: string, add: (key: CsiAttacherKey) => void): Promise<void> {
+    const { view, published } = this.#options;
+    const before = view.revisions(driver);
+    const answer = await published(driver);
+    if (!answer.ok) return this.#log.warn('attachments cannot be verified', { driver, error: answer.message });
+    const there = new Set(answer.value.map(keyOf));
+    for (const { attachment, placement } of view.publishTargets(driver)) {
+      const { name = '', resourceVersion = '' } = attachment.metadata;
+      if (before.get(name) !== resourceVersion || attachment.status.attached === there.has(keyOf(placement))) continue;
+      this.#log.warn('the backend does not agree with an attachment', { attachment: name, driver, attached: attachment.status.attached, ...placement });
+      this.#contradicted.set(name, resourceVersion);
+      add(`va/${name}`);
+    }
+    for (const placement of answer.value) {
+      const stray = view.danglingAt(driver, placement);
+      if (stray === undefined || before.has(stray.name)) continue;
+      this.#log.warn('attached, although nobody asked for it', { attachment: stray.name, driver, ...placement });
+      this.#dangling.set(stray.name, stray.stray);
+      add(`va/${stray.name}`);
+    }
+  }
+}
+
+const keyOf = ({ handle, nodeId }: PublishTarget): string => `${nodeId} ${handle}`;
+
+const everyMs = 60_000;

@@ -1,0 +1,27 @@
+import type { PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
+import type { ObjectEvent, RecordEvent } from '../volumes/decision.ts';
+import type { Draft } from '../../client/client.ts';
+import type { Decision as AnyDecision } from '../../client/controller/loop.ts';
+
+export type EphemeralVolumeAction = CreateClaim | RecordEvent;
+
+export interface CreateClaim {
+  readonly do: 'create-claim';
+  readonly pod: Pod;
+  /** The pod's name for it. */
+  readonly volume: string;
+  readonly claim: Draft<PersistentVolumeClaim>;
+}
+
+export type EphemeralVolumeDecision = AnyDecision<EphemeralVolumeAction>;
+
+/** The component that Kubernetes names in these events. */
+export const ephemeralVolumeEventSource = 'ephemeral_volume';
+
+/** What a pod is told if a volume cannot have its claim. */
+export const failedBinding = (pod: Pod, volume: string, why: string): ObjectEvent => ({
+  about: pod,
+  type: 'Warning',
+  reason: 'FailedBinding',
+  message: `ephemeral volume ${volume}: ${why}`,
+});

@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
+import type { RecordedEvent } from '../volumes/decision.ts';
+import type { Draft } from '../../client/client.ts';
+import { decideClaims, type EphemeralVolumeSnapshot } from './decide.ts';
+
+const template = { metadata: {}, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } };
+const pod = (volumes: NonNullable<Pod['spec']['volumes']>, metadata: object = {}, phase = 'Pending'): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', namespace: 'team', uid: 'u1', ...metadata },
+  spec: { containers: [], volumes },
+  status: { phase },
+});
+const ephemeral = (name: string, more: object = {}) => ({ name, ephemeral: { volumeClaimTemplate: { ...template, ...more } } });
+const claim = (name: string, owner: string | undefined, more: object = {}): PersistentVolumeClaim => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: {
+    name,
+    namespace: 'team',
+    ...(owner === undefined ? {} : { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'web', uid: owner, controller: true }] }),
+    ...more,
+  },
+  spec: { resources: {} },
+  status: {},
+});
+
+const now = 1_000_000;
+const seen = (of: Pod, claims: readonly PersistentVolumeClaim[] = [], told?: RecordedEvent): EphemeralVolumeSnapshot => {
+  const byName = new Map(claims.map((each) => [each.metadata.name, each]));
+  return { pod: of, claim: (name) => byName.get(name), lastEvent: () => told };
+};
+const done = (snapshot: EphemeralVolumeSnapshot) =>
+  decideClaims(snapshot, now).actions.map((action) => (action.do === 'tell' ? action.event.message : `create ${action.claim.metadata?.name ?? ''}`));
+const foreign = 'ephemeral volume scratch: PVC team/web-scratch was not created for pod team/web (pod is not owner)';
+
+describe('a pod with generic ephemeral volumes', () => {
+  test('gets a claim for each, made as its template says and owned by it', () => {
+    const labelled = ephemeral('scratch', { metadata: { labels: { kind: 'scratch' }, annotations: { a: 'b' }, finalizers: ['x/y'], name: 'ignored' } });
+    expect(decideClaims(seen(pod([labelled])), now).actions).toEqual([
+      {
+        do: 'create-claim',
+        pod: pod([labelled]),
+        volume: 'scratch',
+        claim: {
+          metadata: {
+            namespace: 'team',
+            name: 'web-scratch',
+            labels: { kind: 'scratch' },
+            annotations: { a: 'b' },
+            ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'web', uid: 'u1', controller: true, blockOwnerDeletion: true }],
+          },
+          spec: template.spec,
+        },
+      },
+    ]);
+    expect(done(seen(pod([ephemeral('a'), { name: 'plain', emptyDir: {} }, ephemeral('b')])))).toEqual(['create web-a', 'create web-b']);
+  });
+
+  test.each([
+    ['its own claim', [claim('web-scratch', 'u1')], []],
+    ['its own claim, which is being deleted', [claim('web-scratch', 'u1', { deletionTimestamp: '2026-01-01T00:00:00Z' })], []],
+    ["nobody's claim of that name", [claim('web-scratch', undefined)], [foreign]],
+    ['the claim of an earlier pod of that name', [claim('web-scratch', 'u0')], [foreign]],
+    [
+      'a claim that it owns but does not control',
+      [claim('web-scratch', undefined, { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'web', uid: 'u1' }] })],
+      [foreign],
+    ],
+  ])('and %s', (_, claims, expected) => expect(done(seen(pod([ephemeral('scratch')]), claims))).toEqual(expected));
+
+  test('that cannot have one of its claims does not get those behind it', () => {
+    expect(done(seen(pod([ephemeral('first'), ephemeral('scratch'), ephemeral('last')]), [claim('web-scratch', 'u0')]))).toEqual(['create web-first', foreign]);
+  });
+
+  test('is told so once, and again before it is forgotten', () => {
+    const conflict = (told?: RecordedEvent) => decideClaims(seen(pod([ephemeral('scratch')]), [claim('web-scratch', 'u0')], told), now);
+    const told = (at: number): RecordedEvent => ({ reason: 'FailedBinding', message: foreign, at });
+    expect(conflict().actions).toMatchObject([{ event: { type: 'Warning', reason: 'FailedBinding' }, rememberAs: 'u1' }]);
+    expect(conflict(told(now - 60_000)).actions).toEqual([]);
+    expect(conflict(told(now - 60_000)).again).toBeGreaterThan(now);
+    expect(conflict(told(now - 3_600_000)).actions).toHaveLength(1);
+    expect(conflict(told(now - 60_000)).reasons).toMatchObject([{ code: 'ForeignClaim', next: 'user' }]);
+  });
+
+  test('needs none any more if it is being deleted; if it has finished it does', () => {
+    expect(done(seen(pod([ephemeral('a')], { deletionTimestamp: '2026-01-01T00:00:00Z' })))).toEqual([]);
+    expect(done(seen(pod([ephemeral('a')], {}, 'Succeeded')))).toEqual(['create web-a']);
+  });
+});
+
+describe('whatever is seen', () => {
+  const names = ['a', 'b', 'c', 'd'];
+  const worlds = fc
+    .record({
+      volumes: fc.uniqueArray(fc.constantFrom(...names)),
+      owned: fc.uniqueArray(fc.constantFrom(...names)),
+      taken: fc.uniqueArray(fc.constantFrom(...names), { maxLength: 1 }),
+      going: fc.boolean(),
+    })
+    .map(({ volumes, owned, taken, going }) => ({
+      pod: pod(
+        volumes.map((name) => ephemeral(name)),
+        going ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {},
+      ),
+      claims: [...owned.filter((name) => !taken.includes(name)).map((name) => claim(`web-${name}`, 'u1')), ...taken.map((name) => claim(`web-${name}`, 'u0'))],
+    }));
+  const asStored = (draft: Draft<PersistentVolumeClaim>) => ({ ...claim('', undefined), ...draft }) as PersistentVolumeClaim;
+  /** The claims after the first `count` actions. */
+  const after = (snapshot: EphemeralVolumeSnapshot, claims: readonly PersistentVolumeClaim[], count = Infinity) => [
+    ...claims,
+    ...decideClaims(snapshot, now)
+      .actions.slice(0, count)
+      .flatMap((action) => (action.do === 'create-claim' ? asStored(action.claim) : [])),
+  ];
+
+  test('it settles, and decides the same from the same', () => {
+    fc.assert(
+      fc.property(worlds, ({ pod: of, claims }) => {
+        const first = decideClaims(seen(of, claims), now);
+        expect(decideClaims(seen(of, claims), now)).toEqual(first);
+        const last = first.actions.at(-1);
+        const told = last?.do === 'tell' ? { ...last.event, at: now } : undefined;
+        expect(done(seen(of, after(seen(of, claims), claims), told))).toEqual([]);
+      }),
+    );
+  });
+
+  test('a crash after any action leaves the rest to be done, and nothing twice', () => {
+    fc.assert(
+      fc.property(worlds, fc.nat(5), ({ pod: of, claims }, count) => {
+        const whole = after(seen(of, claims), claims);
+        const some = after(seen(of, claims), claims, count);
+        expect(after(seen(of, some), some)).toEqual(whole);
+        expect(new Set(whole.map(({ metadata }) => metadata.name)).size).toBe(whole.length);
+      }),
+    );
+  });
+});

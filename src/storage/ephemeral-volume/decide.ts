@@ -1,0 +1,77 @@
+import type { EphemeralVolumeSource, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
+import type { VolumeReason, LastEvent } from '../volumes/decision.ts';
+import { recordIfChanged } from '../volumes/decision.ts';
+import { type EphemeralVolumeAction, type CreateClaim, type EphemeralVolumeDecision, failedBinding } from './actions.ts';
+
+export interface EphemeralVolumeSnapshot {
+  readonly pod: Pod;
+  /** By name, in the pod's namespace. */
+  readonly claim: (name: string) => PersistentVolumeClaim | undefined;
+  readonly lastEvent: LastEvent;
+}
+
+export interface EphemeralVolume {
+  readonly volume: string;
+  readonly source: EphemeralVolumeSource;
+  readonly claimName: string;
+}
+
+/** The generic ephemeral volumes of a pod, in its order. */
+export function ephemeralVolumes({ metadata, spec }: Pod): readonly EphemeralVolume[] {
+  return (spec.volumes ?? []).flatMap(({ name, ephemeral }) =>
+    ephemeral === undefined ? [] : [{ volume: name, source: ephemeral, claimName: `${metadata.name ?? ''}-${name}` }],
+  );
+}
+
+/**
+ * A pod's generic ephemeral volumes have claims of their own, which live as long as the pod: the garbage collector deletes
+ * them. A claim of that name which is not the pod's is somebody's data, and is never taken over.
+ * As in Kubernetes, a volume that cannot have its claim keeps those behind it waiting, and only a pod that is being
+ * deleted needs none: one that has finished gets back a claim that was deleted.
+ */
+export function decideClaims({ pod, claim, lastEvent: told }: EphemeralVolumeSnapshot, now: number): EphemeralVolumeDecision {
+  if (pod.metadata.deletionTimestamp !== undefined) return { actions: [], reasons: [reason('PodGoes', 'the pod is being deleted', 'nobody')] };
+  const actions: EphemeralVolumeAction[] = [];
+  const reasons: VolumeReason[] = [];
+  for (const each of ephemeralVolumes(pod)) {
+    const found = claim(each.claimName);
+    if (found === undefined) {
+      actions.push(creation(pod, each));
+      reasons.push(reason('ClaimMissing', `volume ${each.volume} has no claim ${each.claimName} yet`, 'nobody'));
+    } else if (isMadeFor(found, pod)) {
+      reasons.push(reason('ClaimExists', `volume ${each.volume} has its claim ${each.claimName}`, 'nobody'));
+    } else {
+      const { namespace = '', name = '', uid = '' } = pod.metadata;
+      const why = `PVC ${namespace}/${each.claimName} was not created for pod ${namespace}/${name} (pod is not owner)`;
+      const said = recordIfChanged(failedBinding(pod, each.volume, why), told(uid), now);
+      return { actions: [...actions, ...said.actions], reasons: [...reasons, reason('ForeignClaim', why, 'user')], again: said.again };
+    }
+  }
+  return { actions, reasons };
+}
+
+const reason = (code: string, text: string, next: VolumeReason['next']): VolumeReason => ({ code, text, next });
+
+/** By uid: a pod that only has the same name has to wait for its own. */
+const isMadeFor = ({ metadata }: PersistentVolumeClaim, pod: Pod): boolean =>
+  metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid === pod.metadata.uid;
+
+function creation(pod: Pod, { volume, source: { volumeClaimTemplate: template }, claimName }: EphemeralVolume): CreateClaim {
+  const { namespace, name = '', uid = '' } = pod.metadata;
+  const { labels, annotations } = template?.metadata ?? {};
+  return {
+    do: 'create-claim',
+    pod,
+    volume,
+    claim: {
+      metadata: {
+        namespace,
+        name: claimName,
+        ...(labels === undefined ? {} : { labels }),
+        ...(annotations === undefined ? {} : { annotations }),
+        ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid, controller: true, blockOwnerDeletion: true }],
+      },
+      ...(template === undefined ? {} : { spec: template.spec }),
+    },
+  };
+}

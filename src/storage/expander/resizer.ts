@@ -1,0 +1,48 @@
+import type { PersistentVolume, PersistentVolumeSource, StorageClass } from '../../api/generated/types.ts';
+import { migratedPluginOf } from '../../api/volumes/csi-translation.ts';
+import { annotations } from '../../api/volumes/annotations.ts';
+import type { DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
+import { csiDriverOf } from '../../api/volumes/csi-migration.ts';
+import { sourceOf } from '../volumes/source.ts';
+
+/** Who makes a volume larger. */
+export type Resizer =
+  /** Somebody outside. They report in the claim's status. */
+  | { readonly type: 'external' }
+  /** The same: the driver that took over from a plugin in the tree; it finds its claims by an annotation. */
+  | { readonly type: 'successor'; readonly plugin: string; readonly driver: string }
+  | DriverResizer
+  /** The node does it alone, when it mounts the volume. */
+  | { readonly type: 'node' };
+
+/** A driver in this process. */
+export interface DriverResizer {
+  readonly type: 'driver';
+  readonly driver: string;
+  readonly source: PersistentVolumeSource;
+}
+
+export interface ResizerSnapshot {
+  /** The drivers in this process, by name. */
+  readonly driver: (name: string) => DriverCapabilities | undefined;
+  /** The volume's. */
+  readonly storageClass: StorageClass | undefined;
+}
+
+export function resizerOf(volume: PersistentVolume, { driver, storageClass }: ResizerSnapshot): Resizer {
+  const plugin = migratedPluginOf(volume);
+  const successor = plugin === undefined ? undefined : csiDriverOf(plugin);
+  const name = successor ?? driverOf(volume);
+  const facts = name === undefined ? undefined : driver(name);
+  const isOptedIn = storageClass?.metadata.annotations?.[annotations.expand] === 'true';
+  if (facts !== undefined && (facts.expands === 'always' || (facts.expands === 'opt-in' && isOptedIn))) {
+    return { type: 'driver', driver: facts.name, source: sourceOf(volume) };
+  }
+  if (plugin !== undefined && successor !== undefined) return { type: 'successor', plugin, driver: successor };
+  return volume.spec.flexVolume === undefined ? { type: 'external' } : { type: 'node' };
+}
+
+function driverOf({ metadata, spec }: PersistentVolume): string | undefined {
+  if (spec.csi !== undefined) return spec.csi.driver;
+  return metadata.annotations?.[annotations.provisionedBy] ?? (spec.hostPath === undefined ? undefined : 'kubernetes.io/host-path');
+}

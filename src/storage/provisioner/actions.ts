@@ -1,0 +1,91 @@
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
+import { annotations, finalizers } from '../../api/volumes/annotations.ts';
+import type { Claim } from '../volumes/claim.ts';
+import type { RecordEvent, VolumeWrite } from '../volumes/decision.ts';
+import {
+  afterFailure,
+  type Asset,
+  type AttemptFailure,
+  type CreateIntentSpec,
+  type IntentOf,
+  type VolumeIntent,
+  volumeNameOf,
+} from '../../api/volumes/intent.ts';
+import { isInTree } from '../../api/volumes/csi-migration.ts';
+import { topologyLabelsOf } from '../volumes/topology.ts';
+
+/** All that the provisioner may do to the world. */
+export type ProvisionerAction = VolumeWrite<PersistentVolumeClaim> | VolumeWrite<VolumeIntent> | CreateAsset | PublishVolume | DeleteAsset | RecordEvent;
+
+export type CreateIntent = IntentOf<CreateIntentSpec>;
+
+/** Asks the driver, and writes what came of it into the intent: `afterCreated`, or `afterFailure`, which is told as well. */
+export interface CreateAsset {
+  readonly do: 'createAsset';
+  readonly intent: CreateIntent;
+}
+
+/** Creates the PersistentVolume; if it exists already that is as good. If the API refuses it for good, the intent says so: `afterRefused`. */
+export interface PublishVolume {
+  readonly do: 'publishVolume';
+  readonly intent: CreateIntent;
+  readonly volume: PersistentVolume;
+}
+
+/** Takes back an asset of which no PersistentVolume can be made. What came of it is written into the intent: `afterDeleted`, or `afterCleanupFailed`. */
+export interface DeleteAsset {
+  readonly do: 'deleteAsset';
+  readonly intent: CreateIntent;
+  readonly asset: Asset;
+}
+
+/** 'pvc-<uid>': the same whoever asks, and as often as one asks. */
+export const provisionedName = ({ uid }: Claim): string => `pvc-${uid}`;
+
+/** The PersistentVolume of an asset, pointing at the claim for which it was made. */
+export function provisionedVolume(intent: CreateIntent, asset: Asset): PersistentVolume {
+  const { driver, claimRef, request } = intent.spec;
+  const inTree = isInTree(driver);
+  const labels = topologyLabelsOf(asset.nodeAffinity);
+  const finalizer = inTree ? finalizers.inTreeProvisioner : finalizers.externalProvisioner;
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: {
+      name: volumeNameOf(intent),
+      ...(Object.keys(labels).length === 0 ? {} : { labels }),
+      annotations: { ...asset.annotations, ...(inTree ? { [annotations.boundByController]: 'yes' } : {}), [annotations.provisionedBy]: driver },
+      ...(request.reclaimPolicy === 'Delete' ? { finalizers: [finalizer] } : {}),
+    },
+    spec: {
+      ...asset.source,
+      capacity: { storage: asset.capacity },
+      accessModes: [...request.accessModes],
+      claimRef: { kind: 'PersistentVolumeClaim', apiVersion: 'v1', ...claimRef },
+      persistentVolumeReclaimPolicy: request.reclaimPolicy,
+      storageClassName: request.storageClassName,
+      volumeMode: request.volumeMode,
+      ...(request.mountOptions === undefined ? {} : { mountOptions: [...request.mountOptions] }),
+      ...(asset.nodeAffinity === undefined ? {} : { nodeAffinity: asset.nodeAffinity }),
+      ...(request.volumeAttributesClassName === undefined ? {} : { volumeAttributesClassName: request.volumeAttributesClassName }),
+    },
+    status: {},
+  };
+}
+
+export const afterCreated = (intent: CreateIntent, asset: Asset): VolumeIntent => ({ ...intent, status: { phase: 'Created', asset } });
+
+export const afterRefused = (intent: CreateIntent, asset: Asset, message: string): VolumeIntent => ({
+  ...intent,
+  status: { phase: 'Refused', asset, message },
+});
+
+/** The asset is gone again; after a while it is made once more. */
+export const afterDeleted = (intent: CreateIntent, now: number): VolumeIntent =>
+  afterFailure(intent, { message: intent.status.message ?? '', final: true }, now);
+
+/** The asset is still there: it is tried again, and an audit names it meanwhile. */
+export function afterCleanupFailed(intent: CreateIntent, failure: AttemptFailure, now: number): VolumeIntent {
+  const { status } = afterFailure(intent, failure, now);
+  return { ...intent, status: { ...status, phase: 'Refused', ...(intent.status.asset === undefined ? {} : { asset: intent.status.asset }) } };
+}

@@ -1,0 +1,207 @@
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
+import { untypedKind } from '../../api/kind.ts';
+import { nodeKind } from '../../api/kinds/core/node.ts';
+import { volumeIntentKind } from '../../api/kinds/mooring/volume-intent.ts';
+import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
+import { storageClassKind } from '../../api/kinds/storage/storage-class.ts';
+import { annotations } from '../../api/volumes/annotations.ts';
+import { claimKey } from '../volumes/claim.ts';
+import type { CreateOutcome, DeleteOutcome, DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
+import { afterFailure, type Asset, isFor, type VolumeIntent } from '../../api/volumes/intent.ts';
+import type { VolumesView } from '../volumes/view.ts';
+import { type Index, keyOf } from '../../client/informers/cache.ts';
+import type { Client } from '../../client/client.ts';
+import { confirmCurrent } from '../../client/controller/confirm.ts';
+import type { Informers } from '../../client/informers/informers.ts';
+import { type Trigger, type Controller, type Outcome, outcomeOf, source, type Source } from '../../client/controller/loop.ts';
+import type { RecordedEvents } from '../../client/events/event-dedup.ts';
+import { ObjectWriter } from '../../client/controller/object-writer.ts';
+import type { Cancel, Clock } from '../../world/world.ts';
+import {
+  afterCleanupFailed,
+  afterCreated,
+  afterDeleted,
+  afterRefused,
+  type CreateIntent,
+  type DeleteAsset,
+  type ProvisionerAction,
+  type PublishVolume,
+} from './actions.ts';
+import { decide, lacksMigratedTo, type ProvisionerSubject, type ProvisionerSnapshot } from './decide.ts';
+import { messages } from './messages.ts';
+import { provisionerOf } from './provisioning-need.ts';
+
+/** The drivers in this process. Neither call rejects; both may be made again with the same arguments. */
+export interface ProvisioningDrivers {
+  facts(name: string): DriverCapabilities | undefined;
+  create(intent: CreateIntent): Promise<CreateOutcome>;
+  delete(driver: string, asset: Asset): Promise<DeleteOutcome>;
+  /** Calls back with the name of each driver that appears later. */
+  onAppear(listener: (name: string) => void): Cancel;
+}
+
+export interface ProvisionerOptions {
+  readonly client: Client;
+  readonly informers: Informers;
+  /** Told of every change of volumes and claims before this controller is. */
+  readonly view: VolumesView;
+  readonly events: RecordedEvents;
+  readonly clock: Clock;
+  readonly drivers: ProvisioningDrivers;
+  /** Claims for which the binder found no volume. */
+  readonly provisionTrigger: Source<string>;
+  /** Rung for claims for which there is a volume after all: the binder looks at them next. */
+  readonly bindTrigger: Trigger<string>;
+}
+
+/**
+ * Keys are 'namespace/name' of claims. Whether a claim needs a volume made, the binder finds out: it comes first, and wakes this controller if
+ * nothing fits. Both look again when they disagree, because a volume came or went between their turns.
+ */
+export function provisioner(options: ProvisionerOptions): Controller<string, ProvisionerSubject, ProvisionerAction> {
+  const { view } = options;
+  const running = new Provisioner(options);
+  return {
+    name: 'provisioner',
+    parallelism: 16,
+    sources: [
+      options.provisionTrigger,
+      source(persistentVolumeClaimKind, ({ before, after }) => running.keysForClaimChange(keyOf((after ?? before)?.metadata ?? {}))),
+      source(persistentVolumeKind, ({ before, after }) => [...running.keysForVolumeChange(before), ...running.keysForVolumeChange(after)]),
+      source(volumeIntentKind, ({ before, after }) => [before, after].flatMap((intent) => (intent === undefined ? [] : claimOfIntent(intent)))),
+      source(storageClassKind, ({ before, after }) => view.waitingOfClass((after ?? before)?.metadata.name ?? '')),
+      source(nodeKind, ({ before, after }) => (before === undefined && after !== undefined ? running.claimsForNode(after.metadata.name ?? '') : [])),
+      {
+        subscribe: (informers, add) =>
+          options.drivers.onAppear((name) => {
+            for (const storageClass of informers.cache(storageClassKind).list())
+              if (provisionerOf(storageClass) === name) for (const key of view.waitingOfClass(storageClass.metadata.name ?? '')) add(key);
+          }),
+      },
+    ],
+    snapshot: (key) => running.snapshot(key),
+    decide: (snapshot, now) => {
+      const decision = decide(snapshot, now);
+      const fits = decision.reasons.some(({ code, next }) => code === 'NothingToProvision' && next === 'binder');
+      if (fits && snapshot.claim !== undefined) options.bindTrigger.fire(snapshot.claim.key);
+      return decision;
+    },
+    perform: (action) => running.perform(action),
+  };
+}
+
+const none: readonly string[] = [];
+const claimOfIntent = (intent: VolumeIntent): readonly string[] =>
+  isFor(intent, 'Create') ? [claimKey(intent.spec.claimRef.namespace, intent.spec.claimRef.name)] : [];
+const selectedNodeOf = ({ metadata }: PersistentVolumeClaim): readonly string[] => {
+  const node = metadata.annotations?.[annotations.selectedNode];
+  return node === undefined ? [] : [node];
+};
+
+class Provisioner {
+  readonly #options: ProvisionerOptions;
+  readonly #writer: ObjectWriter;
+  readonly #intentsByClaim: Index<VolumeIntent>;
+  readonly #claimsByNode: Index<PersistentVolumeClaim>;
+  readonly #snapshot: ProvisionerSnapshot;
+
+  constructor(options: ProvisionerOptions) {
+    const { client, informers, view, events: tellings, drivers } = options;
+    this.#options = options;
+    this.#writer = new ObjectWriter(client, [untypedKind(persistentVolumeKind), untypedKind(persistentVolumeClaimKind), untypedKind(volumeIntentKind)]);
+    this.#intentsByClaim = informers.cache(volumeIntentKind).addIndex(claimOfIntent);
+    this.#claimsByNode = informers.cache(persistentVolumeClaimKind).addIndex(selectedNodeOf);
+    const [classes, nodes] = [informers.cache(storageClassKind), informers.cache(nodeKind)];
+    this.#snapshot = {
+      lastEvent: tellings.lastEvent,
+      volume: (name) => view.volumes.get(name),
+      class: (name) => classes.get({ name }),
+      bestFit: (claim, fit) => view.bestFit(claim, fit),
+      hasNode: (name) => nodes.get({ name }) !== undefined,
+      driver: (name) => drivers.facts(name),
+    };
+  }
+
+  /** What was begun for it may have to be looked at. Whether something is to be begun, the binder says. */
+  keysForClaimChange(key: string): readonly string[] {
+    const claim = this.#options.view.claim(key);
+    return this.#intentsByClaim.has(key) || (claim !== undefined && lacksMigratedTo(claim)) ? [key] : none;
+  }
+
+  keysForVolumeChange(volume: PersistentVolume | undefined): readonly string[] {
+    const claim = volume?.spec.claimRef;
+    if (claim === undefined) return none;
+    const key = claimKey(claim.namespace ?? '', claim.name ?? '');
+    return this.#intentsByClaim.has(key) ? [key] : none;
+  }
+
+  claimsForNode(name: string): readonly string[] {
+    return this.#claimsByNode.get(name).map(({ metadata }) => claimKey(metadata.namespace ?? '', metadata.name ?? ''));
+  }
+
+  snapshot(key: string): ProvisionerSubject | undefined {
+    const claim = this.#options.view.claim(key);
+    const intents = this.#intentsByClaim.get(key).flatMap((intent) => (isFor(intent, 'Create') ? [intent] : []));
+    return claim === undefined && intents.length === 0 ? undefined : { claim, intents, snapshot: this.#snapshot };
+  }
+
+  async perform(action: ProvisionerAction): Promise<Outcome> {
+    switch (action.do) {
+      case 'create':
+      case 'update':
+      case 'updateStatus':
+      case 'delete':
+        return this.#writer.perform(action);
+      case 'tell':
+        this.#options.events.record(action.event, action.rememberAs);
+        return 'done';
+      case 'createAsset':
+        return this.#createAsset(action.intent);
+      case 'publishVolume':
+        return this.#publish(action);
+      case 'deleteAsset':
+        return this.#deleteAsset(action);
+    }
+  }
+
+  /** The intent is looked at once more: somebody who no longer leads must not make what others have long taken away again. */
+  async #createAsset(intent: CreateIntent): Promise<Outcome> {
+    const { client, drivers, clock } = this.#options;
+    const current = await confirmCurrent(client, volumeIntentKind, intent);
+    if (current !== 'done') return current;
+    const outcome = await drivers.create(intent);
+    if (outcome.type === 'created') return this.#record(intent, afterCreated(intent, outcome.asset));
+    const recorded = await this.#record(intent, afterFailure(intent, outcome, clock.now()));
+    this.#warn(intent, 'ProvisioningFailed', messages.failed(intent.spec.driver, intent.spec.request.storageClassName, outcome.message));
+    return recorded;
+  }
+
+  async #publish({ intent, volume }: PublishVolume): Promise<Outcome> {
+    const result = await this.#writer.attempt({ do: 'create', object: volume });
+    if (result.ok || result.reason === 'alreadyExists') return 'done';
+    const { asset } = intent.status;
+    if (asset === undefined || (result.reason !== 'invalid' && result.reason !== 'forbidden')) return outcomeOf(result);
+    this.#warn(intent, 'ProvisioningFailed', messages.refused(intent.spec.claimRef, result.error.message));
+    return this.#record(intent, afterRefused(intent, asset, result.error.message));
+  }
+
+  async #deleteAsset({ intent, asset }: DeleteAsset): Promise<Outcome> {
+    const { client, drivers, clock } = this.#options;
+    const current = await confirmCurrent(client, volumeIntentKind, intent);
+    if (current !== 'done') return current;
+    const outcome = await drivers.delete(intent.spec.driver, asset);
+    if (outcome.type === 'deleted') return this.#record(intent, afterDeleted(intent, clock.now()));
+    this.#warn(intent, 'ProvisioningCleanupFailed', messages.cleanupFailed(intent.spec.claimRef, outcome.message));
+    return this.#record(intent, afterCleanupFailed(intent, outcome, clock.now()));
+  }
+
+  #record(from: VolumeIntent, object: VolumeIntent): Promise<Outcome> {
+    return this.#writer.perform({ do: 'update', object, from });
+  }
+
+  #warn({ spec }: CreateIntent, reason: string, message: string): void {
+    const claim = this.#options.view.claim(claimKey(spec.claimRef.namespace, spec.claimRef.name));
+    if (claim?.uid === spec.claimRef.uid) this.#options.events.record({ about: claim.object, type: 'Warning', reason, message });
+  }
+}

@@ -1,0 +1,271 @@
+import { describe, expect, it } from 'vitest';
+import { hostPathDriver } from '../../../test/storage/fake-backend.ts';
+import { pv, pvc, storageClass, uidOf } from '../../../test/storage/objects.ts';
+import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../api/generated/types.ts';
+import { readClaim } from '../volumes/claim.ts';
+import type { DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
+import { afterFailure, type Asset, delayBefore, isFor, newIntent, type VolumeIntent } from '../../api/volumes/intent.ts';
+import { readVolume } from '../volumes/volume.ts';
+import { afterCreated, afterRefused, type CreateIntent, provisionedVolume } from './actions.ts';
+import { decide, type ProvisionerSnapshot } from './decide.ts';
+
+interface Scene {
+  readonly claim?: PersistentVolumeClaim;
+  readonly storageClass?: StorageClass;
+  readonly volumes?: readonly PersistentVolume[];
+  readonly intents?: readonly VolumeIntent[];
+  readonly drivers?: readonly DriverCapabilities[];
+  readonly nodes?: readonly string[];
+}
+
+const csiDriver: DriverCapabilities = { ...hostPathDriver, name: 'csi.example.com', mountOptions: true, block: true };
+const dynamic = storageClass('class', { provisioner: 'kubernetes.io/host-path' });
+const claim = pvc('data', '1Gi');
+const asset: Asset = { handle: '/tmp/x', capacity: '1Gi', source: { hostPath: { path: '/tmp/x' } } };
+
+function run({ claim: object, storageClass: given = dynamic, volumes = [], intents = [], drivers = [hostPathDriver], nodes = [] }: Scene, now = 0) {
+  const seen: ProvisionerSnapshot = {
+    lastEvent: () => undefined,
+    volume: (name) => volumes.map(readVolume).find((volume) => volume.name === name),
+    class: (name) => (given.metadata.name === name ? given : undefined),
+    bestFit: () => undefined,
+    hasNode: (name) => nodes.includes(name),
+    driver: (name) => drivers.find((driver) => driver.name === name),
+  };
+  return decide(
+    {
+      claim: object === undefined ? undefined : readClaim(object),
+      intents: intents.flatMap((intent) => (isFor(intent, 'Create') ? [intent] : [])),
+      snapshot: seen,
+    },
+    now,
+  );
+}
+
+/** The intent that is written down for a claim. */
+function begun(scene: Scene = { claim }): CreateIntent {
+  const created = run(scene).actions.find((action) => action.do === 'create');
+  if (created?.do !== 'create' || created.object.kind !== 'VolumeIntent' || !isFor(created.object as VolumeIntent, 'Create'))
+    throw new Error('nothing was begun');
+  return created.object as CreateIntent;
+}
+
+describe('a claim that needs a volume', () => {
+  it('is marked first, then the intent is written down', () => {
+    expect(run({ claim }).actions).toMatchObject([
+      {
+        do: 'update',
+        object: {
+          metadata: {
+            annotations: {
+              'volume.kubernetes.io/storage-provisioner': 'kubernetes.io/host-path',
+              'volume.beta.kubernetes.io/storage-provisioner': 'kubernetes.io/host-path',
+            },
+          },
+        },
+      },
+      {
+        do: 'create',
+        object: { kind: 'VolumeIntent', metadata: { name: `pvc-${uidOf('pvc', 'data')}` }, spec: { operation: 'Create' }, status: { phase: 'Pending' } },
+      },
+    ]);
+  });
+
+  it('writes down all that the driver and the volume will need', () => {
+    const rich = storageClass('class', {
+      provisioner: 'kubernetes.io/host-path',
+      parameters: { type: 'io1' },
+      reclaimPolicy: 'Retain',
+      allowedTopologies: [{ matchLabelExpressions: [{ key: 'zone', values: ['a'] }] }],
+    });
+    expect(begun({ claim, storageClass: rich }).spec).toEqual({
+      operation: 'Create',
+      driver: 'kubernetes.io/host-path',
+      claimRef: { namespace: 'default', name: 'data', uid: uidOf('pvc', 'data') },
+      request: {
+        capacity: '1Gi',
+        accessModes: ['ReadWriteOnce'],
+        volumeMode: 'Filesystem',
+        storageClassName: 'class',
+        reclaimPolicy: 'Retain',
+        parameters: { type: 'io1' },
+        allowedTopologies: [{ matchLabelExpressions: [{ key: 'zone', values: ['a'] }] }],
+      },
+    });
+  });
+
+  it('asks the driver, publishes what it made, tells, and forgets the intent', () => {
+    const intent = begun();
+    expect(run({ claim, intents: [intent] }).actions).toEqual([{ do: 'createAsset', intent }]);
+    const created = afterCreated(intent, asset);
+    const [publish] = run({ claim, intents: [created] }).actions;
+    expect(publish).toMatchObject({ do: 'publishVolume', volume: { metadata: { name: `pvc-${uidOf('pvc', 'data')}` } } });
+    const volume = provisionedVolume(intent, asset);
+    expect(run({ claim, intents: [created], volumes: [volume] }).actions).toMatchObject([
+      { do: 'tell', event: { reason: 'ProvisioningSucceeded' } },
+      { do: 'delete' },
+    ]);
+  });
+
+  it('forgets the intent also if its volume was taken back before anybody looked: the claim got another one', () => {
+    const intent = begun();
+    const created = afterCreated(intent, asset);
+    const made = provisionedVolume(intent, asset);
+    const { uid: _uid, ...byName } = made.spec.claimRef ?? {};
+    for (const claimRef of [byName, undefined]) {
+      const taken = { ...made, spec: { ...made.spec, claimRef } } as PersistentVolume;
+      expect(run({ claim, intents: [created], volumes: [taken] }).actions).toMatchObject([{ do: 'tell' }, { do: 'delete' }]);
+    }
+    const anothers = pv(made.metadata.name ?? '', '1Gi');
+    expect(run({ claim, intents: [created], volumes: [anothers] }).actions).toMatchObject([{ do: 'publishVolume' }]);
+  });
+
+  it('is left alone while a volume of its name exists', () => {
+    expect(run({ claim, volumes: [pv(`pvc-${uidOf('pvc', 'data')}`, '1Mi')] }).actions).toEqual([]);
+  });
+
+  it('is left alone while nobody can say which volumes it selects: the class came after it, so the binder was not asked first', () => {
+    const unreadable = pvc('data', '1Gi', { spec: { selector: { matchExpressions: [{ key: 'tier', operator: 'Near' }] } } });
+    expect(run({ claim: unreadable })).toMatchObject({ actions: [], reasons: [{ code: 'NothingToProvision', next: 'nobody' }] });
+  });
+});
+
+describe('a volume that was made', () => {
+  it('is labelled with where it is', () => {
+    const zone = { key: 'topology.kubernetes.io/zone', operator: 'In', values: ['a'] };
+    const nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions: [zone] }] } };
+    expect(provisionedVolume(begun(), { ...asset, nodeAffinity })).toMatchObject({
+      metadata: { labels: { 'topology.kubernetes.io/zone': 'a' } },
+      spec: { nodeAffinity },
+    });
+    expect(provisionedVolume(begun(), asset).metadata.labels).toBeUndefined();
+  });
+
+  it("points at its claim, is held until its asset is deleted, and is marked as the controller's doing", () => {
+    expect(provisionedVolume(begun(), asset)).toMatchObject({
+      metadata: {
+        annotations: { 'pv.kubernetes.io/provisioned-by': 'kubernetes.io/host-path', 'pv.kubernetes.io/bound-by-controller': 'yes' },
+        finalizers: ['kubernetes.io/pv-controller'],
+      },
+      spec: {
+        claimRef: { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace: 'default', name: 'data', uid: uidOf('pvc', 'data') },
+        persistentVolumeReclaimPolicy: 'Delete',
+      },
+    });
+  });
+
+  it('of a CSI driver looks as its external provisioner would make it', () => {
+    const scene: Scene = {
+      claim: pvc('data', '1Gi', { spec: { volumeMode: 'Block', volumeAttributesClassName: 'gold' } }),
+      storageClass: storageClass('class', { provisioner: 'csi.example.com', mountOptions: ['ro'] }),
+      drivers: [csiDriver],
+    };
+    expect(run(scene).actions).toMatchObject([{ do: 'update' }, { do: 'tell', event: { reason: 'ExternalProvisioning' } }, { do: 'create' }]);
+    const volume = provisionedVolume(begun(scene), { ...asset, source: { csi: { driver: 'csi.example.com', volumeHandle: 'x' } } });
+    expect(volume.metadata).toEqual({
+      name: `pvc-${uidOf('pvc', 'data')}`,
+      annotations: { 'pv.kubernetes.io/provisioned-by': 'csi.example.com' },
+      finalizers: ['external-provisioner.volume.kubernetes.io/finalizer'],
+    });
+    expect(volume.spec).toMatchObject({ mountOptions: ['ro'], volumeMode: 'Block', volumeAttributesClassName: 'gold' });
+  });
+});
+
+describe('a driver that failed', () => {
+  const failed = (final: boolean, intent = begun()) => afterFailure(intent, { message: 'no', final }, 0);
+
+  it('is asked again later each time, for ever', () => {
+    expect([1, 2, 3, 4, 9, 10, 100].map(delayBefore)).toEqual([500, 1000, 2000, 4000, 122_000, 122_000, 122_000]);
+    const intent = failed(true);
+    expect(run({ claim, intents: [intent] }, 499)).toMatchObject({ actions: [], again: 500 });
+    expect(run({ claim, intents: [intent] }, 500).actions).toEqual([{ do: 'createAsset', intent }]);
+  });
+
+  it('and may have made it all the same is asked until it says so, though the claim is gone', () => {
+    const intent = failed(false);
+    expect(run({ intents: [intent] }, 500).actions).toEqual([{ do: 'createAsset', intent }]);
+  });
+
+  it('for good is not asked again for a claim that is gone', () => {
+    expect(run({ intents: [failed(true)] }).actions).toMatchObject([{ do: 'delete' }]);
+  });
+
+  it('for good is not asked the same again once the class has changed', () => {
+    const intent = failed(true);
+    const other = storageClass('class', { provisioner: 'kubernetes.io/host-path', reclaimPolicy: 'Retain' });
+    expect(run({ claim, storageClass: other, intents: [intent] }).actions).toEqual([{ do: 'delete', object: intent }]);
+  });
+
+  it('gives the scheduler its choice back, before the intent is forgotten', () => {
+    const chosen = pvc('data', '1Gi', { metadata: { name: 'data', annotations: { 'volume.kubernetes.io/selected-node': 'n1' } } });
+    const scene: Scene = { claim: chosen, storageClass: { ...dynamic, volumeBindingMode: 'WaitForFirstConsumer' }, nodes: ['n1'] };
+    const { actions } = run({ ...scene, intents: [failed(true, begun(scene))] });
+    expect(actions.map((action) => action.do)).toEqual(['update', 'delete']);
+    expect(actions[0]).toMatchObject({ object: { metadata: { name: 'data' } } });
+    expect(actions[0]?.do === 'update' && actions[0].object.metadata.annotations).toBeUndefined();
+  });
+});
+
+describe('a claim whose chosen node is gone', () => {
+  const chosen = pvc('data', '1Gi', { metadata: { name: 'data', annotations: { 'volume.kubernetes.io/selected-node': 'gone' } } });
+  const driver = { ...hostPathDriver, name: 'disks.example.com' };
+  const waits = { ...dynamic, volumeBindingMode: 'WaitForFirstConsumer' };
+
+  it('is given back to the scheduler by a CSI driver, as external provisioners do', () => {
+    const { actions } = run({ claim: chosen, storageClass: { ...waits, provisioner: driver.name }, drivers: [driver] });
+    const [update] = actions;
+    expect(update?.do === 'update' && update.object.metadata.annotations?.['volume.kubernetes.io/selected-node']).toBeUndefined();
+    expect(actions.flatMap((action) => (action.do === 'tell' ? action.event.message : []))).toEqual(['node "gone" not found']);
+  });
+
+  it('waits for it with a plugin of the tree (v1.36.4)', () => {
+    const { actions } = run({ claim: chosen, storageClass: waits });
+    expect(
+      actions.flatMap((action) => (action.do === 'update' ? (action.object.metadata.annotations?.['volume.kubernetes.io/selected-node'] ?? []) : [])),
+    ).toEqual(['gone']);
+    expect(actions.flatMap((action) => (action.do === 'tell' ? action.event.message : []))).toEqual(['Failed to get target node: node "gone" not found']);
+  });
+});
+
+describe('a volume that the API refused', () => {
+  const refused = afterRefused(begun(), asset, 'no');
+
+  it('has its asset taken back', () => {
+    expect(run({ claim, intents: [refused] }).actions).toEqual([{ do: 'deleteAsset', intent: refused, asset }]);
+  });
+});
+
+describe('a claim that was marked for a plugin which left the tree', () => {
+  const marked = (more: Record<string, string>) =>
+    pvc('data', '1Gi', { metadata: { name: 'data', annotations: { 'volume.kubernetes.io/storage-provisioner': 'kubernetes.io/gce-pd', ...more } } });
+
+  it('is marked for its successor', () => {
+    expect(run({ claim: marked({}) }).actions).toMatchObject([
+      { do: 'update', object: { metadata: { annotations: { 'pv.kubernetes.io/migrated-to': 'pd.csi.storage.gke.io' } } } },
+    ]);
+  });
+
+  it('is not marked twice', () => {
+    const done = pvc('data', '1Gi', {
+      metadata: {
+        name: 'data',
+        annotations: { 'volume.kubernetes.io/storage-provisioner': 'kubernetes.io/gce-pd', 'pv.kubernetes.io/migrated-to': 'pd.csi.storage.gke.io' },
+      },
+      spec: { volumeName: 'vol' },
+    });
+    expect(run({ claim: done }).actions).toEqual([]);
+  });
+});
+
+it('several intents of claims of one name are all pursued', () => {
+  const [first, second] = [
+    begun({ claim: pvc('data', '1Gi', { metadata: { name: 'data', uid: 'first' } }) }),
+    begun({ claim: pvc('data', '1Gi', { metadata: { name: 'data', uid: 'second' } }) }),
+  ];
+  const { actions } = run({ claim, intents: [first, second] });
+  expect(actions.map((action) => action.do)).toEqual(['createAsset', 'createAsset', 'update', 'create']);
+});
+
+it('an intent of another operation is none of its business', () => {
+  expect(run({ intents: [newIntent('vol', { operation: 'Scrub', volume: { name: 'vol', uid: 'u' } })] }).actions).toEqual([]);
+});

@@ -1,0 +1,205 @@
+/**
+ * Volumes for claims that find none: marks the claim for a provisioner outside, or has a driver in this process make the
+ * volume. Whatever a driver was asked to make becomes a PersistentVolume, even if nobody wants it any more by then: it
+ * points at its claim, so it is released and reclaimed like any other, and nothing leaks.
+ */
+import type { PersistentVolumeClaim } from '../../api/generated/types.ts';
+import { annotations } from '../../api/volumes/annotations.ts';
+import type { Claim } from '../volumes/claim.ts';
+import { type VolumeDecision, type ObjectEvent, type VolumeReason, recordOnce, recordIfChanged, type LastEvent, update } from '../volumes/decision.ts';
+import { withAnnotations } from '../volumes/edits.ts';
+import { type CreateRequest, newIntent, volumeNameOf, waitsUntil } from '../../api/volumes/intent.ts';
+import { isInTree, csiDriverOf } from '../../api/volumes/csi-migration.ts';
+import { type CreateIntent, type ProvisionerAction, provisionedName, provisionedVolume } from './actions.ts';
+import { messages } from './messages.ts';
+import { type ProvisioningNeed, provisioningNeedOf, type ProvisioningSnapshot } from './provisioning-need.ts';
+
+export interface ProvisionerSnapshot extends ProvisioningSnapshot {
+  readonly lastEvent: LastEvent;
+}
+
+/** Everything about the claims of one name: the one that exists, and what was begun for it or for its predecessors. */
+export interface ProvisionerSubject {
+  readonly claim: Claim | undefined;
+  readonly intents: readonly CreateIntent[];
+  readonly snapshot: ProvisionerSnapshot;
+}
+
+export interface ProvisionerReason extends VolumeReason {
+  readonly volume?: string;
+  readonly provisioner?: string;
+}
+
+export type ProvisionerDecision = VolumeDecision<ProvisionerAction, ProvisionerReason>;
+
+export function decide({ claim, intents, snapshot: seen }: ProvisionerSubject, now: number): ProvisionerDecision {
+  const parts = intents.map((intent) => continueIntent(intent, { claim: claim?.uid === intent.spec.claimRef.uid ? claim : undefined, snapshot: seen, now }));
+  const isBegun = intents.some((intent) => intent.spec.claimRef.uid === claim?.uid);
+  return mergeDecisions(claim === undefined || isBegun ? parts : [...parts, begin(claim, seen, now)]);
+}
+
+function mergeDecisions(parts: readonly ProvisionerDecision[]): ProvisionerDecision {
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
+  const times = parts.flatMap(({ again }) => again ?? []);
+  return {
+    actions: parts.flatMap(({ actions }) => actions),
+    reasons: parts.flatMap(({ reasons }) => reasons),
+    ...(times.length === 0 ? {} : { again: Math.min(...times) }),
+  };
+}
+
+/** Nothing was begun for this claim. */
+function begin(claim: Claim, seen: ProvisionerSnapshot, now: number): ProvisionerDecision {
+  const annealed = withMigratedTo(claim);
+  if (annealed !== claim.object) return { actions: update(claim.object, annealed), reasons: [] };
+  const need = provisioningNeedOf(claim, seen);
+  switch (need.type) {
+    case 'nothing':
+      return { actions: [], reasons: [{ code: 'NothingToProvision', text: need.because, next: need.fits === undefined ? 'nobody' : 'binder' }] };
+    case 'external':
+      return waitForExternal(claim, need.provisioner, { snapshot: seen, now });
+    case 'refused':
+      return refuse(claim, need, { snapshot: seen, now });
+    case 'make':
+      return provision(claim, need, { snapshot: seen, now });
+  }
+}
+
+interface SnapshotAt {
+  readonly snapshot: ProvisionerSnapshot;
+  readonly now: number;
+}
+
+function waitForExternal(claim: Claim, provisioner: string, { snapshot: seen, now }: SnapshotAt): ProvisionerDecision {
+  const message = messages.externalProvisioning(provisioner);
+  const said = recordIfChanged({ about: claim.object, type: 'Normal', reason: 'ExternalProvisioning', message }, seen.lastEvent(claim.uid), now);
+  return {
+    actions: [...update(claim.object, markedFor(claim, provisioner)), ...said.actions],
+    reasons: [{ code: 'ExternalProvisioning', text: message, next: 'external provisioner', provisioner }],
+    again: said.again,
+  };
+}
+
+function refuse(
+  claim: Claim,
+  { message, provisioner, reschedule }: Extract<ProvisioningNeed, { type: 'refused' }>,
+  { snapshot: seen, now }: SnapshotAt,
+): ProvisionerDecision {
+  const marked = provisioner === undefined ? claim.object : markedFor(claim, provisioner);
+  const event: ObjectEvent = { about: claim.object, type: 'Warning', reason: 'ProvisioningFailed', message };
+  const reasons: readonly ProvisionerReason[] = [{ code: 'ProvisioningFailed', text: message, next: 'administrator' }];
+  if (reschedule === true) return { actions: [...update(claim.object, withoutNode(marked)), recordOnce(event)], reasons };
+  const said = recordIfChanged(event, seen.lastEvent(claim.uid), now);
+  return { actions: [...update(claim.object, marked), ...said.actions], reasons, again: said.again };
+}
+
+function provision(
+  claim: Claim,
+  { driver, provisioner, request }: Extract<ProvisioningNeed, { type: 'make' }>,
+  { snapshot: seen, now }: SnapshotAt,
+): ProvisionerDecision {
+  const { namespace, name, uid } = claim;
+  const { resourceVersion } = claim.object.metadata;
+  const claimRef = { namespace, name, uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  const intent = newIntent(provisionedName(claim), { operation: 'Create', driver: driver.name, claimRef, request });
+  const said = isInTree(provisioner) ? undefined : waitForExternal(claim, provisioner, { snapshot: seen, now });
+  return {
+    actions: [...(said?.actions ?? update(claim.object, markedFor(claim, provisioner))), { do: 'create', object: intent }],
+    reasons: [{ code: 'Provisioning', text: `volume "${volumeNameOf(intent)}" is being made`, next: 'driver', volume: volumeNameOf(intent), provisioner }],
+  };
+}
+
+interface IntentProgress extends SnapshotAt {
+  /** The claim for which the intent was written, if it still exists. */
+  readonly claim: Claim | undefined;
+}
+
+/** Something was begun: it is finished, whoever still wants it, unless it certainly came to nothing. */
+function continueIntent(intent: CreateIntent, pursuit: IntentProgress): ProvisionerDecision {
+  if (isPublished(intent, pursuit.snapshot)) return finish(intent, pursuit.claim);
+  const { phase, asset } = intent.status;
+  const why = (text: string): ProvisionerReason[] => [
+    { code: 'Provisioning', text, next: 'driver', volume: volumeNameOf(intent), provisioner: intent.spec.driver },
+  ];
+  if (phase === 'Failing') return retry(intent, pursuit);
+  if (asset === undefined) return { actions: [{ do: 'createAsset', intent }], reasons: why('the driver is asked to make it') };
+  if (phase !== 'Refused')
+    return { actions: [{ do: 'publishVolume', intent, volume: provisionedVolume(intent, asset) }], reasons: why('it was made, and becomes known') };
+  const wait = waitsUntil(intent, pursuit.now);
+  const reasons = why(`the API refused it, and it is deleted again: ${intent.status.message ?? ''}`);
+  return wait === undefined ? { actions: [{ do: 'deleteAsset', intent, asset }], reasons } : { actions: [], reasons, again: wait };
+}
+
+/** A volume of this name may also be somebody else's. Ours may no longer point at the claim: the binder takes it back from one that got another. */
+function isPublished(intent: CreateIntent, seen: ProvisionerSnapshot): boolean {
+  const volume = seen.volume(volumeNameOf(intent));
+  if (volume?.claim?.uid === intent.spec.claimRef.uid) return true;
+  return volume !== undefined && volume.provisionedBy === intent.spec.driver && intent.status.asset !== undefined;
+}
+
+function finish(intent: CreateIntent, claim: Claim | undefined): ProvisionerDecision {
+  const name = volumeNameOf(intent);
+  const message = messages.succeeded(name, intent.spec.driver);
+  return {
+    actions: [
+      ...(claim === undefined ? [] : [recordOnce({ about: claim.object, type: 'Normal', reason: 'ProvisioningSucceeded', message })]),
+      { do: 'delete', object: intent },
+    ],
+    reasons: [{ code: 'ProvisioningSucceeded', text: message, next: 'binder', volume: name }],
+  };
+}
+
+/** The driver failed. Where the scheduler had a say, it chooses again; otherwise the same is tried again, for ever. */
+function retry(intent: CreateIntent, { claim, snapshot: seen, now }: IntentProgress): ProvisionerDecision {
+  const { final = false, message = '' } = intent.status;
+  const reasons: readonly ProvisionerReason[] = [
+    { code: 'ProvisioningFailed', text: message, next: 'driver', volume: volumeNameOf(intent), provisioner: intent.spec.driver },
+  ];
+  if (final && (claim === undefined || !stillNeeds(claim, intent, seen))) return { actions: [{ do: 'delete', object: intent }], reasons };
+  if (final && claim?.selectedNode !== undefined) {
+    return { actions: [...update(claim.object, withoutNode(claim.object)), { do: 'delete', object: intent }], reasons };
+  }
+  const wait = waitsUntil(intent, now);
+  return wait === undefined ? { actions: [{ do: 'createAsset', intent }], reasons } : { actions: [], reasons, again: wait };
+}
+
+function stillNeeds(claim: Claim, intent: CreateIntent, seen: ProvisionerSnapshot): boolean {
+  const need = provisioningNeedOf(claim, seen);
+  return need.type === 'make' && need.driver.name === intent.spec.driver && sameRequest(need.request, intent.spec.request);
+}
+
+/** Both were made by the same function, or came back from the server as they were. */
+function sameRequest(a: CreateRequest, b: CreateRequest): boolean {
+  const sorted = (value: unknown): unknown =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(
+          Object.entries(value)
+            .sort(([x], [y]) => (x < y ? -1 : 1))
+            .map(([key, item]) => [key, sorted(item)]),
+        )
+      : value;
+  return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
+}
+
+/** External provisioners look for their name in two annotations. */
+function markedFor(claim: Claim, provisioner: string): PersistentVolumeClaim {
+  if (claim.provisioner === provisioner) return claim.object;
+  return withAnnotations(claim.object, {
+    [annotations.betaStorageProvisioner]: provisioner,
+    [annotations.storageProvisioner]: provisioner,
+    [annotations.migratedTo]: csiDriverOf(provisioner),
+  });
+}
+
+const withoutNode = (claim: PersistentVolumeClaim): PersistentVolumeClaim => withAnnotations(claim, { [annotations.selectedNode]: undefined });
+
+export const lacksMigratedTo = (claim: Claim): boolean => withMigratedTo(claim) !== claim.object;
+
+/** A claim marked for a plugin that left the tree is marked for its successor as well, and only then. */
+function withMigratedTo({ object, provisioner, betaProvisioner, migratedTo }: Claim): PersistentVolumeClaim {
+  const marked = provisioner ?? betaProvisioner;
+  if (marked === undefined) return object;
+  const successor = csiDriverOf(marked);
+  return (migratedTo ?? '') === (successor ?? '') ? object : withAnnotations(object, { [annotations.migratedTo]: successor });
+}

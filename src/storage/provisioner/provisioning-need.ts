@@ -1,0 +1,107 @@
+import type { StorageClass } from '../../api/generated/types.ts';
+import { type Claim, takesAnyVolume } from '../volumes/claim.ts';
+import { formatQuantity } from '../../api/quantity.ts';
+import type { DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
+import type { CreateRequest } from '../../api/volumes/intent.ts';
+import { isInTree, csiDriverOf } from '../../api/volumes/csi-migration.ts';
+import { waitsForConsumer, zonesInParameters } from '../../api/volumes/storage-class.ts';
+import type { Volume } from '../volumes/volume.ts';
+import { provisionedName } from './actions.ts';
+import { messages } from './messages.ts';
+
+/** What the provisioner has to know of everything but the claim. */
+export interface ProvisioningSnapshot {
+  volume(name: string): Volume | undefined;
+  class(name: string): StorageClass | undefined;
+  bestFit(claim: Claim, options: { readonly reservedOnly: boolean }): Volume | undefined;
+  hasNode(name: string): boolean;
+  /** The drivers in this process, by name. */
+  driver(name: string): DriverCapabilities | undefined;
+}
+
+/**
+ * What a claim needs of the provisioner.
+ * - `nothing`:  it has a volume, gets one (`fits`), or waits for a pod
+ * - `external`: somebody outside makes it; they are told by an annotation
+ * - `refused`:  it cannot be made. `provisioner`: the claim is marked all the same. `reschedule`: perhaps elsewhere
+ * - `make`:     a driver in this process makes it
+ */
+export type ProvisioningNeed =
+  | { readonly type: 'nothing'; readonly because: string; readonly fits?: Volume }
+  | { readonly type: 'external'; readonly provisioner: string }
+  | { readonly type: 'refused'; readonly cause: Refusal; readonly message: string; readonly provisioner?: string; readonly reschedule?: boolean }
+  | { readonly type: 'make'; readonly driver: DriverCapabilities; readonly provisioner: string; readonly request: CreateRequest };
+
+/** What cannot be done, or is not there. */
+export type Refusal = 'class' | 'zones' | 'plugin' | 'dataSource' | 'mountOptions' | 'node' | 'block';
+
+export function provisioningNeedOf(claim: Claim, seen: ProvisioningSnapshot): ProvisioningNeed {
+  if (!takesAnyVolume(claim)) return { type: 'nothing', because: `it has or names volume "${claim.volumeName}"` };
+  if (claim.className === '') return { type: 'nothing', because: 'it asks for no class' };
+  // Nobody can say what it wants. The binder tells its author.
+  if (claim.selector.type === 'invalid') return { type: 'nothing', because: 'its selector cannot be read' };
+  const storageClass = seen.class(claim.className);
+  const delayed = waitsForConsumer(storageClass);
+  const fit = seen.bestFit(claim, { reservedOnly: delayed });
+  if (fit !== undefined) return { type: 'nothing', because: `volume "${fit.name}" fits`, fits: fit };
+  if (delayed && claim.selectedNode === undefined) return { type: 'nothing', because: 'it waits for a pod' };
+  if (storageClass === undefined) return { type: 'refused', cause: 'class', message: messages.classNotFound(claim.className) };
+
+  if (delayed && zonesInParameters(storageClass).length > 0) {
+    return { type: 'refused', cause: 'zones', message: messages.failed(storageClass.provisioner, claim.className, messages.zones), reschedule: true };
+  }
+  const provisioner = provisionerOf(storageClass);
+  const driver = seen.driver(provisioner);
+  if (driver?.provisions !== true) {
+    return isInTree(provisioner) ? { type: 'refused', cause: 'plugin', message: messages.noPlugin(provisioner) } : { type: 'external', provisioner };
+  }
+  return needOfDriver({ claim, storageClass, driver, snapshot: seen });
+}
+
+/** Who makes volumes of the class: plugins that left the tree have successors. */
+export const provisionerOf = ({ provisioner }: StorageClass): string => csiDriverOf(provisioner) ?? provisioner;
+
+interface DriverNeed {
+  readonly claim: Claim;
+  readonly storageClass: StorageClass;
+  readonly driver: DriverCapabilities;
+  readonly snapshot: ProvisioningSnapshot;
+}
+
+function needOfDriver({ claim, storageClass, driver, snapshot: seen }: DriverNeed): ProvisioningNeed {
+  const provisioner = driver.name;
+  if (isInTree(provisioner) && claim.object.spec.dataSource !== undefined) {
+    return { type: 'refused', cause: 'dataSource', message: messages.dataSource(provisioner) };
+  }
+  const existing = seen.volume(provisionedName(claim));
+  if (existing !== undefined) return { type: 'nothing', because: `volume "${existing.name}" was made for it` };
+  if (!driver.mountOptions && (storageClass.mountOptions ?? []).length > 0)
+    return { type: 'refused', cause: 'mountOptions', message: messages.mountOptions(storageClass), provisioner };
+  if (claim.selectedNode !== undefined && !seen.hasNode(claim.selectedNode)) {
+    // External provisioners ask for another node; the tree's own controller waits for this one.
+    const isExternal = !isInTree(provisioner);
+    return { type: 'refused', cause: 'node', message: messages.nodeNotFound(provisioner, claim.selectedNode), provisioner, reschedule: isExternal };
+  }
+  if (claim.volumeMode === 'Block' && !driver.block) {
+    const message = messages.failed(provisioner, claim.className, messages.noBlock(provisioner));
+    return { type: 'refused', cause: 'block', message, provisioner, reschedule: claim.selectedNode !== undefined };
+  }
+  return { type: 'make', driver, provisioner, request: requestFor(claim, storageClass) };
+}
+
+function requestFor(claim: Claim, storageClass: StorageClass): CreateRequest {
+  const { parameters, mountOptions = [], allowedTopologies } = storageClass;
+  return {
+    capacity: formatQuantity(claim.request),
+    accessModes: claim.object.spec.accessModes ?? [],
+    volumeMode: claim.volumeMode,
+    storageClassName: claim.className,
+    reclaimPolicy: storageClass.reclaimPolicy ?? 'Delete',
+    // Plugins of the tree know nothing of attributes classes.
+    ...(claim.attributesClass === '' || isInTree(storageClass.provisioner) ? {} : { volumeAttributesClassName: claim.attributesClass }),
+    ...(parameters === undefined ? {} : { parameters }),
+    ...(mountOptions.length === 0 ? {} : { mountOptions }),
+    ...(allowedTopologies === undefined ? {} : { allowedTopologies }),
+    ...(claim.selectedNode === undefined ? {} : { selectedNode: claim.selectedNode }),
+  };
+}

@@ -1,0 +1,188 @@
+import type { Event, PersistentVolumeSource, Pod, VolumeAttachment } from '../../api/generated/types.ts';
+import { untypedKind } from '../../api/kind.ts';
+import { eventKind } from '../../api/kinds/core/event.ts';
+import { volumeIntentKind } from '../../api/kinds/mooring/volume-intent.ts';
+import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
+import { volumeAttachmentKind } from '../../api/kinds/storage/volume-attachment.ts';
+import { podKind } from '../../api/kinds/pod/pod.ts';
+import { claimKey } from '../volumes/claim.ts';
+import type { DeleteOutcome, DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
+import { afterFailure } from '../../api/volumes/intent.ts';
+import { claimsOfPod, hasEnded } from '../volumes/pods.ts';
+import type { VolumesView } from '../volumes/view.ts';
+import type { Cache, Index } from '../../client/informers/cache.ts';
+import type { Client } from '../../client/client.ts';
+import { confirmCurrent, confirmGone } from '../../client/controller/confirm.ts';
+import { Informer } from '../../client/informers/informer.ts';
+import type { Informers } from '../../client/informers/informers.ts';
+import { type Controller, type Outcome, source, type Source } from '../../client/controller/loop.ts';
+import type { RecordedEvents } from '../../client/events/event-dedup.ts';
+import { ObjectWriter } from '../../client/controller/object-writer.ts';
+import type { World } from '../../world/world.ts';
+import { afterDeleted, type DeleteIntent, type ReclaimerAction } from './actions.ts';
+import { decide, isSettled, type ReclaimerSubject, type ReclaimerSnapshot } from './decide.ts';
+import { recyclerPodName, recyclerNamespace, volumeOfRecyclerPod } from './recycler-pod.ts';
+
+/** The drivers in this process. Deleting does not reject, and may be asked again. */
+export interface DeletingDrivers {
+  facts(name: string): DriverCapabilities | undefined;
+  delete(driver: string, source: PersistentVolumeSource): Promise<DeleteOutcome>;
+}
+
+export interface ReclaimerOptions {
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly world: World;
+  /** Told of every change of volumes and claims before this controller is. */
+  readonly view: VolumesView;
+  readonly events: RecordedEvents;
+  readonly drivers: DeletingDrivers;
+  /** After so many failed scrubs a volume is left to people; 3 unless said. */
+  readonly maxRecycles?: number;
+}
+
+/** Keys are names of volumes. */
+export function reclaimer(options: ReclaimerOptions): Controller<string, ReclaimerSubject, ReclaimerAction> {
+  const { view, informers } = options;
+  const events = new RecyclerPodEvents(options);
+  const running = new Reclaimer(options, events);
+  return {
+    name: 'reclaimer',
+    parallelism: 16,
+    sources: [
+      source(persistentVolumeKind, ({ before, after }) => running.keysForVolumeChange((after ?? before)?.metadata.name ?? '')),
+      source(volumeIntentKind, ({ before, after }) => [(after ?? before)?.metadata.name ?? '']),
+      source(persistentVolumeClaimKind, ({ before, after }) => {
+        const { namespace = '', name = '' } = (after ?? before)?.metadata ?? {};
+        return running.keysForClaimChange(claimKey(namespace, name));
+      }),
+      source(volumeAttachmentKind, ({ after, before }) => (after === undefined && before !== undefined ? volumeOfAttachment(before) : [])),
+      source(podKind, ({ before, after }) => volumesOfPod(after ?? before, view)),
+      events,
+    ],
+    snapshot: (key) => {
+      const volume = view.volumes.get(key);
+      return volume === undefined && informers.cache(volumeIntentKind).get({ name: key }) === undefined
+        ? undefined
+        : { name: key, volume, snapshot: running.snapshot };
+    },
+    decide,
+    perform: (action) => running.perform(action),
+  };
+}
+
+const volumeOfAttachment = ({ spec }: VolumeAttachment): readonly string[] =>
+  spec.source.persistentVolumeName === undefined ? [] : [spec.source.persistentVolumeName];
+
+/** A scrubber concerns the volume that it scrubs; another pod, the volumes whose claims it used. */
+function volumesOfPod(pod: Pod | undefined, view: VolumesView): readonly string[] {
+  if (pod === undefined) return [];
+  const scrubbed = pod.metadata.namespace === recyclerNamespace ? volumeOfRecyclerPod(pod.metadata.name ?? '') : undefined;
+  if (scrubbed !== undefined) return [scrubbed];
+  return claimsOfPod(pod).flatMap((key) => Array.from(view.volumes.withClaimRef(key), (volume) => volume.name));
+}
+
+/** What is said about pods in the scrubbers' namespace; about no others, of which there may be very many. */
+class RecyclerPodEvents implements Source<string> {
+  readonly #informer: Informer<Event>;
+  readonly #byVolume: Index<Event>;
+
+  constructor({ client, world }: Pick<ReclaimerOptions, 'client' | 'world'>) {
+    this.#informer = new Informer({ client, world, kind: eventKind, selection: { namespace: recyclerNamespace, fieldSelector: 'involvedObject.kind=Pod' } });
+    this.#byVolume = this.#informer.cache.addIndex(volumeOfEvent);
+  }
+
+  about(volumeName: string): readonly Event[] {
+    return this.#byVolume.get(volumeName);
+  }
+
+  subscribe(_: Informers, add: (key: string) => void): () => void {
+    const cancel = this.#informer.cache.subscribe(({ after }) => {
+      for (const name of after === undefined ? [] : volumeOfEvent(after)) add(name);
+    });
+    this.#informer.start();
+    return () => {
+      cancel();
+      this.#informer.stop();
+    };
+  }
+}
+
+function volumeOfEvent({ involvedObject }: Event): readonly string[] {
+  const name = volumeOfRecyclerPod(involvedObject.name ?? '');
+  return name === undefined ? [] : [name];
+}
+
+class Reclaimer {
+  readonly snapshot: ReclaimerSnapshot;
+  readonly #options: ReclaimerOptions;
+  readonly #writer: ObjectWriter;
+
+  constructor(options: ReclaimerOptions, events: RecyclerPodEvents) {
+    const { client, informers, view, events: tellings, drivers } = options;
+    this.#options = options;
+    this.#writer = new ObjectWriter(client, [untypedKind(persistentVolumeKind), untypedKind(podKind), untypedKind(volumeIntentKind)]);
+    const [intents, pods] = [informers.cache(volumeIntentKind), informers.cache(podKind)];
+    const podsByClaim = pods.addIndex(claimsOfPod);
+    const attachments = informers.cache(volumeAttachmentKind).addIndex(volumeOfAttachment);
+    this.snapshot = {
+      lastEvent: tellings.lastEvent,
+      maxRecycles: options.maxRecycles ?? 3,
+      claim: (key) => view.claim(key),
+      intent: (name) => intents.get({ name }),
+      attachedTo: (name) =>
+        attachments
+          .get(name)
+          .map(({ spec }) => spec.nodeName)
+          .sort(),
+      driver: (name) => drivers.facts(name),
+      recyclerPod: (name) => recyclerPodIn(pods, name),
+      recyclerPodEvents: (name) => events.about(name),
+      podsUsing: (key) =>
+        podsByClaim
+          .get(key)
+          .flatMap((pod) => (hasEnded(pod) ? [] : `${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`))
+          .sort(),
+    };
+  }
+
+  keysForVolumeChange(name: string): readonly string[] {
+    return isSettled({ name, volume: this.#options.view.volumes.get(name), snapshot: this.snapshot }) ? none : [name];
+  }
+
+  *keysForClaimChange(key: string): Generator<string> {
+    for (const { name } of this.#options.view.volumes.withClaimRef(key)) yield* this.keysForVolumeChange(name);
+  }
+
+  async perform(action: ReclaimerAction): Promise<Outcome> {
+    switch (action.do) {
+      case 'create':
+      case 'update':
+      case 'updateStatus':
+      case 'delete':
+        return this.#writer.perform(action);
+      case 'tell':
+        this.#options.events.record(action.event, action.rememberAs);
+        return 'done';
+      case 'confirmClaimGone':
+        return confirmGone(this.#options.client, persistentVolumeClaimKind, action.claim);
+      case 'deleteAsset':
+        return this.#deleteAsset(action.intent);
+    }
+  }
+
+  /** The intent is looked at once more: what was to be deleted may have been kept after all. */
+  async #deleteAsset(intent: DeleteIntent): Promise<Outcome> {
+    const { client, drivers, world } = this.#options;
+    const current = await confirmCurrent(client, volumeIntentKind, intent);
+    if (current !== 'done') return current;
+    const outcome = await drivers.delete(intent.spec.driver, intent.spec.source);
+    const object = outcome.type === 'deleted' ? afterDeleted(intent) : afterFailure(intent, outcome, world.clock.now());
+    return this.#writer.perform({ do: 'update', object, from: intent });
+  }
+}
+
+const none: readonly string[] = [];
+
+const recyclerPodIn = (pods: Cache<Pod>, volumeName: string): Pod | undefined => pods.get({ namespace: recyclerNamespace, name: recyclerPodName(volumeName) });

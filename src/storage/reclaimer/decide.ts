@@ -1,0 +1,170 @@
+/**
+ * What becomes of a volume once its claim is gone: kept, deleted with its asset, or scrubbed and offered again.
+ * The binder has said so (phase Released) before anything is done here.
+ */
+import type { Pod } from '../../api/generated/types.ts';
+import type { Claim } from '../volumes/claim.ts';
+import { type VolumeDecision, type VolumeReason, type LastEvent, recordIfChanged, update } from '../volumes/decision.ts';
+import type { DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
+import { isFor, newIntent, type VolumeIntent, waitsUntil } from '../../api/volumes/intent.ts';
+import type { Volume } from '../volumes/volume.ts';
+import { type DeleteIntent, fail, type ReclaimerAction } from './actions.ts';
+import { deleterOf, isAbandoned, withoutOwnFinalizers, withMigrationAndFinalizers } from './deleter.ts';
+import { endRecycle, decideRecycle, type RecycleSnapshot } from './recycle.ts';
+
+export interface ReclaimerSnapshot extends RecycleSnapshot {
+  readonly lastEvent: LastEvent;
+  claim(key: string): Claim | undefined;
+  /** What is under way for the volume of this name. */
+  intent(volumeName: string): VolumeIntent | undefined;
+  /** Names of the nodes that a volume is attached to, or is on its way from or to; sorted. */
+  attachedTo(volumeName: string): readonly string[];
+  /** The drivers in this process, by name. */
+  readonly driver: (name: string) => DriverCapabilities | undefined;
+}
+
+export interface ReclaimerSubject {
+  readonly name: string;
+  readonly volume: Volume | undefined;
+  readonly snapshot: ReclaimerSnapshot;
+}
+
+export type ReclaimerDecision = VolumeDecision<ReclaimerAction>;
+
+export function decide({ name, volume, snapshot: seen }: ReclaimerSubject, now: number): ReclaimerDecision {
+  const intent = seen.intent(name);
+  if (volume === undefined) return tidyUp(intent, seen.recyclerPod(name));
+  if (intent !== undefined && isFor(intent, 'Delete') && intent.status.phase === 'Deleted') return remove(volume);
+  const kept = withMigrationAndFinalizers(volume, seen.driver);
+  if (kept !== volume.object)
+    return { actions: update(volume.object, kept), reasons: [because('Upkeep', 'its finalizers or annotations change', 'reclaimer')] };
+  const released = releaseOf(volume, seen);
+  if (released === 'no') return keep(intent, seen.recyclerPod(name));
+  return reclaim({ volume, intent, snapshot: seen, now, isClaimGone: released === 'claim gone' });
+}
+
+/** Nothing is to be decided about it: it is nobody's former volume, and nothing was begun. Most volumes are like this, most of the time. */
+export function isSettled({ name, volume, snapshot: seen }: ReclaimerSubject): boolean {
+  if (seen.intent(name) !== undefined) return false;
+  if (volume === undefined) return true;
+  return volume.phase !== 'Released' && volume.phase !== 'Failed' && withMigrationAndFinalizers(volume, seen.driver) === volume.object;
+}
+
+const because = (code: string, text: string, next: VolumeReason['next']): VolumeReason => ({ code, text, next });
+const prependActions = (first: readonly ReclaimerAction[], { actions, ...rest }: ReclaimerDecision): ReclaimerDecision => ({
+  ...rest,
+  actions: [...first, ...actions],
+});
+
+/** The volume went: what was to be done to it needs no doing, or was done. */
+function tidyUp(intent: VolumeIntent | undefined, pod: Pod | undefined): ReclaimerDecision {
+  if (intent === undefined || isFor(intent, 'Create')) return { actions: [], reasons: [] };
+  const reasons = [because('VolumeGone', 'the volume is gone', 'nobody')];
+  return { actions: isFor(intent, 'Scrub') ? endRecycle(intent, pod) : [{ do: 'delete', object: intent }], reasons };
+}
+
+/** Nothing is to be done to the volume: what was begun is stopped. */
+function keep(intent: VolumeIntent | undefined, pod: Pod | undefined): ReclaimerDecision {
+  const reasons = [because('NotReleased', 'nothing is to be reclaimed', 'nobody')];
+  if (intent === undefined || isFor(intent, 'Create')) return { actions: [], reasons };
+  return { actions: isFor(intent, 'Scrub') ? endRecycle(intent, pod) : [{ do: 'delete', object: intent }], reasons };
+}
+
+/** Whether the volume has no claim any more, by what the binder said and by what is the case now. */
+function releaseOf(volume: Volume, seen: ReclaimerSnapshot): 'no' | 'claim gone' | 'claim elsewhere' {
+  if (volume.phase !== 'Released' && volume.phase !== 'Failed') return 'no';
+  if (volume.claim === undefined || volume.claim.uid === '') return 'no';
+  const claim = seen.claim(volume.claim.key);
+  if (claim?.uid !== volume.claim.uid) return 'claim gone';
+  const isSpare = volume.provisionedBy !== undefined && volume.reclaimPolicy === 'Delete';
+  return isSpare && claim.volumeName !== '' && claim.volumeName !== volume.name ? 'claim elsewhere' : 'no';
+}
+
+interface Reclaim {
+  readonly volume: Volume;
+  readonly intent: VolumeIntent | undefined;
+  readonly snapshot: ReclaimerSnapshot;
+  readonly now: number;
+  readonly isClaimGone: boolean;
+}
+
+function reclaim(what: Reclaim): ReclaimerDecision {
+  const { volume, intent, snapshot: seen } = what;
+  if (intent !== undefined && isFor(intent, 'Create')) return { actions: [], reasons: [because('Busy', 'it is still being made', 'provisioner')] };
+  if (volume.migratedTo !== undefined && volume.migratedTo !== '') {
+    return { actions: [], reasons: [because('Migrated', `${volume.migratedTo} looks after it`, 'external provisioner')] };
+  }
+  const stop = keep(intent, seen.recyclerPod(volume.name));
+  const [deletion, scrubbing] = [
+    intent !== undefined && isFor(intent, 'Delete') ? intent : undefined,
+    intent !== undefined && isFor(intent, 'Scrub') ? intent : undefined,
+  ];
+  switch (volume.reclaimPolicy) {
+    case 'Retain':
+      return { ...stop, reasons: [because('Retained', 'kept, with its data, until somebody clears its claimRef or deletes it', 'administrator')] };
+    case 'Delete':
+      return scrubbing === undefined ? deleteVolume(what, deletion) : stop;
+    case 'Recycle':
+      return deletion === undefined ? confirmed(what, decideRecycle({ ...what, intent: scrubbing })) : stop;
+    default: {
+      const text = 'Volume has unrecognized PersistentVolumeReclaimPolicy';
+      return { actions: fail(volume, 'VolumeUnknownReclaimPolicy', text), reasons: [because('VolumeUnknownReclaimPolicy', text, 'administrator')] };
+    }
+  }
+}
+
+/** Before data is touched the server confirms what the cache believes: that the claim is gone. */
+function confirmed({ volume, isClaimGone }: Reclaim, decision: ReclaimerDecision): ReclaimerDecision {
+  const touchesData = decision.actions.some((action) => action.do === 'create' || action.do === 'deleteAsset');
+  if (!touchesData || !isClaimGone || volume.claim === undefined) return decision;
+  return prependActions([{ do: 'confirmClaimGone', claim: volume.claim }], decision);
+}
+
+function deleteVolume(what: Reclaim, intent: DeleteIntent | undefined): ReclaimerDecision {
+  const { volume, snapshot: seen } = what;
+  const deleter = deleterOf(volume, seen.driver);
+  switch (deleter.type) {
+    case 'external':
+      return { actions: [], reasons: [because('ExternalDeletion', 'its own provisioner deletes it', 'external provisioner')] };
+    case 'none':
+      return { actions: fail(volume, 'VolumeFailedDelete', deleter.message), reasons: [because('VolumeFailedDelete', deleter.message, 'administrator')] };
+    case 'driver':
+      break;
+  }
+  if (intent === undefined && isAbandoned(volume))
+    return { actions: [], reasons: [because('GivenUp', 'its deletion was asked for while its data was to be kept', 'nobody')] };
+  // As external provisioners do: a backend refuses to delete what is attached, or worse, does not.
+  const nodes = seen.attachedTo(volume.name);
+  if (nodes.length > 0) {
+    const text = `persistentvolume ${volume.name} is still attached to node ${nodes.join(', ')}`;
+    return { actions: [], reasons: [because('StillAttached', text, 'attach-detach')] };
+  }
+  if (intent !== undefined) return confirmed(what, attempt(what, intent));
+  const object = newIntent(volume.name, {
+    operation: 'Delete',
+    driver: deleter.driver.name,
+    volume: { name: volume.name, uid: volume.uid },
+    source: deleter.source,
+  });
+  return confirmed(what, { actions: [{ do: 'create', object }], reasons: [because('Deleting', 'its asset is to be deleted', 'driver')] });
+}
+
+function attempt({ volume, snapshot: seen, now }: Reclaim, intent: DeleteIntent): ReclaimerDecision {
+  const { phase, message = '', inUse = false } = intent.status;
+  const wait = waitsUntil(intent, now);
+  const call: readonly ReclaimerAction[] = wait === undefined ? [{ do: 'deleteAsset', intent }] : [];
+  const again = wait === undefined ? {} : { again: wait };
+  if (phase !== 'Failing') return { actions: call, reasons: [because('Deleting', 'its asset is being deleted', 'driver')] };
+  if (inUse) {
+    const said = recordIfChanged({ about: volume.object, type: 'Normal', reason: 'VolumeDelete', message }, seen.lastEvent(volume.uid), now);
+    return { actions: [...said.actions, ...call], reasons: [because('VolumeDelete', message, 'driver')], ...again };
+  }
+  return { actions: [...fail(volume, 'VolumeFailedDelete', message), ...call], reasons: [because('VolumeFailedDelete', message, 'driver')], ...again };
+}
+
+/** The asset is gone: so may the volume go. */
+function remove(volume: Volume): ReclaimerDecision {
+  const freed = withoutOwnFinalizers(volume);
+  const goes: readonly ReclaimerAction[] = volume.deleting ? [] : [{ do: 'delete', object: freed }];
+  return { actions: [...update(volume.object, freed), ...goes], reasons: [because('Deleted', 'its asset is deleted', 'nobody')] };
+}

@@ -1,0 +1,83 @@
+import type { PersistentVolumeClaim } from '../../api/generated/types.ts';
+import type { Quantity } from '../../api/quantity.ts';
+import type { Labels } from '../../api/selectors/label-selector.ts';
+import { type AccessModes, requestedModes } from './access-modes.ts';
+import { annotations } from '../../api/volumes/annotations.ts';
+import { storageAmount, zero } from '../../api/volumes/capacity.ts';
+import { selectorOfVolumes, type WrittenSelector } from './selectors.ts';
+import { type ClaimClass, classOfClaim, nameOfClass } from '../../api/volumes/storage-class.ts';
+
+export type VolumeMode = 'Filesystem' | 'Block';
+
+/** A claim, read once: what its fields and annotations say, by name. */
+export interface Claim {
+  readonly object: PersistentVolumeClaim;
+  /** 'namespace/name' */
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly labels: Labels | undefined;
+  /** RFC 3339; '' if unknown, which counts as oldest. */
+  readonly created: string;
+  readonly phase: string;
+
+  readonly class: ClaimClass;
+  /** '' for both ways of having no class. */
+  readonly className: string;
+  readonly volumeMode: VolumeMode;
+  readonly accessModes: AccessModes;
+  readonly request: Quantity;
+  /** '' if unset. */
+  readonly attributesClass: string;
+  readonly selector: WrittenSelector;
+
+  /** The volume that it names, or has; '' if none. */
+  readonly volumeName: string;
+  /** It was bound once: it keeps that volume or is Lost. */
+  readonly everBound: boolean;
+  /** `volumeName` was filled in by the controller, not by a person. */
+  readonly boundByController: boolean;
+  /** The node for which the scheduler wants a volume made. */
+  readonly selectedNode: string | undefined;
+  /** Who is to make a volume for it, as far as anybody has said; and as it was said before that was settled. */
+  readonly provisioner: string | undefined;
+  readonly betaProvisioner: string | undefined;
+  readonly migratedTo: string | undefined;
+}
+
+export function readClaim(object: PersistentVolumeClaim): Claim {
+  const { metadata, spec, status } = object;
+  const given = metadata.annotations ?? {};
+  const claimClass = classOfClaim(object);
+  const [namespace, name] = [metadata.namespace ?? '', metadata.name ?? ''];
+  return {
+    object,
+    key: claimKey(namespace, name),
+    namespace,
+    name,
+    uid: metadata.uid ?? '',
+    labels: metadata.labels,
+    created: metadata.creationTimestamp ?? '',
+    phase: status.phase ?? '',
+    class: claimClass,
+    className: nameOfClass(claimClass),
+    volumeMode: spec.volumeMode === 'Block' ? 'Block' : 'Filesystem',
+    accessModes: requestedModes(spec.accessModes),
+    request: storageAmount(spec.resources.requests) ?? zero,
+    attributesClass: spec.volumeAttributesClassName ?? '',
+    selector: selectorOfVolumes(spec.selector),
+    volumeName: spec.volumeName ?? '',
+    everBound: Object.hasOwn(given, annotations.bindCompleted),
+    boundByController: Object.hasOwn(given, annotations.boundByController),
+    selectedNode: given[annotations.selectedNode],
+    provisioner: given[annotations.storageProvisioner],
+    betaProvisioner: given[annotations.betaStorageProvisioner],
+    migratedTo: given[annotations.migratedTo],
+  };
+}
+
+export const claimKey = (namespace: string, name: string): string => `${namespace}/${name}`;
+
+/** It has no volume, and takes whichever fits. */
+export const takesAnyVolume = (claim: Claim): boolean => !claim.everBound && claim.volumeName === '';

@@ -1,0 +1,104 @@
+import type { PersistentVolume } from '../../api/generated/types.ts';
+import type { Quantity } from '../../api/quantity.ts';
+import type { Labels } from '../../api/selectors/label-selector.ts';
+import { type AccessModes, offeredModes } from './access-modes.ts';
+import { annotations, finalizers } from '../../api/volumes/annotations.ts';
+import { storageAmount } from '../../api/volumes/capacity.ts';
+import { type Claim, claimKey, type VolumeMode } from './claim.ts';
+import { selectorOfClaims, type WrittenSelector } from './selectors.ts';
+import { classNameOfVolume } from '../../api/volumes/storage-class.ts';
+import { type NodeTerms, nodeTermsOf } from './topology.ts';
+
+/** The claim that a volume points at. */
+export interface ClaimRef {
+  /** 'namespace/name' */
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** '': a person reserved the volume for whichever claim has that name. */
+  readonly uid: string;
+}
+
+/** A volume, read once: what its fields and annotations say, by name. */
+export interface Volume {
+  readonly object: PersistentVolume;
+  readonly name: string;
+  readonly uid: string;
+  readonly labels: Labels | undefined;
+  readonly phase: string;
+  readonly deleting: boolean;
+
+  /** '' if it has none. */
+  readonly className: string;
+  readonly volumeMode: VolumeMode;
+  readonly accessModes: AccessModes;
+  /** Undefined if it does not say, or nothing that anybody understands. */
+  readonly capacity: Quantity | undefined;
+  /** '' if unset. */
+  readonly attributesClass: string;
+  /** Which claims may take it. */
+  readonly claimSelector: WrittenSelector;
+  /** Undefined: it can be reached from every node. */
+  readonly nodes: NodeTerms | undefined;
+
+  readonly claim: ClaimRef | undefined;
+  /** `claim` was filled in by the controller, not by a person. */
+  readonly boundByController: boolean;
+  /** Who made it; undefined if it was made by hand. */
+  readonly provisionedBy: string | undefined;
+  readonly migratedTo: string | undefined;
+  readonly reclaimPolicy: string;
+}
+
+export function readVolume(object: PersistentVolume): Volume {
+  const { metadata, spec, status } = object;
+  const given = metadata.annotations ?? {};
+  const required = spec.nodeAffinity?.required;
+  return {
+    object,
+    name: metadata.name ?? '',
+    uid: metadata.uid ?? '',
+    labels: metadata.labels,
+    phase: status.phase ?? '',
+    deleting: metadata.deletionTimestamp !== undefined,
+    className: classNameOfVolume(object),
+    volumeMode: spec.volumeMode === 'Block' ? 'Block' : 'Filesystem',
+    accessModes: offeredModes(spec.accessModes),
+    capacity: storageAmount(spec.capacity),
+    attributesClass: spec.volumeAttributesClassName ?? '',
+    claimSelector: selectorOfClaims(given[annotations.claimSelector]),
+    nodes: required === undefined ? undefined : nodeTermsOf(required),
+    claim: readClaimRef(spec.claimRef),
+    boundByController: Object.hasOwn(given, annotations.boundByController),
+    provisionedBy: given[annotations.provisionedBy],
+    migratedTo: given[annotations.migratedTo],
+    reclaimPolicy: spec.persistentVolumeReclaimPolicy ?? '',
+  };
+}
+
+function readClaimRef(ref: PersistentVolume['spec']['claimRef']): ClaimRef | undefined {
+  if (ref === undefined) return undefined;
+  const [namespace, name] = [ref.namespace ?? '', ref.name ?? ''];
+  return { key: claimKey(namespace, name), namespace, name, uid: ref.uid ?? '' };
+}
+
+/** The volume points at this very claim, or is reserved for its name. */
+export function isVolumeBoundToClaim({ claim: pointer }: Volume, claim: Claim): boolean {
+  return pointer !== undefined && pointer.key === claim.key && (pointer.uid === '' || pointer.uid === claim.uid);
+}
+
+/**
+ * Bound on its own side, or made for this claim and kept by its provisioner. If somebody deletes such a volume before the claim has taken it, it does not go as
+ * long as the claim exists; if the claim did not take it either, both would wait for ever, as in Kubernetes (v1.36.4).
+ */
+export const isHalfBound = (volume: Volume, claim: Claim): boolean =>
+  (volume.phase === 'Bound' || isKeptByProvisioner(volume)) && volume.claim?.key === claim.key && volume.claim.uid === claim.uid;
+
+/** Its provisioner's finalizer keeps it until its data is deleted, and nobody has begun with that. */
+export const isKeptByProvisioner = ({ object, phase }: Volume): boolean =>
+  phase !== 'Released' &&
+  phase !== 'Failed' &&
+  (object.metadata.finalizers?.some((each) => each === finalizers.externalProvisioner || each === finalizers.inTreeProvisioner) ?? false);
+
+/** Nobody has it and nobody reserved it: it can be given to a claim that fits. */
+export const isFree = (volume: Volume): boolean => volume.claim === undefined && volume.phase === 'Available' && !volume.deleting;

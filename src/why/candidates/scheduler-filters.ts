@@ -1,0 +1,120 @@
+/**
+ * What the scheduler makes of a pod: its own plugins, asked about every node, from nothing but the objects. In the scheduler the first that
+ * objects to a node has said enough; here all of them are heard.
+ */
+import type { Node, Pod } from '../../api/generated/types.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { isSameTaint } from '../../api/taints.ts';
+import { SchedulerCache } from '../../scheduler/scheduler-cache.ts';
+import {
+  type ClusterEvent,
+  isFailure,
+  type NodeInfo,
+  type Plugin,
+  type Rejection,
+  type ResourceName,
+  type ClusterSnapshot,
+} from '../../scheduler/framework.ts';
+import { defaultPlugins } from '../../scheduler/plugins/index.ts';
+import { cordon } from '../../scheduler/plugins/node-unschedulable.ts';
+import { readPod } from '../../scheduler/pod-info.ts';
+import { volumePlugins } from '../../scheduler/plugins/volume-plugins.ts';
+import type { ObjectGraph } from '../graph/object-graph.ts';
+
+export interface FilterResults {
+  /** What keeps the pod from every node. */
+  readonly everywhere: readonly Rejection[];
+  readonly nodes: readonly { readonly node: NodeInfo; readonly rejections: readonly Rejection[] }[];
+}
+
+export function runFilters(pod: Pod, sight: ObjectGraph): FilterResults {
+  const plugins = defaultPlugins(volumePlugins({ bindsTogether: true }));
+  const cluster = schedulerCluster(sight, plugins);
+  const pending = readPod(pod);
+  const everywhere: Rejection[] = [];
+  const stages = plugins.flatMap((plugin) => {
+    const prepared = plugin.preFilter(pending, cluster);
+    if (prepared === 'skip') return [];
+    if (!('code' in prepared)) return [prepared];
+    if (!isFailure(prepared) && isFounded(prepared, sight)) everywhere.push(prepared);
+    return [];
+  });
+  const rejectionsOf = (node: NodeInfo): readonly Rejection[] =>
+    stages.flatMap((each) => {
+      const verdict = each.filter?.(node);
+      return verdict === undefined || isFailure(verdict) || !isFounded(verdict, sight) ? [] : [verdict];
+    });
+  return { everywhere, nodes: cluster.nodes.map((node) => ({ node, rejections: rejectionsOf(node) })) };
+}
+
+/** Nothing is concluded from objects that could not be looked at: that no such pod is near, or no capacity reported. */
+function isFounded({ reasons }: Rejection, sight: ObjectGraph): boolean {
+  return reasons.every(({ rule }) => {
+    if (rule === 'podAffinity' || rule === 'spread') return sight.wasRead('placed') && sight.wasRead('namespaces');
+    return rule !== 'storageCapacity' || sight.wasRead('capacities');
+  });
+}
+
+function schedulerCluster(sight: ObjectGraph, plugins: readonly Plugin[]): SchedulerCache {
+  const lists = listsOf(sight);
+  const views = Object.fromEntries(Object.entries(lists).map(([resource, list]) => [resource, new ListView(list)]));
+  // One view for each kind, of objects of that kind.
+  const cluster = new SchedulerCache(views as unknown as ClusterSnapshot['views']);
+  for (const [resource, list] of Object.entries(lists)) {
+    for (const after of list) {
+      if (resource === 'node') cluster.setNode(after as Node);
+      if (resource === 'pod') cluster.setPod(readPod(after as Pod));
+      for (const plugin of plugins) plugin.observe?.({ resource, before: undefined, after } as unknown as ClusterEvent);
+    }
+  }
+  return cluster;
+}
+
+/** Pods come last, when all that they need is known. */
+const listsOf = (sight: ObjectGraph): Readonly<Record<ResourceName, readonly KubeObject[]>> => ({
+  node: sight.nodes.map(withoutCordonTaint),
+  namespace: sight.namespaces,
+  claim: sight.claims.map(({ object }) => object),
+  volume: sight.volumes.map(({ object }) => object),
+  storageClass: sight.classes,
+  csiNode: sight.csiNodes,
+  csiDriver: sight.drivers,
+  storageCapacity: sight.capacities,
+  attachment: sight.attachments,
+  // These decide between nodes that will do, and who has to go; not whether one will do.
+  disruptionBudget: [],
+  service: [],
+  replicaSet: [],
+  statefulSet: [],
+  pod: sight.placed,
+});
+
+/** A cordoned node is tainted for it, too, and loses that taint with the cordon: the same thing is told once, and has one remedy. */
+function withoutCordonTaint(node: Node): Node {
+  const { unschedulable, taints } = node.spec;
+  return unschedulable === true && taints !== undefined
+    ? { ...node, spec: { ...node.spec, taints: taints.filter((taint) => !isSameTaint(taint, cordon)) } }
+    : node;
+}
+
+class ListView<T extends KubeObject> {
+  readonly #byKey: ReadonlyMap<string, T>;
+
+  constructor(list: readonly T[]) {
+    this.#byKey = new Map(list.map((object) => [keyOf(object), object]));
+  }
+
+  getKey(key: string): T | undefined {
+    return this.#byKey.get(key);
+  }
+
+  list(): Iterable<T> {
+    return this.#byKey.values();
+  }
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+}
+
+const keyOf = ({ metadata: { namespace, name = '' } }: KubeObject): string => (namespace === undefined ? name : `${namespace}/${name}`);

@@ -1,0 +1,122 @@
+import type { CSIDriver, CSINode, CSIStorageCapacity, Namespace, Node, Pod, StorageClass, VolumeAttachment } from '../../api/generated/types.ts';
+import { type Claim, readClaim } from '../../storage/volumes/claim.ts';
+import type { VolumeIntent } from '../../api/volumes/intent.ts';
+import { volumeNameOf } from '../../api/volumes/intent.ts';
+import { claimsOfPod } from '../../storage/volumes/pods.ts';
+import { matchesNode } from '../../storage/volumes/topology.ts';
+import { VolumesView } from '../../storage/volumes/view.ts';
+import { readVolume, type Volume } from '../../storage/volumes/volume.ts';
+import type { ObjectList, ClusterObjects } from './cluster-objects.ts';
+
+/** The objects, arranged so that each is found by what others call it. */
+export class ObjectGraph {
+  readonly now: number;
+  readonly claims: readonly Claim[];
+  readonly volumes: readonly Volume[];
+  readonly pods: readonly Pod[];
+  readonly nodes: readonly Node[];
+  readonly classes: readonly StorageClass[];
+  readonly attachments: readonly VolumeAttachment[];
+  readonly drivers: readonly CSIDriver[];
+  readonly csiNodes: readonly CSINode[];
+  readonly capacities: readonly CSIStorageCapacity[];
+  readonly namespaces: readonly Namespace[];
+  /** The pods on nodes; all of them, if it `sees('placed')`. */
+  readonly placed: readonly Pod[];
+  readonly #objects: ClusterObjects;
+  readonly #view = new VolumesView();
+  readonly #podsByClaim = new Map<string, Pod[]>();
+  readonly #reachable = new Map<string, boolean>();
+
+  constructor(objects: ClusterObjects, now: number) {
+    this.#objects = objects;
+    this.now = now;
+    this.claims = (objects.claims ?? []).map(readClaim);
+    this.volumes = (objects.volumes ?? []).map(readVolume);
+    this.pods = objects.pods ?? [];
+    this.nodes = objects.nodes ?? [];
+    this.classes = objects.classes ?? [];
+    this.attachments = objects.attachments ?? [];
+    this.drivers = objects.drivers ?? [];
+    this.csiNodes = objects.csiNodes ?? [];
+    this.capacities = objects.capacities ?? [];
+    this.namespaces = objects.namespaces ?? [];
+    this.placed = (objects.placed ?? this.pods).filter(
+      ({ spec, status }) => (spec.nodeName ?? '') !== '' && status.phase !== 'Succeeded' && status.phase !== 'Failed',
+    );
+    for (const { object } of this.claims) this.#view.changeClaim(undefined, object);
+    for (const { object } of this.volumes) this.#view.changeVolume(undefined, object);
+    for (const pod of this.pods) {
+      for (const key of new Set(claimsOfPod(pod))) this.#podsByClaim.set(key, [...(this.#podsByClaim.get(key) ?? []), pod]);
+    }
+  }
+
+  /** Whether such objects were looked at: only then does their absence mean anything. */
+  wasRead(list: ObjectList): boolean {
+    return this.#objects[list] !== undefined;
+  }
+
+  claim(key: string): Claim | undefined {
+    return this.#view.claim(key);
+  }
+
+  volume(name: string): Volume | undefined {
+    return this.#view.volumes.get(name);
+  }
+
+  /** A claim that was bound to the volume, whatever became of the volume's claimRef. */
+  ownerOf(volumeName: string): Claim | undefined {
+    return this.#view.ownerOf(volumeName);
+  }
+
+  class(name: string): StorageClass | undefined {
+    return this.classes.find(({ metadata }) => metadata.name === name);
+  }
+
+  node(name: string): Node | undefined {
+    return this.nodes.find(({ metadata }) => metadata.name === name);
+  }
+
+  /** Whether any node can reach the volume. */
+  isReachable({ nodes, object }: Volume): boolean {
+    if (nodes === undefined) return true;
+    // Thousands of volumes are in a few places.
+    const place = JSON.stringify(object.spec.nodeAffinity);
+    let answer = this.#reachable.get(place);
+    if (answer === undefined) {
+      answer = this.nodes.some(({ metadata: { name = '', labels } }) => matchesNode(nodes, { name, labels }));
+      this.#reachable.set(place, answer);
+    }
+    return answer;
+  }
+
+  podsUsing(key: string): readonly Pod[] {
+    return this.#podsByClaim.get(key) ?? [];
+  }
+
+  attachmentsOf(volumeName: string): readonly VolumeAttachment[] {
+    return this.attachments.filter(({ spec }) => spec.source.persistentVolumeName === volumeName);
+  }
+
+  csiDriver(name: string): CSIDriver | undefined {
+    return this.drivers.find(({ metadata }) => metadata.name === name);
+  }
+
+  csiNode(name: string): CSINode | undefined {
+    return this.csiNodes.find(({ metadata }) => metadata.name === name);
+  }
+
+  /** Names of the nodes on which the CSI driver has registered. */
+  nodesWithDriver(name: string): readonly string[] {
+    return this.csiNodes.flatMap(({ metadata, spec }) => (spec.drivers?.some((driver) => driver.name === name) ? (metadata.name ?? '') : []));
+  }
+
+  intentFor(volumeName: string): VolumeIntent | undefined {
+    return this.#objects.intents?.find((intent) => volumeNameOf(intent) === volumeName);
+  }
+
+  /** The volume that the binder would give the claim. */
+  bestFit(claim: Claim, options: { readonly reservedOnly: boolean }): Volume | undefined {
+    return this.#view.bestFit(claim, options);
+  }
+}

@@ -1,0 +1,130 @@
+/** Why a pod is in the state it is in, as far as its volumes are concerned. */
+import type { Pod } from '../../api/generated/types.ts';
+import type { Claim } from '../../storage/volumes/claim.ts';
+import { claimsOfPod, hasEnded } from '../../storage/volumes/pods.ts';
+import { waitsForConsumer } from '../../api/volumes/storage-class.ts';
+import { diagnoseAttach } from '../attachments/attach-diagnosis.ts';
+import { explainClaim } from '../volumes/claim.ts';
+import { type ObjectExplanation, explanationOf, type Fact, nothingToDo, type ObjectState, type Diagnosis } from '../explanation/explanation.ts';
+import { missingClaims, notOwned } from './pod-claims.ts';
+import { unscheduled } from './pod-unscheduled.ts';
+import type { ObjectGraph } from '../graph/object-graph.ts';
+import { rfc3339, timeOf } from '../explanation/timestamps.ts';
+import { someOf } from '../explanation/words.ts';
+
+export function explainPod(pod: Pod, sight: ObjectGraph): ObjectExplanation {
+  const { namespace = '', name = '' } = pod.metadata;
+  const story = diagnose(pod, sight);
+  return explanationOf({ kind: 'pod', namespace, name }, stateOf(pod), { ...story, facts: [...factsOf(pod, sight), ...(story.facts ?? [])] });
+}
+
+function stateOf({ metadata, status }: Pod): ObjectState {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = metadata;
+  const asked = timeOf(deletionTimestamp);
+  if (asked !== undefined) return { state: 'Terminating', since: rfc3339(asked - deletionGracePeriodSeconds * 1000) };
+  const phase = status.phase ?? 'Pending';
+  const ready = status.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? undefined;
+  return { state: phase, since: phase === 'Pending' ? metadata.creationTimestamp : (ready ?? status.startTime) };
+}
+
+function factsOf(pod: Pod, sight: ObjectGraph): readonly Fact[] {
+  const claims = claimsOfPod(pod).map((key) => {
+    const claim = sight.claim(key);
+    const name = `pvc/${key.slice(key.indexOf('/') + 1)}`;
+    if (claim === undefined) return sight.wasRead('claims') ? `${name} (missing)` : name;
+    return `${name} (${claim.object.metadata.deletionTimestamp !== undefined ? 'Terminating' : claim.phase || 'Pending'}${claim.volumeName === '' ? '' : `, pv/${claim.volumeName}`})`;
+  });
+  const { nodeName } = pod.spec;
+  return [
+    { label: 'claims', text: claims.length === 0 ? 'none' : someOf(claims) },
+    ...(nodeName === undefined || nodeName === '' ? [] : [{ label: 'node', text: nodeName }]),
+  ];
+}
+
+function diagnose(pod: Pod, sight: ObjectGraph): Diagnosis {
+  if (pod.metadata.deletionTimestamp !== undefined) return terminating(pod, sight);
+  if (hasEnded(pod)) return ended(pod);
+  if (!sight.wasRead('claims') && claimsOfPod(pod).length > 0) return claimsUnseen();
+  if ((pod.spec.nodeName ?? '') === '') return unscheduled(pod, sight);
+  return missingClaims(pod, sight) ?? notOwned(pod, sight) ?? onNode(pod, sight);
+}
+
+function claimsUnseen(): Diagnosis {
+  return {
+    verdict: 'waiting',
+    code: 'ClaimsUnseen',
+    summary: 'Its claims could not be looked at, so nothing can be said about its volumes.',
+    next: { who: 'somebody who may see claims', does: 'asks again' },
+  };
+}
+
+function terminating(pod: Pod, sight: ObjectGraph): Diagnosis {
+  const by = timeOf(pod.metadata.deletionTimestamp) ?? 0;
+  const node = pod.spec.nodeName ?? '';
+  const isLate = by < sight.now;
+  return {
+    verdict: isLate ? 'stuck' : 'waiting',
+    code: 'Terminating',
+    summary: `It was told to end${isLate ? ', and should have by now' : ''}. Its claims stay protected, and its volumes attached, until its containers have ended${(pod.metadata.finalizers ?? []).length === 0 ? '' : ` and its finalizers (${someOf(pod.metadata.finalizers ?? [])}) are gone`}.`,
+    fixes: isLate
+      ? [
+          {
+            text: `see whether node/${node} still answers; if it is certainly switched off, the pod may be removed by force`,
+            commands: [`kubectl get node ${node}`, `kubectl -n ${pod.metadata.namespace ?? ''} delete pod ${pod.metadata.name ?? ''} --force --grace-period=0`],
+          },
+        ]
+      : [],
+    next: node === '' ? nothingToDo : { who: `node/${node}`, does: 'ends its containers and confirms that', ...(isLate ? {} : { by: rfc3339(by) }) },
+  };
+}
+
+function ended({ status }: Pod): Diagnosis {
+  return {
+    verdict: 'fine',
+    code: 'Ended',
+    summary: `It has ${status.phase === 'Failed' ? 'failed' : 'ended'}${status.message === undefined ? '' : `: ${status.message}`}. As long as the pod exists, its claims cannot be deleted.`,
+    next: nothingToDo,
+  };
+}
+
+/** It has a node: its volumes have to get there. */
+function onNode(pod: Pod, sight: ObjectGraph): Diagnosis {
+  const claims = claimsOfPod(pod).flatMap((key) => sight.claim(key) ?? []);
+  const pending = claims.filter((claim) => claim.phase !== 'Bound');
+  if (pending.length > 0) return unboundOnNode(pod, pending, sight);
+  const node = pod.spec.nodeName ?? '';
+  const stories = claims.flatMap((claim) => {
+    const volume = sight.volume(claim.volumeName);
+    return volume === undefined ? [] : (diagnoseAttach({ volume, node, graph: sight }) ?? []);
+  });
+  const blocked = stories.find(({ verdict }) => verdict === 'stuck') ?? stories.find(({ verdict }) => verdict === 'waiting');
+  if (blocked !== undefined) return blocked;
+  const isRunning = pod.status.phase === 'Running';
+  const what = claims.length === 0 ? 'It uses no claims' : 'Its volumes are in order';
+  if (isRunning) return { verdict: 'fine', code: 'Running', summary: `${what}, and it runs.`, next: nothingToDo };
+  const waiting = pod.status.containerStatuses?.flatMap(({ state }) => state.waiting ?? []).find(({ message }) => message !== undefined);
+  return {
+    verdict: 'waiting',
+    code: 'Starting',
+    summary: `${what}${stories.length === 0 ? '' : ' and attached'}; node/${node} mounts them and starts the containers${waiting?.message === undefined ? '' : `, and says: ${waiting.message}`}.`,
+    fixes: [
+      {
+        text: 'if this takes more than a minute: see what the node says',
+        commands: [`kubectl -n ${pod.metadata.namespace ?? ''} events --for pod/${pod.metadata.name ?? ''}`],
+      },
+    ],
+    next: { who: `node/${node}`, does: 'starts it' },
+  };
+}
+
+function unboundOnNode(pod: Pod, claims: readonly Claim[], sight: ObjectGraph): Diagnosis {
+  const names = someOf(claims.map(({ name }) => `pvc/${name}`));
+  const delayed = claims.some((claim) => waitsForConsumer(sight.class(claim.className)));
+  return {
+    verdict: 'stuck',
+    code: 'ClaimsUnbound',
+    summary: `It is on node/${pod.spec.nodeName ?? ''}, but cannot start: ${names} ${claims.length === 1 ? 'has' : 'have'} no volume.${delayed ? ' It was put there past the scheduler, which would have chosen one.' : ''}`,
+    parts: claims.map((claim) => explainClaim(claim, sight)),
+    next: { who: 'you', does: `get ${names} a volume, as below; the node starts the pod then` },
+  };
+}

@@ -1,0 +1,97 @@
+import type { Kind } from '../../api/kind.ts';
+import { qualifiedResource } from '../../api/kind.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { DecodeError, decode } from '../../api/schema/decode.ts';
+import type { Client, ListOptions, Ref } from '../../client/client.ts';
+import type { UnreadResource } from '../explanation/explanation.ts';
+
+/** No answer can be had from the cluster, or none about what was asked. */
+export class ClusterError extends Error {
+  override readonly name = 'ClusterError';
+}
+
+/**
+ * Reads a cluster as far as it lets itself be read. What somebody may not look at, or what makes no sense, is written down
+ * and left out; only a cluster that does not answer at all ends the reading.
+ */
+export class ClusterReader {
+  readonly #client: Client;
+  readonly #unseen: UnreadResource[] = [];
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  get unseen(): readonly UnreadResource[] {
+    return this.#unseen;
+  }
+
+  /** Undefined: they may not be looked at. @throws ClusterError */
+  async list<T extends KubeObject>(kind: Kind<T>, selection: Pick<ListOptions, 'namespace' | 'fieldSelector'> = {}): Promise<readonly T[] | undefined> {
+    const items: T[] = [];
+    let page: ListOptions = { ...selection, limit: pageSize };
+    for (;;) {
+      const result = await this.#client.list(kind, page);
+      if (result.ok) {
+        items.push(...result.value.items);
+        const next = result.value.metadata.continue ?? '';
+        if (next === '') return items.flatMap((item) => this.#decoded(kind, item) ?? []);
+        page = { ...page, continue: next };
+        continue;
+      }
+      if (result.reason === 'expired' && page.limit !== undefined) {
+        // Pages are kept for minutes only; all at once they need no keeping.
+        items.length = 0;
+        page = selection;
+        continue;
+      }
+      return this.#unreadable(kind, result, selection.namespace);
+    }
+  }
+
+  /** 'absent': there is none. Undefined: it may not be looked at. @throws ClusterError */
+  async get<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<T | 'absent' | undefined> {
+    const result = await this.#client.get(kind, ref);
+    if (result.ok) return this.#decoded(kind, result.value);
+    return result.reason === 'notFound' ? 'absent' : this.#unreadable(kind, result, ref.namespace);
+  }
+
+  /** Those of the names that exist. Undefined: one of them may not be looked at. @throws ClusterError */
+  async getEach<T extends KubeObject>(kind: Kind<T>, names: Iterable<string>): Promise<readonly T[] | undefined> {
+    const found: T[] = [];
+    for (const name of new Set(names)) {
+      const object = await this.get(kind, { name });
+      if (object === undefined) return undefined;
+      if (object !== 'absent') found.push(object);
+    }
+    return found;
+  }
+
+  /** Reads on the side: nobody misses what is not there. @throws ClusterError */
+  async tryGet<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<readonly T[]> {
+    const result = await this.#client.get(kind, ref);
+    if (!result.ok && result.reason === 'unreachable') throw new ClusterError(`the cluster does not answer: ${result.error.message}`);
+    return result.ok ? [result.value] : [];
+  }
+
+  /** In the form in which this program knows it, whatever a newer or older server says. */
+  #decoded<T extends KubeObject>(kind: Kind<T>, item: T): T | undefined {
+    try {
+      return decode<T>(kind.type, item).object;
+    } catch (error) {
+      if (!(error instanceof DecodeError)) throw error;
+      this.#unseen.push({ what: `${kind.singular} ${item.metadata?.name ?? ''}`, because: `it makes no sense: ${error.message}` });
+      return undefined;
+    }
+  }
+
+  #unreadable(kind: Kind<never>, { reason, error }: { readonly reason: string; readonly error: Error }, namespace: string | undefined): undefined {
+    if (reason === 'unreachable') throw new ClusterError(`the cluster does not answer: ${error.message}`);
+    if (reason === 'unauthorized') throw new ClusterError(`the cluster does not know you: ${error.message}`);
+    const what = `${qualifiedResource(kind)}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;
+    if (!this.#unseen.some((each) => each.what === what)) this.#unseen.push({ what, because: error.message });
+    return undefined;
+  }
+}
+
+const pageSize = 500;

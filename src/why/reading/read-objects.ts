@@ -1,0 +1,192 @@
+/** What an explanation needs of a cluster, and no more: each kind of target has its own way through the objects. */
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
+import type { Kind } from '../../api/kind.ts';
+import { csiDriverKind } from '../../api/kinds/storage/csi-driver.ts';
+import { csiNodeKind } from '../../api/kinds/storage/csi-node.ts';
+import { csiStorageCapacityKind } from '../../api/kinds/storage/csi-storage-capacity.ts';
+import { volumeIntentKind } from '../../api/kinds/mooring/volume-intent.ts';
+import { namespaceKind } from '../../api/kinds/core/namespace.ts';
+import { nodeKind } from '../../api/kinds/core/node.ts';
+import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
+import { storageClassKind } from '../../api/kinds/storage/storage-class.ts';
+import { volumeAttachmentKind } from '../../api/kinds/storage/volume-attachment.ts';
+import { podKind } from '../../api/kinds/pod/pod.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { claimKey, readClaim } from '../../storage/volumes/claim.ts';
+import { isInTree, csiDriverOf } from '../../api/volumes/csi-migration.ts';
+import { claimsOfPod } from '../../storage/volumes/pods.ts';
+import { waitsForConsumer } from '../../api/volumes/storage-class.ts';
+import type { Client } from '../../client/client.ts';
+import type { ClusterObjects } from '../graph/cluster-objects.ts';
+import type { Target } from '../explanation/target.ts';
+import { ClusterError, ClusterReader } from './cluster-reader.ts';
+
+/** @throws ClusterError if the cluster does not answer, or does not let the target itself be looked at */
+export async function readObjects(client: Client, target: Target): Promise<ClusterObjects> {
+  const reader = new ClusterReader(client);
+  const found = await readFor(reader, target);
+  const lists = Object.fromEntries(Object.entries(found).filter(([, list]) => list !== undefined)) as ReadObjects;
+  return { ...lists, unseen: reader.unseen } as ClusterObjects;
+}
+
+/** What is undefined could not be looked at. */
+type ReadObjects = { readonly [K in Exclude<keyof ClusterObjects, 'unseen'>]?: ClusterObjects[K] | undefined };
+
+function readFor(reader: ClusterReader, target: Target): Promise<ReadObjects> {
+  switch (target.kind) {
+    case 'pvc':
+      return readForClaim(reader, target);
+    case 'pv':
+      return readForVolume(reader, target);
+    case 'pod':
+      return readForPod(reader, target);
+    case 'va':
+      return readForAttachment(reader, target);
+  }
+}
+
+async function readForClaim(reader: ClusterReader, { namespace = '', name }: Target): Promise<ReadObjects> {
+  const claims = await listOrGet(reader, persistentVolumeClaimKind, { namespace, name });
+  const claim = claims.find(({ metadata }) => metadata.name === name);
+  if (claim === undefined) return { claims, elsewhere: await namespacesWith(reader, persistentVolumeClaimKind, { namespace, name }) };
+  const pods = reader.list(podKind, { namespace });
+  const { volumeName, everBound } = readClaim(claim);
+  if (everBound && volumeName !== '') return { claims, pods: await pods, volumes: await reader.getEach(persistentVolumeKind, [volumeName]) };
+  return { claims, pods: await pods, ...(await forUnbound(reader, [claim])) };
+}
+
+/** Claims that have no volume: what they may choose from, and who makes volumes for them. */
+async function forUnbound(reader: ClusterReader, claims: readonly PersistentVolumeClaim[]): Promise<ReadObjects> {
+  const [volumes, classes, ...intents] = await Promise.all([
+    reader.list(persistentVolumeKind),
+    reader.list(storageClassKind),
+    ...claims.map(({ metadata }) => reader.tryGet(volumeIntentKind, { name: `pvc-${metadata.uid ?? ''}` })),
+  ]);
+  const asked = new Set(claims.map((claim) => readClaim(claim).className));
+  const ofClaims = (classes ?? []).filter(({ metadata }) => asked.has(metadata.name ?? ''));
+  const byOthers = ofClaims.some(({ provisioner }) => !isInTree(provisioner) || csiDriverOf(provisioner) !== undefined);
+  return {
+    volumes,
+    classes,
+    intents: intents.flat(),
+    ...(byOthers ? await forDrivers(reader) : {}),
+    // Where nodes come first, what they can reach matters.
+    ...(ofClaims.some(waitsForConsumer) ? await forPlacing(reader) : {}),
+  };
+}
+
+async function forDrivers(reader: ClusterReader): Promise<ReadObjects> {
+  const [drivers, csiNodes] = await Promise.all([reader.list(csiDriverKind), reader.list(csiNodeKind)]);
+  return { drivers, csiNodes };
+}
+
+async function readForVolume(reader: ClusterReader, { name }: Target): Promise<ReadObjects> {
+  const volume = await reader.get(persistentVolumeKind, { name });
+  if (volume === undefined) throw refused(reader);
+  if (volume === 'absent') return { volumes: await reader.list(persistentVolumeKind) };
+  const { claimRef } = volume.spec;
+  const [claims, pods, attachments, intents] = await Promise.all([
+    reader.list(persistentVolumeClaimKind, claimRef === undefined ? {} : { namespace: claimRef.namespace ?? '' }),
+    claimRef === undefined ? undefined : reader.list(podKind, { namespace: claimRef.namespace ?? '' }),
+    reader.list(volumeAttachmentKind),
+    reader.tryGet(volumeIntentKind, { name }),
+  ]);
+  const scrubber =
+    volume.spec.persistentVolumeReclaimPolicy === 'Recycle' ? await reader.tryGet(podKind, { namespace: 'default', name: `recycler-for-${name}` }) : [];
+  const classes = claimRef === undefined ? await reader.list(storageClassKind) : undefined;
+  return {
+    volumes: [volume],
+    claims,
+    pods: pods === undefined ? pods : [...pods, ...scrubber],
+    attachments,
+    intents,
+    classes,
+    ...(volume.status.phase === 'Released' ? await forDrivers(reader) : {}),
+  };
+}
+
+async function readForPod(reader: ClusterReader, { namespace = '', name }: Target): Promise<ReadObjects> {
+  const pods = await listOrGet(reader, podKind, { namespace, name });
+  const pod = pods.find(({ metadata }) => metadata.name === name);
+  if (pod === undefined) return { pods, elsewhere: await namespacesWith(reader, podKind, { namespace, name }) };
+  const claims = await reader.list(persistentVolumeClaimKind, { namespace });
+  const used = (claims ?? []).filter(({ metadata }) => claimsOfPod(pod).includes(claimKey(namespace, metadata.name ?? '')));
+  const unbound = used.filter((claim) => !readClaim(claim).everBound);
+  const volumes = unbound.length > 0 ? await forUnbound(reader, unbound) : { volumes: await reader.getEach(persistentVolumeKind, volumeNames(used)) };
+  const found = { pods, claims, ...volumes, ...(isSettled(pod) ? {} : await forPlacing(reader)) };
+  const isWaiting = (pod.spec.nodeName ?? '') === '' && !isSettled(pod);
+  return isWaiting ? { ...found, ...(await forScheduling(reader, used.length > 0 ? found : undefined)) } : found;
+}
+
+const volumeNames = (claims: readonly PersistentVolumeClaim[]): readonly string[] => claims.flatMap(({ spec }) => spec.volumeName ?? []);
+
+/** It runs, or has: where its volumes are is no question any more. */
+const isSettled = ({ metadata, status }: Pod): boolean => metadata.deletionTimestamp === undefined && status.phase !== 'Pending';
+
+async function forPlacing(reader: ClusterReader): Promise<ReadObjects> {
+  const [nodes, attachments, drivers] = await Promise.all([reader.list(nodeKind), reader.list(volumeAttachmentKind), forDrivers(reader)]);
+  return { nodes, attachments, ...drivers };
+}
+
+/** What takes room on nodes, or says who may be near whom. `found`: the pod has volumes, and those of others count against the nodes' limits. */
+async function forScheduling(reader: ClusterReader, found: ReadObjects | undefined): Promise<ReadObjects> {
+  const [placed, namespaces, capacities, claims, volumes] = await Promise.all([
+    reader.list(podKind, { fieldSelector: 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed' }),
+    reader.list(namespaceKind),
+    reader.list(csiStorageCapacityKind),
+    found === undefined ? undefined : reader.list(persistentVolumeClaimKind),
+    found === undefined ? undefined : reader.list(persistentVolumeKind),
+  ]);
+  const ofOthers = found === undefined ? {} : { claims: claims ?? found.claims, volumes: volumes ?? found.volumes };
+  return { placed, namespaces, capacities, ...ofOthers };
+}
+
+async function readForAttachment(reader: ClusterReader, { name }: Target): Promise<ReadObjects> {
+  const attachments = await reader.list(volumeAttachmentKind);
+  if (attachments === undefined) throw refused(reader);
+  const attachment = attachments.find(({ metadata }) => metadata.name === name);
+  if (attachment === undefined) return { attachments };
+  const { source, attacher } = attachment.spec;
+  const ofVolume = attachments.filter(({ spec }) => spec.source.persistentVolumeName === source.persistentVolumeName);
+  const nodeNames = ofVolume.map(({ spec }) => spec.nodeName);
+  const [volumes, nodes, drivers, csiNodes] = await Promise.all([
+    reader.getEach(persistentVolumeKind, source.persistentVolumeName === undefined ? [] : [source.persistentVolumeName]),
+    reader.getEach(nodeKind, nodeNames),
+    reader.getEach(csiDriverKind, [attacher]),
+    reader.getEach(csiNodeKind, nodeNames),
+  ]);
+  return { attachments, volumes, nodes, drivers, csiNodes, ...(await forClaimOf(reader, volumes?.[0])) };
+}
+
+async function forClaimOf(reader: ClusterReader, volume: PersistentVolume | undefined): Promise<ReadObjects> {
+  const namespace = volume?.spec.claimRef?.namespace;
+  if (namespace === undefined) return {};
+  const [claims, pods] = await Promise.all([reader.list(persistentVolumeClaimKind, { namespace }), reader.list(podKind, { namespace })]);
+  return { claims, pods };
+}
+
+interface NamespacedRef {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** All of the namespace, or if these may not be listed, the one alone. */
+async function listOrGet<T extends KubeObject>(reader: ClusterReader, kind: Kind<T>, { namespace, name }: NamespacedRef): Promise<readonly T[]> {
+  const all = await reader.list(kind, { namespace });
+  if (all !== undefined) return all;
+  const one = await reader.get(kind, { namespace, name });
+  if (one === undefined) throw refused(reader);
+  return one === 'absent' ? [] : [one];
+}
+
+const refused = ({ unseen }: ClusterReader): ClusterError => {
+  const last = unseen.at(-1);
+  return new ClusterError(`cannot look at ${last?.what ?? 'it'}: ${last?.because ?? ''}`);
+};
+
+/** Other namespaces that have an object of that name. Nobody misses the answer who may not have it. */
+async function namespacesWith<T extends KubeObject>(reader: ClusterReader, kind: Kind<T>, { namespace, name }: NamespacedRef): Promise<readonly string[]> {
+  const found = await reader.list(kind, { fieldSelector: `metadata.name=${name}` });
+  return (found ?? []).flatMap(({ metadata }) => (metadata.namespace === undefined || metadata.namespace === namespace ? [] : [metadata.namespace])).sort();
+}

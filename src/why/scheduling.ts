@@ -1,8 +1,0 @@
-import type { Pod } from '../api/generated/types.ts';
-import type { Fact } from './explanation.ts';
-
-/** What the scheduler wrote into the pod: it knows of more than storage. */
-export function schedulerSays(pod: Pod | undefined): readonly Fact[] {
-  const condition = pod?.status.conditions?.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
-  return condition?.message === undefined || condition.message === '' ? [] : [{ label: 'the scheduler', text: condition.message }];
-}

@@ -1,7 +1,0 @@
-/** What owners of pods are told about them: the texts of Kubernetes' ReplicaSet, DaemonSet and Job controllers. */
-import type { Report } from '../../machinery/recorder.ts';
-
-export const createdPod = (name: string): Report => ({ type: 'Normal', reason: 'SuccessfulCreate', message: `Created pod: ${name}` });
-export const failedCreate = (error: string): Report => ({ type: 'Warning', reason: 'FailedCreate', message: `Error creating: ${error}` });
-export const deletedPod = (name: string): Report => ({ type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted pod: ${name}` });
-export const failedDelete = (error: string): Report => ({ type: 'Warning', reason: 'FailedDelete', message: `Error deleting: ${error}` });

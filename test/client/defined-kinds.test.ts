@@ -1,0 +1,225 @@
+/** Garbage, quotas and namespaces of kinds that somebody defined while the controllers were running. */
+import { beforeAll, expect, test } from 'vitest';
+import { loadCel } from '../../src/api/cel/environment.ts';
+import { customKinds } from '../../src/api/apiextensions/custom-kind.ts';
+import type { CustomResourceDefinition } from '../../src/api/apiextensions/definition.ts';
+import type { ConfigMap, ObjectMeta, OwnerReference, ResourceQuota } from '../../src/api/generated/types.ts';
+import type { Kind } from '../../src/api/kind.ts';
+import { configMapKind } from '../../src/api/kinds/core/config-map.ts';
+import { customResourceDefinitionKind } from '../../src/api/kinds/apiextensions/custom-resource-definition.ts';
+import { allKinds } from '../../src/api/kinds/index.ts';
+import { namespaceKind } from '../../src/api/kinds/core/namespace.ts';
+import { resourceQuotaKind } from '../../src/api/kinds/core/resource-quota.ts';
+import type { KubeObject } from '../../src/api/object.ts';
+import { quotaController } from '../../src/controllers/cluster/resource-quota/controller.ts';
+import type { Result } from '../../src/client/client.ts';
+import { createClient } from '../../src/client/client.ts';
+import { DefinedKinds } from '../../src/client/controller/defined-kinds.ts';
+import { Informers } from '../../src/client/informers/informers.ts';
+import { runController } from '../../src/client/controller/loop.ts';
+import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
+import { startTestCluster, type TestCluster } from './test-cluster.ts';
+import { startHousekeeping } from '../controllers/housekeeping.ts';
+
+beforeAll(async () => {
+  await loadCel();
+});
+
+const version = (name: string, more: object = {}) => ({
+  name,
+  served: true,
+  storage: name === 'v1',
+  schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } } },
+  ...more,
+});
+
+const widgets = {
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'widgets', kind: 'Widget' },
+    versions: [version('v1'), version('v1beta1')],
+  },
+};
+
+function valueOf<T>(result: Result<T>): T {
+  if (!result.ok) throw result.error;
+  return result.value;
+}
+
+const crds = customResourceDefinitionKind;
+const named = (name: string) => ({ namespace: 'default', name });
+
+class Story {
+  readonly #cluster: TestCluster;
+  readonly world: SimulatedWorld;
+
+  constructor(cluster: TestCluster, world: SimulatedWorld) {
+    this.#cluster = cluster;
+    this.world = world;
+  }
+
+  get client() {
+    return this.#cluster.client;
+  }
+
+  async define(): Promise<Kind> {
+    valueOf(await this.client.create(crds, widgets as unknown as CustomResourceDefinition));
+    await this.world.sleep(100);
+    const definition = valueOf(await this.client.get(crds, { namespace: undefined, name: 'widgets.example.com' }));
+    const [kind] = customKinds(definition).served;
+    if (kind === undefined) throw new Error('nothing is served');
+    return kind;
+  }
+
+  async map(name: string, metadata: Partial<ObjectMeta> = {}): Promise<ConfigMap> {
+    return valueOf(await this.client.create(configMapKind, { metadata: { ...named(name), ...metadata } }));
+  }
+
+  async widget(kind: Kind, name: string, metadata: Partial<ObjectMeta> = {}): Promise<KubeObject> {
+    return valueOf(await this.client.create(kind, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { ...named(name), ...metadata } }));
+  }
+
+  /** Names of all maps and widgets. */
+  async left(kind: Kind): Promise<string[]> {
+    const maps = valueOf(await this.client.list(configMapKind, { namespace: 'default' })).items;
+    const others = valueOf(await this.client.list(kind, { namespace: 'default' })).items;
+    return [...maps, ...others].map(({ metadata }) => metadata.name ?? '').filter((name) => name !== 'kube-root-ca.crt');
+  }
+}
+
+const ownedBy = (owner: KubeObject, more: Partial<OwnerReference> = {}): { ownerReferences: OwnerReference[] } => ({
+  ownerReferences: [{ apiVersion: owner.apiVersion, kind: owner.kind, name: owner.metadata.name ?? '', uid: owner.metadata.uid ?? '', ...more }],
+});
+
+const tell = (story: (story: Story) => Promise<void>) => () =>
+  simulate(1, async (world) => {
+    const cluster = await startTestCluster(world);
+    startHousekeeping(cluster.transport, world);
+    await world.sleep(1);
+    await story(new Story(cluster, world));
+  });
+
+test(
+  'who is owned by a custom object goes with it, and custom objects go with their owners',
+  tell(async (story) => {
+    const kind = await story.define();
+    const root = await story.map('root');
+    const widget = await story.widget(kind, 'widget', ownedBy(root));
+    await story.map('leaf', ownedBy(widget));
+    await story.world.sleep(1_000);
+    expect(await story.left(kind)).toEqual(['leaf', 'root', 'widget']);
+    valueOf(await story.client.delete(configMapKind, named('root'), { propagation: 'Background' }));
+    await story.world.sleep(2_000);
+    expect(await story.left(kind)).toEqual([]);
+  }),
+);
+
+test(
+  'a reference may name any version that is served',
+  tell(async (story) => {
+    const kind = await story.define();
+    const widget = await story.widget(kind, 'widget');
+    await story.map('leaf', ownedBy(widget, { apiVersion: 'example.com/v1beta1' }));
+    await story.world.sleep(2_000);
+    expect(await story.left(kind)).toEqual(['leaf', 'widget']);
+    valueOf(await story.client.delete(kind, named('widget'), { propagation: 'Background' }));
+    await story.world.sleep(70_000);
+    expect(await story.left(kind)).toEqual([]);
+  }),
+);
+
+test(
+  'in the foreground it goes after its dependents, as an orphan they stay',
+  tell(async (story) => {
+    const kind = await story.define();
+    const [first, second] = [await story.widget(kind, 'first'), await story.widget(kind, 'second')];
+    await story.map('of-first', { ...ownedBy(first, { blockOwnerDeletion: true }), finalizers: ['example.com/wait'] });
+    await story.map('of-second', ownedBy(second));
+    valueOf(await story.client.delete(kind, named('first'), { propagation: 'Foreground' }));
+    valueOf(await story.client.delete(kind, named('second'), { propagation: 'Orphan' }));
+    await story.world.sleep(2_000);
+    expect(await story.left(kind)).toEqual(['of-first', 'of-second', 'first']);
+    valueOf(await story.client.patch(configMapKind, named('of-first'), { type: 'merge', body: { metadata: { finalizers: null } } }));
+    await story.world.sleep(2_000);
+    expect(await story.left(kind)).toEqual(['of-second']);
+    expect(valueOf(await story.client.get(configMapKind, named('of-second'))).metadata.ownerReferences).toBeUndefined();
+  }),
+);
+
+test(
+  'an owner of a kind that nobody has defined is not missed; once it is defined and the owner is not there, it is',
+  tell(async (story) => {
+    await story.map('leaf', { ownerReferences: [{ apiVersion: 'example.com/v1', kind: 'Widget', name: 'nobody', uid: 'no-such-uid' }] });
+    await story.world.sleep(60_000);
+    expect((await story.client.get(configMapKind, named('leaf'))).ok).toBe(true);
+    const kind = await story.define();
+    await story.world.sleep(2_000);
+    expect(await story.left(kind)).toEqual([]);
+  }),
+);
+
+test(
+  'with a definition go its objects, and with these what they own',
+  tell(async (story) => {
+    const kind = await story.define();
+    const widget = await story.widget(kind, 'widget');
+    await story.map('leaf', ownedBy(widget));
+    await story.world.sleep(1_000);
+    valueOf(await story.client.delete(crds, { namespace: undefined, name: 'widgets.example.com' }));
+    await story.world.sleep(2_000);
+    expect((await story.client.get(crds, { namespace: undefined, name: 'widgets.example.com' })).ok).toBe(false);
+    expect((await story.client.get(configMapKind, named('leaf'))).ok).toBe(false);
+    // And the same again: nothing of the first is left behind.
+    const again = await story.define();
+    await story.widget(again, 'widget');
+    await story.world.sleep(1_000);
+    expect(await story.left(again)).toEqual(['widget']);
+  }),
+);
+
+test(
+  'a namespace goes when the last custom object in it has gone, without waiting for a next attempt',
+  tell(async (story) => {
+    const kind = await story.define();
+    valueOf(await story.client.create(namespaceKind, { metadata: { name: 'other' } }));
+    await story.widget(kind, 'widget', { namespace: 'other', finalizers: ['example.com/wait'] });
+    const other = { namespace: undefined, name: 'other' };
+    valueOf(await story.client.delete(namespaceKind, other));
+    await story.world.sleep(1_000);
+    const namespace = valueOf(await story.client.get(namespaceKind, other));
+    const remaining = namespace.status.conditions?.find(({ type }) => type === 'NamespaceContentRemaining');
+    expect(remaining?.message).toBe('Some resources are remaining: widgets.example.com has 1 resource instances');
+    valueOf(await story.client.patch(kind, { namespace: 'other', name: 'widget' }, { type: 'merge', body: { metadata: { finalizers: null } } }));
+    await story.world.sleep(200);
+    expect((await story.client.get(namespaceKind, other)).ok).toBe(false);
+  }),
+);
+
+test('a quota counts custom objects, also those that were there before', () =>
+  simulate(1, async (world) => {
+    const cluster = await startTestCluster(world);
+    const story = new Story(cluster, world);
+    const informers: Informers = new Informers({ client: createClient({ transport: cluster.transport }), world });
+    const client = createClient({ transport: cluster.transport, observer: informers.observer });
+    const definedKinds = new DefinedKinds(informers);
+    runController(quotaController({ client, informers, clock: world.clock, kinds: allKinds, definedKinds }), { world, informers });
+    informers.start();
+    await world.sleep(1);
+    const kind = await story.define();
+    await story.widget(kind, 'before');
+    const hard = { 'count/widgets.example.com': '2' };
+    const quota = { metadata: named('quota'), spec: { hard } } as Partial<ResourceQuota>;
+    valueOf(await cluster.client.create(resourceQuotaKind, quota));
+    const used = async () => valueOf(await cluster.client.get(resourceQuotaKind, named('quota'))).status.used;
+    await world.sleep(1_000);
+    expect(await used()).toEqual({ 'count/widgets.example.com': '1' });
+    await story.widget(kind, 'second');
+    await expect(story.widget(kind, 'third')).rejects.toThrow(
+      'exceeded quota: quota, requested: count/widgets.example.com=1, used: count/widgets.example.com=2, limited: count/widgets.example.com=2',
+    );
+    valueOf(await cluster.client.delete(kind, named('before')));
+    await world.sleep(1_000);
+    expect(await used()).toEqual({ 'count/widgets.example.com': '1' });
+  }));

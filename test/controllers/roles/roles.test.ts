@@ -1,0 +1,93 @@
+/** Every controller is held to its role, and no role says more than its controller needs. */
+import { describe, expect, test } from 'vitest';
+import {
+  type ControllerName,
+  controllerAccount,
+  controllerNames,
+  controllerRoles,
+  controllerAuthorizer,
+} from '../../../src/cluster/access/controller-roles.ts';
+import type { User } from '../../../src/apiserver/api.ts';
+import type { RequestInfo, Authorizer } from '../../../src/apiserver/authorization/authorizer.ts';
+import { grantsFor, grantsOf, type StaticRule } from '../../../src/apiserver/authorization/static-roles.ts';
+import { allowOthers } from '../../../src/sim/cluster/access.ts';
+import { simulate } from '../../../src/sim/world/world.ts';
+import * as life from './scenarios.ts';
+import { SimulatedCluster } from '../../../src/sim/cluster/simulated-cluster.ts';
+
+const nameOf = (user: User): ControllerName | undefined => controllerNames.find((name) => controllerAccount(name) === user.name);
+
+/** Which grants were used by whom, and what was refused: 'pv-protection-controller update /persistentvolumes'. */
+class Recording implements Authorizer {
+  readonly used = new Set<string>();
+  readonly refused = new Set<string>();
+  /** A request for which each of them was needed. */
+  readonly requests = new Map<string, { readonly user: User; readonly attributes: RequestInfo }>();
+  readonly #authorizer = controllerAuthorizer(allowOthers);
+
+  async authorize(user: User, attributes: RequestInfo) {
+    const decision = await this.#authorizer.authorize(user, attributes);
+    const name = nameOf(user);
+    if (name === undefined || attributes.type === 'path') return decision;
+    const granted = new Set(grantsOf(controllerRoles[name]));
+    const [exact, any, named] = grantsFor(attributes);
+    const key = `${name} ${[exact, named].find((grant) => granted.has(grant)) ?? any}`;
+    if (decision.allowed) this.used.add(key);
+    if (decision.allowed && !this.requests.has(key)) this.requests.set(key, { user, attributes });
+    if (!decision.allowed) this.refused.add(`${name} ${exact}`);
+    return decision;
+  }
+}
+
+/** The roles, one of them without one of its grants. */
+function without(name: ControllerName, grant: string): Authorizer {
+  const rest = controllerRoles[name].flatMap((rule: StaticRule) => split(rule)).filter((rule) => !grantsOf([rule]).includes(grant));
+  return controllerAuthorizer(allowOthers, { ...controllerRoles, [name]: rest });
+}
+
+/** One verb on one resource each. */
+const split = (rule: StaticRule): readonly StaticRule[] =>
+  rule.verbs.flatMap((verb): readonly StaticRule[] =>
+    'group' in rule ? rule.resources.flatMap((resource) => splitNames({ ...rule, verbs: [verb], resources: [resource] })) : [{ ...rule, verbs: [verb] }],
+  );
+
+const splitNames = (rule: Extract<StaticRule, { group: string }>): readonly StaticRule[] => rule.names?.map((name) => ({ ...rule, names: [name] })) ?? [rule];
+
+const granted = controllerNames.flatMap((name) => grantsOf(controllerRoles[name]).map((grant) => `${name} ${grant}`));
+
+describe('the roles of the controllers', () => {
+  test('are what they use, no less and no more', async () => {
+    const recording = new Recording();
+    for (const bindsTogether of [true, false]) {
+      for (const [name, story] of Object.entries(life)) {
+        await simulate(1, async (world) => {
+          const cluster = await SimulatedCluster.start(world, { bindsTogether, authorizer: recording });
+          await story(cluster);
+        }).catch((error: unknown) => {
+          throw new Error(`${name}: ${String(error)}`, { cause: error });
+        });
+      }
+    }
+    expect([...recording.refused].sort()).toEqual([]);
+    expect([...recording.used].sort()).toEqual(granted.toSorted());
+    for (const [key, { user, attributes }] of recording.requests) {
+      const [name, grant] = [key.slice(0, key.indexOf(' ')) as ControllerName, key.slice(key.indexOf(' ') + 1)];
+      expect(await without(name, grant).authorize(user, attributes), `without ${key}`).toMatchObject({ allowed: false });
+    }
+  });
+
+  test.each([
+    ['persistent-volume-binder', 'create mooring.dev/volumebindings'],
+    ['persistent-volume-binder', 'update /persistentvolumes/status'],
+    ['persistent-volume-binder', 'update /persistentvolumeclaims'],
+    ['moor-informers', 'list *'],
+    ['moor-controllers', 'create coordination.k8s.io/leases'],
+  ] as const)('without its rule, %s cannot %s, and no claim is bound', (name, grant) =>
+    simulate(1, async (world) => {
+      const cluster = await SimulatedCluster.start(world, { authorizer: without(name, grant) });
+      await cluster.volume('volume');
+      await cluster.claim('claim');
+      expect(await cluster.phaseOfClaim('claim')).toBe('Pending');
+    }),
+  );
+});

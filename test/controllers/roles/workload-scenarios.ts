@@ -1,0 +1,55 @@
+/** What every controller of pods gets to do. */
+import type { Deployment, Pod, ReplicaSet } from '../../../src/api/generated/types.ts';
+import { deploymentKind } from '../../../src/api/kinds/apps/deployment.ts';
+import { podKind } from '../../../src/api/kinds/pod/pod.ts';
+import { replicaSetKind } from '../../../src/api/kinds/apps/replica-set.ts';
+import type { Draft } from '../../../src/client/client.ts';
+import type { SimulatedCluster } from '../../../src/sim/cluster/simulated-cluster.ts';
+
+type Scenario = (cluster: SimulatedCluster) => Promise<void>;
+
+const inDefault = (name: string) => ({ namespace: 'default', name });
+
+const labels = { app: 'web' };
+const pod: Draft<Pod> = { metadata: { labels }, spec: { terminationGracePeriodSeconds: 0, containers: [{ name: 'app', image: 'image' }] } };
+const replicaSet: Draft<ReplicaSet> = { metadata: { ...inDefault('web'), labels }, spec: { replicas: 12, selector: { matchLabels: labels }, template: pod } };
+const deployment = (image: string, annotations: Record<string, string> = {}): Draft<Deployment> => ({
+  metadata: { ...inDefault('web'), annotations },
+  spec: {
+    replicas: 1,
+    revisionHistoryLimit: 0,
+    selector: { matchLabels: labels },
+    template: { ...pod, spec: { ...pod.spec, containers: [{ name: 'app', image }] } },
+  },
+});
+
+/** A set takes in a pod that nobody owns, lets one go that it no longer selects, and shrinks. */
+export const replicas: Scenario = async (cluster) => {
+  await cluster.create(podKind, { ...pod, metadata: { ...inDefault('stray'), labels } });
+  await cluster.create(replicaSetKind, replicaSet);
+  await cluster.wait();
+  await cluster.change(podKind, inDefault('stray'), (stray) => ({ ...stray, metadata: { ...stray.metadata, labels: {} } }));
+  await cluster.wait();
+  await cluster.change(replicaSetKind, inDefault('web'), (set) => ({ ...set, spec: { ...set.spec, replicas: 1 } }));
+  await cluster.wait();
+};
+
+/** A deployment takes in the set of its predecessor, grows and shrinks, rolls out, forgets, and goes back by annotation. */
+export const rollouts: Scenario = async (cluster) => {
+  await cluster.create(deploymentKind, deployment('one'));
+  await cluster.wait();
+  await cluster.delete(deploymentKind, inDefault('web'), 'Orphan');
+  await cluster.create(deploymentKind, deployment('one'));
+  await cluster.wait();
+  for (const size of [2, 1, 2, 0]) {
+    await cluster.change(deploymentKind, inDefault('web'), (found) => ({ ...found, spec: { ...found.spec, replicas: size } }));
+    await cluster.wait();
+  }
+  const { spec, metadata } = deployment('two', { 'deprecated.deployment.rollback.to': '7' });
+  await cluster.change(deploymentKind, inDefault('web'), (found) => ({
+    ...found,
+    metadata: { ...found.metadata, ...metadata } as Deployment['metadata'],
+    spec: { ...found.spec, template: spec?.template } as Deployment['spec'],
+  }));
+  await cluster.wait();
+};

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { nodeKind } from '../../../src/api/kinds/core/node.ts';
+import { controllerRevisionKind } from '../../../src/api/kinds/apps/controller-revision.ts';
+import { daemonSetKind } from '../../../src/api/kinds/apps/daemon-set.ts';
+import { podKind } from '../../../src/api/kinds/pod/pod.ts';
+import { badNetwork, SimulatedNetwork } from '../../../src/sim/world/network.ts';
+import { SimulatedProcess } from '../../../src/sim/world/process.ts';
+import { seeds } from '../../../src/sim/world/seeds.ts';
+import { simulate } from '../../../src/sim/world/world.ts';
+import { targetNode } from '../../../src/controllers/workloads/daemon-set/daemon-pod.ts';
+import { inDefault, ok, WorkloadCluster, startWorkloadCluster, startWorkloads } from './workload-cluster.ts';
+
+/** Pods become ready, or fail now and then; those that are to go, go. */
+async function actAsKubelets(scene: WorkloadCluster, failing: () => boolean): Promise<void> {
+  for (const pod of await scene.pods()) {
+    const { name = '', deletionTimestamp } = pod.metadata;
+    if (deletionTimestamp !== undefined) await scene.client.delete(podKind, inDefault(name), { gracePeriodSeconds: 0 });
+    else if (pod.status.phase !== 'Running') {
+      const conditions = [{ type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: '2026-01-01T00:00:00Z' }];
+      const body = { status: failing() ? { phase: 'Failed' } : { phase: 'Running', conditions } };
+      await scene.client.patch(podKind, inDefault(name), { type: 'merge', body }, { subresource: 'status' });
+    }
+  }
+}
+
+test('wherever a process dies, and over whatever network, every node ends with one pod of the last template', async () => {
+  for (const seed of seeds(10)) {
+    await simulate(seed, async (world) => {
+      const cluster = await startWorkloadCluster(world);
+      const scene = new WorkloadCluster(cluster, world);
+      const network = new SimulatedNetwork(world, badNetwork);
+      const names = ['n1', 'n2', 'n3', 'n4'];
+      for (const name of names) ok(await scene.client.create(nodeKind, { metadata: { name } }));
+      const labels = { app: 'driver' };
+      const updateStrategy = world.random.chance(0.5) ? {} : { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
+      const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'v0' }] } };
+      ok(
+        await scene.client.create(daemonSetKind, {
+          metadata: inDefault('driver'),
+          spec: { selector: { matchLabels: labels }, revisionHistoryLimit: 1, updateStrategy, template },
+        }),
+      );
+      for (let i = 0; i < 10; i++) {
+        const process = new SimulatedProcess(world, `daemons ${i}`);
+        let left = world.random.below(6);
+        startWorkloads(process.transport(network.transport(cluster.transport)), process, () => {
+          if (left-- > 0) return 'go';
+          process.kill();
+          return 'crash';
+        });
+        await world.sleep(world.random.float() * 8_000);
+        await actAsKubelets(scene, () => world.random.chance(0.2));
+        // Back and forth: revisions are made, found again and forgotten.
+        const containers = [{ name: 'c', image: `v${world.random.below(4)}` }];
+        if (world.random.chance(0.5))
+          ok(await scene.client.patch(daemonSetKind, inDefault('driver'), { type: 'strategic', body: { spec: { template: { spec: { containers } } } } }));
+        process.kill();
+      }
+      startWorkloads(cluster.transport, world);
+      for (let i = 0; i < 40; i++) {
+        await world.sleep(2_000);
+        await actAsKubelets(scene, () => false);
+      }
+      const set = await scene.getSet();
+      const image = set.spec.template.spec.containers?.[0]?.image;
+      const places = (await scene.pods()).map((pod) => `${targetNode(pod) ?? ''} ${pod.spec.containers?.[0]?.image ?? ''}`).sort();
+      expect(places).toEqual(names.map((name) => `${name} ${image ?? ''}`));
+      expect(set.status).toMatchObject({
+        desiredNumberScheduled: 4,
+        numberAvailable: 4,
+        updatedNumberScheduled: 4,
+        observedGeneration: set.metadata.generation,
+      });
+      const revisions = ok(await scene.client.list(controllerRevisionKind)).items;
+      expect(revisions.length).toBeLessThanOrEqual(2);
+      expect(new Set(revisions.map(({ revision }) => revision)).size).toBe(revisions.length);
+    });
+  }
+});
