@@ -1,4 +1,4 @@
-/** What a pod can be told about itself: `fieldRef` and `resourceFieldRef`, in volumes and in variables. */
+/** The downward API: `fieldRef` and `resourceFieldRef`, in volumes and in variables. */
 import type { Container, Pod, ResourceFieldSelector } from './generated/types.ts';
 import { quoteGo } from './json-reader.ts';
 import { quantityMilliValue, quantityValue } from './quantity.ts';

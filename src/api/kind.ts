@@ -71,7 +71,7 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly parts?: Readonly<Record<SpecPart, SpecPartRules<T>>>;
   /** metadata.generation starts at 1 and grows whenever anything but metadata and status changes. */
   readonly hasGeneration: boolean;
-  /** Present: it grows as well when this says so (deployments: also when annotations change). */
+  /** Present: the generation grows as well when this is true (deployments: also when annotations change). */
   readonly generationAlsoGrows?: (object: T, old: T) => boolean;
   /** Present: the kind has a /scale subresource. */
   readonly scale?: ScalePaths<T>;
@@ -79,17 +79,17 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly createOnUpdate?: boolean;
   /** PUT without a resourceVersion is accepted. */
   readonly unconditionalUpdate: boolean;
-  /** Present: deletion waits for somebody else to confirm it (pods: the node). Seconds to wait; 0: delete now. */
+  /** Present: deletion waits until a component confirms it (pods: the kubelet). Seconds to wait; 0: delete now. */
   readonly gracePeriod?: (object: T, requested: number | undefined) => number;
 
-  /** Present: called once, when somebody begins to delete an object, which then stays for now: there are finalizers. `now`: a timestamp. */
+  /** Present: called once, when the deletion of an object with finalizers begins. `now`: a timestamp. */
   readonly beginDeletion?: (object: T, now: string) => void;
 
   /** Field selectors beyond metadata.name and metadata.namespace: 'spec.nodeName'. */
   readonly selectableFields: Readonly<Record<string, (object: T) => string>>;
   /** The columns that `kubectl get` prints. The registry adds nothing: Name and Age are listed like the others. */
   readonly columns: readonly Column<T>[];
-  /** Present: what a row of the Table says beside its cells (pods that finished). */
+  /** Present: the conditions of a row of the Table (pods that finished). */
   readonly rowConditions?: (object: T) => readonly RowCondition[];
 }
 
@@ -100,13 +100,13 @@ export const specParts: readonly SpecPart[] = ['ephemeralcontainers', 'resize'];
 export interface SpecPartRules<T extends KubeObject> {
   /** Takes from the old object, in place, whatever the subresource does not write. */
   readonly prepareForUpdate: (object: T, old: T) => void;
-  /** Why no such object is ever written in this way; then nothing else is said. */
+  /** Why no such object is ever written in this way; further causes are left out then. */
   readonly refuse: (old: T) => readonly FieldError[];
-  /** All that is wrong with a change; what is wrong with the object has been said. */
+  /** All that is wrong with a change; `validate` has run on the object. */
   readonly validateUpdate: (object: T, old: T) => readonly FieldError[];
 }
 
-/** Who asks: as the server has found out, whatever the object says. */
+/** The authenticated user of the request, not what the object claims. */
 export interface Requester {
   readonly name: string;
   readonly uid?: string;
@@ -192,5 +192,5 @@ export function eachOnce(kinds: readonly Kind[]): readonly Kind[] {
   return [...first.values()];
 }
 
-/** A kind among others, when the type of its objects no longer matters: whoever holds it hands it only objects of its own. */
+/** A kind in a list of kinds, without the type of its objects. A caller passes it only objects of that kind. */
 export const untypedKind = <T extends KubeObject>(kind: Kind<T>): Kind => kind as unknown as Kind;

@@ -12,7 +12,7 @@ export function nearestNames(typed: string, words: Iterable<string>, most = 3): 
 
 export const nearestName = (typed: string, words: Iterable<string>): string | undefined => nearestNames(typed, words, 1)[0];
 
-/** 'data' is meant by who looks for 'data-db-0', and the other way round. */
+/** A search for 'data-db-0' finds 'data', and the other way round. */
 function isPartOf(typed: string, word: string): boolean {
   const [short, long] = typed.length < word.length ? [typed, word] : [word, typed];
   return short.length >= 3 && long.length <= maxLength && (long.startsWith(`${short}-`) || long.endsWith(`-${short}`));

@@ -2,7 +2,7 @@
  * Kubernetes' quantities, exact: "1.5Gi", "100m", "12e6".
  *
  * A worked example. "1.5Gi" is 1610612736 = unscaled × 10^exponent, and prints as "1536Mi": the largest unit in which it
- * is a whole number. The unit family stays the one it was written in; only what cannot be said in powers of two
+ * is a whole number. The unit family stays the one it was written in; only what cannot be written in powers of two
  * ("0.1Gi") falls back to decimals ("107374182400m"). Nothing is finer than a nano: smaller parts are rounded up.
  */
 export interface Quantity {
@@ -34,7 +34,7 @@ const maxInt64Digits = 18;
 const finestExponent = -9;
 /** Converting digits takes more than linear time; no amount in the world needs this many. */
 const maxTextLength = 4096;
-/** Beyond this distance of magnitudes a sum is the larger summand: nobody can allocate the digits in between. */
+/** Beyond this distance of magnitudes a sum is the larger summand: the digits in between would not fit into memory. */
 const maxAlignment = 4096;
 
 interface Suffix {

@@ -15,7 +15,7 @@ export class YamlError extends Error {
 
 export interface YamlDocument {
   readonly value: unknown;
-  /** What only a strict reader minds: keys given twice. */
+  /** Problems for a strict reader only: duplicate keys. */
   readonly strictErrors: readonly string[];
 }
 

@@ -229,7 +229,7 @@ describe('a node lists its drivers', () => {
   const node = (...drivers: Raw[]): Raw => ({ metadata: { name: 'n1' }, spec: { drivers } });
   const one = { name: 'one.example.com', nodeID: 'n1', allocatable: { count: 4 } };
 
-  test('and prints keys that nobody gave as null', () => {
+  test('and prints missing keys as null', () => {
     expect(created(csiNodeKind, node(one)).spec.drivers).toEqual([{ name: 'one.example.com', nodeID: 'n1', topologyKeys: null, allocatable: { count: 4 } }]);
   });
 

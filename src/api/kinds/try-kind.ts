@@ -63,7 +63,7 @@ export function decoded<T extends KubeObject>(kind: Kind<T>, raw: Raw): T {
   return object;
 }
 
-/** Stored objects are frozen: whoever changes one is found out. */
+/** Stored objects are frozen: a strategy that changes one fails the test. */
 function stored<T extends KubeObject>(object: T): T {
   const copy = cloneObject(object);
   copy.metadata.resourceVersion ??= '7';

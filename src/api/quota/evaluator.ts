@@ -9,7 +9,7 @@ export interface Evaluator {
   covers(name: string): boolean;
   /** What one object uses. `now`: milliseconds since 1970. */
   usage(object: KubeObject, now: number): Usage;
-  /** From when on an object uses less although nobody changes it: as soon as `now` is later. Undefined: that never happens. */
+  /** The time after which an object uses less without a change of the object. Undefined: that never happens. */
   readonly endsAt?: (object: KubeObject) => number | undefined;
   matchesScope(requirement: ScopedResourceSelectorRequirement, object: KubeObject): boolean;
   /** Whether a change of an object may have moved it into a scope, or out of one. */

@@ -25,14 +25,14 @@ export const selects = ({ evaluator, scopes }: Meter, object: KubeObject): boole
 export const readMeter = (meter: Meter, object: KubeObject, now: number): Usage =>
   selects(meter, object) ? restrict(meter.evaluator.usage(object, now), (name) => meter.names.has(name)) : nothingUsed;
 
-/** What many objects use together; zeros are said. */
+/** The usage of many objects together, zeros included. */
 export function readAll(meter: Meter, objects: Iterable<KubeObject>, now: number): Usage {
   let total: Usage = new Map([...meter.names].map((name) => [name, zero]));
   for (const object of objects) total = addUsage(total, readMeter(meter, object, now));
   return total;
 }
 
-/** All that is used of what a quota limits. What nobody can measure stays as it was said, if it was. */
+/** All that is used of what a quota limits. The usage of a resource that no evaluator measures stays as it is in the status. */
 export function usedOf({ spec, status }: ResourceQuota, measured: Usage): Usage {
   const said = parseUsage(status.used);
   return new Map(

@@ -7,7 +7,7 @@ export function scopesOf({ spec }: ResourceQuota): ScopedResourceSelectorRequire
   return [...named, ...(spec.scopeSelector?.matchExpressions ?? [])];
 }
 
-/** Whether a value ('': none) is one that the requirement speaks of. */
+/** Whether a value ('': none) matches the requirement. */
 export function matchesScopeValue({ scopeName, operator, values = [] }: ScopedResourceSelectorRequirement, value: string): boolean {
   const selector = labelSelectorOf({ matchExpressions: [{ key: scopeName, operator, values }] });
   return matchesLabels(selector, value === '' ? {} : { [scopeName]: value });

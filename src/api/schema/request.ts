@@ -161,11 +161,11 @@ function said(value: unknown, kind: string, apiVersion: string): unknown {
 function decodeAsCustom<T>(custom: CustomType, { value, strictErrors, duplicates }: Parsed): Decoded<T> {
   const decoded = custom.decode(value ?? {});
   const repeated = duplicates.map((path) => `duplicate field ${quoteGo(pathText(path))}`);
-  // Whoever made the decoder made it for the kind that is expected here.
+  // The decoder was made for the kind that is expected here.
   return { object: decoded.object as T, strictErrors: [...strictErrors, ...repeated, ...decoded.strictErrors] };
 }
 
-/** Of kinds that were defined at run time, Kubernetes looks at the version first, and minds the kind as it minds any other value. */
+/** Of kinds that were defined at run time, Kubernetes checks the version first, and validates the kind like any other value. */
 function refuseOtherCustom(found: GroupVersionKind, expected: DecodeRequest['expected'], value: unknown): void {
   if (found.group !== expected.group || found.version !== expected.version) {
     const text = `the API version in the data (${apiVersionOf(found)}) does not match the expected API version (${apiVersionOf(expected)})`;
@@ -176,7 +176,7 @@ function refuseOtherCustom(found: GroupVersionKind, expected: DecodeRequest['exp
   throw statusErrors.invalid(expected, typeof name === 'string' ? name : '', [invalid('kind', found.kind, `must be ${expected.kind}`)]);
 }
 
-/** Duplicate fields among the unknown ones, in the order of the document. Inside what is not decoded nobody minds them. */
+/** Duplicate fields among the unknown ones, in the order of the document. Values that are not decoded are not checked for them. */
 function withDuplicates(type: string, { duplicates, text }: Parsed, unknown: readonly string[]): readonly string[] {
   const repeated = duplicates.filter((path) => isDecodedAt(type, path));
   if (repeated.length === 0 || text === undefined) return unknown;

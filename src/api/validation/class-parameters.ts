@@ -12,7 +12,7 @@ export function validateProvisioner(name: string, field: string): FieldError[] {
   return labelKeyProblems(lowered).map((wrong) => invalid(field, lowered, wrong));
 }
 
-/** What a class tells whoever acts on it. */
+/** The parameters that a class passes to its driver. */
 export function validateParameters(
   parameters: Readonly<Record<string, string>>,
   field: string,

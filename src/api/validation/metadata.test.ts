@@ -58,7 +58,7 @@ describe('metadata is refused', () => {
       'metadata.finalizers[2]: Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified',
     ],
     [
-      'with fields managed by nobody',
+      'with managed fields without a manager',
       metadata({ managedFields: [{ operation: 'Odd', fieldsType: 'V2', manager: `a\u0007${'x'.repeat(128)}` }] }),
       'metadata.managedFields[0].operation: Invalid value: "Odd": must be `Apply` or `Update`',
       'metadata.managedFields[0].fieldsType: Invalid value: "V2": must be `FieldsV1`',

@@ -40,7 +40,7 @@ export const isQuotaResource = (name: string): boolean => quotaResources.has(nam
 /** A name without a domain, or in Kubernetes' own. */
 export const isNativeResource = (name: string): boolean => !name.includes('/') || name.includes(DEFAULT_NAMESPACE);
 export const isOvercommitAllowed = (name: string): boolean => isNativeResource(name) && !isHugePages(name);
-/** A resource that somebody else than Kubernetes defines: 'example.com/gpu'. It must also fit into a quota with 'requests.' before it. */
+/** An extended resource: 'example.com/gpu'. It must also fit into a quota with 'requests.' before it. */
 export const isExtendedResource = (name: string): boolean =>
   !isNativeResource(name) && !name.startsWith(REQUESTS_PREFIX) && labelKeyProblems(`${REQUESTS_PREFIX}${name}`).length === 0;
 /** Resources that come whole: a pod, a device. */

@@ -5,7 +5,7 @@
 export function unifiedDiff(before: string, after: string): string {
   const a = before.split('\n');
   const b = after.split('\n');
-  // Nobody reads more, and comparing costs the product of both lengths.
+  // A longer diff is of no use to a reader, and comparing costs the product of both lengths.
   if (a.length > MAX_LINES || b.length > MAX_LINES) return '';
   return hunks(edits(a, b))
     .map((hunk) => printHunk(hunk, a, b))

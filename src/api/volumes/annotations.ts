@@ -8,18 +8,18 @@ export const annotations = {
   boundByController: 'pv.kubernetes.io/bound-by-controller',
   /** Claim: the node for which the scheduler wants the volume made. */
   selectedNode: 'volume.kubernetes.io/selected-node',
-  /** Volume: who made it. */
+  /** Volume: the provisioner that created it. */
   provisionedBy: 'pv.kubernetes.io/provisioned-by',
   /** Volume or claim of a plugin that left the tree: the CSI driver that looks after it. */
   migratedTo: 'pv.kubernetes.io/migrated-to',
-  /** Claim: who is to make a volume for it. */
+  /** Claim: the provisioner that has to create its volume. */
   storageProvisioner: 'volume.kubernetes.io/storage-provisioner',
   betaStorageProvisioner: 'volume.beta.kubernetes.io/storage-provisioner',
   /** Claim or volume: the class, as it was written before there was a field for it. It wins over the field. */
   betaStorageClass: 'volume.beta.kubernetes.io/storage-class',
   /** Volume that grew before its file system did: the size that pods see so far. */
   preResizeCapacity: 'volume.alpha.kubernetes.io/pre-resize-capacity',
-  /** Claim: who makes its volume larger. */
+  /** Claim: the resizer that expands its volume. */
   storageResizer: 'volume.kubernetes.io/storage-resizer',
   /** Claim whose volume grew: its file system has grown with it. */
   nodeExpansionNotRequired: 'volume.kubernetes.io/node-expansion-not-required',

@@ -20,5 +20,5 @@ export const migratedPlugins: readonly string[] = [...csiDrivers.keys()].sort();
 /** The CSI driver that replaces a plugin of the tree. */
 export const csiDriverOf = (provisioner: string): string | undefined => csiDrivers.get(provisioner);
 
-/** Provisioners of this prefix are Kubernetes' own: nobody outside will ever answer for an unknown one. */
+/** Provisioners of this prefix are Kubernetes' own: no external provisioner answers for an unknown one. */
 export const isInTree = (provisioner: string): boolean => provisioner.startsWith('kubernetes.io/');

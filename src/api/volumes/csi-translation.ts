@@ -46,7 +46,7 @@ function handleOf(volume: PersistentVolume): string | undefined {
   return cinder?.volumeID ?? vsphereVolume?.volumePath ?? portworxVolume?.volumeID;
 }
 
-/** The same of a disk that a pod names itself, without a PersistentVolume. Shares are not attached to nodes: nobody asks. */
+/** The same of a disk that a pod names itself, without a PersistentVolume. File shares are not attached to nodes, so they are left out. */
 export function csiSourceOfInline({ awsElasticBlockStore, gcePersistentDisk, azureDisk, cinder, portworxVolume }: Volume): CsiSource | undefined {
   const found = [awsElasticBlockStore, gcePersistentDisk, azureDisk, cinder, portworxVolume].some((source) => source !== undefined);
   if (!found) return undefined;

@@ -45,15 +45,15 @@ export function afterFailure(intent: VolumeIntent, { message, final, inUse }: At
   const attempts = (intent.status.attempts ?? 0) + 1;
   // With microseconds, as Kubernetes writes such times.
   const notBefore = new Date(now + delayBefore(attempts)).toISOString().replace('Z', '000Z');
-  // An attempt whose end nobody knows may have made what a later one does not speak of: after it nothing is certain any more.
+  // An attempt with an unknown outcome may have created a volume that a later answer does not name: from then on the outcome stays unknown.
   // (What is false is not written at all.) Of what was refused everything is known.
   const isCertain = final && (intent.status.phase !== 'Failing' || intent.status.final === true);
   return { ...intent, status: { phase: 'Failing', attempts, message, final: isCertain, ...(inUse === true ? { inUse } : {}), notBefore } };
 }
 
 /**
- * When the next attempt may be made; undefined: at once. If more is left of a wait than it was long, a clock that is ahead of ours wrote it down: nobody waits
- * for ours to get there.
+ * When the next attempt may be made; undefined: at once. A wait that is longer than any backoff was written by a process
+ * whose clock was ahead, and is ignored.
  */
 export function waitsUntil({ status }: VolumeIntent, now: number): number | undefined {
   const at = status.notBefore === undefined ? Number.NaN : Date.parse(status.notBefore);

@@ -26,7 +26,7 @@ export function classNameOfVolume(volume: PersistentVolume): string {
 export const waitsForConsumer = (storageClass: StorageClass | undefined): boolean => storageClass?.volumeBindingMode === 'WaitForFirstConsumer';
 
 /**
- * The zones that a class of an old plugin names in its parameters. With WaitForFirstConsumer nobody can honour them: they say
+ * The zones that a class of an old plugin names in its parameters. WaitForFirstConsumer cannot honour them: they say
  * where, and so does the scheduler.
  */
 export function zonesInParameters({ provisioner, parameters = {} }: StorageClass): readonly string[] {

@@ -172,7 +172,7 @@ describe('a configuration of webhooks', () => {
     ],
   ]);
 
-  test('that was wrong in what nobody minded then may stay so', () => {
+  test('that was stored before a rule existed may stay as it is', () => {
     const old = created(validatingWebhookConfigurationKind, configuration(hook({ sideEffects: 'Some' }), hook({ admissionReviewVersions: ['v0'] })));
     expect(updateRefusal(validatingWebhookConfigurationKind, old, ({ metadata }) => void (metadata.labels = { a: 'b' }))).toEqual([]);
     const fine = created(validatingWebhookConfigurationKind, configuration(hook()));

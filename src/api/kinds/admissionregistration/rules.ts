@@ -15,7 +15,7 @@ const reinvocationPolicies = ['IfNeeded', 'Never'];
 const oneOf = (allowed: readonly string[], value: string, field: string): FieldError[] =>
   allowed.includes(value) ? [] : [notSupported(field, value, allowed)];
 
-/** undefined is for others to mind. */
+/** undefined is validated elsewhere. */
 export const validateFailurePolicy = (policy: string | undefined, field: string): FieldError[] =>
   policy === undefined ? [] : oneOf(failurePolicies, policy, field);
 export const validateMatchPolicy = (policy: string | undefined, field: string): FieldError[] =>

@@ -31,7 +31,7 @@ function prepareForCreate(definition: CustomResourceDefinition): void {
   rememberStoredVersion(definition);
 }
 
-/** Whoever deletes a definition deletes all of its objects: they have to be gone before it is. */
+/** Deleting a CustomResourceDefinition deletes all of its objects, before the definition itself is removed. */
 function beginDeletion(definition: CustomResourceDefinition, now: string): void {
   const { metadata } = definition;
   if (!(metadata.finalizers ?? []).includes(cleanupFinalizer)) metadata.finalizers = [...(metadata.finalizers ?? []), cleanupFinalizer];

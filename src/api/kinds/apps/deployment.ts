@@ -129,7 +129,7 @@ export const deploymentKind: Kind<Deployment> = {
     validateUpdate: ({ status }, old) => [...validateStatus(status), ...collisionCountKept(status, old.status)],
   },
   hasGeneration: true,
-  // Annotations are copied to the replica sets: whoever watches the generation must see that.
+  // Annotations are copied to the ReplicaSets: a client that waits for observedGeneration must see that change.
   generationAlsoGrows: annotationsChange,
   scale: replicaScale(({ spec }) => spec.selector),
   unconditionalUpdate: true,

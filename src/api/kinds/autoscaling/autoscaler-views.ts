@@ -1,6 +1,6 @@
 /**
  * Autoscalers are stored as autoscaling/v2 and seen as v1 as well, which has a field for one metric. All else goes through annotations there and
- * back (v1.36.4: pkg/apis/autoscaling/v1/conversion.go), so that nothing is lost by who writes in the first version.
+ * back (v1.36.4: pkg/apis/autoscaling/v1/conversion.go), so that a client of the first version loses nothing.
  */
 import type {
   AutoscalingHorizontalPodAutoscaler,
@@ -88,7 +88,7 @@ function annotated(metadata: ObjectMeta, texts: Readonly<Record<string, string>>
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Whoever writes into such an annotation what it is not meant for has said nothing. */
+/** An annotation with any other content is ignored. */
 function read({ annotations }: ObjectMeta, name: string): unknown {
   try {
     return JSON.parse(annotations?.[name] ?? 'null');

@@ -1,9 +1,9 @@
-/** Metrics in the words of autoscaling/v1, in which annotations speak of them. */
+/** Metrics in the form of autoscaling/v1, which the conversion annotations use. */
 import type { CrossVersionObjectReference, LabelSelector, MetricIdentifier, MetricSpec, MetricStatus } from '../../generated/types.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Of either version, as far as it was given. Annotations come from whoever writes them: nothing is taken for granted. */
+/** Of either version, as far as it was given. Clients write annotations: nothing about their content is assumed. */
 const given = <T>(values: Readonly<Record<string, T | undefined>>): Record<string, T> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Record<string, T>;
 

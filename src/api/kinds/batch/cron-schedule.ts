@@ -18,7 +18,7 @@ const EVERY = '@every ';
 
 /** When it runs: at the times that fit every field, in a time zone, or again and again after so many seconds. */
 export type Schedule =
-  | ({ readonly type: 'calendar' /** Absent: that of whoever reads it. */; readonly zone?: string } & Calendar)
+  | ({ readonly type: 'calendar' /** Absent: the time zone of the controller. */; readonly zone?: string } & Calendar)
   | { readonly type: 'interval'; readonly seconds: number };
 
 export interface Calendar {

@@ -5,7 +5,7 @@ import { timestamp } from '../timestamps.ts';
 import { everyVerb } from '../verbs.ts';
 import { validateChange, validateRequest } from './request-rules.ts';
 
-/** Who asks is what a signature is given for: only the server says who that is. */
+/** A signature is given for the requesting user: only the server sets it. */
 function identify({ spec }: CertificateSigningRequest, { name, uid, groups, extra }: Requester): void {
   if (name !== '') spec.username = name;
   if (uid !== undefined && uid !== '') spec.uid = uid;

@@ -71,7 +71,7 @@ describe('who asks', () => {
     expect(object.spec).toMatchObject({ username: 'jane', uid: '7', groups: ['team'], extra: { scope: ['x'] } });
   });
 
-  test('cannot be changed, nor anything else, and nobody approves by creating', () => {
+  test('cannot be changed, nor anything else, and a create cannot approve', () => {
     const object = created(kind, { ...request(), status: { conditions: [condition('Approved')], certificate: 'YQ==' } });
     expect(object.status).toEqual({});
     const changed = updated(kind, object, ({ spec, status }) => {
@@ -139,7 +139,7 @@ describe('approval', () => {
     ['twice', [], [condition('Approved'), condition('Approved')], ['status.conditions[1].type: ']],
     ['without a type', [], [condition('')], ['status.conditions[0].type: ']],
     ['something else', [], [condition('Odd', 'Unknown')], []],
-  ])('nobody decides %s', (_, before, after, expected) => {
+  ])('a request cannot be decided %s', (_, before, after, expected) => {
     expect(approve(withConditions(...before), ({ status }) => void (status.conditions = after)).errors).toEqual(expected);
   });
 

@@ -2,7 +2,7 @@ import { type FieldError, invalid, required, tooLong } from '../../field-error.t
 import { dnsLabelProblems, dnsSubdomainProblems, LABEL_MAX_LENGTH, SUBDOMAIN_MAX_LENGTH } from '../../validation/names.ts';
 import { byteLength } from '../../validation/text.ts';
 
-/** The signers that every cluster has; anything else under kubernetes.io nobody answers. */
+/** The signers that every cluster has. No controller signs for any other name under kubernetes.io. */
 export const signers = {
   client: 'kubernetes.io/kube-apiserver-client',
   nodeClient: 'kubernetes.io/kube-apiserver-client-kubelet',

@@ -1,7 +1,7 @@
 import type { PersistentVolumeClaimSpec, TypedLocalObjectReference } from '../../generated/types.ts';
 
 /**
- * Where the content of a new volume comes from is said twice in a claim: `dataSource`, the old way, and `dataSourceRef`. Both
+ * A claim has two fields for the source of a new volume's content: `dataSource`, the old one, and `dataSourceRef`. Both
  * are made to say the same, in place. `old`: the spec before this change.
  */
 export function normalizeDataSources(spec: PersistentVolumeClaimSpec, old?: PersistentVolumeClaimSpec): void {

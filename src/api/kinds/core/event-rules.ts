@@ -44,7 +44,7 @@ function validateNewEvent(event: Event, namespace: string, controllerField: stri
 const atMost = (value: string, limit: number, field: string): FieldError[] =>
   byteLength(value) > limit ? [invalid(field, '', `can have at most ${limit} characters`)] : [];
 
-/** What is asked of those who create an event through the newer view: no use of what is deprecated. */
+/** An event that is created through events.k8s.io may not use deprecated fields. */
 export function validateNewEventOnly(event: Event): FieldError[] {
   const { type = '', source } = event;
   const errors = validateSeries(event);

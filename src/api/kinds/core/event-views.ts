@@ -2,7 +2,7 @@ import type { Event, EventsEvent } from '../../generated/types.ts';
 
 /**
  * Events are stored once and seen twice: as v1, which came first, and as events.k8s.io/v1, which gave fields better names and
- * called those it wants nobody to use deprecated. Nothing is lost on the way, in either direction.
+ * called the fields that should no longer be used deprecated. Nothing is lost on the way, in either direction.
  */
 export function eventsEventOf(event: Event): EventsEvent {
   const { series } = event;

@@ -18,7 +18,7 @@ function objectOf({ involvedObject: { kind = '', name = '' } }: Event): string {
   return name === '' ? kind.toLowerCase() : `${kind.toLowerCase()}/${name}`;
 }
 
-/** Who said it, and where; an empty old field gives way to the new one. */
+/** The reporting component and host; an empty old field gives way to the new one. */
 function sourceOf({ source, reportingComponent, reportingInstance }: Event): string {
   const component = source.component || reportingComponent;
   const host = source.host || reportingInstance;

@@ -19,7 +19,7 @@ function defaults(range: LimitRange): void {
   }
 }
 
-/** What is not said follows from what is: the limit from the maximum, the request from the limit, or else from the minimum. */
+/** Missing values follow from the others: the limit from the maximum, the request from the limit, or else from the minimum. */
 function defaultContainerLimits(item: LimitRangeItem): void {
   const limit = { ...item.max, ...item.default };
   const request = { ...item.min, ...limit, ...item.defaultRequest };

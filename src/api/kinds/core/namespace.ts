@@ -27,7 +27,7 @@ function prepareForCreate(namespace: Namespace): void {
 }
 
 function prepareForUpdate(namespace: Namespace, old: Namespace): void {
-  // Who finalizes a namespace says so at another place.
+  // The finalize subresource alone changes spec.finalizers.
   if (old.spec.finalizers === undefined) delete namespace.spec.finalizers;
   else namespace.spec.finalizers = [...old.spec.finalizers];
 }

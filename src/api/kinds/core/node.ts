@@ -180,7 +180,7 @@ export const nodeKind: Kind<Node> = {
   verbs: everyVerb,
   validateName: nameIsDnsSubdomain,
   defaults,
-  // A node says all about itself when it registers, its status too.
+  // A kubelet sets the status as well when it registers its node.
   prepareForCreate: dropConfig,
   prepareForUpdate: dropConfig,
   validate,

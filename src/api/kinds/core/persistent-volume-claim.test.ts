@@ -71,7 +71,7 @@ describe('a claim is refused', () => {
     expect(refusal(kind, claim({}, { name: '' }))).toEqual(['FieldValueRequired metadata.name: Required value: name or generateName is required']);
   });
 
-  test('but not with limits below requests, nor with a volume that nobody knows', () => {
+  test('but not with limits below requests, nor with an unknown volumeMode', () => {
     expect(refusal(kind, claim({ resources: { requests: { storage: '2Gi' }, limits: { storage: '1Gi' } }, volumeName: 'No/Name' }))).toEqual([]);
   });
 });

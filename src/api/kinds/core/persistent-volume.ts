@@ -82,7 +82,7 @@ function validateUpdate(volume: PersistentVolume, old: PersistentVolume): FieldE
   ];
 }
 
-/** A volume's source is fixed, but for a secret that a driver needs to grow it and that nobody gave so far. */
+/** A volume's source is fixed, but for a secret that the driver needs to expand it and that was not set before. */
 function validateSourceChange(spec: PersistentVolumeSpec, old: PersistentVolumeSpec): FieldError[] {
   const before = sourceOf(old);
   const after = sourceOf(spec);
@@ -98,7 +98,7 @@ function validateSourceChange(spec: PersistentVolumeSpec, old: PersistentVolumeS
 const sourceOf = (spec: PersistentVolumeSpec): PersistentVolumeSource =>
   Object.fromEntries(sourceNames.filter((name) => spec[name] !== undefined).map((name) => [name, spec[name]]));
 
-/** Where a volume is can be said once; afterwards only old labels may give way to new ones. */
+/** nodeAffinity can be set once; afterwards only deprecated labels may be replaced by their successors. */
 function validateAffinityChange(affinity: VolumeNodeAffinity | undefined, old: VolumeNodeAffinity | undefined): FieldError[] {
   if (old === undefined || semanticallyEqual(affinity, old)) return [];
   if (affinity !== undefined && semanticallyEqual(withSuccessors(affinity, affinity), withSuccessors(old, affinity))) return [];
@@ -140,7 +140,7 @@ function warnings(volume: PersistentVolume): string[] {
   return found;
 }
 
-/** The time of the last phase is the server's, unless whoever changed the phase named one. */
+/** The server sets lastPhaseTransitionTime, unless the writer of the phase set one. */
 function prepareStatusUpdate(volume: PersistentVolume, old: PersistentVolume, now: number): void {
   const { status } = volume;
   const before = old.status.lastPhaseTransitionTime;

@@ -107,7 +107,7 @@ function validateUpdate(quota: ResourceQuota, old: ResourceQuota): FieldError[] 
   return [...validateSpec(quota.spec, 'spec'), ...(same ? [] : [invalid('spec.scopes', quota.spec.scopes, IMMUTABLE)])];
 }
 
-/** A limit below what may be requested is of no use to anybody. */
+/** A limit below what may be requested could never be used. */
 function warnings({ spec: { hard = {} } }: ResourceQuota, old: ResourceQuota | undefined): string[] {
   if (old !== undefined) return [];
   return ['cpu', 'memory', 'storage', 'ephemeral-storage'].flatMap((resource) => {

@@ -28,7 +28,7 @@ function validate(secret: Secret): FieldError[] {
   return [...validateKeys(data, 'data'), ...(size > MAX_DATA_SIZE ? [tooLong('data', MAX_DATA_SIZE)] : []), ...validateType(secret, data)];
 }
 
-/** Some types promise certain keys to whoever reads them. */
+/** Secrets of some types must have certain keys. */
 function validateType(secret: Secret, data: Readonly<Record<string, string>>): FieldError[] {
   const missing = (...keys: string[]): FieldError[] => keys.filter((key) => !Object.hasOwn(data, key)).map((key) => required(`data[${key}]`));
   switch (secret.type) {

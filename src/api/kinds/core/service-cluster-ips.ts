@@ -24,7 +24,7 @@ export function validateClusterIps(spec: ServiceSpec, old: ServiceSpec | undefin
   const wrong = validateAddresses(addresses, old?.clusterIPs ?? []);
   errors.push(...wrong);
   if (addresses.length > MAX_ADDRESSES) errors.push(invalid('spec.clusterIPs', addresses, 'may only hold up to 2 values'));
-  // With a wrong address among them, what could be said of all together would only mislead.
+  // With an invalid address among them, errors about the whole list would mislead.
   return wrong.length > 0 ? errors : [...errors, ...validateDualStack(spec, addresses)];
 }
 

@@ -33,7 +33,7 @@ describe('what a controller could not read is refused', () => {
     expect(refusal(volumeIntentKind, intent(spec))).toEqual(missing.map((field) => `FieldValueRequired ${field}: Required value`));
   });
 
-  test('operations and phases that nobody knows', () => {
+  test('unknown operations and phases', () => {
     const operations = 'FieldValueNotSupported spec.operation: Unsupported value: "constructor": supported values: "Create", "Delete", "Scrub"';
     expect(refusal(volumeIntentKind, intent({ operation: 'constructor' }))).toEqual([operations]);
     expect(refusal(volumeIntentKind, intent(create, { phase: 'Done' }))).toHaveLength(1);

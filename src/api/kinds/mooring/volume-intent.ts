@@ -60,7 +60,7 @@ export interface DeleteIntentSpec {
   readonly operation: 'Delete';
   readonly driver: string;
   readonly volume: IntentVolume;
-  /** Where the asset is: enough to delete it even if somebody removed the PersistentVolume by force. */
+  /** Where the asset is: enough to delete it even if the PersistentVolume was removed by force. */
   readonly source: PersistentVolumeSource;
 }
 
@@ -93,7 +93,7 @@ export interface IntentStatus {
   readonly message?: string;
   /** The failed attempt certainly left nothing behind. */
   readonly final?: boolean;
-  /** It failed only because somebody still uses the asset: that is no error. */
+  /** It failed only because the asset is still in use: that is no error. */
   readonly inUse?: boolean;
   readonly notBefore?: string;
   readonly asset?: Asset;

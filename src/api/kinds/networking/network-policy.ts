@@ -16,7 +16,7 @@ interface Rules {
   readonly cidrs: readonly string[];
 }
 
-/** Both directions say the same: who, and on which ports. */
+/** Ingress and egress rules have the same form: peers and ports. */
 interface Rule {
   readonly field: string;
   readonly ports: readonly NetworkPolicyPort[];

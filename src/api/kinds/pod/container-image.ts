@@ -7,6 +7,6 @@ export function validatePullPolicy(policy: string | undefined, field: string): F
   return pullPolicies.includes(policy) ? [] : [notSupported(field, policy, pullPolicies)];
 }
 
-/** Templates may carry such images: they mean that somebody else will put in the right one. */
+/** A pod template may have such an image: an operator is expected to replace it. */
 export const imageWithoutPadding = (image: string, field: string): FieldError[] =>
   image.trim() === image ? [] : [invalid(field, image, 'must not have leading or trailing whitespace')];

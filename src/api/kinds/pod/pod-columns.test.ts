@@ -78,7 +78,7 @@ describe('Status', () => {
     expect(cells(shown).Status).toBe(expected);
   });
 
-  test('a sidecar that has started holds nobody up', () => {
+  test('a sidecar that has started does not delay the pod', () => {
     const spec = { initContainers: [sidecar('side'), container('init')] };
     const started = running({ name: 'side', started: true });
     expect(cells({ spec, status: { initContainerStatuses: [started, running({ name: 'init' })] } })).toMatchObject({ Status: 'Init:1/2', Ready: '1/2' });

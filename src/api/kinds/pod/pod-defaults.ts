@@ -6,7 +6,7 @@ import { defaultVolume } from './volumes/pod-volume-defaults.ts';
 import { roundUpResources } from './resource-amounts.ts';
 
 const GRACE_PERIOD_SECONDS = 30;
-/** Annotations by which init containers were given before they had a field; whoever sends them still means nothing by them. */
+/** Annotations by which init containers were given before they had a field; they are removed, and have no effect. */
 const initContainerAnnotations = [
   'pod.alpha.kubernetes.io/init-containers',
   'pod.alpha.kubernetes.io/init-container-statuses',

@@ -2,7 +2,7 @@ import type { PodSpec, PodStatus } from '../../generated/types.ts';
 import { allContainers } from './pod-parts.ts';
 
 /**
- * Fields of features that are off in Kubernetes 1.36 unless somebody switches them on: what a client sends in them is dropped, as
+ * Fields of features whose feature gates are off by default in Kubernetes 1.36: what a client sends in them is dropped, as
  * if it had not been sent. In place.
  */
 export function dropDisabledFields(spec: PodSpec): void {

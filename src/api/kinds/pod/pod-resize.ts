@@ -62,7 +62,7 @@ function validateResize(pod: Pod, old: Pod): FieldError[] {
   return [forbidden('spec', 'only cpu and memory resources are mutable')];
 }
 
-/** Nodes of old do not say what running containers have; of a pod that does not run yet nobody knows. */
+/** Old kubelets do not report the resources of running containers, and a pod that does not run yet has none to report. */
 function canBeResized({ status }: Pod): boolean {
   const running = (status.containerStatuses ?? []).find(({ state }) => state.running !== undefined);
   return running === undefined || running.resources !== undefined;

@@ -8,7 +8,7 @@ import { everyVerb } from '../verbs.ts';
 
 const SYSTEM_PREFIX = 'system-';
 const HIGHEST_USER_PRIORITY = 1_000_000_000;
-/** The classes that exist in every cluster; nobody else may call one so. */
+/** The classes that exist in every cluster. A client cannot create others with this prefix. */
 export const systemPriorities: ReadonlyMap<string, number> = new Map([
   ['system-node-critical', 2 * HIGHEST_USER_PRIORITY + 1000],
   ['system-cluster-critical', 2 * HIGHEST_USER_PRIORITY],

@@ -40,7 +40,7 @@ function validateTopologyKeys(keys: readonly string[], field: string): FieldErro
   ]);
 }
 
-/** Drivers come and go, but what one said of itself stays, except how many volumes it can attach. */
+/** Drivers come and go. The entry of a driver is immutable, except for its allocatable count. */
 function validateUpdate(node: CSINode, old: CSINode): FieldError[] {
   return (old.spec.drivers ?? []).flatMap((before) =>
     (node.spec.drivers ?? [])

@@ -11,7 +11,7 @@ import * as sources from './pod-volume-sources.ts';
 export interface VolumeContext {
   /** The pod's name, if these are the volumes of a pod and not of a template. */
   readonly podName?: string;
-  /** Pods must be complete; templates may leave the image of an image volume to whoever makes pods of them. */
+  /** Pods must be complete; a template may leave the image of an image volume empty. */
   readonly isPod: boolean;
 }
 

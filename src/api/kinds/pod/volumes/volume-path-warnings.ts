@@ -31,7 +31,7 @@ function projectedPaths({ configMap, secret, downwardAPI, serviceAccountToken }:
   return serviceAccountToken ? [{ path: serviceAccountToken.path, source: 'ServiceAccountToken' }] : [];
 }
 
-/** Nobody reads more of them. */
+/** A longer list is of no use to a reader. */
 const MAX_OVERLAPS = 100;
 
 function overlapsIn(paths: readonly FilePath[]): string[] {
