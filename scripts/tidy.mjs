@@ -1,146 +1,322 @@
 #!/usr/bin/env node
-// The architecture as a check: who may import whom, where time and randomness may come from, how long a file may be.
-// docs/ARCHITECTURE.md explains the table. Exit code 1 and a list of lines if anything is out of place.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+// The architecture as a check: which folder imports which, where time and randomness come from, how large files and folders are, where unit
+// tests lie, and which words stay out. docs/ARCHITECTURE.md explains the layers, docs/GLOSSARY.md the words.
+//
+//   node scripts/tidy.mjs             everything; exit code 1 and a list of problems
+//   node scripts/tidy.mjs PREFIX …    only problems of paths that begin so: src/node/ test/node/
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
 
 /**
- * Layer → what it may import besides itself. `folder` or `folder/file`; '*': anything; 'decisions': of a controller's folder
- * what is as pure as its decision is: files that load nothing but api, domain and each other.
+ * Layer → what it may import besides itself: `folder` or `folder/file`. '*': every layer that is not `above` it. 'decisions': of a storage
+ * controller the files that load nothing but api, storage/volumes and each other.
  */
 const layers = {
   api: [],
-  domain: ['api'],
   world: [],
   store: ['world'],
   streams: ['api', 'world'],
-  server: ['api', 'domain', 'store/contract', 'streams', 'world'],
-  machinery: ['api', 'world'],
-  controllers: ['api', 'domain', 'machinery', 'drivers/contract', 'world'],
-  workloads: ['api', 'domain', 'machinery', 'world'],
-  scheduler: ['api', 'domain', 'machinery', 'world'],
-  autoscaler: ['api', 'domain', 'machinery', 'world'],
-  node: ['api', 'domain', 'machinery', 'drivers/contract', 'streams', 'world'],
-  drivers: ['api', 'domain', 'world'],
-  cloud: ['domain', 'world'],
-  why: ['api', 'domain', 'decisions', 'scheduler'],
-  cli: ['api', 'domain', 'machinery/client', 'why'],
-  dashboard: ['api', 'domain', 'machinery/client', 'why'],
+  client: ['api', 'world'],
+  apiserver: ['api', 'store/contract', 'streams', 'world'],
+  drivers: ['api', 'storage/volumes', 'world'],
+  storage: ['api', 'client', 'drivers/contract', 'world'],
+  controllers: ['api', 'storage/volumes', 'client', 'world'],
+  scheduler: ['api', 'storage/volumes', 'client', 'world'],
+  node: ['api', 'storage/volumes', 'client', 'drivers/contract', 'streams', 'world'],
+  why: ['api', 'storage/volumes', 'client', 'decisions', 'scheduler'],
+  host: ['world'],
+  cluster: ['*'],
   sim: ['*'],
-  main: ['*'],
+  commands: ['*'],
 };
-/** Folders whose children never import each other: a controller never imports another controller. */
-const strangers = ['controllers', 'workloads'];
-/** But for these, which are no controllers: what several of their neighbours are made of. */
-const sharedByNeighbours = ['workloads/pods'];
-/** The only layers that may touch the real world; and files elsewhere whose very task is I/O. */
-const realWorld = ['main', 'sim'];
-const ioFiles = [
-  /^server\/http\//,
-  /^node\/sandbox\//,
-  /^node\/streams\//,
-  /^node\/running\/checks/,
-  /^node\/names\/server/,
-  /^node\/endpoint\//,
-  /^server\/streams\//,
-  /^streams\//,
-  /^server\/auth\//,
-  /^server\/at-rest\//,
-  /^machinery\/http-transport/,
-  /^cli\//,
-];
+const above = { cluster: ['sim', 'commands'], sim: ['commands'] };
+
+/** Folders whose children never import each other, except the children named: a controller never imports another controller. */
+const strangers = { storage: ['volumes'], 'controllers/workloads': [], 'controllers/cluster': [] };
+
+/** Layers that may touch the real world, and the files elsewhere whose task is I/O. */
+const realWorld = ['host', 'cluster', 'sim', 'commands'];
+const ioFiles = [];
 /** Modules of Node.js that compute or load code and touch nothing else. */
 const harmless = ['node:zlib', 'node:module', 'node:stream'];
 const impure =
   /\b(Date\.now\(|new Date\(\)|Math\.random\(|(?<!ocket\.)setTimeout\(|setInterval\(|setImmediate\(|performance\.now\(|process\.(env|hrtime|exit))/;
+/** A pure decision imports only these layers and its own folder. */
+const isDecision = (name) => /(^|\/)(decide|reconcile)\.ts$/.test(name);
+const decisionImports = ['api/', 'storage/volumes/'];
+
 const maxLines = 400;
+const maxFiles = 30;
+/** Folders with one file for each of many things. */
+const longLists = [];
+
+/** Words that name no one in particular. The subject of a sentence is a noun of the domain: the binder, a client, the caller. */
+const vagueWords = /\b(somebody|whoever|nobody|everybody|anybody)\b/i;
+/** Metaphors that were names once. docs/GLOSSARY.md has Kubernetes' word for each. */
+const retiredNames = [
+  'bell',
+  'bells',
+  'crew',
+  'desk',
+  'keeper',
+  'portions',
+  'sight',
+  'sights',
+  'situation',
+  'surroundings',
+  'tellings',
+  'trail',
+  'whereabouts',
+];
+/** As the last word of a type only: a variable may hold what was seen. */
+const retiredTypes = /^([A-Z]\w*)?Seen$/;
+/** Where words are not ours: recorded from Kubernetes, or history. */
+const notOurWords = [];
 
 const problems = [];
-let files = 0;
-let imports = 0;
+const report = (file, problem) => void problems.push(`${file}: ${problem}`);
 
-for (const file of sourceFiles(path.join(root, 'src'))) {
-  files++;
-  const name = path.relative(path.join(root, 'src'), file).replaceAll('\\', '/');
-  const text = readFileSync(file, 'utf8');
-  const isTest = name.endsWith('.test.ts');
-  if (!isTest) checkImports(name, text);
-  if (!isTest) checkPurity(name, text);
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(path.join(root, file)));
+const textOf = (file) => readFileSync(path.join(root, file), 'utf8');
+/** Name below src/ → text. */
+const sources = new Map(tracked.filter((file) => /^src\/.*\.ts$/.test(file)).map((file) => [file.slice(4), textOf(file)]));
+const isTest = (name) => name.endsWith('.test.ts');
+const isGenerated = (name) => name.includes('/generated/');
+const layerOf = (name) => name.split('/')[0];
+/** Name → names below src/ that it imports, types included. */
+const imports = new Map();
+
+for (const [name, text] of sources) {
+  if (isTest(name)) checkTest(name);
+  else {
+    checkImports(name, text);
+    checkPurity(name, text);
+  }
   checkLength(name, text);
+}
+checkFileCycles();
+checkFolderCycles();
+checkFolders();
+checkWords();
+
+function specifiers(text) {
+  return Array.from(text.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g), ([, target]) => target);
+}
+
+function resolve(name, target) {
+  return path.posix.normalize(path.posix.join(path.posix.dirname(name), target));
 }
 
 function checkImports(name, text) {
-  const layer = name.split('/')[0];
-  const allowed = layers[layer];
-  if (!allowed) return void problems.push(`${name}: src/${layer} is in no layer`);
-  for (const [, target] of text.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)) {
-    imports++;
-    const pure = /(^|\/)(decide|diff)\.ts$/.test(name);
+  const layer = layerOf(name);
+  if (layers[layer] === undefined) return report(`src/${name}`, `src/${layer} is in no layer`);
+  const own = [];
+  imports.set(name, own);
+  for (const target of specifiers(text)) {
     if (!target.startsWith('.')) {
-      if (pure) problems.push(`${name}: a decision imports '${target}'`);
-      if (target.startsWith('node:') && !harmless.includes(target) && !mayDoIo(name, layer))
-        problems.push(`${name}: '${target}' outside the layers that touch the real world`);
+      if (isDecision(name)) report(`src/${name}`, `a decision imports '${target}'`);
+      if (target.startsWith('node:') && !harmless.includes(target) && !mayDoIo(name))
+        report(`src/${name}`, `'${target}' outside the layers that touch the real world`);
       continue;
     }
-    const to = path.posix.normalize(path.posix.join(path.posix.dirname(name), target));
-    const [toLayer, toChild] = to.split('/');
-    if (toLayer === layer) {
-      const isShared = sharedByNeighbours.includes(`${toLayer}/${toChild}`);
-      if (strangers.includes(layer) && name.split('/')[1] !== toChild && !isShared) problems.push(`${name}: imports its neighbour ${to}`);
-      continue;
-    }
-    const ok =
-      allowed.includes('*') || allowed.some((a) => to === `${a}.ts` || to.startsWith(`${a}/`)) || (allowed.includes('decisions') && isPartOfDecision(to));
-    if (!ok) problems.push(`${name}: src/${layer} may not import ${to}`);
-    if (pure && !['api', 'domain'].includes(toLayer)) problems.push(`${name}: a decision imports ${to}`);
+    const to = resolve(name, target);
+    own.push(to);
+    if (!mayImport(name, to)) report(`src/${name}`, `may not import ${to}`);
+    if (isDecision(name) && !decisionImports.some((prefix) => to.startsWith(prefix)) && !to.startsWith(`${path.posix.dirname(name)}/`))
+      report(`src/${name}`, `a decision imports ${to}`);
   }
 }
 
-/** `controllers/x/decide.ts`, or a file beside one that loads nothing but api, domain and such files itself. Types load nothing. */
+function mayImport(name, to) {
+  const [from, into] = [layerOf(name), layerOf(to)];
+  if (from === into) return !areStrangers(name, to);
+  const allowed = layers[from];
+  if (allowed.includes('*')) return !(above[from] ?? []).includes(into);
+  return allowed.some((each) => to === `${each}.ts` || to.startsWith(`${each}/`)) || (allowed.includes('decisions') && isPartOfDecision(to));
+}
+
+function areStrangers(name, to) {
+  for (const [folder, shared] of Object.entries(strangers)) {
+    if (!name.startsWith(`${folder}/`) || !to.startsWith(`${folder}/`)) continue;
+    const child = (file) => (file.slice(folder.length + 1).includes('/') ? file.slice(folder.length + 1).split('/')[0] : undefined);
+    const [from, into] = [child(name), child(to)];
+    return from !== undefined && into !== undefined && from !== into && !shared.includes(into);
+  }
+  return false;
+}
+
+/** `storage/x/decide.ts`, or a file beside one that loads nothing but api, storage/volumes and such files itself. Types load nothing. */
 function isPartOfDecision(name) {
   const [layer, folder, file] = name.split('/');
-  if (layer !== 'controllers' || file === undefined || !existsSync(path.join(root, 'src', layer, folder, 'decide.ts'))) return false;
-  const text = readFileSync(path.join(root, 'src', name), 'utf8');
-  return [...text.matchAll(/^(?:import|export)\s(?!type\b)[^;]*?\bfrom\s+'([^']+)'|\bimport\s*\(?\s*'([^']+)'/gm)].every(([, from, bare]) => {
+  if (layer !== 'storage' || file === undefined || !sources.has(`${layer}/${folder}/decide.ts`)) return false;
+  const loads = /^(?:import|export)\s(?!type\b)[^;]*?\bfrom\s+'([^']+)'|\bimport\s*\(?\s*'([^']+)'/gm;
+  return [...(sources.get(name) ?? '').matchAll(loads)].every(([, from, bare]) => {
     const target = from ?? bare;
-    const to = path.posix.normalize(path.posix.join(path.posix.dirname(name), target));
-    return target.startsWith('.') && (to.startsWith('api/') || to.startsWith('domain/') || (to.startsWith(`${layer}/${folder}/`) && isPartOfDecision(to)));
+    const to = resolve(name, target);
+    return (
+      target.startsWith('.') && (decisionImports.some((prefix) => to.startsWith(prefix)) || (to.startsWith(`${layer}/${folder}/`) && isPartOfDecision(to)))
+    );
   });
 }
 
-function mayDoIo(name, layer) {
-  return realWorld.includes(layer) || ioFiles.some((r) => r.test(name));
+function mayDoIo(name) {
+  return realWorld.includes(layerOf(name)) || ioFiles.some((pattern) => pattern.test(name));
 }
 
 function checkPurity(name, text) {
-  const layer = name.split('/')[0];
-  if (realWorld.includes(layer)) return;
+  if (realWorld.includes(layerOf(name))) return;
   text.split('\n').forEach((line, i) => {
     const code = line.replace(/\/\/.*|^\s*\*.*/, '');
     const found = impure.exec(code);
-    if (found) problems.push(`${name}:${i + 1}: ${found[0]} (time, randomness and timers come from World)`);
-    if (/(^|\/)(decide|diff)\.ts$/.test(name) && /\bawait\b/.test(code)) problems.push(`${name}:${i + 1}: a decision awaits`);
+    if (found) report(`src/${name}:${i + 1}`, `${found[0]} (time, randomness and timers come from World)`);
+    if (isDecision(name) && /\bawait\b/.test(code)) report(`src/${name}:${i + 1}`, 'a decision awaits');
   });
 }
 
 function checkLength(name, text) {
-  if (name.includes('/generated/')) return;
   const lines = text.split('\n').length;
-  if (lines > maxLines + 1) problems.push(`${name}: ${lines} lines (at most ${maxLines}: split it by meaning)`);
+  if (!isGenerated(name) && lines > maxLines + 1) report(`src/${name}`, `${lines} lines (at most ${maxLines}: split it by meaning)`);
 }
 
-function* sourceFiles(folder) {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const full = path.join(folder, entry.name);
-    if (entry.isDirectory()) yield* sourceFiles(full);
-    else if (entry.name.endsWith('.ts')) yield full;
+/** A unit test lies beside its code and bears its name, or its folder's. What composes several top-level folders lies in test/. */
+function checkTest(name) {
+  const [folder, base] = [path.posix.dirname(name), path.posix.basename(name, '.test.ts')];
+  if (!sources.has(`${folder}/${base}.ts`) && path.posix.basename(folder) !== base)
+    report(`src/${name}`, `there is no ${base}.ts beside it; tests of several folders lie in test/`);
+}
+
+function checkFileCycles() {
+  for (const cycle of cycles(imports)) report(`src/${cycle[0]}`, `files import each other: ${cycle.join(' → ')}`);
+}
+
+/** At every level: the folders of one folder. */
+function checkFolderCycles() {
+  const levels = new Map();
+  for (const [name, targets] of imports) {
+    for (const to of targets) {
+      const [from, into] = [name.split('/').slice(0, -1), to.split('/').slice(0, -1)];
+      let depth = 0;
+      while (depth < from.length && from[depth] === into[depth]) depth++;
+      if (depth >= from.length || depth >= into.length) continue;
+      const parent = from.slice(0, depth).join('/');
+      const edges = levels.get(parent) ?? new Map();
+      levels.set(parent, edges);
+      const targetsOfFolder = edges.get(from[depth]) ?? new Map();
+      edges.set(from[depth], targetsOfFolder);
+      targetsOfFolder.set(into[depth], [...(targetsOfFolder.get(into[depth]) ?? []), `${name} → ${to}`]);
+    }
+  }
+  for (const [parent, edges] of levels) {
+    const graph = new Map(Array.from(edges, ([from, targets]) => [from, [...targets.keys()]]));
+    for (const cycle of cycles(graph)) {
+      const steps = cycle.slice(1).map((into, i) => edges.get(cycle[i]).get(into));
+      const fewest = steps.reduce((best, each) => (each.length < best.length ? each : best));
+      report(`src/${parent}`, `folders import each other: ${cycle.join(' → ')}; ${fewest.length} import(s) to remove: ${fewest.slice(0, 3).join(', ')}`);
+    }
   }
 }
 
-if (files === 0 || imports === 0) problems.push('nothing was checked');
-for (const p of problems) console.error(p);
-console.log(`tidy: ${files} files, ${imports} imports, ${problems.length} problems`);
-process.exit(problems.length ? 1 : 0);
+/** One cycle of each strongly connected part, as nodes from the first to the first. */
+function cycles(graph) {
+  const found = [];
+  const index = new Map();
+  const low = new Map();
+  const stack = [];
+  const onStack = new Set();
+  const visit = (node) => {
+    index.set(node, index.size);
+    low.set(node, index.get(node));
+    stack.push(node);
+    onStack.add(node);
+    for (const next of graph.get(node) ?? []) {
+      if (!index.has(next)) {
+        visit(next);
+        low.set(node, Math.min(low.get(node), low.get(next)));
+      } else if (onStack.has(next)) low.set(node, Math.min(low.get(node), index.get(next)));
+    }
+    if (low.get(node) !== index.get(node)) return;
+    const part = stack.splice(stack.lastIndexOf(node));
+    for (const each of part) onStack.delete(each);
+    if (part.length > 1 || (graph.get(node) ?? []).includes(node)) found.push(cycleIn(graph, new Set(part), node));
+  };
+  for (const node of graph.keys()) if (!index.has(node)) visit(node);
+  return found;
+}
+
+/** The shortest way from a node back to itself. */
+function cycleIn(graph, part, start) {
+  const cameFrom = new Map();
+  const queue = [start];
+  for (let node = queue.shift(); node !== undefined; node = queue.shift()) {
+    for (const next of graph.get(node) ?? []) {
+      if (next === start) {
+        const way = [start];
+        for (let at = node; at !== undefined; at = cameFrom.get(at)) way.unshift(at);
+        return way;
+      }
+      if (!part.has(next) || cameFrom.has(next)) continue;
+      cameFrom.set(next, node);
+      queue.push(next);
+    }
+  }
+  return [start];
+}
+
+function checkFolders() {
+  const counts = new Map();
+  for (const name of sources.keys()) {
+    if (isTest(name)) continue;
+    const folder = path.posix.dirname(name);
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  for (const [folder, count] of counts)
+    if (count > maxFiles && !longLists.includes(folder)) report(`src/${folder}`, `${count} files (at most ${maxFiles}: group them in folders)`);
+  for (const layer of new Set(Array.from(sources.keys(), layerOf)))
+    if (!existsSync(path.join(root, 'src', layer, 'README.md')))
+      report(`src/${layer}`, 'has no README.md: what it is, its most important files, what it may import');
+}
+
+function checkWords() {
+  for (const file of tracked) {
+    if (!/^(src|test|bench|scripts|docs|examples)\/|^README\.md$/.test(file) || !/\.(ts|mts|mjs|md|ya?ml|sh)$/.test(file)) continue;
+    if (isGenerated(file) || file === 'scripts/tidy.mjs' || notOurWords.some((pattern) => pattern.test(file))) continue;
+    const retired = path.posix
+      .basename(file)
+      .split(/[-.]/)
+      .find((word) => retiredNames.includes(word));
+    if (retired !== undefined) report(file, `"${retired}" is no name any more (docs/GLOSSARY.md)`);
+    const isCode = /\.(ts|mts|mjs)$/.test(file);
+    const text = textOf(file);
+    const code = isCode ? withoutWords(text).split('\n') : [];
+    text.split('\n').forEach((line, i) => {
+      const vague = vagueWords.exec(line);
+      if (vague) report(`${file}:${i + 1}`, `"${vague[0]}": name who it is`);
+      for (const identifier of code[i]?.match(/[A-Za-z_$][\w$]*/g) ?? []) {
+        if (isRetired(identifier)) report(`${file}:${i + 1}`, `${identifier} is no name any more (docs/GLOSSARY.md)`);
+      }
+    });
+  }
+}
+
+function isRetired(identifier) {
+  return retiredTypes.test(identifier) || (identifier.match(/[A-Z]?[a-z]+/g) ?? []).some((word) => retiredNames.includes(word.toLowerCase()));
+}
+
+/** The same lines without comments and without the text of strings. */
+function withoutWords(text) {
+  const blank = (match) => match.replace(/[^\n]/g, ' ');
+  return text.replace(/\/\*[\s\S]*?\*\/|(?<![:'"`\\])\/\/.*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g, blank).replace(/`(?:[^`\\$]|\\.|\$(?!\{))*`/g, blank);
+}
+
+if (sources.size === 0 || imports.size === 0) problems.push('nothing was checked');
+const only = process.argv.slice(2);
+const shown = problems.filter((problem) => only.length === 0 || only.some((prefix) => problem.startsWith(prefix)));
+for (const problem of shown) console.error(problem);
+console.log(`tidy: ${sources.size} files, ${[...imports.values()].flat().length} imports, ${shown.length} problems`);
+process.exit(shown.length > 0 ? 1 : 0);

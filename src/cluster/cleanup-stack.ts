@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseMountInfo } from '../host/mount-info.ts';
 
-/** What has to be taken down again, in the opposite order; once, however often it is asked for. */
+/** Cleanup steps that run once, last in first out. */
 export class CleanupStack {
   readonly #steps: (() => Promise<void>)[] = [];
   #running: Promise<void> | undefined;
@@ -22,11 +22,11 @@ export class CleanupStack {
   }
 }
 
-/** It stays if anything is mounted in it at the end: somebody's data is behind that. */
-export async function temporaryDirectory(undo: CleanupStack): Promise<string> {
+/** Removed at the end, unless something is mounted in it: the mounted data must not be deleted. */
+export async function temporaryDirectory(cleanup: CleanupStack): Promise<string> {
   const directory = await realpath(await mkdtemp(path.join(tmpdir(), 'mooring-')));
-  undo.defer(async () => {
-    // There is no such file where nothing can be mounted.
+  cleanup.defer(async () => {
+    // Absent where nothing can be mounted.
     const mounts = parseMountInfo(await readFile('/proc/self/mountinfo', 'utf8').catch(() => ''));
     if (!mounts.some(({ target }) => target.startsWith(`${directory}/`))) await rm(directory, { recursive: true, force: true });
   });

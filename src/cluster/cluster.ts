@@ -42,34 +42,34 @@ import { version } from './version.ts';
 import { httpsWebhookCaller } from './apiserver/webhook-caller.ts';
 
 export interface ClusterOptions {
-  /** Where everything is kept. Absent: a new directory that goes with the cluster. */
+  /** The directory of the store, certificates, volumes and containers. Absent: a temporary one, removed at the end. */
   readonly dataDir?: string;
   /** Absent: loopback, on a free port. */
   readonly listen?: { readonly host: string; readonly port: number };
-  /** Written once the cluster is ready, readable by its owner alone. Absent: `kubeconfig` in the data directory. */
+  /** Written when the cluster is ready, readable by its owner only. Absent: `kubeconfig` in the data directory. */
   readonly kubeconfig?: string;
-  /** Add to a kubeconfig that exists, instead of refusing to replace somebody else's. */
+  /** Add to an existing kubeconfig. Without it a file with other entries is an error. */
   readonly mergeKubeconfig?: boolean;
-  /** Another one, for machines that are to become nodes: all it is good for is to ask for a node's certificate. Absent: none is written. */
+  /** A kubeconfig for machines that join as nodes: its only right is to request a node's certificate. Absent: none is written. */
   readonly bootstrapKubeconfig?: string;
-  /** memory unless said. */
+  /** Default: memory. */
   readonly store?: 'memory' | 'embedded';
-  /** The control plane alone: no storage classes, and no nodes but those that `nodes` asks for. */
+  /** The control plane alone: no StorageClasses, and no nodes but those of `nodes`. */
   readonly bare?: boolean;
   readonly nodes?: NodeOptions;
   /** Without any extension to the Kubernetes API. */
   readonly plain?: boolean;
-  /** False: none runs in this process; `moor controllers` may run them elsewhere. */
+  /** False: no controllers in this process; `moor controllers` may run them elsewhere. */
   readonly controllers?: boolean;
-  /** False: it does not run in this process; `moor scheduler` may run it elsewhere. As `controllers`, unless said. */
+  /** False: no scheduler in this process; `moor scheduler` may run it elsewhere. Default: as `controllers`. */
   readonly scheduler?: boolean;
-  /** What pods are on the nodes of this process. hollow: nothing runs; sandbox: containers are processes of this machine (Linux, root). hollow unless said. */
+  /** How pods run on the nodes of this process. hollow: no process runs; sandbox: containers are processes of this machine (Linux, root). Default: hollow. */
   readonly runtime?: NodeRuntime | undefined;
-  /** warn unless said. */
+  /** Default: warn. */
   readonly logLevel?: LogLevel;
-  /** Absent: nothing is written down of who asked for what. */
+  /** Absent: no audit log. */
   readonly audit?: AuditOptions | undefined;
-  /** A file that says which resources are encrypted in the store, and how. Absent: none are. */
+  /** The path of an EncryptionConfiguration. Absent: nothing is encrypted at rest. */
   readonly encryptionConfig?: string | undefined;
 }
 
@@ -79,9 +79,9 @@ export interface Cluster {
   /** The path of the kubeconfig. */
   readonly kubeconfig: string;
   readonly nodes: ClusterNodes;
-  /** Those that there are when it is ready. */
+  /** As of the moment the cluster is ready. */
   readonly storageClasses: readonly { readonly name: string; readonly isDefault: boolean }[];
-  /** Finishes what is under way; then nothing of the cluster is left but its data. Idempotent. */
+  /** Waits for running requests and actions, then stops everything; the data stays. Idempotent. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -91,35 +91,35 @@ export interface Cluster {
  * @throws NodeSettingsError, StoreError if the data cannot be used, and what listening and writing files throw
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const undo = new CleanupStack();
+  const cleanup = new CleanupStack();
   try {
-    return await start(options, undo);
+    return await start(options, cleanup);
   } catch (error) {
-    await undo.run();
+    await cleanup.run();
     throw error;
   }
 }
 
-async function start(options: ClusterOptions, undo: CleanupStack): Promise<Cluster> {
+async function start(options: ClusterOptions, cleanup: CleanupStack): Promise<Cluster> {
   const { runtime, why } = await chooseRuntime(options.runtime ?? 'hollow');
   const settings = nodeSettings(runtime === 'sandbox' ? { count: options.bare === true ? 0 : 1, ...options.nodes } : options.nodes, options.bare);
   const world = createRealWorld({ logLevel: options.logLevel ?? 'warn' });
-  const dataDir = options.dataDir ?? (await temporaryDirectory(undo));
+  const dataDir = options.dataDir ?? (await temporaryDirectory(cleanup));
   const listen = options.listen ?? { host: '127.0.0.1', port: 0 };
   const metrics = new Metrics();
-  const auditor = await openAuditLog(options.audit, { world, metrics, undo });
-  const behind = await openStore(options.store ?? 'memory', { directory: path.join(dataDir, 'store'), world });
-  undo.defer(() => behind.close());
-  const store = await withEncryption(behind, options.encryptionConfig, world);
+  const auditor = await openAuditLog(options.audit, { world, metrics, cleanup });
+  const rawStore = await openStore(options.store ?? 'memory', { directory: path.join(dataDir, 'store'), world });
+  cleanup.defer(() => rawStore.close());
+  const store = await withEncryption(rawStore, options.encryptionConfig, world);
   const files = secretFiles(path.join(dataDir, 'pki'));
   const certify = () => ensureCertificates({ files, hosts: [listen.host, hostname()], now: world.clock.now() });
   const certificates = await certify();
   const tokens = await createTokenIssuer({ ...world, files, issuer: 'https://kubernetes.default.svc.cluster.local', lookUp: (ref) => lookUp(ref) });
   const plain = options.plain ?? false;
   const roles = await followRbac(store);
-  undo.defer(async () => roles.stop());
+  cleanup.defer(async () => roles.stop());
   const relations = populateGraph(store, world);
-  undo.defer(async () => relations.stop());
+  cleanup.defer(async () => relations.stop());
   const authorizer = controllerAuthorizer(roles.authorizer, controllerRoles, relations);
   const api = createApi({
     store,
@@ -130,21 +130,21 @@ async function start(options: ClusterOptions, undo: CleanupStack): Promise<Clust
     extensions: plain ? undefined : { authorizer },
     webhooks: httpsWebhookCaller(),
   });
-  undo.defer(() => api.stop());
+  cleanup.defer(() => api.stop());
   const lookUp = tokenSubjectLookup(systemClient(api, 'apiserver'));
 
   const readiness = new Readiness();
   const podStreams = new Map<string, PodStreams>();
   const nodeStats = new Map<string, NodeStats>();
   const server = await listenOn(listen, { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams, nodeStats });
-  undo.defer(() => server.stop());
+  cleanup.defer(() => server.stop());
   await bootstrap(systemClient(api, 'apiserver'), server.port, advertisedAddress(listen.host));
   await ensureDefaultPolicy(systemClient(api, 'apiserver'));
   const images = runtime === 'sandbox' && settings.count > 0 ? await openImageVolumes(dataDir, settings.count) : undefined;
   if (options.bare !== true) await ensureDefaultClasses(systemClient(api, 'apiserver'), store, images !== undefined);
   const drivers = await machineDrivers(systemClient(api, 'apiserver'), [...(runtime === 'hollow' ? hollowDrivers(settings) : []), ...(images?.drivers ?? [])]);
   readiness.state = 'ready';
-  undo.defer(async () => {
+  cleanup.defer(async () => {
     readiness.state = 'stopping';
   });
   const kubeconfig = options.kubeconfig ?? path.join(dataDir, 'kubeconfig');
@@ -152,7 +152,7 @@ async function start(options: ClusterOptions, undo: CleanupStack): Promise<Clust
   await save(certificates);
   const saveBootstrap = (fresh: Certificates) => saveBootstrapKubeconfig(options.bootstrapKubeconfig, { server: server.url, certificates: fresh });
   await saveBootstrap(certificates);
-  undo.defer(
+  cleanup.defer(
     daily(world, async () => {
       const fresh = await certify();
       if (fresh.serving.certificate !== certificates.serving.certificate) server.replaceCertificate(servingTls(fresh));
@@ -160,20 +160,17 @@ async function start(options: ClusterOptions, undo: CleanupStack): Promise<Clust
       await saveBootstrap(fresh);
     }),
   );
-  // Last, so that a client does not wait until the controllers have read everything: they do that in slices, between requests.
-  if (options.controllers ?? true) undo.defer(runControllers({ api, world, authorizer, certificates, plain, drivers, auditor }));
-  if (options.scheduler ?? options.controllers ?? true) undo.defer(runScheduler({ api, world, authorizer, plain, auditor }));
+  // Last, so that clients do not wait until the controllers have filled their caches: they list in pages, between requests.
+  if (options.controllers ?? true) cleanup.defer(runControllers({ api, world, authorizer, certificates, plain, drivers, auditor }));
+  if (options.scheduler ?? options.controllers ?? true) cleanup.defer(runScheduler({ api, world, authorizer, plain, auditor }));
   const capacity = options.nodes?.capacity ?? {};
-  const nodes = await runNodes({ runtime, why, settings, capacity, dataDir, podStreams, nodeStats, images }, { api, world, authorizer, auditor }, undo);
+  const nodes = await runNodes({ runtime, why, settings, capacity, dataDir, podStreams, nodeStats, images }, { api, world, authorizer, auditor }, cleanup);
   world.log.info('ready', { url: server.url, version, store: options.store ?? 'memory', revision: store.revision() });
-  const stop = () => undo.run();
+  const stop = () => cleanup.run();
   return { url: server.url, kubeconfig, nodes, storageClasses: await storageClasses(systemClient(api, 'apiserver')), stop, [Symbol.asyncDispose]: stop };
 }
 
-/**
- * The controllers in the server's process. They take the lease at once: whoever holds the store leads, and the store has one
- * holder.
- */
+/** The controllers in the API server's process. They take over the Lease at once: the store has one holder, whose process leads. */
 function runControllers({ api, world, authorizer, auditor, certificates, plain, drivers }: Running): () => Promise<void> {
   const controllers = startControllers({
     connect: connectInProcess(api, authorizer, auditor),
@@ -189,7 +186,7 @@ function runControllers({ api, world, authorizer, auditor, certificates, plain, 
   return () => controllers.stop();
 }
 
-/** The scheduler in the server's process; it takes its lease for the same reason. */
+/** The scheduler in the API server's process; it takes over its Lease for the same reason. */
 function runScheduler({ api, world, authorizer, auditor, plain }: ApiAccess & Pick<Serving, 'plain'>): () => Promise<void> {
   const election = { identity: hostname(), takeOver: true };
   const scheduler = startScheduler({ connect: connectInProcess(api, authorizer, auditor), world, bindsTogether: !plain, pageSize, election });
@@ -200,7 +197,7 @@ interface Running extends ApiAccess, Pick<Serving, 'certificates' | 'plain'> {
   readonly drivers: DriverSet;
 }
 
-/** Objects that the controllers read in one slice: some ten milliseconds. */
+/** Objects per page of a list: about ten milliseconds of work. */
 const pageSize = 500;
 
 interface Serving extends ApiAccess {
@@ -214,14 +211,14 @@ interface Serving extends ApiAccess {
   readonly nodeStats: ReadonlyMap<string, NodeStats>;
 }
 
-/** What /readyz says. A server that stops still answers for a moment, but should get nothing new. */
+/** The answer of /readyz. A server that stops still answers for a moment, but should get no new requests. */
 class Readiness {
   state: 'starting' | 'ready' | 'stopping' = 'starting';
 }
 
 const servingTls = ({ authority, serving }: Certificates) => ({ ...serving, clientAuthority: authority.certificate });
 
-/** Certificates are made anew long before they end, also in a process that runs for a year. */
+/** Certificates are renewed long before they expire, also in a process that runs for a year. */
 function daily(world: World, task: () => Promise<void>): () => Promise<void> {
   let cancel = () => {};
   const plan = () => {
@@ -236,10 +233,10 @@ function daily(world: World, task: () => Promise<void>): () => Promise<void> {
 
 async function listenOn(listen: { host: string; port: number }, serving: Serving): Promise<HttpServer> {
   const { api, store, world, tokens, authorizer, certificates, readiness, plain, metrics, auditor, podStreams, nodeStats } = serving;
-  // Our own kinds are there for our own controllers, also where clients must not see them.
+  // With --plain the mooring.dev kinds exist for the controllers, but are hidden from clients.
   const kinds = plain ? kubernetesKinds : allKinds;
   countStore(metrics, store);
-  // Known once a port was picked, asked for only by clients that found it.
+  // Assigned once the server listens, before the first request.
   let address = '';
   const customKinds = () => api.customKinds();
   const elsewhere = lazyRemoteStreams({ api, authority: certificates.authority, world });
@@ -283,15 +280,15 @@ function countStore(metrics: Metrics, store: Store): void {
   for (const [name, [help, stat]] of Object.entries(gauges)) metrics.gauge(name, help, () => store.stats()[stat]);
 }
 
-/** Loaded only if somebody wants it. It is closed last: what happens until then is written down. */
+/** Loaded only if enabled. It is closed last, so that it logs every request until then. */
 async function openAuditLog(
   options: AuditOptions | undefined,
-  { world, metrics, undo }: { world: World; metrics: Metrics; undo: CleanupStack },
+  { world, metrics, cleanup }: { world: World; metrics: Metrics; cleanup: CleanupStack },
 ): Promise<Auditor | undefined> {
   if (options === undefined) return undefined;
   const { startAuditor } = await import('./apiserver/auditor.ts');
   const auditor = await startAuditor(options, { world, metrics });
-  undo.defer(() => auditor.stop());
+  cleanup.defer(() => auditor.stop());
   return auditor;
 }
 
@@ -302,7 +299,7 @@ async function openStore(kind: 'memory' | 'embedded', { directory, world }: { di
   return openEmbeddedStore({ directory, disk: realDisk, world });
 }
 
-/** Loaded only where something is, or ever was, encrypted. */
+/** Loaded only if values are, or were, encrypted. */
 async function withEncryption(store: Store, configFile: string | undefined, { log }: World): Promise<Store> {
   if (configFile === undefined && (await store.get(encryptedMarker)) === undefined) return store;
   const { encryptedStore } = await import('./apiserver/encryption.ts');

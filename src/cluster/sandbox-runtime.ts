@@ -5,7 +5,7 @@ import { sandboxRuntime } from '../node/runtimes/sandbox/sandbox.ts';
 import type { World } from '../world/world.ts';
 import { version } from './version.ts';
 
-/** Containers as processes of this machine, and the keeper that goes on without us. See `canSandbox` for whether that is possible here. */
+/** Containers as processes of this machine, under a shim that outlives this process. `canSandbox` says whether this machine can run them. */
 export function localSandboxRuntime(world: World, settings: ShimSettings): Runtime {
   const program = fileURLToPath(new URL('../commands/container-shim.js', import.meta.url));
   return sandboxRuntime({ world, root: settings.root, version, shim: [process.execPath, program, JSON.stringify(settings)] });

@@ -12,17 +12,17 @@ import type { World } from '../world/world.ts';
 import type { Connect } from './access/identities.ts';
 
 export interface SchedulerOptions {
-  /** In the server's process, or over HTTPS: the scheduler does not know. */
+  /** Connects to the API server in this process or over HTTPS. */
   readonly connect: Connect;
   readonly world: World;
-  /** Volume and claim are bound in one transaction; else the volume is pointed at the claim, and the binder does the rest. */
+  /** True: a PV and a PVC are bound in one transaction; false: the scheduler sets the PV's claimRef, and the binder does the rest. */
   readonly bindsTogether: boolean;
   readonly election: Pick<LeaderElectionOptions, 'identity' | 'takeOver' | 'timing'>;
   /** Objects per page of a list; absent: everything at once. */
   readonly pageSize?: number;
 }
 
-/** The scheduler, under a lease of its own: as many processes as one likes, of which one decides. */
+/** The scheduler under its own Lease: of several processes one leads. */
 export function startScheduler(options: SchedulerOptions): RunningControllers {
   const { connect, world, election } = options;
   return runLeaderElectedControllers({
@@ -37,7 +37,7 @@ export function startScheduler(options: SchedulerOptions): RunningControllers {
   });
 }
 
-/** The scheduler of one term of office: new caches, so that nothing old is believed. */
+/** The scheduler of one leader term, with new caches: a stale cache could decide against the last leader's writes. */
 function startTerm({ connect, world, bindsTogether, election, pageSize }: SchedulerOptions, { fence, deposed }: LeaderTerm): readonly Stoppable[] {
   const informers: Informers = new Informers({
     world,

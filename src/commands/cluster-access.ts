@@ -1,50 +1,68 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { type Client, createClient } from '../client/client.ts';
+import { type HttpAccess, HttpTransport } from '../client/http-transport.ts';
+import { KubeconfigError, loadKubeconfig } from '../client/http-transport-kubeconfig.ts';
+import { version } from '../cluster/version.ts';
+import { createRealWorld } from '../host/world.ts';
+import type { World } from '../world/world.ts';
 import { type Flag, type FlagValues, UsageError } from './command.ts';
-import type { HttpAccess } from '../client/http-transport.ts';
-import { defaultDataDir } from './up.ts';
+import { defaultDataDir } from './shared-flags.ts';
 
-/** How commands that look at a cluster are told which one. */
+/** The flags of commands that use a cluster: which one, and as which user. */
 export const accessFlags: readonly Flag[] = [
   {
     name: 'kubeconfig',
     value: 'FILE',
-    about: 'which cluster, and as whom',
+    about: 'the cluster and the user',
     default: '$KUBECONFIG, ~/.kube/config, or the one that moor up wrote',
   },
   { name: 'context', value: 'NAME', about: 'the context of the kubeconfig', default: 'its current-context' },
   {
     name: 'server',
     value: 'URL',
-    about: 'a server that asks for no credentials, in place of a kubeconfig: kubectl proxy is one, whichever way you log in',
+    about: 'a server that needs no credentials, instead of a kubeconfig: kubectl proxy is one, for every way to log in',
   },
 ];
 
 /** @throws UsageError */
-export async function accessOf(flags: FlagValues): Promise<HttpAccess & { readonly namespace: string }> {
+export function accessOf(flags: FlagValues): HttpAccess & { readonly namespace: string } {
   const server = flags.text('server');
   if (server !== undefined) {
-    if (!/^https?:\/\//.test(server) || !URL.canParse(server)) throw new UsageError(`--server wants a URL, such as http://127.0.0.1:8001, not "${server}"`);
+    if (!/^https?:\/\//.test(server) || !URL.canParse(server)) throw new UsageError(`--server must be a URL, such as http://127.0.0.1:8001, not "${server}"`);
     return { url: server, namespace: 'default' };
   }
-  const { KubeconfigError, loadKubeconfig } = await import('../client/http-transport-kubeconfig.ts');
   const file = flags.text('kubeconfig') ?? defaultKubeconfig();
   const context = flags.text('context');
   try {
     return loadKubeconfig(file, context === undefined ? {} : { context });
   } catch (error) {
     if (!(error instanceof KubeconfigError)) throw error;
-    throw new UsageError(`${error.message} (${file}). Say which with --kubeconfig FILE, or go through "kubectl proxy" with --server URL.`);
+    throw new UsageError(`${error.message} (${file}). Name another one with --kubeconfig FILE, or use "kubectl proxy" with --server URL.`);
   }
 }
 
-/** The first that exists, as kubectl looks for it; then the one of `moor up`. */
+/** The first that exists, in kubectl's order; then the one of `moor up`. */
 function defaultKubeconfig(): string {
   const given = (process.env['KUBECONFIG'] ?? '').split(path.delimiter).filter((file) => file !== '');
   const usual = [path.join(homedir(), '.kube', 'config'), path.join(defaultDataDir(homedir()), 'kubeconfig')];
   const candidates = given.length > 0 ? given : usual;
   const found = candidates.find((file) => existsSync(file));
   if (found !== undefined) return found;
-  throw new UsageError(`no kubeconfig: there is none at ${candidates.join(' or ')}. Start a cluster with "moor up", or say which with --kubeconfig FILE.`);
+  throw new UsageError(`no kubeconfig at ${candidates.join(' or ')}. Start a cluster with "moor up", or name one with --kubeconfig FILE.`);
+}
+
+/** Long enough for a list in a large cluster, short enough for a user at a terminal. */
+const timeoutMs = 30_000;
+
+/** Calls with a client of the cluster, and closes its connections afterwards. `command`: for the user agent. */
+export async function withClient<T>(access: HttpAccess, command: string, task: (client: Client, world: World) => Promise<T>): Promise<T> {
+  const world = createRealWorld({ logLevel: 'silent' });
+  const transport = new HttpTransport({ access, world, userAgent: `moor/${version} (${command})`, timeoutMs });
+  try {
+    return await task(createClient({ transport }), world);
+  } finally {
+    transport.close();
+  }
 }

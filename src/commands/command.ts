@@ -1,14 +1,21 @@
 import { parseArgs } from 'node:util';
 import { nearestName } from '../api/nearest-name.ts';
 
-/** One command of `moor`, described once: parsing, errors and help follow from it. */
-export interface Command {
+/** A command as `moor --help` lists it. */
+export interface CommandEntry {
   readonly name: string;
+  /** Other names, which the help leaves out. */
+  readonly aliases?: readonly string[];
   /** One line, shown in the list of commands. */
   readonly summary: string;
+  load(): Promise<Command>;
+}
+
+/** One command of `moor`, described once: parsing, errors and help follow from it. */
+export interface Command {
   /** A paragraph or two for `moor NAME --help`. */
   readonly about: string;
-  /** Absent: it takes flags only. */
+  /** Absent: the command takes flags only. */
   readonly arguments?: PositionalArguments;
   readonly flags: readonly Flag[];
   readonly examples: readonly Example[];
@@ -16,9 +23,9 @@ export interface Command {
   run(flags: FlagValues): Promise<number>;
 }
 
-/** What a command takes besides flags. */
+/** The arguments of a command that are not flags. */
 export interface PositionalArguments {
-  /** As the help shows them: 'KIND/NAME'. */
+  /** As shown in the help: 'KIND/NAME'. */
   readonly usage: string;
   readonly about: string;
   readonly least: number;
@@ -29,12 +36,12 @@ export interface Flag {
   readonly name: string;
   /** One letter: 'n' for -n. */
   readonly short?: string;
-  /** What stands for the value in the help ('DIR'); absent: the flag is a switch. */
+  /** The placeholder of the value in the help ('DIR'); absent: the flag is a switch. */
   readonly value?: string;
   readonly about: string;
-  /** What happens without the flag, as the help says it. */
+  /** What holds without the flag, as shown in the help. */
   readonly default?: string;
-  /** The only values that are right. */
+  /** The only values that are accepted. */
   readonly oneOf?: readonly string[];
 }
 
@@ -46,50 +53,52 @@ export interface Example {
 export interface FlagValues {
   text(name: string): string | undefined;
   on(name: string): boolean;
-  /** What was given besides flags, in order. */
+  /** The arguments that are not flags, in order. */
   readonly arguments: readonly string[];
 }
 
-/** What the user typed cannot be carried out; the message says what would be right. */
+/** The command line is wrong; the message says what would be right. */
 export class UsageError extends Error {}
 
 export interface Program {
-  readonly commands: readonly Command[];
+  readonly commands: readonly CommandEntry[];
   readonly version: string;
   out(text: string): void;
   err(text: string): void;
 }
 
-/** Runs `moor ARGS…` and resolves with the exit code: 0 done, 1 failed, 2 wrong usage. */
+/** Runs `moor ARGS…` and resolves with the exit code: 0 success, 1 failure, 2 wrong usage. */
 export async function runProgram(program: Program, args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
+  const entryOf = (text: string | undefined) => program.commands.find((each) => each.name === text || each.aliases?.includes(text ?? ''));
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    const topic = program.commands.find((c) => c.name === rest[0]);
-    program.out(topic ? commandHelp(topic) : programHelp(program));
+    const topic = entryOf(rest[0]);
+    program.out(topic === undefined ? programHelp(program) : commandHelp(topic.name, await topic.load()));
     return 0;
   }
   if (name === '--version' || name === '-v') {
     program.out(`${program.version}\n`);
     return 0;
   }
-  const command = program.commands.find((c) => c.name === name);
-  if (!command) {
+  const entry = entryOf(name);
+  if (entry === undefined) {
     const near = nearestName(
       name,
-      program.commands.map((c) => c.name),
+      program.commands.map((each) => each.name),
     );
     program.err(`moor: there is no command "${name}"${near ? `; did you mean "${near}"?` : ''}\nRun "moor --help" for the list.\n`);
     return 2;
   }
+  const command = await entry.load();
   if (rest.includes('--help') || rest.includes('-h')) {
-    program.out(commandHelp(command));
+    program.out(commandHelp(entry.name, command));
     return 0;
   }
   try {
     return await command.run(parseFlags(command, rest));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    program.err(`moor ${command.name}: ${error.message}\nRun "moor ${command.name} --help" for what it takes.\n`);
+    program.err(`moor ${entry.name}: ${error.message}\nRun "moor ${entry.name} --help" for its flags.\n`);
     return 2;
   }
 }
@@ -121,8 +130,8 @@ const parsedFlag = ({ name, short, value }: Flag) =>
 
 function checkedArguments({ arguments: taken }: Command, given: readonly string[]): readonly string[] {
   const tooMuch = given[taken?.most ?? 0];
-  if (tooMuch !== undefined) throw new UsageError(`it takes no${taken === undefined ? '' : ' further'} argument "${tooMuch}"`);
-  if (taken !== undefined && given.length < taken.least) throw new UsageError(`it wants ${taken.usage}: ${taken.about}`);
+  if (tooMuch !== undefined) throw new UsageError(`unexpected argument "${tooMuch}"`);
+  if (taken !== undefined && given.length < taken.least) throw new UsageError(`${taken.usage} is missing: ${taken.about}`);
   return given;
 }
 
@@ -130,46 +139,45 @@ function flagValue(flag: Flag, given: string | undefined): string {
   if (flag.value === undefined) {
     if (given === undefined || given === 'true') return 'true';
     if (given === 'false') return 'false';
-    throw new UsageError(`--${flag.name} is a switch: give it alone, or =true or =false`);
+    throw new UsageError(`--${flag.name} takes no value but =true or =false`);
   }
-  if (given === undefined || given === '') throw new UsageError(`--${flag.name} wants a value: --${flag.name} ${flag.value}`);
-  if (flag.oneOf && !flag.oneOf.includes(given)) throw new UsageError(`--${flag.name} is one of ${flag.oneOf.join(', ')}, not "${given}"`);
+  if (given === undefined || given === '') throw new UsageError(`--${flag.name} needs a value: --${flag.name} ${flag.value}`);
+  if (flag.oneOf && !flag.oneOf.includes(given)) throw new UsageError(`--${flag.name} must be one of ${flag.oneOf.join(', ')}, not "${given}"`);
   return given;
 }
 
-export function programHelp(program: Program): string {
-  const width = Math.max(...program.commands.map((c) => c.name.length));
+function programHelp({ commands }: Program): string {
+  const width = Math.max(...commands.map(({ name }) => name.length));
   return [
     'moor: Kubernetes storage on one machine, behind the Kubernetes API.',
     '',
     'Commands',
-    ...program.commands.map((c) => `  ${c.name.padEnd(width)}  ${c.summary}`),
+    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
     '',
     'First steps',
-    '  moor up                                            start a cluster, in the foreground',
-    '  export KUBECONFIG=…                                as the ready screen says',
-    '  kubectl get namespaces                             it is plain Kubernetes',
+    '  moor up                                            start a cluster in the foreground',
+    '  export KUBECONFIG=…                                the ready screen shows the path',
+    '  kubectl get namespaces                             every kubectl command works',
     '',
     '"moor COMMAND --help" explains a command.',
     '',
   ].join('\n');
 }
 
-export function commandHelp(command: Command): string {
-  const heads = command.flags.map((f) => `${f.short === undefined ? '' : `-${f.short}, `}--${f.name}${f.value === undefined ? '' : ` ${f.value}`}`);
-  const width = Math.max(0, ...heads.map((h) => h.length));
-  const { arguments: taken } = command;
-  const flags = command.flags.map((f, i) => {
-    const about = f.default === undefined ? f.about : `${f.about} (otherwise: ${f.default})`;
-    return `  ${(heads[i] ?? '').padEnd(width)}  ${about}`;
+function commandHelp(name: string, { arguments: taken, about, flags, examples }: Command): string {
+  const heads = flags.map((flag) => `${flag.short === undefined ? '' : `-${flag.short}, `}--${flag.name}${flag.value === undefined ? '' : ` ${flag.value}`}`);
+  const width = Math.max(0, ...heads.map((head) => head.length));
+  const lines = flags.map((flag, i) => {
+    const text = flag.default === undefined ? flag.about : `${flag.about} (default: ${flag.default})`;
+    return `  ${(heads[i] ?? '').padEnd(width)}  ${text}`;
   });
   return [
-    `moor ${command.name}: ${command.summary}`,
+    `moor ${name}${taken === undefined ? '' : ` ${taken.usage}`} [flags]`,
     '',
-    ...(taken === undefined ? [] : [`  moor ${command.name} ${taken.usage} [flags]`, '', `${taken.usage}: ${taken.about}`, '']),
-    command.about,
-    ...(flags.length > 0 ? ['', 'Flags', ...flags] : []),
-    ...(command.examples.length > 0 ? ['', 'Examples', ...command.examples.flatMap((e) => [`  # ${e.about}`, `  ${e.line}`])] : []),
+    ...(taken === undefined ? [] : [`${taken.usage}: ${taken.about}`, '']),
+    about,
+    ...(lines.length > 0 ? ['', 'Flags', ...lines] : []),
+    ...(examples.length > 0 ? ['', 'Examples', ...examples.flatMap((example) => [`  # ${example.about}`, `  ${example.line}`])] : []),
     '',
   ].join('\n');
 }

@@ -1,25 +1,25 @@
 /**
- * The process that keeps the containers of a node whose runtime is `sandbox`. Its one argument is what `sandboxOn` says of the node, as JSON. Threads of it make the
- * roots of containers.
+ * The shim: the process that outlives the node agent and holds the containers of a node with the runtime `sandbox`. Its one argument are the settings
+ * of `localSandboxRuntime`, as JSON. Its worker threads make the containers' root file systems.
  */
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 import type { ShimSettings } from '../node/runtimes/sandbox/shim/shim.ts';
 
 if (isMainThread) {
-  const [{ runShim: runKeeper }, { createRealWorld }, { ContainerRootThreads: RootThreads }] = await Promise.all([
+  const [{ runShim }, { createRealWorld }, { ContainerRootThreads }] = await Promise.all([
     import('../node/runtimes/sandbox/shim/shim.ts'),
     import('../host/world.ts'),
     import('../host/container-root-threads.ts'),
   ]);
   const settings = JSON.parse(process.argv[2] ?? '{}') as ShimSettings;
-  // What ends a terminal or its shell does not end containers.
+  // The end of a terminal or shell must not end containers.
   process.on('SIGHUP', () => undefined);
   const world = createRealWorld();
-  await runKeeper({ ...settings, world, roots: new RootThreads(fileURLToPath(import.meta.url), world.timers) });
-  // Also if a thread is held up.
+  await runShim({ ...settings, world, roots: new ContainerRootThreads(fileURLToPath(import.meta.url), world.timers) });
+  // Also if a thread is blocked.
   process.exit();
 } else {
-  const { runContainerRootThread: makeRoots } = await import('../host/container-root-thread.ts');
-  makeRoots();
+  const { runContainerRootThread } = await import('../host/container-root-thread.ts');
+  runContainerRootThread();
 }

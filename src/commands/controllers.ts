@@ -1,29 +1,76 @@
+import { createClient } from '../client/client.ts';
+import type { HttpAccess } from '../client/http-transport.ts';
+import { controllerNames } from '../cluster/access/controller-roles.ts';
+import { startControllers } from '../cluster/controllers/controllers.ts';
+import { keepLocalIntents } from '../cluster/controllers/local-intents.ts';
+import { discoverServedKinds, type ServedKinds } from '../cluster/controllers/served-kinds.ts';
+import { imageDriversIn, machineDrivers } from '../cluster/nodes/machine-drivers.ts';
+import type { World } from '../world/world.ts';
 import type { Command } from './command.ts';
-import { imagesFlag } from './images-flag.ts';
-import { leaderElectionFlags, leaderElectionOptions } from './leader-election-flags.ts';
+import { type LeaderElectedProcessOptions, leaderElectionFlags, leaderElectionOptions, runLeaderElectedProcess } from './leader-elected-process.ts';
+import { imagesFlag } from './shared-flags.ts';
 
-/** `moor controllers`: the controllers without the server. */
+/** `moor controllers`: the controllers without the API server. */
 export const controllersCommand: Command = {
-  name: 'controllers',
-  summary: 'run the controllers apart from the server, as many processes as you like',
-  about: `Runs the controllers of "moor up" against a server elsewhere, over HTTPS. Start as many as you like: one leads, by
-the Lease kube-system/moor-controllers, and another takes over: in a few seconds if it ended in order, in 15 to 25 if it
-died. Our own server refuses whatever a process still writes that no longer leads.
+  about: `Runs the controllers of "moor up" against an API server elsewhere, over HTTPS. Start as many processes as you like: one
+leads, by the Lease kube-system/moor-controllers. Another one takes over in a few seconds if the leader stopped cleanly, in
+15 to 25 if it died. Mooring's API server rejects writes of a process that no longer leads.
 
-On Mooring each controller acts under a service account of its own in kube-system and may do what its role says; where
-the server gives no such tokens, all act as the user of the kubeconfig. It also works with other Kubernetes API servers
-(and with "moor up --plain"): then volumes and claims are bound in Kubernetes' four writes.
+On Mooring each controller acts under its own ServiceAccount in kube-system, with the rights of its role. Where the server
+issues no such tokens, all act as the user of the kubeconfig. The controllers also work with other Kubernetes API servers
+(and with "moor up --plain"): PVs and PVCs are then bound in Kubernetes' four writes.
 
-Drivers that keep data on disk keep it on the machine of the process that leads.`,
+Drivers that keep data on disk keep it on the machine of the leading process.`,
   flags: [...leaderElectionFlags, imagesFlag],
   examples: [
-    { line: 'moor up --controllers=false', about: 'a server without controllers …' },
-    { line: 'moor controllers --kubeconfig ./kubeconfig', about: '… and the controllers; once more in another terminal for one that stands by' },
+    { line: 'moor up --controllers=false', about: 'an API server without controllers …' },
+    { line: 'moor controllers --kubeconfig ./kubeconfig', about: '… and the controllers; again in another terminal for a standby' },
   ],
-  run: async (flags) => {
-    const options = await leaderElectionOptions(flags);
-    // Loaded here, so that other commands do not wait for it.
-    const { runControllersProcess } = await import('./run-controllers.ts');
-    return runControllersProcess({ ...options, dataDir: flags.text('data-dir') });
-  },
+  run: (flags) => runControllers({ ...leaderElectionOptions(flags), dataDir: flags.text('data-dir') }),
 };
+
+interface ControllersProcessOptions extends LeaderElectedProcessOptions {
+  /** The data directory of a `moor up` on this machine, for its image volumes; undefined: none. */
+  readonly dataDir: string | undefined;
+}
+
+/** Runs the controllers against an API server elsewhere until a signal ends them. Resolves with the exit code. */
+function runControllers(options: ControllersProcessOptions): Promise<number> {
+  const { access, identity, dataDir } = options;
+  return runLeaderElectedProcess(options, {
+    ready: 'Controllers are ready',
+    start: async (connections, { world, bindsTogether }) => {
+      const served = await discoverServedKinds(connections.own);
+      const drivers = await machineDrivers(createClient({ transport: connections.own }), await imageDriversIn(dataDir));
+      await connections.identify(controllerNames);
+      const intents = bindsTogether ? undefined : keepLocalIntents(world);
+      const controllers = startControllers({
+        connect: intents === undefined ? connections.connect : (name) => intents.wrap(connections.connect(name)),
+        world,
+        kinds: served.kinds,
+        drivers,
+        bindsTogether,
+        election: { identity },
+        pageSize: 500,
+        ...housekeepingFor(served, access, world),
+      });
+      return {
+        stop: async () => {
+          await controllers.stop();
+          await intents?.close();
+        },
+      };
+    },
+  });
+}
+
+/**
+ * The namespace controller and the garbage collector must know every kind of the server. A server with other kinds, as every real Kubernetes,
+ * runs them itself.
+ */
+function housekeepingFor({ complete }: ServedKinds, { ca }: HttpAccess, world: World) {
+  if (complete && ca !== undefined) return { housekeeping: { rootCa: ca } };
+  const why = complete ? 'the kubeconfig has no certificate authority' : 'the server has kinds that are unknown here';
+  world.log.info('the controllers of namespaces, service accounts, garbage and workloads do not run here', { why });
+  return {};
+}

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { SeedRun } from '../sim/fuzz/run-seeds.ts';
 
-/** To a process that runs worlds, one at a time. */
+/** A request to a worker process, which runs one seed at a time. */
 export interface SeedRequest {
   readonly seed: number;
   readonly shrinks: boolean;
 }
 
-/** What it answers. */
+/** The worker's answer. */
 export interface SeedResult {
   readonly failure?: string | undefined;
 }
@@ -17,16 +17,16 @@ export interface SeedResult {
 export interface ParallelSeedRun extends SeedRun {
   /** How many processes. */
   readonly jobs: number;
-  /** What each of them runs. */
+  /** The script of each of them. */
   readonly program?: string;
 }
 
-/** A process ended in the middle of a world, or never began. */
+/** A worker process ended in the middle of a run, or did not start. */
 export class WorkerDied extends Error {}
 
 const defaultProgram = (): string => fileURLToPath(new URL('../commands/fuzz-worker.js', import.meta.url));
 
-/** As `runSeeds`, in several processes: whoever is done gets the next seed. Rejects, and ends all, if one of them dies. */
+/** As `runSeeds`, in several processes: an idle worker gets the next seed. Rejects, and ends all workers, if one of them dies. */
 export async function runSeedsInProcesses({
   from,
   to,
@@ -59,27 +59,28 @@ export async function runSeedsInProcesses({
   return failed.sort((a, b) => a - b);
 }
 
-function ask(worker: ChildProcess, asked: SeedRequest): Promise<SeedResult> {
+function ask(worker: ChildProcess, request: SeedRequest): Promise<SeedResult> {
   return new Promise((resolve, reject) => {
-    // The system has too many processes, or open files. What it said comes as an event.
+    // The system has too many processes or open files. The error arrives as an event.
     if (worker.pid === undefined)
-      return worker.once('error', ({ message }) => reject(new WorkerDied(`cannot start a process (${message}); --jobs asks for fewer`)));
-    const died = (how: string) => reject(new WorkerDied(`the process that ran seed ${asked.seed} ended (${how}). Again: moor sim --seed ${asked.seed}`));
+      return worker.once('error', ({ message }) => reject(new WorkerDied(`cannot start a process (${message}); a smaller --jobs needs fewer`)));
+    const died = (how: string) =>
+      reject(new WorkerDied(`the process that ran seed ${request.seed} ended (${how}). Run it again: moor fuzz --seed ${request.seed}`));
     const exited = (code: number | null, signal: NodeJS.Signals | null) => died(signal ?? `exit code ${code}`);
     if (worker.exitCode !== null || worker.signalCode !== null) return exited(worker.exitCode, worker.signalCode);
     worker.once('exit', exited);
-    worker.once('message', (told: SeedResult) => {
+    worker.once('message', (result: SeedResult) => {
       worker.removeListener('exit', exited);
-      resolve(told);
+      resolve(result);
     });
-    worker.send(asked, (error) => {
+    worker.send(request, (error) => {
       if (error !== null) died(error.message);
     });
     return undefined;
   });
 }
 
-/** Also one that is in the middle of a world. */
+/** Also a worker in the middle of a run. */
 async function end(worker: ChildProcess): Promise<void> {
   if (worker.pid === undefined || worker.exitCode !== null || worker.signalCode !== null) return;
   worker.kill('SIGKILL');

@@ -1,9 +1,9 @@
-/** A process that lives through worlds for `moor sim --jobs`, which says which. */
+/** A worker process of `moor fuzz --jobs`. */
 import { runSeed } from '../sim/fuzz/run-seeds.ts';
 import type { SeedRequest, SeedResult } from './fuzz-jobs.ts';
 
-process.on('message', (asked: SeedRequest) => {
-  void runSeed(asked).then((failure) => process.send?.({ failure } satisfies SeedResult));
+process.on('message', (request: SeedRequest) => {
+  void runSeed(request).then((failure) => process.send?.({ failure } satisfies SeedResult));
 });
-// Nobody is left who would want to know.
+// The parent process has ended.
 process.on('disconnect', () => process.exit());

@@ -1,16 +1,34 @@
+import { hostname } from 'node:os';
 import { createClient } from '../client/client.ts';
 import type { HttpAccess } from '../client/http-transport.ts';
-import type { World } from '../world/world.ts';
 import { ControllerConnections } from '../cluster/access/connections.ts';
 import { firstSignal } from '../host/first-signal.ts';
 import { createRealWorld, type LogLevel } from '../host/world.ts';
+import type { World } from '../world/world.ts';
+import { accessFlags, accessOf } from './cluster-access.ts';
+import type { Flag, FlagValues } from './command.ts';
+import { logLevelFlag } from './shared-flags.ts';
 
-/** A process that works for a server elsewhere, of which there may be several: one leads, the others stand by. */
+/** The flags of a command that runs part of the control plane in its own process. */
+export const leaderElectionFlags: readonly Flag[] = [
+  ...accessFlags,
+  { name: 'identity', value: 'NAME', about: 'the holder identity of this process in the leader election', default: "the machine's name" },
+  logLevelFlag,
+];
+
 export interface LeaderElectedProcessOptions {
   readonly access: HttpAccess;
-  /** Who this is, among those who would lead. */
+  /** The holder identity in the leader election. */
   readonly identity: string;
   readonly logLevel: LogLevel;
+}
+
+export function leaderElectionOptions(flags: FlagValues): LeaderElectedProcessOptions {
+  return {
+    access: accessOf(flags),
+    identity: flags.text('identity') ?? hostname(),
+    logLevel: (flags.text('log-level') as LogLevel | undefined) ?? 'info',
+  };
 }
 
 export interface RunningWork {
@@ -20,11 +38,11 @@ export interface RunningWork {
 export interface LeaderElectedWork {
   /** 'Controllers are ready' */
   readonly ready: string;
-  /** @throws if the server cannot be used yet: it is tried again */
+  /** @throws if the server cannot be used yet: the start is retried */
   readonly start: (connections: ControllerConnections, process: { readonly world: World; readonly bindsTogether: boolean }) => Promise<RunningWork>;
 }
 
-/** Works until a signal ends it. Resolves with the exit code. */
+/** Works for an API server elsewhere until a signal ends it: of several such processes one leads, the others stand by. Resolves with the exit code. */
 export async function runLeaderElectedProcess({ access, identity, logLevel }: LeaderElectedProcessOptions, work: LeaderElectedWork): Promise<number> {
   const world = createRealWorld({ logLevel });
   const connections = new ControllerConnections({ access, world });
@@ -32,7 +50,7 @@ export async function runLeaderElectedProcess({ access, identity, logLevel }: Le
   const started = await Promise.race([startWhenReachable(work, { connections, world, url: access.url }), ended]);
   if (typeof started === 'object') {
     process.stdout.write(
-      `${work.ready}: ${access.url}\n\n  identity  ${identity}\n\nOne process leads; this one takes over when it has to. Ctrl-C stops it.\n`,
+      `${work.ready}: ${access.url}\n\n  identity  ${identity}\n\nOne process leads; this one takes over if the leader ends. Ctrl-C stops this process.\n`,
     );
     await ended;
     await started.stop();
@@ -43,7 +61,7 @@ export async function runLeaderElectedProcess({ access, identity, logLevel }: Le
 
 const retryMs = 2_000;
 
-/** The server may come later than those who work for it. */
+/** The API server may start later than this process. */
 async function startWhenReachable(
   { start }: LeaderElectedWork,
   server: { readonly connections: ControllerConnections; readonly world: World; readonly url: string },
@@ -55,7 +73,7 @@ async function startWhenReachable(
       if (!together.ok) throw together.error;
       return await start(connections, { world, bindsTogether: together.value });
     } catch (error) {
-      world.log.warn('cannot use the server yet', { url, error: error instanceof Error ? error.message : String(error) });
+      world.log.warn('cannot use the API server yet', { url, error: error instanceof Error ? error.message : String(error) });
       await new Promise<void>((resolve) => void world.timers.after(retryMs, resolve));
     }
   }

@@ -7,7 +7,7 @@ import { upCommand } from './up.ts';
 const given = (...args: string[]) => nodeOptions(parseFlags(upCommand, args));
 
 describe('flags about nodes', () => {
-  test('none: what nodes there are is decided elsewhere', () => expect(given()).toEqual({}));
+  test('none: the defaults hold', () => expect(given()).toEqual({}));
 
   test('all of them', () =>
     expect(
@@ -22,19 +22,19 @@ describe('flags about nodes', () => {
     }));
 
   test.each([
-    [['--nodes', 'many'], '--nodes wants a whole number, not "many"'],
+    [['--nodes', 'many'], '--nodes must be a whole number, not "many"'],
     [['--nodes', '-1'], '--nodes'],
-    [['--nodes', '9000'], 'the number of nodes is from 0 to 8192, not 9000'],
-    [['--zones', 'a,,b'], '"" is no name for a zone'],
-    [['--zones', 'über'], '"über" is no name for a zone'],
-    [['--node-capacity', 'cpu'], '--node-capacity wants RESOURCE=AMOUNT,…, such as cpu=8,memory=32Gi, not "cpu"'],
-    [['--node-capacity', 'cpu=lots'], '"lots" is no amount of cpu'],
-    [['--node-capacity', 'cpu=-1'], '"-1" is no amount of cpu'],
-    [['--node-capacity', 'pods=1.5'], '"1.5" is no amount of pods'],
+    [['--nodes', '9000'], 'the number of nodes must be from 0 to 8192, not 9000'],
+    [['--zones', 'a,,b'], '"" is not a valid zone'],
+    [['--zones', 'über'], '"über" is not a valid zone'],
+    [['--node-capacity', 'cpu'], '--node-capacity must be RESOURCE=QUANTITY,…, such as cpu=8,memory=32Gi, not "cpu"'],
+    [['--node-capacity', 'cpu=lots'], '"lots" is not a valid quantity of cpu'],
+    [['--node-capacity', 'cpu=-1'], '"-1" is not a valid quantity of cpu'],
+    [['--node-capacity', 'pods=1.5'], '"1.5" is not a valid quantity of pods'],
     [['--node-capacity', 'pods=5000'], 'a node has at most 1000 pods, not 5000'],
-    [['--node-capacity', 'gpu=1'], '"gpu" is no resource'],
-    [['--volume-limit', 'x'], '--volume-limit wants a whole number'],
-    [['--csi-drivers', 'kubernetes.io/host-path'], '"kubernetes.io/host-path" is no name for a CSI driver'],
+    [['--node-capacity', 'gpu=1'], '"gpu" is not a valid resource name'],
+    [['--volume-limit', 'x'], '--volume-limit must be a whole number'],
+    [['--csi-drivers', 'kubernetes.io/host-path'], '"kubernetes.io/host-path" is not a valid CSI driver name'],
   ])('%j is refused: %s', (args, message) => {
     expect(() => given(...args)).toThrow(UsageError);
     expect(() => given(...args)).toThrow(message);
@@ -42,13 +42,13 @@ describe('flags about nodes', () => {
 });
 
 describe('the nodes of a cluster', () => {
-  test('are three in three zones, unless it is bare', () => {
+  test('are three in three zones, unless the cluster is bare', () => {
     expect(nodeSettings()).toMatchObject({ count: 3, zones: ['zone-a', 'zone-b', 'zone-c'], drivers: ['hollow.csi.mooring.dev'], volumeLimit: undefined });
     expect(nodeSettings({}, true).count).toBe(0);
     expect(nodeSettings({ count: 2 }, true).count).toBe(2);
   });
 
-  test('have the usual amount of what nobody spoke of', () =>
+  test('have the default capacity of resources that are not given', () =>
     expect(nodeSettings({ capacity: { cpu: '1', 'example.com/gpu': '2' } }).capacity).toEqual({
       cpu: '1',
       memory: '32Gi',

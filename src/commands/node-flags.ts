@@ -1,21 +1,22 @@
+import { defaultNodes, type NodeOptions, NodeSettingsError, nodeSettings } from '../cluster/nodes/node-settings.ts';
 import { type Flag, type FlagValues, UsageError } from './command.ts';
-import { type NodeOptions, NodeSettingsError, nodeSettings, defaultNodes } from '../cluster/nodes/node-settings.ts';
+import { wholeNumber } from './shared-flags.ts';
 
 export const nodeFlags: readonly Flag[] = [
   {
     name: 'nodes',
     value: 'N',
-    about: 'how many nodes; more than one are hollow: nothing runs on them, everything else is real',
-    default: `1 on which pods run, else ${defaultNodes.count} hollow ones; with --bare none`,
+    about: 'how many nodes; more than one are hollow: no process runs on them, everything else is real',
+    default: `1 if pods can run on this machine, else ${defaultNodes.count} hollow ones; none with --bare`,
   },
-  { name: 'zones', value: 'ZONE,…', about: 'where they are, in turn', default: defaultNodes.zones.join(',') },
-  { name: 'region', value: 'REGION', about: 'where the zones are', default: defaultNodes.region },
-  { name: 'node-capacity', value: 'cpu=N,…', about: 'what each node has of which resource', default: amounts(defaultNodes.capacity) },
-  { name: 'volume-limit', value: 'N', about: 'how many volumes of each CSI driver a node can have', default: 'any number' },
+  { name: 'zones', value: 'ZONE,…', about: 'the zones of the nodes, round-robin', default: defaultNodes.zones.join(',') },
+  { name: 'region', value: 'REGION', about: 'the region of the zones', default: defaultNodes.region },
+  { name: 'node-capacity', value: 'cpu=N,…', about: 'the capacity of each node', default: amounts(defaultNodes.capacity) },
+  { name: 'volume-limit', value: 'N', about: 'how many volumes of each CSI driver can be attached to a node', default: 'no limit' },
   {
     name: 'csi-drivers',
     value: 'NAME,…',
-    about: 'drivers that the nodes pretend to have: their volumes are provisioned, attached and mounted, and nothing is behind them',
+    about: 'CSI drivers of hollow nodes: their volumes are provisioned, attached and mounted, without a backend',
     default: defaultNodes.csiDrivers.join(','),
   },
 ];
@@ -25,7 +26,7 @@ export function nodeOptions(flags: FlagValues): NodeOptions {
   const zones = listOf(flags.text('zones'));
   const csiDrivers = listOf(flags.text('csi-drivers'));
   const capacity = capacityOf(flags.text('node-capacity'));
-  const [count, volumeLimit] = [numberOf(flags, 'nodes'), numberOf(flags, 'volume-limit')];
+  const [count, volumeLimit] = [wholeNumber(flags, 'nodes'), wholeNumber(flags, 'volume-limit')];
   const region = flags.text('region');
   const options: NodeOptions = {
     ...(count === undefined ? {} : { count }),
@@ -52,19 +53,12 @@ function amounts(capacity: Readonly<Record<string, string>>): string {
 
 const listOf = (text: string | undefined): readonly string[] | undefined => text?.split(',').map((part) => part.trim());
 
-function numberOf(flags: FlagValues, name: string): number | undefined {
-  const text = flags.text(name);
-  if (text === undefined) return undefined;
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${name} wants a whole number, not "${text}"`);
-  return Number(text);
-}
-
 function capacityOf(text: string | undefined): Readonly<Record<string, string>> | undefined {
   if (text === undefined) return undefined;
   return Object.fromEntries(
     text.split(',').map((part) => {
       const match = /^\s*([^=\s]+)\s*=\s*([^=\s]+)\s*$/.exec(part);
-      if (match === null) throw new UsageError(`--node-capacity wants RESOURCE=AMOUNT,…, such as cpu=8,memory=32Gi, not "${part}"`);
+      if (match === null) throw new UsageError(`--node-capacity must be RESOURCE=QUANTITY,…, such as cpu=8,memory=32Gi, not "${part}"`);
       return [match[1] ?? '', match[2] ?? ''];
     }),
   );

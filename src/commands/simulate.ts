@@ -1,46 +1,88 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { HttpAccess } from '../client/http-transport.ts';
+import { terminal } from '../host/terminal.ts';
+import { copyCluster } from '../sim/scenario/cluster-copy.ts';
+import { ScenarioFileError } from '../sim/scenario/language/located-yaml.ts';
+import { readScenario } from '../sim/scenario/language/read-scenario.ts';
+import { renderReport, reportAsJson } from '../sim/scenario/render-report.ts';
+import { runScenario } from '../sim/scenario/run-scenario.ts';
+import { ClusterError } from '../why/reading/cluster-reader.ts';
+import { accessFlags, accessOf, withClient } from './cluster-access.ts';
 import { type Command, UsageError } from './command.ts';
-import { accessFlags, accessOf } from './cluster-access.ts';
+import { outputFlag } from './shared-flags.ts';
 
 /** `moor simulate`: what would happen? */
 export const simulateCommand: Command = {
-  name: 'simulate',
-  summary: 'play a scenario on virtual time: what happens if a node dies, a zone goes dark, a backend fails?',
   arguments: { usage: 'FILE', about: 'a scenario in YAML: cluster, objects, script, expect (docs/SIMULATE.md)', least: 1, most: 1 },
   about: `Runs a whole cluster (API server, every controller, scheduler, nodes and storage backends: the same code as in "moor up")
-on virtual time, does what the script says, and prints what happened, how things stand at the end, and which
-expectations held. Nothing real is touched, hours take seconds, and the same file and seed give the same
-output, byte for byte.
+on virtual time, carries out the script, and prints what happened, the state at the end, and which expectations held.
+Nothing real is touched, hours take seconds, and the same file and seed give the same output, byte for byte.
 
-With --from-cluster it begins with a copy of a cluster that lives, Mooring or any other Kubernetes: nodes with their labels,
-capacity and taints, volumes, claims, attachments and pods as they are. That cluster is only read: lists, and no Secrets.
+With --from-cluster it begins with a copy of a live cluster, Mooring or any other Kubernetes: nodes with their labels,
+capacity and taints, PVs, PVCs, VolumeAttachments and pods. That cluster is only read: lists, and no Secrets.
 
-The exit code is 0 if everything was as expected, 1 if not, 2 if the file makes no sense.`,
+The exit code is 0 if every expectation held, 1 if not, 2 if the file is not a scenario.`,
   flags: [
-    { name: 'seed', value: 'N', about: 'decides the order of all that may happen in any order', default: "the file's own, or 1" },
-    { name: 'from-cluster', about: 'begin with a copy of the cluster that kubectl would talk to' },
+    { name: 'seed', value: 'N', about: 'decides the order of concurrent events', default: "the file's seed, or 1" },
+    { name: 'from-cluster', about: 'begin with a copy of the cluster of the kubeconfig' },
     ...accessFlags,
-    { name: 'output', short: 'o', value: 'FORMAT', about: 'text, or json: the same as data, for programs', oneOf: ['text', 'json'], default: 'text' },
+    outputFlag,
   ],
   examples: [
     { line: 'moor simulate examples/simulate/multi-attach.yaml', about: 'a node is lost: why does its database not start elsewhere?' },
     { line: 'moor simulate incident.yaml --seed 7', about: 'the same, in another order of events' },
     { line: 'moor simulate zone-lost.yaml --from-cluster --kubeconfig prod.kubeconfig', about: 'what would this do to my cluster?' },
-    { line: "moor simulate incident.yaml -o json | jq '.expectations[] | select(.held | not)'", about: 'what was not as expected' },
+    { line: "moor simulate incident.yaml -o json | jq '.expectations[] | select(.held | not)'", about: 'the expectations that did not hold' },
   ],
   run: async (flags) => {
     const [file = ''] = flags.arguments;
     const seed = flags.text('seed');
     if (seed !== undefined && (!/^\d{1,10}$/.test(seed) || Number(seed) >= 2 ** 32))
-      throw new UsageError(`--seed is a whole number below ${2 ** 32}, not "${seed}"`);
+      throw new UsageError(`--seed must be a whole number below ${2 ** 32}, not "${seed}"`);
     const named = accessFlags.find(({ name }) => flags.text(name) !== undefined);
-    if (named !== undefined && !flags.on('from-cluster')) throw new UsageError(`--${named.name} says which cluster to copy: give --from-cluster with it`);
-    // Loaded here, so that other commands do not wait for it.
-    const { runSimulate } = await import('./run-simulate.ts');
+    if (named !== undefined && !flags.on('from-cluster')) throw new UsageError(`--${named.name} names the cluster to copy: it needs --from-cluster`);
     return runSimulate({
       file,
       seed: seed === undefined ? undefined : Number(seed),
       output: flags.text('output') === 'json' ? 'json' : 'text',
-      from: flags.on('from-cluster') ? await accessOf(flags) : undefined,
+      from: flags.on('from-cluster') ? accessOf(flags) : undefined,
     });
   },
 };
+
+interface SimulateOptions {
+  readonly file: string;
+  readonly seed: number | undefined;
+  readonly output: 'text' | 'json';
+  /** The cluster to copy. */
+  readonly from: HttpAccess | undefined;
+}
+
+/** Prints the report. Resolves with the exit code. */
+async function runSimulate({ file, seed, output, from }: SimulateOptions): Promise<number> {
+  try {
+    const open = (name: string) => readText(path.resolve(path.dirname(file), name));
+    const scenario = readScenario({ file, text: readText(file), open, fromCluster: from !== undefined });
+    const copy = from === undefined ? undefined : await withClient(from, 'simulate', (client, { clock }) => copyCluster(client, clock.now()));
+    for (const { what, because } of copy?.unseen ?? []) process.stderr.write(`moor simulate: the copy is without ${what}: ${because}\n`);
+    const report = await runScenario(scenario, { seed: seed ?? scenario.seed, copy });
+    process.stdout.write(output === 'json' ? reportAsJson(report) : renderReport(report, terminal(140)));
+    return report.verdicts.every(({ held }) => held) ? 0 : 1;
+  } catch (error) {
+    if (!(error instanceof ScenarioFileError) && !(error instanceof UnreadableError) && !(error instanceof ClusterError)) throw error;
+    process.stderr.write(`moor simulate: ${error.message}\n`);
+    return 2;
+  }
+}
+
+class UnreadableError extends Error {}
+
+/** @throws UnreadableError */
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UnreadableError(`cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}

@@ -5,12 +5,12 @@ import type { ClusterOptions } from '../cluster/cluster.ts';
 import { KubeconfigInUse } from '../cluster/apiserver/kubeconfig-file.ts';
 import { version } from '../cluster/version.ts';
 
-/** Why a cluster did not start, and what would be right; undefined: nobody foresaw it. */
+/** Why a cluster did not start, and what to do; undefined: an unexpected error. */
 export function explainStartFailure(error: unknown, options: ClusterOptions): string | undefined {
   if (error instanceof KubeconfigInUse || error instanceof ConfigFileError) return error.message;
   if (error instanceof UnreadableValue) return `${error.message}. Start with an --encryption-provider-config that has that key.`;
   if (error instanceof StoreError) return explainStore(error, options);
-  // What every cluster has is written through the API, which answers as it answers clients: what the store said is behind it.
+  // The objects of a new cluster are written through the API, whose errors have the store's error as their cause.
   if (error instanceof Error && error.cause instanceof StoreError) return explainStore(error.cause, options);
   return explainSystem(error as NodeJS.ErrnoException, options);
 }
@@ -19,17 +19,17 @@ function explainSystem(error: NodeJS.ErrnoException, options: ClusterOptions): s
   const address = `${options.listen?.host}:${options.listen?.port}`;
   switch (error.code) {
     case 'EADDRINUSE':
-      return `${address} is taken by another program. Stop it, or choose another port with --listen (port 0 picks a free one).`;
+      return `${address} is in use by another program (address already in use). Stop it, or choose another port with --listen (port 0 picks a free one).`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `${address} is no address of this machine. Choose one with --listen, such as 127.0.0.1:6443.`;
+      return `${address} is not an address of this machine. Choose one with --listen, such as 127.0.0.1:6443.`;
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return `${error.message}. Choose a directory you may write with --data-dir, and a port above 1023 with --listen.`;
+      return `${error.message}. Choose a directory that you may write with --data-dir, and a port above 1023 with --listen.`;
     case 'ENOSPC':
     case 'EDQUOT':
-      return `the disk that holds ${options.dataDir} is full. Make room, or choose another directory with --data-dir.`;
+      return `the disk that holds ${options.dataDir} is full. Free some space, or choose another directory with --data-dir.`;
     case 'ENOENT':
       return `${error.message}.`;
     case 'ENOTDIR':
@@ -47,9 +47,9 @@ function explainStore(error: StoreError, { dataDir }: ClusterOptions): string | 
     case 'newer-version':
       return `the data in ${dataDir} was written by a newer version of Mooring than this one (${version}): ${error.message}. Use that version, or another --data-dir.`;
     case 'corrupt':
-      return `the data in ${dataDir} is damaged and was left as it is: ${error.message}. Restore it from a copy, or choose another --data-dir.`;
+      return `the data in ${dataDir} is damaged and was not changed: ${error.message}. Restore it from a backup, or choose another --data-dir.`;
     case 'full':
-      return `the disk that holds ${dataDir} is full. Make room, or choose another directory with --data-dir.`;
+      return `the disk that holds ${dataDir} is full. Free some space, or choose another directory with --data-dir.`;
     case 'failed':
       return `the disk that holds ${dataDir} failed: ${error.message}.`;
     case 'compacted':

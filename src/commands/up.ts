@@ -1,81 +1,72 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { type Command, type FlagValues, UsageError } from './command.ts';
-import { auditFlags, auditOptions } from '../cluster/apiserver/audit-options.ts';
-import type { NodeRuntime } from '../cluster/nodes/cluster-nodes.ts';
-import type { ClusterOptions } from '../cluster/cluster.ts';
+import { type Cluster, type ClusterOptions, startCluster } from '../cluster/cluster.ts';
+import type { ClusterNodes, NodeRuntime } from '../cluster/nodes/cluster-nodes.ts';
+import { version } from '../cluster/version.ts';
+import { firstSignal } from '../host/first-signal.ts';
+import { auditFlags, auditOptions } from './audit-flags.ts';
+import type { Command, FlagValues } from './command.ts';
 import { nodeFlags, nodeOptions } from './node-flags.ts';
+import { defaultDataDir, logLevelFlag, parseListen } from './shared-flags.ts';
+import { explainStartFailure } from './start-failure.ts';
 
-/** `moor up`: a cluster in the foreground until it is told to stop. */
+/** `moor up`: a cluster in the foreground until a signal stops it. */
 export const upCommand: Command = {
-  name: 'up',
-  summary: 'start a cluster in the foreground',
   about: `Starts the API server, its controllers and nodes in this process and serves the Kubernetes API over HTTPS.
-The first start makes certificates, a data directory and two storage classes; later ones go on where the last one
-stopped, however that ended. Ctrl-C stops it cleanly; so does SIGTERM.
+The first start creates certificates, a data directory and two StorageClasses. Later starts continue with the same data,
+however the last one ended. Ctrl-C and SIGTERM stop it cleanly.
 
-Where it can (Linux, root, namespaces), this machine is the one node: pods are processes in sandboxes over its files, with
-their volumes really mounted. Containers go on when this ends, and the next start finds them. Where it cannot, or if any
-of --nodes (more than one), --zones, --region, --node-capacity, --volume-limit or --csi-drivers is given, nodes are
-hollow; the screen says which, and why. --runtime decides it in any case; --bare has no nodes unless asked.
+Where possible (Linux, root, namespaces), this machine is the one node: pods are processes in sandboxes over its files, with
+their volumes really mounted. Containers keep running when this process ends, and the next start finds them. Where that is
+impossible, or if any of --nodes (more than one), --zones, --region, --node-capacity, --volume-limit or --csi-drivers is
+given, nodes are hollow; the ready screen says which, and why. --runtime overrides this; --bare has no nodes by default.
 
-On hollow nodes pods live as anywhere else (scheduled, volumes attached and waited for, statuses, events, grace),
-but nothing runs: annotations say how long a container runs and how it ends (docs/EXTENSIONS.md).
+On hollow nodes pods behave as on any other (scheduling, attached volumes, statuses, events, grace periods), but no process
+runs: annotations say how long a container runs and how it ends (docs/EXTENSIONS.md).
 
-Nodes keep their names over a new start. With other flags: zone, region, capacity and drivers of a node become what the
-flags say; labels and taints that you gave it stay; with fewer --nodes nobody runs the rest, which become NotReady until
-you delete them or start with more again. A node that you delete comes back with the next start.`,
+Nodes keep their names over a restart. With other flags, a node's zone, region, capacity and drivers become what the flags
+say; labels and taints that you set stay. With fewer --nodes the others become NotReady until you delete them or start with
+more nodes again. A node that you delete is registered again at the next start.`,
   flags: [
-    { name: 'data-dir', value: 'DIR', about: 'where everything is kept', default: defaultDataDir('~') },
+    { name: 'data-dir', value: 'DIR', about: 'the directory of the store, certificates, volumes and containers', default: defaultDataDir('~') },
     { name: 'listen', value: 'HOST:PORT', about: 'the address to serve on; port 0 picks a free one', default: '127.0.0.1:6443' },
-    { name: 'kubeconfig', value: 'FILE', about: 'written once the server is ready, readable by you alone', default: 'DIR/kubeconfig' },
+    { name: 'kubeconfig', value: 'FILE', about: 'written when the server is ready, readable by its owner only', default: 'DIR/kubeconfig' },
     {
       name: 'merge-kubeconfig',
-      about: 'add to an existing kubeconfig and make "mooring" its current context; without it a file that others share is left alone',
+      about: 'add to an existing kubeconfig and make "mooring" its current context; without it a file with other entries is not changed',
     },
-    { name: 'bootstrap-kubeconfig', value: 'FILE', about: 'also write one for machines that are to become nodes, good for two days' },
-    { name: 'store', value: 'KIND', about: 'memory (gone at the end) or embedded (durable)', oneOf: ['memory', 'embedded'], default: 'embedded' },
-    { name: 'bare', about: 'the control plane alone: no nodes unless --nodes asks for some, no storage classes; for test suites' },
+    { name: 'bootstrap-kubeconfig', value: 'FILE', about: 'also write a kubeconfig with which machines join as nodes, valid for two days' },
+    { name: 'store', value: 'KIND', about: 'memory (lost at the end) or embedded (durable)', oneOf: ['memory', 'embedded'], default: 'embedded' },
+    { name: 'bare', about: 'the control plane alone: no nodes unless --nodes asks for some, no StorageClasses; for test suites' },
     {
       name: 'runtime',
       value: 'KIND',
-      about: 'what pods are: hollow (nothing runs) or sandbox (processes of this machine; Linux, root)',
+      about: 'how pods run: hollow (no processes) or sandbox (processes of this machine; Linux, root)',
       oneOf: ['hollow', 'sandbox'],
-      default: 'sandbox where it can be, unless flags below ask for nodes that this machine is not',
+      default: 'sandbox where possible, unless the flags below ask for nodes other than this machine',
     },
     ...nodeFlags,
-    { name: 'controllers', about: '=false: the server alone; "moor controllers" runs them elsewhere', default: 'true' },
-    { name: 'scheduler', about: '=false: no scheduler; "moor scheduler" runs it elsewhere', default: 'as --controllers' },
+    { name: 'controllers', about: '=false: no controllers in this process; "moor controllers" runs them elsewhere', default: 'true' },
+    { name: 'scheduler', about: '=false: no scheduler in this process; "moor scheduler" runs it elsewhere', default: 'as --controllers' },
     ...auditFlags,
     {
       name: 'encryption-provider-config',
       value: 'FILE',
-      about: 'an EncryptionConfiguration of apiserver.config.k8s.io/v1: what is encrypted in the store',
-      default: 'nothing is',
+      about: 'an EncryptionConfiguration of apiserver.config.k8s.io/v1: which resources are encrypted at rest',
+      default: 'no encryption',
     },
     { name: 'plain', about: 'hide every extension to the Kubernetes API' },
-    {
-      name: 'log-level',
-      value: 'LEVEL',
-      about: 'debug, info, warn or error; JSON lines on standard error',
-      oneOf: ['debug', 'info', 'warn', 'error'],
-      default: 'info',
-    },
+    logLevelFlag,
   ],
   examples: [
     { line: 'moor up', about: 'a durable cluster for daily work' },
-    { line: 'moor up --runtime hollow', about: 'three nodes on which nothing runs' },
-    { line: 'moor up --nodes 100 --zones a,b --node-capacity cpu=64,memory=256Gi --volume-limit 25', about: 'a larger one' },
-    { line: 'moor up --csi-drivers ebs.csi.aws.com', about: 'volumes as a cloud has them: zonal and attached, with nothing behind them' },
+    { line: 'moor up --runtime hollow', about: 'three hollow nodes' },
+    { line: 'moor up --nodes 100 --zones a,b --node-capacity cpu=64,memory=256Gi --volume-limit 25', about: 'a larger cluster' },
+    { line: 'moor up --csi-drivers ebs.csi.aws.com', about: 'volumes as in a cloud: zonal and attached, but without a backend' },
     { line: 'moor up --bare --store memory --listen 127.0.0.1:0 --kubeconfig ./kubeconfig', about: 'a throw-away API server for a test suite' },
     { line: 'moor up --kubeconfig ~/.kube/config --merge-kubeconfig', about: 'add a context "mooring" to your own kubeconfig' },
   ],
-  run: async (flags) => {
-    const options = clusterOptions(flags);
-    // Loaded here, so that `moor --help` does not wait for a server it will not start.
-    const { runUp } = await import('./run-up.ts');
-    return runUp(options);
-  },
+  run: (flags) => runUp(clusterOptions(flags)),
 };
 
 export function clusterOptions(flags: FlagValues): ClusterOptions {
@@ -100,24 +91,72 @@ export function clusterOptions(flags: FlagValues): ClusterOptions {
   };
 }
 
-/** This machine is one node, as it is: who asks for others means hollow ones. */
+/** This machine is one node with its own facts: flags that ask for others mean hollow nodes. */
 function runtimeOf(flags: FlagValues): NodeRuntime {
-  const said = flags.text('runtime');
-  if (said !== undefined) return said === 'sandbox' ? 'sandbox' : 'hollow';
+  const runtime = flags.text('runtime');
+  if (runtime !== undefined) return runtime === 'sandbox' ? 'sandbox' : 'hollow';
   const asksForOthers = ['zones', 'region', 'node-capacity', 'volume-limit', 'csi-drivers'].some((name) => flags.text(name) !== undefined);
   return asksForOthers || flags.on('bare') || Number(flags.text('nodes') ?? 1) > 1 ? 'hollow' : 'sandbox';
 }
 
 const resolved = (file: string | undefined): string | undefined => (file === undefined ? undefined : path.resolve(file));
 
-/** 'HOST:PORT', '[::1]:PORT', ':PORT' (loopback) or 'PORT'. */
-export function parseListen(text: string): { host: string; port: number } {
-  const match = /^(?:(?:\[([^\]]+)\]|([^:[\]]*)):)?(\d+)$/.exec(text);
-  const port = Number(match?.[3]);
-  if (!match || port > 65_535) throw new UsageError(`--listen wants HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:6443, not "${text}"`);
-  return { host: match[1] ?? (match[2] || '127.0.0.1'), port };
+/** Runs a cluster until a signal ends it. Resolves with the exit code. */
+async function runUp(options: ClusterOptions): Promise<number> {
+  // From the first moment: a signal during the start, or right after the ready screen, also leads to a clean stop.
+  const ended = firstSignal({ keepsAlive: false });
+  let cluster: Cluster;
+  try {
+    cluster = await startCluster(options);
+  } catch (error) {
+    const explanation = explainStartFailure(error, options);
+    if (explanation === undefined) throw error;
+    process.stderr.write(`moor up: ${explanation}\n`);
+    return 1;
+  }
+  process.stdout.write(readyScreen(cluster, options));
+  const signal = await ended;
+  process.stdout.write(`\n${signal}: stopping\n`);
+  await cluster.stop();
+  return 0;
 }
 
-export function defaultDataDir(home: string): string {
-  return path.join(process.env['XDG_STATE_HOME'] || path.join(home, '.local', 'state'), 'mooring');
+function readyScreen(cluster: Cluster, options: ClusterOptions): string {
+  const data = options.store === 'memory' ? 'in memory, lost when this process ends' : options.dataDir;
+  return [
+    `Mooring is ready: ${cluster.url}`,
+    '',
+    `  version     ${version}`,
+    `  data        ${data}`,
+    `  kubeconfig  ${cluster.kubeconfig}`,
+    `  nodes       ${nodesLine(cluster.nodes)}`,
+    ...(cluster.nodes.why === undefined ? [] : [`  hollow      pods cannot run here: ${cluster.nodes.why}`]),
+    ...(cluster.nodes.abandoned.length === 0 ? [] : [`  abandoned   ${abandonedLine(cluster.nodes.abandoned)}`]),
+    `  classes     ${classesLine(cluster.storageClasses)}`,
+    '',
+    `  export KUBECONFIG=${cluster.kubeconfig}`,
+    cluster.nodes.running.length === 0 ? '  kubectl get namespaces' : '  kubectl get nodes,storageclasses',
+    '',
+    'Ctrl-C stops the cluster.',
+    '',
+  ].join('\n');
+}
+
+function nodesLine({ running, runtime }: ClusterNodes): string {
+  if (running.length === 0) return 'none';
+  const shown = running.slice(0, 3).map(({ name, zone }) => (zone === undefined ? name : `${name} (${zone})`));
+  const more = running.length > shown.length ? ` and ${running.length - shown.length} more` : '';
+  const how = runtime === 'hollow' ? 'hollow, nothing runs on them' : 'on this machine, pods run in sandboxes';
+  return `${running.length} ${how}: ${shown.join(', ')}${more}`;
+}
+
+function classesLine(classes: Cluster['storageClasses']): string {
+  if (classes.length === 0) return 'none';
+  const shown = classes.slice(0, 5).map(({ name, isDefault }) => (isDefault ? `${name} (default)` : name));
+  return classes.length > shown.length ? `${shown.join(', ')} and ${classes.length - shown.length} more` : shown.join(', ');
+}
+
+function abandonedLine(names: readonly string[]): string {
+  const shown = names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
+  return `${shown} of an earlier start: they do not run now and become NotReady (kubectl delete node, or more --nodes)`;
 }

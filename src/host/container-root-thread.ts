@@ -1,4 +1,4 @@
-/** A thread that makes containers' roots, in the mounts of the containers' first processes: `RootThreads` asks it. */
+/** A worker thread of `ContainerRootThreads`: it makes the root file systems of containers, each in the mount namespace of its first process. */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, readlinkSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -21,14 +21,14 @@ const mount = call('mount', 'const char *source, const char *target, const char 
 const unmount = call('umount2', 'const char *target, int flags');
 const changeDirectory = call('chdir', 'const char *path');
 const makeNode = call('mknod', 'const char *path, unsigned int mode, unsigned long device');
-/** What the C library has no function for. */
+/** System calls without a function in the C library. */
 const pivot = library.func('long syscall(long number, const char *root, const char *old)');
 const setAttributes = library.func('long syscall(long number, int directory, const char *path, unsigned int flags, void *attributes, size_t size)');
 
 const [cloneFs, cloneMounts, cloneIpc] = [0x200, 0x2_0000, 0x800_0000];
 const [detach, recursive] = [2, 0x4000];
 const propagations = { private: 0x4_0000, slave: 0x8_0000, shared: 0x10_0000 } as const;
-/** pivot_root(2); mount_setattr(2) has the same number everywhere. */
+/** Of pivot_root(2); mount_setattr(2) has the same number on every architecture. */
 const pivotNumbers: Readonly<Partial<Record<NodeJS.Architecture, number>>> = { x64: 155, ia32: 217, arm: 218, s390x: 217, ppc64: 203 };
 const [pivotNumber, setAttributesNumber] = [pivotNumbers[process.arch] ?? 41, 442];
 const [here, recursively, attributeReadOnly] = [-100, 0x8000, 1n];
@@ -37,15 +37,15 @@ function check(name: string, result: number, args: readonly unknown[]): void {
   if (result !== 0) throw systemError(name, koffi.errno(), args);
 }
 
-/** Answers whoever started this thread, one request at a time. */
+/** Answers requests of the parent thread, one at a time. */
 export function runContainerRootThread(): void {
-  // Directories and root are this thread's own from now on: without that it could not go into other mounts.
+  // setns(2) into a mount namespace needs a file system context that is not shared with other threads.
   unshare(cloneFs);
   const home = { mounts: openSync('/proc/thread-self/ns/mnt', 'r'), ipc: openSync('/proc/thread-self/ns/ipc', 'r') };
   const own = readlinkSync('/proc/thread-self/ns/mnt');
   const answer = ({ pid, root }: ContainerRootRequest): string => {
     try {
-      if (readlinkSync(`/proc/${pid}/ns/mnt`) === own) return 'it has no mounts of its own';
+      if (readlinkSync(`/proc/${pid}/ns/mnt`) === own) return 'it has no mount namespace of its own';
       demandShared(root.shared, pid);
       enter(pid);
       makeRoot(root);
@@ -62,7 +62,7 @@ export function runContainerRootThread(): void {
   parentPort?.postMessage('');
 }
 
-/** Message queues are those of who mounts them. */
+/** The ipc namespace as well: mqueue belongs to the namespace of the thread that mounts it. */
 function enter(pid: number): void {
   for (const [name, type] of [
     ['ipc', cloneIpc],
@@ -77,7 +77,7 @@ function enter(pid: number): void {
   }
 }
 
-/** In the words of containerd. */
+/** With containerd's message. */
 function demandShared(paths: readonly string[], pid: number): void {
   if (paths.length === 0) return;
   const lines = readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n');
@@ -85,14 +85,14 @@ function demandShared(paths: readonly string[], pid: number): void {
   for (const one of paths) {
     const depth = (target: string) => (target === '/' ? 0 : target.length);
     const around = mounts.filter(({ target }) => target === '/' || one === target || one.startsWith(`${target}/`));
-    // Of several at one place the last is seen.
+    // Of several mounts on one target the last is visible.
     const found = around.reduce((best, each) => (depth(each.target) >= depth(best.target) ? each : best), { target: '/', isShared: false });
     if (!found.isShared) throw new Error(`path "${one}" is mounted on "${found.target}" but it is not a shared mount`);
   }
 }
 
 function makeRoot({ scratch: stage, cleared, shared, mounts, devices, workingDir, readOnly }: ContainerRoot): void {
-  // Links in volumes, which anybody may have made, must not lead there: nobody knows the name beforehand, or sees these mounts before it is gone.
+  // A link in a volume must not lead to the host's root: its name is random, and it is unmounted before the container starts.
   const host = `/.host-${randomBytes(16).toString('hex')}`;
   mount('moor', stage, 'tmpfs', 0, 'mode=755');
   changeDirectory(stage);
@@ -105,7 +105,7 @@ function makeRoot({ scratch: stage, cleared, shared, mounts, devices, workingDir
   for (const each of mounts) mountInside(each, host);
   for (const device of devices) makeDevice(device, host);
   changeDirectory('/');
-  // Nothing is to go to the host because it goes here.
+  // Unmounting it here must not propagate to the host.
   if (shared.length > 0) mount('none', host, null, recursive | propagations.slave, null);
   unmount(host, detach);
   rmdirSync(host);
@@ -115,16 +115,16 @@ function makeRoot({ scratch: stage, cleared, shared, mounts, devices, workingDir
 
 const makeDirectory = (directory: string): void => void mkdirSync(directory, { recursive: true, mode: 0o755 });
 
-/** What is wrong with it is told by who goes there. */
+/** An error shows when the process changes to the directory. */
 function tryMake(directory: string): void {
   try {
     makeDirectory(inside(directory));
   } catch {
-    // as it is
+    // reported by the process
   }
 }
 
-/** `host`: where its root is until all is done. */
+/** `host`: where the host's root is mounted. */
 function mountInside(each: RootMount, host: string): void {
   try {
     if (each.type === 'bind') return bindInside(each, host);
@@ -132,7 +132,7 @@ function mountInside(each: RootMount, host: string): void {
     mount(...argumentsOf({ ...each, source: each.fileSystem === 'tmpfs' ? 'moor' : each.fileSystem }));
   } catch (error) {
     if (each.type !== 'bind' && each.mayFail === true) return;
-    // What people read is the same each time.
+    // The random name is left out, so that the message is stable.
     throw new Error(`cannot mount ${each.target}: ${(error as Error).message.replaceAll(host, '')}`, { cause: error });
   }
 }
@@ -151,7 +151,7 @@ function bindInside({ source, from, target, only, readOnly, propagation, ...more
   if (propagation !== 'private') mount('none', place, null, recursive | propagations[propagation], null);
 }
 
-/** Where links on the way lead, by what they say: those in /proc lead into other roots when they are followed. What they lead to may have yet to be made. */
+/** Resolves links by their text: following links of /proc would lead into other roots. The result need not exist yet. */
 function inside(target: string): string {
   const parts = target.split('/');
   let place = '/';
@@ -169,7 +169,7 @@ function inside(target: string): string {
   return place;
 }
 
-/** As in Linux. */
+/** Linux' limit. */
 const mostLinks = 40;
 
 function linkAt(file: string): string | undefined {
@@ -180,7 +180,7 @@ function linkAt(file: string): string | undefined {
   }
 }
 
-/** Whatever else holds for the mount stays so. Linux before 5.12 knows only the other way, by which it does not. */
+/** Keeps the other options of the mount. Linux before 5.12 has only the remount, which does not. */
 function makeReadOnly(target: string, flags: number): void {
   const attributes = Buffer.alloc(32);
   attributes.writeBigUInt64LE(attributeReadOnly);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ContainerRoot } from '../node/runtimes/sandbox/container-root.ts';
 import { ContainerRootThreads } from './container-root-threads.ts';
 
-/** What threads do here: for process 1 they never come back, at process 2 they end, of all others they tell who they are. */
+/** The threads of this test: for pid 1 they block, for pid 2 they end, for all others they answer with their thread id. */
 const thread = `
   import { parentPort, threadId } from 'node:worker_threads';
   parentPort.on('message', ({ pid }) => {
@@ -24,7 +24,7 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const root = {} as ContainerRoot;
-/** Time passes when the test says so. */
+/** Timers that the test fires. */
 function clockwork() {
   const due = new Set<() => void>();
   const after = (_ms: number, callback: () => void) => {
@@ -39,14 +39,14 @@ function clockwork() {
   return { timers: { after, soon: (callback: () => void) => void setImmediate(callback) }, pass };
 }
 
-test('one thread does it for all, in the order in which they came', async () => {
+test('one thread serves all requests in order', async () => {
   const threads = new ContainerRootThreads(program(), clockwork().timers);
   const answers = await Promise.all([3, 4, 5].map((pid) => threads.make(pid, root)));
   expect(answers[0]).toMatch(/^thread \d+$/);
   expect(new Set(answers).size).toBe(1);
 });
 
-test('whoever waits behind one that is held up gets another thread', async () => {
+test('a request behind a blocked one gets another thread', async () => {
   const { timers, pass } = clockwork();
   const threads = new ContainerRootThreads(program(), timers);
   const before = await threads.make(3, root);
@@ -56,14 +56,14 @@ test('whoever waits behind one that is held up gets another thread', async () =>
   expect(await behind).not.toBe(before);
 });
 
-test('a thread that ends fails what it was doing, and nothing else', async () => {
+test('a thread that ends fails its own request, and no other', async () => {
   const threads = new ContainerRootThreads(program(), clockwork().timers);
   const [lost, next] = [threads.make(2, root), threads.make(3, root)];
   expect(await lost).toBe('Error: lost');
   expect(await next).toMatch(/^thread \d+$/);
 });
 
-test('where no thread can begin, nobody waits for one', async () => {
+test('where no thread can start, requests fail', async () => {
   const threads = new ContainerRootThreads(path.join(directory, 'not-there.mjs'), clockwork().timers);
   expect(await threads.make(3, root)).toContain('not-there.mjs');
   expect(await threads.make(3, root)).toContain('not-there.mjs');

@@ -3,7 +3,7 @@ import type { ContainerRoot } from '../node/runtimes/sandbox/container-root.ts';
 import type { RootMaker } from '../node/runtimes/sandbox/shim/roots.ts';
 import type { Timers } from '../world/world.ts';
 
-/** What a thread is asked, and answers: what is wrong; '': nothing. */
+/** A request to a thread. It answers with an error message, or '' on success. */
 export interface ContainerRootRequest {
   readonly pid: number;
   readonly root: ContainerRoot;
@@ -14,13 +14,13 @@ interface Job {
   readonly done: (wrong: string) => void;
 }
 
-/** Whoever takes longer waits for something that does not answer, such as a server of files. */
+/** A thread that takes longer waits for a mount that does not answer, such as NFS. */
 const longestMs = 1_000;
 const mostThreads = 16;
 
 /**
- * Threads of this process that make containers' roots: only a thread can go into the mounts of another process and come back. One does it for all, at a
- * millisecond or two each; if it is held up, the next one takes over what waits.
+ * Threads of this process that make the root file systems of containers: a thread can enter the mount namespace of another process and come back. One
+ * thread serves all requests, at one or two milliseconds each; if it blocks, another one takes over the queue.
  */
 export class ContainerRootThreads implements RootMaker {
   readonly #program: string;
@@ -29,7 +29,7 @@ export class ContainerRootThreads implements RootMaker {
   readonly #waiting: Job[] = [];
   readonly #jobs = new Map<Worker, Job | undefined>();
 
-  /** `program`: what calls `makeRoots` in a thread. */
+  /** `program`: the script of the thread, which calls `runContainerRootThread`. */
   constructor(program: string, timers: Timers) {
     this.#program = program;
     this.#timers = timers;
@@ -54,7 +54,7 @@ export class ContainerRootThreads implements RootMaker {
     thread.postMessage(job?.request);
   }
 
-  /** One that nobody takes for a while gets another thread. */
+  /** A request that waits too long gets another thread. */
   #watch(job: Job): void {
     if (!this.#waiting.includes(job)) return;
     this.#timers.after(longestMs, () => {
@@ -80,11 +80,11 @@ export class ContainerRootThreads implements RootMaker {
     });
     thread.on('error', (error) => this.#lose(thread, String(error)));
     thread.on('exit', () => this.#lose(thread, 'the thread that made it has ended'));
-    // It keeps nobody alive: listeners to it would.
+    // After the listeners, which would keep the process alive.
     thread.unref();
   }
 
-  /** A thread that could not come back to the host's mounts ends itself. Where none can begin, nobody waits for one. */
+  /** A thread that cannot come back to the host's mounts ends itself. If no thread can start, waiting requests fail. */
   #lose(thread: Worker, why: string): void {
     if (!this.#jobs.has(thread)) return;
     const job = this.#jobs.get(thread) ?? this.#waiting.shift();

@@ -2,21 +2,21 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import type { Directories } from '../drivers/directories.ts';
 
-/** Directories of this machine. What goes wrong is said as Kubernetes says it. */
+/** Directories of this machine. Errors have the text of Go's os package, as in Kubernetes' events. */
 export const realDirectories: Directories = {
   async make(directory) {
-    // Its owner and group may look inside; nobody else.
-    await mkdir(directory, { recursive: true, mode: 0o750 }).catch(saidAs('mkdir', directory));
+    // Readable by its owner and group only.
+    await mkdir(directory, { recursive: true, mode: 0o750 }).catch(throwAsGo('mkdir', directory));
   },
   async remove(directory) {
-    await rm(directory, { recursive: true, force: true }).catch(saidAs('unlinkat', directory));
+    await rm(directory, { recursive: true, force: true }).catch(throwAsGo('unlinkat', directory));
   },
   async list(directory) {
     try {
       return await readdir(directory);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-      return saidAs('open', directory)(error);
+      return throwAsGo('open', directory)(error);
     }
   },
   async readFile(file) {
@@ -24,14 +24,14 @@ export const realDirectories: Directories = {
       return await readFile(file, 'utf8');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      return saidAs('open', file)(error);
+      return throwAsGo('open', file)(error);
     }
   },
   async writeFile(file, text) {
     const next = `${file}.${process.pid}`;
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o750 }).catch(saidAs('mkdir', path.dirname(file)));
-    await writeFile(next, text, { mode: 0o600 }).catch(saidAs('open', next));
-    await rename(next, file).catch(saidAs('rename', file));
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o750 }).catch(throwAsGo('mkdir', path.dirname(file)));
+    await writeFile(next, text, { mode: 0o600 }).catch(throwAsGo('open', next));
+    await rename(next, file).catch(throwAsGo('rename', file));
   },
 };
 
@@ -46,7 +46,7 @@ const words: Readonly<Record<string, string>> = {
   EBUSY: 'device or resource busy',
 };
 
-const saidAs = (call: string, asked: string) => (error: unknown) => {
+const throwAsGo = (call: string, asked: string) => (error: unknown) => {
   const { code = '', path: found = asked, message } = error as NodeJS.ErrnoException;
   throw new Error(`${call} ${found}: ${words[code] ?? message}`, { cause: error });
 };

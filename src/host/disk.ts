@@ -3,12 +3,12 @@ import { close, constants, fdatasync, ftruncate, open, write } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AppendFile, Disk, DiskLock } from '../world/disk.ts';
 
-/** The file system of this machine. Data may hold secrets: only its owner can read it. */
+/** The file system of this machine. Data may hold Secrets: only its owner can read it. */
 export const realDisk: Disk = {
   async makeDirectory(path) {
     const first = await fs.mkdir(path, { recursive: true, mode: 0o700 });
     if (first === undefined) return;
-    // A directory is durable once the directory it is in is.
+    // A new directory is durable once its parent is synced.
     for (let made = path; ; made = dirname(made)) {
       await this.syncDirectory(dirname(made));
       if (made === first || made === dirname(made)) return;
@@ -86,7 +86,7 @@ export const realDisk: Disk = {
       await file.close();
       return undefined;
     }
-    // For whoever finds the directory locked; the lock itself is on the open file and ends with this process.
+    // The pid is for error messages; the lock itself is on the open file and ends with this process.
     await file.truncate(0);
     await file.write(`${process.pid}\n`, 0);
     return { release: () => file.close() } satisfies DiskLock;
@@ -105,7 +105,7 @@ class RealAppendFile implements AppendFile {
     for (const chunk of chunks) await this.write(chunk);
   }
 
-  /** At the end of the file, or at a place in it. */
+  /** At the end of the file, or at an offset. */
   protected async write(chunk: Uint8Array, at?: number): Promise<void> {
     for (let done = 0; done < chunk.byteLength; ) {
       done += await new Promise<number>((resolve, reject) => {
@@ -128,7 +128,7 @@ class RealAppendFile implements AppendFile {
   }
 }
 
-/** Writes over zeros that it put there before. What fails to be appended is written over by what comes next. */
+/** Appends into a range of zeros written before. The next append overwrites one that failed. */
 class RealAheadFile extends RealAppendFile {
   /** Where the next append goes. */
   #end: number;
@@ -154,7 +154,7 @@ class RealAheadFile extends RealAppendFile {
     this.#end = end;
   }
 
-  /** On a disk without room for that the rest of the file goes on without. */
+  /** On a full disk the file continues without zeros ahead. */
   async #grow(end: number): Promise<void> {
     try {
       await this.write(this.#zeros, end);

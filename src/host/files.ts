@@ -40,7 +40,7 @@ export const realHostFiles: HostFiles = {
   async removeTree(directory) {
     const found = await factsOrNothing(fs.lstat(directory));
     if (found === undefined) return;
-    // The kernel's own names for it: a link above it would hide what is mounted below.
+    // The mount table has paths without links: a link above the directory would hide a mount below it.
     const real = path.join(await fs.realpath(path.dirname(directory)), path.basename(directory));
     const mounted = (await readMounts()).find(({ target }) => target === real || target.startsWith(`${real}/`));
     if (mounted !== undefined) throw Object.assign(new Error(`remove ${directory}: ${mounted.target} is mounted`), { code: 'EBUSY' });
@@ -62,7 +62,7 @@ export const realHostFiles: HostFiles = {
   openBelow,
 };
 
-/** As stat(2) numbers devices, in the way of Linux. */
+/** `rdev`: as encoded by stat(2) on Linux. */
 async function usageOfDevice(rdev: number): Promise<Usage> {
   const major = (rdev >>> 8) & 0xfff;
   const minor = (rdev & 0xff) | ((rdev >>> 12) & 0xfff00);
@@ -70,7 +70,7 @@ async function usageOfDevice(rdev: number): Promise<Usage> {
   return { capacity: Number(sectors) * bytesOfBlock, available: 0, used: 0, inodes: 0, inodesFree: 0 };
 }
 
-/** Whoever writes into it meanwhile takes away what was just listed. */
+/** Files may disappear between listing and reading. */
 async function treeSize(directory: string): Promise<TreeSize> {
   const { dev } = await fs.lstat(directory);
   const linked = new Set<number>();
@@ -87,14 +87,14 @@ async function treeSize(directory: string): Promise<TreeSize> {
   return { bytes, inodes };
 }
 
-/** As stat(2) counts. */
+/** The unit of `blocks` in stat(2). */
 const bytesOfBlock = 512;
 
 const pathOnly = 0x20_0000;
 
 /**
- * Step by step, each directory by the descriptor of the one above it, so that nothing can be swapped under our feet. Links that lead to
- * somewhere inside the base are allowed: where they lead is found out first, and then walked without any link.
+ * Opens each directory by the descriptor of its parent, so that a container cannot replace one with a link in between (subpath_linux.go). Links that
+ * stay inside the base are allowed: they are resolved first, and the result is opened without following any link.
  */
 async function openBelow(base: string, relative: string, mode: number): Promise<OpenedPath> {
   const root = await fs.realpath(base);
@@ -116,7 +116,7 @@ async function openBelow(base: string, relative: string, mode: number): Promise<
   }
 }
 
-/** Where the path leads; what does not exist yet is taken at its word. */
+/** The path without links; the part that does not exist yet is appended as given. */
 async function resolved(root: string, relative: string): Promise<string> {
   const wanted = path.join(root, relative);
   const missing: string[] = [];
@@ -126,7 +126,7 @@ async function resolved(root: string, relative: string): Promise<string> {
       throw error;
     });
     if (real !== undefined) return path.join(real, ...missing.reverse());
-    // A link that leads nowhere: whoever made what it leads to would make it wherever the link says.
+    // A dangling link: creating its target could create it outside the base.
     if ((await factsOrNothing(fs.lstat(known))) !== undefined) throw outside(root, relative);
     missing.push(path.basename(known));
   }

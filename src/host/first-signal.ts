@@ -1,7 +1,7 @@
-/** Resolves with the first SIGINT or SIGTERM. A second one ends the process at once, as the system would. */
+/** Resolves with the first SIGINT or SIGTERM. A second one ends the process at once, by the system's default. */
 export function firstSignal({ keepsAlive = true }: { readonly keepsAlive?: boolean } = {}): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    // Listening for signals keeps no process alive, and one that only waits for a lease has nothing else that does.
+    // A signal listener does not keep the process alive, and a process that waits for a Lease has no other handle.
     const alive = setInterval(() => undefined, 2 ** 31 - 1);
     if (!keepsAlive) alive.unref();
     const heard = (signal: NodeJS.Signals) => {

@@ -16,7 +16,7 @@ export function realImages(root: string): Images {
     async create(name, bytes, content = 'file system') {
       if ((await sizeOf(at(name))) !== undefined) return;
       const next = `${at(name)}.new`;
-      // A new file: whoever died while he made this one may have left a program that still writes to the old one.
+      // A new file: after a crash, mkfs of the last attempt may still write to the old one.
       await fs.rm(next, { force: true });
       await fs.writeFile(next, '', { mode: 0o600, flag: 'wx' });
       await fs.truncate(next, Number(bytes));
@@ -68,7 +68,7 @@ const longestMs = 60_000;
 const places = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/sbin'];
 const found = (): string | undefined => places.map((each) => path.join(each, program)).find((each) => existsSync(each));
 
-/** Its tables are filled in later, by the kernel: so it takes no longer for a large one. Nothing is kept back for root. */
+/** The kernel initializes the inode tables later, so that a large image takes no longer. No blocks are reserved for root. */
 function makeFileSystem(file: string): Promise<void> {
   const options = ['-q', '-F', '-m', '0', '-E', 'lazy_itable_init=1,lazy_journal_init=1,nodiscard', file];
   return new Promise((resolve, reject) => {
@@ -79,7 +79,7 @@ function makeFileSystem(file: string): Promise<void> {
   });
 }
 
-/** Why this machine can have no images; undefined: it can. */
+/** Why this machine cannot have image volumes; undefined: it can. */
 export function whyNoImages(): string | undefined {
   if (found() === undefined) return `there is no ${program}`;
   try {

@@ -5,29 +5,29 @@ import koffi from 'koffi';
 
 /** Requests of ioctl(2): linux/loop.h, and ext4's own. */
 const [clear, setCapacity, configure, getFree, resizeExt4] = [0x4c01, 0x4c07, 0x4c0a, 0x4c82, 0x4008_6610];
-/** The device is gone once nobody has it open any more, mounts included. */
+/** LO_FLAGS_AUTOCLEAR: the kernel releases the device with its last file descriptor and mount. */
 const autoClear = 4;
 /** struct loop_config: a descriptor, then at 8 a loop_info64 with its flags at 52. */
 const configSize = 304;
 const flagsAt = 60;
 const mostAttempts = 32;
 
-/** By image: what is being done with it. Two devices for one file would ruin what is in it. */
+/** By image: the last task. Two loop devices for one file would corrupt its file system. */
 const pendingTasks = new Map<string, Promise<unknown>>();
 
 export interface LoopDeviceRequest {
   /** A file, by its path without links. */
   readonly image: string;
   /**
-   * `while-mounted`, or open anywhere: it has a file system, and a process that is killed in between leaves no device behind.
-   * `until-released`: nobody knows what is in it; whoever wants it must have written down that it has to be released.
+   * `while-mounted` or open: for an image with a file system; a killed process leaves no device behind.
+   * `until-released`: for a raw block volume; the caller must have recorded that the device has to be released.
    */
   readonly lasts: 'while-mounted' | 'until-released';
   /** Whether a device is mounted, as far as this process sees. */
   readonly isMounted: (device: string) => Promise<boolean>;
 }
 
-/** Calls with a device that shows what is in the file. */
+/** Calls with the loop device of the image. */
 export async function withLoopDevice<T>(wanted: LoopDeviceRequest, task: (device: string) => Promise<T>): Promise<T> {
   return withImageLock(wanted.image, async () => {
     if (wanted.lasts === 'while-mounted') await waitUntilReleased(wanted);
@@ -41,26 +41,26 @@ export async function withLoopDevice<T>(wanted: LoopDeviceRequest, task: (device
 }
 
 /**
- * A container that is being made has for a moment copies of all that was mounted then. What has grown since and is mounted nowhere else can be made
- * larger once they are gone, as not every process may do with what is mounted. If they stay, it is mounted as large as it is.
+ * A starting container holds copies of all mounts for a moment. An image that has grown meanwhile and is mounted nowhere else can be resized once
+ * these are gone; resizing a mounted file system needs CAP_SYS_RESOURCE. If they stay, it is mounted with its old size.
  */
 async function waitUntilReleased({ image, isMounted }: LoopDeviceRequest): Promise<void> {
-  for (let left = letGoMs / lookEveryMs; left > 0; left--) {
+  for (let left = releaseTimeoutMs / pollMs; left > 0; left--) {
     if ((await missingBlocks(image)) === undefined) return;
     const device = await openDeviceOf(image);
     if (device === undefined) return;
     await device.handle.close();
     if (await isMounted(device.path)) return;
-    await new Promise((resolve) => void setTimeout(resolve, lookEveryMs));
+    await new Promise((resolve) => void setTimeout(resolve, pollMs));
   }
 }
 
-const letGoMs = 10_000;
-const lookEveryMs = 50;
+const releaseTimeoutMs = 10_000;
+const pollMs = 50;
 
 /**
- * Makes what is in a file as large as the file has become, if it is mounted; if not, that waits until it is.
- * @throws with code EBUSY where the process may not do that to what is mounted (it takes CAP_SYS_RESOURCE)
+ * Grows a mounted file system to the size of its image; an unmounted one is grown when it is mounted.
+ * @throws with code EBUSY where the process may not resize a mounted file system (CAP_SYS_RESOURCE)
  */
 export async function growMounted(image: string, mountedFrom: (device: string) => Promise<string | undefined>): Promise<void> {
   await withImageLock(image, async () => {
@@ -76,7 +76,7 @@ export async function growMounted(image: string, mountedFrom: (device: string) =
   });
 }
 
-/** Takes away the device of a file, unless it is mounted or bound somewhere. Who has it open keeps it until he closes it. */
+/** Releases the loop device of an image, unless it is mounted or bound. A process with an open descriptor keeps it until it closes that. */
 export async function releaseDevice(image: string, isPlaced: (device: string) => Promise<boolean>): Promise<void> {
   await withImageLock(image, async () => {
     const device = (await openDeviceOf(image)) ?? (await openDeviceOf(`${image} (deleted)`));
@@ -89,7 +89,7 @@ export async function releaseDevice(image: string, isPlaced: (device: string) =>
   });
 }
 
-/** Tells ext4 how much room there is. What is as large already stays as it is. */
+/** Resizes ext4 online to the size of the image. */
 async function growWhereMounted(target: string, image: string): Promise<void> {
   const wanted = await missingBlocks(image);
   if (wanted === undefined) return;
@@ -97,7 +97,7 @@ async function growWhereMounted(target: string, image: string): Promise<void> {
   try {
     const count = Buffer.alloc(8);
     count.writeBigUInt64LE(wanted);
-    await controlBeside(mounted.fd, resizeExt4, count);
+    await controlInThread(mounted.fd, resizeExt4, count);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
     throw Object.assign(new Error(`${image} is mounted, and growing it there is not permitted (CAP_SYS_RESOURCE): it can grow once no pod uses it`), {
@@ -108,10 +108,7 @@ async function growWhereMounted(target: string, image: string): Promise<void> {
   }
 }
 
-/**
- * The same for what is mounted nowhere. The programs may outlive this process if it is killed: whoever comes next waits until they have let go
- * of the file, and looks again.
- */
+/** The same for an unmounted image. The programs may outlive this process if it is killed: the file lock makes the next caller wait for them. */
 async function growUnmounted(image: string): Promise<void> {
   if ((await missingBlocks(image)) === undefined) return;
   const script = 'e2fsck -f -p "$0"; if [ $? -gt 1 ]; then exit 1; fi; exec resize2fs "$0"';
@@ -126,7 +123,7 @@ async function growUnmounted(image: string): Promise<void> {
 
 const longestMs = 120_000;
 
-/** How many blocks the file has room for, if ext4 uses fewer. */
+/** How many blocks fit in the file, if ext4 uses fewer. */
 async function missingBlocks(image: string): Promise<bigint | undefined> {
   const file = await fs.open(image, 'r');
   try {
@@ -142,26 +139,26 @@ async function missingBlocks(image: string): Promise<bigint | undefined> {
 
 interface OpenDevice {
   readonly path: string;
-  /** Keeps it from going away. */
+  /** Keeps the device from being released. */
   readonly handle: FileHandle;
 }
 
-/** `file`: as the kernel calls it. */
+/** `file`: the kernel's path of the backing file. */
 async function openDeviceOf(file: string): Promise<OpenDevice | undefined> {
   const names = (await fs.readdir('/sys/block')).filter((name) => name.startsWith('loop'));
   const name = (await Promise.all(names.map(async (each) => ((await fileBehind(each)) === file ? each : undefined)))).find((each) => each !== undefined);
   if (name === undefined) return undefined;
   const path = `/dev/${name}`;
-  const handle = await openUnlessGoing(path);
-  // Before it was opened it may have gone, and come back for another file.
+  const handle = await openUnlessReleased(path);
+  // Before it was opened it may have been released, and attached to another file.
   if (handle === undefined) return undefined;
   if ((await fileBehind(name)) === file) return { path, handle };
   await handle.close();
   return undefined;
 }
 
-/** Undefined: its last user has just closed it, and the kernel is taking it away. */
-const openUnlessGoing = (path: string): Promise<FileHandle | undefined> =>
+/** Undefined: the kernel is releasing it. */
+const openUnlessReleased = (path: string): Promise<FileHandle | undefined> =>
   fs.open(path, 'r+').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENXIO') return undefined;
     throw error;
@@ -188,23 +185,23 @@ async function attach(image: string, lasts: LoopDeviceRequest['lasts']): Promise
   }
 }
 
-interface Attaching {
+interface AttachRequest {
   readonly file: FileHandle;
-  /** Who knows which device is free. */
+  /** /dev/loop-control, which names a free device. */
   readonly free: FileHandle;
   readonly flags: number;
 }
 
-/** Another process may take the free one first. */
-async function attachFree({ file, free, flags }: Attaching): Promise<OpenDevice> {
+/** Another process may take the free device first: then the next one is tried. */
+async function attachFree({ file, free, flags }: AttachRequest): Promise<OpenDevice> {
   const config = Buffer.alloc(configSize);
   config.writeUInt32LE(file.fd, 0);
   config.writeUInt32LE(flags, flagsAt);
   for (let attempt = 1; ; attempt++) {
     const path = `/dev/loop${control(free.fd, getFree, null)}`;
-    const handle = await openUnlessGoing(path);
+    const handle = await openUnlessReleased(path);
     try {
-      if (handle === undefined) throw Object.assign(new Error(`${path} is being taken away`), { code: 'EBUSY' });
+      if (handle === undefined) throw Object.assign(new Error(`${path} is being released`), { code: 'EBUSY' });
       control(handle.fd, configure, config);
       return { path, handle };
     } catch (error) {
@@ -234,8 +231,8 @@ function control(fd: number, request: number, argument: Buffer | null): number {
   throw refused(koffi.errno());
 }
 
-/** For what may take a while. */
-const controlBeside = (fd: number, request: number, argument: Buffer): Promise<void> =>
+/** In a thread, since resizing may take a while. */
+const controlInThread = (fd: number, request: number, argument: Buffer): Promise<void> =>
   new Promise((resolve, reject) => {
     ioctl.async(fd, request, argument, (error: unknown, result: number) => {
       const errno = koffi.errno();

@@ -6,13 +6,13 @@ import type { MountEntry } from '../world/mounts.ts';
  *     36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
  *     id parent device root target options [optional fields …] - file-system source super-options
  *
- * A line that is none is left out: it tells of nothing that could be mounted.
+ * Malformed lines are left out.
  */
 export function parseMountInfo(text: string): readonly MountEntry[] {
   return text.split('\n').flatMap((line) => entryOf(line) ?? []);
 }
 
-/** The same, for who reads it again and again: lines that were there the last time are not read anew. */
+/** The same for repeated reads: unchanged lines are parsed once. */
 export function mountInfoParser(): (text: string) => readonly MountEntry[] {
   let known = new Map<string, MountEntry>();
   return (text) => {
@@ -28,7 +28,7 @@ export function mountInfoParser(): (text: string) => readonly MountEntry[] {
 
 function entryOf(line: string): MountEntry | undefined {
   const fields = line.split(' ');
-  // The optional fields end at a lone hyphen; file systems may have hyphens in their names, but not these six.
+  // The optional fields end at a field that is a hyphen; the six fields before them never are.
   const separator = fields.indexOf('-', 6);
   if (separator < 0) return undefined;
   const [id = '', parent = '', device = '', root = '', target = '', options = ''] = fields;

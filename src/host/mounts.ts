@@ -4,7 +4,7 @@ import type { MountEntry, MountRequest, Mounts } from '../world/mounts.ts';
 import { withLoopDevice } from './loop-devices.ts';
 import { mountInfoParser, parseMountInfo } from './mount-info.ts';
 
-/** Flags of mount(2), by what mount(8) calls them. */
+/** Flags of mount(2), by their names in mount(8). */
 const flags: Readonly<Record<string, number>> = {
   ro: 0x1,
   nosuid: 0x2,
@@ -20,7 +20,7 @@ const flags: Readonly<Record<string, number>> = {
   lazytime: 0x200_0000,
 };
 const [remount, bind, recursive] = [0x20, 0x1000, 0x4000];
-/** These say what holds anyway; the kernel knows no flag for them. */
+/** Defaults, for which the kernel has no flag. */
 const usual = new Set(['rw', 'suid', 'dev', 'exec', 'async', 'atime', 'diratime', 'defaults', 'nouser', '_netdev', 'nofail', 'auto', 'noauto']);
 
 const how = { plain: 0, force: 1, lazy: 2 } as const;
@@ -28,8 +28,8 @@ const how = { plain: 0, force: 1, lazy: 2 } as const;
 type SystemCall = (...args: readonly (string | number | null)[]) => Promise<void>;
 
 /**
- * The mounts of this machine, by mount(2) and umount2(2): no process is started. Calls run beside the event loop, since a server that
- * does not answer can hold one of them for ever.
+ * The mounts of this machine, by mount(2) and umount2(2) without a child process. Calls run in threads, since a file server that does not answer can
+ * block one for ever.
  */
 export function realMounts(): Mounts {
   const library = koffi.load(null);
@@ -47,8 +47,8 @@ export const readMounts = async (): Promise<readonly MountEntry[]> => parseMount
 const isMounted = async (device: string): Promise<boolean> => (await readMounts()).some(({ source }) => source === device);
 
 /**
- * Whoever asks while the table is read waits for the next reading, together with all who ask meanwhile: what was mounted before a question is in its answer,
- * and a hundred pods that start at once do not read it a thousand times.
+ * Calls during a read share the next one: every mount before a call is in its result, and a hundred pods that start at once do not read the table a
+ * thousand times.
  */
 function sharedReads(parse: (text: string) => readonly MountEntry[]): Mounts['table'] {
   let last: Promise<unknown> = Promise.resolve();
@@ -68,7 +68,7 @@ function systemCall(name: string, call: ReturnType<LibraryHandle['func']>): Syst
   return (...args) =>
     new Promise((resolve, reject) => {
       call.async(...args, (error: unknown, result: number) => {
-        // Whose error it is, is known only here, before anything else is called.
+        // errno is valid only here, before any other call.
         const errno = koffi.errno();
         if (error instanceof Error) reject(error);
         else if (result === 0) resolve();
@@ -114,7 +114,7 @@ function mountAny(request: MountRequest, mount: SystemCall): Promise<void> {
   }
 }
 
-/** Of mount(2). */
+/** The arguments of mount(2). */
 export function argumentsOf(request: Exclude<MountRequest, { type: 'image' | 'device' }>): readonly (string | number | null)[] {
   switch (request.type) {
     case 'bind':

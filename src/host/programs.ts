@@ -3,7 +3,7 @@ import type { ProgramResult, ProgramOptions, Programs } from '../world/programs.
 
 const mostOutput = 1 << 20;
 
-/** Programs of this machine, each in a process group of its own. */
+/** Programs of this machine, each in its own process group. */
 export const realPrograms: Programs = { run };
 
 function run(file: string, args: readonly string[], { timeoutMs, directory, variables = {} }: ProgramOptions): Promise<ProgramResult> {
@@ -21,7 +21,7 @@ function run(file: string, args: readonly string[], { timeoutMs, directory, vari
     const timer = setTimeout(() => {
       isLate = true;
       endGroup(child.pid);
-      // What it started may have left the group, and hold the pipes open for ever.
+      // A descendant may have left the group and hold the pipes open for ever.
       child.stdout.destroy();
       child.stderr.destroy();
     }, timeoutMs);
@@ -42,6 +42,6 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has just ended.
+    // Already ended.
   }
 }

@@ -1,8 +1,8 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
-import type { SecretFiles } from '../apiserver/certificates/certificate-files.ts';
+import type { SecretFiles } from '../world/secret-files.ts';
 
-/** Small files that only their owner may read, replaced whole: a crash leaves the old one or the new one. */
+/** Small files that only their owner may read, replaced atomically: a crash leaves the old one or the new one. */
 export function secretFiles(directory: string): SecretFiles {
   return {
     async read(name) {
@@ -24,7 +24,7 @@ export async function writeSecret(file: string, text: string): Promise<void> {
   const unfinished = `${file}.new`;
   const handle = await open(unfinished, 'w', 0o600);
   try {
-    // An older, more open file of that name keeps its mode when it is opened again.
+    // An existing file keeps its mode when it is opened again.
     await handle.chmod(0o600);
     await handle.writeFile(text);
     await handle.datasync();

@@ -1,10 +1,10 @@
-/** What standard output is. */
+/** Properties of standard output. */
 export interface Terminal {
   readonly colour: boolean;
   readonly width: number;
 }
 
-/** Colours only where somebody sees them, and has not asked for none (https://no-color.org). `width`: where there is no terminal. */
+/** Colours only on a terminal, and not with NO_COLOR (https://no-color.org). `width`: without a terminal. */
 export function terminal(width: number): Terminal {
   const { isTTY, columns } = process.stdout;
   const colour = isTTY && (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb';

@@ -7,11 +7,11 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 export interface RealWorldOptions {
   readonly logLevel?: LogLevel;
-  /** File descriptor that log lines go to; standard error unless said. */
+  /** The file descriptor of log lines. Default: standard error. */
   readonly logTo?: number;
 }
 
-/** The one World that is not simulated. Only `main/` builds it. */
+/** The World that is not simulated. */
 export function createRealWorld(options: RealWorldOptions = {}): World {
   return {
     clock: { now: () => Date.now(), monotonic: () => performance.now() },
@@ -21,7 +21,7 @@ export function createRealWorld(options: RealWorldOptions = {}): World {
   };
 }
 
-/** Node fires at once what is further away than this (24.8 days): such a wait is cut into pieces. */
+/** A longer timer (24.8 days) fires at once in Node.js: such a wait is divided. */
 const longestTimeout = 2 ** 31 - 1;
 
 function after(ms: number, callback: () => void): Cancel {
@@ -34,7 +34,7 @@ function after(ms: number, callback: () => void): Cancel {
   return () => cancel();
 }
 
-/** Structured lines by pino, which is loaded with the first line: a start that has nothing to say does not pay for it. */
+/** Structured lines by pino, which is loaded with the first line: a start without log lines does not pay for it. */
 function createLog(level: LogLevel, fd: number): Log {
   if (level === 'silent') return silentLog;
   let logger: Logger | undefined;
@@ -46,7 +46,7 @@ function createLog(level: LogLevel, fd: number): Log {
 
 const levels = ['debug', 'info', 'warn', 'error'] as const;
 
-/** Lines below the level cost nothing: their logger is not even made. */
+/** Lines below the level cost nothing: their logger is not created. */
 function logOver(logger: () => Logger, from: LogLevel): Log {
   const least = levels.findIndex((level) => level === from);
   const at = (level: (typeof levels)[number]) =>

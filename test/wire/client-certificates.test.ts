@@ -1,6 +1,7 @@
 import tls from 'node:tls';
 import { describe, expect, test } from 'vitest';
-import { ensureCertificates, type SecretFiles } from '../../src/apiserver/certificates/certificate-files.ts';
+import { ensureCertificates } from '../../src/apiserver/certificates/certificate-files.ts';
+import type { SecretFiles } from '../../src/world/secret-files.ts';
 import { credentials } from './client.ts';
 import { startWireServer, type WireServer } from './wire-server.ts';
 

@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, typ
 import type { Clock, Random } from '../../world/world.ts';
 import type { User } from '../api.ts';
 import { credentialId } from '../user.ts';
-import type { SecretFiles } from '../certificates/certificate-files.ts';
+import type { SecretFiles } from '../../world/secret-files.ts';
 
 /** Something that a token speaks for, or that it ends with. */
 export interface BoundObject {

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { ensureCertificates, type SecretFiles } from './certificate-files.ts';
+import type { SecretFiles } from '../../world/secret-files.ts';
+import { ensureCertificates } from './certificate-files.ts';
 
 const now = Date.parse('2026-06-01T00:00:00Z');
 const day = 24 * 60 * 60 * 1000;

@@ -1,14 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
+import type { SecretFiles } from '../../world/secret-files.ts';
 import type { IssueRequest, IssuedCertificate } from './issue-certificates.ts';
-
-/** Where certificates are kept: small files by name, readable by their owner alone. */
-export interface SecretFiles {
-  /** undefined: there is no such file. */
-  read(name: string): Promise<string | undefined>;
-  /** Replaces the file, durably and at once; mode 0600. */
-  write(name: string, text: string): Promise<void>;
-}
 
 /** A certificate and its private key, PEM. */
 export interface KeyPair {

@@ -13,8 +13,8 @@ export interface ControllerConnectionsOptions {
 }
 
 /**
- * The controllers' connections to a server elsewhere. Each acts under its own service account if the server gives tokens
- * for them that are good for something; else all of them act as the user of the kubeconfig.
+ * The controllers' connections to an API server elsewhere. Each controller acts under its own ServiceAccount if the server issues tokens for them
+ * and accepts these; else all of them act as the user of the kubeconfig.
  */
 export class ControllerConnections {
   /** As the user of the kubeconfig. */
@@ -30,7 +30,7 @@ export class ControllerConnections {
     this.#tokens = new ServiceAccountTokens({ world: options.world, client: createClient({ transport: this.own }), namespace: 'kube-system' });
   }
 
-  /** Finds out as whom the controllers can act. @throws if the server could not be asked */
+  /** Decides as which users the controllers act. @throws if the server does not answer */
   async identify(names: readonly ControllerName[]): Promise<void> {
     const { log } = this.#options.world;
     const refusal = await this.#tryAccounts(names);
@@ -51,7 +51,7 @@ export class ControllerConnections {
     for (const transport of this.#open.values()) transport.close();
   }
 
-  /** Why not, in words; undefined: it can be done. */
+  /** Why ServiceAccounts cannot be used; undefined: they can. */
   async #tryAccounts(names: readonly ControllerName[]): Promise<string | undefined> {
     for (const name of names) {
       const refusal = refusalOf(await this.#tokens.hold(name));
@@ -70,14 +70,14 @@ export class ControllerConnections {
   }
 }
 
-/** @throws what says nothing about permission: the same question may be answered later */
+/** @throws errors that say nothing about permission: a later request may succeed */
 function refusalOf(result: Result<unknown>): string | undefined {
   if (result.ok) return undefined;
   if (result.reason === 'unreachable' || result.reason === 'overloaded') throw result.error;
   return result.error.message;
 }
 
-/** Tells when the server does not believe who is asking. */
+/** Calls `refused` when the server answers 401 Unauthorized. */
 function reportingUnauthorized(transport: Transport, refused: () => void): Transport {
   return {
     async send(request) {

@@ -17,21 +17,20 @@ const onAll = (verbs: string): StaticRule => ({ verbs: verbs.split(' '), resourc
 const events = rule('create patch', '', 'events');
 
 /**
- * What each controller may do, after Kubernetes' policy for the controller of the same name; less where ours needs less.
- * None may list or watch what it follows: the informers, which they share, do that under a name of their own. A test drives
- * every controller and finds no rule missing and none too many.
+ * The rights of each controller, after Kubernetes' policy for the controller of the same name; fewer where ours needs fewer. No controller may
+ * list or watch: the shared informers do that under their own name. A test runs every controller and finds no rule missing and none unused.
  */
 export const controllerRoles = {
-  /** The election. */
+  /** Leader election. */
   'moor-controllers': [rule('get create update', 'coordination.k8s.io', 'leases')],
-  /** The garbage collector follows every kind, whatever they are: as Kubernetes' shared informers. */
+  /** The garbage collector watches every kind. */
   'moor-informers': [onAll('list watch')],
   'service-account-controller': [rule('create', '', 'serviceaccounts'), rule('create update', '', 'configmaps')],
   'namespace-controller': [onAll('list deletecollection'), rule('update', '', 'namespaces/status', 'namespaces/finalize')],
   'generic-garbage-collector': [onAll('get patch delete'), rule('create', '', 'events')],
   'clusterrole-aggregation-controller': [rule('update escalate', 'rbac.authorization.k8s.io', 'clusterroles')],
   'validatingadmissionpolicy-status-controller': [rule('update', 'admissionregistration.k8s.io', 'validatingadmissionpolicies/status')],
-  /** Approves what nodes may ask for, and signs for the signers that every cluster has. */
+  /** Approves the requests of nodes, and signs for the signers of every cluster. */
   'certificate-controller': [
     rule('delete', 'certificates.k8s.io', 'certificatesigningrequests'),
     rule('update', 'certificates.k8s.io', 'certificatesigningrequests/status', 'certificatesigningrequests/approval'),
@@ -54,7 +53,7 @@ export const controllerRoles = {
     rule('create delete', '', 'pods'),
     rule('get create update delete', 'mooring.dev', 'volumeintents'),
     rule('create', 'mooring.dev', 'volumebindings'),
-    // Of the scrubber's pod: they tell why it does not start.
+    // Events of the scrubber pod say why it does not start.
     rule('list watch', '', 'events'),
     events,
   ],
@@ -64,7 +63,7 @@ export const controllerRoles = {
     rule('update', '', 'nodes/status'),
     events,
   ],
-  /** Attaches the volumes of drivers in this process, as an external attacher does. */
+  /** Attaches the volumes of drivers in this process, as an external-attacher does. */
   'volume-attacher': [
     rule('get update', 'storage.k8s.io', 'volumeattachments'),
     rule('update', 'storage.k8s.io', 'volumeattachments/status'),
@@ -104,9 +103,9 @@ export const controllerRoles = {
   'endpoint-controller': [rule('create update delete', '', 'endpoints'), events],
   'taint-eviction-controller': [rule('update', '', 'pods/status'), rule('delete', '', 'pods'), events],
   'pod-garbage-collector': [rule('get', '', 'nodes'), rule('update', '', 'pods/status'), rule('delete', '', 'pods')],
-  /** What hollow nodes say; all else they do as the nodes that they are (`server/auth/node`). */
+  /** Events of hollow nodes; all else they do as nodes (`apiserver/authorization/node`). */
   'hollow-nodes': [events],
-  /** The scheduler, and its election. */
+  /** The scheduler and its leader election. */
   'moor-scheduler': [
     rule('get create update', 'coordination.k8s.io', 'leases'),
     rule('create', '', 'pods/binding'),
@@ -123,15 +122,15 @@ export type ControllerName = keyof typeof controllerRoles;
 
 export const controllerNames = Object.keys(controllerRoles) as readonly ControllerName[];
 
-/** The service account that a controller acts as: 'system:serviceaccount:kube-system:namespace-controller'. */
+/** The user of a controller: 'system:serviceaccount:kube-system:namespace-controller'. */
 export const controllerAccount = (name: ControllerName): string => `system:serviceaccount:kube-system:${name}`;
 
-/** The same roles as the cluster shows them. */
+/** The same roles as ClusterRoles. */
 export const controllerPolicy: ControllerPolicy = Object.fromEntries(controllerNames.map((name) => [name, policyRulesOf(controllerRoles[name])]));
 
 /**
- * Controllers may do what their roles say, whatever becomes of the roles in the cluster, and nodes what concerns them; about all else, and
- * about everybody else, `others` decides. Without `relations`, nothing but what bears its own name concerns a node.
+ * Controllers have the rights of their roles, even if the ClusterRoles are changed, and nodes those of the node authorizer; `others` decides all
+ * other requests. Without `relations`, a node has rights only to objects with its own name.
  */
 export function controllerAuthorizer(
   others: Authorizer,

@@ -9,7 +9,7 @@ import { nodeUser } from '../../apiserver/user.ts';
 import { controllerAccount, type ControllerName } from './controller-roles.ts';
 import { createInProcessTransport } from './in-process-transport.ts';
 
-/** The server itself: what it makes for a new cluster, and what it looks up to check a token. */
+/** The API server as its own client: it creates the objects of a new cluster, and looks up the objects that tokens name. */
 export function systemClient(api: Api, agent: string): Client {
   return createClient({
     transport: createInProcessTransport(api, { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }, `moor/${agent}`),
@@ -19,16 +19,16 @@ export function systemClient(api: Api, agent: string): Client {
 const accessible = (api: Api, authorizer: Authorizer, auditor: Auditor | undefined): Api =>
   auditor === undefined ? authorizedApi(api, authorizer) : auditedApi(api, authorizer, auditor);
 
-/** How each controller reaches the server: under its own name, as in Kubernetes. */
+/** Connects a controller to the API server under its own ServiceAccount, as in Kubernetes. */
 export type Connect = (name: ControllerName) => Transport;
 
-/** The server of this process, which holds every controller to its role. */
+/** To the API server of this process, which enforces every controller's role. */
 export function connectInProcess(api: Api, authorizer: Authorizer, auditor?: Auditor): Connect {
   const authorized = accessible(api, authorizer, auditor);
   return (name) => createInProcessTransport(authorized, controllerUser(name), `moor/${name}`);
 }
 
-/** How each node reaches the server: under its own name, in the group that nodes have. */
+/** Connects a node to the API server as `system:node:NAME`. */
 export type ConnectNode = (node: string) => Transport;
 
 export function connectNodesInProcess(api: Api, authorizer: Authorizer, auditor?: Auditor): ConnectNode {

@@ -3,8 +3,8 @@ import type { Answer, StreamSink, Transport, TransportRequest } from '../../clie
 import type { Api, ApiRequest, ApiResponse, OpenWatch, User, WatchEvent } from '../../apiserver/api.ts';
 
 /**
- * Reaches the API of this very process: the requests of HTTP without its bytes. Objects pass by reference and are
- * frozen; who asks is said once, and authorised like anybody else.
+ * Reaches the API server of this process: the requests of HTTP without its bytes. Objects pass by reference and are frozen. The user is given
+ * once, and authorized like any other.
  */
 export function createInProcessTransport(api: Api, user: User, userAgent: string): Transport {
   const toApi = (request: TransportRequest): ApiRequest => ({
@@ -43,7 +43,7 @@ function toAnswer(response: ApiResponse): Answer {
   }
 }
 
-/** The watch opens when the API has answered; until then it can only be closed. */
+/** The watch opens when the API server has answered; until then it can only be closed. */
 function openWatch(answer: Promise<ApiResponse>, sink: StreamSink): { close(): void } {
   let closed = false;
   let open: OpenWatch | undefined;
@@ -62,7 +62,7 @@ function openWatch(answer: Promise<ApiResponse>, sink: StreamSink): { close(): v
         },
         end: (status) => end(status === undefined ? undefined : new ApiError(status.code, status.reason ?? '', status.message ?? '', status.details)),
       });
-      // Closed by its own first events: nobody had the handle yet.
+      // The sink closed it during its first events, before `open` was assigned.
       if (closed) open.stop();
     },
     (error: unknown) => end(error instanceof ApiError ? error : undefined),

@@ -30,7 +30,7 @@ async function start(world: SimulatedWorld) {
   return { client, tokens, link };
 }
 
-test('an account that is missing is made; its token is renewed before it ends', () =>
+test('a missing ServiceAccount is created; its token is renewed before it expires', () =>
   simulate(1, async (world) => {
     const { client, tokens } = await start(world);
     expect(await tokens.hold('binder')).toMatchObject({ ok: true });
@@ -42,7 +42,7 @@ test('an account that is missing is made; its token is renewed before it ends', 
     expect(tokens.current('binder')).toBe('token 2');
   }));
 
-test('a renewal that fails is tried again, and in time', () =>
+test('a failed renewal is retried in time', () =>
   simulate(1, async (world) => {
     const { tokens, link } = await start(world);
     await tokens.hold('binder');
@@ -54,7 +54,7 @@ test('a renewal that fails is tried again, and in time', () =>
     expect(tokens.current('binder')).toBe('token 2');
   }));
 
-test('however often a token is refused, one new one is fetched', () =>
+test('many refusals of a token fetch one new token', () =>
   simulate(1, async (world) => {
     const { tokens } = await start(world);
     await tokens.hold('binder');
@@ -66,7 +66,7 @@ test('however often a token is refused, one new one is fetched', () =>
     expect(tokens.current('binder')).toBe('token 2');
   }));
 
-test('a refusal is the answer to who asked, and nothing is renewed after the end', () =>
+test('a failed request is reported to the caller, and nothing is renewed after stop', () =>
   simulate(1, async (world) => {
     const { tokens, link } = await start(world);
     link.up = false;

@@ -5,7 +5,7 @@ import type { Cancel, World } from '../../world/world.ts';
 
 export interface ServiceAccountTokensOptions {
   readonly world: World;
-  /** Who may make service accounts, and tokens for them. */
+  /** With the right to create ServiceAccounts and tokens. */
   readonly client: Client;
   readonly namespace: string;
 }
@@ -13,40 +13,40 @@ export interface ServiceAccountTokensOptions {
 const lifetimeSeconds = 3600;
 const retryMs = 10_000;
 
-/** Tokens of service accounts, each renewed long before it expires. An account that is missing is made. */
+/** Tokens of ServiceAccounts, each renewed long before it expires. A missing ServiceAccount is created. */
 export class ServiceAccountTokens {
   readonly #options: ServiceAccountTokensOptions;
   readonly #tokens = new Map<string, string>();
   readonly #renewals = new Map<string, Cancel>();
-  readonly #doubted = new Set<string>();
+  readonly #refused = new Set<string>();
   #stopped = false;
 
   constructor(options: ServiceAccountTokensOptions) {
     this.#options = options;
   }
 
-  /** From now on there is a token for this account. */
+  /** Fetches a token of this ServiceAccount, and renews it from now on. */
   async hold(account: string): Promise<Result<undefined>> {
     const issued = await this.#request(account);
     if (!issued.ok) return issued;
     this.#tokens.set(account, issued.value.status.token);
-    this.#doubted.delete(account);
+    this.#refused.delete(account);
     const left = Date.parse(issued.value.status.expirationTimestamp ?? '') - this.#options.world.clock.now();
     this.#renewIn(account, Math.max(retryMs, (Number.isFinite(left) ? left : lifetimeSeconds * 1000) * 0.8));
     return { ok: true, value: undefined };
   }
 
-  /** @throws if nobody asked to hold it */
+  /** @throws if `hold` was not called for it */
   current(account: string): string {
     const token = this.#tokens.get(account);
     if (token === undefined) throw new Error(`no token of ${account} is held`);
     return token;
   }
 
-  /** The server no longer believes it: the account was deleted, or the server lost its memory. Those who say so while a new one is on its way wait for it. */
+  /** The server rejects the token: the ServiceAccount was deleted, or the server lost its data. One renewal serves all callers. */
   refused(account: string): void {
-    if (this.#doubted.has(account)) return;
-    this.#doubted.add(account);
+    if (this.#refused.has(account)) return;
+    this.#refused.add(account);
     this.#renewIn(account, retryMs * this.#options.world.random.float());
   }
 

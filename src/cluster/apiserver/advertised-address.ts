@@ -2,8 +2,8 @@ import { networkInterfaces } from 'node:os';
 import { isIP } from 'node:net';
 
 /**
- * Under which address the server tells others that it is there. As Kubernetes: the one it listens on, unless that says nothing to anybody else (all
- * of them, or the machine's own); then one of the machine's. undefined: it has none.
+ * The address of the API server in the endpoints of the Service `kubernetes`. As in Kubernetes: the one it listens on, unless that is unspecified or
+ * loopback; then one of the machine's interfaces. undefined: the machine has none.
  */
 export function advertisedAddress(listening: string): string | undefined {
   if (isIP(listening) !== 0 && !isLocal(listening)) return listening;

@@ -6,13 +6,13 @@ import { readAuditPolicy } from '../../apiserver/audit/read-policy.ts';
 import { RotatingFile } from '../../apiserver/audit/rotating-file.ts';
 import type { Metrics } from '../../apiserver/metrics/metrics.ts';
 import type { World } from '../../world/world.ts';
-import { type AuditOptions, defaultMaxSize } from './audit-options.ts';
 import { realDisk } from '../../host/disk.ts';
+import { type AuditOptions, defaultMaxSize } from './audit-options.ts';
 
 /** @throws ConfigFileError, and what reading and opening files throws */
 export async function startAuditor(options: AuditOptions, { world, metrics }: { world: World; metrics: Metrics }): Promise<Auditor> {
   const { value: policy, warnings } = readAuditPolicy({ name: options.policyFile, bytes: await readFile(options.policyFile) });
-  for (const warning of warnings) world.log.warn('the audit policy has a part that means nothing', { file: options.policyFile, warning });
+  for (const warning of warnings) world.log.warn('the audit policy has a part without effect', { file: options.policyFile, warning });
   const counters = {
     events: metrics.counter('apiserver_audit_event_total', 'Audit events written'),
     errors: metrics.counter('apiserver_audit_error_total', 'Audit events lost', ['plugin']),

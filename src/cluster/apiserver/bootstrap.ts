@@ -9,8 +9,8 @@ import type { KubeObject } from '../../api/object.ts';
 import type { Client, Draft } from '../../client/client.ts';
 
 /**
- * What a new cluster holds before anybody asks: four namespaces, two priorities, and the API's own service. `address`: where pods reach the
- * server, and nobody else leads; undefined: nowhere.
+ * The objects of a new cluster: four Namespaces, two PriorityClasses, and the Service `kubernetes`. `address`: where pods reach the API server,
+ * which is the only one; undefined: nowhere.
  */
 export async function bootstrap(client: Client, port: number, address?: string): Promise<void> {
   for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease']) await ensure<Namespace>(client, namespaceKind, { metadata: { name } });
@@ -21,7 +21,7 @@ export async function bootstrap(client: Client, port: number, address?: string):
   await put<EndpointSlice>(client, endpointSliceKind, apiEndpointSlice(address, port));
 }
 
-/** The server may be somewhere else now: who starts it knows best. */
+/** Replaces what an earlier start wrote: the API server may have another address now. */
 async function put<T extends KubeObject>(client: Client, kind: Kind<T>, object: Draft<T>): Promise<void> {
   const metadata = object.metadata ?? {};
   const found = await client.get(kind, { namespace: metadata.namespace, name: metadata.name ?? '' });
@@ -35,7 +35,7 @@ async function put<T extends KubeObject>(client: Client, kind: Kind<T>, object: 
   if (!written.ok) throw written.error;
 }
 
-/** What is there stays as its owner left it. */
+/** An existing object is not changed. */
 async function ensure<T extends KubeObject>(client: Client, kind: Kind<T>, object: Draft<T>): Promise<void> {
   const metadata = object.metadata ?? {};
   const found = await client.get(kind, { namespace: metadata.namespace, name: metadata.name ?? '' });

@@ -3,7 +3,7 @@ import type { KeyPair } from '../../apiserver/certificates/certificate-files.ts'
 import type { Sign } from '../../controllers/cluster/certificates/actions.ts';
 import type { Clock } from '../../world/world.ts';
 
-/** Signs with the cluster's authority. The library that does it is loaded when somebody asks for a certificate. */
+/** Signs with the cluster's certificate authority. The X.509 library is loaded with the first request. */
 export function certificateSigner(authority: KeyPair, clock: Clock): Sign {
   return async ({ spec }) => {
     const parsed = parseCertificateRequest(spec.request);

@@ -8,12 +8,12 @@ import { defaultPolicy } from '../../apiserver/authorization/rbac/default-policy
 import { reconcileBinding, type Reconciliation, reconcileRole } from '../../apiserver/authorization/rbac/reconcile.ts';
 import { controllerPolicy } from '../access/controller-roles.ts';
 
-/** Somebody else may change the same role at the same time. */
+/** Another client may change the same role at the same time. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * The roles that every cluster has: made if they are not there, completed if something is missing, as kube-apiserver does at
- * each start. All at once, so that a store on disk writes them together.
+ * The RBAC roles and bindings of every cluster: created if absent, completed if a rule is missing, as kube-apiserver does at each start. All at
+ * once, so that a store on disk writes them together.
  */
 export async function ensureDefaultPolicy(client: Client): Promise<void> {
   const { clusterRoles, clusterRoleBindings, roles, roleBindings } = defaultPolicy(controllerPolicy);
@@ -30,7 +30,7 @@ interface Wanted<T> {
   readonly reconcile: (existing: T, expected: T) => Reconciliation<T>;
 }
 
-/** @throws what the server refuses again and again */
+/** @throws the last error if every attempt fails */
 async function ensure<T extends KubeObject>(client: Client, kind: Kind<T>, wanted: Wanted<T>): Promise<void> {
   let refused: Error | undefined;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -40,7 +40,7 @@ async function ensure<T extends KubeObject>(client: Client, kind: Kind<T>, wante
   throw refused;
 }
 
-/** @returns why it did not work */
+/** @returns why the attempt failed */
 async function attemptOn<T extends KubeObject>(client: Client, kind: Kind<T>, { expected, reconcile }: Wanted<T>): Promise<Error | undefined> {
   const { namespace, name = '' }: ObjectMeta = expected.metadata;
   const ref = { namespace, name };

@@ -8,7 +8,7 @@ import { ensureDefaultClasses, storageClasses } from './default-storage-classes.
 const start = () => startTestCluster(createRealWorld({ logLevel: 'silent' }));
 const ensure = ({ client, store }: TestCluster) => ensureDefaultClasses(client, store);
 
-test('a new cluster has a class that waits, which is the default, and one that does not', async () => {
+test('a new cluster has a default class with WaitForFirstConsumer, and one with Immediate', async () => {
   const cluster = await start();
   await ensure(cluster);
   expect(await storageClasses(cluster.client)).toEqual([
@@ -20,7 +20,7 @@ test('a new cluster has a class that waits, which is the default, and one that d
   });
 });
 
-test('what somebody deleted or changed is left so', async () => {
+test('a class that a user deleted or changed stays so', async () => {
   const cluster = await start();
   await ensure(cluster);
   await cluster.client.delete(storageClassKind, { name: 'standard' });
@@ -30,7 +30,7 @@ test('what somebody deleted or changed is left so', async () => {
   expect(await cluster.client.get(storageClassKind, { name: 'immediate' })).toMatchObject({ value: { allowVolumeExpansion: true } });
 });
 
-test('a start that did not come to its end is made up for, and somebody’s own class of that name is nobody else’s', async () => {
+test('a start after a crash creates the missing classes, and leaves an existing one of the same name unchanged', async () => {
   const cluster = await start();
   await cluster.client.create(storageClassKind, { metadata: { name: 'standard' }, provisioner: 'example.com/own' });
   await ensure(cluster);
@@ -40,7 +40,7 @@ test('a start that did not come to its end is made up for, and somebody’s own 
   ]);
 });
 
-test('where there can be images the classes make those, and their driver is known also to clusters that have older classes', async () => {
+test('where image volumes are possible the classes provision them, and the CSIDriver exists also in clusters with older classes', async () => {
   const cluster = await start();
   await ensureDefaultClasses(cluster.client, cluster.store, true);
   expect(await cluster.client.get(storageClassKind, { name: 'standard' })).toMatchObject({

@@ -7,7 +7,7 @@ import { absent, put, type Store } from '../../store/contract.ts';
 
 type Made = Pick<Draft<StorageClass>, 'provisioner' | 'allowVolumeExpansion'>;
 
-/** Of images where there are any: their volumes have a size. Elsewhere, directories. */
+/** Of image volumes where the machine can have them, since these enforce their size; elsewhere of directories. */
 const classes = (made: Made): readonly Draft<StorageClass>[] => [
   {
     metadata: { name: 'standard', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
@@ -19,18 +19,18 @@ const classes = (made: Made): readonly Draft<StorageClass>[] => [
 
 const directories: Made = { provisioner: 'kubernetes.io/host-path' };
 const images: Made = { provisioner: imageDriverName, allowVolumeExpansion: true };
-/** What is in a file of this machine need not be attached to it. */
+/** An image is a file of this machine: it is mounted without being attached. */
 const imagesDriver: Draft<CSIDriver> = { metadata: { name: imageDriverName }, spec: { attachRequired: false, podInfoOnMount: false } };
 
-/** Outside /registry/: it is no object. */
+/** Outside /registry/, since it is not an object. */
 const marker = '/mooring/default-classes';
 
 /**
- * The classes that a new cluster has. They are made once in its life: whoever changes or deletes one of them means it. A crash before the
- * marker is written makes them once more; those that are there stay as they are.
+ * The StorageClasses of a new cluster. They are created once in its life, so that a user can change or delete them. After a crash before the marker
+ * is written they are created again; existing ones are not changed.
  */
 export async function ensureDefaultClasses(client: Client, store: Store, hasImages = false): Promise<void> {
-  // At each start: without it, pods would wait for ever for somebody to attach their images.
+  // At each start: without the CSIDriver object, pods would wait for ever for their images to be attached.
   if (hasImages) {
     const made = await client.create(csiDriverKind, imagesDriver);
     if (!made.ok && made.reason !== 'alreadyExists') throw made.error;

@@ -1,2 +1,2 @@
-/** A key that is there since the first start with an encryption configuration: without it nobody has to look for encrypted values. */
+/** A key that exists since the first start with an encryption configuration: without it the store has no encrypted values. */
 export const encryptedMarker = '/mooring/encrypted-at-rest';

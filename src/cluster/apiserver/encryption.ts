@@ -10,17 +10,17 @@ import type { Log } from '../../world/world.ts';
 import { encryptedMarker } from './encrypted-marker.ts';
 
 export interface EncryptionOptions {
-  /** An EncryptionConfiguration of apiserver.config.k8s.io/v1. Absent: what was encrypted before cannot be read. */
+  /** An EncryptionConfiguration of apiserver.config.k8s.io/v1. Undefined: encrypted values cannot be read. */
   readonly configFile: string | undefined;
   readonly kinds: readonly Kind[];
   readonly log: Log;
 }
 
-/** The store as everybody else sees it. @throws ConfigFileError, and what reading the file throws */
+/** The store that encrypts and decrypts. @throws ConfigFileError, and what reading the file throws */
 export async function encryptedStore(behind: Store, options: EncryptionOptions): Promise<Store> {
-  const rules = options.configFile === undefined ? allAsTheyAre : await readRules(options.configFile, options.log);
+  const rules = options.configFile === undefined ? identityOnly : await readRules(options.configFile, options.log);
   const found = await countEncryptedValues(behind);
-  complainOfMissingKeys(found, rules, options);
+  logMissingKeys(found, rules, options);
   if (options.configFile !== undefined) await behind.transact({ compares: [absent(encryptedMarker)], writes: [put(encryptedMarker, new Uint8Array(0))] });
   else if (found.size === 0) {
     await behind.transact({ compares: [], writes: [remove(encryptedMarker)] });
@@ -29,17 +29,17 @@ export async function encryptedStore(behind: Store, options: EncryptionOptions):
   return new EncryptedStore(behind, transformersOf(rules, options.kinds));
 }
 
-/** As Kubernetes without a configuration: encrypted values are recognised, and refused by name. */
-const allAsTheyAre: readonly EncryptionRule[] = [{ resource: { group: '*', resource: '*' }, providers: [identity] }];
+/** As in Kubernetes without a configuration: reading an encrypted value is an error that names its key. */
+const identityOnly: readonly EncryptionRule[] = [{ resource: { group: '*', resource: '*' }, providers: [identity] }];
 
 async function readRules(file: string, log: Log): Promise<readonly EncryptionRule[]> {
   const { value, warnings } = readEncryptionConfiguration({ name: file, bytes: await readFile(file) });
-  for (const warning of warnings) log.warn('the encryption configuration has a part that means nothing', { file, warning });
+  for (const warning of warnings) log.warn('the encryption configuration has a part without effect', { file, warning });
   return value;
 }
 
-/** Said at the start: whoever reads one of those values later learns only of that one. */
-function complainOfMissingKeys(found: ReadonlyMap<string, number>, rules: readonly EncryptionRule[], { configFile, log }: EncryptionOptions): void {
+/** Logged at the start, for all values: a later error names only the value that a client reads. */
+function logMissingKeys(found: ReadonlyMap<string, number>, rules: readonly EncryptionRule[], { configFile, log }: EncryptionOptions): void {
   const known = new Set(rules.flatMap(({ providers }) => providers.map(({ prefix }) => prefix)));
   for (const [prefix, objects] of found) {
     if (known.has(prefix)) continue;

@@ -5,7 +5,7 @@ import { kubeconfig, renderKubeconfig } from '../../client/kubeconfig.ts';
 import { bootstrappers } from '../../apiserver/user.ts';
 import { writeSecret } from '../../host/secret-files.ts';
 
-/** The file belongs to other clusters as well, and nobody said that it may be changed. */
+/** The file has entries of other clusters, and --merge-kubeconfig is not given. */
 export class KubeconfigInUse extends Error {}
 
 export interface SaveOptions {
@@ -14,7 +14,7 @@ export interface SaveOptions {
   readonly merge: boolean;
 }
 
-/** Writes a kubeconfig for the administrator. A file with anything in it but our own entries is changed only if `merge` says so. */
+/** Writes a kubeconfig for the administrator. A file with other entries than Mooring's is changed only with `merge`. */
 export async function saveKubeconfig(file: string, { server, certificates, merge }: SaveOptions): Promise<void> {
   const { authority, admin } = certificates;
   const config = kubeconfig({ server, authority: authority.certificate, user: { type: 'certificate', ...admin } });
@@ -22,23 +22,23 @@ export async function saveKubeconfig(file: string, { server, certificates, merge
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   if (existing === undefined || existing.trim() === '' || (!merge && isOurs(existing))) return writeSecret(file, renderKubeconfig(config));
   if (!merge)
-    throw new KubeconfigInUse(`${file} exists and holds more than Mooring's own entries. Choose another --kubeconfig, or say --merge-kubeconfig to add to it.`);
-  // Loaded only here: reading other people's YAML takes a library.
+    throw new KubeconfigInUse(`${file} exists and holds more than Mooring's own entries. Choose another --kubeconfig, or add to it with --merge-kubeconfig.`);
+  // Loaded only here: reading arbitrary YAML needs a library.
   const { mergeKubeconfig } = await import('../../client/kubeconfig-merge.ts');
   await writeSecret(file, mergeKubeconfig(existing, config));
 }
 
-/** A day for it to be written anew, and a day to spare. */
+/** The file is written again every day; one more day is in reserve. */
 const BOOTSTRAP_DAYS = 2;
 
-/** Writes a kubeconfig that is good for one thing: to ask for the certificate of a node. Undefined: nobody wants one. */
+/** Writes a kubeconfig whose only right is to request a node's certificate. `file` undefined: none is written. */
 export async function saveBootstrapKubeconfig(file: string | undefined, options: Omit<SaveOptions, 'merge'>): Promise<void> {
   if (file === undefined) return;
   const bootstrapper = await options.certificates.issueClient({ name: 'system:bootstrap:mooring', groups: [bootstrappers] }, BOOTSTRAP_DAYS);
   await saveKubeconfig(file, { ...options, certificates: { ...options.certificates, admin: bootstrapper }, merge: false });
 }
 
-/** Ours: as an earlier start wrote it, that is, with no entry of another name. */
+/** Written by an earlier start: every entry is named mooring. */
 function isOurs(text: string): boolean {
   const names = [...text.matchAll(/^\s*-?\s*"?name"?:\s*"?([^"\s]*)"?\s*$/gm)].map((match) => match[1]);
   return names.length > 0 && names.every((name) => name === 'mooring');

@@ -5,7 +5,7 @@ import { kubernetesVersion } from '../version.ts';
 
 const noKinds = (): readonly Kind[] => [];
 
-/** The OpenAPI documents of what discovery shows. What makes them is loaded when somebody first asks. */
+/** The OpenAPI documents of the served kinds. Their generator is loaded with the first request. */
 export function openApiDocuments(kinds: readonly Kind[], customKinds: () => readonly Kind[] = noKinds): OpenApiDocuments {
   const versionsOf = (described: readonly Kind[]) =>
     new Map(discover(described).map((served) => [served.group === '' ? `api/${served.version}` : `apis/${served.group}/${served.version}`, served]));

@@ -8,7 +8,7 @@ import type { TokenReferenceLookup } from '../../apiserver/authentication/token-
 
 const kinds = { ServiceAccount: serviceAccountKind, Pod: podKind, Secret: secretKind, Node: nodeKind };
 
-/** What a token refers to, as the API has it. */
+/** Looks up the objects that a ServiceAccount token names, through the API. */
 export function tokenSubjectLookup(client: Client): TokenReferenceLookup {
   return async ({ kind, namespace, name }) => {
     const found = await client.get(kinds[kind] as unknown as Kind, { namespace, name });

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { goDialError } from '../../apiserver/dial-errors.ts';
 import type { WebhookAnswer, WebhookCall, WebhookCaller } from '../../apiserver/admission/webhooks/caller.ts';
 
-/** What a webhook may answer at most: a patch is about as large as its object, and objects are bounded. */
+/** The largest answer of a webhook: a patch is about as large as its object, and objects are bounded. */
 const MAX_ANSWER = 6 * 1024 * 1024;
-/** Certificates that are trusted by different configurations, each with connections of its own. */
+/** One agent for each CA bundle. */
 const MAX_AGENTS = 64;
 
 /** Calls webhooks over HTTPS. Connections stay open for the next call. */
@@ -37,7 +37,7 @@ function post({ url, dial, body, signal }: WebhookCall, agent: Agent): Promise<W
       {
         ...to,
         agent,
-        // A service is asked for by its name, wherever it was found.
+        // The certificate of a Service is for its DNS name, not for the IP address that is dialled.
         servername: /^[\d.]+$|:/.test(named) ? '' : named,
         method: 'POST',
         path: `${pathname}${search}`,

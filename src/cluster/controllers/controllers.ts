@@ -17,13 +17,13 @@ import { attributesClassProtection, claimProtection, volumeProtection } from '..
 import { quotaController } from '../../controllers/cluster/resource-quota/controller.ts';
 import { csiAttacher } from '../../storage/csi-attacher/controller.ts';
 import { volumeEventSource } from '../../storage/volumes/decision.ts';
-import type { DriverSet, FencedDrivers } from '../../drivers/driver-set.ts';
-import { type Client, createClient } from '../../client/client.ts';
+import type { DriverSet } from '../../drivers/driver-set.ts';
+import { createClient } from '../../client/client.ts';
 import { DefinedKinds } from '../../client/controller/defined-kinds.ts';
 import { type RunningControllers, runLeaderElectedControllers, type Stoppable, type LeaderTerm } from '../../client/controller/leader-elected-controllers.ts';
 import { Informers } from '../../client/informers/informers.ts';
 import type { LeaderElectionOptions } from '../../client/controller/leader-election.ts';
-import { type Controller, type ControllerLoop, runController } from '../../client/controller/loop.ts';
+import { type ControllerLoop, runController } from '../../client/controller/loop.ts';
 import { EventRecorder } from '../../client/events/event-recorder.ts';
 import { RecordedEvents } from '../../client/events/event-dedup.ts';
 import type { Sign } from '../../controllers/cluster/certificates/actions.ts';
@@ -32,38 +32,39 @@ import { garbageCollector } from '../../controllers/cluster/garbage-collector/co
 import { namespaceController } from '../../controllers/cluster/namespace/controller.ts';
 import { policyStatus } from '../../controllers/cluster/validating-admission-policy-status/controller.ts';
 import { serviceAccountController } from '../../controllers/cluster/service-account/controller.ts';
-import type { Clock, World } from '../../world/world.ts';
+import type { World } from '../../world/world.ts';
 import type { ControllerName } from '../access/controller-roles.ts';
 import type { Connect } from '../access/identities.ts';
+import type { ControllerContext } from './controller-context.ts';
 import { nodeLoops } from './node-controllers.ts';
 import { serviceLoops } from './service-controllers.ts';
 import { storageControllers } from './storage-controllers.ts';
 import { workloadLoops } from './workload-controllers.ts';
 
 export interface ControllersOptions {
-  /** In the server's process, or over HTTPS: the controllers do not know. */
+  /** Connects to the API server in this process or over HTTPS. */
   readonly connect: Connect;
   readonly world: World;
-  /** All that the server serves. */
+  /** All kinds that the API server serves. */
   readonly kinds: readonly Kind[];
-  /** Those that were defined at run time, where somebody knows them. */
+  /** Kinds of CustomResourceDefinitions; absent: the controllers learn them from the definitions. */
   readonly customKinds?: () => readonly Kind[];
-  /** Absent: others keep house (namespaces, service accounts, garbage, workloads). */
+  /** Absent: the controllers of namespaces, service accounts, garbage and workloads run elsewhere. */
   readonly housekeeping?: {
     /** PEM. */
     readonly rootCa: string;
-    /** Absent: who has the authority's key signs certificates elsewhere. */
+    /** Absent: certificates are signed elsewhere, by the holder of the authority's key. */
     readonly sign?: Sign;
   };
   readonly drivers: DriverSet;
-  /** Volume and claim are bound in one transaction; else in Kubernetes' four writes. */
+  /** True: a PV and a PVC are bound in one transaction; false: in Kubernetes' four writes. */
   readonly bindsTogether: boolean;
   readonly election: Pick<LeaderElectionOptions, 'identity' | 'takeOver' | 'timing'>;
   /** Objects per page of a list; absent: everything at once. */
   readonly pageSize?: number;
 }
 
-/** Every controller, under one lease. Whoever holds it runs them all. */
+/** Every controller, under one Lease: the process that holds it runs them all. */
 export function startControllers(options: ControllersOptions): RunningControllers {
   const { connect, world, election } = options;
   return runLeaderElectedControllers({
@@ -78,7 +79,7 @@ export function startControllers(options: ControllersOptions): RunningController
   });
 }
 
-/** The controllers of one term of office: new caches, so that nothing old is believed. */
+/** The controllers of one leader term, with new caches: a stale cache could decide against the last leader's writes. */
 function startTerm(options: ControllersOptions, { fence, deposed }: LeaderTerm): readonly Stoppable[] {
   const { connect, world, kinds, pageSize } = options;
   const client = createClient({ transport: connect('moor-informers') });
@@ -86,7 +87,7 @@ function startTerm(options: ControllersOptions, { fence, deposed }: LeaderTerm):
   const definedKinds = new DefinedKinds(informers);
   const recorders: EventRecorder[] = [];
 
-  /** What a controller works with: the caches they all share, and a client of its own name. */
+  /** What a controller is built with: the shared caches, and a client with its own name. */
   const as = (name: ControllerName) => ({
     client: createClient({ transport: connect(name), observer: informers.observer, fence: () => fence }),
     informers,
@@ -97,36 +98,25 @@ function startTerm(options: ControllersOptions, { fence, deposed }: LeaderTerm):
     recorders.push(recorder);
     return recorder;
   };
-  const run: Run = (controller) => runController(controller, { world, informers, onDeposed: deposed });
-  const crew: ControllerContext = { as, recorderFor, run, definedKinds, drivers: options.drivers.fencedBy(fence) };
+  const run: ControllerContext['run'] = (controller) => runController(controller, { world, informers, onDeposed: deposed });
+  const context: ControllerContext = { as, recorderFor, run, definedKinds, drivers: options.drivers.fencedBy(fence) };
   const loops = [
-    ...storageLoops(options, crew),
-    ...claimLoops(options, crew),
+    ...storageLoops(options, context),
+    ...claimLoops(options, context),
     ...(options.housekeeping === undefined
       ? []
       : [
-          ...housekeepingLoops(options.housekeeping.rootCa, options, crew),
-          ...workloadLoops(crew),
-          ...nodeLoops(options.housekeeping, crew),
-          ...serviceLoops(kinds, crew),
+          ...housekeepingLoops(options.housekeeping.rootCa, options, context),
+          ...workloadLoops(context),
+          ...nodeLoops(options.housekeeping, context),
+          ...serviceLoops(kinds, context),
         ]),
   ];
   informers.start();
   return [...loops, ...recorders, informers];
 }
 
-type Run = <Key extends string, Snapshot, Action>(controller: Controller<Key, Snapshot, Action>) => ControllerLoop;
-
-/** What every controller of a term is made with. */
-export interface ControllerContext {
-  readonly as: (name: ControllerName) => { readonly client: Client; readonly informers: Informers; readonly clock: Clock };
-  readonly recorderFor: (name: ControllerName, component: string) => EventRecorder;
-  readonly run: Run;
-  readonly definedKinds: DefinedKinds;
-  readonly drivers: FencedDrivers;
-}
-
-/** From a claim to a volume on a node, and back. */
+/** From a PVC to a volume on a node, and back. */
 function storageLoops({ world, bindsTogether }: ControllersOptions, { as, recorderFor, run, drivers }: ControllerContext): readonly ControllerLoop[] {
   const { attacher, detacher } = attachDetach({
     ...as('attachdetach-controller'),
@@ -152,19 +142,19 @@ function storageLoops({ world, bindsTogether }: ControllersOptions, { as, record
   ];
 }
 
-/** Who may have and keep a claim. */
+/** Protection, quota and ephemeral PVCs. */
 function claimLoops({ world, kinds }: ControllersOptions, { as, recorderFor, run, definedKinds }: ControllerContext): readonly ControllerLoop[] {
-  const tellings = new RecordedEvents(recorderFor('ephemeral-volume-controller', ephemeralEventSource), world.clock);
+  const events = new RecordedEvents(recorderFor('ephemeral-volume-controller', ephemeralEventSource), world.clock);
   return [
     run(claimProtection({ ...as('pvc-protection-controller'), kinds: storageKinds })),
     run(volumeProtection({ ...as('pv-protection-controller'), kinds: storageKinds })),
     run(attributesClassProtection({ ...as('volumeattributesclass-protection-controller'), kinds: storageKinds })),
     run(quotaController({ ...as('resourcequota-controller'), kinds, definedKinds })),
-    run(ephemeralVolumeController({ ...as('ephemeral-volume-controller'), events: tellings })),
+    run(ephemeralVolumeController({ ...as('ephemeral-volume-controller'), events })),
   ];
 }
 
-/** What every cluster needs, storage or not. */
+/** What every cluster needs, with or without storage. */
 function housekeepingLoops(
   rootCa: string,
   { kinds, customKinds }: ControllersOptions,

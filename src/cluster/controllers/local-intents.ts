@@ -7,27 +7,27 @@ import type { World } from '../../world/world.ts';
 import { createInProcessTransport } from '../access/in-process-transport.ts';
 
 export interface LocalIntents {
-  /** The same server, as if it had our kinds. */
+  /** The same server, with VolumeIntents kept in this process. */
   wrap(transport: Transport): Transport;
   close(): Promise<void>;
 }
 
 /**
- * For servers that do not have our own kinds (any other Kubernetes, and ours under --plain): intents are kept in this
- * process. Names of volumes follow from claims all the same, so the next process finds what this one had begun; what is
- * lost with it is the memory of assets whose claim went meanwhile, which is what Kubernetes itself would lose.
+ * For API servers without the mooring.dev group (other Kubernetes servers, and Mooring with --plain): VolumeIntents are kept in this process. The
+ * name of a volume follows from its PVC, so the next process finds what this one began. What is lost with the process are assets whose PVC was
+ * deleted meanwhile, which Kubernetes' own provisioners lose as well.
  */
 export function keepLocalIntents(world: World): LocalIntents {
   const store = openMemoryStore();
-  // A registry takes all kinds or none: its admission looks at many of them.
+  // The registry needs all kinds: its admission plugins read many of them.
   const api = createApi({ store, world, kinds: allKinds });
   const kept = createInProcessTransport(api, { name: 'moor-controllers', groups: ['system:masters'] }, 'moor/controllers');
-  const isOurs = ({ path }: { readonly path: string }) => path.startsWith(`/apis/${volumeIntentKind.group}/`);
-  // The fence is the other server's business: here nobody else writes.
+  const isIntent = ({ path }: { readonly path: string }) => path.startsWith(`/apis/${volumeIntentKind.group}/`);
+  // The fence belongs to the other server: this process is the only writer of its own intents.
   return {
     wrap: (transport) => ({
-      send: ({ fence, ...request }) => (isOurs(request) ? kept.send(request) : transport.send(fence === undefined ? request : { ...request, fence })),
-      watch: (request, sink) => (isOurs(request) ? kept : transport).watch(request, sink),
+      send: ({ fence, ...request }) => (isIntent(request) ? kept.send(request) : transport.send(fence === undefined ? request : { ...request, fence })),
+      watch: (request, sink) => (isIntent(request) ? kept : transport).watch(request, sink),
     }),
     close: async () => {
       await api.stop();

@@ -6,9 +6,9 @@ import { eventSource as evictionEventSource } from '../../controllers/cluster/ta
 import { taintEviction } from '../../controllers/cluster/taint-eviction/controller.ts';
 import type { Sign } from '../../controllers/cluster/certificates/actions.ts';
 import { certificates } from '../../controllers/cluster/certificates/controller.ts';
-import type { ControllerContext } from './controllers.ts';
+import type { ControllerContext } from './controller-context.ts';
 
-/** How nodes come to be trusted, what becomes of them, and of pods because of their nodes. */
+/** Certificates of nodes, their lifecycle, and eviction and garbage collection of their pods. */
 export function nodeLoops({ sign }: { readonly sign?: Sign }, { as, recorderFor, run }: ControllerContext): readonly ControllerLoop[] {
   return [
     run(certificates({ ...as('certificate-controller'), sign })),

@@ -4,11 +4,11 @@ import { allKinds } from '../../api/kinds/index.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Transport } from '../../client/transport.ts';
 
-/** What a server turned out to serve. */
+/** What an API server serves. */
 export interface ServedKinds {
-  /** Of the kinds that we know, those that it has. */
+  /** Of the known kinds, those that it has. */
   readonly kinds: readonly Kind[];
-  /** It keeps nothing that we do not know: whoever empties a namespace or collects garbage can see all there is. */
+  /** It stores no unknown kind: the namespace controller and the garbage collector see every object. */
   readonly complete: boolean;
 }
 
@@ -27,7 +27,7 @@ interface DefinitionList extends KubeObject {
   readonly items?: readonly Pick<CustomResourceDefinition, 'spec'>[];
 }
 
-/** @throws if the server gives no answer, or none that makes sense */
+/** @throws if the server does not answer, or not as an API server */
 export async function discoverServedKinds(transport: Transport): Promise<ServedKinds> {
   const { groups = [] } = await ask<GroupList>(transport, '/apis');
   const versions = ['v1', ...groups.flatMap((group) => (group.versions ?? []).map(({ groupVersion }) => groupVersion))];
@@ -51,7 +51,7 @@ export async function discoverServedKinds(transport: Transport): Promise<ServedK
 
 const definitions = 'apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** Kinds that were defined there: controllers learn what they are from their definitions. */
+/** Kinds of CustomResourceDefinitions, which the controllers learn from the definitions. */
 async function definedNames(transport: Transport): Promise<readonly string[]> {
   const { items = [] } = await ask<DefinitionList>(transport, `/apis/${definitions}`);
   return items.map(({ spec }) => `${spec.group}/${spec.names.plural}`);

@@ -7,9 +7,9 @@ import { controllerName as endpointsEventSource } from '../../controllers/cluste
 import { eventSource as mirrorEventSource } from '../../controllers/cluster/endpoints/mirror/actions.ts';
 import { eventSource as slicesEventSource } from '../../controllers/cluster/endpoints/slices/actions.ts';
 import type { ControllerName } from '../access/controller-roles.ts';
-import type { ControllerContext } from './controllers.ts';
+import type { ControllerContext } from './controller-context.ts';
 
-/** Who is behind a service, and how many of them may be missing. `kinds`: all that are served. */
+/** Endpoints of Services and PodDisruptionBudgets. `kinds`: all that are served. */
 export function serviceLoops(kinds: readonly Kind[], { as, recorderFor, run }: ControllerContext): readonly ControllerLoop[] {
   const { budgets, pods } = disruption({ ...as('disruption-controller'), kinds, recorder: recorderFor('disruption-controller', disruptionEventSource) });
   const actor = (name: ControllerName, component: string) => ({ ...as(name), recorder: recorderFor(name, component) });

@@ -20,23 +20,23 @@ export interface StorageControllersOptions extends Pick<BinderOptions, 'bindToge
   readonly drivers: FencedDrivers;
 }
 
-/** The binder, the provisioner and the reclaimer. They see volumes and claims through one view, which hears of changes before they do. */
+/** The binder, the provisioner and the reclaimer. They share one view of PVs and PVCs, which is updated before they are woken. */
 export function storageControllers({ recorder, drivers, ...options }: StorageControllersOptions) {
   const { informers, world } = options;
   const view = new VolumesView();
   informers.cache(persistentVolumeKind).subscribe(({ before, after }) => void view.changeVolume(before, after));
   informers.cache(persistentVolumeClaimKind).subscribe(({ before, after }) => void view.changeClaim(before, after));
-  /** Each remembers what it said, and nothing of what the others did. */
+  /** Each controller deduplicates its own events. */
   const common = () => ({ ...options, view, clock: world.clock, log: world.log, events: new RecordedEvents(recorder, world.clock) });
-  const [toMake, toBind] = [new Trigger<string>(), new Trigger<string>()];
+  const [provisionTrigger, bindTrigger] = [new Trigger<string>(), new Trigger<string>()];
   const { facts, create, delete: deleteAsset, deleteSource } = drivers;
   return {
-    binder: volumeBinder({ ...common(), provisionTrigger: toMake, bindTrigger: toBind }),
-    // Drivers of this process are all there from the start.
+    binder: volumeBinder({ ...common(), provisionTrigger, bindTrigger }),
+    // Drivers of this process exist from the start.
     provisioner: provisioner({
       ...common(),
-      provisionTrigger: toMake,
-      bindTrigger: toBind,
+      provisionTrigger,
+      bindTrigger,
       drivers: { facts, create, delete: deleteAsset, onAppear: () => () => undefined },
     }),
     reclaimer: reclaimer({ ...common(), drivers: { facts, delete: deleteSource } }),

@@ -9,28 +9,28 @@ import { jobOrphanPods } from '../../controllers/workloads/job/orphan-pods/contr
 import { replicaSetController, eventSource as replicaSetEventSource } from '../../controllers/workloads/replica-set/controller.ts';
 import { eventSource as statefulSetEventSource } from '../../controllers/workloads/stateful-set/actions.ts';
 import { statefulSetController } from '../../controllers/workloads/stateful-set/controller.ts';
-import type { ControllerContext } from './controllers.ts';
+import type { ControllerContext } from './controller-context.ts';
 
-/** Those who own pods. */
-export function workloadLoops(crew: ControllerContext): readonly ControllerLoop[] {
-  const { as, recorderFor, run } = crew;
+/** The controllers that own pods. */
+export function workloadLoops(context: ControllerContext): readonly ControllerLoop[] {
+  const { as, recorderFor, run } = context;
   return [
     run(replicaSetController({ ...as('replicaset-controller'), recorder: recorderFor('replicaset-controller', replicaSetEventSource) })),
     run(deploymentController({ ...as('deployment-controller'), recorder: recorderFor('deployment-controller', deploymentEventSource) })),
     run(statefulSetController({ ...as('statefulset-controller'), recorder: recorderFor('statefulset-controller', statefulSetEventSource) })),
     run(daemonSetController({ ...as('daemon-set-controller'), recorder: recorderFor('daemon-set-controller', daemonSetEventSource) })),
-    ...batchLoops(crew),
+    ...batchLoops(context),
   ];
 }
 
-/** Work that comes to an end. */
+/** Jobs and CronJobs. */
 function batchLoops({ as, recorderFor, run }: ControllerContext): readonly ControllerLoop[] {
   const [jobs, cronJobs] = [as('job-controller'), as('cronjob-controller')];
-  const tellings = new RecordedEvents(recorderFor('cronjob-controller', cronJobEventSource), cronJobs.clock);
+  const recordedEvents = new RecordedEvents(recorderFor('cronjob-controller', cronJobEventSource), cronJobs.clock);
   return [
     run(jobController({ ...jobs, recorder: recorderFor('job-controller', jobEventSource) })),
     run(jobOrphanPods(jobs)),
     run(ttlAfterFinished(as('ttl-after-finished-controller'))),
-    run(cronJobController({ ...cronJobs, recordedEvents: tellings })),
+    run(cronJobController({ ...cronJobs, recordedEvents })),
   ];
 }

@@ -48,7 +48,7 @@ test.each([1, 2, 3, 4, 5])('the next certificate is asked for between seven and 
   }),
 );
 
-test('whoever has none asks at once, after failures more and more seldom, and not at all once it is over', () =>
+test('without a certificate it requests one at once, retries with growing delays, and stops', () =>
   simulate(1, async (world) => {
     const asked: number[] = [];
     const start = world.clock.now();
@@ -58,7 +58,7 @@ test('whoever has none asks at once, after failures more and more seldom, and no
       current: undefined,
       request: () => {
         asked.push((world.clock.now() - start) / 60_000);
-        return Promise.reject(new Error('nobody approves it'));
+        return Promise.reject(new Error('not approved'));
       },
       onRenewed: () => expect.unreachable(),
     });

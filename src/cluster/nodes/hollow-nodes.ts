@@ -13,7 +13,7 @@ import { kubernetesVersion, version } from '../version.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** By which one knows nodes that this program made. */
+/** Marks the nodes of this program. */
 const runtime = 'hollow://';
 
 export interface HollowNodesInProcess extends HollowNodes {
@@ -26,7 +26,7 @@ interface Server {
   readonly world: World;
 }
 
-/** The nodes of `moor up`, in the server's process. */
+/** The hollow nodes of `moor up`, in the API server's process. */
 export function startHollowNodes(settings: HollowSettings, server: Server): HollowNodesInProcess {
   const architecture = arch() === 'x64' ? 'amd64' : arch();
   const machine = {
@@ -49,7 +49,7 @@ export function startHollowNodes(settings: HollowSettings, server: Server): Holl
   return { ...nodes, hosts };
 }
 
-/** The CSI drivers that hollow nodes pretend to have. */
+/** The CSI drivers of hollow nodes, without a backend. */
 export function hollowDrivers({ drivers, zones, count }: HollowSettings): readonly VolumeDriver[] {
   if (count === 0) return [];
   const zoneOf = (node: string) => {
@@ -59,7 +59,7 @@ export function hollowDrivers({ drivers, zones, count }: HollowSettings): readon
   return drivers.map((name) => hollowDriver({ name, zones, zoneOf }));
 }
 
-/** Nodes of an earlier start that nobody runs now. */
+/** Hollow nodes of an earlier start that do not run now. */
 export async function abandonedNodes(client: Client, hosts: ReadonlyMap<string, Host>): Promise<readonly string[]> {
   const all = await client.list(nodeKind);
   if (!all.ok) return [];

@@ -6,18 +6,18 @@ import { imageNode, type ImageNodeOptions } from '../../drivers/image/node.ts';
 import type { Host } from '../../node/host.ts';
 import { realDirectories } from '../../host/directories.ts';
 import { realImageDevices, realImages, whyNoImages } from '../../host/images.ts';
-import { nodeDirectory } from './sandbox-nodes.ts';
+import { nodeDirectory } from './node-directory.ts';
 
-/** Volumes that are images of this machine, for the controllers and for the nodes that are on it. */
+/** Volumes that are image files of this machine, for the controllers and for the nodes on it. */
 export interface ImageVolumes {
   readonly drivers: readonly VolumeDriver[];
-  /** What a node does that mounts them. */
+  /** The node's part of the driver. */
   node(options: Omit<ImageNodeOptions, 'path' | 'devices'>): NodeDriver;
-  /** A node that can. */
+  /** The same host with the driver and its topology label. */
   withDriver(host: Host): Host;
 }
 
-/** For the nodes `node-1` to `node-<count>`. Undefined: this machine can have none. */
+/** For the nodes `node-1` to `node-<count>`. Undefined: this machine cannot have image volumes. */
 export async function imageVolumes(directory: string, count: number): Promise<ImageVolumes | undefined> {
   if (whyNoImages() !== undefined) return undefined;
   const root = await nodeDirectory(directory);
@@ -36,7 +36,7 @@ export async function imageVolumes(directory: string, count: number): Promise<Im
 
 export const imageDirectory = (dataDir: string): string => path.join(dataDir, 'images');
 
-/** The driver of the images that a `moor up` on this machine has in its data directory, for other processes; none if it has none. */
+/** The driver of the image volumes in the data directory of a `moor up` on this machine, for other processes; empty if it has none. */
 export async function imageDriversOf(dataDir: string): Promise<readonly VolumeDriver[]> {
   const directory = imageDirectory(dataDir);
   if (!existsSync(directory)) return [];

@@ -7,10 +7,7 @@ import { hostPathDriver, usualRoot } from '../../drivers/host-path/driver.ts';
 import type { Client } from '../../client/client.ts';
 import { realDirectories } from '../../host/directories.ts';
 
-/**
- * The drivers of this machine, for the cluster that the client reaches: the uid of its kube-system tells it from others. `more`: those
- * behind which there is nothing.
- */
+/** The drivers of this machine, for the cluster that the client reaches: the uid of its kube-system Namespace tells clusters apart. */
 export async function machineDrivers(client: Client, more: readonly VolumeDriver[] = []): Promise<DriverSet> {
   const system = await client.get(namespaceKind, { name: 'kube-system' });
   if (!system.ok) throw system.error;
@@ -19,12 +16,12 @@ export async function machineDrivers(client: Client, more: readonly VolumeDriver
   return new DriverSet([hostPathDriver({ directories: realDirectories, sha256, cluster, root: await usableRoot() }), ...more]);
 }
 
-/** Those of a `moor up` on this machine that keep what they make in its data directory. Loaded only if somebody names it. */
+/** The drivers of a `moor up` on this machine that keep volumes in its data directory. Loaded only if a data directory is given. */
 export async function imageDriversIn(dataDir: string | undefined): Promise<readonly VolumeDriver[]> {
   return dataDir === undefined ? [] : (await import('./image-volumes.ts')).imageDriversOf(dataDir);
 }
 
-/** The usual one, unless it is another user's: it lies where everybody may have made it first. */
+/** The default root, unless another user owns it: it lies in a directory that every user can write. */
 async function usableRoot(): Promise<string> {
   try {
     await access(usualRoot, constants.W_OK | constants.X_OK);

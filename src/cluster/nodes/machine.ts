@@ -8,17 +8,17 @@ export const sha256 = (text: string): string => createHash('sha256').update(text
 
 export interface MachineOptions {
   readonly name: string;
-  /** The block that its pods have their addresses from. */
+  /** The CIDR of its pods' IP addresses. */
   readonly podCidr: string;
-  /** Where volumes and containers are. */
+  /** The directory of volumes and containers. */
   readonly root: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly capacity?: Readonly<Record<string, string>>;
-  /** Where others reach the node's endpoint; absent: it has none. */
+  /** Of the kubelet API; absent: the node serves none. */
   readonly endpoint?: { readonly ip: string | undefined; readonly port: number } | undefined;
 }
 
-/** This machine, as its agent describes it. */
+/** This machine as a node. */
 export async function describeMachine({ name, podCidr, root, labels = {}, capacity = {}, endpoint }: MachineOptions): Promise<Host> {
   const architecture = arch() === 'x64' ? 'amd64' : arch();
   const { bsize, blocks } = await statfs(root);
@@ -62,7 +62,7 @@ export async function describeMachine({ name, podCidr, root, labels = {}, capaci
 const uuidOf = (digits: string): string =>
   `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20, 32)}`;
 
-/** Not one of those that only pods of this machine know. */
+/** An address of an interface other than the pods' bridges. */
 function ownAddress(): string {
   const all = Object.entries(networkInterfaces()).flatMap(([name, addresses]) => (name.startsWith('moor-') ? [] : (addresses ?? [])));
   return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';

@@ -1,4 +1,4 @@
-/** Certificates that a node asks the cluster for, by CertificateSigningRequests, and keeps in files. */
+/** Certificates of a node, requested by CertificateSigningRequests and kept in files. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { CertificateSigningRequest } from '../../api/generated/types.ts';
@@ -7,41 +7,41 @@ import { signers } from '../../api/kinds/certificates/signer-name.ts';
 import { createClient } from '../../client/client.ts';
 import { Informer } from '../../client/informers/informer.ts';
 import type { Transport } from '../../client/transport.ts';
-import type { SecretFiles } from '../../apiserver/certificates/certificate-files.ts';
+import type { SecretFiles } from '../../world/secret-files.ts';
 import type { World } from '../../world/world.ts';
 import type { KeyAndCertificate } from './certificate-manager.ts';
 
 export interface NodeCertificateOptions {
   readonly node: string;
   readonly use: 'client' | 'serving';
-  /** Names and addresses by which the node is reached; of a client none. */
+  /** Names and addresses of a serving certificate; empty for a client certificate. */
   readonly hosts: readonly string[];
-  /** Where the key and its certificate are kept: the key never leaves the machine. */
+  /** For the key and its certificate: the key never leaves the machine. */
   readonly files: SecretFiles;
   readonly world: World;
-  /** Absent: as long as the cluster gives. */
+  /** Absent: the cluster's default. */
   readonly expirationSeconds?: number | undefined;
-  /** Aborted: whoever asked waits no longer. Nothing of the asking is left then, so that a process can end that had nothing else to do. */
-  readonly over?: AbortSignal | undefined;
+  /** Aborted: the request ends and keeps the process alive no longer. */
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** Both in one file: a crash never leaves a key beside another's certificate. */
+/** Key and certificate in one file: a crash never leaves a key beside the certificate of another key. */
 const uses = {
   client: { file: 'node-client.pem', signerName: signers.nodeClient, usage: 'client auth' },
   serving: { file: 'node-serving.pem', signerName: signers.nodeServing, usage: 'server auth' },
 } as const;
 
-/** The one of the last time; undefined: there is none, or it is of no use. */
+/** The certificate in the file; undefined: there is none, or it cannot be used any more. */
 export async function loadNodeCertificate({ files, use, node, hosts, world }: NodeCertificateOptions): Promise<KeyAndCertificate | undefined> {
   const kept = split((await files.read(uses[use].file)) ?? '');
   return kept !== undefined && isUsable(kept, { node, hosts, now: world.clock.now() }) ? kept : undefined;
 }
 
-/** Asks for a certificate for a new key, and keeps both once it is there: perhaps only when somebody approves the request. */
-export async function requestNodeCertificate(transport: Transport, wanted: NodeCertificateOptions): Promise<KeyAndCertificate> {
-  const { node, use, hosts, files, world, expirationSeconds, over } = wanted;
+/** Requests a certificate for a new key and stores both when it is issued, which may need an approval by hand. */
+export async function requestNodeCertificate(transport: Transport, options: NodeCertificateOptions): Promise<KeyAndCertificate> {
+  const { node, use, hosts, files, world, expirationSeconds, signal } = options;
   const { file, signerName, usage } = uses[use];
-  // Loaded here: a node that has its certificate needs none of it.
+  // Loaded here: a node with a valid certificate does not need it.
   const { createCsr: makeRequest } = await import('../../apiserver/certificates/create-csr.ts');
   const { request, key } = await makeRequest({ name: `system:node:${node}`, groups: ['system:nodes'], hosts });
   const client = createClient({ transport });
@@ -54,18 +54,18 @@ export async function requestNodeCertificate(transport: Transport, wanted: NodeC
   const asked = await client.create(certificateSigningRequestKind, { metadata: { generateName: use === 'client' ? 'node-csr-' : 'csr-' }, spec });
   if (!asked.ok) throw asked.error;
   const { name = '' } = asked.value.metadata;
-  world.log.info('waiting for a certificate of the node', { request: name, use, otherwise: `kubectl certificate approve ${name}` });
+  world.log.info('waiting for a certificate of the node', { request: name, use, approve: `kubectl certificate approve ${name}` });
   const informer = new Informer({ client, world, kind: certificateSigningRequestKind, selection: { fieldSelector: `metadata.name=${name}` } });
   try {
     const certificate = await new Promise<string>((resolve, reject) => {
-      const giveUp = () => reject(new Error(`nobody waits any longer for the request ${name} for a certificate of the node`));
-      if (over?.aborted === true) return giveUp();
-      over?.addEventListener('abort', giveUp, { once: true });
+      const giveUp = () => reject(new Error(`the CertificateSigningRequest ${name} of the node was abandoned`));
+      if (signal?.aborted === true) return giveUp();
+      signal?.addEventListener('abort', giveUp, { once: true });
       informer.cache.subscribe(({ after }) => {
         const outcome = after === undefined ? { refused: 'it was deleted' } : outcomeOf(after);
         if (outcome === undefined) return;
         if (typeof outcome === 'string') resolve(outcome);
-        else reject(new Error(`the request ${name} for a certificate of the node was refused: ${outcome.refused}`));
+        else reject(new Error(`the CertificateSigningRequest ${name} of the node was denied: ${outcome.refused}`));
       });
       informer.start();
     });
@@ -76,7 +76,7 @@ export async function requestNodeCertificate(transport: Transport, wanted: NodeC
   }
 }
 
-/** The certificate; why there will be none; undefined: it is not decided yet. */
+/** The certificate, or why the request failed; undefined: not decided yet. */
 function outcomeOf({ status }: CertificateSigningRequest): string | { readonly refused: string } | undefined {
   const refusal = status.conditions?.find(({ type }) => type === 'Denied' || type === 'Failed');
   if (refusal !== undefined) return { refused: refusal.message ?? refusal.reason ?? refusal.type };
@@ -89,14 +89,14 @@ function split(text: string): KeyAndCertificate | undefined {
   return at <= 0 ? undefined : { key: text.slice(0, at), certificate: text.slice(at) };
 }
 
-interface Needed {
+interface CertificateUse {
   readonly node: string;
   readonly hosts: readonly string[];
   readonly now: number;
 }
 
-/** Made for this node, where it is now, for this key, and not over. */
-function isUsable({ key, certificate }: KeyAndCertificate, { node, hosts, now }: Needed): boolean {
+/** For this node with its present addresses, for this key, and not expired. */
+function isUsable({ key, certificate }: KeyAndCertificate, { node, hosts, now }: CertificateUse): boolean {
   try {
     const read = new X509Certificate(certificate);
     if (!read.subject.split('\n').includes(`CN=system:node:${node}`) || Date.parse(read.validTo) <= now) return false;

@@ -23,22 +23,22 @@ import type { World } from '../../world/world.ts';
 
 export interface NodeMachine extends NodeHost {
   readonly programs: Programs;
-  /** The CSI drivers that it has. */
+  /** Its CSI drivers. */
   readonly csi?: readonly NodeDriver[];
-  /** Where executables are that are drivers. */
+  /** The directory of FlexVolume drivers. */
   readonly flexDirectory?: string;
 }
 
-/** The volume types that a node of ours can mount. */
+/** The volume types that a node can mount. */
 export function nodeDrivers(
   { csi = [], flexDirectory = usualFlexDirectory, ...machine }: NodeMachine,
   world: Pick<World, 'clock' | 'timers'>,
-  around: DriverContext,
+  context: DriverContext,
 ): NodeDrivers {
-  const allocatableMemory = around.allocatable()['memory'] ?? '1Gi';
+  const allocatableMemory = context.allocatable()['memory'] ?? '1Gi';
   const { clock, timers } = world;
-  const options = { ...machine, ...around, clock, allocatableMemory };
-  const token = (pod: Pod, wanted: ServiceAccountTokenProjection) => requestToken(around.client, pod, wanted);
+  const options = { ...machine, ...context, clock, allocatableMemory };
+  const token = (pod: Pod, projection: ServiceAccountTokenProjection) => requestToken(context.client, pod, projection);
   return {
     drivers: [
       emptyDirNode(options),
@@ -50,7 +50,7 @@ export function nodeDrivers(
       projectedNode({ ...options, token }),
       csiNode(machine, csi),
       nfsNode(machine),
-      glusterfsNode({ ...machine, endpoints: (namespace, name) => endpointsOf(around.client, { namespace, name }) }),
+      glusterfsNode({ ...machine, endpoints: (namespace, name) => endpointsOf(context.client, { namespace, name }) }),
       iscsiNode({ ...options, timers }),
       gitRepoNode(options),
     ],

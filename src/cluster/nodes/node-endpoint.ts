@@ -5,7 +5,7 @@ import type { NodeAgent } from '../../node/agent.ts';
 import { WebhookAuth } from '../../node/kubelet-api/webhook-auth.ts';
 import { KubeletServer } from '../../node/kubelet-api/server.ts';
 import type { Host } from '../../node/host.ts';
-import type { SecretFiles } from '../../apiserver/certificates/certificate-files.ts';
+import type { SecretFiles } from '../../world/secret-files.ts';
 import type { PodStreams } from '../../streams/contract.ts';
 import type { World } from '../../world/world.ts';
 import { type KeyAndCertificate, startCertificateManager } from './certificate-manager.ts';
@@ -13,24 +13,24 @@ import { type NodeCertificateOptions, loadNodeCertificate, requestNodeCertificat
 
 export interface EndpointOptions {
   readonly access: HttpAccess;
-  /** Undefined: everywhere, on the kubelet's port if that is free. */
+  /** Undefined: every address, on the kubelet's port if that is free. */
   readonly listen: { readonly host: string; readonly port: number } | undefined;
   readonly world: World;
 }
 
 export interface OpenEndpoint {
-  /** By which others reach it, if that is known. */
+  /** Its address, if it listens on only one. */
   readonly ip: string | undefined;
   readonly port: number;
-  /** Resolves with what ends it. */
-  serve(what: EndpointServices): Promise<() => Promise<void>>;
+  /** Resolves with a function that stops it. */
+  serve(services: EndpointServices): Promise<() => Promise<void>>;
 }
 
 export interface EndpointServices {
   readonly agent: Pick<NodeAgent, 'client' | 'pods'>;
   readonly streams: PodStreams;
   readonly host: Pick<Host, 'name' | 'ip'>;
-  /** As the node itself. */
+  /** With the node's own credentials. */
   readonly own: Transport;
   readonly files: SecretFiles;
   readonly expirationSeconds?: number;
@@ -38,44 +38,52 @@ export interface EndpointServices {
 }
 
 const kubeletPort = 10_250;
-const everywhere = '0.0.0.0';
+const anyAddress = '0.0.0.0';
 
-/** The endpoint of a node in this process. Undefined: a server without TLS gives no certificates, so there is none. @throws Error if it cannot listen */
+/** The kubelet API of a node in this process. Undefined: an API server without TLS issues no serving certificate. @throws Error if it cannot listen */
 export async function openEndpoint({ access, listen, world }: EndpointOptions): Promise<OpenEndpoint | undefined> {
   if (access.url.startsWith('http://')) return undefined;
   const at = (host: string, port: number) => KubeletServer.listen({ host, port, authority: access.ca, world });
   const endpoint =
     listen === undefined
-      ? await at(everywhere, kubeletPort).catch((error: NodeJS.ErrnoException) => {
+      ? await at(anyAddress, kubeletPort).catch((error: NodeJS.ErrnoException) => {
           if (error.code !== 'EADDRINUSE') throw error;
-          return at(everywhere, 0);
+          return at(anyAddress, 0);
         })
       : await at(listen.host, listen.port);
-  const { host = everywhere } = listen ?? {};
-  const isAddress = isIP(host) !== 0 && host !== everywhere && host !== '::';
-  return { ip: isAddress ? host : undefined, port: endpoint.port, serve: (what) => serve(endpoint, what, world) };
+  const { host = anyAddress } = listen ?? {};
+  const isAddress = isIP(host) !== 0 && host !== anyAddress && host !== '::';
+  return { ip: isAddress ? host : undefined, port: endpoint.port, serve: (services) => serve(endpoint, services, world) };
 }
 
-async function serve(endpoint: KubeletServer, what: EndpointServices, world: World): Promise<() => Promise<void>> {
-  const { agent, streams, host, own, files, expirationSeconds, renewAt } = what;
+async function serve(endpoint: KubeletServer, services: EndpointServices, world: World): Promise<() => Promise<void>> {
+  const { agent, streams, host, own, files, expirationSeconds, renewAt } = services;
   const callers = new WebhookAuth({ client: agent.client, node: host.name, clock: world.clock });
   endpoint.serve({ callers, offers: { pods: agent.pods, streams } });
-  const over = new AbortController();
-  const wanted: NodeCertificateOptions = { node: host.name, use: 'serving', hosts: [host.name, host.ip], files, world, expirationSeconds, over: over.signal };
+  const abort = new AbortController();
+  const options: NodeCertificateOptions = {
+    node: host.name,
+    use: 'serving',
+    hosts: [host.name, host.ip],
+    files,
+    world,
+    expirationSeconds,
+    signal: abort.signal,
+  };
   const present = (certificate: KeyAndCertificate): void => endpoint.present(certificate);
-  const current = await loadNodeCertificate(wanted);
+  const current = await loadNodeCertificate(options);
   if (current !== undefined) present(current);
   const cancel = startCertificateManager({
     world,
     current,
     whose: 'the node, as a server',
-    request: () => requestNodeCertificate(own, wanted),
+    request: () => requestNodeCertificate(own, options),
     onRenewed: present,
     ...(renewAt === undefined ? {} : { renewAt }),
   });
   return async () => {
     cancel();
-    over.abort();
+    abort.abort();
     await endpoint.close();
   };
 }

@@ -1,49 +1,49 @@
 import { type HttpAccess, HttpTransport } from '../../client/http-transport.ts';
 import type { Answer, Stream, StreamSink, Transport, TransportRequest } from '../../client/transport.ts';
-import type { SecretFiles } from '../../apiserver/certificates/certificate-files.ts';
+import type { SecretFiles } from '../../world/secret-files.ts';
 import type { Cancel, World } from '../../world/world.ts';
 import { type KeyAndCertificate, startCertificateManager } from './certificate-manager.ts';
 import { type NodeCertificateOptions, loadNodeCertificate, requestNodeCertificate } from './node-certificate.ts';
 
 export interface NodeIdentityOptions {
-  /** Where the server is, and how to be believed when asking for a certificate. */
+  /** The API server, with the credentials for the certificate request. */
   readonly access: HttpAccess;
   readonly node: string;
   readonly files: SecretFiles;
   readonly world: World;
   readonly userAgent: string;
   readonly expirationSeconds?: number;
-  /** Aborted: nobody waits for the first certificate any longer. */
-  readonly over?: AbortSignal;
-  /** How much of a certificate's time is over when the next one is asked for. As kubelets have it unless said. */
+  /** Aborted: `open` stops waiting for the first certificate. */
+  readonly signal?: AbortSignal;
+  /** The fraction of a certificate's lifetime after which it is renewed. Default: the kubelet's. */
   readonly renewAt?: () => number;
 }
 
-/** So long requests that were sent with the old certificate may take. */
+/** The time that requests with the old certificate have to finish. */
 const graceMs = 60_000;
 
 /**
- * A node as the server knows it: `system:node:NAME`, by a certificate of its own, asked for by a CertificateSigningRequest with whatever
- * the machine was given at first, and renewed by itself in time.
+ * The node as a client of the API server: `system:node:NAME`, with its own certificate. The first one is requested by a CertificateSigningRequest
+ * with the bootstrap credentials, and renewed with the node's own.
  */
 export class NodeIdentity implements Transport {
   readonly #options: NodeIdentityOptions;
   #current: HttpTransport;
-  /** With certificates that are replaced: what was under way on them comes to its end. */
+  /** With replaced certificates, until their requests have finished. */
   readonly #old = new Set<HttpTransport>();
   readonly #cancel: Cancel;
-  readonly #over = new AbortController();
+  readonly #abort = new AbortController();
 
-  /** Resolves once there is a certificate: perhaps only when somebody approves the request. */
+  /** Resolves when the certificate is issued, which may need an approval by hand. */
   static async open(options: NodeIdentityOptions): Promise<NodeIdentity> {
-    const wanted: NodeCertificateOptions = { ...options, use: 'client', hosts: [] };
-    const kept = await loadNodeCertificate(wanted);
-    const first = kept ?? (await withTransport(options, (transport) => requestNodeCertificate(transport, wanted)));
-    return new NodeIdentity(options, wanted, first);
+    const certificate: NodeCertificateOptions = { ...options, use: 'client', hosts: [] };
+    const loaded = await loadNodeCertificate(certificate);
+    const first = loaded ?? (await withTransport(options, (transport) => requestNodeCertificate(transport, certificate)));
+    return new NodeIdentity(options, certificate, first);
   }
 
-  private constructor(options: NodeIdentityOptions, asked: NodeCertificateOptions, current: KeyAndCertificate) {
-    const wanted: NodeCertificateOptions = { ...asked, over: this.#over.signal };
+  private constructor(options: NodeIdentityOptions, certificate: NodeCertificateOptions, current: KeyAndCertificate) {
+    const renewal: NodeCertificateOptions = { ...certificate, signal: this.#abort.signal };
     const { world, renewAt } = options;
     this.#options = options;
     this.#current = transportOf(options, ownAccess(options, current));
@@ -51,7 +51,7 @@ export class NodeIdentity implements Transport {
       world,
       current,
       whose: 'the node, as a client',
-      request: () => requestNodeCertificate(this.#current, wanted),
+      request: () => requestNodeCertificate(this.#current, renewal),
       onRenewed: (fresh) => this.#use(fresh),
       ...(renewAt === undefined ? {} : { renewAt }),
     });
@@ -67,14 +67,14 @@ export class NodeIdentity implements Transport {
 
   close(): void {
     this.#cancel();
-    this.#over.abort();
+    this.#abort.abort();
     for (const transport of [this.#current, ...this.#old]) transport.close();
   }
 
   #use(fresh: KeyAndCertificate): void {
     const old = this.#current;
     this.#current = transportOf(this.#options, ownAccess(this.#options, fresh));
-    // Watches on the old connections end with them, and are taken up again on new ones.
+    // Watches on the old connections end with them and are resumed on new ones.
     this.#old.add(old);
     this.#options.world.timers.after(graceMs, () => {
       this.#old.delete(old);
@@ -94,7 +94,7 @@ async function withTransport<T>(options: NodeIdentityOptions, task: (transport: 
   }
 }
 
-/** Only the node's own credentials: not those by which it asked for them. */
+/** Only the node's own credentials, without the bootstrap credentials. */
 function ownAccess({ access: { url, ca, serverName, insecure } }: NodeIdentityOptions, { key, certificate }: KeyAndCertificate): HttpAccess {
   return {
     url,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseRoutes } from './pod-cidr.ts';
 
-test("the machine's routes, without the way to everywhere else and what is no route", () => {
+test("the machine's routes, without the default route and malformed lines", () => {
   const text = [
     'Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT',
     'eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0',

@@ -7,17 +7,17 @@ import { nameOf } from '../../node/runtimes/sandbox/shim/layout.ts';
 
 export interface PodCidrOptions {
   readonly node: string;
-  /** Where the node keeps its containers. */
+  /** The directory of the node's containers. */
   readonly root: string;
-  /** As the node itself. */
+  /** With the node's own credentials. */
   readonly own: Transport;
-  /** Blocks that nothing on this machine has yet, but will. */
+  /** CIDRs that nodes on this machine are about to use. */
   readonly alsoTaken?: readonly string[];
 }
 
 /**
- * The block that a node's pods have their addresses from: the one that it was registered with, as that can never change; for a new one, what
- * nothing else on this machine has, other clusters' nodes included.
+ * The CIDR of a node's pods: the one in its Node object, since that is immutable; for a new node one that is free on this machine, nodes of other
+ * clusters included.
  */
 export async function podCidrFor({ node, root, own, alsoTaken = [] }: PodCidrOptions): Promise<string> {
   const known = await createClient({ transport: own }).get(nodeKind, { name: node });
@@ -30,12 +30,12 @@ async function routes(): Promise<readonly Route[]> {
 }
 
 interface Route {
-  /** An interface. */
+  /** The network interface. */
   readonly via: string;
   readonly cidr: string;
 }
 
-/** What /proc/net/route says, without the way to everywhere else. Addresses in it are hexadecimal, last byte first. */
+/** The routes of /proc/net/route, without the default route. Addresses in it are hexadecimal, last byte first. */
 export function parseRoutes(text: string): readonly Route[] {
   return text.split('\n').flatMap((line) => {
     const [via = '', destination = '', , , , , , mask = ''] = line.trim().split(/\s+/);

@@ -88,7 +88,7 @@ test.each([
   ['cluster:\n  nodes: 2\n  nodesPerZone: 2', 'x.yaml:3:17: cluster.nodesPerZone: nodes says already how many there are'],
   ['cluster:\n  nodes: [{name: a}, {name: a}]', 'x.yaml:2:29: cluster.nodes[1].name: there are two nodes "a"'],
   ['cluster:\n  nodes: [{taints: [a=b:NoExcute]}]', 'x.yaml:2:21: cluster.nodes[0].taints[0]: "NoExcute" is no effect of a taint; did you mean "NoExecute"?'],
-  ['cluster:\n  capacity: {cpu: lots}', 'x.yaml:2:3: cluster: "lots" is no amount of cpu'],
+  ['cluster:\n  capacity: {cpu: lots}', 'x.yaml:2:3: cluster: "lots" is not a valid quantity of cpu'],
   ['cluster:\n  drivers: [{name: d.example.com, attach: later}]', 'x.yaml:2:43: cluster.drivers[0].attach: "later" is no time; one is 90s, 6m30s or 1h'],
   ['cluster:\n  storageClasses: [{name: a, binding: Later}]', 'it is one of Immediate, WaitForFirstConsumer, not "Later"'],
   ['script:\n  - node-1 dies', 'x.yaml:2:5: script[0]: it says when and what: "at 2m node-1 dies"'],

@@ -1,0 +1,49 @@
+/** Flags, and readings of flags, that several commands have. */
+import path from 'node:path';
+import { type Flag, type FlagValues, UsageError } from './command.ts';
+
+export const logLevelFlag: Flag = {
+  name: 'log-level',
+  value: 'LEVEL',
+  about: 'debug, info, warn or error; JSON lines on standard error',
+  oneOf: ['debug', 'info', 'warn', 'error'],
+  default: 'info',
+};
+
+export const outputFlag: Flag = {
+  name: 'output',
+  short: 'o',
+  value: 'FORMAT',
+  about: 'text, or json for programs',
+  oneOf: ['text', 'json'],
+  default: 'text',
+};
+
+/** For commands beside `moor up` that use the image volumes in its data directory. */
+export const imagesFlag: Flag = {
+  name: 'data-dir',
+  value: 'DIR',
+  about: 'the data directory of a "moor up" on this machine, for its image volumes',
+  default: 'no image volumes',
+};
+
+/** `home`: '~' for the help. */
+export function defaultDataDir(home: string): string {
+  return path.join(process.env['XDG_STATE_HOME'] || path.join(home, '.local', 'state'), 'mooring');
+}
+
+/** 'HOST:PORT', '[::1]:PORT', ':PORT' (loopback) or 'PORT'. @throws UsageError */
+export function parseListen(text: string): { host: string; port: number } {
+  const match = /^(?:(?:\[([^\]]+)\]|([^:[\]]*)):)?(\d+)$/.exec(text);
+  const port = Number(match?.[3]);
+  if (!match || port > 65_535) throw new UsageError(`--listen must be HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:6443, not "${text}"`);
+  return { host: match[1] ?? (match[2] || '127.0.0.1'), port };
+}
+
+/** @throws UsageError */
+export function wholeNumber(flags: FlagValues, name: string): number | undefined {
+  const text = flags.text(name);
+  if (text === undefined) return undefined;
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${name} must be a whole number, not "${text}"`);
+  return Number(text);
+}
