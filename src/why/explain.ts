@@ -18,35 +18,35 @@ import { listed, someOf } from './explanation/words.ts';
 
 /** `now`: milliseconds since 1970. */
 export function explain(target: Target, objects: ClusterObjects, now: number): Explanation {
-  const sight = new ObjectGraph(objects, now);
-  return { ...(accountOf(target, sight) ?? absent(target, objects, sight)), asOf: rfc3339(now), unseen: objects.unseen };
+  const graph = new ObjectGraph(objects, now);
+  return { ...(accountOf(target, graph) ?? absent(target, objects, graph)), asOf: rfc3339(now), unseen: objects.unseen };
 }
 
-function accountOf({ kind, namespace = '', name }: Target, sight: ObjectGraph): ObjectExplanation | undefined {
+function accountOf({ kind, namespace = '', name }: Target, graph: ObjectGraph): ObjectExplanation | undefined {
   switch (kind) {
     case 'pvc': {
-      const claim = sight.claim(claimKey(namespace, name));
-      return claim === undefined ? undefined : explainClaim(claim, sight);
+      const claim = graph.claim(claimKey(namespace, name));
+      return claim === undefined ? undefined : explainClaim(claim, graph);
     }
     case 'pv': {
-      const volume = sight.volume(name);
-      return volume === undefined ? undefined : explainVolume(volume, sight);
+      const volume = graph.volume(name);
+      return volume === undefined ? undefined : explainVolume(volume, graph);
     }
     case 'pod': {
-      const pod = sight.pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
-      return pod === undefined ? undefined : explainPod(pod, sight);
+      const pod = graph.pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+      return pod === undefined ? undefined : explainPod(pod, graph);
     }
     case 'va': {
-      const attachment = sight.attachments.find(({ metadata }) => metadata.name === name);
-      return attachment === undefined ? undefined : explainAttachment(attachment, sight);
+      const attachment = graph.attachments.find(({ metadata }) => metadata.name === name);
+      return attachment === undefined ? undefined : explainAttachment(attachment, graph);
     }
   }
 }
 
-function absent(target: Target, { elsewhere = [] }: ClusterObjects, sight: ObjectGraph): ObjectExplanation {
+function absent(target: Target, { elsewhere = [] }: ClusterObjects, graph: ObjectGraph): ObjectExplanation {
   const { kind, namespace, name } = target;
   const where = isNamespaced(kind) ? ` in namespace ${namespace ?? ''}` : '';
-  const near = nearestNames(name, namesOf(target, sight));
+  const near = nearestNames(name, namesOf(target, graph));
   const hint =
     elsewhere.length > 0
       ? ` There is one in ${listed(elsewhere.map((each) => `namespace ${each}`))}.`
@@ -76,15 +76,15 @@ function absent(target: Target, { elsewhere = [] }: ClusterObjects, sight: Objec
   );
 }
 
-function namesOf({ kind, namespace }: Target, sight: ObjectGraph): readonly string[] {
+function namesOf({ kind, namespace }: Target, graph: ObjectGraph): readonly string[] {
   switch (kind) {
     case 'pvc':
-      return sight.claims.filter((claim) => claim.namespace === namespace).map(({ name }) => name);
+      return graph.claims.filter((claim) => claim.namespace === namespace).map(({ name }) => name);
     case 'pv':
-      return sight.volumes.map(({ name }) => name);
+      return graph.volumes.map(({ name }) => name);
     case 'pod':
-      return sight.pods.filter(({ metadata }) => metadata.namespace === namespace).map(({ metadata }) => metadata.name ?? '');
+      return graph.pods.filter(({ metadata }) => metadata.namespace === namespace).map(({ metadata }) => metadata.name ?? '');
     case 'va':
-      return sight.attachments.map(({ metadata }) => metadata.name ?? '');
+      return graph.attachments.map(({ metadata }) => metadata.name ?? '');
   }
 }

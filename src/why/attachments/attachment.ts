@@ -5,29 +5,29 @@ import { type ObjectExplanation, explanationOf, nothingToDo, type Diagnosis } fr
 import type { ObjectGraph } from '../graph/object-graph.ts';
 import { statusWritten } from '../explanation/timestamps.ts';
 
-export function explainAttachment(attachment: VolumeAttachment, sight: ObjectGraph): ObjectExplanation {
+export function explainAttachment(attachment: VolumeAttachment, graph: ObjectGraph): ObjectExplanation {
   const { metadata, status } = attachment;
   const isGoing = metadata.deletionTimestamp !== undefined;
   const state = isGoing ? 'Detaching' : status.attached ? 'Attached' : status.attachError === undefined ? 'Attaching' : 'Failed';
   const since = isGoing
     ? metadata.deletionTimestamp
     : (status.attachError?.time ?? (status.attached ? statusWritten(attachment, 'attached') : undefined) ?? metadata.creationTimestamp);
-  return explanationOf({ kind: 'va', name: metadata.name ?? '' }, { state, since }, diagnose(attachment, sight));
+  return explanationOf({ kind: 'va', name: metadata.name ?? '' }, { state, since }, diagnose(attachment, graph));
 }
 
-function diagnose(attachment: VolumeAttachment, sight: ObjectGraph): Diagnosis {
+function diagnose(attachment: VolumeAttachment, graph: ObjectGraph): Diagnosis {
   const { spec } = attachment;
   const volumeName = spec.source.persistentVolumeName;
-  const volume = volumeName === undefined ? undefined : sight.volume(volumeName);
-  const told = volume === undefined ? undefined : diagnoseAttach({ volume, node: spec.nodeName, graph: sight });
-  return told ?? diagnoseWithoutVolume(attachment, sight);
+  const volume = volumeName === undefined ? undefined : graph.volume(volumeName);
+  const told = volume === undefined ? undefined : diagnoseAttach({ volume, node: spec.nodeName, graph });
+  return told ?? diagnoseWithoutVolume(attachment, graph);
 }
 
 /** Without its volume: only what it says of itself is known. */
-function diagnoseWithoutVolume({ metadata, spec, status }: VolumeAttachment, sight: ObjectGraph): Diagnosis {
+function diagnoseWithoutVolume({ metadata, spec, status }: VolumeAttachment, graph: ObjectGraph): Diagnosis {
   const what = spec.source.persistentVolumeName === undefined ? 'A volume that a pod brought along' : `pv/${spec.source.persistentVolumeName}`;
   const gone =
-    spec.source.persistentVolumeName !== undefined && sight.wasRead('volumes') && sight.volume(spec.source.persistentVolumeName) === undefined
+    spec.source.persistentVolumeName !== undefined && graph.wasRead('volumes') && graph.volume(spec.source.persistentVolumeName) === undefined
       ? ', which exists no more,'
       : '';
   const attacher = `the attacher of ${spec.attacher}`;

@@ -11,30 +11,30 @@ import type { ObjectGraph } from '../graph/object-graph.ts';
 import { rfc3339, timeOf } from '../explanation/timestamps.ts';
 import { listed } from '../explanation/words.ts';
 
-export function multiAttach(spot: VolumeAtNode, situation: AttachDetachSnapshot): Diagnosis {
-  const { volume, node, graph: sight } = spot;
-  const held = situation.competitors.filter(({ attachment }) => attachment.state !== 'none' && attachment.state !== 'failed');
+export function multiAttach(at: VolumeAtNode, snapshot: AttachDetachSnapshot): Diagnosis {
+  const { volume, node, graph } = at;
+  const held = snapshot.competitors.filter(({ attachment }) => attachment.state !== 'none' && attachment.state !== 'failed');
   const others = listed(held.map((rival) => `node/${rival.node}`));
-  const pods = held.flatMap((rival) => usersOn(volume, rival.node, sight));
-  const [want] = situation.desiredBy;
+  const pods = held.flatMap((rival) => usersOn(volume, rival.node, graph));
+  const [want] = snapshot.desiredBy;
   const base = {
     code: 'MultiAttach',
     facts: [
       ...(want === undefined ? [] : [kubernetesSays(volume.name, waitingForDetach(volume.name, want.pod, held))]),
-      ...attachFacts(spot, situation),
-      ...held.map((rival) => ({ label: `node/${rival.node}`, text: describeNode(sight.node(rival.node), sight) })),
+      ...attachFacts(at, snapshot),
+      ...held.map((rival) => ({ label: `node/${rival.node}`, text: describeNode(graph.node(rival.node), graph) })),
     ],
   };
   const isUnderWay = held.every(({ attachment }) => attachment.state === 'attaching');
   const start = `pv/${volume.name} is needed on node/${node}, but ${isUnderWay ? 'is being attached' : 'is attached'} to ${others}, and its access modes allow one node at a time.`;
-  const dead = held.filter((rival) => isUnresponsive(sight.node(rival.node), sight));
-  if (dead.length > 0) return { ...base, ...heldByDeadNode(dead, pods, { spot, start }) };
+  const dead = held.filter((rival) => isUnresponsive(graph.node(rival.node), graph));
+  if (dead.length > 0) return { ...base, ...heldByDeadNode(dead, pods, { at, start }) };
   if (pods.length === 0) {
     return {
       ...base,
       verdict: 'waiting',
       summary: `${start} No pod there needs it any more, so it is being detached.`,
-      ...afterDetach(held, sight),
+      ...afterDetach(held, graph),
     };
   }
   return {
@@ -45,7 +45,7 @@ export function multiAttach(spot: VolumeAtNode, situation: AttachDetachSnapshot)
       ...endPods(pods, pods[0]?.metadata.namespace ?? ''),
       { text: `run both pods on one node, or use a volume with ReadWriteMany; a Deployment with such a volume needs strategy Recreate`, commands: [] },
     ],
-    next: endOf(pods, sight),
+    next: endOf(pods, graph),
   };
 }
 
@@ -55,7 +55,7 @@ const kubernetesSays = (volume: string, message: string): Fact => ({
   text: `${message} (older versions: Multi-Attach error for volume "${volume}")`,
 });
 
-function afterDetach(held: readonly CompetingAttachment[], sight: ObjectGraph): Pick<Diagnosis, 'next' | 'fixes'> {
+function afterDetach(held: readonly CompetingAttachment[], graph: ObjectGraph): Pick<Diagnosis, 'next' | 'fixes'> {
   const mountedOn = held.find(({ inUse }) => inUse);
   if (mountedOn !== undefined) return { next: { who: `node/${mountedOn.node}`, does: 'unmounts it; then it is detached' } };
   const [rival] = held;
@@ -65,14 +65,14 @@ function afterDetach(held: readonly CompetingAttachment[], sight: ObjectGraph): 
       who: `the attacher of ${object.spec.attacher}`,
       does: problem === undefined ? 'detaches it' : `detaches it; the last try failed: ${problem}`,
     };
-    return overdue({ ...next, by: 'at once' }, { since: object.metadata.deletionTimestamp, sight });
+    return overdue({ ...next, by: 'at once' }, { since: object.metadata.deletionTimestamp, graph });
   }
   return { next: { who: 'the attach/detach controller', does: 'detaches it, and attaches it here', by: 'at once' } };
 }
 
-const describeNode = (node: Node | undefined, sight: ObjectGraph): string =>
+const describeNode = (node: Node | undefined, graph: ObjectGraph): string =>
   node === undefined
-    ? sight.wasRead('nodes')
+    ? graph.wasRead('nodes')
       ? 'exists no more'
       : 'could not be looked at'
     : isReady(node)
@@ -80,7 +80,7 @@ const describeNode = (node: Node | undefined, sight: ObjectGraph): string =>
       : 'not ready: nobody knows whether it still writes';
 
 interface MultiAttachText {
-  readonly spot: VolumeAtNode;
+  readonly at: VolumeAtNode;
   readonly start: string;
 }
 
@@ -90,14 +90,14 @@ const forceAfterMs = 360_000;
 function heldByDeadNode(
   dead: readonly CompetingAttachment[],
   pods: readonly Pod[],
-  { spot: { graph: sight }, start }: MultiAttachText,
+  { at: { graph }, start }: MultiAttachText,
 ): Pick<Diagnosis, 'verdict' | 'summary' | 'fixes' | 'next'> {
   const names = dead.map(({ node }) => node);
   const deletions = pods.map(({ metadata }) => timeOf(metadata.deletionTimestamp));
   const isLeaving = !deletions.includes(undefined);
   const by = isLeaving && deletions.length > 0 ? Math.max(...deletions.map((time) => time ?? 0)) + forceAfterMs : undefined;
   const taints = names.flatMap((name) =>
-    sight.node(name) === undefined ? [] : [kubectl(undefined, 'taint', 'nodes', name, 'node.kubernetes.io/out-of-service=nodeshutdown:NoExecute')],
+    graph.node(name) === undefined ? [] : [kubectl(undefined, 'taint', 'nodes', name, 'node.kubernetes.io/out-of-service=nodeshutdown:NoExecute')],
   );
   const stays = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   return {

@@ -15,20 +15,20 @@ import type { ObjectGraph } from '../graph/object-graph.ts';
 import { nodePlace, plural, quoted, topologyOf, whereIs } from '../explanation/words.ts';
 
 /** The nearest misses first. */
-export function nodesFor(pod: Pod, sight: ObjectGraph): readonly Candidate[] {
-  const needs = claimsOfPod(pod).flatMap((key) => needOf(sight.claim(key), sight) ?? []);
-  return runFilters(pod, sight)
+export function nodesFor(pod: Pod, graph: ObjectGraph): readonly Candidate[] {
+  const needs = claimsOfPod(pod).flatMap((key) => needOf(graph.claim(key), graph) ?? []);
+  return runFilters(pod, graph)
     .nodes.map(({ node, rejections }) => ({
       name: `node/${node.name}`,
       traits: traitsOf(node.node),
-      refusals: rejections.flatMap((rejection) => refusalsOf(rejection, node, { sight, needs })),
+      refusals: rejections.flatMap((rejection) => refusalsOf(rejection, node, { graph, needs })),
     }))
     .sort((a, b) => a.refusals.length - b.refusals.length || (a.name < b.name ? -1 : 1));
 }
 
 /** What keeps the pod from every node, whatever they are like. */
-export const refusedEverywhere = (pod: Pod, sight: ObjectGraph): readonly Refusal[] =>
-  runFilters(pod, sight).everywhere.flatMap(({ reasons }) => reasons.map((reason) => refusalOf(reason)));
+export const refusedEverywhere = (pod: Pod, graph: ObjectGraph): readonly Refusal[] =>
+  runFilters(pod, graph).everywhere.flatMap(({ reasons }) => reasons.map((reason) => refusalOf(reason)));
 
 const traitsOf = ({ metadata, spec }: Node): readonly string[] => [nodePlace(metadata.labels) ?? '-', ...(spec.unschedulable === true ? ['cordoned'] : [])];
 
@@ -42,10 +42,10 @@ const storageRules: Readonly<Record<string, readonly string[]>> = {
 function refusalsOf(
   { plugin, reasons }: Rejection,
   node: NodeInfo,
-  { sight, needs }: { readonly sight: ObjectGraph; readonly needs: readonly ClaimNeed[] },
+  { graph, needs }: { readonly graph: ObjectGraph; readonly needs: readonly ClaimNeed[] },
 ): readonly Refusal[] {
   const rules = storageRules[plugin] ?? [];
-  const place = { node: node.node, graph: sight };
+  const place = { node: node.node, graph };
   const told = rules.length === 0 ? [] : needs.flatMap((need) => (need.type === 'bound' ? ofVolume(place, need.volume) : ofClaim(place, need)));
   const fitting = told.filter(({ rule }) => rules.includes(rule));
   return fitting.length > 0 ? fitting : reasons.map((reason) => refusalOf(reason, node));
@@ -59,12 +59,12 @@ function refusalOf({ rule, text, detail }: Rejection['reasons'][number], node?: 
 /** What a claim means for the choice of a node. */
 type ClaimNeed = { readonly type: 'bound'; readonly volume: Volume } | { readonly type: 'unbound'; readonly claim: Claim; readonly fitting: readonly Volume[] };
 
-function needOf(claim: Claim | undefined, sight: ObjectGraph): ClaimNeed | undefined {
+function needOf(claim: Claim | undefined, graph: ObjectGraph): ClaimNeed | undefined {
   if (claim === undefined) return undefined;
-  const volume = claim.volumeName === '' ? undefined : sight.volume(claim.volumeName);
+  const volume = claim.volumeName === '' ? undefined : graph.volume(claim.volumeName);
   if (volume !== undefined) return { type: 'bound', volume };
-  if (!waitsForConsumer(sight.class(claim.className))) return undefined;
-  const fitting = sight.volumes.filter((each) => matchVolume(claim, each) === 'fits');
+  if (!waitsForConsumer(graph.class(claim.className))) return undefined;
+  const fitting = graph.volumes.filter((each) => matchVolume(claim, each) === 'fits');
   // One of each place will do: there are many volumes, and many nodes.
   return { type: 'unbound', claim, fitting: [...new Map(fitting.map((each) => [JSON.stringify(each.object.spec.nodeAffinity), each])).values()] };
 }
@@ -74,7 +74,7 @@ interface NodeInGraph {
   readonly graph: ObjectGraph;
 }
 
-function ofVolume({ node, graph: sight }: NodeInGraph, volume: Volume): readonly Refusal[] {
+function ofVolume({ node, graph }: NodeInGraph, volume: Volume): readonly Refusal[] {
   const { name = '', labels } = node.metadata;
   const place = nodePlace(labels);
   if (volume.nodes !== undefined && !matchesNode(volume.nodes, { name, labels })) {
@@ -92,7 +92,7 @@ function ofVolume({ node, graph: sight }: NodeInGraph, volume: Volume): readonly
       { rule: 'zone', text: `is ${place === undefined ? 'in no zone' : `in ${place}`}; pv/${volume.name} is labelled ${wrong[0]}=${wrong[1].join('__')}` },
     ];
   }
-  return overLimit(volume, name, sight);
+  return overLimit(volume, name, graph);
 }
 
 /** Labels of a volume that a node must share. */
@@ -103,22 +103,22 @@ const zoneLabels = [
   'failure-domain.beta.kubernetes.io/region',
 ] as const;
 
-function overLimit(volume: Volume, node: string, sight: ObjectGraph): readonly Refusal[] {
+function overLimit(volume: Volume, node: string, graph: ObjectGraph): readonly Refusal[] {
   const driver = volume.object.spec.csi?.driver;
-  const limit = driver === undefined ? undefined : attachmentLimit(sight.csiNode(node), driver);
+  const limit = driver === undefined ? undefined : attachmentLimit(graph.csiNode(node), driver);
   if (driver === undefined || limit === undefined) return [];
-  const attached = attachedBy(sight.attachments, { driver, node }).filter((name) => name !== volume.name);
+  const attached = attachedBy(graph.attachments, { driver, node }).filter((name) => name !== volume.name);
   return attached.length < limit
     ? []
     : [{ rule: 'attachLimit', text: `has ${plural(attached.length, 'volume')} of ${driver} attached, and can have no more than ${limit}` }];
 }
 
 /** The volume is yet to be chosen, or made, for the node. */
-function ofClaim({ node, graph: sight }: NodeInGraph, { claim, fitting }: Extract<ClaimNeed, { type: 'unbound' }>): readonly Refusal[] {
+function ofClaim({ node, graph }: NodeInGraph, { claim, fitting }: Extract<ClaimNeed, { type: 'unbound' }>): readonly Refusal[] {
   const { name = '', labels } = node.metadata;
   const selected = claim.selectedNode;
   if (fitting.some(({ nodes }) => nodes === undefined || matchesNode(nodes, { name, labels }))) return [];
-  const storageClass = sight.class(claim.className);
+  const storageClass = graph.class(claim.className);
   if (storageClass?.provisioner === noProvisioner) {
     return [{ rule: 'noVolume', text: `can reach no free volume for pvc/${claim.name}` }];
   }

@@ -13,10 +13,10 @@ interface RejectedPod {
 }
 
 /** Why no node can run the pod, in a sentence. */
-export function noNode({ pod, candidates, graph: sight }: RejectedPod): string {
+export function noNode({ pod, candidates, graph }: RejectedPod): string {
   const [first] = candidates;
   if (first === undefined) return 'There are no nodes.';
-  const [place, ...others] = volumeLocations(pod, sight);
+  const [place, ...others] = volumeLocations(pod, graph);
   const away = candidates.filter(isAway).length;
   if (away > 0 && place !== undefined && others.every(({ where }) => where === place.where)) {
     return `${place.name} can be reached only from ${place.where}, where ${away === candidates.length ? 'there is no node' : 'no node can run the pod'}.`;
@@ -36,14 +36,14 @@ interface VolumeLocation {
 }
 
 /** Where the pod's volumes are that are not everywhere. */
-function volumeLocations(pod: Pod, sight: ObjectGraph): readonly VolumeLocation[] {
+function volumeLocations(pod: Pod, graph: ObjectGraph): readonly VolumeLocation[] {
   return claimsOfPod(pod)
-    .flatMap((key) => sight.volume(sight.claim(key)?.volumeName ?? '') ?? [])
+    .flatMap((key) => graph.volume(graph.claim(key)?.volumeName ?? '') ?? [])
     .filter(({ nodes }) => nodes !== undefined)
     .map(({ name, object }) => ({ name: `pv/${name}`, where: whereIs(object) }));
 }
 
-export function nodeFixes({ pod, candidates, graph: sight }: RejectedPod): readonly Fix[] {
+export function nodeFixes({ pod, candidates, graph }: RejectedPod): readonly Fix[] {
   const fixes = Object.entries(remedies).flatMap(([rule, remedy]) => {
     const nearest = candidates.find(({ refusals }) => refusals.length === 1 && refusals[0]?.rule === rule);
     return nearest === undefined ? [] : [remedy(nearest, pod)];
@@ -52,7 +52,7 @@ export function nodeFixes({ pod, candidates, graph: sight }: RejectedPod): reado
   const wanted = candidates.flatMap(({ refusals }) => refusals.filter(({ rule }) => rule === 'nodeSize').map((refusal) => refusal.wanted ?? ''))[0];
   if (size && wanted !== undefined) fixes.push({ text: `add a node that is large enough, with ${wanted}, or let the pod request less`, commands: [] });
   if (candidates.length === 0) fixes.push({ text: 'add a node', commands: [] });
-  return candidates.some(isAway) ? [...fixes, ...reach(volumeLocations(pod, sight))] : fixes;
+  return candidates.some(isAway) ? [...fixes, ...reach(volumeLocations(pod, graph))] : fixes;
 }
 
 /** For nodes that only one rule refuses: what would satisfy it. The easiest first. */

@@ -27,36 +27,36 @@ export interface FilterResults {
   readonly nodes: readonly { readonly node: NodeInfo; readonly rejections: readonly Rejection[] }[];
 }
 
-export function runFilters(pod: Pod, sight: ObjectGraph): FilterResults {
+export function runFilters(pod: Pod, graph: ObjectGraph): FilterResults {
   const plugins = defaultPlugins(volumePlugins({ bindsTogether: true }));
-  const cluster = schedulerCluster(sight, plugins);
+  const cluster = schedulerCluster(graph, plugins);
   const pending = readPod(pod);
   const everywhere: Rejection[] = [];
   const stages = plugins.flatMap((plugin) => {
     const prepared = plugin.preFilter(pending, cluster);
     if (prepared === 'skip') return [];
     if (!('code' in prepared)) return [prepared];
-    if (!isFailure(prepared) && isFounded(prepared, sight)) everywhere.push(prepared);
+    if (!isFailure(prepared) && isFounded(prepared, graph)) everywhere.push(prepared);
     return [];
   });
   const rejectionsOf = (node: NodeInfo): readonly Rejection[] =>
     stages.flatMap((each) => {
       const verdict = each.filter?.(node);
-      return verdict === undefined || isFailure(verdict) || !isFounded(verdict, sight) ? [] : [verdict];
+      return verdict === undefined || isFailure(verdict) || !isFounded(verdict, graph) ? [] : [verdict];
     });
   return { everywhere, nodes: cluster.nodes.map((node) => ({ node, rejections: rejectionsOf(node) })) };
 }
 
 /** Nothing is concluded from objects that could not be looked at: that no such pod is near, or no capacity reported. */
-function isFounded({ reasons }: Rejection, sight: ObjectGraph): boolean {
+function isFounded({ reasons }: Rejection, graph: ObjectGraph): boolean {
   return reasons.every(({ rule }) => {
-    if (rule === 'podAffinity' || rule === 'spread') return sight.wasRead('placed') && sight.wasRead('namespaces');
-    return rule !== 'storageCapacity' || sight.wasRead('capacities');
+    if (rule === 'podAffinity' || rule === 'spread') return graph.wasRead('placed') && graph.wasRead('namespaces');
+    return rule !== 'storageCapacity' || graph.wasRead('capacities');
   });
 }
 
-function schedulerCluster(sight: ObjectGraph, plugins: readonly Plugin[]): SchedulerCache {
-  const lists = listsOf(sight);
+function schedulerCluster(graph: ObjectGraph, plugins: readonly Plugin[]): SchedulerCache {
+  const lists = listsOf(graph);
   const views = Object.fromEntries(Object.entries(lists).map(([resource, list]) => [resource, new ListView(list)]));
   // One view for each kind, of objects of that kind.
   const cluster = new SchedulerCache(views as unknown as ClusterSnapshot['views']);
@@ -71,22 +71,22 @@ function schedulerCluster(sight: ObjectGraph, plugins: readonly Plugin[]): Sched
 }
 
 /** Pods come last, when all that they need is known. */
-const listsOf = (sight: ObjectGraph): Readonly<Record<ResourceName, readonly KubeObject[]>> => ({
-  node: sight.nodes.map(withoutCordonTaint),
-  namespace: sight.namespaces,
-  claim: sight.claims.map(({ object }) => object),
-  volume: sight.volumes.map(({ object }) => object),
-  storageClass: sight.classes,
-  csiNode: sight.csiNodes,
-  csiDriver: sight.drivers,
-  storageCapacity: sight.capacities,
-  attachment: sight.attachments,
+const listsOf = (graph: ObjectGraph): Readonly<Record<ResourceName, readonly KubeObject[]>> => ({
+  node: graph.nodes.map(withoutCordonTaint),
+  namespace: graph.namespaces,
+  claim: graph.claims.map(({ object }) => object),
+  volume: graph.volumes.map(({ object }) => object),
+  storageClass: graph.classes,
+  csiNode: graph.csiNodes,
+  csiDriver: graph.drivers,
+  storageCapacity: graph.capacities,
+  attachment: graph.attachments,
   // These decide between nodes that will do, and who has to go; not whether one will do.
   disruptionBudget: [],
   service: [],
   replicaSet: [],
   statefulSet: [],
-  pod: sight.placed,
+  pod: graph.placed,
 });
 
 /** A cordoned node is tainted for it, too, and loses that taint with the cordon: the same thing is told once, and has one remedy. */

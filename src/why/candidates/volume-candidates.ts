@@ -22,9 +22,9 @@ export interface ClaimCandidate extends Candidate {
 }
 
 /** The nearest misses first, the largest of them before the others. */
-export function volumesFor(claim: Claim, sight: ObjectGraph): readonly VolumeCandidate[] {
-  return sight.volumes
-    .map((volume) => ({ name: `pv/${volume.name}`, traits: traitsOf(volume), refusals: refusalsOf(claim, volume, sight), volume }))
+export function volumesFor(claim: Claim, graph: ObjectGraph): readonly VolumeCandidate[] {
+  return graph.volumes
+    .map((volume) => ({ name: `pv/${volume.name}`, traits: traitsOf(volume), refusals: refusalsOf(claim, volume, graph), volume }))
     .sort((a, b) => distance(a) - distance(b) || compareQuantities(b.volume.capacity ?? zero, a.volume.capacity ?? zero) || byName(a, b));
 }
 
@@ -32,13 +32,13 @@ export function volumesFor(claim: Claim, sight: ObjectGraph): readonly VolumeCan
 export const shown = ({ name, traits, refusals }: Candidate): Candidate => ({ name, traits, refusals });
 
 /** Claims that wait for any volume, and why they do not take this one. */
-export function claimsFor(volume: Volume, sight: ObjectGraph): readonly ClaimCandidate[] {
-  return sight.claims
+export function claimsFor(volume: Volume, graph: ObjectGraph): readonly ClaimCandidate[] {
+  return graph.claims
     .filter((claim) => takesAnyVolume(claim) && claim.object.metadata.deletionTimestamp === undefined)
     .map((claim) => ({
       name: `pvc/${claim.name} -n ${claim.namespace}`,
       traits: [showAmount(claim.request), shortModes(claim.object.spec.accessModes), claim.className === '' ? '-' : claim.className],
-      refusals: refusalsOf(claim, volume, sight),
+      refusals: refusalsOf(claim, volume, graph),
       claim,
     }))
     .sort((a, b) => distance(a) - distance(b) || byName(a, b));
@@ -57,29 +57,29 @@ const byName = (a: Candidate, b: Candidate): number => (a.name < b.name ? -1 : 1
 const distance = ({ refusals }: Candidate): number =>
   refusals.reduce((sum, { rule }) => sum + (rule === 'claimedByAnother' ? 4 : rule === 'deleting' ? 3 : 1), 0);
 
-function refusalsOf(claim: Claim, volume: Volume, sight: ObjectGraph): readonly RuleRefusal[] {
-  const selected = claim.selectedNode === undefined ? undefined : sight.node(claim.selectedNode);
+function refusalsOf(claim: Claim, volume: Volume, graph: ObjectGraph): readonly RuleRefusal[] {
+  const selected = claim.selectedNode === undefined ? undefined : graph.node(claim.selectedNode);
   const node = selected === undefined ? {} : { node: { name: claim.selectedNode ?? '', labels: selected.metadata.labels } };
   const rejections = rejectionsOf(claim, volume, node);
   const isTaken = rejections.some(({ rule }) => rule === 'claimedByAnother');
   const refusals = rejections
     // A volume that belongs to somebody has a phase that says so: once is enough.
     .filter(({ rule }) => !(isTaken && rule === 'phase'))
-    .map((rejection) => ({ rule: rejection.rule, text: textOf(rejection, { claim, volume, graph: sight }) }));
-  return [...refusals, ...reservation(claim, volume, sight), ...(selected === undefined ? outOfReach(claim, volume, sight) : [])];
+    .map((rejection) => ({ rule: rejection.rule, text: textOf(rejection, { claim, volume, graph }) }));
+  return [...refusals, ...reservation(claim, volume, graph), ...(selected === undefined ? outOfReach(claim, volume, graph) : [])];
 }
 
 /** It looks free only because somebody cleared its claimRef. */
-function reservation(claim: Claim, volume: Volume, sight: ObjectGraph): readonly RuleRefusal[] {
-  const owner = volume.claim === undefined ? sight.ownerOf(volume.name) : undefined;
+function reservation(claim: Claim, volume: Volume, graph: ObjectGraph): readonly RuleRefusal[] {
+  const owner = volume.claim === undefined ? graph.ownerOf(volume.name) : undefined;
   if (owner === undefined || owner.key === claim.key) return [];
   return [{ rule: 'claimedByAnother', text: `goes back to claim ${owner.key}, which was bound to it` }];
 }
 
 /** Where pods have to be scheduled before volumes are chosen, a volume that no node can reach will never be chosen. */
-function outOfReach(claim: Claim, volume: Volume, sight: ObjectGraph): readonly RuleRefusal[] {
-  if (volume.nodes === undefined || sight.nodes.length === 0 || !waitsForConsumer(sight.class(claim.className))) return [];
-  return sight.isReachable(volume) ? [] : [{ rule: 'nodeAffinity', text: `can be reached only from ${whereIs(volume.object)}, where no node is` }];
+function outOfReach(claim: Claim, volume: Volume, graph: ObjectGraph): readonly RuleRefusal[] {
+  if (volume.nodes === undefined || graph.nodes.length === 0 || !waitsForConsumer(graph.class(claim.className))) return [];
+  return graph.isReachable(volume) ? [] : [{ rule: 'nodeAffinity', text: `can be reached only from ${whereIs(volume.object)}, where no node is` }];
 }
 
 interface Comparison {
@@ -88,10 +88,10 @@ interface Comparison {
   readonly graph: ObjectGraph;
 }
 
-function textOf({ rule, found, wanted }: Rejection, { claim, volume, graph: sight }: Comparison): string {
+function textOf({ rule, found, wanted }: Rejection, { claim, volume, graph }: Comparison): string {
   switch (rule) {
     case 'claimedByAnother':
-      return holderText(claim, volume, sight);
+      return holderText(claim, volume, graph);
     case 'capacity':
       return `is too small: ${found}, wanted ${wanted}`;
     case 'volumeMode':
@@ -117,7 +117,7 @@ function textOf({ rule, found, wanted }: Rejection, { claim, volume, graph: sigh
   }
 }
 
-function holderText(claim: Claim, volume: Volume, sight: ObjectGraph): string {
+function holderText(claim: Claim, volume: Volume, graph: ObjectGraph): string {
   const holder = volume.claim;
   if (holder === undefined) return 'belongs to another claim';
   if (holder.uid === '') return `is reserved for claim ${holder.key}`;
@@ -125,7 +125,7 @@ function holderText(claim: Claim, volume: Volume, sight: ObjectGraph): string {
     const whose = holder.key === claim.key ? `an earlier claim ${holder.key}` : `claim ${holder.key}`;
     return `is ${volume.phase}: it was that of ${whose}, which is gone`;
   }
-  const known = sight.claim(holder.key);
+  const known = graph.claim(holder.key);
   return known !== undefined && !isVolumeBoundToClaim(volume, known)
     ? `points at an earlier claim ${holder.key}, which is gone`
     : `belongs to claim ${holder.key}`;

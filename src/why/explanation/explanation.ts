@@ -92,9 +92,9 @@ export interface ObjectState {
   readonly since: string | undefined;
 }
 
-/** The account in full: what a story leaves out is empty. */
-export function explanationOf(about: Target, { state, since }: ObjectState, story: Diagnosis): ObjectExplanation {
-  return { about, state, since: since ?? null, facts: [], candidates: [], fixes: [], parts: [], ...story };
+/** The account in full: what a diagnosis leaves out is empty. */
+export function explanationOf(about: Target, { state, since }: ObjectState, diagnosis: Diagnosis): ObjectExplanation {
+  return { about, state, since: since ?? null, facts: [], candidates: [], fixes: [], parts: [], ...diagnosis };
 }
 
 export const nothingToDo: Next = { who: 'nobody', does: 'nothing has to happen' };

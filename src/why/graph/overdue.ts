@@ -8,10 +8,10 @@ const patienceMs = 60_000;
 /** Somebody's move, which takes a moment. If it has been due for long, nobody seems to be there to make it. */
 export function overdue(
   next: Next,
-  { since, sight }: { readonly since: string | undefined; readonly sight: ObjectGraph },
+  { since, graph }: { readonly since: string | undefined; readonly graph: ObjectGraph },
 ): { readonly next: Next; readonly fixes: readonly Fix[]; readonly verdict?: Verdict } {
   const time = timeOf(since);
-  if (time === undefined || sight.now - time < patienceMs) return { next, fixes: [] };
+  if (time === undefined || graph.now - time < patienceMs) return { next, fixes: [] };
   return {
     verdict: 'stuck',
     next: { who: next.who, does: `${next.does}: that has been due for a while, so it does not seem to be running` },

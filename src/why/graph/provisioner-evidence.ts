@@ -22,12 +22,12 @@ export interface ProvisionerEvidence {
   readonly nodes: readonly string[];
 }
 
-export function evidenceOf(provisioner: string, { sight, since }: { readonly sight: ObjectGraph; readonly since: string }): ProvisionerEvidence {
-  const made = sight.volumes.filter(({ provisionedBy }) => provisionedBy === provisioner);
-  const nodes = sight.nodesWithDriver(provisioner);
+export function evidenceOf(provisioner: string, { graph, since }: { readonly graph: ObjectGraph; readonly since: string }): ProvisionerEvidence {
+  const made = graph.volumes.filter(({ provisionedBy }) => provisionedBy === provisioner);
+  const nodes = graph.nodesWithDriver(provisioner);
   const after = (timeOf(since) ?? Infinity) + patienceMs;
   const isWorking = made.some(({ object }) => (timeOf(object.metadata.creationTimestamp) ?? -Infinity) > after);
-  const isThere = made.length > 0 || nodes.length > 0 || sight.csiDriver(provisioner) !== undefined;
-  const wasLookedFor = sight.wasRead('drivers') || sight.wasRead('csiNodes');
+  const isThere = made.length > 0 || nodes.length > 0 || graph.csiDriver(provisioner) !== undefined;
+  const wasLookedFor = graph.wasRead('drivers') || graph.wasRead('csiNodes');
   return { type: isWorking ? 'working' : isThere ? 'known' : wasLookedFor ? 'absent' : 'unknown', made: made.length, nodes };
 }

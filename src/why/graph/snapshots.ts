@@ -13,48 +13,48 @@ import type { ObjectGraph } from './object-graph.ts';
 /** Nobody was told anything: that is how a decision is made anew, whatever Events there are. */
 const told = () => undefined;
 
-export const binderSnapshot = (sight: ObjectGraph): BinderSeen => ({
+export const binderSnapshot = (graph: ObjectGraph): BinderSeen => ({
   mode: 'plain',
   lastEvent: told,
-  volume: (name) => sight.volume(name),
-  claim: (key) => sight.claim(key),
-  ownerOf: (name) => sight.ownerOf(name),
-  class: (name) => sight.class(name),
-  defaultClass: () => defaultClassOf(sight.classes),
-  bestFit: (claim, options) => sight.bestFit(claim, options),
+  volume: (name) => graph.volume(name),
+  claim: (key) => graph.claim(key),
+  ownerOf: (name) => graph.ownerOf(name),
+  class: (name) => graph.class(name),
+  defaultClass: () => defaultClassOf(graph.classes),
+  bestFit: (claim, options) => graph.bestFit(claim, options),
   offeredTo: () => undefined,
   podsToSchedule: (key) =>
-    sight
+    graph
       .podsUsing(key)
       .filter((pod) => (pod.spec.nodeName ?? '') === '' && !hasEnded(pod))
       .map(podToSchedule),
 });
 
-export const provisionerSnapshot = (sight: ObjectGraph): ProvisionerSeen => ({
+export const provisionerSnapshot = (graph: ObjectGraph): ProvisionerSeen => ({
   lastEvent: told,
-  volume: (name) => sight.volume(name),
-  class: (name) => sight.class(name),
-  bestFit: (claim, options) => sight.bestFit(claim, options),
+  volume: (name) => graph.volume(name),
+  class: (name) => graph.class(name),
+  bestFit: (claim, options) => graph.bestFit(claim, options),
   // What was not looked at is not missed.
-  hasNode: (name) => !sight.wasRead('nodes') || sight.node(name) !== undefined,
-  driver: (name) => driverInferred(name, sight),
+  hasNode: (name) => !graph.wasRead('nodes') || graph.node(name) !== undefined,
+  driver: (name) => driverInferred(name, graph),
 });
 
-export const reclaimerSnapshot = (sight: ObjectGraph): ReclaimerSeen => ({
+export const reclaimerSnapshot = (graph: ObjectGraph): ReclaimerSeen => ({
   lastEvent: told,
   maxRecycles: maxScrubs,
-  claim: (key) => sight.claim(key),
-  intent: (name) => sight.intentFor(name),
+  claim: (key) => graph.claim(key),
+  intent: (name) => graph.intentFor(name),
   attachedTo: (name) =>
-    sight
+    graph
       .attachmentsOf(name)
       .map(({ spec }) => spec.nodeName)
       .sort(),
-  driver: (name) => driverInferred(name, sight),
-  recyclerPod: (name) => sight.pods.find(({ metadata }) => metadata.namespace === recyclerNamespace && metadata.name === recyclerPodName(name)),
+  driver: (name) => driverInferred(name, graph),
+  recyclerPod: (name) => graph.pods.find(({ metadata }) => metadata.namespace === recyclerNamespace && metadata.name === recyclerPodName(name)),
   recyclerPodEvents: () => [],
   podsUsing: (key) =>
-    sight
+    graph
       .podsUsing(key)
       .filter((pod) => !hasEnded(pod))
       .map(({ metadata }) => claimKey(metadata.namespace ?? '', metadata.name ?? ''))
@@ -63,9 +63,9 @@ export const reclaimerSnapshot = (sight: ObjectGraph): ReclaimerSeen => ({
 
 /** Which drivers make volumes larger in the control plane itself. */
 export const expanderSnapshot =
-  (sight: ObjectGraph) =>
+  (graph: ObjectGraph) =>
   (name: string): DriverCapabilities | undefined =>
-    driverInferred(name, sight);
+    driverInferred(name, graph);
 
 /** As the reclaimer has it unless told otherwise. */
 const maxScrubs = 3;
@@ -74,7 +74,7 @@ const maxScrubs = 3;
  * Which plugins run inside the control plane cannot be seen from outside. But a claim is marked for one of Kubernetes' own,
  * or a volume carries its name, only if it was there.
  */
-function driverInferred(name: string, sight: ObjectGraph): DriverCapabilities | undefined {
-  const isThere = isInTree(name) && (sight.claims.some((claim) => claim.provisioner === name) || sight.volumes.some((volume) => volume.provisionedBy === name));
+function driverInferred(name: string, graph: ObjectGraph): DriverCapabilities | undefined {
+  const isThere = isInTree(name) && (graph.claims.some((claim) => claim.provisioner === name) || graph.volumes.some((volume) => volume.provisionedBy === name));
   return isThere ? { name, provisions: true, deletes: true, mountOptions: false, block: false, expands: 'opt-in', attaches: false } : undefined;
 }

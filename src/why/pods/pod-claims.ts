@@ -10,13 +10,13 @@ import type { ObjectGraph } from '../graph/object-graph.ts';
 import { listed, quoted } from '../explanation/words.ts';
 
 /** Undefined: all are there. */
-export function missingClaims(pod: Pod, sight: ObjectGraph): Diagnosis | undefined {
+export function missingClaims(pod: Pod, graph: ObjectGraph): Diagnosis | undefined {
   const { namespace = '' } = pod.metadata;
-  const missing = new Set(claimsOfPod(pod).filter((key) => sight.claim(key) === undefined));
+  const missing = new Set(claimsOfPod(pod).filter((key) => graph.claim(key) === undefined));
   if (missing.size === 0) return undefined;
   const own = (pod.spec.volumes ?? []).find((volume) => volume.ephemeral !== undefined && missing.has(ephemeralKey(pod, volume.name)));
   if (own !== undefined) {
-    const late = overdue({ who: 'the ephemeral volume controller', does: 'creates it', by: 'at once' }, { since: pod.metadata.creationTimestamp, sight });
+    const late = overdue({ who: 'the ephemeral volume controller', does: 'creates it', by: 'at once' }, { since: pod.metadata.creationTimestamp, graph });
     return {
       verdict: 'waiting',
       code: 'EphemeralClaimMissing',
@@ -33,7 +33,7 @@ export function missingClaims(pod: Pod, sight: ObjectGraph): Diagnosis | undefin
     };
   }
   const names = [...missing].map((key) => key.slice(namespace.length + 1));
-  const known = sight.claims.filter((claim) => claim.namespace === namespace).map(({ name }) => name);
+  const known = graph.claims.filter((claim) => claim.namespace === namespace).map(({ name }) => name);
   const near = nearestNames(names[0] ?? '', known);
   return {
     verdict: 'stuck',
@@ -62,10 +62,10 @@ export function missingClaims(pod: Pod, sight: ObjectGraph): Diagnosis | undefin
 const ephemeralKey = ({ metadata }: Pod, volume: string): string => claimKey(metadata.namespace ?? '', `${metadata.name ?? ''}-${volume}`);
 
 /** A claim that has the name of the pod's own, but was made by somebody else. Undefined: there is none. */
-export function notOwned(pod: Pod, sight: ObjectGraph): Diagnosis | undefined {
+export function notOwned(pod: Pod, graph: ObjectGraph): Diagnosis | undefined {
   for (const volume of pod.spec.volumes ?? []) {
     if (volume.ephemeral === undefined) continue;
-    const claim = sight.claim(ephemeralKey(pod, volume.name));
+    const claim = graph.claim(ephemeralKey(pod, volume.name));
     const owners = claim?.object.metadata.ownerReferences ?? [];
     if (claim === undefined || owners.some(({ controller, uid }) => controller === true && uid === pod.metadata.uid)) continue;
     return {

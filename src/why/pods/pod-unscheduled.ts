@@ -13,7 +13,7 @@ import { schedulerMessage } from '../candidates/scheduler-message.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
 import { listed, someOf } from '../explanation/words.ts';
 
-export function unscheduled(pod: Pod, sight: ObjectGraph): Diagnosis {
+export function unscheduled(pod: Pod, graph: ObjectGraph): Diagnosis {
   const gates = pod.spec.schedulingGates ?? [];
   if (gates.length > 0) {
     const names = listed(gates.map(({ name }) => name));
@@ -24,13 +24,13 @@ export function unscheduled(pod: Pod, sight: ObjectGraph): Diagnosis {
       next: { who: `whoever set ${names}`, does: 'removes the gate' },
     };
   }
-  const claims = claimsOfPod(pod).flatMap((key) => sight.claim(key) ?? []);
-  return missingClaims(pod, sight) ?? notOwned(pod, sight) ?? claimsNotReady(claims, sight) ?? taken(pod, claims, sight) ?? nodes(pod, sight);
+  const claims = claimsOfPod(pod).flatMap((key) => graph.claim(key) ?? []);
+  return missingClaims(pod, graph) ?? notOwned(pod, graph) ?? claimsNotReady(claims, graph) ?? taken(pod, claims, graph) ?? nodes(pod, graph);
 }
 
 /** Claims that have to have a volume before a node can be chosen. */
-function claimsNotReady(claims: readonly Claim[], sight: ObjectGraph): Diagnosis | undefined {
-  const parts = claims.filter((claim) => isInTheWay(claim, sight)).map((claim) => explainClaim(claim, sight));
+function claimsNotReady(claims: readonly Claim[], graph: ObjectGraph): Diagnosis | undefined {
+  const parts = claims.filter((claim) => isInTheWay(claim, graph)).map((claim) => explainClaim(claim, graph));
   if (parts.length === 0) return undefined;
   const names = listed(parts.map(({ about }) => `pvc/${about.name}`));
   return {
@@ -44,20 +44,20 @@ function claimsNotReady(claims: readonly Claim[], sight: ObjectGraph): Diagnosis
 
 const stateOf = ({ about, state }: ObjectExplanation): string => `pvc/${about.name} is ${state}`;
 
-function isInTheWay(claim: Claim, sight: ObjectGraph): boolean {
+function isInTheWay(claim: Claim, graph: ObjectGraph): boolean {
   if (claim.object.metadata.deletionTimestamp !== undefined) return true;
-  const { code } = explainClaim(claim, sight);
+  const { code } = explainClaim(claim, graph);
   if (claim.phase === 'Bound' && code !== 'ClaimLost' && code !== 'ClaimMisbound') return false;
   if (claim.phase === 'Lost' || claim.volumeName !== '') return true;
   // A claim that waits for the scheduler keeps nobody waiting; one whose volume is being made for a node does.
-  return !waitsForConsumer(sight.class(claim.className)) || claim.selectedNode !== undefined || code === 'NoVolumeFits' || code === 'ProvisioningRefused';
+  return !waitsForConsumer(graph.class(claim.className)) || claim.selectedNode !== undefined || code === 'NoVolumeFits' || code === 'ProvisioningRefused';
 }
 
 /** ReadWriteOncePod: one pod in the whole cluster. */
-function taken(pod: Pod, claims: readonly Claim[], sight: ObjectGraph): Diagnosis | undefined {
+function taken(pod: Pod, claims: readonly Claim[], graph: ObjectGraph): Diagnosis | undefined {
   for (const claim of claims) {
     if (!(claim.object.spec.accessModes ?? []).includes('ReadWriteOncePod')) continue;
-    const others = sight.podsUsing(claim.key).filter((each) => each.metadata.uid !== pod.metadata.uid && (each.spec.nodeName ?? '') !== '' && !hasEnded(each));
+    const others = graph.podsUsing(claim.key).filter((each) => each.metadata.uid !== pod.metadata.uid && (each.spec.nodeName ?? '') !== '' && !hasEnded(each));
     if (others.length === 0) continue;
     const names = listed(others.map(({ metadata }) => `pod/${metadata.name ?? ''}`));
     return {
@@ -65,27 +65,27 @@ function taken(pod: Pod, claims: readonly Claim[], sight: ObjectGraph): Diagnosi
       code: 'ReadWriteOncePod',
       summary: `pvc/${claim.name} is ReadWriteOncePod: one pod at a time may use it, and ${names} does.`,
       fixes: endPods(others, claim.namespace),
-      next: endOf(others, sight),
+      next: endOf(others, graph),
     };
   }
   return undefined;
 }
 
-function nodes(pod: Pod, sight: ObjectGraph): Diagnosis {
-  const [everywhere] = refusedEverywhere(pod, sight);
+function nodes(pod: Pod, graph: ObjectGraph): Diagnosis {
+  const [everywhere] = refusedEverywhere(pod, graph);
   if (everywhere !== undefined) return nowhere(everywhere);
-  const candidates = nodesFor(pod, sight);
+  const candidates = nodesFor(pod, graph);
   const said = schedulerMessage(pod);
   const fitting = candidates.filter(({ refusals }) => refusals.length === 0);
-  if (!sight.wasRead('nodes') || fitting.length > 0) return { ...possible(fitting, { said, sight }), facts: said, candidates };
+  if (!graph.wasRead('nodes') || fitting.length > 0) return { ...possible(fitting, { said, graph }), facts: said, candidates };
   const isStorage = candidates.some(({ refusals }) => refusals.some(({ rule }) => storageRules.has(rule)));
   return {
     verdict: 'stuck',
     code: candidates.length === 0 ? 'NoNodes' : isStorage ? 'VolumeOutOfReach' : 'NodesRefuse',
-    summary: noNode({ pod, candidates, graph: sight }),
+    summary: noNode({ pod, candidates, graph }),
     facts: said,
     candidates,
-    fixes: nodeFixes({ pod, candidates, graph: sight }),
+    fixes: nodeFixes({ pod, candidates, graph }),
     next: { who: 'an administrator', does: 'makes a node fit; the scheduler looks again at once' },
   };
 }
@@ -104,10 +104,10 @@ function nowhere({ text, wanted }: Refusal): Diagnosis {
 }
 
 /** Nothing that was looked at keeps it from these nodes. */
-function possible(fitting: readonly Candidate[], { said, sight }: { readonly said: readonly Fact[]; readonly sight: ObjectGraph }): Diagnosis {
+function possible(fitting: readonly Candidate[], { said, graph }: { readonly said: readonly Fact[]; readonly graph: ObjectGraph }): Diagnosis {
   const names = someOf(fitting.map(({ name }) => name));
   const next = { who: 'the scheduler', does: 'chooses a node' };
-  if (said.length > 0 && !(sight.wasRead('nodes') && sight.wasRead('placed'))) {
+  if (said.length > 0 && !(graph.wasRead('nodes') && graph.wasRead('placed'))) {
     const where = fitting.length === 0 ? '' : `, and its volumes can be had on ${names}`;
     const summary = `Its claims are in order${where}: storage is not what keeps it waiting. What does, the scheduler wrote into the pod.`;
     return { verdict: 'stuck', code: 'NotStorage', summary, next };

@@ -12,10 +12,10 @@ import type { ObjectGraph } from '../graph/object-graph.ts';
 import { rfc3339, timeOf } from '../explanation/timestamps.ts';
 import { someOf } from '../explanation/words.ts';
 
-export function explainPod(pod: Pod, sight: ObjectGraph): ObjectExplanation {
+export function explainPod(pod: Pod, graph: ObjectGraph): ObjectExplanation {
   const { namespace = '', name = '' } = pod.metadata;
-  const story = diagnose(pod, sight);
-  return explanationOf({ kind: 'pod', namespace, name }, stateOf(pod), { ...story, facts: [...factsOf(pod, sight), ...(story.facts ?? [])] });
+  const diagnosis = diagnose(pod, graph);
+  return explanationOf({ kind: 'pod', namespace, name }, stateOf(pod), { ...diagnosis, facts: [...factsOf(pod, graph), ...(diagnosis.facts ?? [])] });
 }
 
 function stateOf({ metadata, status }: Pod): ObjectState {
@@ -27,11 +27,11 @@ function stateOf({ metadata, status }: Pod): ObjectState {
   return { state: phase, since: phase === 'Pending' ? metadata.creationTimestamp : (ready ?? status.startTime) };
 }
 
-function factsOf(pod: Pod, sight: ObjectGraph): readonly Fact[] {
+function factsOf(pod: Pod, graph: ObjectGraph): readonly Fact[] {
   const claims = claimsOfPod(pod).map((key) => {
-    const claim = sight.claim(key);
+    const claim = graph.claim(key);
     const name = `pvc/${key.slice(key.indexOf('/') + 1)}`;
-    if (claim === undefined) return sight.wasRead('claims') ? `${name} (missing)` : name;
+    if (claim === undefined) return graph.wasRead('claims') ? `${name} (missing)` : name;
     return `${name} (${claim.object.metadata.deletionTimestamp !== undefined ? 'Terminating' : claim.phase || 'Pending'}${claim.volumeName === '' ? '' : `, pv/${claim.volumeName}`})`;
   });
   const { nodeName } = pod.spec;
@@ -41,12 +41,12 @@ function factsOf(pod: Pod, sight: ObjectGraph): readonly Fact[] {
   ];
 }
 
-function diagnose(pod: Pod, sight: ObjectGraph): Diagnosis {
-  if (pod.metadata.deletionTimestamp !== undefined) return terminating(pod, sight);
+function diagnose(pod: Pod, graph: ObjectGraph): Diagnosis {
+  if (pod.metadata.deletionTimestamp !== undefined) return terminating(pod, graph);
   if (hasEnded(pod)) return ended(pod);
-  if (!sight.wasRead('claims') && claimsOfPod(pod).length > 0) return claimsUnseen();
-  if ((pod.spec.nodeName ?? '') === '') return unscheduled(pod, sight);
-  return missingClaims(pod, sight) ?? notOwned(pod, sight) ?? onNode(pod, sight);
+  if (!graph.wasRead('claims') && claimsOfPod(pod).length > 0) return claimsUnseen();
+  if ((pod.spec.nodeName ?? '') === '') return unscheduled(pod, graph);
+  return missingClaims(pod, graph) ?? notOwned(pod, graph) ?? onNode(pod, graph);
 }
 
 function claimsUnseen(): Diagnosis {
@@ -58,10 +58,10 @@ function claimsUnseen(): Diagnosis {
   };
 }
 
-function terminating(pod: Pod, sight: ObjectGraph): Diagnosis {
+function terminating(pod: Pod, graph: ObjectGraph): Diagnosis {
   const by = timeOf(pod.metadata.deletionTimestamp) ?? 0;
   const node = pod.spec.nodeName ?? '';
-  const isLate = by < sight.now;
+  const isLate = by < graph.now;
   return {
     verdict: isLate ? 'stuck' : 'waiting',
     code: 'Terminating',
@@ -88,16 +88,16 @@ function ended({ status }: Pod): Diagnosis {
 }
 
 /** It has a node: its volumes have to get there. */
-function onNode(pod: Pod, sight: ObjectGraph): Diagnosis {
-  const claims = claimsOfPod(pod).flatMap((key) => sight.claim(key) ?? []);
+function onNode(pod: Pod, graph: ObjectGraph): Diagnosis {
+  const claims = claimsOfPod(pod).flatMap((key) => graph.claim(key) ?? []);
   const pending = claims.filter((claim) => claim.phase !== 'Bound');
-  if (pending.length > 0) return unboundOnNode(pod, pending, sight);
+  if (pending.length > 0) return unboundOnNode(pod, pending, graph);
   const node = pod.spec.nodeName ?? '';
-  const stories = claims.flatMap((claim) => {
-    const volume = sight.volume(claim.volumeName);
-    return volume === undefined ? [] : (diagnoseAttach({ volume, node, graph: sight }) ?? []);
+  const diagnoses = claims.flatMap((claim) => {
+    const volume = graph.volume(claim.volumeName);
+    return volume === undefined ? [] : (diagnoseAttach({ volume, node, graph }) ?? []);
   });
-  const blocked = stories.find(({ verdict }) => verdict === 'stuck') ?? stories.find(({ verdict }) => verdict === 'waiting');
+  const blocked = diagnoses.find(({ verdict }) => verdict === 'stuck') ?? diagnoses.find(({ verdict }) => verdict === 'waiting');
   if (blocked !== undefined) return blocked;
   const isRunning = pod.status.phase === 'Running';
   const what = claims.length === 0 ? 'It uses no claims' : 'Its volumes are in order';
@@ -106,7 +106,7 @@ function onNode(pod: Pod, sight: ObjectGraph): Diagnosis {
   return {
     verdict: 'waiting',
     code: 'Starting',
-    summary: `${what}${stories.length === 0 ? '' : ' and attached'}; node/${node} mounts them and starts the containers${waiting?.message === undefined ? '' : `, and says: ${waiting.message}`}.`,
+    summary: `${what}${diagnoses.length === 0 ? '' : ' and attached'}; node/${node} mounts them and starts the containers${waiting?.message === undefined ? '' : `, and says: ${waiting.message}`}.`,
     fixes: [
       {
         text: 'if this takes more than a minute: see what the node says',
@@ -117,14 +117,14 @@ function onNode(pod: Pod, sight: ObjectGraph): Diagnosis {
   };
 }
 
-function unboundOnNode(pod: Pod, claims: readonly Claim[], sight: ObjectGraph): Diagnosis {
+function unboundOnNode(pod: Pod, claims: readonly Claim[], graph: ObjectGraph): Diagnosis {
   const names = someOf(claims.map(({ name }) => `pvc/${name}`));
-  const delayed = claims.some((claim) => waitsForConsumer(sight.class(claim.className)));
+  const delayed = claims.some((claim) => waitsForConsumer(graph.class(claim.className)));
   return {
     verdict: 'stuck',
     code: 'ClaimsUnbound',
     summary: `It is on node/${pod.spec.nodeName ?? ''}, but cannot start: ${names} ${claims.length === 1 ? 'has' : 'have'} no volume.${delayed ? ' It was put there past the scheduler, which would have chosen one.' : ''}`,
-    parts: claims.map((claim) => explainClaim(claim, sight)),
+    parts: claims.map((claim) => explainClaim(claim, graph)),
     next: { who: 'you', does: `get ${names} a volume, as below; the node starts the pod then` },
   };
 }

@@ -39,8 +39,8 @@ export function lost(told: ClaimWithReason): Diagnosis {
 
 /** Its volume points at another claim. */
 export function misbound(told: ClaimWithReason): Diagnosis {
-  const { claim, graph: sight } = told;
-  const pointer = sight.volume(claim.volumeName)?.claim;
+  const { claim, graph } = told;
+  const pointer = graph.volume(claim.volumeName)?.claim;
   const isSameName = pointer?.key === claim.key;
   const holder = isSameName
     ? pointer?.uid === ''
@@ -72,10 +72,10 @@ export function misbound(told: ClaimWithReason): Diagnosis {
 }
 
 export function missingVolume(told: ClaimWithReason): Diagnosis {
-  const { claim, graph: sight } = told;
+  const { claim, graph } = told;
   const near = nearestNames(
     claim.volumeName,
-    sight.volumes.map(({ name }) => name),
+    graph.volumes.map(({ name }) => name),
   );
   return {
     verdict: 'stuck',
@@ -101,8 +101,8 @@ export function missingVolume(told: ClaimWithReason): Diagnosis {
 }
 
 export function takenVolume(told: ClaimWithReason): Diagnosis {
-  const { claim, graph: sight, reason } = told;
-  const volume = sight.volume(claim.volumeName);
+  const { claim, graph, reason } = told;
+  const volume = graph.volume(claim.volumeName);
   const holder = reason.claim ?? '';
   const isReserved = volume?.claim?.uid === '';
   const isFree = volume?.phase === 'Released' || volume?.phase === 'Failed';
@@ -139,8 +139,8 @@ export function takenVolume(told: ClaimWithReason): Diagnosis {
   };
 }
 
-export function mismatch({ claim, graph: sight, reason }: ClaimWithReason): Diagnosis {
-  const volume = sight.volume(claim.volumeName);
+export function mismatch({ claim, graph, reason }: ClaimWithReason): Diagnosis {
+  const volume = graph.volume(claim.volumeName);
   const match = volume === undefined ? 'fits' : matchRequestedVolume(claim, volume);
   const rule = match === 'fits' ? undefined : match.rule;
   const fix = volume === undefined || rule === undefined ? undefined : repair(claim, volume, rule);

@@ -16,27 +16,27 @@ import { zonesInClass } from './zones-in-class.ts';
 import { requestText, requirementText, inClass, listed, quoted, someOf } from '../explanation/words.ts';
 
 /** Nothing fits, and nobody will make anything. */
-export function noVolume({ claim, graph: sight }: ClaimWithReason): Diagnosis {
-  const candidates = volumesFor(claim, sight);
+export function noVolume({ claim, graph }: ClaimWithReason): Diagnosis {
+  const candidates = volumesFor(claim, graph);
   return {
     verdict: 'stuck',
     code: 'NoVolumeFits',
-    summary: `${noneFits(claim, candidates, sight)}${whyNotMade(claim, sight)}`,
+    summary: `${noneFits(claim, candidates, graph)}${whyNotMade(claim, graph)}`,
     facts: [{ label: 'asks for', text: requestText(claim) }],
     candidates: candidates.map(shown),
-    fixes: [...newVolume(claim), ...repairsOf(claim, candidates), ...classFixes(claim, sight)],
+    fixes: [...newVolume(claim), ...repairsOf(claim, candidates), ...classFixes(claim, graph)],
     next: { who: 'an administrator', does: 'creates a volume that fits, or changes one; it is bound at once' },
   };
 }
 
-function whyNotMade({ class: asked }: Claim, sight: ObjectGraph): string {
+function whyNotMade({ class: asked }: Claim, graph: ObjectGraph): string {
   if (asked.type === 'none') return ' Its class is "", which means: a volume that exists, without a class; none is ever made for it.';
-  return asked.type === 'unset' && sight.wasRead('classes') ? ' It names no class, and there is no default class of which a volume could be made for it.' : '';
+  return asked.type === 'unset' && graph.wasRead('classes') ? ' It names no class, and there is no default class of which a volume could be made for it.' : '';
 }
 
 /** In one sentence, by what the nearest misses have in common. */
-export function noneFits(claim: Claim, candidates: readonly VolumeCandidate[], sight: ObjectGraph): string {
-  if (!sight.wasRead('volumes')) return 'No volume is bound to it; which volumes there are could not be looked at.';
+export function noneFits(claim: Claim, candidates: readonly VolumeCandidate[], graph: ObjectGraph): string {
+  if (!graph.wasRead('volumes')) return 'No volume is bound to it; which volumes there are could not be looked at.';
   if (candidates.length === 0) return 'There are no volumes at all.';
   const near = candidates.filter(({ refusals }) => refusals.length === 1 && !refusals.some(({ rule }) => rule === 'claimedByAnother' || rule === 'deleting'));
   // Those of its own class were meant for it; another class is only the last thing to think of.
@@ -60,8 +60,8 @@ const sentences: Readonly<Record<string, ((claim: Claim, nearest: string) => str
 const newVolume = (claim: Claim): readonly Fix[] => [{ text: `create a volume ${requirementText(claim)}`, commands: [] }];
 
 /** Somebody could make volumes. */
-function classFixes(claim: Claim, sight: ObjectGraph): readonly Fix[] {
-  const names = sight.classes.map(({ metadata }) => metadata.name ?? '');
+function classFixes(claim: Claim, graph: ObjectGraph): readonly Fix[] {
+  const names = graph.classes.map(({ metadata }) => metadata.name ?? '');
   const [first] = names;
   if (first === undefined) return [];
   if (claim.class.type === 'none') return [remake(claim, `with a class (${someOf(names.map(quoted))}), so that a volume can be made for it`)];
@@ -75,19 +75,19 @@ function classFixes(claim: Claim, sight: ObjectGraph): readonly Fix[] {
 }
 
 /** WaitForFirstConsumer, and no pod is to be scheduled. */
-export function waitForConsumer({ claim, graph: sight }: ClaimWithReason): Diagnosis {
-  const zones = zonesInClass({ claim, graph: sight });
+export function waitForConsumer({ claim, graph }: ClaimWithReason): Diagnosis {
+  const zones = zonesInClass({ claim, graph });
   if (zones !== undefined) return zones;
-  const users = sight.podsUsing(claim.key);
+  const users = graph.podsUsing(claim.key);
   const placed = users.filter((pod) => (pod.spec.nodeName ?? '') !== '' && !hasEnded(pod));
   if (placed.length > 0) return bypassed(claim, placed);
   const ended = users.filter(hasEnded);
-  const facts = usualFacts(claim, sight);
+  const facts = usualFacts(claim, graph);
   const alsoEnded = ended.length === 0 ? '' : ` (${someOf(ended.map(name))} ended, which does not count)`;
   return {
     verdict: 'waiting',
     code: 'WaitForFirstConsumer',
-    summary: `Nothing is wrong: class ${quoted(claim.className)} has volumes chosen or made only when a pod needs them, so that they are where the pod runs. No pod that is to be scheduled uses this claim yet${alsoEnded}${sight.wasRead('pods') ? '' : '; which pods there are could not be looked at'}.`,
+    summary: `Nothing is wrong: class ${quoted(claim.className)} has volumes chosen or made only when a pod needs them, so that they are where the pod runs. No pod that is to be scheduled uses this claim yet${alsoEnded}${graph.wasRead('pods') ? '' : '; which pods there are could not be looked at'}.`,
     facts,
     fixes: [
       {
@@ -122,33 +122,33 @@ function bypassed(claim: Claim, pods: readonly Pod[]): Diagnosis {
 
 /** WaitForFirstConsumer, and pods are to be scheduled. */
 export function waitForPods(told: ClaimWithReason): Diagnosis {
-  const { claim, graph: sight, reason } = told;
-  const [pod] = sight.podsUsing(claim.key).filter(({ metadata }) => reason.pods?.includes(metadata.name ?? '') === true);
+  const { claim, graph, reason } = told;
+  const [pod] = graph.podsUsing(claim.key).filter(({ metadata }) => reason.pods?.includes(metadata.name ?? '') === true);
   if (pod === undefined) return waitForConsumer(told);
   const zones = zonesInClass(told);
   if (zones !== undefined) return zones;
-  const volumes = volumesFor(claim, sight);
-  const isMade = sight.class(claim.className)?.provisioner !== noProvisioner;
-  if (!isMade && sight.wasRead('volumes') && volumes.every(({ refusals }) => refusals.length > 0)) return nothingToChoose(claim, volumes, { pod, sight });
-  const nodes = nodesFor(pod, sight);
+  const volumes = volumesFor(claim, graph);
+  const isMade = graph.class(claim.className)?.provisioner !== noProvisioner;
+  if (!isMade && graph.wasRead('volumes') && volumes.every(({ refusals }) => refusals.length > 0)) return nothingToChoose(claim, volumes, { pod, graph });
+  const nodes = nodesFor(pod, graph);
   const isHopeless = nodes.length > 0 && nodes.every(({ refusals }) => refusals.length > 0);
   const who = listed((reason.pods ?? []).map((each) => `pod/${each}`));
   return {
     verdict: isHopeless ? 'stuck' : 'waiting',
     code: 'WaitForPodScheduled',
-    summary: `Class ${quoted(claim.className)} has volumes chosen or made only once a pod has a node, and ${who} has none yet.${isHopeless ? ` ${noNode({ pod, candidates: nodes, graph: sight })}` : ''}`,
-    facts: [...usualFacts(claim, sight), ...schedulerMessage(pod)],
+    summary: `Class ${quoted(claim.className)} has volumes chosen or made only once a pod has a node, and ${who} has none yet.${isHopeless ? ` ${noNode({ pod, candidates: nodes, graph })}` : ''}`,
+    facts: [...usualFacts(claim, graph), ...schedulerMessage(pod)],
     candidates: nodes,
-    fixes: isHopeless ? nodeFixes({ pod, candidates: nodes, graph: sight }) : [],
+    fixes: isHopeless ? nodeFixes({ pod, candidates: nodes, graph }) : [],
     next: { who: 'the scheduler', does: `chooses a node for ${who}; the volume follows` },
   };
 }
 
-function nothingToChoose(claim: Claim, volumes: readonly VolumeCandidate[], { pod, sight }: { readonly pod: Pod; readonly sight: ObjectGraph }): Diagnosis {
+function nothingToChoose(claim: Claim, volumes: readonly VolumeCandidate[], { pod, graph }: { readonly pod: Pod; readonly graph: ObjectGraph }): Diagnosis {
   return {
     verdict: 'stuck',
     code: 'NoVolumeFits',
-    summary: `${name(pod)} waits for it, and the scheduler has no volume to choose. ${noneFits(claim, volumes, sight)} Volumes of class ${quoted(claim.className)} are made by hand only.`,
+    summary: `${name(pod)} waits for it, and the scheduler has no volume to choose. ${noneFits(claim, volumes, graph)} Volumes of class ${quoted(claim.className)} are made by hand only.`,
     facts: [{ label: 'asks for', text: requestText(claim) }, ...schedulerMessage(pod)],
     candidates: volumes.map(shown),
     fixes: [...newVolume(claim), ...repairsOf(claim, volumes)],
@@ -156,9 +156,9 @@ function nothingToChoose(claim: Claim, volumes: readonly VolumeCandidate[], { po
   };
 }
 
-const usualFacts = (claim: Claim, sight: ObjectGraph): readonly Fact[] => {
-  const fitting = volumesFor(claim, sight).filter(({ refusals }) => refusals.length === 0);
-  const { provisioner } = sight.class(claim.className) ?? {};
+const usualFacts = (claim: Claim, graph: ObjectGraph): readonly Fact[] => {
+  const fitting = volumesFor(claim, graph).filter(({ refusals }) => refusals.length === 0);
+  const { provisioner } = graph.class(claim.className) ?? {};
   return [
     { label: 'asks for', text: requestText(claim) },
     ...(fitting.length === 0 ? [] : [{ label: 'would fit', text: someOf(fitting.map((each) => each.name)) }]),

@@ -94,7 +94,7 @@ function binding(told: ClaimWithReason): Diagnosis {
     code: 'Binding',
     summary: `pv/${reason.volume ?? ''} fits and is about to be bound to it.`,
     facts: [{ label: 'asks for', text: requestText(claim) }],
-    ...overdue({ who: 'the volume binder', does: `binds pv/${reason.volume ?? ''}`, by: 'at once' }, { since: claim.created, sight: graph }),
+    ...overdue({ who: 'the volume binder', does: `binds pv/${reason.volume ?? ''}`, by: 'at once' }, { since: claim.created, graph }),
   };
 }
 
@@ -104,7 +104,7 @@ function defaultClass({ claim, graph, reason }: ClaimWithReason): Diagnosis {
     code: 'DefaultClass',
     summary: `It names no class, and ${reason.text}.`,
     facts: [{ label: 'asks for', text: requestText(claim) }],
-    ...overdue({ who: 'the volume binder', does: 'sets the class', by: 'at once' }, { since: claim.created, sight: graph }),
+    ...overdue({ who: 'the volume binder', does: 'sets the class', by: 'at once' }, { since: claim.created, graph }),
   };
 }
 

@@ -13,15 +13,15 @@ import type { ObjectGraph } from '../graph/object-graph.ts';
 import { describeVolume } from '../explanation/words.ts';
 
 /** Undefined: it has what it asks for. */
-export function diagnoseExpansion(claim: Claim, volume: Volume, sight: ObjectGraph): Diagnosis | undefined {
-  const storageClass = sight.class(volume.className);
-  const snapshot = { claim: claim.object, volume: volume.object, storageClass, driver: expanderSnapshot(sight), lastRequest: undefined, attempt: undefined };
-  const [reason] = decide(snapshot, sight.now).reasons;
+export function diagnoseExpansion(claim: Claim, volume: Volume, graph: ObjectGraph): Diagnosis | undefined {
+  const storageClass = graph.class(volume.className);
+  const snapshot = { claim: claim.object, volume: volume.object, storageClass, driver: expanderSnapshot(graph), lastRequest: undefined, attempt: undefined };
+  const [reason] = decide(snapshot, graph.now).reasons;
   if (reason === undefined || reason.code === 'LargeEnough' || reason.code === 'NotBound') return undefined;
   const { status } = claim.object;
   const sizes: Sizes = { has: showAmount(storageAmount(status.capacity)), wants: showAmount(claim.request) };
-  const story = diagnose({ claim, volume, graph: sight, sizes, driver: reason.driver }, reason.next === 'node');
-  return { facts: [{ label: 'volume', text: `pv/${volume.name}: ${describeVolume(volume)}` }], ...story };
+  const diagnosis = diagnose({ claim, volume, graph, sizes, driver: reason.driver }, reason.next === 'node');
+  return { facts: [{ label: 'volume', text: `pv/${volume.name}: ${describeVolume(volume)}` }], ...diagnosis };
 }
 
 interface Sizes {
@@ -91,8 +91,8 @@ function failed(growth: Expansion, message: string): Diagnosis {
 }
 
 /** The volume is larger; its file system grows where it is mounted. */
-function onNode({ claim, graph: sight, sizes }: Expansion): Diagnosis {
-  const pod = sight.podsUsing(claim.key).find((each) => (each.spec.nodeName ?? '') !== '' && !hasEnded(each));
+function onNode({ claim, graph, sizes }: Expansion): Diagnosis {
+  const pod = graph.podsUsing(claim.key).find((each) => (each.spec.nodeName ?? '') !== '' && !hasEnded(each));
   const base = {
     code: 'FileSystemResizePending',
     summary: `The volume has grown to ${sizes.wants}; its file system, which still has ${sizes.has}, is grown by a node that mounts it.`,

@@ -10,25 +10,25 @@ import type { ObjectGraph } from '../graph/object-graph.ts';
 type Prospect = 'good' | 'unseen' | 'none';
 
 /** Names of the classes of which the claim could get a volume, the most promising first; not those of a provisioner that fails it already. */
-export function otherClassesFor(claim: Claim, sight: ObjectGraph, failing?: string): readonly string[] {
-  const usual = defaultClassOf(sight.classes);
-  const others = sight.classes.filter((each) => each.metadata.name !== claim.className && provisionerOf(each) !== failing);
-  const rated = others.map((each) => ({ each, prospect: prospectOf(each, claim, sight) }));
+export function otherClassesFor(claim: Claim, graph: ObjectGraph, failing?: string): readonly string[] {
+  const usual = defaultClassOf(graph.classes);
+  const others = graph.classes.filter((each) => each.metadata.name !== claim.className && provisionerOf(each) !== failing);
+  const rated = others.map((each) => ({ each, prospect: prospectOf(each, claim, graph) }));
   return [...rated.filter(({ prospect }) => prospect === 'good'), ...rated.filter(({ prospect }) => prospect === 'unseen')]
     .toSorted((one, other) => Number(other.each === usual) - Number(one.each === usual))
     .map(({ each }) => each.metadata.name ?? '');
 }
 
 /** The provisioner's own decision about a claim that asked for this class and, if the class waits for a pod, had one. */
-function prospectOf({ metadata: { name = '' }, provisioner }: StorageClass, claim: Claim, sight: ObjectGraph): Prospect {
+function prospectOf({ metadata: { name = '' }, provisioner }: StorageClass, claim: Claim, graph: ObjectGraph): Prospect {
   const asking: Claim = { ...claim, class: { type: 'named', name }, className: name, selectedNode: claim.selectedNode ?? 'anywhere' };
-  const need = provisioningNeedOf(asking, { ...provisionerSnapshot(sight), hasNode: () => true });
+  const need = provisioningNeedOf(asking, { ...provisionerSnapshot(graph), hasNode: () => true });
   switch (need.type) {
     case 'make':
     case 'nothing':
       return 'good';
     case 'external':
-      return evidenceOf(need.provisioner, { sight, since: claim.created }).type === 'absent' ? 'unseen' : 'good';
+      return evidenceOf(need.provisioner, { graph, since: claim.created }).type === 'absent' ? 'unseen' : 'good';
     case 'refused':
       return need.cause === 'plugin' && provisioner !== noProvisioner ? 'unseen' : 'none';
   }

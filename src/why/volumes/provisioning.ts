@@ -20,47 +20,47 @@ import type { ClaimWithReason } from './claim-with-reason.ts';
 import { zonesInClass } from './zones-in-class.ts';
 import { requestText, requirementText, listed, plural, quoted, someOf } from '../explanation/words.ts';
 
-export function provisioning({ claim, graph: sight }: ClaimWithReason): Diagnosis {
-  const intent = sight.intentFor(provisionedName(claim));
-  if (intent !== undefined && isFor(intent, 'Create')) return begun(claim, intent, sight);
-  if (!sight.wasRead('classes')) return classUnseen(claim);
-  const need = provisioningNeedOf(claim, provisionerSnapshot(sight));
+export function provisioning({ claim, graph }: ClaimWithReason): Diagnosis {
+  const intent = graph.intentFor(provisionedName(claim));
+  if (intent !== undefined && isFor(intent, 'Create')) return begun(claim, intent, graph);
+  if (!graph.wasRead('classes')) return classUnseen(claim);
+  const need = provisioningNeedOf(claim, provisionerSnapshot(graph));
   switch (need.type) {
     case 'external':
-      return external(claim, need.provisioner, sight);
+      return external(claim, need.provisioner, graph);
     case 'refused':
-      return refused(claim, need, sight);
+      return refused(claim, need, graph);
     case 'make':
       return {
         verdict: 'waiting',
         code: 'Provisioning',
         summary: `No volume fits, so ${need.provisioner} makes one.`,
-        ...surroundings(claim, sight),
-        ...overdue({ who: need.provisioner, does: 'makes a volume', by: 'at once' }, { since: claim.created, sight }),
+        ...surroundings(claim, graph),
+        ...overdue({ who: need.provisioner, does: 'makes a volume', by: 'at once' }, { since: claim.created, graph }),
       };
     case 'nothing':
       return {
         verdict: 'waiting',
         code: 'Provisioning',
         summary: `No volume has to be made: ${need.because}.`,
-        ...surroundings(claim, sight),
-        ...overdue({ who: 'the volume binder', does: 'binds it', by: 'at once' }, { since: claim.created, sight }),
+        ...surroundings(claim, graph),
+        ...overdue({ who: 'the volume binder', does: 'binds it', by: 'at once' }, { since: claim.created, graph }),
       };
   }
 }
 
-const surroundings = (claim: Claim, sight: ObjectGraph): { readonly facts: readonly Fact[]; readonly candidates: readonly Candidate[] } => ({
+const surroundings = (claim: Claim, graph: ObjectGraph): { readonly facts: readonly Fact[]; readonly candidates: readonly Candidate[] } => ({
   facts: [{ label: 'asks for', text: requestText(claim) }],
-  candidates: volumesFor(claim, sight).map(shown),
+  candidates: volumesFor(claim, graph).map(shown),
 });
 
 /** Mooring has written down what it is about to do, and what came of it. */
-function begun(claim: Claim, intent: CreateIntent, sight: ObjectGraph): Diagnosis {
-  const { reasons } = decide({ claim, intents: [intent], snapshot: provisionerSnapshot(sight) }, sight.now);
+function begun(claim: Claim, intent: CreateIntent, graph: ObjectGraph): Diagnosis {
+  const { reasons } = decide({ claim, intents: [intent], snapshot: provisionerSnapshot(graph) }, graph.now);
   const [reason] = reasons;
   const { driver } = intent.spec;
   const { attempts = 0, message = '', notBefore } = intent.status;
-  const base = surroundings(claim, sight);
+  const base = surroundings(claim, graph);
   if (reason?.code !== 'ProvisioningFailed') {
     const text = reason?.text ?? 'it is being made';
     return {
@@ -81,15 +81,15 @@ function begun(claim: Claim, intent: CreateIntent, sight: ObjectGraph): Diagnosi
         text: `remove what ${driver} complains of; it tries again by itself, for ever`,
         commands: [kubectl(undefined, 'get', 'storageclass', claim.className, '-o', 'yaml')],
       },
-      ...staticFixes(claim, sight),
+      ...staticFixes(claim, graph),
     ],
     next: { who: driver, does: 'tries again', ...(notBefore === undefined ? {} : { by: notBefore }) },
   };
 }
 
 /** Somebody else could give it a volume as well. */
-function staticFixes(claim: Claim, sight: ObjectGraph): readonly Fix[] {
-  return [{ text: `create a volume by hand, ${requirementText(claim)}`, commands: [] }, ...repairsOf(claim, volumesFor(claim, sight), 1)];
+function staticFixes(claim: Claim, graph: ObjectGraph): readonly Fix[] {
+  return [{ text: `create a volume by hand, ${requirementText(claim)}`, commands: [] }, ...repairsOf(claim, volumesFor(claim, graph), 1)];
 }
 
 function classUnseen(claim: Claim): Diagnosis {
@@ -104,15 +104,15 @@ function classUnseen(claim: Claim): Diagnosis {
   };
 }
 
-function external(claim: Claim, provisioner: string, sight: ObjectGraph): Diagnosis {
-  const evidence = evidenceOf(provisioner, { sight, since: claim.created });
+function external(claim: Claim, provisioner: string, graph: ObjectGraph): Diagnosis {
+  const evidence = evidenceOf(provisioner, { graph, since: claim.created });
   const where = claim.selectedNode === undefined ? '' : ` on node ${quoted(claim.selectedNode)}, which the scheduler chose`;
   return {
-    ...surroundings(claim, sight),
+    ...surroundings(claim, graph),
     verdict: evidence.type === 'absent' || evidence.type === 'working' ? 'stuck' : 'waiting',
     code: evidence.type === 'absent' ? 'ProvisionerAbsent' : evidence.type === 'working' ? 'ProvisionerFailing' : 'ExternalProvisioning',
     summary: `No volume fits, so provisioner ${provisioner} has to make one${where}. ${suspicion(provisioner, evidence)}`,
-    fixes: [...provisionerFixes(claim, provisioner, evidence), ...otherClass(claim, sight, provisioner), ...repairsOf(claim, volumesFor(claim, sight), 1)],
+    fixes: [...provisionerFixes(claim, provisioner, evidence), ...otherClass(claim, graph, provisioner), ...repairsOf(claim, volumesFor(claim, graph), 1)],
     next: {
       who: `provisioner ${provisioner}`,
       does: evidence.type === 'absent' ? 'would make a volume as soon as it runs' : 'makes a volume; it tries again by itself if that fails',
@@ -150,31 +150,31 @@ function provisionerFixes(claim: Claim, provisioner: string, { type }: Provision
   ];
 }
 
-function otherClass(claim: Claim, sight: ObjectGraph, failing?: string): readonly Fix[] {
-  const names = otherClassesFor(claim, sight, failing);
+function otherClass(claim: Claim, graph: ObjectGraph, failing?: string): readonly Fix[] {
+  const names = otherClassesFor(claim, graph, failing);
   return names.length === 0 ? [] : [remake(claim, `with another class: ${someOf(names.map(quoted))}`)];
 }
 
-function refused(claim: Claim, need: Extract<ProvisioningNeed, { type: 'refused' }>, sight: ObjectGraph): Diagnosis {
-  const storageClass = sight.class(claim.className);
-  if (storageClass === undefined) return missingClass(claim, sight);
-  const zones = zonesInClass({ claim, graph: sight });
+function refused(claim: Claim, need: Extract<ProvisioningNeed, { type: 'refused' }>, graph: ObjectGraph): Diagnosis {
+  const storageClass = graph.class(claim.className);
+  if (storageClass === undefined) return missingClass(claim, graph);
+  const zones = zonesInClass({ claim, graph });
   if (zones !== undefined) return zones;
-  if (storageClass.provisioner === noProvisioner) return madeByHand(claim, sight);
-  if (need.cause === 'plugin') return missingPlugin(claim, storageClass.provisioner, sight);
+  if (storageClass.provisioner === noProvisioner) return madeByHand(claim, graph);
+  if (need.cause === 'plugin') return missingPlugin(claim, storageClass.provisioner, graph);
   return {
-    ...surroundings(claim, sight),
+    ...surroundings(claim, graph),
     verdict: 'stuck',
     code: 'ProvisioningRefused',
     summary: `No volume fits, and ${storageClass.provisioner} cannot make one: ${need.message}.`,
-    fixes: [fixOf(need.cause, claim), ...otherClass(claim, sight), ...staticFixes(claim, sight)],
+    fixes: [fixOf(need.cause, claim), ...otherClass(claim, graph), ...staticFixes(claim, graph)],
     next: { who: 'you', does: 'change what it complains of; the volume is made at once' },
   };
 }
 
-function missingPlugin(claim: Claim, provisioner: string, sight: ObjectGraph): Diagnosis {
+function missingPlugin(claim: Claim, provisioner: string, graph: ObjectGraph): Diagnosis {
   return {
-    ...surroundings(claim, sight),
+    ...surroundings(claim, graph),
     verdict: 'stuck',
     code: 'ProvisionerAbsent',
     summary: `No volume fits, and class ${quoted(claim.className)} names provisioner ${provisioner}, which this cluster does not have.`,
@@ -183,8 +183,8 @@ function missingPlugin(claim: Claim, provisioner: string, sight: ObjectGraph): D
         text: `create class ${quoted(claim.className)} again with a provisioner that exists: a class cannot be changed`,
         commands: [kubectl(undefined, 'delete', 'storageclass', claim.className)],
       },
-      ...otherClass(claim, sight),
-      ...staticFixes(claim, sight),
+      ...otherClass(claim, graph),
+      ...staticFixes(claim, graph),
     ],
     next: { who: 'an administrator', does: 'gives the class a provisioner that exists; the volume is made at once' },
   };
@@ -213,10 +213,10 @@ function fixOf(cause: Refusal, claim: Claim): Fix {
   }
 }
 
-function missingClass(claim: Claim, sight: ObjectGraph): Diagnosis {
-  const names = sight.classes.map(({ metadata }) => metadata.name ?? '');
+function missingClass(claim: Claim, graph: ObjectGraph): Diagnosis {
+  const names = graph.classes.map(({ metadata }) => metadata.name ?? '');
   const near = nearestNames(claim.className, names);
-  const offer = near.length > 0 ? near : otherClassesFor(claim, sight);
+  const offer = near.length > 0 ? near : otherClassesFor(claim, graph);
   const others =
     names.length === 0
       ? 'There are no classes at all.'
@@ -224,28 +224,28 @@ function missingClass(claim: Claim, sight: ObjectGraph): Diagnosis {
         ? `Is ${listed(near.map(quoted), 'or')} meant?`
         : `There are ${someOf(names.map(quoted))}.`;
   return {
-    ...surroundings(claim, sight),
+    ...surroundings(claim, graph),
     verdict: 'stuck',
     code: 'ClassMissing',
     summary: `No volume fits, and none can be made: there is no class ${quoted(claim.className)}. ${others}`,
     fixes: [
       ...(offer.length === 0 ? [] : [remake(claim, `with storageClassName ${listed(offer.slice(0, 3).map(quoted), 'or')}`)]),
       { text: `create class ${quoted(claim.className)}; the claim goes on at once`, commands: [] },
-      ...staticFixes(claim, sight),
+      ...staticFixes(claim, graph),
     ],
     next: { who: 'an administrator', does: `creates class ${quoted(claim.className)}, or you create the claim again with another` },
   };
 }
 
 /** kubernetes.io/no-provisioner, and the claim does not wait for a pod. */
-function madeByHand(claim: Claim, sight: ObjectGraph): Diagnosis {
-  const candidates = volumesFor(claim, sight);
+function madeByHand(claim: Claim, graph: ObjectGraph): Diagnosis {
+  const candidates = volumesFor(claim, graph);
   return {
     facts: [{ label: 'asks for', text: requestText(claim) }],
     candidates: candidates.map(shown),
     verdict: 'stuck',
     code: 'NoVolumeFits',
-    summary: `${noneFits(claim, candidates, sight)} Volumes of class ${quoted(claim.className)} are made by hand only.`,
+    summary: `${noneFits(claim, candidates, graph)} Volumes of class ${quoted(claim.className)} are made by hand only.`,
     fixes: [{ text: `create a volume ${requirementText(claim)}`, commands: [] }, ...repairsOf(claim, candidates)],
     next: { who: 'an administrator', does: 'creates a volume that fits, or changes one; it is bound at once' },
   };

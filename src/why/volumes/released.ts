@@ -9,13 +9,13 @@ import { evidenceOf } from '../graph/provisioner-evidence.ts';
 import { reclaimerSnapshot } from '../graph/snapshots.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
 
-export function released(volume: Volume, sight: ObjectGraph): Diagnosis {
+export function released(volume: Volume, graph: ObjectGraph): Diagnosis {
   const key = volume.claim?.key ?? '';
-  const successor = sight.claim(key);
+  const successor = graph.claim(key);
   const gone = successor === undefined ? `Its claim ${key} was deleted` : `Its claim ${key} was deleted; the claim of that name that exists now is another`;
-  const story = diagnose(volume, sight);
+  const diagnosis = diagnose(volume, graph);
   const reserve = successor === undefined || volume.reclaimPolicy !== 'Retain' ? [] : [handOver(volume, key)];
-  return { ...story, summary: `${gone}. ${story.summary}`, fixes: [...reserve, ...(story.fixes ?? [])] };
+  return { ...diagnosis, summary: `${gone}. ${diagnosis.summary}`, fixes: [...reserve, ...(diagnosis.fixes ?? [])] };
 }
 
 /** Without its uid, the pointer is a reservation for whichever claim has that name. */
@@ -24,21 +24,21 @@ const handOver = ({ name }: Volume, key: string): Fix => ({
   commands: [kubectl(undefined, 'patch', 'pv', name, '--type', 'json', '-p', JSON.stringify([{ op: 'remove', path: '/spec/claimRef/uid' }]))],
 });
 
-function diagnose(volume: Volume, sight: ObjectGraph): Diagnosis {
+function diagnose(volume: Volume, graph: ObjectGraph): Diagnosis {
   // As the reclaimer leaves it once its finalizers are in order: what it says before that is only that they are not.
-  const seen = reclaimerSnapshot(sight);
+  const seen = reclaimerSnapshot(graph);
   const kept = readVolume(withMigrationAndFinalizers(volume, seen.driver));
   const asReleased = kept.phase === 'Released' || kept.phase === 'Failed' ? kept : { ...kept, phase: 'Released' };
-  const [reason] = decide({ name: volume.name, volume: asReleased, snapshot: seen }, sight.now).reasons;
+  const [reason] = decide({ name: volume.name, volume: asReleased, snapshot: seen }, graph.now).reasons;
   if (reason === undefined)
     return { verdict: 'waiting', code: 'Released', summary: 'Nothing was decided about it yet.', next: { who: 'the reclaimer', does: 'has the next move' } };
   switch (volume.reclaimPolicy) {
     case 'Retain':
       return retained(volume);
     case 'Delete':
-      return deleted(volume, reason, sight);
+      return deleted(volume, reason, graph);
     case 'Recycle':
-      return recycled(volume, reason, sight);
+      return recycled(volume, reason, graph);
     default:
       return { ...retained(volume), code: reason.code, summary: `${reason.text}: nothing is done with it.` };
   }
@@ -60,11 +60,11 @@ function retained(volume: Volume): Diagnosis {
   };
 }
 
-function deleted(volume: Volume, reason: VolumeReason, sight: ObjectGraph): Diagnosis {
+function deleted(volume: Volume, reason: VolumeReason, graph: ObjectGraph): Diagnosis {
   const message = volume.object.status.message ?? '';
   switch (reason.code) {
     case 'VolumeFailedDelete': {
-      const intent = sight.intentFor(volume.name);
+      const intent = graph.intentFor(volume.name);
       const by = intent?.status.notBefore;
       const retries = intent !== undefined;
       // Whoever tried knows better than what can be told from here of who is there to try.
@@ -87,7 +87,7 @@ function deleted(volume: Volume, reason: VolumeReason, sight: ObjectGraph): Diag
     }
     case 'ExternalDeletion':
     case 'Migrated':
-      return externally(volume, message, sight);
+      return externally(volume, message, graph);
     default:
       return {
         verdict: 'waiting',
@@ -99,7 +99,7 @@ function deleted(volume: Volume, reason: VolumeReason, sight: ObjectGraph): Diag
 }
 
 /** Whoever made it deletes it. */
-function externally(volume: Volume, message: string, sight: ObjectGraph): Diagnosis {
+function externally(volume: Volume, message: string, graph: ObjectGraph): Diagnosis {
   const who = volume.migratedTo ?? volume.provisionedBy ?? volume.object.spec.csi?.driver ?? 'its provisioner';
   const isOrphan = volume.provisionedBy === undefined;
   if (isOrphan) {
@@ -114,8 +114,8 @@ function externally(volume: Volume, message: string, sight: ObjectGraph): Diagno
       next: { who: 'an administrator', does: 'frees or deletes it' },
     };
   }
-  const evidence = evidenceOf(who, { sight, since: '' });
-  const isAbsent = evidence.type === 'absent' || (sight.wasRead('drivers') && sight.csiDriver(who) === undefined && evidence.nodes.length === 0);
+  const evidence = evidenceOf(who, { graph, since: '' });
+  const isAbsent = evidence.type === 'absent' || (graph.wasRead('drivers') && graph.csiDriver(who) === undefined && evidence.nodes.length === 0);
   return {
     verdict: message !== '' || isAbsent ? 'stuck' : 'waiting',
     code: 'ExternalDeletion',
@@ -130,10 +130,10 @@ function externally(volume: Volume, message: string, sight: ObjectGraph): Diagno
   };
 }
 
-function recycled(volume: Volume, reason: VolumeReason, sight: ObjectGraph): Diagnosis {
-  const pod = reclaimerSnapshot(sight).recyclerPod(volume.name);
+function recycled(volume: Volume, reason: VolumeReason, graph: ObjectGraph): Diagnosis {
+  const pod = reclaimerSnapshot(graph).recyclerPod(volume.name);
   // Without a record of whose pod it is, the pod itself is all there is to go by.
-  const isAtWork = pod !== undefined && sight.intentFor(volume.name) === undefined;
+  const isAtWork = pod !== undefined && graph.intentFor(volume.name) === undefined;
   const text = isAtWork ? `pod/${pod.metadata.name ?? ''} in namespace default scrubs it (${pod.status.phase ?? 'Pending'})` : reason.text;
   const isFailed = !isAtWork && reason.next === 'administrator';
   const next: Next = isFailed

@@ -16,13 +16,13 @@ const claimFinalizer = 'kubernetes.io/pvc-protection';
 const volumeFinalizer = 'kubernetes.io/pv-protection';
 
 /** Undefined: nobody asked for the claim's deletion. */
-export function diagnoseTerminatingClaim(claim: Claim, sight: ObjectGraph): Diagnosis | undefined {
+export function diagnoseTerminatingClaim(claim: Claim, graph: ObjectGraph): Diagnosis | undefined {
   const { object } = claim;
   if (object.metadata.deletionTimestamp === undefined) return undefined;
-  const users = sight.podsUsing(claim.key).filter((pod) => usesClaim(pod, object));
+  const users = graph.podsUsing(claim.key).filter((pod) => usesClaim(pod, object));
   const decision = decideProtection({ object, users: users.map(({ metadata }) => `pod ${metadata.name ?? ''}`) }, claimFinalizer);
-  if (decision.reasons.some(({ code }) => code === 'InUse')) return inUse(object, users, sight);
-  if (!sight.wasRead('pods') && object.metadata.finalizers?.includes(claimFinalizer) === true) {
+  if (decision.reasons.some(({ code }) => code === 'InUse')) return inUse(object, users, graph);
+  if (!graph.wasRead('pods') && object.metadata.finalizers?.includes(claimFinalizer) === true) {
     return {
       verdict: 'waiting',
       code: 'DeletionWaits',
@@ -33,7 +33,7 @@ export function diagnoseTerminatingClaim(claim: Claim, sight: ObjectGraph): Diag
   return lastFinalizers(object, claimFinalizer, 'no pod uses it any more');
 }
 
-function inUse({ metadata }: PersistentVolumeClaim, pods: readonly Pod[], sight: ObjectGraph): Diagnosis {
+function inUse({ metadata }: PersistentVolumeClaim, pods: readonly Pod[], graph: ObjectGraph): Diagnosis {
   const ending = pods.filter((pod) => pod.metadata.deletionTimestamp !== undefined);
   const named = someOf(pods.map(describePod));
   return {
@@ -41,7 +41,7 @@ function inUse({ metadata }: PersistentVolumeClaim, pods: readonly Pod[], sight:
     code: 'DeletionBlockedByPods',
     summary: `It was told to go, but ${plural(pods.length, 'pod')} still ${pods.length === 1 ? 'uses' : 'use'} it: ${named}. Finalizer ${claimFinalizer} keeps it until ${pods.length === 1 ? 'that pod is' : 'they are'} deleted; a pod that has ended counts as long as it exists.`,
     fixes: endPods(pods, metadata.namespace ?? ''),
-    next: endOf(pods, sight),
+    next: endOf(pods, graph),
   };
 }
 
@@ -90,7 +90,7 @@ function scaleDown({ name, namespace, owner }: OwnedPod): Fix | undefined {
 }
 
 /** When the pods are gone, if they are on their way. */
-export function endOf(pods: readonly Pod[], sight: ObjectGraph): Next {
+export function endOf(pods: readonly Pod[], graph: ObjectGraph): Next {
   const times = pods.map(({ metadata }) => timeOf(metadata.deletionTimestamp));
   if (times.includes(undefined))
     return {
@@ -99,20 +99,20 @@ export function endOf(pods: readonly Pod[], sight: ObjectGraph): Next {
     };
   const last = Math.max(...times.map((time) => time ?? 0));
   const nodes = listed([...new Set(pods.map(({ spec }) => spec.nodeName ?? ''))].filter((name) => name !== '').map((name) => `node/${name}`));
-  if (last < sight.now) return { who: nodes, does: 'has to confirm that the containers ended, and is late' };
+  if (last < graph.now) return { who: nodes, does: 'has to confirm that the containers ended, and is late' };
   return { who: nodes, does: 'ends the containers', by: rfc3339(last) };
 }
 
 /** Undefined: nobody asked for the volume's deletion. */
-export function diagnoseTerminatingVolume(volume: Volume, sight: ObjectGraph): Diagnosis | undefined {
+export function diagnoseTerminatingVolume(volume: Volume, graph: ObjectGraph): Diagnosis | undefined {
   const { object, phase } = volume;
   if (object.metadata.deletionTimestamp === undefined) return undefined;
   const { spec } = object;
   const claim = volume.claim?.key ?? '';
-  const users = isUsedBy(volume, sight.claim(claim)) ? [`claim ${claim}`] : [];
+  const users = isUsedBy(volume, graph.claim(claim)) ? [`claim ${claim}`] : [];
   const decision = decideProtection({ object, users }, volumeFinalizer);
   if (!decision.reasons.some(({ code }) => code === 'InUse')) {
-    const isClaimUnknown = volume.claim !== undefined && volume.claim.uid !== '' && !sight.wasRead('claims');
+    const isClaimUnknown = volume.claim !== undefined && volume.claim.uid !== '' && !graph.wasRead('claims');
     return lastFinalizers(object, volumeFinalizer, isClaimUnknown ? `whether claim ${claim} takes it could not be looked at` : 'no claim is bound to it');
   }
   return {

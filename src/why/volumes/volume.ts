@@ -13,18 +13,18 @@ import type { ObjectGraph } from '../graph/object-graph.ts';
 import { volumeSince } from '../explanation/timestamps.ts';
 import { describeVolume, inClass, plural, someOf, whereIs } from '../explanation/words.ts';
 
-export function explainVolume(volume: Volume, sight: ObjectGraph): ObjectExplanation {
+export function explainVolume(volume: Volume, graph: ObjectGraph): ObjectExplanation {
   const state = volume.deleting ? 'Terminating' : volume.phase === '' ? 'Pending' : volume.phase;
-  const story = diagnoseTerminatingVolume(volume, sight) ?? diagnose(volume, sight);
+  const diagnosis = diagnoseTerminatingVolume(volume, graph) ?? diagnose(volume, graph);
   return explanationOf(
     { kind: 'pv', name: volume.name },
     { state, since: volumeSince(volume) },
-    { ...story, facts: [...factsOf(volume, sight), ...(story.facts ?? [])] },
+    { ...diagnosis, facts: [...factsOf(volume, graph), ...(diagnosis.facts ?? [])] },
   );
 }
 
-function factsOf(volume: Volume, sight: ObjectGraph): Diagnosis['facts'] & object {
-  const attached = sight.attachmentsOf(volume.name).map(({ spec }) => `node/${spec.nodeName}`);
+function factsOf(volume: Volume, graph: ObjectGraph): Diagnosis['facts'] & object {
+  const attached = graph.attachmentsOf(volume.name).map(({ spec }) => `node/${spec.nodeName}`);
   const where = whereIs(volume.object);
   return [
     { label: 'it is', text: `${describeVolume(volume)}, ${inClass(volume.className)}` },
@@ -33,21 +33,21 @@ function factsOf(volume: Volume, sight: ObjectGraph): Diagnosis['facts'] & objec
   ];
 }
 
-function diagnose(volume: Volume, sight: ObjectGraph): Diagnosis {
-  if (volume.claim !== undefined && volume.claim.uid !== '' && !sight.wasRead('claims')) return claimUnseen(volume);
-  const [reason] = decideVolume(volume, binderSnapshot(sight), sight.now).reasons;
+function diagnose(volume: Volume, graph: ObjectGraph): Diagnosis {
+  if (volume.claim !== undefined && volume.claim.uid !== '' && !graph.wasRead('claims')) return claimUnseen(volume);
+  const [reason] = decideVolume(volume, binderSnapshot(graph), graph.now).reasons;
   switch (reason?.code) {
     case 'Bound':
-      return bound(volume, sight);
+      return bound(volume, graph);
     case 'Released':
-      return released(volume, sight);
+      return released(volume, graph);
     case 'Reserved':
-      return reserved(volume, sight);
+      return reserved(volume, graph);
     case 'Available':
-      return available(volume, sight);
+      return available(volume, graph);
     case 'WaitForClaim':
     case 'VolumeMismatch':
-      return waitForClaim(volume, sight);
+      return waitForClaim(volume, graph);
     case 'Unbinding':
       return {
         verdict: 'waiting',
@@ -55,7 +55,7 @@ function diagnose(volume: Volume, sight: ObjectGraph): Diagnosis {
         summary: `It points at claim ${volume.claim?.key ?? ''}, but that claim has another volume; so this one is given up again.`,
         ...overdue(
           { who: 'the volume binder', does: 'makes it available again', by: 'at once' },
-          { since: volume.object.status.lastPhaseTransitionTime, sight },
+          { since: volume.object.status.lastPhaseTransitionTime, graph },
         ),
       };
     case 'InvalidClaimSelector':
@@ -90,29 +90,29 @@ function claimUnseen({ claim, phase }: Volume): Diagnosis {
 /** What comes when the claim, which is to go, is gone. */
 const fates: Readonly<Record<string, string | undefined>> = { Retain: 'is kept', Delete: 'is deleted', Recycle: 'is emptied and offered again' };
 
-function bound({ claim, reclaimPolicy }: Volume, sight: ObjectGraph): Diagnosis {
-  const isClaimGoing = sight.claim(claim?.key ?? '')?.object.metadata.deletionTimestamp !== undefined;
+function bound({ claim, reclaimPolicy }: Volume, graph: ObjectGraph): Diagnosis {
+  const isClaimGoing = graph.claim(claim?.key ?? '')?.object.metadata.deletionTimestamp !== undefined;
   const fate = isClaimGoing ? ` That claim is to be deleted: then the volume ${fates[reclaimPolicy] ?? 'is released'} (policy ${reclaimPolicy}).` : '';
-  const pods = sight.podsUsing(claim?.key ?? '').map(({ metadata }) => `pod/${metadata.name ?? ''}`);
+  const pods = graph.podsUsing(claim?.key ?? '').map(({ metadata }) => `pod/${metadata.name ?? ''}`);
   return {
     verdict: 'fine',
     code: 'Bound',
     summary: `It is bound to claim ${claim?.key ?? ''}. Nothing is wrong with it.${fate}`,
-    facts: sight.wasRead('pods') ? [{ label: 'used by', text: pods.length === 0 ? 'no pod' : someOf(pods) }] : [],
+    facts: graph.wasRead('pods') ? [{ label: 'used by', text: pods.length === 0 ? 'no pod' : someOf(pods) }] : [],
     next: nothingToDo,
   };
 }
 
-function available(volume: Volume, sight: ObjectGraph): Diagnosis {
+function available(volume: Volume, graph: ObjectGraph): Diagnosis {
   if (volume.phase !== 'Available') {
     return {
       verdict: 'waiting',
       code: 'New',
       summary: 'It is new, and about to become available.',
-      ...overdue({ who: 'the volume binder', does: 'makes it available', by: 'at once' }, { since: volume.object.metadata.creationTimestamp, sight }),
+      ...overdue({ who: 'the volume binder', does: 'makes it available', by: 'at once' }, { since: volume.object.metadata.creationTimestamp, graph }),
     };
   }
-  const claims = claimsFor(volume, sight);
+  const claims = claimsFor(volume, graph);
   const [nearest] = claims;
   const refusal = nearest?.refusals.length === 1 ? nearest.refusals[0] : undefined;
   const fix = nearest === undefined || refusal === undefined ? undefined : repair(nearest.claim, volume, refusal.rule);
@@ -120,7 +120,7 @@ function available(volume: Volume, sight: ObjectGraph): Diagnosis {
   return {
     verdict: 'fine',
     code: 'Available',
-    summary: !sight.wasRead('claims')
+    summary: !graph.wasRead('claims')
       ? free
       : nearest === undefined
         ? `${free} No claim is waiting for a volume.`
@@ -134,10 +134,10 @@ function available(volume: Volume, sight: ObjectGraph): Diagnosis {
 }
 
 /** A person pointed it at a claim, by name. */
-function reserved(volume: Volume, sight: ObjectGraph): Diagnosis {
+function reserved(volume: Volume, graph: ObjectGraph): Diagnosis {
   const key = volume.claim?.key ?? '';
   const { namespace = '', name = '' } = volume.claim ?? {};
-  const claim = sight.claim(key);
+  const claim = graph.claim(key);
   const giveUp = { text: 'give up the reservation, so that any claim can have it', commands: [clearClaimRef(volume.name)] };
   if (namespace === '' || name === '') {
     return {
@@ -152,13 +152,13 @@ function reserved(volume: Volume, sight: ObjectGraph): Diagnosis {
     return {
       verdict: 'waiting',
       code: 'Reserved',
-      summary: `It is reserved for claim ${key}, which ${sight.wasRead('claims') ? 'does not exist' : 'could not be looked at'}. No other claim gets it.`,
+      summary: `It is reserved for claim ${key}, which ${graph.wasRead('claims') ? 'does not exist' : 'could not be looked at'}. No other claim gets it.`,
       fixes: [{ text: `create claim ${name} in namespace ${namespace}`, commands: [] }, giveUp],
       next: { who: 'you', does: `create claim ${key}; it is bound at once` },
     };
   }
   return (
-    unsuited(volume, sight, 'Reserved') ?? {
+    unsuited(volume, graph, 'Reserved') ?? {
       verdict: 'stuck',
       code: 'Reserved',
       summary: `It is reserved for claim ${key}, but that claim ${claim.volumeName === '' ? 'does not take it' : `has or names pv/${claim.volumeName}`}.`,
@@ -169,23 +169,23 @@ function reserved(volume: Volume, sight: ObjectGraph): Diagnosis {
 }
 
 /** It points at a claim that does not have it yet. */
-function waitForClaim(volume: Volume, sight: ObjectGraph): Diagnosis {
-  const key = volume.claim?.key ?? sight.ownerOf(volume.name)?.key ?? '';
+function waitForClaim(volume: Volume, graph: ObjectGraph): Diagnosis {
+  const key = volume.claim?.key ?? graph.ownerOf(volume.name)?.key ?? '';
   return (
-    unsuited(volume, sight, 'WaitForClaim') ?? {
+    unsuited(volume, graph, 'WaitForClaim') ?? {
       verdict: 'waiting',
       code: 'WaitForClaim',
       summary: `It is about to be bound to claim ${key}.`,
-      ...overdue({ who: 'the volume binder', does: 'finishes the binding', by: 'at once' }, { since: volume.object.metadata.creationTimestamp, sight }),
+      ...overdue({ who: 'the volume binder', does: 'finishes the binding', by: 'at once' }, { since: volume.object.metadata.creationTimestamp, graph }),
     }
   );
 }
 
 /** The claim that it is meant for does not take it, and Kubernetes says nothing about that anywhere. */
-function unsuited(volume: Volume, sight: ObjectGraph, code: string): Diagnosis | undefined {
-  const claim = sight.claim(volume.claim?.key ?? '');
+function unsuited(volume: Volume, graph: ObjectGraph, code: string): Diagnosis | undefined {
+  const claim = graph.claim(volume.claim?.key ?? '');
   if (claim === undefined || claim.volumeName !== '') return undefined;
-  const candidate = claimsFor(volume, sight).find((each) => each.claim.key === claim.key);
+  const candidate = claimsFor(volume, graph).find((each) => each.claim.key === claim.key);
   const [refusal] = candidate?.refusals ?? [];
   if (candidate === undefined || refusal === undefined) return undefined;
   const fixes = candidate.refusals.flatMap(({ rule }) => repair(claim, volume, rule) ?? []);

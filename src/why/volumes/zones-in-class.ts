@@ -10,11 +10,11 @@ import { requestText, quoted } from '../explanation/words.ts';
  * A class from before there was allowedTopologies, which no volume can be made of: whenever the scheduler chooses a node, the
  * choice is taken back. Undefined: it is none of these, or a volume fits without being made.
  */
-export function zonesInClass({ claim, graph: sight }: Pick<ClaimWithReason, 'claim' | 'graph'>): Diagnosis | undefined {
-  const storageClass = sight.class(claim.className);
+export function zonesInClass({ claim, graph }: Pick<ClaimWithReason, 'claim' | 'graph'>): Diagnosis | undefined {
+  const storageClass = graph.class(claim.className);
   if (storageClass === undefined || !waitsForConsumer(storageClass)) return undefined;
   const zones = zonesInParameters(storageClass);
-  const candidates = volumesFor(claim, sight);
+  const candidates = volumesFor(claim, graph);
   if (zones.length === 0 || candidates.some(({ refusals }) => refusals.length === 0)) return undefined;
   const name = storageClass.metadata.name ?? '';
   return {
