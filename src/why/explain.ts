@@ -1,6 +1,6 @@
 /**
- * Why is it so? From the objects alone, by the very decisions that the controllers make: same objects, same answer,
- * whatever Events there are.
+ * Explains an object from the objects alone, with the controllers' own decisions: the same objects give the same explanation, independent
+ * of Events.
  */
 import { nearestNames } from '../api/nearest-name.ts';
 import { claimKey } from '../storage/volumes/claim.ts';
@@ -19,10 +19,10 @@ import { listed, someOf } from './explanation/words.ts';
 /** `now`: milliseconds since 1970. */
 export function explain(target: Target, objects: ClusterObjects, now: number): Explanation {
   const graph = new ObjectGraph(objects, now);
-  return { ...(accountOf(target, graph) ?? absent(target, objects, graph)), asOf: rfc3339(now), unseen: objects.unseen };
+  return { ...(explainTarget(target, graph) ?? absent(target, objects, graph)), asOf: rfc3339(now), unseen: objects.unseen };
 }
 
-function accountOf({ kind, namespace = '', name }: Target, graph: ObjectGraph): ObjectExplanation | undefined {
+function explainTarget({ kind, namespace = '', name }: Target, graph: ObjectGraph): ObjectExplanation | undefined {
   switch (kind) {
     case 'pvc': {
       const claim = graph.claim(claimKey(namespace, name));
@@ -57,8 +57,8 @@ function absent(target: Target, { elsewhere = [] }: ClusterObjects, graph: Objec
           )} meant?`
         : '';
   const fixes: readonly Fix[] = [
-    ...elsewhere.slice(0, 3).map((each) => ({ text: `ask in namespace ${each}`, commands: [moorWhy(each, `${kind}/${name}`)] })),
-    ...(elsewhere.length > 0 ? [] : near.map((each) => ({ text: `ask about ${kind}/${each}`, commands: [moorWhy(namespace, `${kind}/${each}`)] }))),
+    ...elsewhere.slice(0, 3).map((each) => ({ text: `explain the one in namespace ${each}`, commands: [moorWhy(each, `${kind}/${name}`)] })),
+    ...(elsewhere.length > 0 ? [] : near.map((each) => ({ text: `explain ${kind}/${each}`, commands: [moorWhy(namespace, `${kind}/${each}`)] }))),
   ];
   return explanationOf(
     target,
@@ -67,10 +67,10 @@ function absent(target: Target, { elsewhere = [] }: ClusterObjects, graph: Objec
       verdict: 'absent',
       code: 'NotFound',
       summary: `There is no ${kind}/${name}${where}.${hint}`,
-      fixes: fixes.length > 0 ? fixes : [{ text: 'see what there is', commands: [kubectl(namespace, 'get', kind === 'va' ? 'volumeattachments' : kind)] }],
+      fixes: fixes.length > 0 ? fixes : [{ text: 'list what there is', commands: [kubectl(namespace, 'get', kind === 'va' ? 'volumeattachments' : kind)] }],
       next: {
         who: 'you',
-        does: elsewhere.length > 0 ? 'say which namespace' : near.length > 0 ? `check the name: ${someOf(near)}` : 'check the name',
+        does: elsewhere.length > 0 ? 'name the namespace' : near.length > 0 ? `check the name: ${someOf(near)}` : 'check the name',
       },
     },
   );

@@ -1,4 +1,4 @@
-/** One volume on one node, as the attach/detach controller would see it. */
+/** The attach/detach controller's snapshot of one volume on one node, made from an object graph. */
 import type { Node, Pod } from '../../api/generated/types.ts';
 import { type Attachable, attachableOf, uniqueNameOf } from '../../storage/volumes/attachable.ts';
 import { isReady, type CompetingAttachment, readAttachment, readNode, type AttachDetachSnapshot } from '../../storage/attach-detach/snapshot.ts';
@@ -14,7 +14,7 @@ export interface VolumeAtNode {
   readonly graph: ObjectGraph;
 }
 
-/** Undefined: volumes of its kind need no attaching, their driver wants none, or nobody looked. */
+/** Undefined: the volume is not attachable, its CSIDriver requires no attach, or the attachments were not read. */
 export function attachSnapshotOf({ volume, node, graph }: VolumeAtNode): AttachDetachSnapshot | undefined {
   const attachable = attachableOf(volume.object);
   if (attachable === undefined || !graph.wasRead('attachments') || graph.csiDriver(attachable.driver)?.spec.attachRequired === false) return undefined;
@@ -29,7 +29,7 @@ export function attachSnapshotOf({ volume, node, graph }: VolumeAtNode): AttachD
     users: users.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`),
     node: nodeState(graph, node, attachable),
     attachment: readAttachment(attachment),
-    competitors: attachable.exclusive ? rivalsOf({ volume, node, graph }, attachable) : [],
+    competitors: attachable.exclusive ? competitorsOf({ volume, node, graph }, attachable) : [],
     unwantedSince: undefined,
     lastEvents: new Map(),
   };
@@ -38,7 +38,7 @@ export function attachSnapshotOf({ volume, node, graph }: VolumeAtNode): AttachD
 function nodeState(graph: ObjectGraph, name: string, attachable: Attachable): AttachDetachSnapshot['node'] {
   const node = graph.node(name);
   if (node !== undefined) return readNode(node, uniqueNameOf(attachable), true);
-  // A node that could not be looked at is taken for one that is in order.
+  // A node that was not read counts as healthy.
   if (!graph.wasRead('nodes')) return { state: 'known', managed: true, ready: true, outOfService: false, listed: true, inUse: false, heardSince: true };
   return { state: 'gone', wasInUse: false };
 }
@@ -47,7 +47,7 @@ function nodeState(graph: ObjectGraph, name: string, attachable: Attachable): At
 export const usersOn = ({ claim }: Volume, node: string, graph: ObjectGraph): readonly Pod[] =>
   claim === undefined ? [] : graph.podsUsing(claim.key).filter((pod) => pod.spec.nodeName === node && !hasEnded(pod));
 
-function rivalsOf({ volume, node, graph }: VolumeAtNode, attachable: Attachable): readonly CompetingAttachment[] {
+function competitorsOf({ volume, node, graph }: VolumeAtNode, attachable: Attachable): readonly CompetingAttachment[] {
   return graph.attachmentsOf(volume.name).flatMap((attachment) => {
     const there = attachment.spec.nodeName;
     if (there === node) return [];
@@ -57,17 +57,17 @@ function rivalsOf({ volume, node, graph }: VolumeAtNode, attachable: Attachable)
   });
 }
 
-export function attachFacts({ volume, graph }: VolumeAtNode, { target: pair, users }: AttachDetachSnapshot): readonly Fact[] {
+export function attachFacts({ volume, graph }: VolumeAtNode, { target, users }: AttachDetachSnapshot): readonly Fact[] {
   const attachments = graph.attachmentsOf(volume.name).map(({ spec, status, metadata }) => {
     const how = metadata.deletionTimestamp !== undefined ? 'being detached' : status.attached ? 'attached' : 'not attached yet';
     return `node/${spec.nodeName} (${how})`;
   });
   return [
-    { label: 'driver', text: pair.driver },
+    { label: 'driver', text: target.driver },
     { label: 'attachments', text: attachments.length === 0 ? 'none' : someOf(attachments) },
-    ...(users.length === 0 ? [] : [{ label: 'wanted by', text: someOf(users.map((key) => `pod ${key}`)) }]),
+    ...(users.length === 0 ? [] : [{ label: 'used by', text: someOf(users.map((key) => `pod ${key}`)) }]),
   ];
 }
 
-/** Nobody knows what it does. */
+/** The node is gone or not ready, so it may still write. */
 export const isUnresponsive = (node: Node | undefined, graph: ObjectGraph): boolean => graph.wasRead('nodes') && (node === undefined || !isReady(node));

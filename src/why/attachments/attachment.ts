@@ -7,9 +7,9 @@ import { statusWritten } from '../explanation/timestamps.ts';
 
 export function explainAttachment(attachment: VolumeAttachment, graph: ObjectGraph): ObjectExplanation {
   const { metadata, status } = attachment;
-  const isGoing = metadata.deletionTimestamp !== undefined;
-  const state = isGoing ? 'Detaching' : status.attached ? 'Attached' : status.attachError === undefined ? 'Attaching' : 'Failed';
-  const since = isGoing
+  const isTerminating = metadata.deletionTimestamp !== undefined;
+  const state = isTerminating ? 'Detaching' : status.attached ? 'Attached' : status.attachError === undefined ? 'Attaching' : 'Failed';
+  const since = isTerminating
     ? metadata.deletionTimestamp
     : (status.attachError?.time ?? (status.attached ? statusWritten(attachment, 'attached') : undefined) ?? metadata.creationTimestamp);
   return explanationOf({ kind: 'va', name: metadata.name ?? '' }, { state, since }, diagnose(attachment, graph));
@@ -19,16 +19,15 @@ function diagnose(attachment: VolumeAttachment, graph: ObjectGraph): Diagnosis {
   const { spec } = attachment;
   const volumeName = spec.source.persistentVolumeName;
   const volume = volumeName === undefined ? undefined : graph.volume(volumeName);
-  const told = volume === undefined ? undefined : diagnoseAttach({ volume, node: spec.nodeName, graph });
-  return told ?? diagnoseWithoutVolume(attachment, graph);
+  return (volume === undefined ? undefined : diagnoseAttach({ volume, node: spec.nodeName, graph })) ?? diagnoseWithoutVolume(attachment, graph);
 }
 
-/** Without its volume: only what it says of itself is known. */
+/** From the VolumeAttachment alone: its volume is inline, gone, or was not read. */
 function diagnoseWithoutVolume({ metadata, spec, status }: VolumeAttachment, graph: ObjectGraph): Diagnosis {
-  const what = spec.source.persistentVolumeName === undefined ? 'A volume that a pod brought along' : `pv/${spec.source.persistentVolumeName}`;
+  const what = spec.source.persistentVolumeName === undefined ? 'An inline volume' : `pv/${spec.source.persistentVolumeName}`;
   const gone =
     spec.source.persistentVolumeName !== undefined && graph.wasRead('volumes') && graph.volume(spec.source.persistentVolumeName) === undefined
-      ? ', which exists no more,'
+      ? ', which does not exist any more,'
       : '';
   const attacher = `the attacher of ${spec.attacher}`;
   const facts = [{ label: 'driver', text: spec.attacher }];
@@ -37,10 +36,13 @@ function diagnoseWithoutVolume({ metadata, spec, status }: VolumeAttachment, gra
     return {
       verdict: error === undefined ? 'waiting' : 'stuck',
       code: 'Detaching',
-      summary: `${what}${gone} is being detached from node/${spec.nodeName}${error === undefined ? '' : `; the last try failed: ${error}`}.`,
+      summary: `${what}${gone} is being detached from node/${spec.nodeName}${error === undefined ? '' : `; the last attempt failed: ${error}`}.`,
       facts,
       fixes: [
-        { text: `see that ${attacher} runs: its finalizer keeps the attachment until the volume is detached`, commands: ['kubectl get pods -A | grep -i csi'] },
+        {
+          text: `check that ${attacher} runs: its finalizer keeps the VolumeAttachment until the volume is detached`,
+          commands: ['kubectl get pods -A | grep -i csi'],
+        },
       ],
       next: { who: attacher, does: 'detaches it' },
     };
@@ -50,7 +52,7 @@ function diagnoseWithoutVolume({ metadata, spec, status }: VolumeAttachment, gra
     code: error === undefined ? 'Attaching' : 'AttachFailed',
     summary: `${what}${gone} is not attached to node/${spec.nodeName} yet${error === undefined ? '' : `: ${error}`}.`,
     facts,
-    fixes: error === undefined ? [] : [{ text: `remove what ${spec.attacher} complains of; it tries again by itself`, commands: [] }],
+    fixes: error === undefined ? [] : [{ text: `fix what ${spec.attacher} reports; its attacher retries by itself`, commands: [] }],
     next: { who: attacher, does: 'attaches it' },
   };
 }

@@ -1,4 +1,4 @@
-/** Which nodes could run a pod, by the scheduler's own rules; what they say of volumes is told with the volumes' names and places. */
+/** Which nodes could run a pod, by the scheduler's own plugins; refusals of the volume plugins name the volumes and their zones. */
 import type { Node, Pod } from '../../api/generated/types.ts';
 import type { Claim } from '../../storage/volumes/claim.ts';
 import { matchVolume } from '../../storage/volumes/match.ts';
@@ -26,13 +26,13 @@ export function nodesFor(pod: Pod, graph: ObjectGraph): readonly Candidate[] {
     .sort((a, b) => a.refusals.length - b.refusals.length || (a.name < b.name ? -1 : 1));
 }
 
-/** What keeps the pod from every node, whatever they are like. */
+/** What keeps the pod from every node, independent of the node. */
 export const refusedEverywhere = (pod: Pod, graph: ObjectGraph): readonly Refusal[] =>
   runFilters(pod, graph).everywhere.flatMap(({ reasons }) => reasons.map((reason) => refusalOf(reason)));
 
 const traitsOf = ({ metadata, spec }: Node): readonly string[] => [nodePlace(metadata.labels) ?? '-', ...(spec.unschedulable === true ? ['cordoned'] : [])];
 
-/** What each plugin's verdict is about, as it is told here. */
+/** The rules of this file that explain a rejection by each volume plugin. */
 const storageRules: Readonly<Record<string, readonly string[]>> = {
   VolumeBinding: ['nodeAffinity', 'noVolume', 'allowedTopologies', 'selectedNode'],
   VolumeZone: ['zone'],
@@ -46,14 +46,14 @@ function refusalsOf(
 ): readonly Refusal[] {
   const rules = storageRules[plugin] ?? [];
   const place = { node: node.node, graph };
-  const told = rules.length === 0 ? [] : needs.flatMap((need) => (need.type === 'bound' ? ofVolume(place, need.volume) : ofClaim(place, need)));
-  const fitting = told.filter(({ rule }) => rules.includes(rule));
+  const refusals = rules.length === 0 ? [] : needs.flatMap((need) => (need.type === 'bound' ? ofVolume(place, need.volume) : ofClaim(place, need)));
+  const fitting = refusals.filter(({ rule }) => rules.includes(rule));
   return fitting.length > 0 ? fitting : reasons.map((reason) => refusalOf(reason, node));
 }
 
 function refusalOf({ rule, text, detail }: Rejection['reasons'][number], node?: NodeInfo): Refusal {
-  const told = detail?.(node);
-  return told === undefined ? { rule, text } : { rule, text: told.found, wanted: told.wanted };
+  const details = detail?.(node);
+  return details === undefined ? { rule, text } : { rule, text: details.found, wanted: details.wanted };
 }
 
 /** What a claim means for the choice of a node. */
@@ -65,7 +65,7 @@ function needOf(claim: Claim | undefined, graph: ObjectGraph): ClaimNeed | undef
   if (volume !== undefined) return { type: 'bound', volume };
   if (!waitsForConsumer(graph.class(claim.className))) return undefined;
   const fitting = graph.volumes.filter((each) => matchVolume(claim, each) === 'fits');
-  // One of each place will do: there are many volumes, and many nodes.
+  // One volume for each node affinity is enough: there are many volumes, and many nodes.
   return { type: 'unbound', claim, fitting: [...new Map(fitting.map((each) => [JSON.stringify(each.object.spec.nodeAffinity), each])).values()] };
 }
 
@@ -81,7 +81,7 @@ function ofVolume({ node, graph }: NodeInGraph, volume: Volume): readonly Refusa
     return [
       {
         rule: 'nodeAffinity',
-        text: `is ${place === undefined ? 'elsewhere' : `in ${place}`}; pv/${volume.name} can be reached only from ${whereIs(volume.object)}`,
+        text: `is ${place === undefined ? 'elsewhere' : `in ${place}`}; the node affinity of pv/${volume.name} requires ${whereIs(volume.object)}`,
       },
     ];
   }
@@ -95,7 +95,7 @@ function ofVolume({ node, graph }: NodeInGraph, volume: Volume): readonly Refusa
   return overLimit(volume, name, graph);
 }
 
-/** Labels of a volume that a node must share. */
+/** Labels that a node must share with a volume (plugin VolumeZone). */
 const zoneLabels = [
   'topology.kubernetes.io/zone',
   'topology.kubernetes.io/region',
@@ -110,23 +110,23 @@ function overLimit(volume: Volume, node: string, graph: ObjectGraph): readonly R
   const attached = attachedBy(graph.attachments, { driver, node }).filter((name) => name !== volume.name);
   return attached.length < limit
     ? []
-    : [{ rule: 'attachLimit', text: `has ${plural(attached.length, 'volume')} of ${driver} attached, and can have no more than ${limit}` }];
+    : [{ rule: 'attachLimit', text: `has ${plural(attached.length, 'volume')} of ${driver} attached, and its limit is ${limit}` }];
 }
 
-/** The volume is yet to be chosen, or made, for the node. */
+/** The volume is not chosen or provisioned yet. */
 function ofClaim({ node, graph }: NodeInGraph, { claim, fitting }: Extract<ClaimNeed, { type: 'unbound' }>): readonly Refusal[] {
   const { name = '', labels } = node.metadata;
   const selected = claim.selectedNode;
   if (fitting.some(({ nodes }) => nodes === undefined || matchesNode(nodes, { name, labels }))) return [];
   const storageClass = graph.class(claim.className);
   if (storageClass?.provisioner === noProvisioner) {
-    return [{ rule: 'noVolume', text: `can reach no free volume for pvc/${claim.name}` }];
+    return [{ rule: 'noVolume', text: `can use no Available volume for pvc/${claim.name}` }];
   }
   if (!topologyAllows(storageClass?.allowedTopologies, labels)) {
     const where = topologyOf(storageClass?.allowedTopologies);
-    return [{ rule: 'allowedTopologies', text: `is not in ${where}, where alone class ${quoted(claim.className)} lets volumes be made` }];
+    return [{ rule: 'allowedTopologies', text: `is not in ${where}, as allowedTopologies of StorageClass ${quoted(claim.className)} requires` }];
   }
   if (selected !== undefined && selected !== name)
-    return [{ rule: 'selectedNode', text: `is not node ${quoted(selected)}, for which the volume of pvc/${claim.name} is being made` }];
+    return [{ rule: 'selectedNode', text: `is not node ${quoted(selected)}, for which the volume of pvc/${claim.name} is being provisioned` }];
   return [];
 }

@@ -1,6 +1,6 @@
 /**
- * What the scheduler makes of a pod: its own plugins, asked about every node, from nothing but the objects. In the scheduler the first that
- * objects to a node has said enough; here all of them are heard.
+ * Runs the scheduler's own filter plugins for a pod and every node, on an object graph. The scheduler stops at the first plugin that rejects a
+ * node; here every plugin runs.
  */
 import type { Node, Pod } from '../../api/generated/types.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -47,7 +47,7 @@ export function runFilters(pod: Pod, graph: ObjectGraph): FilterResults {
   return { everywhere, nodes: cluster.nodes.map((node) => ({ node, rejections: rejectionsOf(node) })) };
 }
 
-/** Nothing is concluded from objects that could not be looked at: that no such pod is near, or no capacity reported. */
+/** Objects that could not be read prove nothing: neither that no such pod is near, nor that no capacity is reported. */
 function isFounded({ reasons }: Rejection, graph: ObjectGraph): boolean {
   return reasons.every(({ rule }) => {
     if (rule === 'podAffinity' || rule === 'spread') return graph.wasRead('placed') && graph.wasRead('namespaces');
@@ -58,7 +58,6 @@ function isFounded({ reasons }: Rejection, graph: ObjectGraph): boolean {
 function schedulerCluster(graph: ObjectGraph, plugins: readonly Plugin[]): SchedulerCache {
   const lists = listsOf(graph);
   const views = Object.fromEntries(Object.entries(lists).map(([resource, list]) => [resource, new ListView(list)]));
-  // One view for each kind, of objects of that kind.
   const cluster = new SchedulerCache(views as unknown as ClusterSnapshot['views']);
   for (const [resource, list] of Object.entries(lists)) {
     for (const after of list) {
@@ -70,7 +69,7 @@ function schedulerCluster(graph: ObjectGraph, plugins: readonly Plugin[]): Sched
   return cluster;
 }
 
-/** Pods come last, when all that they need is known. */
+/** Pods come last: plugins look up what they refer to. */
 const listsOf = (graph: ObjectGraph): Readonly<Record<ResourceName, readonly KubeObject[]>> => ({
   node: graph.nodes.map(withoutCordonTaint),
   namespace: graph.namespaces,
@@ -81,7 +80,7 @@ const listsOf = (graph: ObjectGraph): Readonly<Record<ResourceName, readonly Kub
   csiDriver: graph.drivers,
   storageCapacity: graph.capacities,
   attachment: graph.attachments,
-  // These decide between nodes that will do, and who has to go; not whether one will do.
+  // These are for scoring and preemption only, not for filtering.
   disruptionBudget: [],
   service: [],
   replicaSet: [],
@@ -89,7 +88,7 @@ const listsOf = (graph: ObjectGraph): Readonly<Record<ResourceName, readonly Kub
   pod: graph.placed,
 });
 
-/** A cordoned node is tainted for it, too, and loses that taint with the cordon: the same thing is told once, and has one remedy. */
+/** A cordoned node has a taint for it, which goes with the cordon: one refusal is enough, with one fix. */
 function withoutCordonTaint(node: Node): Node {
   const { unschedulable, taints } = node.spec;
   return unschedulable === true && taints !== undefined

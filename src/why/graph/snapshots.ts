@@ -1,8 +1,8 @@
-/** What each controller would see of the objects, so that its decision can be asked for. */
-import type { ProvisionerSnapshot as ProvisionerSeen } from '../../storage/provisioner/decide.ts';
-import type { ReclaimerSnapshot as ReclaimerSeen } from '../../storage/reclaimer/decide.ts';
+/** The snapshots of the storage controllers, made from an object graph, so that `moor why` can ask for their decisions. */
+import type { ProvisionerSnapshot } from '../../storage/provisioner/decide.ts';
+import type { ReclaimerSnapshot } from '../../storage/reclaimer/decide.ts';
 import { recyclerPodName, recyclerNamespace } from '../../storage/reclaimer/recycler-pod.ts';
-import { podToSchedule, type BinderSnapshot as BinderSeen } from '../../storage/binder/decide.ts';
+import { podToSchedule, type BinderSnapshot } from '../../storage/binder/decide.ts';
 import { claimKey } from '../../storage/volumes/claim.ts';
 import type { DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
 import { isInTree } from '../../api/volumes/csi-migration.ts';
@@ -10,12 +10,12 @@ import { hasEnded } from '../../storage/volumes/pods.ts';
 import { defaultClassOf } from '../../api/volumes/storage-class.ts';
 import type { ObjectGraph } from './object-graph.ts';
 
-/** Nobody was told anything: that is how a decision is made anew, whatever Events there are. */
-const told = () => undefined;
+/** No event was recorded yet, so that a decision does not depend on Events. */
+const lastEvent = () => undefined;
 
-export const binderSnapshot = (graph: ObjectGraph): BinderSeen => ({
+export const binderSnapshot = (graph: ObjectGraph): BinderSnapshot => ({
   mode: 'plain',
-  lastEvent: told,
+  lastEvent,
   volume: (name) => graph.volume(name),
   claim: (key) => graph.claim(key),
   ownerOf: (name) => graph.ownerOf(name),
@@ -30,19 +30,19 @@ export const binderSnapshot = (graph: ObjectGraph): BinderSeen => ({
       .map(podToSchedule),
 });
 
-export const provisionerSnapshot = (graph: ObjectGraph): ProvisionerSeen => ({
-  lastEvent: told,
+export const provisionerSnapshot = (graph: ObjectGraph): ProvisionerSnapshot => ({
+  lastEvent,
   volume: (name) => graph.volume(name),
   class: (name) => graph.class(name),
   bestFit: (claim, options) => graph.bestFit(claim, options),
-  // What was not looked at is not missed.
+  // A node is missing only if the nodes were read.
   hasNode: (name) => !graph.wasRead('nodes') || graph.node(name) !== undefined,
   driver: (name) => driverInferred(name, graph),
 });
 
-export const reclaimerSnapshot = (graph: ObjectGraph): ReclaimerSeen => ({
-  lastEvent: told,
-  maxRecycles: maxScrubs,
+export const reclaimerSnapshot = (graph: ObjectGraph): ReclaimerSnapshot => ({
+  lastEvent,
+  maxRecycles,
   claim: (key) => graph.claim(key),
   intent: (name) => graph.intentFor(name),
   attachedTo: (name) =>
@@ -61,18 +61,18 @@ export const reclaimerSnapshot = (graph: ObjectGraph): ReclaimerSeen => ({
       .sort(),
 });
 
-/** Which drivers make volumes larger in the control plane itself. */
+/** The drivers that expand volumes inside the control plane. */
 export const expanderSnapshot =
   (graph: ObjectGraph) =>
   (name: string): DriverCapabilities | undefined =>
     driverInferred(name, graph);
 
-/** As the reclaimer has it unless told otherwise. */
-const maxScrubs = 3;
+/** The reclaimer's default. */
+const maxRecycles = 3;
 
 /**
- * Which plugins run inside the control plane cannot be seen from outside. But a claim is marked for one of Kubernetes' own,
- * or a volume carries its name, only if it was there.
+ * The in-tree plugins of the control plane have no API object. But a claim or volume is annotated with the name of one only if that plugin
+ * ran.
  */
 function driverInferred(name: string, graph: ObjectGraph): DriverCapabilities | undefined {
   const isThere = isInTree(name) && (graph.claims.some((claim) => claim.provisioner === name) || graph.volumes.some((volume) => volume.provisionedBy === name));

@@ -20,15 +20,15 @@ export function unscheduled(pod: Pod, graph: ObjectGraph): Diagnosis {
     return {
       verdict: 'waiting',
       code: 'SchedulingGated',
-      summary: `It is not to be scheduled until its scheduling gates are gone: ${names}.`,
-      next: { who: `whoever set ${names}`, does: 'removes the gate' },
+      summary: `The pod has scheduling gates, and is scheduled once they are removed: ${names}.`,
+      next: { who: `the owner of scheduling gate ${names}`, does: 'removes it' },
     };
   }
   const claims = claimsOfPod(pod).flatMap((key) => graph.claim(key) ?? []);
-  return missingClaims(pod, graph) ?? notOwned(pod, graph) ?? claimsNotReady(claims, graph) ?? taken(pod, claims, graph) ?? nodes(pod, graph);
+  return missingClaims(pod, graph) ?? notOwned(pod, graph) ?? claimsNotReady(claims, graph) ?? usedByAnotherPod(pod, claims, graph) ?? nodes(pod, graph);
 }
 
-/** Claims that have to have a volume before a node can be chosen. */
+/** Claims that have to be bound before the scheduler can choose a node. */
 function claimsNotReady(claims: readonly Claim[], graph: ObjectGraph): Diagnosis | undefined {
   const parts = claims.filter((claim) => isInTheWay(claim, graph)).map((claim) => explainClaim(claim, graph));
   if (parts.length === 0) return undefined;
@@ -36,7 +36,7 @@ function claimsNotReady(claims: readonly Claim[], graph: ObjectGraph): Diagnosis
   return {
     verdict: parts.some(({ verdict }) => verdict === 'stuck') ? 'stuck' : 'waiting',
     code: 'ClaimsUnbound',
-    summary: `It cannot be scheduled before ${names} ${parts.length === 1 ? 'has a volume' : 'have volumes'}; ${parts.map(stateOf).join('; ')}.`,
+    summary: `The pod cannot be scheduled before ${names} ${parts.length === 1 ? 'has a volume' : 'have volumes'}; ${parts.map(stateOf).join('; ')}.`,
     parts,
     next: parts[0]?.next ?? { who: 'the volume binder', does: 'binds them' },
   };
@@ -49,12 +49,12 @@ function isInTheWay(claim: Claim, graph: ObjectGraph): boolean {
   const { code } = explainClaim(claim, graph);
   if (claim.phase === 'Bound' && code !== 'ClaimLost' && code !== 'ClaimMisbound') return false;
   if (claim.phase === 'Lost' || claim.volumeName !== '') return true;
-  // A claim that waits for the scheduler keeps nobody waiting; one whose volume is being made for a node does.
+  // A claim that waits for the scheduler does not keep the pod waiting; one whose volume is being provisioned for a node does.
   return !waitsForConsumer(graph.class(claim.className)) || claim.selectedNode !== undefined || code === 'NoVolumeFits' || code === 'ProvisioningRefused';
 }
 
 /** ReadWriteOncePod: one pod in the whole cluster. */
-function taken(pod: Pod, claims: readonly Claim[], graph: ObjectGraph): Diagnosis | undefined {
+function usedByAnotherPod(pod: Pod, claims: readonly Claim[], graph: ObjectGraph): Diagnosis | undefined {
   for (const claim of claims) {
     if (!(claim.object.spec.accessModes ?? []).includes('ReadWriteOncePod')) continue;
     const others = graph.podsUsing(claim.key).filter((each) => each.metadata.uid !== pod.metadata.uid && (each.spec.nodeName ?? '') !== '' && !hasEnded(each));
@@ -75,46 +75,46 @@ function nodes(pod: Pod, graph: ObjectGraph): Diagnosis {
   const [everywhere] = refusedEverywhere(pod, graph);
   if (everywhere !== undefined) return nowhere(everywhere);
   const candidates = nodesFor(pod, graph);
-  const said = schedulerMessage(pod);
+  const message = schedulerMessage(pod);
   const fitting = candidates.filter(({ refusals }) => refusals.length === 0);
-  if (!graph.wasRead('nodes') || fitting.length > 0) return { ...possible(fitting, { said, graph }), facts: said, candidates };
+  if (!graph.wasRead('nodes') || fitting.length > 0) return { ...possible(fitting, { message, graph }), facts: message, candidates };
   const isStorage = candidates.some(({ refusals }) => refusals.some(({ rule }) => storageRules.has(rule)));
   return {
     verdict: 'stuck',
     code: candidates.length === 0 ? 'NoNodes' : isStorage ? 'VolumeOutOfReach' : 'NodesRefuse',
     summary: noNode({ pod, candidates, graph }),
-    facts: said,
+    facts: message,
     candidates,
     fixes: nodeFixes({ pod, candidates, graph }),
-    next: { who: 'an administrator', does: 'makes a node fit; the scheduler looks again at once' },
+    next: { who: 'an administrator', does: 'makes a node fit; then the scheduler tries again at once' },
   };
 }
 
 const storageRules: ReadonlySet<string> = new Set(['nodeAffinity', 'zone', 'noVolume', 'allowedTopologies', 'attachLimit', 'selectedNode', 'storageCapacity']);
 
-/** The pod itself is the problem. */
+/** The pod itself keeps it from every node. */
 function nowhere({ text, wanted }: Refusal): Diagnosis {
   return {
     verdict: 'stuck',
     code: 'PodRefused',
-    summary: `No node can run it, whatever it is like: the pod ${text}.`,
-    fixes: wanted === undefined ? [] : [{ text: `it needs ${wanted}`, commands: [] }],
-    next: { who: 'you', does: 'change that; the scheduler looks again at once' },
+    summary: `No node can run the pod: the pod ${text}.`,
+    fixes: wanted === undefined ? [] : [{ text: `the pod needs ${wanted}`, commands: [] }],
+    next: { who: 'you', does: 'change that; then the scheduler tries again at once' },
   };
 }
 
-/** Nothing that was looked at keeps it from these nodes. */
-function possible(fitting: readonly Candidate[], { said, graph }: { readonly said: readonly Fact[]; readonly graph: ObjectGraph }): Diagnosis {
+/** Nothing that was read keeps the pod from these nodes. */
+function possible(fitting: readonly Candidate[], { message, graph }: { readonly message: readonly Fact[]; readonly graph: ObjectGraph }): Diagnosis {
   const names = someOf(fitting.map(({ name }) => name));
   const next = { who: 'the scheduler', does: 'chooses a node' };
-  if (said.length > 0 && !(graph.wasRead('nodes') && graph.wasRead('placed'))) {
-    const where = fitting.length === 0 ? '' : `, and its volumes can be had on ${names}`;
-    const summary = `Its claims are in order${where}: storage is not what keeps it waiting. What does, the scheduler wrote into the pod.`;
+  if (message.length > 0 && !(graph.wasRead('nodes') && graph.wasRead('placed'))) {
+    const where = fitting.length === 0 ? '' : `, and its volumes can be used on ${names}`;
+    const summary = `The pod's claims are in order${where}: storage is not what it waits for. The scheduler's message in the pod tells the reason.`;
     return { verdict: 'stuck', code: 'NotStorage', summary, next };
   }
   const summary =
     fitting.length === 0
-      ? 'Its claims are in order: storage is not what keeps it waiting.'
-      : `Nothing keeps it from ${names}${said.length === 0 ? '' : ', although there was something when the scheduler last looked'}.`;
+      ? "The pod's claims are in order: storage is not what it waits for."
+      : `Nothing keeps the pod from ${names}${message.length === 0 ? '' : ' any more; the message is that of the last scheduling attempt'}.`;
   return { verdict: 'waiting', code: 'WaitForScheduler', summary, next };
 }
