@@ -1,16 +1,25 @@
-export interface Patch {
+export interface Mutation {
   readonly name: string;
   readonly number: string;
-  readonly path: string;
+  /** What the bug does. */
   readonly breaks: string;
   /** The invariant that should notice. */
   readonly caughtBy: string;
-  readonly note: string | undefined;
+  /** What the simulator lacked before it noticed. */
+  readonly note?: string;
+  readonly edits: readonly MutationEdit[];
 }
 
-export function readPatches(): readonly Patch[];
-export function misfits(patches: readonly Patch[]): Promise<readonly string[]>;
+export interface MutationEdit {
+  readonly file: string;
+  /** Code that occurs exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+export function readMutations(): readonly Mutation[];
+export function misfits(mutations: readonly Mutation[]): readonly string[];
 export function hunt(
-  patch: Patch | undefined,
+  mutation: Mutation | undefined,
   seeds: { readonly from?: number; readonly to: number },
 ): Promise<{ readonly seed: number; readonly invariant: string; readonly what: string } | { readonly survived: number }>;

@@ -1,50 +1,61 @@
 #!/usr/bin/env node
-// Proof that the simulator sees bugs: each patch of test/mutations is put into a copy of the source, and worlds are run from seed 1 on until
-// one of them breaks. The code as it is has to survive the same seeds.
+// Proof that the simulator notices bugs: each mutation of test/mutations is put into a copy of the source, and worlds are run from seed 1 on
+// until an invariant breaks. The unchanged source has to survive the same seeds.
 //
 //   npm run mutations                       all of them; writes docs/mutations.md
 //   node scripts/mutations.mjs 06 13        only these; prints, writes nothing. With --update: writes their lines
-//   node scripts/mutations.mjs --applies    only whether every patch still applies
+//   node scripts/mutations.mjs --applies    only whether every mutation still applies
 //
-// --seeds N   so many seeds at most (300)      --jobs N   so many at a time (2)      --as-is   the code as it is, too
-import { execFile, spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+// --seeds N   at most N seeds (300)      --jobs N   N at a time (2)      --as-is   the unchanged source, too
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 
-const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '..');
 const folder = join(root, 'test/mutations');
 const table = join(root, 'docs/mutations.md');
 
-/** What a patch says of itself, in the lines before the first that starts with 'diff'. */
-export function readPatches() {
-  const files = readdirSync(folder).filter((name) => name.endsWith('.patch'));
+/**
+ * A mutation is a file of test/mutations: `breaks` says what the bug does, `caughtBy` names the invariant that should notice, and each of its
+ * `edits` replaces a piece of code that occurs exactly once in its file. A `find` is code without comments, and as short as it can be.
+ */
+export function readMutations() {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
   return files.sort().map((file) => {
-    const text = readFileSync(join(folder, file), 'utf8');
-    const field = (name) => new RegExp(`^${name}: (.+)$`, 'm').exec(text.split('\ndiff ')[0])?.[1];
-    const name = basename(file, '.patch');
-    const [breaks, caughtBy, note] = [field('Breaks'), field('Caught by'), field('Note')];
-    if (breaks === undefined || caughtBy === undefined) throw new Error(`${file} does not say what it breaks, or what should notice`);
-    return { name, number: name.slice(0, 2), path: join(folder, file), breaks, caughtBy, note };
+    const name = basename(file, '.json');
+    return { name, number: name.slice(0, 2), ...JSON.parse(readFileSync(join(folder, file), 'utf8')) };
   });
 }
 
-const applyPatch = (patch, into, ...more) => run('git', ['apply', '--whitespace=nowarn', ...more, patch.path], { cwd: into });
+/** The files that a mutation changes, with their new text. Every `find` is looked for in the text as it was. */
+function mutated({ edits }) {
+  return [...new Set(edits.map(({ file }) => file))].map((file) => {
+    if (!existsSync(join(root, file))) throw new Error(`there is no ${file}`);
+    const text = readFileSync(join(root, file), 'utf8');
+    const places = edits.flatMap((edit) => {
+      if (edit.file !== file) return [];
+      const count = text.split(edit.find).length - 1;
+      if (count !== 1) throw new Error(`${file} has this ${count} times: ${edit.find}`);
+      return [{ at: text.indexOf(edit.find), ...edit }];
+    });
+    // From the end, so that the places before keep their offsets.
+    places.sort((a, b) => b.at - a.at);
+    return { file, text: places.reduce((all, { at, find, replace }) => all.slice(0, at) + replace + all.slice(at + find.length), text) };
+  });
+}
 
-/** Those that do not apply to the source as it is. */
-export async function misfits(patches) {
-  const copy = copyOfSource();
-  try {
-    const found = [];
-    for (const patch of patches)
-      await applyPatch(patch, copy, '--check').catch((error) => found.push(`${patch.name}: ${String(error.stderr ?? error).trim()}`));
-    return found;
-  } finally {
-    rmSync(copy, { recursive: true, force: true });
-  }
+/** The mutations that do not apply to the source as it is, with the reason. */
+export function misfits(mutations) {
+  return mutations.flatMap((mutation) => {
+    try {
+      mutated(mutation);
+      return [];
+    } catch (error) {
+      return [`${mutation.name}: ${error.message}`];
+    }
+  });
 }
 
 function copyOfSource() {
@@ -55,7 +66,7 @@ function copyOfSource() {
   return copy;
 }
 
-/** Runs worlds until one breaks; says which, and what. */
+/** Runs worlds until an invariant breaks; prints the seed and the violation. */
 const hunter = `
 import { drawPlan } from './src/sim/fuzz/plan/draw-plan.ts';
 import { runPlan } from './src/sim/fuzz/run-plan.ts';
@@ -72,10 +83,10 @@ process.exit(0);
 `;
 
 /** @returns {Promise<{ seed: number, invariant: string, what: string } | { survived: number }>} */
-export async function hunt(patch, { from = 1, to }) {
+export async function hunt(mutation, { from = 1, to }) {
   const copy = copyOfSource();
   try {
-    if (patch !== undefined) await applyPatch(patch, copy);
+    for (const { file, text } of mutation === undefined ? [] : mutated(mutation)) writeFileSync(join(copy, file), text);
     writeFileSync(join(copy, 'hunter.ts'), hunter);
     const bundle = await rolldown({ input: join(copy, 'hunter.ts'), platform: 'node', external: /^[^./]/, logLevel: 'silent' });
     await bundle.write({ dir: join(copy, 'out'), entryFileNames: 'hunter.mjs' });
@@ -86,7 +97,7 @@ export async function hunt(patch, { from = 1, to }) {
   }
 }
 
-/** What a program prints. One that dies of the mutation has noticed it, too: but nobody checked an invariant, so it counts as an error here. */
+/** What a program prints. A program that dies of the mutation checked no invariant, so that counts as an error here. */
 function output(command, args) {
   return new Promise((done, failed) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -97,7 +108,7 @@ function output(command, args) {
   });
 }
 
-async function inTurns(items, jobs, work) {
+async function runJobs(items, jobs, work) {
   const left = [...items];
   await Promise.all(
     Array.from({ length: jobs }, async () => {
@@ -106,13 +117,13 @@ async function inTurns(items, jobs, work) {
   );
 }
 
-/** What the page says of other bugs. */
-function knownResults(patches) {
+/** The results that the page has for other mutations. */
+function knownResults(mutations) {
   const lines = readFileSync(table, 'utf8').split('\n');
-  return patches.map((patch) => {
-    const [seed, invariant] = /\| (\d+) \| ([^|]+) \|$/.exec(lines.find((line) => line.startsWith(`| [${patch.name}]`)) ?? '')?.slice(1) ?? [];
-    if (seed === undefined || invariant === undefined) throw new Error(`docs/mutations.md says nothing of ${patch.name}`);
-    return { patch, caught: { seed: Number(seed), invariant } };
+  return mutations.map((mutation) => {
+    const [seed, invariant] = /\| (\d+) \| ([^|]+) \|$/.exec(lines.find((line) => line.startsWith(`| [${mutation.name}]`)) ?? '')?.slice(1) ?? [];
+    if (seed === undefined || invariant === undefined) throw new Error(`docs/mutations.md says nothing of ${mutation.name}`);
+    return { mutation, caught: { seed: Number(seed), invariant } };
   });
 }
 
@@ -120,38 +131,39 @@ const tried = `
 ## Tried, and not kept
 Six more were tried, and none was noticed:
 
-- A cache that does not know what its own process has written until the watch says so (12 worlds). Every change is a compare-and-swap, and what is made has a name that follows from what it is
-  for, so whoever decides on something old is refused and decides again. Only pods of ReplicaSets have drawn names; that no more of them are made than asked for is an invariant now, where nothing fails.
+- A cache that does not know what its own process has written until the watch reports it (12 worlds). Every change is a compare-and-swap, and what is created has a name that follows from what it is
+  for, so a controller that decides on something old is refused and decides again. Only pods of ReplicaSets have random names; that no more of them are created than asked for is an invariant now, where nothing fails.
 - A write that got no answer and counts as done (7 worlds). Whether something else always wakes the controller in time, or worlds with such losses are only too few, is not known yet.
-- A Lost claim that is given another volume (11 worlds). Presumably harmless: the server lets nobody change the volumeName of a claim that has one.
-- A stale cache that decides alone whether a claim is gone, before its volume is released (27 worlds with such volumes). It takes a volume with a class that waits for its first pod, reserved by the scheduler while
+- A Lost claim that is bound to another volume (11 worlds). Presumably harmless: the server lets no client change the volumeName of a claim that has one.
+- A stale cache that decides alone whether a claim is gone, before its volume is released (27 worlds with such volumes). It takes a volume with a class that waits for its first consumer, reserved by the scheduler while
   the controllers have not heard of the claim.
 - The scheduler alone forgets ReadWriteOncePod (40 worlds). Nodes refuse the second pod, as kubelets do; it takes both to be wrong (36).
-- A volume that becomes free wakes no claim (40 worlds). A claim that waits is looked at again for its next event, and finds the volume then: late, but not never.
+- A volume that becomes free wakes no claim (40 worlds). The binder looks at a waiting claim again for its next event, and finds the volume then: late, but not never.
 `;
 
 export function render(results, mostSeeds) {
   const last = Math.max(...results.map(({ caught }) => caught.seed));
   const cell = (text) => text.replaceAll('|', '\\|');
   const rows = results.map(
-    ({ patch, caught }) => `| [${patch.name}](../test/mutations/${patch.name}.patch) | ${cell(patch.breaks)} | ${caught.seed} | ${cell(caught.invariant)} |`,
+    ({ mutation, caught }) =>
+      `| [${mutation.name}](../test/mutations/${mutation.name}.json) | ${cell(mutation.breaks)} | ${caught.seed} | ${cell(caught.invariant)} |`,
   );
-  const notes = results.flatMap(({ patch }) => (patch.note === undefined ? [] : `- **${patch.name}**: ${patch.note}`));
+  const notes = results.flatMap(({ mutation }) => (mutation.note === undefined ? [] : `- **${mutation.name}**: ${mutation.note}`));
   return `# Bugs on purpose
 
-Tests that cannot fail prove nothing. So ${results.length} bugs are kept as patches in \`test/mutations/\`, each a mistake that somebody could make (several of them were made, in Kubernetes or here). \`npm run
-mutations\` puts one at a time into a copy of the source and runs random worlds from seed 1 on until an invariant breaks. It writes this page, and fails if a
-patch no longer applies or a bug survives ${mostSeeds} seeds. The code without patches survives the ${last} seeds that it takes to catch the last one, and \`npm test\` runs more.
+Tests that cannot fail prove nothing. So ${results.length} bugs are kept in \`test/mutations/\`, each a mistake that a programmer could make (several of them were made, in Kubernetes or here). \`npm run
+mutations\` puts one at a time into a copy of the source and runs random worlds (\`moor fuzz\`) from seed 1 on until an invariant breaks. It writes this page, and fails if a
+mutation no longer applies or a bug survives ${mostSeeds} seeds. The unchanged source survives the ${last} seeds that it takes to catch the last one, and \`npm test\` runs more.
 
-What it took is the number of the first world in which something was noticed: a world takes a few tenths of a second. Which invariant notices first is not always the one that a bug is
-about: what the patch itself expects is in its head.
+A mutation is a JSON file: each of its edits replaces a piece of code that occurs exactly once in a file. The seed is the number of the first world in which an invariant broke: a world takes a few tenths
+of a second. The invariant that breaks first is not always the one that a bug is about: \`caughtBy\` in the file names that one.
 
-| bug | what it does | caught by seed | what noticed |
+| bug | what it does | caught by seed | invariant that broke |
 |---|---|---|---|
 ${rows.join('\n')}
 
 ## What had to be added
-Not every bug was seen at first. What the simulator lacked, and has since:
+Not every bug was noticed at first. What the simulator lacked, and has since:
 
 ${notes.length === 0 ? 'Nothing.' : notes.join('\n')}
 ${tried}`;
@@ -161,31 +173,31 @@ async function main(args) {
   const option = (name, otherwise) => (args.includes(name) ? Number(args[args.indexOf(name) + 1]) : otherwise);
   const [mostSeeds, jobs] = [option('--seeds', 300), option('--jobs', 2)];
   const numbers = args.filter((arg, i) => /^\d\d$/.test(arg) && args[i - 1] !== '--seeds' && args[i - 1] !== '--jobs');
-  const all = readPatches();
-  const unfit = await misfits(all);
+  const all = readMutations();
+  const unfit = misfits(all);
   for (const line of unfit) console.log(`does not apply: ${line}`);
   if (args.includes('--applies') || unfit.length > 0) return unfit.length === 0 ? 0 : 1;
   const chosen = numbers.length === 0 ? all : all.filter(({ number }) => numbers.includes(number));
   const results = [];
-  await inTurns(chosen, jobs, async (patch) => {
+  await runJobs(chosen, jobs, async (mutation) => {
     const began = Date.now();
-    const caught = await hunt(patch, { to: mostSeeds }).catch((error) => ({ error: error.message }));
+    const caught = await hunt(mutation, { to: mostSeeds }).catch((error) => ({ error: error.message }));
     const seconds = ((Date.now() - began) / 1000).toFixed(0);
-    const said =
+    const outcome =
       'seed' in caught ? `seed ${caught.seed}: ${caught.invariant}: ${caught.what}` : 'error' in caught ? caught.error : `SURVIVED ${caught.survived} seeds`;
-    console.log(`${patch.name} (${seconds} s): ${said}`);
-    results.push({ patch, caught });
+    console.log(`${mutation.name} (${seconds} s): ${outcome}`);
+    results.push({ mutation, caught });
   });
   const missed = results.filter(({ caught }) => !('seed' in caught));
   const last = Math.max(0, ...results.map(({ caught }) => caught.seed ?? 0));
   const asIs = numbers.length === 0 || args.includes('--as-is') ? await hunt(undefined, { to: last }) : undefined;
   if (asIs !== undefined)
-    console.log('survived' in asIs ? `the code as it is survives ${last} seeds` : `the code as it is breaks at seed ${asIs.seed}: ${asIs.what}`);
+    console.log('survived' in asIs ? `the unchanged source survives ${last} seeds` : `the unchanged source breaks at seed ${asIs.seed}: ${asIs.what}`);
   console.log(`${results.length - missed.length} of ${results.length} bugs caught`);
   if (missed.length > 0 || (asIs !== undefined && 'seed' in asIs)) return 1;
   if (numbers.length > 0 && !args.includes('--update')) return 0;
-  results.push(...knownResults(all.filter((patch) => !chosen.includes(patch))));
-  results.sort((a, b) => (a.patch.name < b.patch.name ? -1 : 1));
+  results.push(...knownResults(all.filter((mutation) => !chosen.includes(mutation))));
+  results.sort((a, b) => (a.mutation.name < b.mutation.name ? -1 : 1));
   writeFileSync(table, render(results, mostSeeds));
   return 0;
 }

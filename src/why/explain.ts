@@ -1,6 +1,6 @@
 /**
- * Why is it so? From the objects alone, by the very decisions that the controllers make: same objects, same answer,
- * whatever Events there are.
+ * Explains an object from the objects alone, with the controllers' own decisions: the same objects give the same explanation, independent
+ * of Events.
  */
 import { nearestNames } from '../api/nearest-name.ts';
 import { claimKey } from '../storage/volumes/claim.ts';
@@ -18,35 +18,35 @@ import { listed, someOf } from './explanation/words.ts';
 
 /** `now`: milliseconds since 1970. */
 export function explain(target: Target, objects: ClusterObjects, now: number): Explanation {
-  const sight = new ObjectGraph(objects, now);
-  return { ...(accountOf(target, sight) ?? absent(target, objects, sight)), asOf: rfc3339(now), unseen: objects.unseen };
+  const graph = new ObjectGraph(objects, now);
+  return { ...(explainTarget(target, graph) ?? absent(target, objects, graph)), asOf: rfc3339(now), unseen: objects.unseen };
 }
 
-function accountOf({ kind, namespace = '', name }: Target, sight: ObjectGraph): ObjectExplanation | undefined {
+function explainTarget({ kind, namespace = '', name }: Target, graph: ObjectGraph): ObjectExplanation | undefined {
   switch (kind) {
     case 'pvc': {
-      const claim = sight.claim(claimKey(namespace, name));
-      return claim === undefined ? undefined : explainClaim(claim, sight);
+      const claim = graph.claim(claimKey(namespace, name));
+      return claim === undefined ? undefined : explainClaim(claim, graph);
     }
     case 'pv': {
-      const volume = sight.volume(name);
-      return volume === undefined ? undefined : explainVolume(volume, sight);
+      const volume = graph.volume(name);
+      return volume === undefined ? undefined : explainVolume(volume, graph);
     }
     case 'pod': {
-      const pod = sight.pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
-      return pod === undefined ? undefined : explainPod(pod, sight);
+      const pod = graph.pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+      return pod === undefined ? undefined : explainPod(pod, graph);
     }
     case 'va': {
-      const attachment = sight.attachments.find(({ metadata }) => metadata.name === name);
-      return attachment === undefined ? undefined : explainAttachment(attachment, sight);
+      const attachment = graph.attachments.find(({ metadata }) => metadata.name === name);
+      return attachment === undefined ? undefined : explainAttachment(attachment, graph);
     }
   }
 }
 
-function absent(target: Target, { elsewhere = [] }: ClusterObjects, sight: ObjectGraph): ObjectExplanation {
+function absent(target: Target, { elsewhere = [] }: ClusterObjects, graph: ObjectGraph): ObjectExplanation {
   const { kind, namespace, name } = target;
   const where = isNamespaced(kind) ? ` in namespace ${namespace ?? ''}` : '';
-  const near = nearestNames(name, namesOf(target, sight));
+  const near = nearestNames(name, namesOf(target, graph));
   const hint =
     elsewhere.length > 0
       ? ` There is one in ${listed(elsewhere.map((each) => `namespace ${each}`))}.`
@@ -57,8 +57,8 @@ function absent(target: Target, { elsewhere = [] }: ClusterObjects, sight: Objec
           )} meant?`
         : '';
   const fixes: readonly Fix[] = [
-    ...elsewhere.slice(0, 3).map((each) => ({ text: `ask in namespace ${each}`, commands: [moorWhy(each, `${kind}/${name}`)] })),
-    ...(elsewhere.length > 0 ? [] : near.map((each) => ({ text: `ask about ${kind}/${each}`, commands: [moorWhy(namespace, `${kind}/${each}`)] }))),
+    ...elsewhere.slice(0, 3).map((each) => ({ text: `explain the one in namespace ${each}`, commands: [moorWhy(each, `${kind}/${name}`)] })),
+    ...(elsewhere.length > 0 ? [] : near.map((each) => ({ text: `explain ${kind}/${each}`, commands: [moorWhy(namespace, `${kind}/${each}`)] }))),
   ];
   return explanationOf(
     target,
@@ -67,24 +67,24 @@ function absent(target: Target, { elsewhere = [] }: ClusterObjects, sight: Objec
       verdict: 'absent',
       code: 'NotFound',
       summary: `There is no ${kind}/${name}${where}.${hint}`,
-      fixes: fixes.length > 0 ? fixes : [{ text: 'see what there is', commands: [kubectl(namespace, 'get', kind === 'va' ? 'volumeattachments' : kind)] }],
+      fixes: fixes.length > 0 ? fixes : [{ text: 'list what there is', commands: [kubectl(namespace, 'get', kind === 'va' ? 'volumeattachments' : kind)] }],
       next: {
         who: 'you',
-        does: elsewhere.length > 0 ? 'say which namespace' : near.length > 0 ? `check the name: ${someOf(near)}` : 'check the name',
+        does: elsewhere.length > 0 ? 'name the namespace' : near.length > 0 ? `check the name: ${someOf(near)}` : 'check the name',
       },
     },
   );
 }
 
-function namesOf({ kind, namespace }: Target, sight: ObjectGraph): readonly string[] {
+function namesOf({ kind, namespace }: Target, graph: ObjectGraph): readonly string[] {
   switch (kind) {
     case 'pvc':
-      return sight.claims.filter((claim) => claim.namespace === namespace).map(({ name }) => name);
+      return graph.claims.filter((claim) => claim.namespace === namespace).map(({ name }) => name);
     case 'pv':
-      return sight.volumes.map(({ name }) => name);
+      return graph.volumes.map(({ name }) => name);
     case 'pod':
-      return sight.pods.filter(({ metadata }) => metadata.namespace === namespace).map(({ metadata }) => metadata.name ?? '');
+      return graph.pods.filter(({ metadata }) => metadata.namespace === namespace).map(({ metadata }) => metadata.name ?? '');
     case 'va':
-      return sight.attachments.map(({ metadata }) => metadata.name ?? '');
+      return graph.attachments.map(({ metadata }) => metadata.name ?? '');
   }
 }

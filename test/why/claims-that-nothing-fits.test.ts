@@ -19,17 +19,18 @@ describe('a claim that no volume fits', () => {
       "
       pvc/data in namespace default: Pending, for 5 minutes
 
-      No volume is large enough; pv/larger comes nearest. Volumes of class "class" are made by hand only.
+      No volume is large enough; pv/larger comes nearest. Volumes of StorageClass "class" are created by
+      hand only.
 
-        asks for  5Gi, ReadWriteOnce, Filesystem, class "class"
+        requests  5Gi, ReadWriteOnce, Filesystem, StorageClass "class"
 
-      Looked at 3 volumes; none fits:
-        pv/larger  2Gi   RWO  class  Available  is too small: 2Gi, wanted at least 5Gi
-        pv/small   1Gi   RWO  class  Available  is too small: 1Gi, wanted at least 5Gi
-        pv/taken   10Gi  RWO  class  Bound      belongs to claim default/other
+      Considered 3 volumes; none fits:
+        pv/larger  2Gi   RWO  class  Available  is too small: 2Gi, requested is at least 5Gi
+        pv/small   1Gi   RWO  class  Available  is too small: 1Gi, requested is at least 5Gi
+        pv/taken   10Gi  RWO  class  Bound      is bound to claim default/other
 
       What would change it:
-        - create a volume of at least 5Gi with ReadWriteOnce in class "class"
+        - create a volume of at least 5Gi with ReadWriteOnce in StorageClass "class"
         - create the claim again with a request of 2Gi or less: pv/larger would fit
             kubectl -n default delete pvc data
 
@@ -45,17 +46,17 @@ describe('a claim that no volume fits', () => {
       "
       pvc/data in namespace default: Pending, for 5 minutes
 
-      No volume has the access modes that it asks for; pv/one would fit otherwise. Volumes of class
-      "class" are made by hand only.
+      No volume has the access modes that the claim requests; pv/one would fit otherwise. Volumes of
+      StorageClass "class" are created by hand only.
 
-        asks for  1Gi, ReadWriteMany, Filesystem, class "class"
+        requests  1Gi, ReadWriteMany, Filesystem, StorageClass "class"
 
-      Looked at 1 volume; it does not fit:
+      Considered 1 volume; it does not fit:
         pv/one  2Gi  RWO  class  Available  offers ReadWriteOnce, not ReadWriteMany
 
       What would change it:
-        - create a volume of at least 1Gi with ReadWriteMany in class "class"
-        - let pv/one have these access modes as well, if its storage can do that
+        - create a volume of at least 1Gi with ReadWriteMany in StorageClass "class"
+        - add these access modes to pv/one, if its storage supports them
             kubectl patch pv one -p '{"spec":{"accessModes":["ReadWriteOnce","ReadWriteMany"]}}'
 
       Next: an administrator creates a volume that fits, or changes one; it is bound at once.
@@ -63,7 +64,7 @@ describe('a claim that no volume fits', () => {
     `);
   });
 
-  test('every rule is named, all that refuse a volume at once', () => {
+  test('every rule that refuses a volume is named', () => {
     const objects = [
       pvc('data', '5Gi', { metadata: { labels: { app: 'web' } }, spec: { selector: { matchLabels: { tier: 'gold' } }, volumeAttributesClassName: 'silver' } }),
       free('block', '9Gi', { metadata: { labels: { tier: 'gold' } }, spec: { volumeMode: 'Block', volumeAttributesClassName: 'silver' } }),
@@ -74,7 +75,7 @@ describe('a claim that no volume fits', () => {
         metadata: { labels: { tier: 'gold' }, annotations: { 'mooring.dev/claim-selector': 'app=db' } },
         spec: { volumeAttributesClassName: 'silver' },
       }),
-      free('going', '9Gi', {
+      free('terminating', '9Gi', {
         metadata: { labels: { tier: 'gold' }, deletionTimestamp: '2025-01-01T00:01:00Z' },
         spec: { volumeAttributesClassName: 'silver' },
       }),
@@ -95,33 +96,33 @@ describe('a claim that no volume fits', () => {
     expect(Object.fromEntries(candidates.map(({ name, refusals }) => [name, refusals.map(({ text }) => text).join('; ')]))).toMatchInlineSnapshot(`
       {
         "pv/block": "is a Block volume, not Filesystem",
-        "pv/elsewhere": "is of class "fast", not "class"",
-        "pv/everything": "is too small: 1Gi, wanted at least 5Gi; is a Block volume, not Filesystem; has attributes class none, not "silver"; has no labels, wanted tier=gold; has no class, not "class"; offers ReadOnlyMany, not ReadWriteOnce",
-        "pv/going": "is being deleted",
+        "pv/elsewhere": "has StorageClass "fast", the claim requires "class"",
+        "pv/everything": "is too small: 1Gi, requested is at least 5Gi; is a Block volume, not Filesystem; has VolumeAttributesClass none, not "silver"; has no labels, the selector requires tier=gold; has no StorageClass, the claim requires "class"; offers ReadOnlyMany, not ReadWriteOnce",
         "pv/picky": "takes only a claim with app=db; this claim has app=web",
-        "pv/plain": "has attributes class none, not "silver"",
-        "pv/released": "is Released: it was that of claim default/gone, which is gone",
+        "pv/plain": "has VolumeAttributesClass none, not "silver"",
+        "pv/released": "is Released: it was bound to claim default/gone, which is deleted",
         "pv/reserved": "is reserved for claim default/other",
-        "pv/unlabelled": "has no labels, wanted tier=gold",
+        "pv/terminating": "is being deleted",
+        "pv/unlabelled": "has no labels, the selector requires tier=gold",
       }
     `);
     expect(candidates.at(-1)?.name).toBe('pv/everything');
   });
 
-  test('without a class, and without a default class', () => {
+  test('without a storageClassName, and without a default StorageClass', () => {
     const objects = [pvc('data', '1Gi', { spec: { storageClassName: undefined as never } }), storageClass('fast', ebs)];
     expect(answer('pvc/data', objects)).toMatchInlineSnapshot(`
       "
       pvc/data in namespace default: Pending, for 5 minutes
 
-      There are no volumes at all. It names no class, and there is no default class of which a volume
-      could be made for it.
+      There are no volumes at all. It has no storageClassName, and there is no default StorageClass to
+      provision a volume from.
 
-        asks for  1Gi, ReadWriteOnce, Filesystem, no class said
+        requests  1Gi, ReadWriteOnce, Filesystem, no StorageClass
 
       What would change it:
-        - create a volume of at least 1Gi with ReadWriteOnce without a class
-        - make a class the default one ("fast"): claims without a class get it at once
+        - create a volume of at least 1Gi with ReadWriteOnce without a StorageClass
+        - make a StorageClass the default ("fast"): claims without a storageClassName get it at once
             kubectl annotate storageclass fast storageclass.kubernetes.io/is-default-class=true --overwrite
 
       Next: an administrator creates a volume that fits, or changes one; it is bound at once.
@@ -129,21 +130,21 @@ describe('a claim that no volume fits', () => {
     `);
   });
 
-  test('a class of "" never gets a volume made', () => {
+  test('for storageClassName "" no volume is ever provisioned', () => {
     expect(
       answer('pvc/data', [pvc('data', '1Gi', { spec: { storageClassName: '' } }), storageClass('fast', { ...ebs, metadata: defaultClass })]),
     ).toMatchInlineSnapshot(`
       "
       pvc/data in namespace default: Pending, for 5 minutes
 
-      There are no volumes at all. Its class is "", which means: a volume that exists, without a class;
-      none is ever made for it.
+      There are no volumes at all. Its storageClassName is "": only an existing volume without a
+      StorageClass can be bound to it, and none is ever provisioned.
 
-        asks for  1Gi, ReadWriteOnce, Filesystem, class ""
+        requests  1Gi, ReadWriteOnce, Filesystem, StorageClass ""
 
       What would change it:
-        - create a volume of at least 1Gi with ReadWriteOnce without a class
-        - create the claim again with a class ("fast"), so that a volume can be made for it
+        - create a volume of at least 1Gi with ReadWriteOnce without a StorageClass
+        - create the claim again with a StorageClass ("fast"), so that a volume can be provisioned
             kubectl -n default delete pvc data
 
       Next: an administrator creates a volume that fits, or changes one; it is bound at once.
@@ -151,17 +152,17 @@ describe('a claim that no volume fits', () => {
     `);
   });
 
-  test('a volume whose claim selector cannot be read: the way out is said', () => {
+  test('a volume whose claim selector is invalid: the fix is named', () => {
     const unreadable = free('disk', '1Gi', { metadata: { annotations: { 'mooring.dev/claim-selector': 'team in (' } } });
     const text = answer('pvc/data', [pvc('data', '1Gi'), unreadable, storageClass('class')]);
-    expect(text).toContain('takes no claim: its claim selector cannot be read (');
-    expect(text).toContain('- correct the claim selector of pv/disk, or take it away\n      kubectl annotate pv disk mooring.dev/claim-selector-');
+    expect(text).toContain('takes no claim: its claim selector is invalid (');
+    expect(text).toContain('- correct the claim selector of pv/disk, or remove it\n      kubectl annotate pv disk mooring.dev/claim-selector-');
   });
 
   test('of hundreds of volumes the nearest are shown, the others counted', () => {
     const taken = Array.from({ length: 200 }, (_, i) => pv(`pv-${i}`, '10Gi', { spec: boundTo(`other-${i}`), status: { phase: 'Bound' } }));
     const text = answer('pvc/data', [pvc('data', '5Gi'), free('small', '1Gi'), ...taken, storageClass('class')]);
-    expect(text).toContain('Looked at 201 volumes; none fits:\n  pv/small');
+    expect(text).toContain('Considered 201 volumes; none fits:\n  pv/small');
     expect(text).toContain('… and 193 more: 193 taken or reserved');
     expect(text.split('\n').length).toBeLessThan(30);
   });

@@ -12,17 +12,19 @@ describe('a claim that waits for a pod', () => {
       "
       pvc/data in namespace default: Pending, for 5 minutes
 
-      Nothing is wrong: class "class" has volumes chosen or made only when a pod needs them, so that they
-      are where the pod runs. No pod that is to be scheduled uses this claim yet.
+      Nothing is wrong: StorageClass "class" has volumeBindingMode WaitForFirstConsumer, so a volume is
+      bound or provisioned when a pod uses the claim, where that pod can run. No pod that waits to be
+      scheduled uses this claim yet.
 
-        asks for  1Gi, ReadWriteOnce, Filesystem, class "class"
-        made by   ebs.csi.aws.com
+        requests     1Gi, ReadWriteOnce, Filesystem, StorageClass "class"
+        provisioner  ebs.csi.aws.com
 
       What would change it:
         - create a pod that uses the claim, in its spec.volumes
             - {name: data, persistentVolumeClaim: {claimName: data}}
 
-      Next: you create a pod that uses it; then the scheduler chooses a node and the volume follows.
+      Next: you create a pod that uses the claim; then the scheduler chooses a node, and the volume is
+      bound.
       "
     `);
   });
@@ -33,30 +35,31 @@ describe('a claim that waits for a pod', () => {
       "
       pvc/data in namespace default: Pending, for 5 minutes
 
-      Class "class" has volumes chosen or made only once a pod has a node, and pod/web has none yet. The
-      only node cannot run it: node/n1 is cordoned.
+      StorageClass "class" has volumeBindingMode WaitForFirstConsumer, so a volume is bound or provisioned
+      once a pod is scheduled, and pod/web has no node yet. The only node cannot run the pod: node/n1 is
+      cordoned.
 
-        asks for  1Gi, ReadWriteOnce, Filesystem, class "class"
-        made by   ebs.csi.aws.com
+        requests     1Gi, ReadWriteOnce, Filesystem, StorageClass "class"
+        provisioner  ebs.csi.aws.com
 
-      Looked at 1 node; it does not fit:
+      Considered 1 node; it does not fit:
         node/n1  -  cordoned  is cordoned
 
       What would change it:
-        - let node/n1 take pods again
+        - uncordon node/n1
             kubectl uncordon n1
 
-      Next: the scheduler chooses a node for pod/web; the volume follows.
+      Next: the scheduler chooses a node for pod/web; then the volume is bound.
       "
     `);
   });
 
   test('the scheduler can choose: nothing is wrong', () => {
     const text = answer('pvc/data', [pvc('data', '1Gi'), pod('web', ['data']), node('n1'), storageClass('class', { ...ebs, ...waiting })]);
-    expect(text).toContain('Next: the scheduler chooses a node for pod/web; the volume follows.');
+    expect(text).toContain('Next: the scheduler chooses a node for pod/web; then the volume is bound.');
   });
 
-  test('volumes made by hand, all in a zone without nodes', () => {
+  test('volumes created by hand, all in a zone without nodes', () => {
     const objects = [
       pvc('data', '1Gi'),
       pod('web', ['data']),
@@ -69,25 +72,26 @@ describe('a claim that waits for a pod', () => {
       "
       pvc/data in namespace default: Pending, for 5 minutes
 
-      pod/web waits for it, and the scheduler has no volume to choose. No volume is where the nodes are;
-      pv/far would fit otherwise. Volumes of class "class" are made by hand only.
+      pod/web waits for the claim, and the scheduler has no volume to choose. No volume has a node
+      affinity that a node satisfies; pv/far would fit otherwise. Volumes of StorageClass "class" are
+      created by hand only.
 
-        asks for  1Gi, ReadWriteOnce, Filesystem, class "class"
+        requests  1Gi, ReadWriteOnce, Filesystem, StorageClass "class"
 
-      Looked at 1 volume; it does not fit:
-        pv/far  1Gi  RWO  class  Available  can be reached only from zone c, where no node is
+      Considered 1 volume; it does not fit:
+        pv/far  1Gi  RWO  class  Available  has a node affinity to zone c, where there is no node
 
       What would change it:
-        - create a volume of at least 1Gi with ReadWriteOnce in class "class"
-        - add a node in zone c: pv/far would do for its pods
+        - create a volume of at least 1Gi with ReadWriteOnce in StorageClass "class"
+        - add a node in zone c: pv/far would fit for its pods
 
-      Next: an administrator creates a volume that fits, where pod/web can run; the scheduler does the
-      rest.
+      Next: an administrator creates a volume that fits, where pod/web can run; then the scheduler goes
+      on.
       "
     `);
   });
 
-  test('what is said first is what keeps the volumes of its own class from it', () => {
+  test('the summary tells why the volumes of its own StorageClass do not fit', () => {
     const objects = [
       pvc('data', '1Gi'),
       storageClass('class', waiting),
@@ -95,25 +99,25 @@ describe('a claim that waits for a pod', () => {
       pod('web', ['data']),
       node('n1', inZone('a')),
     ];
-    const told = explanation('pvc/data', [...objects, free('other', '1Gi', { spec: { storageClassName: 'other' } })]);
-    expect(told.summary).toContain('No volume is where the nodes are; pv/far would fit otherwise.');
+    const explained = explanation('pvc/data', [...objects, free('other', '1Gi', { spec: { storageClassName: 'other' } })]);
+    expect(explained.summary).toContain('No volume has a node affinity that a node satisfies; pv/far would fit otherwise.');
   });
 
-  test('a pod that was put on a node by hand never gets it a volume', () => {
+  test('a pod with spec.nodeName gets no volume chosen for its claim', () => {
     expect(
       answer('pvc/data', [pvc('data', '1Gi'), pod('web', ['data'], onNode('n1', 'Pending')), storageClass('class', { ...ebs, ...waiting })]),
     ).toMatchInlineSnapshot(`
       "
       pvc/data in namespace default: Pending, for 5 minutes
 
-      Class "class" leaves the choice of a volume to the scheduler, but pod/web was put on a node by
-      spec.nodeName, past the scheduler. Nobody will choose a volume.
+      StorageClass "class" has volumeBindingMode WaitForFirstConsumer, so the scheduler chooses the
+      volume; but pod/web was created with spec.nodeName, past the scheduler. No volume will be chosen.
 
-        asks for  1Gi, ReadWriteOnce, Filesystem, class "class"
+        requests  1Gi, ReadWriteOnce, Filesystem, StorageClass "class"
 
       What would change it:
-        - create the pod again without spec.nodeName; nodeSelector: {kubernetes.io/hostname: n1} gets it
-          to the same node
+        - create the pod again without spec.nodeName; nodeSelector: {kubernetes.io/hostname: n1} puts it
+          on the same node
             kubectl -n default delete pod web
 
       Next: you create the pod again.

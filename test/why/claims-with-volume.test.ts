@@ -12,14 +12,14 @@ describe('a claim that names a volume', () => {
       "
       pvc/data in namespace default: Pending, for 5 minutes
 
-      It asks for pv/disk-1 and for no other, and there is no such volume. Is pv/disk-2 meant?
+      The claim names pv/disk-1 in spec.volumeName, and there is no such volume. Is pv/disk-2 meant?
 
-        asks for  1Gi, ReadWriteOnce, Filesystem, class "class", volume "disk-1"
+        requests  1Gi, ReadWriteOnce, Filesystem, StorageClass "class", volume "disk-1"
 
       What would change it:
-        - create a volume named disk-1, of at least 1Gi with ReadWriteOnce in class "class"
-        - create the claim again without spec.volumeName: it then takes any volume that fits, or one is
-          made
+        - create a volume named disk-1, of at least 1Gi with ReadWriteOnce in StorageClass "class"
+        - create the claim again without spec.volumeName: any volume that fits is then bound to it, or one
+          is provisioned
             kubectl -n default delete pvc data
 
       Next: an administrator creates pv/disk-1; it is bound at once.
@@ -27,7 +27,7 @@ describe('a claim that names a volume', () => {
     `);
   });
 
-  test('which belongs to another claim', () => {
+  test('which is bound to another claim', () => {
     const objects = [
       naming('disk'),
       pv('disk', '1Gi', { spec: boundTo('other'), status: { phase: 'Bound' } }),
@@ -37,13 +37,13 @@ describe('a claim that names a volume', () => {
       "
       pvc/data in namespace default: Pending, for 5 minutes
 
-      It asks for pv/disk and for no other, but that volume belongs to claim default/other.
+      The claim names pv/disk in spec.volumeName, but that volume is bound to claim default/other.
 
-        asks for    1Gi, ReadWriteOnce, Filesystem, class "class", volume "disk"
-        the volume  1Gi, ReadWriteOnce, Retain
+        requests  1Gi, ReadWriteOnce, Filesystem, StorageClass "class", volume "disk"
+        volume    1Gi, ReadWriteOnce, Retain
 
       What would change it:
-        - create the claim again without spec.volumeName, or with the name of a volume that is free
+        - create the claim again without spec.volumeName, or with the name of an Available volume
             kubectl -n default delete pvc data
 
       Next: an administrator chooses another volume for one of the two claims.
@@ -52,9 +52,9 @@ describe('a claim that names a volume', () => {
   });
 
   test('which is reserved for another claim', () => {
-    const told = explanation('pvc/data', [naming('disk'), pv('disk', '1Gi', { spec: { claimRef: reservedFor('other') }, status: available })]);
-    expect(told.summary).toBe('It asks for pv/disk and for no other, but that volume is reserved for claim default/other.');
-    expect(told.fixes[0]?.commands).toEqual([`kubectl patch pv disk --type json -p '[{"op":"remove","path":"/spec/claimRef"}]'`]);
+    const explained = explanation('pvc/data', [naming('disk'), pv('disk', '1Gi', { spec: { claimRef: reservedFor('other') }, status: available })]);
+    expect(explained.summary).toBe('The claim names pv/disk in spec.volumeName, but that volume is reserved for claim default/other.');
+    expect(explained.fixes[0]?.commands).toEqual([`kubectl patch pv disk --type json -p '[{"op":"remove","path":"/spec/claimRef"}]'`]);
   });
 
   test('which is too small', () => {
@@ -62,18 +62,18 @@ describe('a claim that names a volume', () => {
       "
       pvc/data in namespace default: Pending, for 5 minutes
 
-      It asks for pv/disk and for no other, but that volume does not satisfy it: requested PV is too small
-      (it has 1Gi, asked for is at least 5Gi).
+      The claim names pv/disk in spec.volumeName, but that volume does not satisfy it: requested PV is too
+      small (the volume has 1Gi, the claim requires at least 5Gi).
 
-        asks for  5Gi, ReadWriteOnce, Filesystem, class "class", volume "disk"
+        requests  5Gi, ReadWriteOnce, Filesystem, StorageClass "class", volume "disk"
 
-      Looked at 1 volume; it does not fit:
+      Considered 1 volume; it does not fit:
         pv/disk  1Gi, ReadWriteOnce, Retain  requested PV is too small
 
       What would change it:
         - create the claim again with a request of 1Gi or less: pv/disk would fit
             kubectl -n default delete pvc data
-        - create the claim again without spec.volumeName, so that it takes a volume that fits
+        - create the claim again without spec.volumeName, so that a volume that fits is bound to it
             kubectl -n default delete pvc data
 
       Next: you change the claim or the volume.
@@ -81,10 +81,10 @@ describe('a claim that names a volume', () => {
     `);
   });
 
-  test('which fits, and is bound in a moment', () => {
+  test('which fits, and is about to be bound', () => {
     expect(explanation('pvc/data', [naming('disk'), free('disk', '1Gi')])).toMatchObject({
       code: 'Binding',
-      summary: 'pv/disk fits and is about to be bound to it.',
+      summary: 'pv/disk fits the claim and is about to be bound to it.',
     });
   });
 });
@@ -92,19 +92,19 @@ describe('a claim that names a volume', () => {
 describe('a claim that was bound', () => {
   const had = (volumeName: string) => pvc('data', '1Gi', { metadata: bound.metadata, spec: { volumeName }, status: { phase: 'Lost' } });
 
-  test('to a volume that is gone', () => {
+  test('to a volume that was deleted', () => {
     expect(answer('pvc/data', [had('disk')])).toMatchInlineSnapshot(`
       "
       pvc/data in namespace default: Lost
 
-      It was bound to pv/disk, which exists no more. A claim that was bound once never gets another
-      volume.
+      The claim was bound to pv/disk, which does not exist any more. A claim that was bound once never
+      gets another volume.
 
-        asks for  1Gi, ReadWriteOnce, Filesystem, class "class", volume "disk"
+        requests  1Gi, ReadWriteOnce, Filesystem, StorageClass "class", volume "disk"
 
       What would change it:
-        - if the storage still exists: create a PersistentVolume named disk for it again, without
-          claimRef; the claim is bound to it at once
+        - if the storage still exists: create PersistentVolume disk for it again, without claimRef; the
+          claim is bound to it at once
         - if the data is gone or not needed: delete the claim, and create it again for an empty volume
             kubectl -n default delete pvc data
 
@@ -113,15 +113,15 @@ describe('a claim that was bound', () => {
     `);
   });
 
-  test('to a volume that points at another claim', () => {
-    const told = explanation('pvc/data', [had('disk'), pv('disk', '1Gi', { spec: boundTo('other'), status: { phase: 'Bound' } }), pvc('other', '1Gi')]);
-    expect(told.code).toBe('ClaimMisbound');
-    expect(told.summary).toContain('that volume now points at claim default/other');
+  test('to a volume whose claimRef names another claim', () => {
+    const explained = explanation('pvc/data', [had('disk'), pv('disk', '1Gi', { spec: boundTo('other'), status: { phase: 'Bound' } }), pvc('other', '1Gi')]);
+    expect(explained.code).toBe('ClaimMisbound');
+    expect(explained.summary).toContain('the claimRef of that volume now names claim default/other');
   });
 
   test('to a volume whose claimRef lost its uid', () => {
-    const told = explanation('pvc/data', [had('disk'), pv('disk', '1Gi', { spec: { claimRef: reservedFor('data') }, status: available })]);
-    expect(told.fixes[0]?.commands).toEqual([`kubectl patch pv disk -p '{"spec":{"claimRef":{"uid":"uid-of-pvc-data"}}}'`]);
+    const explained = explanation('pvc/data', [had('disk'), pv('disk', '1Gi', { spec: { claimRef: reservedFor('data') }, status: available })]);
+    expect(explained.fixes[0]?.commands).toEqual([`kubectl patch pv disk -p '{"spec":{"claimRef":{"uid":"uid-of-pvc-data"}}}'`]);
   });
 });
 
@@ -141,7 +141,7 @@ describe('a claim that is bound', () => {
       "
       pvc/data in namespace default: Bound, for 2 minutes
 
-      It is bound to pv/disk (1Gi, ReadWriteOnce, Retain). Nothing is wrong with it.
+      The claim is bound to pv/disk (1Gi, ReadWriteOnce, Retain). Nothing is wrong with it.
 
         used by  pod/web
 
@@ -151,7 +151,7 @@ describe('a claim that is bound', () => {
   });
 
   test('and is being deleted while pods use it', () => {
-    const going = pvc('data', '1Gi', {
+    const terminating = pvc('data', '1Gi', {
       metadata: { ...bound.metadata, deletionTimestamp: '2025-01-01T00:04:00Z', finalizers: ['kubernetes.io/pvc-protection'] },
       spec: { volumeName: 'disk' },
       status: { phase: 'Bound' },
@@ -160,39 +160,39 @@ describe('a claim that is bound', () => {
       ...onNode('n1'),
       metadata: { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 'x', controller: true }] },
     });
-    const objects = [going, volume(), pod('done', ['data'], onNode('n1', 'Succeeded')), owned, pod('never-placed', ['data'])];
+    const objects = [terminating, volume(), pod('done', ['data'], onNode('n1', 'Succeeded')), owned, pod('never-placed', ['data'])];
     expect(answer('pvc/data', objects)).toMatchInlineSnapshot(`
       "
       pvc/data in namespace default: Terminating, for 60 seconds
 
-      It was told to go, but 2 pods still use it: pod/done (Succeeded) and pod/db-1 (Running). Finalizer
-      kubernetes.io/pvc-protection keeps it until they are deleted; a pod that has ended counts as long as
-      it exists.
+      The claim is marked for deletion, but 2 pods still use it: pod/done (Succeeded) and pod/db-1
+      (Running). Finalizer kubernetes.io/pvc-protection keeps it until they are deleted; a pod that has
+      ended counts as long as it exists.
 
       What would change it:
-        - delete pod/done, once nobody needs it
+        - delete pod/done, once it is not needed any more
             kubectl -n default delete pod done
-        - scale StatefulSet db down: it would start pod/db-1 again
+        - scale StatefulSet db down: it would create pod/db-1 again
             kubectl -n default scale statefulset db --replicas=1
 
-      Next: you end pod/done and pod/db-1; then it goes on by itself.
+      Next: you delete pod/done and pod/db-1; the rest follows by itself.
       "
     `);
   });
 
-  test('and is being deleted, with a finalizer of somebody else', () => {
-    const going = pvc('data', '1Gi', {
+  test('and is being deleted, with a foreign finalizer', () => {
+    const terminating = pvc('data', '1Gi', {
       metadata: {
         deletionTimestamp: '2025-01-01T00:04:00Z',
         finalizers: ['kubernetes.io/pvc-protection', 'snapshot.storage.kubernetes.io/pvc-as-source-protection'],
       },
     });
-    expect(explanation('pvc/data', [going]).summary).toBe(
-      'It was told to go, and no pod uses it any more, but a finalizer keeps it: snapshot.storage.kubernetes.io/pvc-as-source-protection.',
+    expect(explanation('pvc/data', [terminating]).summary).toBe(
+      'The claim is marked for deletion, and no pod uses it any more, but a finalizer keeps it: snapshot.storage.kubernetes.io/pvc-as-source-protection.',
     );
   });
 
-  test('and grows', () => {
+  test('and is being expanded', () => {
     const more = { spec: { volumeName: 'disk', resources: { requests: { storage: '2Gi' } } } };
     expect(explanation('pvc/data', [claim(more), volume(disk('vol-1'))])).toMatchObject({
       code: 'ExternalExpanding',
@@ -209,7 +209,7 @@ describe('a claim that is bound', () => {
     };
     expect(explanation('pvc/data', [claim(pending), volume(disk('vol-1'))])).toMatchObject({
       code: 'FileSystemResizePending',
-      next: { does: 'start a pod that uses it' },
+      next: { does: 'start a pod that uses the claim' },
     });
   });
 });

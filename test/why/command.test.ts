@@ -32,20 +32,20 @@ describe('moor why on a running Mooring', () => {
 
   const why = (...args: string[]) => runMoor('why', ...args, '--kubeconfig', moor.kubeconfig);
 
-  test('says which volumes were refused, by which rule, and what would help', async () => {
+  test('names the volumes, the rules that refuse them, and the fixes', async () => {
     const { code, stdout, stderr } = await why('pvc/data');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^pvc\/data in namespace default: Pending, for \d+ [a-z ,\d]+\n/);
     expect(stdout).toContain('  pv/readable  9Gi  ROX  -  Available  offers ReadOnlyMany, not ReadWriteOnce\n');
-    expect(stdout).toContain('  pv/small     1Gi  RWO  -  Available  is too small: 1Gi, wanted at least 5Gi\n');
-    expect(stdout).toContain('create a volume of at least 5Gi with ReadWriteOnce without a class');
+    expect(stdout).toContain('  pv/small     1Gi  RWO  -  Available  is too small: 1Gi, requested is at least 5Gi\n');
+    expect(stdout).toContain('create a volume of at least 5Gi with ReadWriteOnce without a StorageClass');
   });
 
-  test('gives the same answer after every Event is deleted', async () => {
+  test('gives the same explanation after every Event is deleted', async () => {
     const ask = async () => {
-      const { asOf, ...told } = JSON.parse((await why('pvc', 'data', '-n', 'default', '-o', 'json')).stdout) as Explanation;
+      const { asOf, ...explained } = JSON.parse((await why('pvc', 'data', '-n', 'default', '-o', 'json')).stdout) as Explanation;
       expect(asOf).toMatch(/^\d{4}-.*Z$/);
-      return told;
+      return explained;
     };
     const before = await ask();
     await moor.kubectl('delete', 'events', '--all', '-A');
@@ -53,14 +53,14 @@ describe('moor why on a running Mooring', () => {
     expect(before.code).toBe('NoVolumeFits');
   });
 
-  test('its fix is one: the claim is bound once the command that it names was typed', async () => {
+  test('its fix works: the claim is bound after the command that it names', async () => {
     const { fixes } = JSON.parse((await why('pvc/data', '-o', 'json')).stdout) as Explanation;
     const command = fixes.flatMap(({ commands }) => commands).find((line) => line.startsWith('kubectl patch pv readable')) ?? '';
     const [, patch = ''] = /-p '(.*)'$/.exec(command) ?? [];
     await moor.kubectl('patch', 'pv', 'readable', '-p', patch);
     expect(await moor.kubectl('wait', '--for=jsonpath={.status.phase}=Bound', 'pvc/data', '--timeout=60s')).toMatchObject({ code: 0 });
-    expect((await why('pvc/data')).stdout).toContain('It is bound to pv/readable (9Gi, ReadWriteOnce, ReadOnlyMany, Retain). Nothing is wrong with it.');
-    expect((await why('pv/readable')).stdout).toContain('It is bound to claim default/data.');
+    expect((await why('pvc/data')).stdout).toContain('The claim is bound to pv/readable (9Gi, ReadWriteOnce, ReadOnlyMany, Retain). Nothing is wrong with it.');
+    expect((await why('pv/readable')).stdout).toContain('The volume is bound to claim default/data.');
   });
 
   test('an object that does not exist: the nearest name, and exit code 1', async () => {
@@ -134,27 +134,27 @@ describe('moor why on any Kubernetes', () => {
     pods: { kind: 'Pod', items: [] },
   };
 
-  test('reads, never writes, and names what it may not look at', async () => {
+  test('reads, never writes, and names what it may not read', async () => {
     await using cluster = await startForeignCluster(lists);
     const { code, stdout } = await runMoor('why', 'pvc/data', '-n', 'shop', '--server', cluster.url);
     expect(code).toBe(0);
-    expect(stdout).toContain('No volume fits, so provisioner nfs.example.com has to make one.');
+    expect(stdout).toContain('No volume fits the claim, so provisioner nfs.example.com has to create one.');
     expect(stdout).toContain('  pv/nfs-1  10Gi  RWO  slow  Available  offers ReadWriteOnce, not ReadWriteMany\n');
     expect(stdout).toContain(`kubectl patch pv nfs-1 -p '{"spec":{"accessModes":["ReadWriteOnce","ReadWriteMany"]}}'`);
     expect(stdout.replace(/\s+/g, ' ')).toContain(
-      'Could not look at csidrivers.storage.k8s.io: csidrivers is forbidden: User "jane" cannot list resource "csidrivers" at the cluster scope',
+      'Could not read csidrivers.storage.k8s.io: csidrivers is forbidden: User "jane" cannot list resource "csidrivers" at the cluster scope',
     );
     expect(cluster.requests.filter((request) => !request.startsWith('GET '))).toEqual([]);
   });
 
-  test('since when a claim is Lost, its managedFields tell', async () => {
+  test('managedFields tell since when a claim is Lost', async () => {
     await using cluster = await startForeignCluster(lists);
-    const told = JSON.parse((await runMoor('why', 'pvc/old', '-n', 'shop', '-o', 'json', '--server', cluster.url)).stdout) as Explanation;
-    expect(told).toMatchObject({ state: 'Lost', since: '2025-01-02T00:00:00Z', code: 'ClaimLost', verdict: 'stuck' });
+    const explained = JSON.parse((await runMoor('why', 'pvc/old', '-n', 'shop', '-o', 'json', '--server', cluster.url)).stdout) as Explanation;
+    expect(explained).toMatchObject({ state: 'Lost', since: '2025-01-02T00:00:00Z', code: 'ClaimLost', verdict: 'stuck' });
   });
 });
 
-describe('moor why, asked wrongly', () => {
+describe('moor why with wrong arguments', () => {
   const before = { KUBECONFIG: process.env['KUBECONFIG'], HOME: process.env['HOME'], XDG_STATE_HOME: process.env['XDG_STATE_HOME'] };
   const home = mkdtempSync(path.join(tmpdir(), 'mooring-why-'));
   afterEach(() => {
@@ -167,7 +167,7 @@ describe('moor why, asked wrongly', () => {
 
   test.each([
     [['why'], 'it wants KIND/NAME: pvc/NAME, pv/NAME, pod/NAME or va/NAME'],
-    [['why', 'svc/web', '--server', 'http://127.0.0.1:1'], 'it explains pvc/NAME, pv/NAME, pod/NAME or va/NAME, not "svc/web"'],
+    [['why', 'svc/web', '--server', 'http://127.0.0.1:1'], 'the target is pvc/NAME, pv/NAME, pod/NAME or va/NAME, not "svc/web"'],
     [['why', 'pvc/data', '-o', 'xml'], '--output is one of text, json, not "xml"'],
     [['why', 'pvc/data', '--server', 'localhost'], '--server wants a URL'],
     [['why', 'pvc/data', '--kubeconfig', '/nowhere/config'], 'cannot read the kubeconfig'],

@@ -1,4 +1,4 @@
-/** Questions as tests ask them: objects in, the text of the answer out. */
+/** Explanations as tests ask for them: objects in, text out. */
 import type { CSIDriver, CSINode, Node, PersistentVolume, Pod, VolumeAttachment } from '../../src/api/generated/types.ts';
 import type { KubeObject } from '../../src/api/object.ts';
 import { explain } from '../../src/why/explain.ts';
@@ -8,7 +8,7 @@ import { render } from '../../src/why/explanation/render.ts';
 import { parseTarget } from '../../src/why/explanation/target.ts';
 import { uidOf } from '../storage/objects.ts';
 
-/** Five minutes after the objects of tests are made. */
+/** Five minutes after the objects of the tests were created. */
 export const now = Date.parse('2025-01-01T00:05:00Z');
 
 const lists: Readonly<Record<string, ObjectList>> = {
@@ -26,13 +26,13 @@ const lists: Readonly<Record<string, ObjectList>> = {
 };
 
 export interface Question {
-  /** Kinds that could not be looked at. */
+  /** Kinds that could not be read. */
   readonly without?: readonly ObjectList[];
   readonly namespace?: string;
   readonly elsewhere?: readonly string[];
 }
 
-/** A cluster that has just these objects. */
+/** A cluster with only these objects. */
 export function objectsOf(objects: readonly KubeObject[], { without = [], elsewhere = [] }: Question = {}): ClusterObjects {
   const found = Object.fromEntries(Object.values(lists).map((list): [ObjectList, KubeObject[]] => [list, []]));
   for (const object of objects) found[lists[object.kind] ?? '']?.push(object);

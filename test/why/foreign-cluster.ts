@@ -1,4 +1,4 @@
-/** An API server as any Kubernetes has: plain lists, no kinds on their items, managedFields, fields that we do not know. */
+/** An API server of another Kubernetes: plain lists, no kinds on their items, managedFields, unknown fields. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -10,7 +10,7 @@ export interface ForeignCluster {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Lists by the last part of their path; what is absent is forbidden, as for somebody who may see only his own namespace. */
+/** Lists by the last part of their path; what is absent is forbidden, as for a user who may read one namespace only. */
 export async function startForeignCluster(
   lists: Readonly<Record<string, { readonly kind: string; readonly items: readonly Json[] }>>,
 ): Promise<ForeignCluster> {

@@ -14,21 +14,22 @@ describe('a pod without a node', () => {
       "
       pod/web in namespace default: Pending
 
-      It cannot be scheduled before pvc/data has a volume; pvc/data is Pending.
+      The pod cannot be scheduled before pvc/data has a volume; pvc/data is Pending.
 
         claims  pvc/data (Pending)
 
         pvc/data in namespace default: Pending, for 5 minutes
 
-        No volume is large enough; pv/small comes nearest. Volumes of class "class" are made by hand only.
+        No volume is large enough; pv/small comes nearest. Volumes of StorageClass "class" are created by
+        hand only.
 
-          asks for  5Gi, ReadWriteOnce, Filesystem, class "class"
+          requests  5Gi, ReadWriteOnce, Filesystem, StorageClass "class"
 
-        Looked at 1 volume; it does not fit:
-          pv/small  1Gi  RWO  class  Available  is too small: 1Gi, wanted at least 5Gi
+        Considered 1 volume; it does not fit:
+          pv/small  1Gi  RWO  class  Available  is too small: 1Gi, requested is at least 5Gi
 
         What would change it:
-          - create a volume of at least 5Gi with ReadWriteOnce in class "class"
+          - create a volume of at least 5Gi with ReadWriteOnce in StorageClass "class"
           - create the claim again with a request of 1Gi or less: pv/small would fit
               kubectl -n default delete pvc data
 
@@ -42,12 +43,12 @@ describe('a pod without a node', () => {
       "
       pod/web in namespace default: Pending
 
-      It uses pvc/dat, which does not exist in namespace default. Is pvc/data meant?
+      The pod uses pvc/dat, which does not exist in namespace default. Is pvc/data meant?
 
         claims  pvc/dat (missing)
 
       What would change it:
-        - create claim dat in namespace default; the pod goes on by itself
+        - create claim dat in namespace default; then the pod is scheduled
         - create the pod again with claimName data
             kubectl -n default delete pod web
 
@@ -56,10 +57,10 @@ describe('a pod without a node', () => {
     `);
   });
 
-  test('because no volume can be made of the class of its claim', () => {
+  test('because the StorageClass of its claim cannot provision', () => {
     const zoned = storageClass('class', { provisioner: 'kubernetes.io/aws-ebs', volumeBindingMode: 'WaitForFirstConsumer', parameters: { zone: 'a' } });
-    const told = explanation('pod/web', [pod('web', ['data']), pvc('data', '1Gi'), zoned, node('n1', inZone('a'))]);
-    expect([told.code, told.parts?.[0]?.code]).toEqual(['ClaimsUnbound', 'ProvisioningRefused']);
+    const explained = explanation('pod/web', [pod('web', ['data']), pvc('data', '1Gi'), zoned, node('n1', inZone('a'))]);
+    expect([explained.code, explained.parts?.[0]?.code]).toEqual(['ClaimsUnbound', 'ProvisioningRefused']);
   });
 
   test('because its volume is in another zone', () => {
@@ -74,28 +75,28 @@ describe('a pod without a node', () => {
       "
       pod/web in namespace default: Pending
 
-      pv/disk can be reached only from zone a, where no node can run the pod.
+      The node affinity of pv/disk requires zone a, where no node can run the pod.
 
         claims  pvc/data (Bound, pv/disk)
 
-      Looked at 2 nodes; none fits:
-        node/n1  zone b  is in zone b; pv/disk can be reached only from zone a
+      Considered 2 nodes; none fits:
+        node/n1  zone b  is in zone b; the node affinity of pv/disk requires zone a
         node/n2  zone a  cordoned  is cordoned
 
       What would change it:
-        - let node/n2 take pods again
+        - uncordon node/n2
             kubectl uncordon n2
-        - add a node in zone a, or make one there usable: the data of pv/disk is nowhere else
+        - add a node in zone a, or make one there schedulable: the data of pv/disk is nowhere else
             kubectl get nodes -L topology.kubernetes.io/zone
-        - for new claims: a class with volumeBindingMode WaitForFirstConsumer has volumes made where their
-          pods can run
+        - for new claims: use a StorageClass with volumeBindingMode WaitForFirstConsumer, which provisions
+          volumes where their pods can run
 
-      Next: an administrator makes a node fit; the scheduler looks again at once.
+      Next: an administrator makes a node fit; then the scheduler tries again at once.
       "
     `);
   });
 
-  test('because its node is cordoned, and tainted for that: it is told once, and to uncordon it is enough', () => {
+  test('because its node is cordoned, and tainted for that: one refusal, and uncordon is the fix', () => {
     const taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
     const other = { key: 'example.com/mine', effect: 'NoSchedule' };
     const refusals = (taints: Taint[], unschedulable = true) => explanation('pod/web', [pod('web', []), node('n1', { spec: { unschedulable, taints } })]);
@@ -103,7 +104,7 @@ describe('a pod without a node', () => {
     expect(candidates.map((each) => each.refusals.map(({ rule }) => rule))).toEqual([['cordoned']]);
     expect(fixes.flatMap(({ commands }) => commands)).toEqual(['kubectl uncordon n1']);
     expect(refusals([taint, other]).candidates[0]?.refusals.map(({ rule }) => rule)).toEqual(['cordoned', 'taint']);
-    // Nobody cordoned it: then to uncordon it would not help.
+    // Only the taint is there, without a cordon: uncordon would not help.
     expect(refusals([taint], false).candidates[0]?.refusals.map(({ rule }) => rule)).toEqual(['taint']);
   });
 
@@ -116,7 +117,7 @@ describe('a pod without a node', () => {
     ]);
   });
 
-  test('because its volumes are apart', () => {
+  test('because its volumes are in different zones', () => {
     const other = pv('other', '1Gi', { spec: { ...boundTo('logs'), nodeAffinity: onlyInZone('b') }, status: { phase: 'Bound' } });
     const logs = pvc('logs', '1Gi', { metadata: bound.metadata, spec: { volumeName: 'other' }, status: { phase: 'Bound' } });
     const objects = [
@@ -129,11 +130,11 @@ describe('a pod without a node', () => {
       node('n2', inZone('b')),
     ];
     expect(explanation('pod/web', objects).fixes[0]?.text).toBe(
-      'its volumes are apart (pv/disk in zone a, pv/other in zone b), so no node reaches all of them: use claims of one place',
+      "the pod's volumes are in different places (pv/disk in zone a, pv/other in zone b), so no node can use all of them: use claims in one zone",
     );
   });
 
-  test('because no node has room for another volume', () => {
+  test('because every node has its attach limit', () => {
     const full = { ...csiNode('n1'), spec: { drivers: [{ name: 'ebs.csi.aws.com', nodeID: 'n1', topologyKeys: null, allocatable: { count: 1 } }] } };
     const { candidates } = explanation('pod/web', [
       pod('web', ['data']),
@@ -144,10 +145,10 @@ describe('a pod without a node', () => {
       full,
       attachment('va', 'another', 'n1'),
     ]);
-    expect(candidates[0]?.refusals[0]?.text).toBe('has 1 volume of ebs.csi.aws.com attached, and can have no more than 1');
+    expect(candidates[0]?.refusals[0]?.text).toBe('has 1 volume of ebs.csi.aws.com attached, and its limit is 1');
   });
 
-  test('because of taints and labels, which nobody but the pod and the node can change', () => {
+  test('because of taints and labels', () => {
     const tainted = node('n1', { spec: { taints: [{ key: 'dedicated', value: 'db', effect: 'NoSchedule' }] } });
     const picky = pod('web', ['data'], {
       spec: { nodeSelector: { disk: 'fast' }, tolerations: [{ key: 'dedicated', operator: 'Equal', value: 'db' }], volumes: [] },
@@ -157,11 +158,11 @@ describe('a pod without a node', () => {
     ]);
     expect(explanation('pod/web', [pod('web', []), tainted])).toMatchObject({
       code: 'NodesRefuse',
-      summary: 'The only node cannot run it: node/n1 has taint dedicated=db:NoSchedule, which the pod does not tolerate.',
+      summary: 'The only node cannot run the pod: node/n1 has taint dedicated=db:NoSchedule, which the pod does not tolerate.',
     });
   });
 
-  test('for reasons that could not be looked at: the scheduler wrote them into the pod', () => {
+  test('for reasons that could not be read: the message of the scheduler tells them', () => {
     const message = '0/1 nodes are available: 1 Insufficient cpu.';
     const starved = pod('web', ['data'], {
       status: {
@@ -172,12 +173,12 @@ describe('a pod without a node', () => {
     expect(explanation('pod/web', [starved, claim, volume(), node('n1')], { without: ['placed'] })).toMatchObject({
       code: 'NotStorage',
       summary:
-        'Its claims are in order, and its volumes can be had on node/n1: storage is not what keeps it waiting. What does, the scheduler wrote into the pod.',
-      facts: expect.arrayContaining([{ label: 'the scheduler', text: message }]) as unknown,
+        "The pod's claims are in order, and its volumes can be used on node/n1: storage is not what it waits for. The scheduler's message in the pod tells the reason.",
+      facts: expect.arrayContaining([{ label: 'scheduler', text: message }]) as unknown,
     });
   });
 
-  test('because of what other pods take: every node tells what is missing', () => {
+  test('because of what other pods request: each node tells what is missing', () => {
     const asking = (cpu: string) => ({ containers: [{ name: 'app', resources: { requests: { cpu } } }] });
     const objects = [
       pod('web', [], { spec: asking('2') }),
@@ -191,26 +192,26 @@ describe('a pod without a node', () => {
       "
       pod/web in namespace default: Pending
 
-      None of 3 nodes can run it.
+      None of 3 nodes can run the pod.
 
         claims  none
 
-      Looked at 3 nodes; none fits:
+      Considered 3 nodes; none fits:
         node/n1  -  has 1 of 4 cpu left, less than the 2 that the pod requests
         node/n2  -  has 1 cpu in all, less than the 2 that the pod requests
         node/n3  -  cordoned  is cordoned; runs 0 pods, and takes no more than 0
 
       What would change it:
-        - make room on node/n1, which needs 2 cpu free: end a pod there, let this one request less, or
-          give it a higher priority
+        - free resources on node/n1, which needs 2 cpu free: delete a pod there, lower the requests of
+          this pod, or raise its priority
             kubectl describe node n1
 
-      Next: an administrator makes a node fit; the scheduler looks again at once.
+      Next: an administrator makes a node fit; then the scheduler tries again at once.
       "
     `);
   });
 
-  test('because of other pods, near which it wants to be or not', () => {
+  test('because of pod affinity and anti-affinity', () => {
     const labelled = (name: string, app: string, more: object = {}) => ({
       ...pod(name, [], more),
       metadata: { namespace: 'default', name, uid: name, labels: { app } },
@@ -221,19 +222,19 @@ describe('a pod without a node', () => {
     const needy = labelled('web', 'web', { spec: { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: term('db') } } } });
     expect(explanation('pod/web', [shy, there, node('n1')])).toMatchObject({
       code: 'NodesRefuse',
-      summary: "The only node cannot run it: node/n1 has a pod in the same kubernetes.io/hostname that the pod's anti-affinity excludes.",
+      summary: "The only node cannot run the pod: node/n1 has a pod in the same kubernetes.io/hostname that the pod's anti-affinity excludes.",
     });
     expect(explanation('pod/web', [needy, there, node('n1')]).candidates[0]?.refusals[0]?.rule).toBe('podAffinity');
-    // Perhaps such a pod is in a namespace that could not be looked at.
+    // Such a pod may be in a namespace that could not be read.
     expect(explanation('pod/web', [needy, there, node('n1')], { without: ['placed'] }).candidates[0]?.refusals).toEqual([]);
   });
 
   test('because of its node affinity', () => {
     const fast = { matchExpressions: [{ key: 'disk', operator: 'In', values: ['ssd', 'nvme'] }] };
     const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [fast] } } };
-    const told = explanation('pod/web', [pod('web', [], { spec: { affinity } }), node('n1')]);
-    expect(told.candidates[0]?.refusals[0]?.text).toBe("is not what the pod's node affinity requires: disk In (ssd, nvme)");
-    expect(told.fixes[0]?.text).toBe("label node/n1 as the pod's node affinity requires, if it is meant: disk In (ssd, nvme)");
+    const explained = explanation('pod/web', [pod('web', [], { spec: { affinity } }), node('n1')]);
+    expect(explained.candidates[0]?.refusals[0]?.text).toBe("is not what the pod's node affinity requires: disk In (ssd, nvme)");
+    expect(explained.fixes[0]?.text).toBe("label node/n1 as the pod's node affinity requires, if it is meant: disk In (ssd, nvme)");
   });
 
   test('because it contradicts itself', () => {
@@ -242,16 +243,16 @@ describe('a pod without a node', () => {
     expect(explanation('pod/web', [pod('web', [], { spec: { affinity } }), node('n1'), node('n2')])).toMatchObject({ code: 'PodRefused', verdict: 'stuck' });
   });
 
-  test('although it could have one: the scheduler is next', () => {
+  test('although a node fits: the scheduler is next', () => {
     expect(explanation('pod/web', [pod('web', []), node('n1')])).toMatchObject({
       code: 'WaitForScheduler',
       verdict: 'waiting',
-      summary: 'Nothing keeps it from node/n1.',
+      summary: 'Nothing keeps the pod from node/n1.',
       next: { who: 'the scheduler', does: 'chooses a node' },
     });
   });
 
-  test('because another pod has the claim for itself', () => {
+  test('because another pod uses its ReadWriteOncePod claim', () => {
     const alone = { ...claim, spec: { ...claim.spec, accessModes: ['ReadWriteOncePod'] } };
     expect(explanation('pod/web', [pod('web', ['data']), pod('first', ['data'], onNode('n1')), alone, volume(), node('n1')])).toMatchObject({
       code: 'ReadWriteOncePod',
@@ -259,20 +260,20 @@ describe('a pod without a node', () => {
     });
   });
 
-  test('because the claim of its ephemeral volume is not there: perhaps the server refuses it', () => {
-    const told = explanation('pod/web', [pod('web', [], { spec: { volumes: [{ name: 'scratch', ephemeral: {} }] } })]);
-    expect(told).toMatchObject({ code: 'EphemeralClaimMissing', next: { who: 'the ephemeral volume controller' } });
-    expect(told.fixes[0]?.commands).toEqual(['kubectl -n default describe quota', 'kubectl -n default events --for pod/web']);
+  test('because the claim of its ephemeral volume does not exist: the server may refuse it', () => {
+    const explained = explanation('pod/web', [pod('web', [], { spec: { volumes: [{ name: 'scratch', ephemeral: {} }] } })]);
+    expect(explained).toMatchObject({ code: 'EphemeralClaimMissing', next: { who: 'the ephemeral volume controller' } });
+    expect(explained.fixes[0]?.commands).toEqual(['kubectl -n default describe quota', 'kubectl -n default events --for pod/web']);
   });
 
-  test('because the claim of its ephemeral volume belongs to somebody else', () => {
+  test('because the claim of its ephemeral volume is not its own', () => {
     const ephemeral = pod('web', [], { spec: { volumes: [{ name: 'scratch', ephemeral: {} }] } });
     expect(explanation('pod/web', [ephemeral, pvc('web-scratch', '1Gi')])).toMatchObject({ code: 'ClaimNotOwned', verdict: 'stuck' });
   });
 
-  test('because somebody holds it back', () => {
+  test('because it has a scheduling gate', () => {
     expect(explanation('pod/web', [pod('web', [], { spec: { schedulingGates: [{ name: 'quota.example/later' }] } })]).summary).toBe(
-      'It is not to be scheduled until its scheduling gates are gone: quota.example/later.',
+      'The pod has scheduling gates, and is scheduled once they are removed: quota.example/later.',
     );
   });
 });
@@ -280,7 +281,7 @@ describe('a pod without a node', () => {
 describe('a pod on a node', () => {
   const web = pod('web', ['data'], onNode('n2', 'Pending'));
 
-  test('whose volume another node has (Multi-Attach)', () => {
+  test('whose volume is attached to another node (Multi-Attach)', () => {
     const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'old-6f9d4c7b5d', uid: 'x', controller: true };
     const objects = [
       web,
@@ -295,30 +296,30 @@ describe('a pod on a node', () => {
       "
       pod/web in namespace default: Pending
 
-      pv/disk is needed on node/n2, but is attached to node/n1, and its access modes allow one node at a
-      time. There it is used by pod/old-abc.
+      pv/disk has to be attached to node/n2, but is attached to node/n1, and its access modes allow one
+      node at a time. On that node, pod/old-abc uses it.
 
-        claims           pvc/data (Bound, pv/disk)
-        node             n2
-        Kubernetes says  Waiting for detach for volume "disk" Volume is already used by pod(s) old-abc
-                         (older versions: Multi-Attach error for volume "disk")
-        driver           ebs.csi.aws.com
-        attachments      node/n1 (attached)
-        wanted by        pod default/web
-        node/n1          ready
+        claims       pvc/data (Bound, pv/disk)
+        node         n2
+        event        Waiting for detach for volume "disk" Volume is already used by pod(s) old-abc (before
+                     v1.36.4: Multi-Attach error for volume "disk")
+        driver       ebs.csi.aws.com
+        attachments  node/n1 (attached)
+        used by      pod default/web
+        node/n1      ready
 
       What would change it:
-        - scale Deployment old down: it would start such a pod again
+        - scale Deployment old down: it would create such a pod again
             kubectl -n default scale deployment old --replicas=0
         - run both pods on one node, or use a volume with ReadWriteMany; a Deployment with such a volume
           needs strategy Recreate
 
-      Next: you end pod/old-abc; then it goes on by itself.
+      Next: you delete pod/old-abc; the rest follows by itself.
       "
     `);
   });
 
-  test('whose volume is on a node that is dead', () => {
+  test('whose volume is attached to a node that is not ready', () => {
     const old = pod('old', ['data'], {
       ...onNode('n1'),
       metadata: { deletionTimestamp: '2025-01-01T00:04:00Z' },
@@ -331,30 +332,31 @@ describe('a pod on a node', () => {
       "
       pod/web in namespace default: Pending
 
-      pv/disk is needed on node/n2, but is attached to node/n1, and its access modes allow one node at a
-      time. node/n1 does not answer, so nobody knows whether it still writes: the volume is taken from it
-      six minutes after its pods are gone.
+      pv/disk has to be attached to node/n2, but is attached to node/n1, and its access modes allow one
+      node at a time. node/n1 is not ready and may still write: the volume is detached by force six
+      minutes after its pods are gone.
 
-        claims           pvc/data (Bound, pv/disk)
-        node             n2
-        Kubernetes says  Waiting for detach for volume "disk" Volume is already used by pod(s) old (older
-                         versions: Multi-Attach error for volume "disk")
-        driver           ebs.csi.aws.com
-        attachments      node/n1 (attached)
-        wanted by        pod default/web
-        node/n1          not ready: nobody knows whether it still writes
+        claims       pvc/data (Bound, pv/disk)
+        node         n2
+        event        Waiting for detach for volume "disk" Volume is already used by pod(s) old (before
+                     v1.36.4: Multi-Attach error for volume "disk")
+        driver       ebs.csi.aws.com
+        attachments  node/n1 (attached)
+        used by      pod default/web
+        node/n1      not ready: it may still write
 
       What would change it:
-        - if the node is certainly switched off: say so, and the volume is moved at once
+        - if the node is certainly switched off: taint it as out of service, and the volume is moved at
+          once
             kubectl taint nodes n1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute
 
-      Next: the attach/detach controller takes the volume from the node by force, by 2025-01-01T00:10:00Z
-      (in 5 minutes).
+      Next: the attach/detach controller detaches the volume by force, by 2025-01-01T00:10:00Z (in 5
+      minutes).
       "
     `);
   });
 
-  test('whose volume is being detached elsewhere', () => {
+  test('whose volume is being detached from another node', () => {
     const leaving = attachment('va', 'disk', 'n1', { metadata: { deletionTimestamp: '2025-01-01T00:04:50Z' } });
     expect(explanation('pod/web', [web, claim, volume(), node('n1'), node('n2'), leaving])).toMatchObject({
       code: 'MultiAttach',
@@ -363,7 +365,7 @@ describe('a pod on a node', () => {
     });
   });
 
-  test('is not held up by others if many nodes may have the volume', () => {
+  test('does not wait for other nodes if the volume may be attached to many', () => {
     const shared = volume({ accessModes: ['ReadWriteMany'] });
     expect(explanation('pod/web', [web, claim, shared, node('n1'), node('n2'), attachment('va', 'disk', 'n1')])).toMatchObject({ code: 'Attaching' });
   });
@@ -372,7 +374,7 @@ describe('a pod on a node', () => {
     const n2 = node('n2', { status: { volumesAttached: [{ name: uniqueName, devicePath: '' }] } });
     expect(explanation('pod/web', [web, claim, volume(), n2, attachment('va', 'disk', 'n2')])).toMatchObject({
       code: 'Starting',
-      next: { who: 'node/n2', does: 'starts it' },
+      next: { who: 'node/n2', does: 'starts the containers' },
     });
   });
 
@@ -382,7 +384,7 @@ describe('a pod on a node', () => {
       "
       pod/web in namespace default: Running
 
-      Its volumes are in order, and it runs.
+      The pod's volumes are in order, and it runs.
 
         claims  pvc/data (Bound, pv/disk)
         node    n2
@@ -392,7 +394,7 @@ describe('a pod on a node', () => {
     `);
   });
 
-  test('has to end, and its node does not say so', () => {
+  test('is terminating, and its node does not confirm it', () => {
     const late = pod('web', ['data'], { ...onNode('n2'), metadata: { deletionTimestamp: '2025-01-01T00:02:00Z', deletionGracePeriodSeconds: 30 } });
     expect(explanation('pod/web', [late, claim, volume()])).toMatchObject({ state: 'Terminating', since: '2025-01-01T00:01:30Z', verdict: 'stuck' });
   });

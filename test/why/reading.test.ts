@@ -18,10 +18,10 @@ const plurals: Readonly<Record<string, string>> = {
   VolumeAttachment: 'volumeattachments',
 };
 
-/** A server that has these objects, and remembers what it was asked. */
+/** A server that has these objects, and records its requests. */
 class SmallServer implements Transport {
   readonly asked: string[] = [];
-  /** Stands in for the answer to whatever ends like this. */
+  /** The answer to every path that ends with the key. */
   readonly instead = new Map<string, Answer>();
   readonly #objects: readonly KubeObject[];
 
@@ -37,7 +37,7 @@ class SmallServer implements Transport {
   }
 
   watch(): { close(): void } {
-    throw new Error('nobody watches');
+    throw new Error('moor why does not watch');
   }
 
   #answer(path: string, query: URLSearchParams): Answer {
@@ -60,17 +60,17 @@ const forbidden = (what: string): Answer => ({
 async function read(server: SmallServer, kind: 'pvc' | 'pv' | 'pod' | 'va', name: string) {
   const target = { kind, name, ...(kind === 'pvc' || kind === 'pod' ? { namespace: 'default' } : {}) };
   const objects = await readObjects(createClient({ transport: server }), target);
-  return { objects, told: explain(target, objects, now) };
+  return { objects, explained: explain(target, objects, now) };
 }
 
 const claim = pvc('data', '1Gi', { ...bound, spec: { volumeName: 'disk' }, status: { phase: 'Bound', capacity: { storage: '1Gi' } } });
 const volume = pv('disk', '1Gi', { spec: { ...boundTo('data'), ...disk('vol-1') }, status: { phase: 'Bound' } });
 
-describe('only what the question needs is read', () => {
+describe('only what the explanation needs is read', () => {
   test('of a bound claim: its namespace, and its volume', async () => {
     const server = new SmallServer(claim, volume, pv('other', '1Gi'));
-    const { told } = await read(server, 'pvc', 'data');
-    expect(told.code).toBe('Bound');
+    const { explained } = await read(server, 'pvc', 'data');
+    expect(explained.code).toBe('Bound');
     expect(server.asked.sort()).toEqual([
       'GET /api/v1/namespaces/default/persistentvolumeclaims',
       'GET /api/v1/namespaces/default/pods',
@@ -78,29 +78,29 @@ describe('only what the question needs is read', () => {
     ]);
   });
 
-  test('of a claim that takes any volume at once: volumes and classes, but neither nodes nor drivers', async () => {
+  test('of an unbound claim with immediate binding: volumes and StorageClasses, but neither nodes nor drivers', async () => {
     const server = new SmallServer(pvc('data', '5Gi'), pv('small', '1Gi', { status: { phase: 'Available' } }), storageClass('class'));
-    expect((await read(server, 'pvc', 'data')).told.code).toBe('NoVolumeFits');
+    expect((await read(server, 'pvc', 'data')).explained.code).toBe('NoVolumeFits');
     expect(server.asked.join()).not.toMatch(/nodes|attachments|csidrivers/);
   });
 
-  test('of a claim whose volume somebody else makes: whether that one is there', async () => {
+  test('of a claim with an external provisioner: its CSIDriver', async () => {
     const server = new SmallServer(pvc('data', '5Gi'), storageClass('class', { provisioner: 'kubernetes.io/aws-ebs' }));
-    expect((await read(server, 'pvc', 'data')).told.code).toBe('ProvisionerAbsent');
+    expect((await read(server, 'pvc', 'data')).explained.code).toBe('ProvisionerAbsent');
     expect(server.asked).toContain('GET /apis/storage.k8s.io/v1/csidrivers');
   });
 
   test('of a running pod: nothing about nodes and attachments', async () => {
     const server = new SmallServer(claim, volume, pod('web', ['data'], onNode('n1')));
-    const { told } = await read(server, 'pod', 'web');
-    expect(told.code).toBe('Running');
+    const { explained } = await read(server, 'pod', 'web');
+    expect(explained.code).toBe('Running');
     expect(server.asked.join()).not.toMatch(/nodes|attachments|storageclasses/);
   });
 
-  test('of an attachment: the nodes that have the volume, not all', async () => {
+  test('of an attachment: the nodes of the volume, not all', async () => {
     const server = new SmallServer(claim, volume, attachment('va', 'disk', 'n1'), attachment('other', 'x', 'n2'), node('n1'), node('n2'));
-    const { told } = await read(server, 'va', 'va');
-    expect(told.code).toBe('Unused');
+    const { explained } = await read(server, 'va', 'va');
+    expect(explained.code).toBe('Unused');
     expect(server.asked).toContain('GET /api/v1/nodes/n1');
     expect(server.asked.join()).not.toContain('nodes/n2');
   });
@@ -125,9 +125,9 @@ describe('what the server refuses', () => {
     const server = new SmallServer(pvc('data', '5Gi'), pv('small', '1Gi', { status: { phase: 'Available' } }), waiting);
     server.instead.set('nodes', forbidden('nodes'));
     server.instead.set('csinodes', forbidden('csinodes.storage.k8s.io'));
-    const { told } = await read(server, 'pvc', 'data');
-    expect(told.code).toBe('WaitForFirstConsumer');
-    expect(told.unseen).toEqual([
+    const { explained } = await read(server, 'pvc', 'data');
+    expect(explained.code).toBe('WaitForFirstConsumer');
+    expect(explained.unseen).toEqual([
       { what: 'nodes', because: 'nodes is forbidden: User "jane" cannot list resource' },
       { what: 'csinodes.storage.k8s.io', because: 'csinodes.storage.k8s.io is forbidden: User "jane" cannot list resource' },
     ]);
@@ -136,27 +136,27 @@ describe('what the server refuses', () => {
   test('a claim that may be read but not listed is explained', async () => {
     const server = new SmallServer(claim, volume);
     server.instead.set('persistentvolumeclaims', forbidden('persistentvolumeclaims'));
-    expect((await read(server, 'pvc', 'data')).told.code).toBe('Bound');
+    expect((await read(server, 'pvc', 'data')).explained.code).toBe('Bound');
   });
 
-  test('a target that may not be looked at is an error, not an absence', async () => {
+  test('a target that may not be read is an error, not an absence', async () => {
     const server = new SmallServer();
     server.instead.set('disk', forbidden('persistentvolumes "disk"'));
-    await expect(read(server, 'pv', 'disk')).rejects.toThrow('cannot look at persistentvolumes: persistentvolumes "disk" is forbidden');
+    await expect(read(server, 'pv', 'disk')).rejects.toThrow('cannot read persistentvolumes: persistentvolumes "disk" is forbidden');
   });
 
   test.each([
     [
-      'who is not known',
+      'a user who is not authenticated',
       { type: 'failed', error: new ApiError(401, 'Unauthorized', 'Unauthorized') } satisfies Answer,
-      'the cluster does not know you: Unauthorized',
+      'the cluster does not accept these credentials: Unauthorized',
     ],
     [
-      'a cluster that is away',
+      'a cluster that is unreachable',
       { type: 'unreachable', error: new Error('connect ECONNREFUSED') } satisfies Answer,
       'the cluster does not answer: connect ECONNREFUSED',
     ],
-  ])('%s ends it', async (_, answer, message) => {
+  ])('%s is an error', async (_, answer, message) => {
     const server = new SmallServer(claim);
     server.instead.set('persistentvolumeclaims', answer);
     await expect(read(server, 'pvc', 'data')).rejects.toThrow(new ClusterError(message));
@@ -180,7 +180,7 @@ describe('lists', () => {
     expect((await read(server, 'pvc', 'data')).objects.volumes?.map(({ metadata }) => metadata.name)).toEqual(['first', 'second']);
   });
 
-  test('whose pages are gone are read at once', async () => {
+  test('whose continue token expired are read without pages', async () => {
     const server = new SmallServer(pvc('data', '5Gi'), pv('one', '1Gi'), storageClass('class'));
     const plain = server.send.bind(server);
     server.send = (request) =>
@@ -190,17 +190,17 @@ describe('lists', () => {
     expect((await read(server, 'pvc', 'data')).objects.volumes?.length).toBe(1);
   });
 
-  test('with an object that makes no sense name it, and keep the others', async () => {
+  test('with an object that cannot be decoded name it, and keep the others', async () => {
     const nonsense = { ...pv('odd', '1Gi'), spec: { capacity: { storage: 'much' } } } as unknown as KubeObject;
-    const { objects, told } = await read(new SmallServer(pvc('data', '5Gi'), pv('one', '1Gi'), nonsense, storageClass('class')), 'pvc', 'data');
+    const { objects, explained } = await read(new SmallServer(pvc('data', '5Gi'), pv('one', '1Gi'), nonsense, storageClass('class')), 'pvc', 'data');
     expect(objects.volumes?.map(({ metadata }) => metadata.name)).toEqual(['one']);
-    expect(told.unseen[0]?.what).toBe('persistentvolume odd');
+    expect(explained.unseen[0]?.what).toBe('persistentvolume odd');
   });
 });
 
-test('an absent claim is looked for in other namespaces', async () => {
+test('an absent claim is searched in other namespaces', async () => {
   const elsewhere = pvc('data', '1Gi', { metadata: { namespace: 'shop' } });
-  expect((await read(new SmallServer(elsewhere), 'pvc', 'data')).told.summary).toBe(
+  expect((await read(new SmallServer(elsewhere), 'pvc', 'data')).explained.summary).toBe(
     'There is no pvc/data in namespace default. There is one in namespace shop.',
   );
 });

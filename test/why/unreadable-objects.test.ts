@@ -8,40 +8,40 @@ import { parseTarget } from '../../src/why/explanation/target.ts';
 import { pod, pv, pvc, storageClass } from '../storage/objects.ts';
 import { answer, bound, boundTo, disk, explanation, node, now, objectsOf, onNode } from './explain-objects.ts';
 
-describe('what may not be looked at', () => {
+describe('what may not be read', () => {
   const web = pod('web', ['data'], onNode('n1'));
 
   test('is named, and nothing is concluded from it', () => {
     const blind = explanation('pvc/data', [pvc('data', '1Gi')], { without: ['volumes', 'classes', 'nodes', 'pods'] });
     expect(blind.code).toBe('ClassUnseen');
-    expect(render(blind, { colour: false, width: 100 })).toContain('Could not look at volumes: forbidden\n');
+    expect(render(blind, { colour: false, width: 100 })).toContain('Could not read volumes: forbidden\n');
   });
 
-  test('a bound claim is taken at its word', () => {
+  test('a bound claim is explained by its own status', () => {
     const claim = pvc('data', '1Gi', { ...bound, spec: { volumeName: 'disk' } });
     expect(explanation('pvc/data', [claim], { without: ['volumes'] })).toMatchObject({ verdict: 'fine', code: 'Bound' });
   });
 
-  test('so is a volume whose claim is hidden', () => {
+  test('so is a volume whose claim could not be read', () => {
     const volume = pv('disk', '1Gi', { spec: boundTo('data'), status: { phase: 'Bound' } });
     expect(explanation('pv/disk', [volume], { without: ['claims'] })).toMatchObject({ verdict: 'fine', code: 'Bound' });
   });
 
-  test('a claim that goes may be used by pods that are hidden', () => {
-    const going = pvc('data', '1Gi', { metadata: { deletionTimestamp: '2025-01-01T00:04:00Z', finalizers: ['kubernetes.io/pvc-protection'] } });
-    expect(explanation('pvc/data', [going], { without: ['pods'] })).toMatchObject({ code: 'DeletionWaits' });
+  test('a terminating claim may be used by pods that could not be read', () => {
+    const terminating = pvc('data', '1Gi', { metadata: { deletionTimestamp: '2025-01-01T00:04:00Z', finalizers: ['kubernetes.io/pvc-protection'] } });
+    expect(explanation('pvc/data', [terminating], { without: ['pods'] })).toMatchObject({ code: 'DeletionWaits' });
   });
 
-  test('a provisioner that cannot be looked for is not called absent', () => {
+  test('a provisioner is not called absent if CSIDrivers could not be read', () => {
     const objects = [pvc('data', '1Gi'), storageClass('class', { provisioner: 'ebs.csi.aws.com' })];
     expect(explanation('pvc/data', objects, { without: ['drivers', 'csiNodes'] })).toMatchObject({ code: 'ExternalProvisioning', verdict: 'waiting' });
   });
 
-  test('a pod whose claims are hidden', () => {
+  test('a pod whose claims could not be read', () => {
     expect(explanation('pod/web', [web], { without: ['claims'] })).toMatchObject({ code: 'ClaimsUnseen' });
   });
 
-  test('a pod on a node, while attachments are hidden', () => {
+  test('a pod on a node, without attachments', () => {
     const objects = [
       pod('web', ['data'], onNode('n1', 'Pending')),
       pvc('data', '1Gi', { ...bound, spec: { volumeName: 'disk' } }),
@@ -61,7 +61,7 @@ describe('an object that does not exist', () => {
       There is no pvc/dta in namespace default. Is pvc/data meant?
 
       What would change it:
-        - ask about pvc/data
+        - explain pvc/data
             moor why pvc/data -n default
 
       Next: you check the name: data.
@@ -73,7 +73,7 @@ describe('an object that does not exist', () => {
     expect(explanation('pvc/data', [], { elsewhere: ['shop'] })).toMatchObject({
       verdict: 'absent',
       summary: 'There is no pvc/data in namespace default. There is one in namespace shop.',
-      fixes: [{ text: 'ask in namespace shop', commands: ['moor why pvc/data -n shop'] }],
+      fixes: [{ text: 'explain the one in namespace shop', commands: ['moor why pvc/data -n shop'] }],
     });
   });
 
@@ -82,17 +82,17 @@ describe('an object that does not exist', () => {
   });
 });
 
-describe('what is asked about', () => {
+describe('the target', () => {
   test.each([
     [['pvc/data'], { kind: 'pvc', namespace: 'shop', name: 'data' }],
     [['pvc', 'data'], { kind: 'pvc', namespace: 'shop', name: 'data' }],
     [['persistentvolumeclaim/data'], { kind: 'pvc', namespace: 'shop', name: 'data' }],
     [['PV/one'], { kind: 'pv', name: 'one' }],
     [['volumeattachment.storage.k8s.io/csi-1'], { kind: 'va', name: 'csi-1' }],
-    [['data'], 'it explains pvc/NAME, pv/NAME, pod/NAME or va/NAME, not "data"'],
-    [['svc/data'], 'it explains pvc/NAME, pv/NAME, pod/NAME or va/NAME, not "svc/data"'],
-    [['pvc/'], 'it wants one name: pvc/NAME, not "pvc/"'],
-    [['pvc/a', 'b'], 'it wants one name: pvc/NAME, not "pvc/a b"'],
+    [['data'], 'the target is pvc/NAME, pv/NAME, pod/NAME or va/NAME, not "data"'],
+    [['svc/data'], 'the target is pvc/NAME, pv/NAME, pod/NAME or va/NAME, not "svc/data"'],
+    [['pvc/'], 'the target has one name: pvc/NAME, not "pvc/"'],
+    [['pvc/a', 'b'], 'the target has one name: pvc/NAME, not "pvc/a b"'],
   ])('%j', (words, target) => {
     expect(parseTarget(words, 'shop')).toEqual(target);
   });
@@ -101,18 +101,18 @@ describe('what is asked about', () => {
 describe('on a terminal', () => {
   const claim = pvc('data', '1Gi', { spec: { volumeName: 'disk\u001b]0;evil\u0007' } });
 
-  test('colours are there if they are wanted', () => {
-    const told = explanation('pvc/data', [pvc('data', '1Gi'), storageClass('class')]);
-    expect(render(told, { colour: true, width: 100 })).toContain('\u001b[31mPending\u001b[0m');
-    expect(render(told, { colour: false, width: 100 })).not.toContain('\u001b');
+  test('colours are optional', () => {
+    const explained = explanation('pvc/data', [pvc('data', '1Gi'), storageClass('class')]);
+    expect(render(explained, { colour: true, width: 100 })).toContain('\u001b[31mPending\u001b[0m');
+    expect(render(explained, { colour: false, width: 100 })).not.toContain('\u001b');
   });
 
-  test('no object steers it', () => {
+  test('objects send no control characters', () => {
     const text = render(explanation('pvc/data', [claim]), { colour: false, width: 100 });
     for (const control of ['\u0007', '\u001b']) expect(text).not.toContain(control);
   });
 
-  test('lines end where it does, but commands are left whole', () => {
+  test('lines are wrapped at its width, but commands are not', () => {
     const lines = render(
       explanation('pvc/data', [
         pvc('data', '1Gi', { spec: { accessModes: ['ReadWriteMany'] } }),
@@ -143,14 +143,14 @@ describe('on a terminal', () => {
   });
 });
 
-/** Whatever a cluster holds, there is an answer: all of its objects may be nonsense, and refer to each other. */
-test('no objects are too strange to be explained', () => {
+/** All objects of a cluster may be random, and refer to each other. */
+test('random objects are explained', () => {
   for (let seed = 1; seed <= 40; seed++) {
     const random = seededRandom(seed);
     const strange = types.flatMap((type) => Array.from({ length: 3 }, (_, i) => strangeObject(type, `x${i}`, random)));
     for (const kind of ['pvc', 'pv', 'pod', 'va'] as const) {
-      const told = explain({ kind, namespace: 'default', name: 'x1' }, objectsOf(strange), now);
-      expect(render(told, { colour: false, width: 100 }), `${kind}, seed ${seed}`).toMatch(/^(pvc|pv|pod|va)\/x1.*: \S+/);
+      const explained = explain({ kind, namespace: 'default', name: 'x1' }, objectsOf(strange), now);
+      expect(render(explained, { colour: false, width: 100 }), `${kind}, seed ${seed}`).toMatch(/^(pvc|pv|pod|va)\/x1.*: \S+/);
     }
   }
 });

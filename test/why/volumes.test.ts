@@ -3,8 +3,8 @@ import { newIntent } from '../../src/api/volumes/intent.ts';
 import { available, pod, pv, pvc, reservedFor, storageClass, uidOf } from '../storage/objects.ts';
 import { answer, attachment, bound, boundTo, csiDriver, disk, explanation, node, onNode } from './explain-objects.ts';
 
-describe('a free volume', () => {
-  test('fits none of the claims that wait, each of them says why', () => {
+describe('an Available volume', () => {
+  test('fits none of the claims that wait, each with its reason', () => {
     const objects = [
       pv('disk', '1Gi', { status: { ...available, lastPhaseTransitionTime: '2025-01-01T00:00:01Z' } }),
       pvc('large', '5Gi'),
@@ -15,29 +15,29 @@ describe('a free volume', () => {
       "
       pv/disk: Available, for 4 minutes
 
-      It is free for a claim that it fits. It fits none of the 2 claims that wait.
+      The volume is Available. It fits none of the 2 claims that wait for a volume.
 
-        it is  1Gi, ReadWriteOnce, Retain, in class "class"
+        volume  1Gi, ReadWriteOnce, Retain, in StorageClass "class"
 
-      Looked at 2 claims; none fits:
-        pvc/large -n default  5Gi  RWO  class  is too small: 1Gi, wanted at least 5Gi
-        pvc/shared -n shop    1Gi  RWX  fast   is of class "class", not "fast"; offers ReadWriteOnce, not
-                                               ReadWriteMany
+      Considered 2 claims; none fits:
+        pvc/large -n default  5Gi  RWO  class  is too small: 1Gi, requested is at least 5Gi
+        pvc/shared -n shop    1Gi  RWX  fast   has StorageClass "class", the claim requires "fast"; offers
+                                               ReadWriteOnce, not ReadWriteMany
 
       What would change it:
         - for pvc/large -n default: create the claim again with a request of 1Gi or less: pv/disk would
           fit
             kubectl -n default delete pvc large
 
-      Next: you create a claim that it fits; it is bound at once.
+      Next: you create a claim that it fits; then it is bound at once.
       "
     `);
   });
 
-  test('has nobody who waits for one', () => {
+  test('has no claim that waits for one', () => {
     expect(explanation('pv/disk', [pv('disk', '1Gi', { status: available })])).toMatchObject({
       verdict: 'fine',
-      summary: 'It is free for a claim that it fits. No claim is waiting for a volume.',
+      summary: 'The volume is Available. No claim is waiting for a volume.',
     });
   });
 
@@ -46,39 +46,39 @@ describe('a free volume', () => {
       "
       pv/disk: Available
 
-      It is reserved for claim default/data, which does not exist. No other claim gets it.
+      The volume is reserved for claim default/data, which does not exist. No other claim is bound to it.
 
-        it is  1Gi, ReadWriteOnce, Retain, in class "class"
+        volume  1Gi, ReadWriteOnce, Retain, in StorageClass "class"
 
       What would change it:
         - create claim data in namespace default
-        - give up the reservation, so that any claim can have it
+        - remove the reservation, so that any claim can be bound to it
             kubectl patch pv disk --type json -p '[{"op":"remove","path":"/spec/claimRef"}]'
 
-      Next: you create claim default/data; it is bound at once.
+      Next: you create claim default/data; then it is bound at once.
       "
     `);
   });
 
-  test('points at a claim without saying in which namespace', () => {
-    const told = explanation('pv/disk', [pv('disk', '1Gi', { spec: { claimRef: { name: 'data' } }, status: available }), pvc('data', '1Gi')]);
-    expect(told.summary).toBe('Its claimRef has no namespace, so it points at no claim that could ever exist. No claim gets it.');
-    expect(told.fixes?.map(({ commands }) => commands[0])).toContain('kubectl edit pv disk');
+  test('has a claimRef without a namespace', () => {
+    const explained = explanation('pv/disk', [pv('disk', '1Gi', { spec: { claimRef: { name: 'data' } }, status: available }), pvc('data', '1Gi')]);
+    expect(explained.summary).toBe("The volume's claimRef has no namespace, so it names no claim that could ever exist. No claim is bound to it.");
+    expect(explained.fixes?.map(({ commands }) => commands[0])).toContain('kubectl edit pv disk');
   });
 
-  test('is reserved for a claim that it does not satisfy, which nobody else says', () => {
+  test('is reserved for a claim that it does not satisfy, which Kubernetes reports nowhere', () => {
     const objects = [pv('disk', '1Gi', { spec: { claimRef: reservedFor('data') }, status: available }), pvc('data', '5Gi')];
     expect(answer('pv/disk', objects)).toMatchInlineSnapshot(`
       "
       pv/disk: Available
 
-      It is meant for claim default/data, but does not satisfy it: it is too small: 1Gi, wanted at least
-      5Gi. Kubernetes reports this nowhere.
+      The volume is reserved for claim default/data, but does not satisfy it: it is too small: 1Gi,
+      requested is at least 5Gi. Kubernetes reports this nowhere.
 
-        it is  1Gi, ReadWriteOnce, Retain, in class "class"
+        volume  1Gi, ReadWriteOnce, Retain, in StorageClass "class"
 
-      Looked at 1 claim; it does not fit:
-        pvc/data -n default  5Gi  RWO  class  is too small: 1Gi, wanted at least 5Gi
+      Considered 1 claim; it does not fit:
+        pvc/data -n default  5Gi  RWO  class  is too small: 1Gi, requested is at least 5Gi
 
       What would change it:
         - create the claim again with a request of 1Gi or less: pv/disk would fit
@@ -89,28 +89,30 @@ describe('a free volume', () => {
     `);
   });
 
-  test('points at a claim by uid that it is too small for: both are Pending, silently', () => {
+  test('has the claimRef of a claim that it is too small for: both are Pending, without an event', () => {
     expect(explanation('pv/disk', [pv('disk', '1Gi', { spec: boundTo('data') }), pvc('data', '5Gi')])).toMatchObject({
       verdict: 'stuck',
       code: 'WaitForClaimButUnsuited',
     });
   });
 
-  test('could not be deleted: what is told is what whoever tried says, also if nothing else shows that they are there', () => {
+  test('could not be deleted: the message of the driver is shown, also if no other object shows the driver', () => {
     const message = 'host_path deleter only supports /tmp/.+ but received provided /srv/x';
     const gone = {
       claimRef: { namespace: 'default', name: 'gone', uid: 'of-one-that-is-gone' },
       persistentVolumeReclaimPolicy: 'Delete',
       hostPath: { path: '/srv/x' },
     };
-    const told = explanation('pv/disk', [pv('disk', '1Gi', { spec: gone, status: { phase: 'Failed', message } })]);
-    expect(told).toMatchObject({ code: 'VolumeFailedDelete', verdict: 'stuck' });
-    expect(told.summary).toContain(`the storage behind it could not be deleted: ${message}.`);
+    const explained = explanation('pv/disk', [pv('disk', '1Gi', { spec: gone, status: { phase: 'Failed', message } })]);
+    expect(explained).toMatchObject({ code: 'VolumeFailedDelete', verdict: 'stuck' });
+    expect(explained.summary).toContain(`the storage behind it could not be deleted: ${message}.`);
   });
 
-  test('has a claim selector that nobody can read', () => {
-    const told = explanation('pv/disk', [pv('disk', '1Gi', { metadata: { annotations: { 'mooring.dev/claim-selector': 'app in (' } }, status: available })]);
-    expect(told).toMatchObject({ code: 'InvalidClaimSelector', verdict: 'stuck' });
+  test('has an invalid claim selector', () => {
+    const explained = explanation('pv/disk', [
+      pv('disk', '1Gi', { metadata: { annotations: { 'mooring.dev/claim-selector': 'app in (' } }, status: available }),
+    ]);
+    expect(explained).toMatchObject({ code: 'InvalidClaimSelector', verdict: 'stuck' });
   });
 });
 
@@ -123,9 +125,9 @@ describe('a volume that is bound', () => {
       "
       pv/disk: Bound
 
-      It is bound to claim default/data. Nothing is wrong with it.
+      The volume is bound to claim default/data. Nothing is wrong with it.
 
-        it is        1Gi, ReadWriteOnce, Retain, in class "class"
+        volume       1Gi, ReadWriteOnce, Retain, in StorageClass "class"
         attached to  node/n1
         used by      pod/web
 
@@ -134,27 +136,29 @@ describe('a volume that is bound', () => {
     `);
   });
 
-  test('and its claim is to go: what becomes of it then', () => {
-    const going = { ...claim, metadata: { ...claim.metadata, deletionTimestamp: '2025-01-01T00:00:00Z' } };
-    expect(explanation('pv/disk', [volume, going]).summary).toContain('That claim is to be deleted: then the volume is kept (policy Retain).');
+  test('and its claim is terminating: what happens to the volume then', () => {
+    const terminating = { ...claim, metadata: { ...claim.metadata, deletionTimestamp: '2025-01-01T00:00:00Z' } };
+    expect(explanation('pv/disk', [volume, terminating]).summary).toContain(
+      'That claim is marked for deletion: then the volume is kept (reclaim policy Retain).',
+    );
   });
 
   test('and is being deleted: its claim keeps it', () => {
-    const going = { ...volume, metadata: { ...volume.metadata, deletionTimestamp: '2025-01-01T00:04:30Z', finalizers: ['kubernetes.io/pv-protection'] } };
-    expect(answer('pv/disk', [going, claim])).toMatchInlineSnapshot(`
+    const terminating = { ...volume, metadata: { ...volume.metadata, deletionTimestamp: '2025-01-01T00:04:30Z', finalizers: ['kubernetes.io/pv-protection'] } };
+    expect(answer('pv/disk', [terminating, claim])).toMatchInlineSnapshot(`
       "
       pv/disk: Terminating, for 30 seconds
 
-      It was told to go, but claim default/data is bound to it. Finalizer kubernetes.io/pv-protection
-      keeps it until that claim is deleted.
+      The volume is marked for deletion, but claim default/data is bound to it. Finalizer
+      kubernetes.io/pv-protection keeps it until that claim is deleted.
 
-        it is  1Gi, ReadWriteOnce, Retain, in class "class"
+        volume  1Gi, ReadWriteOnce, Retain, in StorageClass "class"
 
       What would change it:
-        - delete claim default/data, once its pods need it no more
+        - delete claim default/data, once its pods do not need it any more
             kubectl -n default delete pvc data
 
-      Next: you delete claim default/data; then it goes by itself.
+      Next: you delete claim default/data; then the volume is deleted.
       "
     `);
   });
@@ -173,44 +177,45 @@ describe('a volume whose claim is gone', () => {
       "
       pv/disk: Released, for 3 minutes
 
-      Its claim default/data was deleted. Its policy is Retain: it keeps its data, and no claim gets it,
-      until somebody decides what becomes of the data.
+      Claim default/data of the volume was deleted. Its reclaim policy is Retain: the volume keeps its
+      data, and no claim is bound to it, until an administrator clears its claimRef or deletes it.
 
-        it is  1Gi, ReadWriteOnce, Retain, in class "class"
+        volume  1Gi, ReadWriteOnce, Retain, in StorageClass "class"
 
       What would change it:
-        - to offer it to new claims, data included: clear its claimRef
+        - to offer it to new claims, with its data: clear its claimRef
             kubectl patch pv disk --type json -p '[{"op":"remove","path":"/spec/claimRef"}]'
-        - to be rid of it: delete it; the storage behind it stays and is yours to delete
+        - if it is not needed any more: delete it; the storage behind it stays and has to be deleted
+          separately
             kubectl delete pv disk
 
-      Next: an administrator frees or deletes it.
+      Next: an administrator clears its claimRef or deletes it.
       "
     `);
   });
 
   test('Retain, and another claim of the same name waits', () => {
     const again = pvc('data', '1Gi', { metadata: { uid: 'another' } });
-    const told = explanation('pv/disk', [released('Retain'), again]);
-    expect(told.summary).toContain('the claim of that name that exists now is another');
-    expect(told.fixes[0]).toEqual({
-      text: 'give it, with its data, to the claim default/data that exists now',
+    const explained = explanation('pv/disk', [released('Retain'), again]);
+    expect(explained.summary).toContain('the claim of that name that exists now has another uid');
+    expect(explained.fixes[0]).toEqual({
+      text: 'bind it, with its data, to the claim default/data that exists now',
       commands: [`kubectl patch pv disk --type json -p '[{"op":"remove","path":"/spec/claimRef/uid"}]'`],
     });
   });
 
-  test('Delete, by a provisioner that is gone', () => {
-    const told = explanation('pv/disk', [released('Delete', disk('vol-1'), { 'pv.kubernetes.io/provisioned-by': 'ebs.csi.aws.com' })]);
-    expect(told).toMatchObject({ verdict: 'stuck', code: 'ExternalDeletion' });
-    expect(told.summary).toContain('But ebs.csi.aws.com does not seem to be installed any more.');
+  test('Delete, by a provisioner that is not installed any more', () => {
+    const explained = explanation('pv/disk', [released('Delete', disk('vol-1'), { 'pv.kubernetes.io/provisioned-by': 'ebs.csi.aws.com' })]);
+    expect(explained).toMatchObject({ verdict: 'stuck', code: 'ExternalDeletion' });
+    expect(explained.summary).toContain('But ebs.csi.aws.com does not seem to be installed any more.');
   });
 
-  test('Delete, by a provisioner that is there', () => {
+  test('Delete, by a provisioner that is installed', () => {
     const objects = [released('Delete', disk('vol-1'), { 'pv.kubernetes.io/provisioned-by': 'ebs.csi.aws.com' }), csiDriver('ebs.csi.aws.com')];
     expect(explanation('pv/disk', objects)).toMatchObject({ verdict: 'waiting', next: { who: 'provisioner ebs.csi.aws.com' } });
   });
 
-  test('Delete, but made by hand: nobody deletes it', () => {
+  test('Delete, but created by hand: no provisioner deletes it', () => {
     expect(explanation('pv/disk', [released('Delete', disk('vol-1')), csiDriver('ebs.csi.aws.com')])).toMatchObject({
       verdict: 'stuck',
       code: 'NobodyDeletes',
@@ -227,29 +232,29 @@ describe('a volume whose claim is gone', () => {
       "
       pv/disk: Released, for 3 minutes
 
-      Its claim default/data was deleted. Its policy is Delete, but the storage behind it could not be
-      deleted: rmdir /tmp/disk: device or resource busy.
+      Claim default/data of the volume was deleted. Its reclaim policy is Delete, but the storage behind
+      it could not be deleted: rmdir /tmp/disk: device or resource busy.
 
-        it is  1Gi, ReadWriteOnce, Delete, in class "class"
+        volume  1Gi, ReadWriteOnce, Delete, in StorageClass "class"
 
       What would change it:
         - delete the storage by other means, and then the volume
             kubectl delete pv disk
-        - keep it: set its policy to Retain
+        - keep it: set its reclaim policy to Retain
             kubectl patch pv disk -p '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}'
 
-      Next: kubernetes.io/host-path tries again, by 2025-01-01T00:05:10Z (in 10 seconds).
+      Next: kubernetes.io/host-path retries, by 2025-01-01T00:05:10Z (in 10 seconds).
       "
     `);
   });
 
-  test('Recycle: the scrubber is at work', () => {
+  test('Recycle: the recycler pod runs', () => {
     const scrubber = pod('recycler-for-disk', [], { status: { phase: 'Running' } });
-    expect(explanation('pv/disk', [released('Recycle'), scrubber])).toMatchObject({ verdict: 'waiting', next: { who: 'the scrubber' } });
+    expect(explanation('pv/disk', [released('Recycle'), scrubber])).toMatchObject({ verdict: 'waiting', next: { who: 'the recycler pod' } });
     expect(explanation('pv/disk', [released('Recycle'), scrubber]).summary).toContain('pod/recycler-for-disk in namespace default scrubs it (Running)');
   });
 
-  test('Recycle: nobody can scrub such a volume', () => {
+  test('Recycle: a volume that no recycler supports', () => {
     expect(explanation('pv/disk', [released('Recycle', disk('vol-1'))])).toMatchObject({ verdict: 'stuck', code: 'VolumeFailedRecycle' });
   });
 });
@@ -269,14 +274,14 @@ describe('an attachment', () => {
 
         driver       ebs.csi.aws.com
         attachments  node/n1 (attached)
-        wanted by    pod default/web
+        used by      pod default/web
 
       Next: nothing has to happen.
       "
     `);
   });
 
-  test('failed: what the driver said', () => {
+  test('failed: the message of the driver', () => {
     const failed = attachment('va-1', 'disk', 'n1', {
       status: { attached: false, attachError: { time: '2025-01-01T00:04:00Z', message: 'volume vol-1 not found' } },
     });
@@ -288,20 +293,20 @@ describe('an attachment', () => {
 
         driver       ebs.csi.aws.com
         attachments  node/n1 (not attached yet)
-        wanted by    pod default/web
+        used by      pod default/web
 
       What would change it:
-        - remove what ebs.csi.aws.com complains of; its attacher tries again by itself. Its log says more
+        - fix what ebs.csi.aws.com reports; its attacher retries by itself. Its log has more
             kubectl get pods -A | grep -i csi
-        - see that the node plugin of ebs.csi.aws.com runs on node/n1: it has not registered there
+        - check that the node plugin of ebs.csi.aws.com runs on node/n1: it is not registered there
             kubectl get csinode n1 -o yaml
 
-      Next: the attacher of ebs.csi.aws.com tries again.
+      Next: the attacher of ebs.csi.aws.com retries.
       "
     `);
   });
 
-  test('is still there because the node has the volume mounted', () => {
+  test('still exists because the node has the volume mounted', () => {
     const n1 = node('n1', { status: { volumesInUse: [uniqueName] } });
     expect(explanation('va/va-1', [volume, claim, n1, attachment('va-1', 'disk', 'n1')])).toMatchObject({
       code: 'StillMounted',
@@ -310,7 +315,7 @@ describe('an attachment', () => {
     });
   });
 
-  test('goes, but its driver cannot detach the volume', () => {
+  test('is terminating, but its driver cannot detach the volume', () => {
     const stuck = attachment('va-1', 'disk', 'n1', {
       metadata: { deletionTimestamp: '2025-01-01T00:04:00Z', finalizers: ['external-attacher/ebs-csi-aws-com'] },
       status: { attached: true, detachError: { time: '2025-01-01T00:04:30Z', message: 'timeout' } },
@@ -319,10 +324,10 @@ describe('an attachment', () => {
   });
 
   test('outlives its volume', () => {
-    expect(explanation('va/va-1', [attachment('va-1', 'gone', 'n1')]).summary).toBe('pv/gone, which exists no more, is attached to node/n1.');
+    expect(explanation('va/va-1', [attachment('va-1', 'gone', 'n1')]).summary).toBe('pv/gone, which does not exist any more, is attached to node/n1.');
   });
 
-  test('of a class without such a class', () => {
+  test('that does not exist: the nearest name', () => {
     expect(explanation('va/va-2', [attachment('va-1', 'disk', 'n1'), storageClass('class')])).toMatchObject({
       verdict: 'absent',
       fixes: [{ commands: ['moor why va/va-1'] }],

@@ -1,4 +1,4 @@
-/** One volume on one node: is it attached, and if not, what keeps it? The attach/detach controller's decision, told for people. */
+/** One volume on one node: the attach/detach controller's decision in sentences. */
 import type { AttachDetachReason } from '../../storage/attach-detach/actions.ts';
 import { decide } from '../../storage/attach-detach/decide.ts';
 import type { AttachDetachSnapshot } from '../../storage/attach-detach/snapshot.ts';
@@ -10,36 +10,36 @@ import { overdue } from '../graph/overdue.ts';
 import { rfc3339 } from '../explanation/timestamps.ts';
 import { listed, quoted } from '../explanation/words.ts';
 
-/** Undefined: volumes of its kind need no attaching, their driver wants none, or nobody looked. */
-export function diagnoseAttach(spot: VolumeAtNode): Diagnosis | undefined {
-  const situation = attachSnapshotOf(spot);
-  if (situation === undefined) return undefined;
-  const { reasons } = decide(situation, spot.graph.now);
+/** Undefined: the volume is not attachable, its CSIDriver requires no attach, or the attachments were not read. */
+export function diagnoseAttach(at: VolumeAtNode): Diagnosis | undefined {
+  const snapshot = attachSnapshotOf(at);
+  if (snapshot === undefined) return undefined;
+  const { reasons } = decide(snapshot, at.graph.now);
   const [reason] = reasons;
   if (reason === undefined) return undefined;
-  const teller = explainers[reason.code];
-  return teller === undefined ? otherReason(spot, situation, reason) : teller(spot, situation, reason);
+  const explainer = explainers[reason.code] ?? otherReason;
+  return explainer(at, snapshot, reason);
 }
 
-type AttachExplainer = (spot: VolumeAtNode, situation: AttachDetachSnapshot, reason: AttachDetachReason) => Diagnosis;
+type AttachExplainer = (at: VolumeAtNode, snapshot: AttachDetachSnapshot, reason: AttachDetachReason) => Diagnosis;
 
-/** By the codes of the controller's reasons. */
+/** By the code of the controller's reason. */
 const explainers: Readonly<Record<string, AttachExplainer | undefined>> = {
-  Attached: (spot, situation) => ({
+  Attached: (at, snapshot) => ({
     verdict: 'fine',
     code: 'Attached',
-    summary: `pv/${spot.volume.name} is attached to node/${spot.node}.`,
-    facts: attachFacts(spot, situation),
+    summary: `pv/${at.volume.name} is attached to node/${at.node}.`,
+    facts: attachFacts(at, snapshot),
     next: nothingToDo,
   }),
   AttachedElsewhere: multiAttach,
   AttachFailed: attachFailed,
   Attaching: attaching,
-  Detached: (spot, situation) => ({
+  Detached: (at, snapshot) => ({
     verdict: 'fine',
     code: 'Detached',
-    summary: `No pod on node/${spot.node} needs pv/${spot.volume.name}, and it is not attached there.`,
-    facts: attachFacts(spot, situation),
+    summary: `No pod on node/${at.node} uses pv/${at.volume.name}, and it is not attached there.`,
+    facts: attachFacts(at, snapshot),
     next: nothingToDo,
   }),
   Detaching: detaching,
@@ -48,129 +48,129 @@ const explainers: Readonly<Record<string, AttachExplainer | undefined>> = {
   NodeGone: nodeGone,
 };
 
-function attachFailed(spot: VolumeAtNode, situation: AttachDetachSnapshot, reason: AttachDetachReason): Diagnosis {
-  const { driver } = situation.target;
+function attachFailed(at: VolumeAtNode, snapshot: AttachDetachSnapshot, reason: AttachDetachReason): Diagnosis {
+  const { driver } = snapshot.target;
   return {
     verdict: 'stuck',
     code: 'AttachFailed',
-    summary: `pv/${spot.volume.name} could not be attached to node/${spot.node}: ${reason.text.replace(/^it could not be attached: /, '')}.`,
-    facts: attachFacts(spot, situation),
+    summary: `pv/${at.volume.name} could not be attached to node/${at.node}: ${reason.text.replace(/^it could not be attached: /, '')}.`,
+    facts: attachFacts(at, snapshot),
     fixes: [
-      { text: `remove what ${driver} complains of; its attacher tries again by itself. Its log says more`, commands: ['kubectl get pods -A | grep -i csi'] },
-      ...driverFixes(spot, driver),
+      { text: `fix what ${driver} reports; its attacher retries by itself. Its log has more`, commands: ['kubectl get pods -A | grep -i csi'] },
+      ...driverFixes(at, driver),
     ],
-    next: { who: `the attacher of ${driver}`, does: 'tries again' },
+    next: { who: `the attacher of ${driver}`, does: 'retries' },
   };
 }
 
-/** A driver that has not registered on the node will not serve it. */
-function driverFixes({ node, graph: sight }: VolumeAtNode, driver: string): readonly Fix[] {
-  if (!sight.wasRead('csiNodes') || sight.nodesWithDriver(driver).includes(node)) return [];
+/** A driver that is not registered on the node does not serve it. */
+function driverFixes({ node, graph }: VolumeAtNode, driver: string): readonly Fix[] {
+  if (!graph.wasRead('csiNodes') || graph.nodesWithDriver(driver).includes(node)) return [];
   return [
     {
-      text: `see that the node plugin of ${driver} runs on node/${node}: it has not registered there`,
+      text: `check that the node plugin of ${driver} runs on node/${node}: it is not registered there`,
       commands: [kubectl(undefined, 'get', 'csinode', node, '-o', 'yaml')],
     },
   ];
 }
 
-function attaching(spot: VolumeAtNode, situation: AttachDetachSnapshot, reason: AttachDetachReason): Diagnosis {
-  const { driver } = situation.target;
-  const { attachment } = situation;
+function attaching(at: VolumeAtNode, snapshot: AttachDetachSnapshot, reason: AttachDetachReason): Diagnosis {
+  const { driver } = snapshot.target;
+  const { attachment } = snapshot;
   const base = {
     verdict: 'waiting' as const,
     code: 'Attaching',
-    summary: `pv/${spot.volume.name} is being attached to node/${spot.node}.`,
-    facts: attachFacts(spot, situation),
+    summary: `pv/${at.volume.name} is being attached to node/${at.node}.`,
+    facts: attachFacts(at, snapshot),
   };
   if (attachment.state === 'none') {
-    const since = situation.desiredBy[0]?.pod.status.startTime ?? situation.desiredBy[0]?.pod.metadata.creationTimestamp;
-    return { ...base, ...overdue({ who: 'the attach/detach controller', does: 'asks for the attachment', by: 'at once' }, { since, sight: spot.graph }) };
+    const since = snapshot.desiredBy[0]?.pod.status.startTime ?? snapshot.desiredBy[0]?.pod.metadata.creationTimestamp;
+    return { ...base, ...overdue({ who: 'the attach/detach controller', does: 'creates the VolumeAttachment', by: 'at once' }, { since, graph: at.graph }) };
   }
   return {
     ...base,
-    fixes: driverFixes(spot, driver),
+    fixes: driverFixes(at, driver),
     next: { who: `the attacher of ${driver}`, does: 'attaches it', ...(reason.by === undefined ? {} : { by: rfc3339(reason.by) }) },
   };
 }
 
-function detaching(spot: VolumeAtNode, situation: AttachDetachSnapshot): Diagnosis {
-  const { attachment, target: pair } = situation;
+function detaching(at: VolumeAtNode, snapshot: AttachDetachSnapshot): Diagnosis {
+  const { attachment, target } = snapshot;
   const problem = attachment.state === 'detaching' ? attachment.problem : undefined;
   const since = attachment.state === 'detaching' ? attachment.object.metadata.deletionTimestamp : undefined;
-  const late = overdue({ who: `the attacher of ${pair.driver}`, does: 'detaches it', by: 'at once' }, { since, sight: spot.graph });
+  const late = overdue({ who: `the attacher of ${target.driver}`, does: 'detaches it', by: 'at once' }, { since, graph: at.graph });
   return {
     verdict: problem === undefined ? 'waiting' : 'stuck',
     code: 'Detaching',
-    summary: `pv/${spot.volume.name} is being detached from node/${spot.node}${problem === undefined ? '' : `; the last try failed: ${problem}`}.`,
-    facts: attachFacts(spot, situation),
+    summary: `pv/${at.volume.name} is being detached from node/${at.node}${problem === undefined ? '' : `; the last attempt failed: ${problem}`}.`,
+    facts: attachFacts(at, snapshot),
     ...late,
     fixes:
       problem === undefined && late.verdict === undefined
         ? []
         : [
             {
-              text: `see that the attacher of ${pair.driver} runs and can reach its storage; its finalizer keeps the attachment until then`,
+              text: `check that the attacher of ${target.driver} runs and can reach its storage; its finalizer keeps the VolumeAttachment until then`,
               commands: ['kubectl get pods -A | grep -i csi'],
             },
           ],
   };
 }
 
-function unused(spot: VolumeAtNode, situation: AttachDetachSnapshot): Diagnosis {
+function unused(at: VolumeAtNode, snapshot: AttachDetachSnapshot): Diagnosis {
   return {
     verdict: 'waiting',
     code: 'Unused',
-    summary: `No pod on node/${spot.node} needs pv/${spot.volume.name} any more, so it is being detached.`,
-    facts: attachFacts(spot, situation),
+    summary: `No pod on node/${at.node} uses pv/${at.volume.name} any more, so it is being detached.`,
+    facts: attachFacts(at, snapshot),
     next: { who: 'the attach/detach controller', does: 'detaches it', by: 'at once' },
   };
 }
 
-/** Nobody needs it, but the node says that it is mounted. */
-function mounted(spot: VolumeAtNode, situation: AttachDetachSnapshot): Diagnosis {
-  const { node, graph: sight } = spot;
-  const isSilent = isUnresponsive(sight.node(node), sight);
+/** No pod uses the volume, but the node lists it in volumesInUse. */
+function mounted(at: VolumeAtNode, snapshot: AttachDetachSnapshot): Diagnosis {
+  const { node, graph } = at;
+  const isUnreachable = isUnresponsive(graph.node(node), graph);
   return {
-    verdict: isSilent ? 'stuck' : 'waiting',
+    verdict: isUnreachable ? 'stuck' : 'waiting',
     code: 'StillMounted',
-    summary: `No pod on node/${node} needs pv/${spot.volume.name} any more, but the node says that it is still mounted${isSilent ? ', and has not been heard of since' : ''}.`,
-    facts: attachFacts(spot, situation),
-    fixes: isSilent
+    summary: `No pod on node/${node} uses pv/${at.volume.name} any more, but the node lists it in volumesInUse${isUnreachable ? ', and is not ready' : ''}.`,
+    facts: attachFacts(at, snapshot),
+    fixes: isUnreachable
       ? [
           {
-            text: 'if the node is certainly switched off: say so, and the volume is detached at once; otherwise it is after six minutes',
+            text: 'if the node is certainly switched off: taint it as out of service, and the volume is detached at once; otherwise after six minutes',
             commands: [kubectl(undefined, 'taint', 'nodes', node, 'node.kubernetes.io/out-of-service=nodeshutdown:NoExecute')],
           },
         ]
       : [],
-    next: isSilent
-      ? { who: 'the attach/detach controller', does: 'detaches it six minutes after the last pod went' }
+    next: isUnreachable
+      ? { who: 'the attach/detach controller', does: 'detaches it by force six minutes after the last pod is gone' }
       : { who: `node/${node}`, does: 'unmounts it' },
   };
 }
 
-function nodeGone(spot: VolumeAtNode, situation: AttachDetachSnapshot): Diagnosis {
-  const pods = usersOn(spot.volume, spot.node, spot.graph);
+function nodeGone(at: VolumeAtNode, snapshot: AttachDetachSnapshot): Diagnosis {
+  const pods = usersOn(at.volume, at.node, at.graph);
   return {
     verdict: 'stuck',
     code: 'NodeGone',
-    summary: `Node ${quoted(spot.node)} exists no more, but ${listed(pods.map(({ metadata }) => `pod/${metadata.name ?? ''}`))} is still assigned to it; pv/${spot.volume.name} stays there until the pod is gone.`,
-    facts: attachFacts(spot, situation),
+    summary: `Node ${quoted(at.node)} does not exist any more, but ${listed(pods.map(({ metadata }) => `pod/${metadata.name ?? ''}`))} is still assigned to it; pv/${at.volume.name} stays attached there until the pod is deleted.`,
+    facts: attachFacts(at, snapshot),
     fixes: pods.map(({ metadata }) => ({
-      text: `delete pod/${metadata.name ?? ''}: no node will ever confirm its end`,
+      text: `delete pod/${metadata.name ?? ''} by force: no kubelet will ever confirm its end`,
       commands: [kubectl(metadata.namespace, 'delete', 'pod', metadata.name ?? '', '--force', '--grace-period=0')],
     })),
-    next: { who: 'you', does: 'delete the pod; then the volume is free for another node' },
+    next: { who: 'you', does: 'delete the pod; then the volume can be attached to another node' },
   };
 }
 
-function otherReason(spot: VolumeAtNode, situation: AttachDetachSnapshot, { code, text, next }: AttachDetachReason): Diagnosis {
+function otherReason(at: VolumeAtNode, snapshot: AttachDetachSnapshot, { code, text, next }: AttachDetachReason): Diagnosis {
   return {
-    verdict: next === 'nobody' || next === 'node' ? 'fine' : 'waiting',
+    verdict: next === nothingToDo.who || next === 'node' ? 'fine' : 'waiting',
     code,
-    summary: `pv/${spot.volume.name} on node/${spot.node}: ${text}.`,
-    facts: attachFacts(spot, situation),
-    next: next === 'nobody' ? nothingToDo : { who: next === 'node' ? `node/${spot.node}` : `the ${next}`, does: 'has the next move' },
+    summary: `pv/${at.volume.name} on node/${at.node}: ${text}.`,
+    facts: attachFacts(at, snapshot),
+    next: next === nothingToDo.who ? nothingToDo : { who: next === 'node' ? `node/${at.node}` : `the ${next}`, does: 'takes the next step' },
   };
 }

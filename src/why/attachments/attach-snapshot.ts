@@ -1,4 +1,4 @@
-/** One volume on one node, as the attach/detach controller would see it. */
+/** The attach/detach controller's snapshot of one volume on one node, made from an object graph. */
 import type { Node, Pod } from '../../api/generated/types.ts';
 import { type Attachable, attachableOf, uniqueNameOf } from '../../storage/volumes/attachable.ts';
 import { isReady, type CompetingAttachment, readAttachment, readNode, type AttachDetachSnapshot } from '../../storage/attach-detach/snapshot.ts';
@@ -14,60 +14,60 @@ export interface VolumeAtNode {
   readonly graph: ObjectGraph;
 }
 
-/** Undefined: volumes of its kind need no attaching, their driver wants none, or nobody looked. */
-export function attachSnapshotOf({ volume, node, graph: sight }: VolumeAtNode): AttachDetachSnapshot | undefined {
+/** Undefined: the volume is not attachable, its CSIDriver requires no attach, or the attachments were not read. */
+export function attachSnapshotOf({ volume, node, graph }: VolumeAtNode): AttachDetachSnapshot | undefined {
   const attachable = attachableOf(volume.object);
-  if (attachable === undefined || !sight.wasRead('attachments') || sight.csiDriver(attachable.driver)?.spec.attachRequired === false) return undefined;
-  const attachment = sight.attachmentsOf(volume.name).find(({ spec }) => spec.nodeName === node);
-  const users = usersOn(volume, node, sight);
-  const claim = volume.claim === undefined ? undefined : sight.claim(volume.claim.key);
+  if (attachable === undefined || !graph.wasRead('attachments') || graph.csiDriver(attachable.driver)?.spec.attachRequired === false) return undefined;
+  const attachment = graph.attachmentsOf(volume.name).find(({ spec }) => spec.nodeName === node);
+  const users = usersOn(volume, node, graph);
+  const claim = volume.claim === undefined ? undefined : graph.claim(volume.claim.key);
   const isBound = claim !== undefined && claim.uid === volume.claim?.uid && claim.volumeName === volume.name;
   return {
     target: { id: attachment?.metadata.name ?? '', ...attachable, node, uniqueName: uniqueNameOf(attachable) },
     attachRequired: true,
     desiredBy: isBound ? users.map((pod) => ({ pod, volume: volume.object })) : [],
     users: users.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`),
-    node: nodeState(sight, node, attachable),
+    node: nodeState(graph, node, attachable),
     attachment: readAttachment(attachment),
-    competitors: attachable.exclusive ? rivalsOf({ volume, node, graph: sight }, attachable) : [],
+    competitors: attachable.exclusive ? competitorsOf({ volume, node, graph }, attachable) : [],
     unwantedSince: undefined,
     lastEvents: new Map(),
   };
 }
 
-function nodeState(sight: ObjectGraph, name: string, attachable: Attachable): AttachDetachSnapshot['node'] {
-  const node = sight.node(name);
+function nodeState(graph: ObjectGraph, name: string, attachable: Attachable): AttachDetachSnapshot['node'] {
+  const node = graph.node(name);
   if (node !== undefined) return readNode(node, uniqueNameOf(attachable), true);
-  // A node that could not be looked at is taken for one that is in order.
-  if (!sight.wasRead('nodes')) return { state: 'known', managed: true, ready: true, outOfService: false, listed: true, inUse: false, heardSince: true };
+  // A node that was not read counts as healthy.
+  if (!graph.wasRead('nodes')) return { state: 'known', managed: true, ready: true, outOfService: false, listed: true, inUse: false, heardSince: true };
   return { state: 'gone', wasInUse: false };
 }
 
 /** Pods on the node that use the volume. */
-export const usersOn = ({ claim }: Volume, node: string, sight: ObjectGraph): readonly Pod[] =>
-  claim === undefined ? [] : sight.podsUsing(claim.key).filter((pod) => pod.spec.nodeName === node && !hasEnded(pod));
+export const usersOn = ({ claim }: Volume, node: string, graph: ObjectGraph): readonly Pod[] =>
+  claim === undefined ? [] : graph.podsUsing(claim.key).filter((pod) => pod.spec.nodeName === node && !hasEnded(pod));
 
-function rivalsOf({ volume, node, graph: sight }: VolumeAtNode, attachable: Attachable): readonly CompetingAttachment[] {
-  return sight.attachmentsOf(volume.name).flatMap((attachment) => {
+function competitorsOf({ volume, node, graph }: VolumeAtNode, attachable: Attachable): readonly CompetingAttachment[] {
+  return graph.attachmentsOf(volume.name).flatMap((attachment) => {
     const there = attachment.spec.nodeName;
     if (there === node) return [];
-    const pods = usersOn(volume, there, sight).map(({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name ?? '' }));
-    const inUse = sight.node(there)?.status.volumesInUse?.includes(uniqueNameOf(attachable)) ?? false;
+    const pods = usersOn(volume, there, graph).map(({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name ?? '' }));
+    const inUse = graph.node(there)?.status.volumesInUse?.includes(uniqueNameOf(attachable)) ?? false;
     return [{ node: there, attachment: readAttachment(attachment), pods, inUse }];
   });
 }
 
-export function attachFacts({ volume, graph: sight }: VolumeAtNode, { target: pair, users }: AttachDetachSnapshot): readonly Fact[] {
-  const attachments = sight.attachmentsOf(volume.name).map(({ spec, status, metadata }) => {
+export function attachFacts({ volume, graph }: VolumeAtNode, { target, users }: AttachDetachSnapshot): readonly Fact[] {
+  const attachments = graph.attachmentsOf(volume.name).map(({ spec, status, metadata }) => {
     const how = metadata.deletionTimestamp !== undefined ? 'being detached' : status.attached ? 'attached' : 'not attached yet';
     return `node/${spec.nodeName} (${how})`;
   });
   return [
-    { label: 'driver', text: pair.driver },
+    { label: 'driver', text: target.driver },
     { label: 'attachments', text: attachments.length === 0 ? 'none' : someOf(attachments) },
-    ...(users.length === 0 ? [] : [{ label: 'wanted by', text: someOf(users.map((key) => `pod ${key}`)) }]),
+    ...(users.length === 0 ? [] : [{ label: 'used by', text: someOf(users.map((key) => `pod ${key}`)) }]),
   ];
 }
 
-/** Nobody knows what it does. */
-export const isUnresponsive = (node: Node | undefined, sight: ObjectGraph): boolean => sight.wasRead('nodes') && (node === undefined || !isReady(node));
+/** The node is gone or not ready, so it may still write. */
+export const isUnresponsive = (node: Node | undefined, graph: ObjectGraph): boolean => graph.wasRead('nodes') && (node === undefined || !isReady(node));

@@ -5,30 +5,29 @@ import { type ObjectExplanation, explanationOf, nothingToDo, type Diagnosis } fr
 import type { ObjectGraph } from '../graph/object-graph.ts';
 import { statusWritten } from '../explanation/timestamps.ts';
 
-export function explainAttachment(attachment: VolumeAttachment, sight: ObjectGraph): ObjectExplanation {
+export function explainAttachment(attachment: VolumeAttachment, graph: ObjectGraph): ObjectExplanation {
   const { metadata, status } = attachment;
-  const isGoing = metadata.deletionTimestamp !== undefined;
-  const state = isGoing ? 'Detaching' : status.attached ? 'Attached' : status.attachError === undefined ? 'Attaching' : 'Failed';
-  const since = isGoing
+  const isTerminating = metadata.deletionTimestamp !== undefined;
+  const state = isTerminating ? 'Detaching' : status.attached ? 'Attached' : status.attachError === undefined ? 'Attaching' : 'Failed';
+  const since = isTerminating
     ? metadata.deletionTimestamp
     : (status.attachError?.time ?? (status.attached ? statusWritten(attachment, 'attached') : undefined) ?? metadata.creationTimestamp);
-  return explanationOf({ kind: 'va', name: metadata.name ?? '' }, { state, since }, diagnose(attachment, sight));
+  return explanationOf({ kind: 'va', name: metadata.name ?? '' }, { state, since }, diagnose(attachment, graph));
 }
 
-function diagnose(attachment: VolumeAttachment, sight: ObjectGraph): Diagnosis {
+function diagnose(attachment: VolumeAttachment, graph: ObjectGraph): Diagnosis {
   const { spec } = attachment;
   const volumeName = spec.source.persistentVolumeName;
-  const volume = volumeName === undefined ? undefined : sight.volume(volumeName);
-  const told = volume === undefined ? undefined : diagnoseAttach({ volume, node: spec.nodeName, graph: sight });
-  return told ?? diagnoseWithoutVolume(attachment, sight);
+  const volume = volumeName === undefined ? undefined : graph.volume(volumeName);
+  return (volume === undefined ? undefined : diagnoseAttach({ volume, node: spec.nodeName, graph })) ?? diagnoseWithoutVolume(attachment, graph);
 }
 
-/** Without its volume: only what it says of itself is known. */
-function diagnoseWithoutVolume({ metadata, spec, status }: VolumeAttachment, sight: ObjectGraph): Diagnosis {
-  const what = spec.source.persistentVolumeName === undefined ? 'A volume that a pod brought along' : `pv/${spec.source.persistentVolumeName}`;
+/** From the VolumeAttachment alone: its volume is inline, gone, or was not read. */
+function diagnoseWithoutVolume({ metadata, spec, status }: VolumeAttachment, graph: ObjectGraph): Diagnosis {
+  const what = spec.source.persistentVolumeName === undefined ? 'An inline volume' : `pv/${spec.source.persistentVolumeName}`;
   const gone =
-    spec.source.persistentVolumeName !== undefined && sight.wasRead('volumes') && sight.volume(spec.source.persistentVolumeName) === undefined
-      ? ', which exists no more,'
+    spec.source.persistentVolumeName !== undefined && graph.wasRead('volumes') && graph.volume(spec.source.persistentVolumeName) === undefined
+      ? ', which does not exist any more,'
       : '';
   const attacher = `the attacher of ${spec.attacher}`;
   const facts = [{ label: 'driver', text: spec.attacher }];
@@ -37,10 +36,13 @@ function diagnoseWithoutVolume({ metadata, spec, status }: VolumeAttachment, sig
     return {
       verdict: error === undefined ? 'waiting' : 'stuck',
       code: 'Detaching',
-      summary: `${what}${gone} is being detached from node/${spec.nodeName}${error === undefined ? '' : `; the last try failed: ${error}`}.`,
+      summary: `${what}${gone} is being detached from node/${spec.nodeName}${error === undefined ? '' : `; the last attempt failed: ${error}`}.`,
       facts,
       fixes: [
-        { text: `see that ${attacher} runs: its finalizer keeps the attachment until the volume is detached`, commands: ['kubectl get pods -A | grep -i csi'] },
+        {
+          text: `check that ${attacher} runs: its finalizer keeps the VolumeAttachment until the volume is detached`,
+          commands: ['kubectl get pods -A | grep -i csi'],
+        },
       ],
       next: { who: attacher, does: 'detaches it' },
     };
@@ -50,7 +52,7 @@ function diagnoseWithoutVolume({ metadata, spec, status }: VolumeAttachment, sig
     code: error === undefined ? 'Attaching' : 'AttachFailed',
     summary: `${what}${gone} is not attached to node/${spec.nodeName} yet${error === undefined ? '' : `: ${error}`}.`,
     facts,
-    fixes: error === undefined ? [] : [{ text: `remove what ${spec.attacher} complains of; it tries again by itself`, commands: [] }],
+    fixes: error === undefined ? [] : [{ text: `fix what ${spec.attacher} reports; its attacher retries by itself`, commands: [] }],
     next: { who: attacher, does: 'attaches it' },
   };
 }

@@ -1,4 +1,4 @@
-/** A volume that only one node may have, and another has. */
+/** A volume that may be attached to one node only, and is attached to another. */
 import type { Node, Pod } from '../../api/generated/types.ts';
 import { waitingForDetach } from '../../storage/attach-detach/messages.ts';
 import { isReady, type CompetingAttachment, type AttachDetachSnapshot } from '../../storage/attach-detach/snapshot.ts';
@@ -11,108 +11,99 @@ import type { ObjectGraph } from '../graph/object-graph.ts';
 import { rfc3339, timeOf } from '../explanation/timestamps.ts';
 import { listed } from '../explanation/words.ts';
 
-export function multiAttach(spot: VolumeAtNode, situation: AttachDetachSnapshot): Diagnosis {
-  const { volume, node, graph: sight } = spot;
-  const held = situation.competitors.filter(({ attachment }) => attachment.state !== 'none' && attachment.state !== 'failed');
-  const others = listed(held.map((rival) => `node/${rival.node}`));
-  const pods = held.flatMap((rival) => usersOn(volume, rival.node, sight));
-  const [want] = situation.desiredBy;
+export function multiAttach(at: VolumeAtNode, snapshot: AttachDetachSnapshot): Diagnosis {
+  const { volume, node, graph } = at;
+  const attached = snapshot.competitors.filter(({ attachment }) => attachment.state !== 'none' && attachment.state !== 'failed');
+  const others = listed(attached.map((other) => `node/${other.node}`));
+  const pods = attached.flatMap((other) => usersOn(volume, other.node, graph));
+  const [want] = snapshot.desiredBy;
   const base = {
     code: 'MultiAttach',
     facts: [
-      ...(want === undefined ? [] : [kubernetesSays(volume.name, waitingForDetach(volume.name, want.pod, held))]),
-      ...attachFacts(spot, situation),
-      ...held.map((rival) => ({ label: `node/${rival.node}`, text: describeNode(sight.node(rival.node), sight) })),
+      ...(want === undefined ? [] : [eventFact(volume.name, waitingForDetach(volume.name, want.pod, attached))]),
+      ...attachFacts(at, snapshot),
+      ...attached.map((other) => ({ label: `node/${other.node}`, text: describeNode(graph.node(other.node), graph) })),
     ],
   };
-  const isUnderWay = held.every(({ attachment }) => attachment.state === 'attaching');
-  const start = `pv/${volume.name} is needed on node/${node}, but ${isUnderWay ? 'is being attached' : 'is attached'} to ${others}, and its access modes allow one node at a time.`;
-  const dead = held.filter((rival) => isUnresponsive(sight.node(rival.node), sight));
-  if (dead.length > 0) return { ...base, ...heldByDeadNode(dead, pods, { spot, start }) };
+  const isUnderWay = attached.every(({ attachment }) => attachment.state === 'attaching');
+  const start = `pv/${volume.name} has to be attached to node/${node}, but ${isUnderWay ? 'is being attached' : 'is attached'} to ${others}, and its access modes allow one node at a time.`;
+  const dead = attached.filter((other) => isUnresponsive(graph.node(other.node), graph));
+  if (dead.length > 0) return { ...base, ...attachedToDeadNode(dead, pods, { graph, start }) };
   if (pods.length === 0) {
     return {
       ...base,
       verdict: 'waiting',
-      summary: `${start} No pod there needs it any more, so it is being detached.`,
-      ...afterDetach(held, sight),
+      summary: `${start} No pod there uses it any more, so it is being detached.`,
+      ...afterDetach(attached, graph),
     };
   }
   return {
     ...base,
     verdict: pods.every(({ metadata }) => metadata.deletionTimestamp !== undefined) ? 'waiting' : 'stuck',
-    summary: `${start} There it is used by ${listed(pods.map(({ metadata }) => `pod/${metadata.name ?? ''}`))}.`,
+    summary: `${start} On that node, ${listed(pods.map(({ metadata }) => `pod/${metadata.name ?? ''}`))} ${pods.length === 1 ? 'uses' : 'use'} it.`,
     fixes: [
       ...endPods(pods, pods[0]?.metadata.namespace ?? ''),
       { text: `run both pods on one node, or use a volume with ReadWriteMany; a Deployment with such a volume needs strategy Recreate`, commands: [] },
     ],
-    next: endOf(pods, sight),
+    next: endOf(pods, graph),
   };
 }
 
-/** The same condition has had two names. */
-const kubernetesSays = (volume: string, message: string): Fact => ({
-  label: 'Kubernetes says',
-  text: `${message} (older versions: Multi-Attach error for volume "${volume}")`,
+/** Kubernetes before v1.36.4 reports the same condition as a Multi-Attach error. */
+const eventFact = (volume: string, message: string): Fact => ({
+  label: 'event',
+  text: `${message} (before v1.36.4: Multi-Attach error for volume "${volume}")`,
 });
 
-function afterDetach(held: readonly CompetingAttachment[], sight: ObjectGraph): Pick<Diagnosis, 'next' | 'fixes'> {
-  const mountedOn = held.find(({ inUse }) => inUse);
+function afterDetach(attached: readonly CompetingAttachment[], graph: ObjectGraph): Pick<Diagnosis, 'next' | 'fixes'> {
+  const mountedOn = attached.find(({ inUse }) => inUse);
   if (mountedOn !== undefined) return { next: { who: `node/${mountedOn.node}`, does: 'unmounts it; then it is detached' } };
-  const [rival] = held;
-  if (rival?.attachment.state === 'detaching') {
-    const { object, problem } = rival.attachment;
+  const [other] = attached;
+  if (other?.attachment.state === 'detaching') {
+    const { object, problem } = other.attachment;
     const next = {
       who: `the attacher of ${object.spec.attacher}`,
-      does: problem === undefined ? 'detaches it' : `detaches it; the last try failed: ${problem}`,
+      does: problem === undefined ? 'detaches it' : `detaches it; the last attempt failed: ${problem}`,
     };
-    return overdue({ ...next, by: 'at once' }, { since: object.metadata.deletionTimestamp, sight });
+    return overdue({ ...next, by: 'at once' }, { since: object.metadata.deletionTimestamp, graph });
   }
-  return { next: { who: 'the attach/detach controller', does: 'detaches it, and attaches it here', by: 'at once' } };
+  return { next: { who: 'the attach/detach controller', does: 'detaches it, and attaches it to the new node', by: 'at once' } };
 }
 
-const describeNode = (node: Node | undefined, sight: ObjectGraph): string =>
-  node === undefined
-    ? sight.wasRead('nodes')
-      ? 'exists no more'
-      : 'could not be looked at'
-    : isReady(node)
-      ? 'ready'
-      : 'not ready: nobody knows whether it still writes';
+const describeNode = (node: Node | undefined, graph: ObjectGraph): string =>
+  node === undefined ? (graph.wasRead('nodes') ? 'does not exist any more' : 'could not be read') : isReady(node) ? 'ready' : 'not ready: it may still write';
 
-interface MultiAttachText {
-  readonly spot: VolumeAtNode;
-  readonly start: string;
-}
-
-/** As Kubernetes does: six minutes after nobody wants the volume there any more, unless an administrator says that the node is off. */
+/** maxWaitForUnmountDuration of Kubernetes' attach/detach controller, unless the node is tainted as out of service. */
 const forceAfterMs = 360_000;
 
-function heldByDeadNode(
+function attachedToDeadNode(
   dead: readonly CompetingAttachment[],
   pods: readonly Pod[],
-  { spot: { graph: sight }, start }: MultiAttachText,
+  { graph, start }: { readonly graph: ObjectGraph; readonly start: string },
 ): Pick<Diagnosis, 'verdict' | 'summary' | 'fixes' | 'next'> {
   const names = dead.map(({ node }) => node);
   const deletions = pods.map(({ metadata }) => timeOf(metadata.deletionTimestamp));
-  const isLeaving = !deletions.includes(undefined);
-  const by = isLeaving && deletions.length > 0 ? Math.max(...deletions.map((time) => time ?? 0)) + forceAfterMs : undefined;
+  const areTerminating = !deletions.includes(undefined);
+  const by = areTerminating && deletions.length > 0 ? Math.max(...deletions.map((time) => time ?? 0)) + forceAfterMs : undefined;
   const taints = names.flatMap((name) =>
-    sight.node(name) === undefined ? [] : [kubectl(undefined, 'taint', 'nodes', name, 'node.kubernetes.io/out-of-service=nodeshutdown:NoExecute')],
+    graph.node(name) === undefined ? [] : [kubectl(undefined, 'taint', 'nodes', name, 'node.kubernetes.io/out-of-service=nodeshutdown:NoExecute')],
   );
   const stays = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   return {
-    verdict: isLeaving ? 'waiting' : 'stuck',
-    summary: `${start} ${listed(names.map((name) => `node/${name}`))} does not answer, so nobody knows whether it still writes: the volume is taken from it six minutes after its pods are gone.`,
+    verdict: areTerminating ? 'waiting' : 'stuck',
+    summary: `${start} ${listed(names.map((name) => `node/${name}`))} is not ready and may still write: the volume is detached by force six minutes after its pods are gone.`,
     fixes: [
-      ...(taints.length === 0 ? [] : [{ text: 'if the node is certainly switched off: say so, and the volume is moved at once', commands: taints }]),
+      ...(taints.length === 0
+        ? []
+        : [{ text: 'if the node is certainly switched off: taint it as out of service, and the volume is moved at once', commands: taints }]),
       ...stays.slice(0, 3).map(({ metadata }) => ({
-        text: `pod/${metadata.name ?? ''} is still assigned to it; it leaves when the node's taint evicts it, or when it is deleted`,
+        text: `pod/${metadata.name ?? ''} is still assigned to that node; it goes when the node's taint evicts it, or when it is deleted`,
         commands: [kubectl(metadata.namespace, 'delete', 'pod', metadata.name ?? '')],
       })),
     ],
     next:
       by === undefined
-        ? { who: 'an administrator', does: 'gets the node back, or declares it out of service' }
-        : { who: 'the attach/detach controller', does: 'takes the volume from the node by force', by: rfc3339(by) },
+        ? { who: 'an administrator', does: 'restores the node, or taints it as out of service' }
+        : { who: 'the attach/detach controller', does: 'detaches the volume by force', by: rfc3339(by) },
   };
 }

@@ -1,6 +1,6 @@
 import type { CSINode, VolumeAttachment } from '../../api/generated/types.ts';
 
-/** How many volumes of a driver a node can have attached; undefined: nobody said. */
+/** How many volumes of a driver a node can have attached; undefined: its CSINode sets no limit. */
 export const attachmentLimit = (node: CSINode | undefined, driver: string): number | undefined =>
   node?.spec.drivers?.find(({ name }) => name === driver)?.allocatable?.count;
 

@@ -1,4 +1,4 @@
-/** What would let a pod onto a node. */
+/** What would make a node fit a pod. */
 import type { Pod } from '../../api/generated/types.ts';
 import { claimsOfPod } from '../../storage/volumes/pods.ts';
 import { kubectl } from '../explanation/commands.ts';
@@ -12,19 +12,19 @@ interface RejectedPod {
   readonly graph: ObjectGraph;
 }
 
-/** Why no node can run the pod, in a sentence. */
-export function noNode({ pod, candidates, graph: sight }: RejectedPod): string {
+/** One sentence: why no node can run the pod. */
+export function noNode({ pod, candidates, graph }: RejectedPod): string {
   const [first] = candidates;
   if (first === undefined) return 'There are no nodes.';
-  const [place, ...others] = volumeLocations(pod, sight);
+  const [place, ...others] = volumeLocations(pod, graph);
   const away = candidates.filter(isAway).length;
   if (away > 0 && place !== undefined && others.every(({ where }) => where === place.where)) {
-    return `${place.name} can be reached only from ${place.where}, where ${away === candidates.length ? 'there is no node' : 'no node can run the pod'}.`;
+    return `The node affinity of ${place.name} requires ${place.where}, where ${away === candidates.length ? 'there is no node' : 'no node can run the pod'}.`;
   }
   const texts = new Set(candidates.map(({ refusals }) => refusals[0]?.text ?? ''));
   const [shared] = texts;
-  if (candidates.length === 1) return `The only node cannot run it: ${first.name} ${shared ?? ''}.`;
-  return `None of ${plural(candidates.length, 'node')} can run it${texts.size === 1 ? `: each ${shared ?? ''}` : ''}.`;
+  if (candidates.length === 1) return `The only node cannot run the pod: ${first.name} ${shared ?? ''}.`;
+  return `None of ${plural(candidates.length, 'node')} can run the pod${texts.size === 1 ? `: each ${shared ?? ''}` : ''}.`;
 }
 
 const isAway = ({ refusals }: Candidate): boolean => refusals.some(({ rule }) => rule === 'nodeAffinity' || rule === 'zone');
@@ -35,29 +35,29 @@ interface VolumeLocation {
   readonly where: string;
 }
 
-/** Where the pod's volumes are that are not everywhere. */
-function volumeLocations(pod: Pod, sight: ObjectGraph): readonly VolumeLocation[] {
+/** The volumes of the pod that have a node affinity. */
+function volumeLocations(pod: Pod, graph: ObjectGraph): readonly VolumeLocation[] {
   return claimsOfPod(pod)
-    .flatMap((key) => sight.volume(sight.claim(key)?.volumeName ?? '') ?? [])
+    .flatMap((key) => graph.volume(graph.claim(key)?.volumeName ?? '') ?? [])
     .filter(({ nodes }) => nodes !== undefined)
     .map(({ name, object }) => ({ name: `pv/${name}`, where: whereIs(object) }));
 }
 
-export function nodeFixes({ pod, candidates, graph: sight }: RejectedPod): readonly Fix[] {
+export function nodeFixes({ pod, candidates, graph }: RejectedPod): readonly Fix[] {
   const fixes = Object.entries(remedies).flatMap(([rule, remedy]) => {
     const nearest = candidates.find(({ refusals }) => refusals.length === 1 && refusals[0]?.rule === rule);
     return nearest === undefined ? [] : [remedy(nearest, pod)];
   });
   const size = candidates.length > 0 && candidates.every(({ refusals }) => refusals.some(({ rule }) => rule === 'nodeSize' || rule === 'nodeSelector'));
   const wanted = candidates.flatMap(({ refusals }) => refusals.filter(({ rule }) => rule === 'nodeSize').map((refusal) => refusal.wanted ?? ''))[0];
-  if (size && wanted !== undefined) fixes.push({ text: `add a node that is large enough, with ${wanted}, or let the pod request less`, commands: [] });
+  if (size && wanted !== undefined) fixes.push({ text: `add a node that is large enough, with ${wanted}, or lower the pod's requests`, commands: [] });
   if (candidates.length === 0) fixes.push({ text: 'add a node', commands: [] });
-  return candidates.some(isAway) ? [...fixes, ...reach(volumeLocations(pod, sight))] : fixes;
+  return candidates.some(isAway) ? [...fixes, ...reach(volumeLocations(pod, graph))] : fixes;
 }
 
-/** For nodes that only one rule refuses: what would satisfy it. The easiest first. */
+/** For nodes that only one rule refuses: what would satisfy it. The easiest fix first. */
 const remedies: Readonly<Record<string, (candidate: Candidate, pod: Pod) => Fix>> = {
-  cordoned: (candidate) => ({ text: `let ${candidate.name} take pods again`, commands: [kubectl(undefined, 'uncordon', nodeName(candidate))] }),
+  cordoned: (candidate) => ({ text: `uncordon ${candidate.name}`, commands: [kubectl(undefined, 'uncordon', nodeName(candidate))] }),
   nodeSelector: (candidate, pod) => {
     const labels = selectedLabels(pod);
     if (labels.length === 0)
@@ -72,17 +72,17 @@ const remedies: Readonly<Record<string, (candidate: Candidate, pod: Pod) => Fix>
     commands: [kubectl(undefined, 'describe', 'node', nodeName(candidate))],
   }),
   resource: (candidate) => ({
-    text: `make room on ${candidate.name}, which needs ${wantedOf(candidate)}: end a pod there, let this one request less, or give it a higher priority`,
+    text: `free resources on ${candidate.name}, which needs ${wantedOf(candidate)}: delete a pod there, lower the requests of this pod, or raise its priority`,
     commands: [kubectl(undefined, 'describe', 'node', nodeName(candidate))],
   }),
-  pods: (candidate) => ({ text: `end a pod on ${candidate.name}: it takes no more`, commands: [podsOn(candidate)] }),
+  pods: (candidate) => ({ text: `delete a pod on ${candidate.name}: it runs as many as it can`, commands: [podsOn(candidate)] }),
   ports: (candidate) => ({
-    text: `end the pod on ${candidate.name} that has the port, or use another: it needs ${wantedOf(candidate)}`,
+    text: `delete the pod on ${candidate.name} that uses the host port, or use another port: it needs ${wantedOf(candidate)}`,
     commands: [podsOn(candidate)],
   }),
-  podAffinity: (candidate) => ({ text: `start a pod near ${candidate.name} that the pod's affinity asks for`, commands: [] }),
-  podAntiAffinity: (candidate) => ({ text: `end the pod near ${candidate.name} that the pod's anti-affinity excludes`, commands: [podsOn(candidate)] }),
-  existingAntiAffinity: (candidate) => ({ text: `end the pod near ${candidate.name} whose anti-affinity excludes this one`, commands: [podsOn(candidate)] }),
+  podAffinity: (candidate) => ({ text: `start a pod near ${candidate.name} that the pod's affinity requires`, commands: [] }),
+  podAntiAffinity: (candidate) => ({ text: `delete the pod near ${candidate.name} that the pod's anti-affinity excludes`, commands: [podsOn(candidate)] }),
+  existingAntiAffinity: (candidate) => ({ text: `delete the pod near ${candidate.name} whose anti-affinity excludes this one`, commands: [podsOn(candidate)] }),
   spread: (candidate) => ({ text: `${candidate.name} needs ${wantedOf(candidate)}; or allow a larger maxSkew`, commands: [] }),
 };
 
@@ -92,19 +92,19 @@ const selectedLabels = ({ spec }: Pod): readonly string[] => Object.entries(spec
 
 const nodeName = ({ name }: Candidate): string => name.replace(/^node\//, '');
 
-/** The volumes are where the nodes are not. */
+/** No node satisfies the node affinity of the volumes. */
 function reach(places: readonly VolumeLocation[]): readonly Fix[] {
   const [first] = places;
   if (first === undefined) return [];
   if (new Set(places.map(({ where }) => where)).size > 1) {
     const list = places.map(({ name, where }) => `${name} in ${where}`).join(', ');
-    return [{ text: `its volumes are apart (${list}), so no node reaches all of them: use claims of one place`, commands: [] }];
+    return [{ text: `the pod's volumes are in different places (${list}), so no node can use all of them: use claims in one zone`, commands: [] }];
   }
   return [
     {
-      text: `add a node in ${first.where}, or make one there usable: the data of ${first.name} is nowhere else`,
+      text: `add a node in ${first.where}, or make one there schedulable: the data of ${first.name} is nowhere else`,
       commands: ['kubectl get nodes -L topology.kubernetes.io/zone'],
     },
-    { text: 'for new claims: a class with volumeBindingMode WaitForFirstConsumer has volumes made where their pods can run', commands: [] },
+    { text: 'for new claims: use a StorageClass with volumeBindingMode WaitForFirstConsumer, which provisions volumes where their pods can run', commands: [] },
   ];
 }

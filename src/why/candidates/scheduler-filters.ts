@@ -1,6 +1,6 @@
 /**
- * What the scheduler makes of a pod: its own plugins, asked about every node, from nothing but the objects. In the scheduler the first that
- * objects to a node has said enough; here all of them are heard.
+ * Runs the scheduler's own filter plugins for a pod and every node, on an object graph. The scheduler stops at the first plugin that rejects a
+ * node; here every plugin runs.
  */
 import type { Node, Pod } from '../../api/generated/types.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -27,38 +27,37 @@ export interface FilterResults {
   readonly nodes: readonly { readonly node: NodeInfo; readonly rejections: readonly Rejection[] }[];
 }
 
-export function runFilters(pod: Pod, sight: ObjectGraph): FilterResults {
+export function runFilters(pod: Pod, graph: ObjectGraph): FilterResults {
   const plugins = defaultPlugins(volumePlugins({ bindsTogether: true }));
-  const cluster = schedulerCluster(sight, plugins);
+  const cluster = schedulerCluster(graph, plugins);
   const pending = readPod(pod);
   const everywhere: Rejection[] = [];
   const stages = plugins.flatMap((plugin) => {
     const prepared = plugin.preFilter(pending, cluster);
     if (prepared === 'skip') return [];
     if (!('code' in prepared)) return [prepared];
-    if (!isFailure(prepared) && isFounded(prepared, sight)) everywhere.push(prepared);
+    if (!isFailure(prepared) && isFounded(prepared, graph)) everywhere.push(prepared);
     return [];
   });
   const rejectionsOf = (node: NodeInfo): readonly Rejection[] =>
     stages.flatMap((each) => {
       const verdict = each.filter?.(node);
-      return verdict === undefined || isFailure(verdict) || !isFounded(verdict, sight) ? [] : [verdict];
+      return verdict === undefined || isFailure(verdict) || !isFounded(verdict, graph) ? [] : [verdict];
     });
   return { everywhere, nodes: cluster.nodes.map((node) => ({ node, rejections: rejectionsOf(node) })) };
 }
 
-/** Nothing is concluded from objects that could not be looked at: that no such pod is near, or no capacity reported. */
-function isFounded({ reasons }: Rejection, sight: ObjectGraph): boolean {
+/** Objects that could not be read prove nothing: neither that no such pod is near, nor that no capacity is reported. */
+function isFounded({ reasons }: Rejection, graph: ObjectGraph): boolean {
   return reasons.every(({ rule }) => {
-    if (rule === 'podAffinity' || rule === 'spread') return sight.wasRead('placed') && sight.wasRead('namespaces');
-    return rule !== 'storageCapacity' || sight.wasRead('capacities');
+    if (rule === 'podAffinity' || rule === 'spread') return graph.wasRead('placed') && graph.wasRead('namespaces');
+    return rule !== 'storageCapacity' || graph.wasRead('capacities');
   });
 }
 
-function schedulerCluster(sight: ObjectGraph, plugins: readonly Plugin[]): SchedulerCache {
-  const lists = listsOf(sight);
+function schedulerCluster(graph: ObjectGraph, plugins: readonly Plugin[]): SchedulerCache {
+  const lists = listsOf(graph);
   const views = Object.fromEntries(Object.entries(lists).map(([resource, list]) => [resource, new ListView(list)]));
-  // One view for each kind, of objects of that kind.
   const cluster = new SchedulerCache(views as unknown as ClusterSnapshot['views']);
   for (const [resource, list] of Object.entries(lists)) {
     for (const after of list) {
@@ -70,26 +69,26 @@ function schedulerCluster(sight: ObjectGraph, plugins: readonly Plugin[]): Sched
   return cluster;
 }
 
-/** Pods come last, when all that they need is known. */
-const listsOf = (sight: ObjectGraph): Readonly<Record<ResourceName, readonly KubeObject[]>> => ({
-  node: sight.nodes.map(withoutCordonTaint),
-  namespace: sight.namespaces,
-  claim: sight.claims.map(({ object }) => object),
-  volume: sight.volumes.map(({ object }) => object),
-  storageClass: sight.classes,
-  csiNode: sight.csiNodes,
-  csiDriver: sight.drivers,
-  storageCapacity: sight.capacities,
-  attachment: sight.attachments,
-  // These decide between nodes that will do, and who has to go; not whether one will do.
+/** Pods come last: plugins look up what they refer to. */
+const listsOf = (graph: ObjectGraph): Readonly<Record<ResourceName, readonly KubeObject[]>> => ({
+  node: graph.nodes.map(withoutCordonTaint),
+  namespace: graph.namespaces,
+  claim: graph.claims.map(({ object }) => object),
+  volume: graph.volumes.map(({ object }) => object),
+  storageClass: graph.classes,
+  csiNode: graph.csiNodes,
+  csiDriver: graph.drivers,
+  storageCapacity: graph.capacities,
+  attachment: graph.attachments,
+  // These are for scoring and preemption only, not for filtering.
   disruptionBudget: [],
   service: [],
   replicaSet: [],
   statefulSet: [],
-  pod: sight.placed,
+  pod: graph.placed,
 });
 
-/** A cordoned node is tainted for it, too, and loses that taint with the cordon: the same thing is told once, and has one remedy. */
+/** A cordoned node has a taint for it, which goes with the cordon: one refusal is enough, with one fix. */
 function withoutCordonTaint(node: Node): Node {
   const { unschedulable, taints } = node.spec;
   return unschedulable === true && taints !== undefined

@@ -1,8 +1,8 @@
 import type { Pod } from '../../api/generated/types.ts';
 import type { Fact } from '../explanation/explanation.ts';
 
-/** What the scheduler wrote into the pod: it knows of more than storage. */
+/** The message of the pod's condition PodScheduled: the scheduler knows of more than storage. */
 export function schedulerMessage(pod: Pod | undefined): readonly Fact[] {
   const condition = pod?.status.conditions?.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
-  return condition?.message === undefined || condition.message === '' ? [] : [{ label: 'the scheduler', text: condition.message }];
+  return condition?.message === undefined || condition.message === '' ? [] : [{ label: 'scheduler', text: condition.message }];
 }

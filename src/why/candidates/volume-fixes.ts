@@ -1,4 +1,4 @@
-/** What would let a claim have a volume that nearly fits. */
+/** What would make a volume that nearly fits match a claim. */
 import { annotations } from '../../api/volumes/annotations.ts';
 import { showAmount } from '../../api/volumes/capacity.ts';
 import type { Claim } from '../../storage/volumes/claim.ts';
@@ -23,7 +23,7 @@ export function repairsOf(claim: Claim, candidates: readonly VolumeCandidate[], 
   return [...fixes.values()];
 }
 
-/** Undefined: nothing that anybody should be told to do. */
+/** Undefined: there is nothing to advise. */
 export function repair(claim: Claim, volume: Volume, rule: Rule): Fix | undefined {
   const pv = `pv/${volume.name}`;
   switch (rule) {
@@ -34,34 +34,37 @@ export function repair(claim: Claim, volume: Volume, rule: Rule): Fix | undefine
     case 'attributesClass':
       return remake(
         claim,
-        `with ${volume.attributesClass === '' ? 'no attributes class' : `attributes class ${quoted(volume.attributesClass)}`}: ${pv} would fit`,
+        `with ${volume.attributesClass === '' ? 'no VolumeAttributesClass' : `VolumeAttributesClass ${quoted(volume.attributesClass)}`}: ${pv} would fit`,
       );
     case 'accessModes':
       return widen(claim, volume);
     case 'class':
-      return { text: `put ${pv} ${claim.className === '' ? 'into no class' : `into class ${quoted(claim.className)}`}`, commands: [setClass(claim, volume)] };
+      return { text: `set storageClassName of ${pv} to ${quoted(claim.className)}`, commands: [setClass(claim, volume)] };
     case 'selector':
-      return label(claim.selector, { text: `label ${pv} as the claim wants it`, line: (labels) => kubectl(undefined, 'label', 'pv', volume.name, ...labels) });
+      return label(claim.selector, {
+        text: `label ${pv} as the claim's selector requires`,
+        line: (labels) => kubectl(undefined, 'label', 'pv', volume.name, ...labels),
+      });
     case 'claimSelector':
       if (volume.claimSelector.type === 'invalid') {
         const command = kubectl(undefined, 'annotate', 'pv', volume.name, `${annotations.claimSelector}-`);
-        return { text: `correct the claim selector of ${pv}, or take it away`, commands: [command] };
+        return { text: `correct the claim selector of ${pv}, or remove it`, commands: [command] };
       }
       return label(volume.claimSelector, {
-        text: `label the claim as ${pv} wants it`,
+        text: `label the claim as the claim selector of ${pv} requires`,
         line: (labels) => kubectl(claim.namespace, 'label', 'pvc', claim.name, ...labels),
       });
     case 'claimedByAnother':
       return reuse(volume);
     case 'nodeAffinity':
-      return { text: `add a node in ${whereIs(volume.object)}: ${pv} would do for its pods`, commands: [] };
+      return { text: `add a node in ${whereIs(volume.object)}: ${pv} would fit for its pods`, commands: [] };
     case 'deleting':
     case 'phase':
       return undefined;
   }
 }
 
-/** What a claim asks for cannot be changed; it can only be made anew. */
+/** The spec of a claim is immutable, so the claim has to be created again. */
 export const remake = (claim: Claim, how: string): Fix => ({
   text: `create the claim again ${how}`,
   commands: [deleteObject({ kind: 'pvc', namespace: claim.namespace, name: claim.name })],
@@ -70,14 +73,14 @@ export const remake = (claim: Claim, how: string): Fix => ({
 function widen(claim: Claim, volume: Volume): Fix {
   const modes = [...new Set([...(volume.object.spec.accessModes ?? []), ...(claim.object.spec.accessModes ?? [])])];
   return {
-    text: `let pv/${volume.name} have these access modes as well, if its storage can do that`,
+    text: `add these access modes to pv/${volume.name}, if its storage supports them`,
     commands: [patchVolume(volume.name, { spec: { accessModes: modes } })],
   };
 }
 
 const setClass = (claim: Claim, volume: Volume): string => patchVolume(volume.name, { spec: { storageClassName: claim.className } });
 
-/** Only requirements with a value can be met by setting a label. */
+/** Only requirements with a value can be satisfied by setting a label. */
 function label(wanted: WrittenSelector, { text, line }: { readonly text: string; readonly line: (labels: readonly string[]) => string }): Fix | undefined {
   if (wanted.type === 'invalid' || wanted.selector.type === 'nothing') return undefined;
   const labels = wanted.selector.requirements.flatMap(({ key, operator, values }) =>
@@ -86,10 +89,10 @@ function label(wanted: WrittenSelector, { text, line }: { readonly text: string;
   return labels.length < wanted.selector.requirements.length ? undefined : { text, commands: [line([...labels, '--overwrite'])] };
 }
 
-/** Only what nobody has any more may be given away again. */
+/** Only a reserved volume, or one whose claim is deleted, may be offered again. */
 function reuse(volume: Volume): Fix | undefined {
   if (volume.claim?.uid === '')
-    return { text: `give up the reservation of pv/${volume.name} for claim ${volume.claim.key}`, commands: [clearClaimRef(volume.name)] };
+    return { text: `remove the reservation of pv/${volume.name} for claim ${volume.claim.key}`, commands: [clearClaimRef(volume.name)] };
   if (volume.phase !== 'Released' && volume.phase !== 'Failed') return undefined;
-  return { text: `if the data on pv/${volume.name} is not needed any more, free it`, commands: [clearClaimRef(volume.name)] };
+  return { text: `if the data on pv/${volume.name} is not needed any more, make it Available`, commands: [clearClaimRef(volume.name)] };
 }

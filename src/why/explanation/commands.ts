@@ -1,7 +1,7 @@
-/** Lines for a shell. */
+/** Commands for a shell. */
 import type { Target } from './target.ts';
 
-/** As it has to be written so that the shell sees one word. */
+/** Quoted so that the shell reads one word. */
 export const word = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`);
 
 /** `kubectl('shop', 'delete', 'pvc', 'data')`; undefined: no namespace. */
@@ -12,7 +12,7 @@ export const deleteObject = ({ kind, namespace, name }: Target): string => kubec
 
 export const patchVolume = (name: string, change: object): string => kubectl(undefined, 'patch', 'pv', name, '-p', JSON.stringify(change));
 
-/** The volume is free again. Whoever types it vouches for the data. */
+/** Makes the volume Available again, with the data that is on it. */
 export const clearClaimRef = (name: string): string =>
   kubectl(undefined, 'patch', 'pv', name, '--type', 'json', '-p', JSON.stringify([{ op: 'remove', path: '/spec/claimRef' }]));
 

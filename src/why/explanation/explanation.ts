@@ -1,45 +1,44 @@
 /**
- * Why an object is in the state it is in, as data. Programs read it as it is (`moor why -o json`), people read what
- * `render.ts` makes of it.
+ * Why an object is in the state it is in, as data. `moor why -o json` prints it as it is; `render.ts` turns it into text.
  */
 import type { Target } from './target.ts';
 
 export interface Explanation extends ObjectExplanation {
-  /** RFC 3339: everything is as it was then. */
+  /** RFC 3339: when the objects were read. */
   readonly asOf: string;
-  /** What could not be looked at; whatever depends on it is left open. */
+  /** What could not be read; the explanation draws no conclusion from it. */
   readonly unseen: readonly UnreadResource[];
 }
 
-/** What there is to say about one object. */
+/** The explanation of one object, without what it shares with the others. */
 export interface ObjectExplanation extends Required<Diagnosis> {
   readonly about: Target;
   /** As `kubectl get` shows it: Pending, Bound, Terminating …; 'NotFound'. */
   readonly state: string;
-  /** RFC 3339; null: nobody wrote it down. */
+  /** RFC 3339; null: the object does not record it. */
   readonly since: string | null;
 }
 
 export interface Diagnosis {
   readonly verdict: Verdict;
-  /** For programs, and the same in every version: 'NoVolumeFits'. */
+  /** For programs, and stable across versions: 'NoVolumeFits'. */
   readonly code: string;
-  /** What is the case, in a sentence or three. */
+  /** One to three sentences. */
   readonly summary: string;
   readonly facts?: readonly Fact[];
-  /** Everything that was looked at, each with the rules that refused it; the nearest misses first. */
+  /** Every object that was considered, with the rules that refused it; the nearest misses first. */
   readonly candidates?: readonly Candidate[];
-  /** What would change the state; the first is the usual way. Empty: nothing has to change. */
+  /** What would change the state, the usual way first. Empty: nothing has to change. */
   readonly fixes?: readonly Fix[];
   readonly next: Next;
-  /** Other objects on which this one waits. */
+  /** Other objects that this one waits for. */
   readonly parts?: readonly ObjectExplanation[];
 }
 
 /**
  * - `fine`:    nothing has to happen
- * - `waiting`: it will go on by itself
- * - `stuck`:   it will stay so until somebody does something
+ * - `waiting`: a component has the next step
+ * - `stuck`:   the state stays until a person does something
  * - `absent`:  there is no such object
  */
 export type Verdict = 'fine' | 'waiting' | 'stuck' | 'absent';
@@ -52,9 +51,9 @@ export interface Fact {
 export interface Candidate {
   /** 'pv/small', 'node/n1', 'pvc/data -n shop' */
   readonly name: string;
-  /** What it is like, in columns: ['10Gi', 'RWO', 'Available']. */
+  /** Its properties, as columns: ['10Gi', 'RWO', 'Available']. */
   readonly traits: readonly string[];
-  /** Every one has to change; none: it fits. */
+  /** All of them have to change before it fits; empty: it fits. */
   readonly refusals: readonly Refusal[];
 }
 
@@ -62,26 +61,27 @@ export interface Refusal {
   /** For programs: 'capacity', 'accessModes', 'nodeAffinity' … */
   readonly rule: string;
   readonly text: string;
-  /** What would change it, behind 'it needs': '2 cpu free'. */
+  /** What would satisfy the rule, as the rest of a sentence that begins with 'it needs': '2 cpu free'. */
   readonly wanted?: string;
 }
 
 export interface Fix {
   readonly text: string;
-  /** To be typed one after the other. */
+  /** To be typed in this order. */
   readonly commands: readonly string[];
   /** To be written into a manifest. */
   readonly yaml?: string;
 }
 
-/** Whose move it is. */
+/** The next step, and the component or person that takes it. */
 export interface Next {
   readonly who: string;
   readonly does: string;
-  /** RFC 3339: it happens by then, or is tried again then. 'at once': it takes no longer than a moment. */
+  /** RFC 3339: when it happens at the latest, or is tried again. 'at once': within a moment. */
   readonly by?: string;
 }
 
+/** A resource or object that could not be read. */
 export interface UnreadResource {
   readonly what: string;
   readonly because: string;
@@ -92,9 +92,9 @@ export interface ObjectState {
   readonly since: string | undefined;
 }
 
-/** The account in full: what a story leaves out is empty. */
-export function explanationOf(about: Target, { state, since }: ObjectState, story: Diagnosis): ObjectExplanation {
-  return { about, state, since: since ?? null, facts: [], candidates: [], fixes: [], parts: [], ...story };
+/** What the diagnosis leaves out is empty. */
+export function explanationOf(about: Target, { state, since }: ObjectState, diagnosis: Diagnosis): ObjectExplanation {
+  return { about, state, since: since ?? null, facts: [], candidates: [], fixes: [], parts: [], ...diagnosis };
 }
 
-export const nothingToDo: Next = { who: 'nobody', does: 'nothing has to happen' };
+export const nothingToDo: Next = { who: 'none', does: 'nothing has to happen' };

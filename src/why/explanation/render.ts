@@ -1,29 +1,29 @@
 /** An explanation as text for a terminal. */
-import type { ObjectExplanation, Candidate, Explanation, Fix, Next, Verdict } from './explanation.ts';
+import { type Candidate, type Explanation, type Fix, type Next, nothingToDo, type ObjectExplanation, type Verdict } from './explanation.ts';
 import { timeOf } from './timestamps.ts';
 import { shortName } from './target.ts';
 import { listed, plural } from './words.ts';
 
 export interface RenderOptions {
-  /** Whoever reads sees colours. */
+  /** The terminal shows colours. */
   readonly colour: boolean;
   /** Columns of the terminal. */
   readonly width: number;
 }
 
-/** How many candidates are shown one by one; of the others, how many there are for which reason. */
+/** How many candidates are shown one by one; the others are counted by reason. */
 const mostCandidates = 8;
 const mostInPart = 3;
 
 export function render(written: Explanation, { colour, width }: RenderOptions): string {
   const explanation = printable(written);
-  const page = new ExplanationWriter(explanation.asOf, { colour, width: Math.min(Math.max(width, 40), 100) });
-  page.explanation(explanation, '', mostCandidates);
-  for (const { what, because } of explanation.unseen) page.paragraph(`Could not look at ${what}: ${because}`, '');
-  return page.text();
+  const writer = new ExplanationWriter(explanation.asOf, { colour, width: Math.min(Math.max(width, 40), 100) });
+  writer.explanation(explanation, '', mostCandidates);
+  for (const { what, because } of explanation.unseen) writer.paragraph(`Could not read ${what}: ${because}`, '');
+  return writer.text();
 }
 
-/** Messages in objects come from anywhere: none may steer the terminal. */
+/** Messages in objects come from any client: none may send control characters to the terminal. */
 function printable<T>(value: T): T {
   // oxlint-disable-next-line no-control-regex -- these are the ones
   return JSON.parse(JSON.stringify(value), (_, item: unknown) => (typeof item === 'string' ? item.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ') : item)) as T;
@@ -51,15 +51,15 @@ class ExplanationWriter {
       .trim()}\n`;
   }
 
-  explanation(account: ObjectExplanation, indent: string, most: number): void {
-    this.#heading(account, indent);
-    this.paragraph(account.summary, indent);
-    this.#facts(account, indent);
-    this.#candidates(account, indent, most);
-    this.#fixes(account.fixes, indent);
-    // What waits for others has no next move of its own.
-    if (account.parts.length === 0) this.paragraph(`${this.#styled('Next:', 'bold')} ${this.#next(account.next)}`, indent);
-    for (const part of account.parts) {
+  explanation(explained: ObjectExplanation, indent: string, most: number): void {
+    this.#heading(explained, indent);
+    this.paragraph(explained.summary, indent);
+    this.#facts(explained, indent);
+    this.#candidates(explained, indent, most);
+    this.#fixes(explained.fixes, indent);
+    // An object that waits for others has no next step of its own.
+    if (explained.parts.length === 0) this.paragraph(`${this.#styled('Next:', 'bold')} ${this.#next(explained.next)}`, indent);
+    for (const part of explained.parts) {
       this.#lines.push('');
       this.explanation(part, `${indent}  `, mostInPart);
     }
@@ -91,8 +91,8 @@ class ExplanationWriter {
     if (candidates.length === 0) return;
     const [kind = ''] = (candidates[0]?.name ?? '').split('/');
     const fitting = candidates.filter(({ refusals }) => refusals.length === 0).length;
-    const fits = fitting === 0 ? (candidates.length === 1 ? 'it does not fit' : 'none fits') : `${fitting} would do`;
-    this.paragraph(`Looked at ${plural(candidates.length, kindNames[kind] ?? 'object')}; ${fits}:`, indent);
+    const fits = fitting === 0 ? (candidates.length === 1 ? 'it does not fit' : 'none fits') : `${fitting} would fit`;
+    this.paragraph(`Considered ${plural(candidates.length, kindNames[kind] ?? 'object')}; ${fits}:`, indent);
     const shown = candidates.slice(0, most);
     const widths = columnWidths(shown);
     for (const candidate of shown) this.#lines.push(...this.#candidate(candidate, widths, indent));
@@ -102,7 +102,7 @@ class ExplanationWriter {
 
   #candidate({ name, traits, refusals }: Candidate, widths: readonly number[], indent: string): readonly string[] {
     const columns = [name, ...traits].map((text, i) => text.padEnd(widths[i] ?? 0)).join('  ');
-    // What belongs to somebody need not fit anybody else.
+    // Whether a volume of another claim would fit does not matter.
     const decisive = refusals.filter(({ rule }) => rule === 'claimedByAnother');
     const verdict = refusals.length === 0 ? 'fits' : (decisive.length > 0 ? decisive : refusals).map(({ text }) => text).join('; ');
     const start = `${indent}  ${columns}  `;
@@ -116,13 +116,13 @@ class ExplanationWriter {
     for (const { text, commands, yaml } of fixes) {
       const [first = '', ...rest] = wrap(text, `${indent}    `, this.#options.width);
       this.#lines.push(`${indent}  - ${first.trimStart()}`, ...rest);
-      // Never wrapped: they are there to be copied.
+      // Never wrapped: commands are copied from the terminal.
       for (const command of yaml === undefined ? commands : [...commands, yaml]) this.#lines.push(`${indent}      ${this.#styled(command, 'cyan')}`);
     }
   }
 
   #next({ who, does, by }: Next): string {
-    const text = who === 'nobody' ? does : `${who} ${does}`;
+    const text = who === nothingToDo.who ? does : `${who} ${does}`;
     const time = by === 'at once' ? undefined : timeOf(by);
     if (by === undefined || by === '') return `${text}.`;
     if (time === undefined) return `${text}, ${by}.`;
@@ -175,7 +175,7 @@ export function duration(ms: number): string {
   return plural(Math.floor(seconds / 86_400), 'day');
 }
 
-/** Lines of words, each behind the indent. */
+/** Lines of words, each with the indent. */
 function wrap(text: string, indent: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -1,7 +1,7 @@
-/** What is asked about. */
+/** The object to explain. */
 export interface Target {
   readonly kind: TargetKind;
-  /** Only of claims and pods. */
+  /** Only for claims and pods. */
   readonly namespace?: string;
   readonly name: string;
 }
@@ -23,8 +23,8 @@ export const targetUsage = 'pvc/NAME, pv/NAME, pod/NAME or va/NAME';
 export function parseTarget(words: readonly string[], namespace: string): Target | string {
   const [written = '', name = '', ...rest] = words.join('/').split('/');
   const kind = kinds.get(written.toLowerCase().replace(/\.storage\.k8s\.io$/, ''));
-  if (kind === undefined) return `it explains ${targetUsage}, not "${words.join(' ')}"`;
-  if (name === '' || rest.length > 0) return `it wants one name: ${kind}/NAME, not "${words.join(' ')}"`;
+  if (kind === undefined) return `the target is ${targetUsage}, not "${words.join(' ')}"`;
+  if (name === '' || rest.length > 0) return `the target has one name: ${kind}/NAME, not "${words.join(' ')}"`;
   return isNamespaced(kind) ? { kind, namespace, name } : { kind, name };
 }
 

@@ -1,4 +1,4 @@
-/** Since when an object is as it is, as far as anybody wrote it down. */
+/** Since when an object is in its state, as far as the object records it. */
 import type { KubeObject } from '../../api/object.ts';
 import type { Claim } from '../../storage/volumes/claim.ts';
 import type { Volume } from '../../storage/volumes/volume.ts';
@@ -17,7 +17,7 @@ export function volumeSince({ object, phase }: Volume): string | undefined {
   return object.status.lastPhaseTransitionTime ?? statusWritten(object, 'phase') ?? (phase === 'Pending' || phase === '' ? creationTimestamp : undefined);
 }
 
-/** When somebody last wrote a field of the status, if the server keeps track of that. */
+/** When a field of the status was last written, if the server keeps managedFields. */
 export function statusWritten({ metadata }: KubeObject, field: string): string | undefined {
   const times = (metadata.managedFields ?? []).flatMap(({ fieldsV1, time }) => {
     const status = fieldsV1?.['f:status'];
@@ -26,13 +26,13 @@ export function statusWritten({ metadata }: KubeObject, field: string): string |
   return times.sort().at(-1);
 }
 
-/** Milliseconds since 1970; undefined: it does not say, or nothing that is a time. */
+/** Milliseconds since 1970; undefined: there is no time in it. */
 export function timeOf(text: string | null | undefined): number | undefined {
   const time = Date.parse(text ?? '');
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** What no clock shows becomes the first or last moment that one does. */
+/** A time that Date cannot show becomes the first or last that it can. */
 export const rfc3339 = (time: number): string => new Date(Math.min(Math.max(time, -lastMoment), lastMoment)).toISOString().replace(/\.\d+Z$/, 'Z');
 
 const lastMoment = 8.64e15;

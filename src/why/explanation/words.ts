@@ -1,4 +1,5 @@
 /** Pieces of sentences. */
+import type { Fact } from './explanation.ts';
 import type { NodeSelectorTerm, PersistentVolume, TopologySelectorTerm } from '../../api/generated/types.ts';
 import type { AccessModes } from '../../storage/volumes/access-modes.ts';
 import { showModes } from '../../storage/volumes/access-modes.ts';
@@ -21,8 +22,8 @@ export const plural = (count: number, one: string, many = `${one}s`): string => 
 
 export const quoted = (name: string): string => `"${name}"`;
 
-/** 'in class "slow"', 'without a class' */
-export const inClass = (className: string): string => (className === '' ? 'without a class' : `in class ${quoted(className)}`);
+/** 'in StorageClass "slow"', 'without a StorageClass' */
+export const inClass = (className: string): string => (className === '' ? 'without a StorageClass' : `in StorageClass ${quoted(className)}`);
 
 const abbreviations: ReadonlyMap<string, string> = new Map([
   ['ReadWriteOnce', 'RWO'],
@@ -34,7 +35,7 @@ const abbreviations: ReadonlyMap<string, string> = new Map([
 /** 'RWO,RWX', as kubectl abbreviates them. */
 export const shortModes = (modes: readonly string[] | undefined): string => (modes ?? []).map((mode) => abbreviations.get(mode) ?? mode).join(',') || '-';
 
-/** 'at least 5Gi with ReadWriteMany in class "slow"', with whatever else the claim insists on. */
+/** 'of at least 5Gi with ReadWriteMany in StorageClass "slow"', and what else a volume has to have for the claim. */
 export function requirementText(claim: Claim): string {
   const selector = claim.selector.type === 'valid' ? claim.selector.text : '';
   return [
@@ -43,22 +44,24 @@ export function requirementText(claim: Claim): string {
     inClass(claim.className),
     ...(claim.volumeMode === 'Block' ? ['in volume mode Block'] : []),
     ...(selector === '' ? [] : [`labelled ${selector}`]),
-    ...(claim.attributesClass === '' ? [] : [`in attributes class ${quoted(claim.attributesClass)}`]),
+    ...(claim.attributesClass === '' ? [] : [`in VolumeAttributesClass ${quoted(claim.attributesClass)}`]),
   ].join(' ');
 }
 
 const modesOf = (modes: AccessModes): string => `with ${showModes(modes)}`;
 
-export function requestText(claim: Claim): string {
+/** 'requests  1Gi, ReadWriteOnce, Filesystem, StorageClass "slow"' */
+export function requestFact(claim: Claim): Fact {
   const selector = claim.selector.type === 'valid' && claim.selector.text === '' ? [] : [`volumes labelled ${claim.selector.text}`];
-  return [
+  const text = [
     showAmount(claim.request),
     showModes(claim.accessModes),
     claim.volumeMode,
-    claim.class.type === 'unset' ? 'no class said' : claim.class.type === 'none' ? 'class ""' : `class ${quoted(claim.class.name)}`,
+    claim.class.type === 'unset' ? 'no StorageClass' : claim.class.type === 'none' ? 'StorageClass ""' : `StorageClass ${quoted(claim.class.name)}`,
     ...(claim.volumeName === '' ? selector : [`volume ${quoted(claim.volumeName)}`]),
-    ...(claim.attributesClass === '' ? [] : [`attributes class ${quoted(claim.attributesClass)}`]),
+    ...(claim.attributesClass === '' ? [] : [`VolumeAttributesClass ${quoted(claim.attributesClass)}`]),
   ].join(', ');
+  return { label: 'requests', text };
 }
 
 /** '10Gi, ReadWriteOnce, Retain' */
@@ -83,7 +86,7 @@ function requirement({ key, operator, values }: { readonly key: string; readonly
   return `${keyName(key)} ${operator.toLowerCase()} ${given.join(', ')}`;
 }
 
-/** From where a volume can be reached: 'zone a', 'host n1, or zone b and rack 2'. */
+/** The nodes that a volume's node affinity admits: 'zone a', 'host n1, or zone b and rack 2'. */
 export function whereIs({ spec }: PersistentVolume): string {
   return nodesSelected(spec.nodeAffinity?.required?.nodeSelectorTerms ?? []);
 }
@@ -103,7 +106,7 @@ export function topologyOf(terms: readonly TopologySelectorTerm[] | undefined): 
   );
 }
 
-/** Where a node is, by the labels that volumes usually care for. */
+/** The zone of a node, by its labels. */
 export function nodePlace(labels: Readonly<Record<string, string>> | undefined): string | undefined {
   const zone = labels?.['topology.kubernetes.io/zone'] ?? labels?.['failure-domain.beta.kubernetes.io/zone'];
   return zone === undefined ? undefined : `zone ${zone}`;

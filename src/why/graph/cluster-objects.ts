@@ -14,9 +14,9 @@ import type { VolumeIntent } from '../../api/volumes/intent.ts';
 import type { UnreadResource } from '../explanation/explanation.ts';
 
 /**
- * All that an explanation is made of, as of one moment. A list that is absent was not looked at, so nothing is concluded
- * from it; an empty one was, and there is nothing. A list may be part of what exists, if the rest has no bearing on the
- * question. Events are not among them: they may be lost, late, or somebody else's.
+ * The objects that an explanation is made of, read at one moment. A list that is absent was not read, so the explanation concludes
+ * nothing from it; an empty list was read. A list may leave out objects that do not matter for the target. There are no Events: Events may be
+ * lost or late.
  */
 export interface ClusterObjects {
   readonly claims?: readonly PersistentVolumeClaim[];
@@ -27,14 +27,14 @@ export interface ClusterObjects {
   readonly attachments?: readonly VolumeAttachment[];
   readonly drivers?: readonly CSIDriver[];
   readonly csiNodes?: readonly CSINode[];
-  /** Of all namespaces: the pods that have a node. */
+  /** The pods of all namespaces that have a node. */
   readonly placed?: readonly Pod[];
   readonly namespaces?: readonly Namespace[];
   readonly capacities?: readonly CSIStorageCapacity[];
-  /** Only Mooring has them. */
+  /** Only Mooring has VolumeIntents. */
   readonly intents?: readonly VolumeIntent[];
   readonly unseen: readonly UnreadResource[];
-  /** Other namespaces that have an object of the name that is asked about. */
+  /** Other namespaces that have an object with the name of the target. */
   readonly elsewhere?: readonly string[];
 }
 

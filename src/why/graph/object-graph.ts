@@ -8,7 +8,7 @@ import { VolumesView } from '../../storage/volumes/view.ts';
 import { readVolume, type Volume } from '../../storage/volumes/volume.ts';
 import type { ObjectList, ClusterObjects } from './cluster-objects.ts';
 
-/** The objects, arranged so that each is found by what others call it. */
+/** The objects, indexed by the references between them. */
 export class ObjectGraph {
   readonly now: number;
   readonly claims: readonly Claim[];
@@ -21,7 +21,7 @@ export class ObjectGraph {
   readonly csiNodes: readonly CSINode[];
   readonly capacities: readonly CSIStorageCapacity[];
   readonly namespaces: readonly Namespace[];
-  /** The pods on nodes; all of them, if it `sees('placed')`. */
+  /** The pods on nodes; those of all namespaces if `wasRead('placed')`. */
   readonly placed: readonly Pod[];
   readonly #objects: ClusterObjects;
   readonly #view = new VolumesView();
@@ -51,7 +51,7 @@ export class ObjectGraph {
     }
   }
 
-  /** Whether such objects were looked at: only then does their absence mean anything. */
+  /** Only if a list was read does the absence of an object mean anything. */
   wasRead(list: ObjectList): boolean {
     return this.#objects[list] !== undefined;
   }
@@ -64,7 +64,7 @@ export class ObjectGraph {
     return this.#view.volumes.get(name);
   }
 
-  /** A claim that was bound to the volume, whatever became of the volume's claimRef. */
+  /** The claim that was bound to the volume, also if the volume's claimRef was changed since. */
   ownerOf(volumeName: string): Claim | undefined {
     return this.#view.ownerOf(volumeName);
   }
@@ -80,7 +80,7 @@ export class ObjectGraph {
   /** Whether any node can reach the volume. */
   isReachable({ nodes, object }: Volume): boolean {
     if (nodes === undefined) return true;
-    // Thousands of volumes are in a few places.
+    // Thousands of volumes share a few node affinities.
     const place = JSON.stringify(object.spec.nodeAffinity);
     let answer = this.#reachable.get(place);
     if (answer === undefined) {
@@ -106,7 +106,7 @@ export class ObjectGraph {
     return this.csiNodes.find(({ metadata }) => metadata.name === name);
   }
 
-  /** Names of the nodes on which the CSI driver has registered. */
+  /** Names of the nodes on which the CSI driver is registered. */
   nodesWithDriver(name: string): readonly string[] {
     return this.csiNodes.flatMap(({ metadata, spec }) => (spec.drivers?.some((driver) => driver.name === name) ? (metadata.name ?? '') : []));
   }
@@ -115,7 +115,7 @@ export class ObjectGraph {
     return this.#objects.intents?.find((intent) => volumeNameOf(intent) === volumeName);
   }
 
-  /** The volume that the binder would give the claim. */
+  /** The volume that the binder would choose for the claim. */
   bestFit(claim: Claim, options: { readonly reservedOnly: boolean }): Volume | undefined {
     return this.#view.bestFit(claim, options);
   }

@@ -1,33 +1,33 @@
-/** What can be known of those who make volumes, without asking them. */
+/** What the objects tell about an external provisioner. */
 import type { ObjectGraph } from './object-graph.ts';
 import { timeOf } from '../explanation/timestamps.ts';
 
-/** Who works makes a volume within this time. */
+/** A provisioner that works has created a volume within this time. */
 const patienceMs = 60_000;
 
-/** Volumes of such a class are made by hand only. */
+/** Volumes of such a StorageClass are created by hand only. */
 export const noProvisioner = 'kubernetes.io/no-provisioner';
 
 /**
- * - `absent`:  nothing of it is to be seen: no CSIDriver, no node with it, no volume made by it
- * - `working`: it made a volume when the given moment was long past
- * - `known`:   it is, or was, there
- * - `unknown`: it could not be looked for
+ * - `absent`:  there is no CSIDriver, no node with it, and no volume provisioned by it
+ * - `working`: it provisioned a volume well after the given moment
+ * - `known`:   it is, or was, installed
+ * - `unknown`: the objects that would tell could not be read
  */
 export interface ProvisionerEvidence {
   readonly type: 'absent' | 'working' | 'known' | 'unknown';
-  /** Volumes that it has made and that still exist. */
+  /** How many volumes it has provisioned that still exist. */
   readonly made: number;
-  /** Names of nodes with it. */
+  /** Names of the nodes on which it is registered. */
   readonly nodes: readonly string[];
 }
 
-export function evidenceOf(provisioner: string, { sight, since }: { readonly sight: ObjectGraph; readonly since: string }): ProvisionerEvidence {
-  const made = sight.volumes.filter(({ provisionedBy }) => provisionedBy === provisioner);
-  const nodes = sight.nodesWithDriver(provisioner);
+export function evidenceOf(provisioner: string, { graph, since }: { readonly graph: ObjectGraph; readonly since: string }): ProvisionerEvidence {
+  const made = graph.volumes.filter(({ provisionedBy }) => provisionedBy === provisioner);
+  const nodes = graph.nodesWithDriver(provisioner);
   const after = (timeOf(since) ?? Infinity) + patienceMs;
   const isWorking = made.some(({ object }) => (timeOf(object.metadata.creationTimestamp) ?? -Infinity) > after);
-  const isThere = made.length > 0 || nodes.length > 0 || sight.csiDriver(provisioner) !== undefined;
-  const wasLookedFor = sight.wasRead('drivers') || sight.wasRead('csiNodes');
-  return { type: isWorking ? 'working' : isThere ? 'known' : wasLookedFor ? 'absent' : 'unknown', made: made.length, nodes };
+  const isThere = made.length > 0 || nodes.length > 0 || graph.csiDriver(provisioner) !== undefined;
+  const wasReadFor = graph.wasRead('drivers') || graph.wasRead('csiNodes');
+  return { type: isWorking ? 'working' : isThere ? 'known' : wasReadFor ? 'absent' : 'unknown', made: made.length, nodes };
 }

@@ -1,8 +1,8 @@
-/** What each controller would see of the objects, so that its decision can be asked for. */
-import type { ProvisionerSnapshot as ProvisionerSeen } from '../../storage/provisioner/decide.ts';
-import type { ReclaimerSnapshot as ReclaimerSeen } from '../../storage/reclaimer/decide.ts';
+/** The snapshots of the storage controllers, made from an object graph, so that `moor why` can ask for their decisions. */
+import type { ProvisionerSnapshot } from '../../storage/provisioner/decide.ts';
+import type { ReclaimerSnapshot } from '../../storage/reclaimer/decide.ts';
 import { recyclerPodName, recyclerNamespace } from '../../storage/reclaimer/recycler-pod.ts';
-import { podToSchedule, type BinderSnapshot as BinderSeen } from '../../storage/binder/decide.ts';
+import { podToSchedule, type BinderSnapshot } from '../../storage/binder/decide.ts';
 import { claimKey } from '../../storage/volumes/claim.ts';
 import type { DriverCapabilities } from '../../api/volumes/driver-capabilities.ts';
 import { isInTree } from '../../api/volumes/csi-migration.ts';
@@ -10,71 +10,71 @@ import { hasEnded } from '../../storage/volumes/pods.ts';
 import { defaultClassOf } from '../../api/volumes/storage-class.ts';
 import type { ObjectGraph } from './object-graph.ts';
 
-/** Nobody was told anything: that is how a decision is made anew, whatever Events there are. */
-const told = () => undefined;
+/** No event was recorded yet, so that a decision does not depend on Events. */
+const lastEvent = () => undefined;
 
-export const binderSnapshot = (sight: ObjectGraph): BinderSeen => ({
+export const binderSnapshot = (graph: ObjectGraph): BinderSnapshot => ({
   mode: 'plain',
-  lastEvent: told,
-  volume: (name) => sight.volume(name),
-  claim: (key) => sight.claim(key),
-  ownerOf: (name) => sight.ownerOf(name),
-  class: (name) => sight.class(name),
-  defaultClass: () => defaultClassOf(sight.classes),
-  bestFit: (claim, options) => sight.bestFit(claim, options),
+  lastEvent,
+  volume: (name) => graph.volume(name),
+  claim: (key) => graph.claim(key),
+  ownerOf: (name) => graph.ownerOf(name),
+  class: (name) => graph.class(name),
+  defaultClass: () => defaultClassOf(graph.classes),
+  bestFit: (claim, options) => graph.bestFit(claim, options),
   offeredTo: () => undefined,
   podsToSchedule: (key) =>
-    sight
+    graph
       .podsUsing(key)
       .filter((pod) => (pod.spec.nodeName ?? '') === '' && !hasEnded(pod))
       .map(podToSchedule),
 });
 
-export const provisionerSnapshot = (sight: ObjectGraph): ProvisionerSeen => ({
-  lastEvent: told,
-  volume: (name) => sight.volume(name),
-  class: (name) => sight.class(name),
-  bestFit: (claim, options) => sight.bestFit(claim, options),
-  // What was not looked at is not missed.
-  hasNode: (name) => !sight.wasRead('nodes') || sight.node(name) !== undefined,
-  driver: (name) => driverInferred(name, sight),
+export const provisionerSnapshot = (graph: ObjectGraph): ProvisionerSnapshot => ({
+  lastEvent,
+  volume: (name) => graph.volume(name),
+  class: (name) => graph.class(name),
+  bestFit: (claim, options) => graph.bestFit(claim, options),
+  // A node is missing only if the nodes were read.
+  hasNode: (name) => !graph.wasRead('nodes') || graph.node(name) !== undefined,
+  driver: (name) => driverInferred(name, graph),
 });
 
-export const reclaimerSnapshot = (sight: ObjectGraph): ReclaimerSeen => ({
-  lastEvent: told,
-  maxRecycles: maxScrubs,
-  claim: (key) => sight.claim(key),
-  intent: (name) => sight.intentFor(name),
+export const reclaimerSnapshot = (graph: ObjectGraph): ReclaimerSnapshot => ({
+  lastEvent,
+  maxRecycles,
+  claim: (key) => graph.claim(key),
+  intent: (name) => graph.intentFor(name),
   attachedTo: (name) =>
-    sight
+    graph
       .attachmentsOf(name)
       .map(({ spec }) => spec.nodeName)
       .sort(),
-  driver: (name) => driverInferred(name, sight),
-  recyclerPod: (name) => sight.pods.find(({ metadata }) => metadata.namespace === recyclerNamespace && metadata.name === recyclerPodName(name)),
+  driver: (name) => driverInferred(name, graph),
+  recyclerPod: (name) => graph.pods.find(({ metadata }) => metadata.namespace === recyclerNamespace && metadata.name === recyclerPodName(name)),
   recyclerPodEvents: () => [],
   podsUsing: (key) =>
-    sight
+    graph
       .podsUsing(key)
       .filter((pod) => !hasEnded(pod))
       .map(({ metadata }) => claimKey(metadata.namespace ?? '', metadata.name ?? ''))
       .sort(),
 });
 
-/** Which drivers make volumes larger in the control plane itself. */
+/** The drivers that expand volumes inside the control plane. */
 export const expanderSnapshot =
-  (sight: ObjectGraph) =>
+  (graph: ObjectGraph) =>
   (name: string): DriverCapabilities | undefined =>
-    driverInferred(name, sight);
+    driverInferred(name, graph);
 
-/** As the reclaimer has it unless told otherwise. */
-const maxScrubs = 3;
+/** The reclaimer's default. */
+const maxRecycles = 3;
 
 /**
- * Which plugins run inside the control plane cannot be seen from outside. But a claim is marked for one of Kubernetes' own,
- * or a volume carries its name, only if it was there.
+ * The in-tree plugins of the control plane have no API object. But a claim or volume is annotated with the name of one only if that plugin
+ * ran.
  */
-function driverInferred(name: string, sight: ObjectGraph): DriverCapabilities | undefined {
-  const isThere = isInTree(name) && (sight.claims.some((claim) => claim.provisioner === name) || sight.volumes.some((volume) => volume.provisionedBy === name));
+function driverInferred(name: string, graph: ObjectGraph): DriverCapabilities | undefined {
+  const isThere = isInTree(name) && (graph.claims.some((claim) => claim.provisioner === name) || graph.volumes.some((volume) => volume.provisionedBy === name));
   return isThere ? { name, provisions: true, deletes: true, mountOptions: false, block: false, expands: 'opt-in', attaches: false } : undefined;
 }

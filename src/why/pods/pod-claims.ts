@@ -1,4 +1,4 @@
-/** Claims that a pod names and cannot have. */
+/** Claims of a pod that do not exist, or are not its own. */
 import type { Pod } from '../../api/generated/types.ts';
 import { claimKey } from '../../storage/volumes/claim.ts';
 import { claimsOfPod } from '../../storage/volumes/pods.ts';
@@ -9,23 +9,23 @@ import { overdue } from '../graph/overdue.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
 import { listed, quoted } from '../explanation/words.ts';
 
-/** Undefined: all are there. */
-export function missingClaims(pod: Pod, sight: ObjectGraph): Diagnosis | undefined {
+/** Undefined: all claims exist. */
+export function missingClaims(pod: Pod, graph: ObjectGraph): Diagnosis | undefined {
   const { namespace = '' } = pod.metadata;
-  const missing = new Set(claimsOfPod(pod).filter((key) => sight.claim(key) === undefined));
+  const missing = new Set(claimsOfPod(pod).filter((key) => graph.claim(key) === undefined));
   if (missing.size === 0) return undefined;
   const own = (pod.spec.volumes ?? []).find((volume) => volume.ephemeral !== undefined && missing.has(ephemeralKey(pod, volume.name)));
   if (own !== undefined) {
-    const late = overdue({ who: 'the ephemeral volume controller', does: 'creates it', by: 'at once' }, { since: pod.metadata.creationTimestamp, sight });
+    const late = overdue({ who: 'the ephemeral volume controller', does: 'creates it', by: 'at once' }, { since: pod.metadata.creationTimestamp, graph });
     return {
       verdict: 'waiting',
       code: 'EphemeralClaimMissing',
-      summary: `Claim ${ephemeralKey(pod, own.name)} for its volume ${quoted(own.name)} is yet to be made.`,
+      summary: `Claim ${ephemeralKey(pod, own.name)} for the pod's ephemeral volume ${quoted(own.name)} is not created yet.`,
       ...late,
-      // What the server refuses is nobody's decision, so it cannot be computed; the most usual is too little left of a quota.
+      // A refusal by the server is no controller's decision, so it is not in the objects; the usual one is an exceeded quota.
       fixes: [
         {
-          text: 'if it does not come at once, see whether the server refuses it: there may be too little left of a quota',
+          text: 'if it is not created at once, check whether the server refuses it: a ResourceQuota may be exceeded',
           commands: [kubectl(namespace, 'describe', 'quota'), kubectl(namespace, 'events', '--for', `pod/${pod.metadata.name ?? ''}`)],
         },
         ...late.fixes,
@@ -33,12 +33,12 @@ export function missingClaims(pod: Pod, sight: ObjectGraph): Diagnosis | undefin
     };
   }
   const names = [...missing].map((key) => key.slice(namespace.length + 1));
-  const known = sight.claims.filter((claim) => claim.namespace === namespace).map(({ name }) => name);
+  const known = graph.claims.filter((claim) => claim.namespace === namespace).map(({ name }) => name);
   const near = nearestNames(names[0] ?? '', known);
   return {
     verdict: 'stuck',
     code: 'ClaimMissing',
-    summary: `It uses ${listed(names.map((name) => `pvc/${name}`))}, which ${names.length === 1 ? 'does' : 'do'} not exist in namespace ${namespace}.${
+    summary: `The pod uses ${listed(names.map((name) => `pvc/${name}`))}, which ${names.length === 1 ? 'does' : 'do'} not exist in namespace ${namespace}.${
       near.length === 0
         ? ''
         : ` Is ${listed(
@@ -48,7 +48,7 @@ export function missingClaims(pod: Pod, sight: ObjectGraph): Diagnosis | undefin
     }`,
     fixes: [
       {
-        text: `create ${listed(names.map((name) => `claim ${name}`))} in namespace ${namespace}; the pod goes on by itself`,
+        text: `create ${listed(names.map((name) => `claim ${name}`))} in namespace ${namespace}; then the pod is scheduled`,
         commands: [],
       },
       ...(near[0] === undefined
@@ -61,24 +61,24 @@ export function missingClaims(pod: Pod, sight: ObjectGraph): Diagnosis | undefin
 
 const ephemeralKey = ({ metadata }: Pod, volume: string): string => claimKey(metadata.namespace ?? '', `${metadata.name ?? ''}-${volume}`);
 
-/** A claim that has the name of the pod's own, but was made by somebody else. Undefined: there is none. */
-export function notOwned(pod: Pod, sight: ObjectGraph): Diagnosis | undefined {
+/** A claim with the name of the pod's ephemeral volume that was not created for this pod. Undefined: there is none. */
+export function notOwned(pod: Pod, graph: ObjectGraph): Diagnosis | undefined {
   for (const volume of pod.spec.volumes ?? []) {
     if (volume.ephemeral === undefined) continue;
-    const claim = sight.claim(ephemeralKey(pod, volume.name));
+    const claim = graph.claim(ephemeralKey(pod, volume.name));
     const owners = claim?.object.metadata.ownerReferences ?? [];
     if (claim === undefined || owners.some(({ controller, uid }) => controller === true && uid === pod.metadata.uid)) continue;
     return {
       verdict: 'stuck',
       code: 'ClaimNotOwned',
-      summary: `Its volume ${quoted(volume.name)} needs a claim of its own named ${claim.name}, but a claim of that name exists that was not made for this pod.`,
+      summary: `The pod's ephemeral volume ${quoted(volume.name)} needs a claim named ${claim.name}, but a claim of that name exists that was not created for this pod.`,
       fixes: [
         {
-          text: `delete that claim, if nobody needs it, or rename the pod or its volume`,
+          text: 'delete that claim, if it is not needed, or rename the pod or its volume',
           commands: [deleteObject({ kind: 'pvc', namespace: claim.namespace, name: claim.name })],
         },
       ],
-      next: { who: 'you', does: 'remove the claim; the right one is made at once' },
+      next: { who: 'you', does: 'delete the claim; the right one is created at once' },
     };
   }
   return undefined;

@@ -12,26 +12,26 @@ import type { ObjectGraph } from '../graph/object-graph.ts';
 import { rfc3339, timeOf } from '../explanation/timestamps.ts';
 import { someOf } from '../explanation/words.ts';
 
-export function explainPod(pod: Pod, sight: ObjectGraph): ObjectExplanation {
+export function explainPod(pod: Pod, graph: ObjectGraph): ObjectExplanation {
   const { namespace = '', name = '' } = pod.metadata;
-  const story = diagnose(pod, sight);
-  return explanationOf({ kind: 'pod', namespace, name }, stateOf(pod), { ...story, facts: [...factsOf(pod, sight), ...(story.facts ?? [])] });
+  const diagnosis = diagnose(pod, graph);
+  return explanationOf({ kind: 'pod', namespace, name }, stateOf(pod), { ...diagnosis, facts: [...factsOf(pod, graph), ...(diagnosis.facts ?? [])] });
 }
 
 function stateOf({ metadata, status }: Pod): ObjectState {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = metadata;
-  const asked = timeOf(deletionTimestamp);
-  if (asked !== undefined) return { state: 'Terminating', since: rfc3339(asked - deletionGracePeriodSeconds * 1000) };
+  const deadline = timeOf(deletionTimestamp);
+  if (deadline !== undefined) return { state: 'Terminating', since: rfc3339(deadline - deletionGracePeriodSeconds * 1000) };
   const phase = status.phase ?? 'Pending';
   const ready = status.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? undefined;
   return { state: phase, since: phase === 'Pending' ? metadata.creationTimestamp : (ready ?? status.startTime) };
 }
 
-function factsOf(pod: Pod, sight: ObjectGraph): readonly Fact[] {
+function factsOf(pod: Pod, graph: ObjectGraph): readonly Fact[] {
   const claims = claimsOfPod(pod).map((key) => {
-    const claim = sight.claim(key);
+    const claim = graph.claim(key);
     const name = `pvc/${key.slice(key.indexOf('/') + 1)}`;
-    if (claim === undefined) return sight.wasRead('claims') ? `${name} (missing)` : name;
+    if (claim === undefined) return graph.wasRead('claims') ? `${name} (missing)` : name;
     return `${name} (${claim.object.metadata.deletionTimestamp !== undefined ? 'Terminating' : claim.phase || 'Pending'}${claim.volumeName === '' ? '' : `, pv/${claim.volumeName}`})`;
   });
   const { nodeName } = pod.spec;
@@ -41,40 +41,40 @@ function factsOf(pod: Pod, sight: ObjectGraph): readonly Fact[] {
   ];
 }
 
-function diagnose(pod: Pod, sight: ObjectGraph): Diagnosis {
-  if (pod.metadata.deletionTimestamp !== undefined) return terminating(pod, sight);
+function diagnose(pod: Pod, graph: ObjectGraph): Diagnosis {
+  if (pod.metadata.deletionTimestamp !== undefined) return terminating(pod, graph);
   if (hasEnded(pod)) return ended(pod);
-  if (!sight.wasRead('claims') && claimsOfPod(pod).length > 0) return claimsUnseen();
-  if ((pod.spec.nodeName ?? '') === '') return unscheduled(pod, sight);
-  return missingClaims(pod, sight) ?? notOwned(pod, sight) ?? onNode(pod, sight);
+  if (!graph.wasRead('claims') && claimsOfPod(pod).length > 0) return claimsUnread();
+  if ((pod.spec.nodeName ?? '') === '') return unscheduled(pod, graph);
+  return missingClaims(pod, graph) ?? notOwned(pod, graph) ?? onNode(pod, graph);
 }
 
-function claimsUnseen(): Diagnosis {
+function claimsUnread(): Diagnosis {
   return {
     verdict: 'waiting',
     code: 'ClaimsUnseen',
-    summary: 'Its claims could not be looked at, so nothing can be said about its volumes.',
-    next: { who: 'somebody who may see claims', does: 'asks again' },
+    summary: "The pod's claims could not be read, so nothing is known about its volumes.",
+    next: { who: 'a user who may read claims', does: 'runs this again' },
   };
 }
 
-function terminating(pod: Pod, sight: ObjectGraph): Diagnosis {
+function terminating(pod: Pod, graph: ObjectGraph): Diagnosis {
   const by = timeOf(pod.metadata.deletionTimestamp) ?? 0;
   const node = pod.spec.nodeName ?? '';
-  const isLate = by < sight.now;
+  const isLate = by < graph.now;
   return {
     verdict: isLate ? 'stuck' : 'waiting',
     code: 'Terminating',
-    summary: `It was told to end${isLate ? ', and should have by now' : ''}. Its claims stay protected, and its volumes attached, until its containers have ended${(pod.metadata.finalizers ?? []).length === 0 ? '' : ` and its finalizers (${someOf(pod.metadata.finalizers ?? [])}) are gone`}.`,
+    summary: `The pod is terminating${isLate ? ', and its grace period is over' : ''}. Its claims stay protected, and its volumes attached, until its containers have ended${(pod.metadata.finalizers ?? []).length === 0 ? '' : ` and its finalizers (${someOf(pod.metadata.finalizers ?? [])}) are removed`}.`,
     fixes: isLate
       ? [
           {
-            text: `see whether node/${node} still answers; if it is certainly switched off, the pod may be removed by force`,
+            text: `check whether node/${node} is ready; if it is certainly switched off, delete the pod by force`,
             commands: [`kubectl get node ${node}`, `kubectl -n ${pod.metadata.namespace ?? ''} delete pod ${pod.metadata.name ?? ''} --force --grace-period=0`],
           },
         ]
       : [],
-    next: node === '' ? nothingToDo : { who: `node/${node}`, does: 'ends its containers and confirms that', ...(isLate ? {} : { by: rfc3339(by) }) },
+    next: node === '' ? nothingToDo : { who: `node/${node}`, does: 'stops its containers and confirms that', ...(isLate ? {} : { by: rfc3339(by) }) },
   };
 }
 
@@ -82,49 +82,49 @@ function ended({ status }: Pod): Diagnosis {
   return {
     verdict: 'fine',
     code: 'Ended',
-    summary: `It has ${status.phase === 'Failed' ? 'failed' : 'ended'}${status.message === undefined ? '' : `: ${status.message}`}. As long as the pod exists, its claims cannot be deleted.`,
+    summary: `The pod has ${status.phase === 'Failed' ? 'failed' : 'ended'}${status.message === undefined ? '' : `: ${status.message}`}. As long as the pod exists, its claims cannot be deleted.`,
     next: nothingToDo,
   };
 }
 
-/** It has a node: its volumes have to get there. */
-function onNode(pod: Pod, sight: ObjectGraph): Diagnosis {
-  const claims = claimsOfPod(pod).flatMap((key) => sight.claim(key) ?? []);
+/** The pod is scheduled: its volumes have to be attached to its node. */
+function onNode(pod: Pod, graph: ObjectGraph): Diagnosis {
+  const claims = claimsOfPod(pod).flatMap((key) => graph.claim(key) ?? []);
   const pending = claims.filter((claim) => claim.phase !== 'Bound');
-  if (pending.length > 0) return unboundOnNode(pod, pending, sight);
+  if (pending.length > 0) return unboundOnNode(pod, pending, graph);
   const node = pod.spec.nodeName ?? '';
-  const stories = claims.flatMap((claim) => {
-    const volume = sight.volume(claim.volumeName);
-    return volume === undefined ? [] : (diagnoseAttach({ volume, node, graph: sight }) ?? []);
+  const diagnoses = claims.flatMap((claim) => {
+    const volume = graph.volume(claim.volumeName);
+    return volume === undefined ? [] : (diagnoseAttach({ volume, node, graph }) ?? []);
   });
-  const blocked = stories.find(({ verdict }) => verdict === 'stuck') ?? stories.find(({ verdict }) => verdict === 'waiting');
+  const blocked = diagnoses.find(({ verdict }) => verdict === 'stuck') ?? diagnoses.find(({ verdict }) => verdict === 'waiting');
   if (blocked !== undefined) return blocked;
   const isRunning = pod.status.phase === 'Running';
-  const what = claims.length === 0 ? 'It uses no claims' : 'Its volumes are in order';
+  const what = claims.length === 0 ? 'The pod uses no claims' : "The pod's volumes are in order";
   if (isRunning) return { verdict: 'fine', code: 'Running', summary: `${what}, and it runs.`, next: nothingToDo };
   const waiting = pod.status.containerStatuses?.flatMap(({ state }) => state.waiting ?? []).find(({ message }) => message !== undefined);
   return {
     verdict: 'waiting',
     code: 'Starting',
-    summary: `${what}${stories.length === 0 ? '' : ' and attached'}; node/${node} mounts them and starts the containers${waiting?.message === undefined ? '' : `, and says: ${waiting.message}`}.`,
+    summary: `${what}${diagnoses.length === 0 ? '' : ' and attached'}; node/${node} mounts them and starts the containers${waiting?.message === undefined ? '' : `; its message: ${waiting.message}`}.`,
     fixes: [
       {
-        text: 'if this takes more than a minute: see what the node says',
+        text: 'if this takes more than a minute: read the events of the pod',
         commands: [`kubectl -n ${pod.metadata.namespace ?? ''} events --for pod/${pod.metadata.name ?? ''}`],
       },
     ],
-    next: { who: `node/${node}`, does: 'starts it' },
+    next: { who: `node/${node}`, does: 'starts the containers' },
   };
 }
 
-function unboundOnNode(pod: Pod, claims: readonly Claim[], sight: ObjectGraph): Diagnosis {
+function unboundOnNode(pod: Pod, claims: readonly Claim[], graph: ObjectGraph): Diagnosis {
   const names = someOf(claims.map(({ name }) => `pvc/${name}`));
-  const delayed = claims.some((claim) => waitsForConsumer(sight.class(claim.className)));
+  const delayed = claims.some((claim) => waitsForConsumer(graph.class(claim.className)));
   return {
     verdict: 'stuck',
     code: 'ClaimsUnbound',
-    summary: `It is on node/${pod.spec.nodeName ?? ''}, but cannot start: ${names} ${claims.length === 1 ? 'has' : 'have'} no volume.${delayed ? ' It was put there past the scheduler, which would have chosen one.' : ''}`,
-    parts: claims.map((claim) => explainClaim(claim, sight)),
-    next: { who: 'you', does: `get ${names} a volume, as below; the node starts the pod then` },
+    summary: `The pod is on node/${pod.spec.nodeName ?? ''}, but cannot start: ${names} ${claims.length === 1 ? 'has' : 'have'} no volume.${delayed ? ' It was created with spec.nodeName, past the scheduler, which would have chosen one.' : ''}`,
+    parts: claims.map((claim) => explainClaim(claim, graph)),
+    next: { who: 'you', does: `get ${names} bound, as below; then the node starts the pod` },
   };
 }

@@ -5,14 +5,14 @@ import { DecodeError, decode } from '../../api/schema/decode.ts';
 import type { Client, ListOptions, Ref } from '../../client/client.ts';
 import type { UnreadResource } from '../explanation/explanation.ts';
 
-/** No answer can be had from the cluster, or none about what was asked. */
+/** The cluster does not answer, or does not let the target be read. */
 export class ClusterError extends Error {
   override readonly name = 'ClusterError';
 }
 
 /**
- * Reads a cluster as far as it lets itself be read. What somebody may not look at, or what makes no sense, is written down
- * and left out; only a cluster that does not answer at all ends the reading.
+ * Reads a cluster as far as the user's rights go. What is forbidden or cannot be decoded is left out and listed in `unseen`; only a cluster
+ * that does not answer is an error.
  */
 export class ClusterReader {
   readonly #client: Client;
@@ -26,7 +26,7 @@ export class ClusterReader {
     return this.#unseen;
   }
 
-  /** Undefined: they may not be looked at. @throws ClusterError */
+  /** Undefined: the user may not list them. @throws ClusterError */
   async list<T extends KubeObject>(kind: Kind<T>, selection: Pick<ListOptions, 'namespace' | 'fieldSelector'> = {}): Promise<readonly T[] | undefined> {
     const items: T[] = [];
     let page: ListOptions = { ...selection, limit: pageSize };
@@ -40,7 +40,7 @@ export class ClusterReader {
         continue;
       }
       if (result.reason === 'expired' && page.limit !== undefined) {
-        // Pages are kept for minutes only; all at once they need no keeping.
+        // The continue token expired: lists all at once.
         items.length = 0;
         page = selection;
         continue;
@@ -49,14 +49,14 @@ export class ClusterReader {
     }
   }
 
-  /** 'absent': there is none. Undefined: it may not be looked at. @throws ClusterError */
+  /** 'absent': there is none. Undefined: the user may not read it. @throws ClusterError */
   async get<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<T | 'absent' | undefined> {
     const result = await this.#client.get(kind, ref);
     if (result.ok) return this.#decoded(kind, result.value);
     return result.reason === 'notFound' ? 'absent' : this.#unreadable(kind, result, ref.namespace);
   }
 
-  /** Those of the names that exist. Undefined: one of them may not be looked at. @throws ClusterError */
+  /** The objects of these names that exist. Undefined: the user may not read one of them. @throws ClusterError */
   async getEach<T extends KubeObject>(kind: Kind<T>, names: Iterable<string>): Promise<readonly T[] | undefined> {
     const found: T[] = [];
     for (const name of new Set(names)) {
@@ -67,27 +67,27 @@ export class ClusterReader {
     return found;
   }
 
-  /** Reads on the side: nobody misses what is not there. @throws ClusterError */
+  /** At most one object; a refusal is not listed in `unseen`. @throws ClusterError */
   async tryGet<T extends KubeObject>(kind: Kind<T>, ref: Ref): Promise<readonly T[]> {
     const result = await this.#client.get(kind, ref);
     if (!result.ok && result.reason === 'unreachable') throw new ClusterError(`the cluster does not answer: ${result.error.message}`);
     return result.ok ? [result.value] : [];
   }
 
-  /** In the form in which this program knows it, whatever a newer or older server says. */
+  /** Decoded by this program's schema: the server may be of another version. */
   #decoded<T extends KubeObject>(kind: Kind<T>, item: T): T | undefined {
     try {
       return decode<T>(kind.type, item).object;
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
-      this.#unseen.push({ what: `${kind.singular} ${item.metadata?.name ?? ''}`, because: `it makes no sense: ${error.message}` });
+      this.#unseen.push({ what: `${kind.singular} ${item.metadata?.name ?? ''}`, because: `it cannot be decoded: ${error.message}` });
       return undefined;
     }
   }
 
   #unreadable(kind: Kind<never>, { reason, error }: { readonly reason: string; readonly error: Error }, namespace: string | undefined): undefined {
     if (reason === 'unreachable') throw new ClusterError(`the cluster does not answer: ${error.message}`);
-    if (reason === 'unauthorized') throw new ClusterError(`the cluster does not know you: ${error.message}`);
+    if (reason === 'unauthorized') throw new ClusterError(`the cluster does not accept these credentials: ${error.message}`);
     const what = `${qualifiedResource(kind)}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;
     if (!this.#unseen.some((each) => each.what === what)) this.#unseen.push({ what, because: error.message });
     return undefined;

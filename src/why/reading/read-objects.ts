@@ -1,4 +1,4 @@
-/** What an explanation needs of a cluster, and no more: each kind of target has its own way through the objects. */
+/** Reads the objects that an explanation needs, and no more. */
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/generated/types.ts';
 import type { Kind } from '../../api/kind.ts';
 import { csiDriverKind } from '../../api/kinds/storage/csi-driver.ts';
@@ -22,7 +22,7 @@ import type { ClusterObjects } from '../graph/cluster-objects.ts';
 import type { Target } from '../explanation/target.ts';
 import { ClusterError, ClusterReader } from './cluster-reader.ts';
 
-/** @throws ClusterError if the cluster does not answer, or does not let the target itself be looked at */
+/** @throws ClusterError if the cluster does not answer, or the user may not read the target */
 export async function readObjects(client: Client, target: Target): Promise<ClusterObjects> {
   const reader = new ClusterReader(client);
   const found = await readFor(reader, target);
@@ -30,7 +30,7 @@ export async function readObjects(client: Client, target: Target): Promise<Clust
   return { ...lists, unseen: reader.unseen } as ClusterObjects;
 }
 
-/** What is undefined could not be looked at. */
+/** What is undefined could not be read. */
 type ReadObjects = { readonly [K in Exclude<keyof ClusterObjects, 'unseen'>]?: ClusterObjects[K] | undefined };
 
 function readFor(reader: ClusterReader, target: Target): Promise<ReadObjects> {
@@ -56,7 +56,7 @@ async function readForClaim(reader: ClusterReader, { namespace = '', name }: Tar
   return { claims, pods: await pods, ...(await forUnbound(reader, [claim])) };
 }
 
-/** Claims that have no volume: what they may choose from, and who makes volumes for them. */
+/** For claims without a volume: the volumes that may fit, and what provisions new ones. */
 async function forUnbound(reader: ClusterReader, claims: readonly PersistentVolumeClaim[]): Promise<ReadObjects> {
   const [volumes, classes, ...intents] = await Promise.all([
     reader.list(persistentVolumeKind),
@@ -71,7 +71,7 @@ async function forUnbound(reader: ClusterReader, claims: readonly PersistentVolu
     classes,
     intents: intents.flat(),
     ...(byOthers ? await forDrivers(reader) : {}),
-    // Where nodes come first, what they can reach matters.
+    // With WaitForFirstConsumer, the nodes' labels decide which volumes fit.
     ...(ofClaims.some(waitsForConsumer) ? await forPlacing(reader) : {}),
   };
 }
@@ -121,7 +121,7 @@ async function readForPod(reader: ClusterReader, { namespace = '', name }: Targe
 
 const volumeNames = (claims: readonly PersistentVolumeClaim[]): readonly string[] => claims.flatMap(({ spec }) => spec.volumeName ?? []);
 
-/** It runs, or has: where its volumes are is no question any more. */
+/** The pod runs or has ended: its volumes are where they have to be. */
 const isSettled = ({ metadata, status }: Pod): boolean => metadata.deletionTimestamp === undefined && status.phase !== 'Pending';
 
 async function forPlacing(reader: ClusterReader): Promise<ReadObjects> {
@@ -129,7 +129,7 @@ async function forPlacing(reader: ClusterReader): Promise<ReadObjects> {
   return { nodes, attachments, ...drivers };
 }
 
-/** What takes room on nodes, or says who may be near whom. `found`: the pod has volumes, and those of others count against the nodes' limits. */
+/** What the scheduler's filters read. `found`: the pod has volumes, so those of other pods count against the nodes' attach limits. */
 async function forScheduling(reader: ClusterReader, found: ReadObjects | undefined): Promise<ReadObjects> {
   const [placed, namespaces, capacities, claims, volumes] = await Promise.all([
     reader.list(podKind, { fieldSelector: 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed' }),
@@ -171,7 +171,7 @@ interface NamespacedRef {
   readonly name: string;
 }
 
-/** All of the namespace, or if these may not be listed, the one alone. */
+/** All of the namespace, or if the user may not list them, the named one alone. */
 async function listOrGet<T extends KubeObject>(reader: ClusterReader, kind: Kind<T>, { namespace, name }: NamespacedRef): Promise<readonly T[]> {
   const all = await reader.list(kind, { namespace });
   if (all !== undefined) return all;
@@ -182,10 +182,10 @@ async function listOrGet<T extends KubeObject>(reader: ClusterReader, kind: Kind
 
 const refused = ({ unseen }: ClusterReader): ClusterError => {
   const last = unseen.at(-1);
-  return new ClusterError(`cannot look at ${last?.what ?? 'it'}: ${last?.because ?? ''}`);
+  return new ClusterError(`cannot read ${last?.what ?? 'it'}: ${last?.because ?? ''}`);
 };
 
-/** Other namespaces that have an object of that name. Nobody misses the answer who may not have it. */
+/** Other namespaces that have an object of that name; empty if the user may not list them. */
 async function namespacesWith<T extends KubeObject>(reader: ClusterReader, kind: Kind<T>, { namespace, name }: NamespacedRef): Promise<readonly string[]> {
   const found = await reader.list(kind, { fieldSelector: `metadata.name=${name}` });
   return (found ?? []).flatMap(({ metadata }) => (metadata.namespace === undefined || metadata.namespace === namespace ? [] : [metadata.namespace])).sort();

@@ -1,5 +1,5 @@
-/** Why a claim is in the state it is in: what the binder decides about it, told for people. */
-import { decideClaim, type BinderReason } from '../../storage/binder/decide.ts';
+/** Why a claim is in the state it is in: the binder's decision in sentences. */
+import { decideClaim } from '../../storage/binder/decide.ts';
 import type { Claim } from '../../storage/volumes/claim.ts';
 import type { Volume } from '../../storage/volumes/volume.ts';
 import { diagnoseExpansion } from './expansion.ts';
@@ -13,13 +13,13 @@ import { binderSnapshot } from '../graph/snapshots.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
 import { claimSince } from '../explanation/timestamps.ts';
 import type { ClaimWithReason } from './claim-with-reason.ts';
-import { requestText, describeVolume, someOf } from '../explanation/words.ts';
+import { requestFact, describeVolume, someOf } from '../explanation/words.ts';
 
 export function explainClaim(claim: Claim, graph: ObjectGraph): ObjectExplanation {
   const volume = graph.volume(claim.volumeName);
   const { namespace, name } = claim;
-  const isGoing = claim.object.metadata.deletionTimestamp !== undefined;
-  const state = isGoing ? 'Terminating' : claim.phase === '' ? 'Pending' : claim.phase;
+  const isTerminating = claim.object.metadata.deletionTimestamp !== undefined;
+  const state = isTerminating ? 'Terminating' : claim.phase === '' ? 'Pending' : claim.phase;
   return explanationOf(
     { kind: 'pvc', namespace, name },
     { state, since: claimSince(claim, volume) },
@@ -29,14 +29,15 @@ export function explainClaim(claim: Claim, graph: ObjectGraph): ObjectExplanatio
 
 function diagnose(claim: Claim, graph: ObjectGraph): Diagnosis {
   if (claim.volumeName !== '' && !graph.wasRead('volumes')) return asReported(claim);
-  const [reason] = decideClaim(claim, binderSnapshot(graph), graph.now).reasons;
-  if (reason === undefined) return otherReason(claim, { code: 'Unknown', text: 'nothing was decided about it', next: 'nobody' });
-  const tell = explainers[reason.code];
-  return tell === undefined ? otherReason(claim, reason) : tell({ claim, graph, reason });
+  const [reason = undecided] = decideClaim(claim, binderSnapshot(graph), graph.now).reasons;
+  const explain = explainers[reason.code] ?? otherReason;
+  return explain({ claim, graph, reason });
 }
 
-/** By the codes of the binder's reasons. */
-const explainers: Readonly<Record<string, (told: ClaimWithReason) => Diagnosis>> = {
+const undecided: ClaimWithReason['reason'] = { code: 'Unknown', text: 'the binder has not decided yet', next: 'binder' };
+
+/** By the code of the binder's reason. */
+const explainers: Readonly<Record<string, (claim: ClaimWithReason) => Diagnosis>> = {
   Bound: bound,
   Binding: binding,
   ClaimLost: lost,
@@ -53,48 +54,47 @@ const explainers: Readonly<Record<string, (told: ClaimWithReason) => Diagnosis>>
   VolumeWithoutCapacity: withoutCapacity,
 };
 
-/** The volumes could not be looked at: what the claim says of itself is all there is. */
+/** The volumes could not be read: only the claim's own status is known. */
 function asReported(claim: Claim): Diagnosis {
   const isBound = claim.phase === 'Bound';
   return {
     verdict: isBound ? 'fine' : 'stuck',
     code: isBound ? 'Bound' : 'VolumeUnseen',
     summary: isBound
-      ? `It says that it is bound to pv/${claim.volumeName}; the volume itself could not be looked at.`
-      : `It names pv/${claim.volumeName}, which could not be looked at: ask somebody who may see volumes.`,
-    facts: [{ label: 'asks for', text: requestText(claim) }],
-    next: isBound ? nothingToDo : { who: 'an administrator', does: `looks at pv/${claim.volumeName}` },
+      ? `The claim's status is Bound, with pv/${claim.volumeName}; the volume could not be read.`
+      : `The claim names pv/${claim.volumeName}, which could not be read: run this as a user who may read volumes.`,
+    facts: [requestFact(claim)],
+    next: isBound ? nothingToDo : { who: 'an administrator', does: `explains pv/${claim.volumeName}` },
   };
 }
 
-function bound(told: ClaimWithReason): Diagnosis {
-  const { claim, graph } = told;
+function bound({ claim, graph }: ClaimWithReason): Diagnosis {
   const volume = graph.volume(claim.volumeName);
-  const growth = volume === undefined ? undefined : diagnoseExpansion(claim, volume, graph);
-  if (growth !== undefined) return growth;
+  const expansion = volume === undefined ? undefined : diagnoseExpansion(claim, volume, graph);
+  if (expansion !== undefined) return expansion;
   const pods = graph.podsUsing(claim.key).map(({ metadata }) => `pod/${metadata.name ?? ''}`);
   return {
     verdict: 'fine',
     code: 'Bound',
-    summary: `It is bound to pv/${claim.volumeName}${volume === undefined ? '' : ` (${describeVolume(volume)})`}. Nothing is wrong with it.${warningOf(volume)}`,
+    summary: `The claim is bound to pv/${claim.volumeName}${volume === undefined ? '' : ` (${describeVolume(volume)})`}. Nothing is wrong with it.${warningOf(volume)}`,
     facts: graph.wasRead('pods') ? [{ label: 'used by', text: pods.length === 0 ? 'no pod' : someOf(pods) }] : [],
     next: nothingToDo,
   };
 }
 
 const warningOf = (volume: Volume | undefined): string =>
-  volume?.deleting === true ? ` But somebody has asked for the deletion of its volume, which goes as soon as this claim does.` : '';
+  volume?.deleting === true ? ' But its volume is marked for deletion, and is deleted as soon as this claim is.' : '';
 
-function binding(told: ClaimWithReason): Diagnosis {
-  const { claim, graph, reason } = told;
-  // Some detail of the two is still to be written; whoever uses them need not care.
-  if (claim.phase === 'Bound' && graph.volume(claim.volumeName)?.phase === 'Bound') return bound(told);
+function binding(explained: ClaimWithReason): Diagnosis {
+  const { claim, graph, reason } = explained;
+  // The binder still has to write a detail of one of the two; pods can use them already.
+  if (claim.phase === 'Bound' && graph.volume(claim.volumeName)?.phase === 'Bound') return bound(explained);
   return {
     verdict: 'waiting',
     code: 'Binding',
-    summary: `pv/${reason.volume ?? ''} fits and is about to be bound to it.`,
-    facts: [{ label: 'asks for', text: requestText(claim) }],
-    ...overdue({ who: 'the volume binder', does: `binds pv/${reason.volume ?? ''}`, by: 'at once' }, { since: claim.created, sight: graph }),
+    summary: `pv/${reason.volume ?? ''} fits the claim and is about to be bound to it.`,
+    facts: [requestFact(claim)],
+    ...overdue({ who: 'the volume binder', does: `binds pv/${reason.volume ?? ''}`, by: 'at once' }, { since: claim.created, graph }),
   };
 }
 
@@ -102,9 +102,9 @@ function defaultClass({ claim, graph, reason }: ClaimWithReason): Diagnosis {
   return {
     verdict: 'waiting',
     code: 'DefaultClass',
-    summary: `It names no class, and ${reason.text}.`,
-    facts: [{ label: 'asks for', text: requestText(claim) }],
-    ...overdue({ who: 'the volume binder', does: 'sets the class', by: 'at once' }, { since: claim.created, sight: graph }),
+    summary: `The claim has no storageClassName, and ${reason.text}.`,
+    facts: [requestFact(claim)],
+    ...overdue({ who: 'the volume binder', does: 'sets the storageClassName', by: 'at once' }, { since: claim.created, graph }),
   };
 }
 
@@ -113,9 +113,9 @@ function invalidSelector({ claim }: ClaimWithReason): Diagnosis {
   return {
     verdict: 'stuck',
     code: 'InvalidSelector',
-    summary: `Nobody can say which volumes its selector selects: ${problem}.`,
-    facts: [{ label: 'asks for', text: requestText(claim) }],
-    fixes: [{ text: 'create the claim again with a selector that makes sense', commands: [`kubectl explain pvc.spec.selector.matchExpressions`] }],
+    summary: `The claim's selector is invalid: ${problem}.`,
+    facts: [requestFact(claim)],
+    fixes: [{ text: 'create the claim again with a valid selector', commands: [`kubectl explain pvc.spec.selector.matchExpressions`] }],
     next: { who: 'you', does: 'create the claim again' },
   };
 }
@@ -124,19 +124,19 @@ function withoutCapacity({ reason }: ClaimWithReason): Diagnosis {
   return {
     verdict: 'stuck',
     code: 'VolumeWithoutCapacity',
-    summary: `It would have pv/${reason.volume ?? ''}, but that volume does not say how large it is.`,
-    fixes: [{ text: 'write the capacity into the volume', commands: [`kubectl edit pv ${reason.volume ?? ''}`] }],
+    summary: `pv/${reason.volume ?? ''} is reserved for the claim, but has no spec.capacity.`,
+    fixes: [{ text: 'set spec.capacity of the volume', commands: [`kubectl edit pv ${reason.volume ?? ''}`] }],
     next: { who: 'an administrator', does: 'sets spec.capacity.storage of the volume; then it is bound at once' },
   };
 }
 
-/** The binder has a reason that nobody here knows a better way to tell. */
-function otherReason(claim: Claim, { code, text, next }: Pick<BinderReason, 'code' | 'text' | 'next'>): Diagnosis {
+/** A reason without an explainer of its own. */
+function otherReason({ claim, reason: { code, text, next } }: ClaimWithReason): Diagnosis {
   return {
-    verdict: next === 'nobody' ? 'fine' : 'waiting',
+    verdict: next === nothingToDo.who ? 'fine' : 'waiting',
     code,
     summary: `${text.charAt(0).toUpperCase()}${text.slice(1)}.`,
-    facts: [{ label: 'asks for', text: requestText(claim) }],
-    next: next === 'nobody' ? nothingToDo : { who: `the ${next}`, does: 'has the next move' },
+    facts: [requestFact(claim)],
+    next: next === nothingToDo.who ? nothingToDo : { who: `the ${next}`, does: 'takes the next step' },
   };
 }

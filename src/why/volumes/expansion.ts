@@ -1,4 +1,4 @@
-/** Claims that ask for more than they have: what the expander decides about them, told for people. */
+/** Claims that request more than their capacity: the expander's decision in sentences. */
 import { decide } from '../../storage/expander/decide.ts';
 import { csiSourceOf } from '../../api/volumes/csi-translation.ts';
 import { annotations } from '../../api/volumes/annotations.ts';
@@ -12,16 +12,16 @@ import { expanderSnapshot } from '../graph/snapshots.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
 import { describeVolume } from '../explanation/words.ts';
 
-/** Undefined: it has what it asks for. */
-export function diagnoseExpansion(claim: Claim, volume: Volume, sight: ObjectGraph): Diagnosis | undefined {
-  const storageClass = sight.class(volume.className);
-  const snapshot = { claim: claim.object, volume: volume.object, storageClass, driver: expanderSnapshot(sight), lastRequest: undefined, attempt: undefined };
-  const [reason] = decide(snapshot, sight.now).reasons;
+/** Undefined: the claim has the capacity that it requests. */
+export function diagnoseExpansion(claim: Claim, volume: Volume, graph: ObjectGraph): Diagnosis | undefined {
+  const storageClass = graph.class(volume.className);
+  const snapshot = { claim: claim.object, volume: volume.object, storageClass, driver: expanderSnapshot(graph), lastRequest: undefined, attempt: undefined };
+  const [reason] = decide(snapshot, graph.now).reasons;
   if (reason === undefined || reason.code === 'LargeEnough' || reason.code === 'NotBound') return undefined;
   const { status } = claim.object;
   const sizes: Sizes = { has: showAmount(storageAmount(status.capacity)), wants: showAmount(claim.request) };
-  const story = diagnose({ claim, volume, graph: sight, sizes, driver: reason.driver }, reason.next === 'node');
-  return { facts: [{ label: 'volume', text: `pv/${volume.name}: ${describeVolume(volume)}` }], ...story };
+  const diagnosis = diagnose({ claim, volume, graph, sizes, driver: reason.driver }, reason.next === 'node');
+  return { facts: [{ label: 'volume', text: `pv/${volume.name}: ${describeVolume(volume)}` }], ...diagnosis };
 }
 
 interface Sizes {
@@ -34,79 +34,82 @@ interface Expansion {
   readonly volume: Volume;
   readonly graph: ObjectGraph;
   readonly sizes: Sizes;
-  /** That makes it larger in the control plane itself. */
+  /** The driver that expands it inside the control plane. */
   readonly driver: string | undefined;
 }
 
-function diagnose(growth: Expansion, byNode: boolean): Diagnosis {
-  const { claim, volume, sizes } = growth;
+function diagnose(expansion: Expansion, byNode: boolean): Diagnosis {
+  const { claim, volume, sizes } = expansion;
   const { conditions = [], allocatedResourceStatuses } = claim.object.status;
   const holds = (type: string) => conditions.find((each) => each.type === type && each.status === 'True');
   const error = holds('ControllerResizeError') ?? holds('NodeResizeError');
-  const stage = allocatedResourceStatuses?.['storage'] ?? '';
-  if (error !== undefined || stage.endsWith('Infeasible')) return failed(growth, error?.message ?? '');
-  if (byNode || holds('FileSystemResizePending') !== undefined || stage.startsWith('NodeResize')) return onNode(growth);
-  const driver = growth.driver ?? csiSourceOf(volume.object)?.driver;
+  const resizeStatus = allocatedResourceStatuses?.['storage'] ?? '';
+  if (error !== undefined || resizeStatus.endsWith('Infeasible')) return failed(expansion, error?.message ?? '');
+  if (byNode || holds('FileSystemResizePending') !== undefined || resizeStatus.startsWith('NodeResize')) return onNode(expansion);
+  const driver = expansion.driver ?? csiSourceOf(volume.object)?.driver;
   if (driver === undefined) {
     const couldOptIn = volume.object.spec.hostPath !== undefined;
     return {
       verdict: 'stuck',
       code: 'NobodyGrows',
-      summary: `It is bound and usable with ${sizes.has}, and asks for ${sizes.wants}; but nobody grows volumes of its kind.`,
-      fixes: [...(couldOptIn ? [optIn(volume)] : []), lowerRequest(growth)],
+      summary: `The claim is bound and usable with ${sizes.has}, and requests ${sizes.wants}; but no driver expands volumes of this type.`,
+      fixes: [...(couldOptIn ? [optIn(volume)] : []), lowerRequest(expansion)],
       next: { who: 'you', does: 'lower the request, or move the data to a larger volume' },
     };
   }
   return {
     verdict: 'waiting',
     code: 'ExternalExpanding',
-    summary: `It is bound and usable with ${sizes.has}, and is being grown to ${sizes.wants}.`,
+    summary: `The claim is bound and usable with ${sizes.has}, and its volume is being expanded to ${sizes.wants}.`,
     fixes: [
-      { text: 'if this takes more than a minute: see what the resizer says', commands: [kubectl(claim.namespace, 'events', '--for', `pvc/${claim.name}`)] },
+      {
+        text: 'if this takes more than a minute: read the events of the resizer',
+        commands: [kubectl(claim.namespace, 'events', '--for', `pvc/${claim.name}`)],
+      },
     ],
-    next: { who: growth.driver === undefined ? `the resizer of ${driver}` : driver, does: 'grows the volume; it tries again by itself if that fails' },
+    next: { who: expansion.driver === undefined ? `the resizer of ${driver}` : driver, does: 'expands the volume; it retries by itself' },
   };
 }
 
-/** Kubernetes' plugin cannot; Mooring's driver can, if it is told. */
+/** Kubernetes' host-path plugin cannot expand; Mooring's driver can, if the StorageClass opts in. */
 const optIn = ({ className }: Volume): Fix => ({
-  text: 'on Mooring, let its driver make volumes of the class larger',
+  text: 'on Mooring, let its driver expand volumes of the StorageClass',
   commands: [kubectl(undefined, 'annotate', 'storageclass', className, `${annotations.expand}=true`)],
 });
 
 const lowerRequest = ({ claim, sizes }: Expansion): Fix => ({
-  text: `ask for less, but for more than ${sizes.has}: a growth that did not happen may be taken back`,
+  text: `request less, but more than ${sizes.has}: an expansion that failed may be taken back`,
   commands: [kubectl(claim.namespace, 'edit', 'pvc', claim.name)],
 });
 
-function failed(growth: Expansion, message: string): Diagnosis {
-  const { has, wants } = growth.sizes;
+function failed(expansion: Expansion, message: string): Diagnosis {
+  const { has, wants } = expansion.sizes;
   return {
     verdict: 'stuck',
     code: 'GrowthFailed',
-    summary: `It is bound and usable with ${has}, but could not be grown to ${wants}${message === '' ? '' : `: ${message}`}.`,
-    fixes: [lowerRequest(growth)],
-    next: { who: 'you', does: 'lower the request, or give the storage room; it is tried again by itself' },
+    summary: `The claim is bound and usable with ${has}, but its volume could not be expanded to ${wants}${message === '' ? '' : `: ${message}`}.`,
+    fixes: [lowerRequest(expansion)],
+    next: { who: 'you', does: 'lower the request, or give the storage more room; the expansion is retried' },
   };
 }
 
-/** The volume is larger; its file system grows where it is mounted. */
-function onNode({ claim, graph: sight, sizes }: Expansion): Diagnosis {
-  const pod = sight.podsUsing(claim.key).find((each) => (each.spec.nodeName ?? '') !== '' && !hasEnded(each));
+/** The volume is expanded; its file system is resized on a node that mounts it. */
+function onNode({ claim, graph, sizes }: Expansion): Diagnosis {
+  const pod = graph.podsUsing(claim.key).find((each) => (each.spec.nodeName ?? '') !== '' && !hasEnded(each));
   const base = {
     code: 'FileSystemResizePending',
-    summary: `The volume has grown to ${sizes.wants}; its file system, which still has ${sizes.has}, is grown by a node that mounts it.`,
+    summary: `The volume is expanded to ${sizes.wants}; its file system still has ${sizes.has}, and is resized by a node that mounts it.`,
   };
   if (pod !== undefined)
     return {
       ...base,
       verdict: 'waiting',
-      next: { who: `node/${pod.spec.nodeName ?? ''}`, does: `grows the file system, which pod/${pod.metadata.name ?? ''} uses` },
+      next: { who: `node/${pod.spec.nodeName ?? ''}`, does: `resizes the file system, which pod/${pod.metadata.name ?? ''} uses` },
     };
   return {
     ...base,
     verdict: 'stuck',
-    fixes: [{ text: 'start a pod that uses the claim: its file system grows as it is mounted', commands: [] }],
-    next: { who: 'you', does: 'start a pod that uses it' },
+    fixes: [{ text: 'start a pod that uses the claim: the file system is resized when it is mounted', commands: [] }],
+    next: { who: 'you', does: 'start a pod that uses the claim' },
   };
 }

@@ -6,30 +6,30 @@ import { evidenceOf, noProvisioner } from '../graph/provisioner-evidence.ts';
 import { provisionerSnapshot } from '../graph/snapshots.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
 
-/** How likely it is that the claim would get a volume of a class. `unseen`: nothing is to be seen of its provisioner, which need not mean much. */
-type Prospect = 'good' | 'unseen' | 'none';
+/** How likely it is that a StorageClass would give the claim a volume. `unknown`: no object shows its provisioner, which proves little. */
+type Prospect = 'good' | 'unknown' | 'none';
 
-/** Names of the classes of which the claim could get a volume, the most promising first; not those of a provisioner that fails it already. */
-export function otherClassesFor(claim: Claim, sight: ObjectGraph, failing?: string): readonly string[] {
-  const usual = defaultClassOf(sight.classes);
-  const others = sight.classes.filter((each) => each.metadata.name !== claim.className && provisionerOf(each) !== failing);
-  const rated = others.map((each) => ({ each, prospect: prospectOf(each, claim, sight) }));
-  return [...rated.filter(({ prospect }) => prospect === 'good'), ...rated.filter(({ prospect }) => prospect === 'unseen')]
+/** Names of the StorageClasses that could provision for the claim, the most promising first; not those of a provisioner that fails already. */
+export function otherClassesFor(claim: Claim, graph: ObjectGraph, failing?: string): readonly string[] {
+  const usual = defaultClassOf(graph.classes);
+  const others = graph.classes.filter((each) => each.metadata.name !== claim.className && provisionerOf(each) !== failing);
+  const rated = others.map((each) => ({ each, prospect: prospectOf(each, claim, graph) }));
+  return [...rated.filter(({ prospect }) => prospect === 'good'), ...rated.filter(({ prospect }) => prospect === 'unknown')]
     .toSorted((one, other) => Number(other.each === usual) - Number(one.each === usual))
     .map(({ each }) => each.metadata.name ?? '');
 }
 
-/** The provisioner's own decision about a claim that asked for this class and, if the class waits for a pod, had one. */
-function prospectOf({ metadata: { name = '' }, provisioner }: StorageClass, claim: Claim, sight: ObjectGraph): Prospect {
-  const asking: Claim = { ...claim, class: { type: 'named', name }, className: name, selectedNode: claim.selectedNode ?? 'anywhere' };
-  const need = provisioningNeedOf(asking, { ...provisionerSnapshot(sight), hasNode: () => true });
+/** The provisioner's decision about the same claim in this StorageClass and, if the class waits for a consumer, with a node. */
+function prospectOf({ metadata: { name = '' }, provisioner }: StorageClass, claim: Claim, graph: ObjectGraph): Prospect {
+  const inClass: Claim = { ...claim, class: { type: 'named', name }, className: name, selectedNode: claim.selectedNode ?? 'anywhere' };
+  const need = provisioningNeedOf(inClass, { ...provisionerSnapshot(graph), hasNode: () => true });
   switch (need.type) {
     case 'make':
     case 'nothing':
       return 'good';
     case 'external':
-      return evidenceOf(need.provisioner, { sight, since: claim.created }).type === 'absent' ? 'unseen' : 'good';
+      return evidenceOf(need.provisioner, { graph, since: claim.created }).type === 'absent' ? 'unknown' : 'good';
     case 'refused':
-      return need.cause === 'plugin' && provisioner !== noProvisioner ? 'unseen' : 'none';
+      return need.cause === 'plugin' && provisioner !== noProvisioner ? 'unknown' : 'none';
   }
 }

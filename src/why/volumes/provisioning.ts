@@ -1,4 +1,4 @@
-/** Claims for which a volume has to be made: by whom, and what keeps them. */
+/** Claims for which a volume has to be provisioned: by which provisioner, and what it waits for. */
 import { type CreateIntent, provisionedName } from '../../storage/provisioner/actions.ts';
 import { decide } from '../../storage/provisioner/decide.ts';
 import { type ProvisioningNeed, provisioningNeedOf, type Refusal } from '../../storage/provisioner/provisioning-need.ts';
@@ -18,56 +18,56 @@ import { provisionerSnapshot } from '../graph/snapshots.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
 import type { ClaimWithReason } from './claim-with-reason.ts';
 import { zonesInClass } from './zones-in-class.ts';
-import { requestText, requirementText, listed, plural, quoted, someOf } from '../explanation/words.ts';
+import { requestFact, requirementText, listed, plural, quoted, someOf } from '../explanation/words.ts';
 
-export function provisioning({ claim, graph: sight }: ClaimWithReason): Diagnosis {
-  const intent = sight.intentFor(provisionedName(claim));
-  if (intent !== undefined && isFor(intent, 'Create')) return begun(claim, intent, sight);
-  if (!sight.wasRead('classes')) return classUnseen(claim);
-  const need = provisioningNeedOf(claim, provisionerSnapshot(sight));
+export function provisioning({ claim, graph }: ClaimWithReason): Diagnosis {
+  const intent = graph.intentFor(provisionedName(claim));
+  if (intent !== undefined && isFor(intent, 'Create')) return intentRecorded(claim, intent, graph);
+  if (!graph.wasRead('classes')) return classUnseen(claim);
+  const need = provisioningNeedOf(claim, provisionerSnapshot(graph));
   switch (need.type) {
     case 'external':
-      return external(claim, need.provisioner, sight);
+      return external(claim, need.provisioner, graph);
     case 'refused':
-      return refused(claim, need, sight);
+      return refused(claim, need, graph);
     case 'make':
       return {
         verdict: 'waiting',
         code: 'Provisioning',
-        summary: `No volume fits, so ${need.provisioner} makes one.`,
-        ...surroundings(claim, sight),
-        ...overdue({ who: need.provisioner, does: 'makes a volume', by: 'at once' }, { since: claim.created, sight }),
+        summary: `No volume fits the claim, so ${need.provisioner} provisions one.`,
+        ...factsAndCandidates(claim, graph),
+        ...overdue({ who: need.provisioner, does: 'provisions a volume', by: 'at once' }, { since: claim.created, graph }),
       };
     case 'nothing':
       return {
         verdict: 'waiting',
         code: 'Provisioning',
-        summary: `No volume has to be made: ${need.because}.`,
-        ...surroundings(claim, sight),
-        ...overdue({ who: 'the volume binder', does: 'binds it', by: 'at once' }, { since: claim.created, sight }),
+        summary: `No volume has to be provisioned: ${need.because}.`,
+        ...factsAndCandidates(claim, graph),
+        ...overdue({ who: 'the volume binder', does: 'binds it', by: 'at once' }, { since: claim.created, graph }),
       };
   }
 }
 
-const surroundings = (claim: Claim, sight: ObjectGraph): { readonly facts: readonly Fact[]; readonly candidates: readonly Candidate[] } => ({
-  facts: [{ label: 'asks for', text: requestText(claim) }],
-  candidates: volumesFor(claim, sight).map(shown),
+const factsAndCandidates = (claim: Claim, graph: ObjectGraph): { readonly facts: readonly Fact[]; readonly candidates: readonly Candidate[] } => ({
+  facts: [requestFact(claim)],
+  candidates: volumesFor(claim, graph).map(shown),
 });
 
-/** Mooring has written down what it is about to do, and what came of it. */
-function begun(claim: Claim, intent: CreateIntent, sight: ObjectGraph): Diagnosis {
-  const { reasons } = decide({ claim, intents: [intent], snapshot: provisionerSnapshot(sight) }, sight.now);
+/** Mooring's VolumeIntent records what is about to be done, and what came of it. */
+function intentRecorded(claim: Claim, intent: CreateIntent, graph: ObjectGraph): Diagnosis {
+  const { reasons } = decide({ claim, intents: [intent], snapshot: provisionerSnapshot(graph) }, graph.now);
   const [reason] = reasons;
   const { driver } = intent.spec;
   const { attempts = 0, message = '', notBefore } = intent.status;
-  const base = surroundings(claim, sight);
+  const base = factsAndCandidates(claim, graph);
   if (reason?.code !== 'ProvisioningFailed') {
-    const text = reason?.text ?? 'it is being made';
+    const text = reason?.text ?? 'it is being provisioned';
     return {
       ...base,
       verdict: 'waiting',
       code: reason?.code ?? 'Provisioning',
-      summary: `No volume fits, so ${driver} makes one: ${text}.`,
+      summary: `No volume fits the claim, so ${driver} provisions one: ${text}.`,
       next: { who: driver, does: 'finishes the volume' },
     };
   }
@@ -75,21 +75,21 @@ function begun(claim: Claim, intent: CreateIntent, sight: ObjectGraph): Diagnosi
     ...base,
     verdict: 'stuck',
     code: 'ProvisioningFailed',
-    summary: `No volume fits, and ${driver} could not make one, in ${plural(attempts, 'attempt')} so far: ${message}`,
+    summary: `No volume fits the claim, and ${driver} could not provision one, in ${plural(attempts, 'attempt')} so far: ${message}`,
     fixes: [
       {
-        text: `remove what ${driver} complains of; it tries again by itself, for ever`,
+        text: `fix what ${driver} reports; it retries by itself, without end`,
         commands: [kubectl(undefined, 'get', 'storageclass', claim.className, '-o', 'yaml')],
       },
-      ...staticFixes(claim, sight),
+      ...staticFixes(claim, graph),
     ],
-    next: { who: driver, does: 'tries again', ...(notBefore === undefined ? {} : { by: notBefore }) },
+    next: { who: driver, does: 'retries', ...(notBefore === undefined ? {} : { by: notBefore }) },
   };
 }
 
-/** Somebody else could give it a volume as well. */
-function staticFixes(claim: Claim, sight: ObjectGraph): readonly Fix[] {
-  return [{ text: `create a volume by hand, ${requirementText(claim)}`, commands: [] }, ...repairsOf(claim, volumesFor(claim, sight), 1)];
+/** A volume that is created by hand, or changed, would do as well. */
+function staticFixes(claim: Claim, graph: ObjectGraph): readonly Fix[] {
+  return [{ text: `create a volume by hand, ${requirementText(claim)}`, commands: [] }, ...repairsOf(claim, volumesFor(claim, graph), 1)];
 }
 
 function classUnseen(claim: Claim): Diagnosis {
@@ -97,25 +97,25 @@ function classUnseen(claim: Claim): Diagnosis {
   return {
     verdict: 'waiting',
     code: 'ClassUnseen',
-    summary: `No volume is bound to it. Class ${quoted(claim.className)} could not be looked at${who === undefined ? '' : `, but the claim is marked for provisioner ${who}`}.`,
-    facts: [{ label: 'asks for', text: requestText(claim) }],
-    fixes: [{ text: 'ask somebody who may see storage classes and volumes', commands: [kubectl(undefined, 'auth', 'can-i', 'list', 'storageclasses')] }],
-    next: { who: who ?? 'the provisioner of its class', does: 'makes a volume' },
+    summary: `No volume is bound to the claim. StorageClass ${quoted(claim.className)} could not be read${who === undefined ? '' : `, but the claim is annotated for provisioner ${who}`}.`,
+    facts: [requestFact(claim)],
+    fixes: [{ text: 'run this as a user who may read StorageClasses and volumes', commands: [kubectl(undefined, 'auth', 'can-i', 'list', 'storageclasses')] }],
+    next: { who: who ?? 'the provisioner of its StorageClass', does: 'provisions a volume' },
   };
 }
 
-function external(claim: Claim, provisioner: string, sight: ObjectGraph): Diagnosis {
-  const evidence = evidenceOf(provisioner, { sight, since: claim.created });
+function external(claim: Claim, provisioner: string, graph: ObjectGraph): Diagnosis {
+  const evidence = evidenceOf(provisioner, { graph, since: claim.created });
   const where = claim.selectedNode === undefined ? '' : ` on node ${quoted(claim.selectedNode)}, which the scheduler chose`;
   return {
-    ...surroundings(claim, sight),
+    ...factsAndCandidates(claim, graph),
     verdict: evidence.type === 'absent' || evidence.type === 'working' ? 'stuck' : 'waiting',
     code: evidence.type === 'absent' ? 'ProvisionerAbsent' : evidence.type === 'working' ? 'ProvisionerFailing' : 'ExternalProvisioning',
-    summary: `No volume fits, so provisioner ${provisioner} has to make one${where}. ${suspicion(provisioner, evidence)}`,
-    fixes: [...provisionerFixes(claim, provisioner, evidence), ...otherClass(claim, sight, provisioner), ...repairsOf(claim, volumesFor(claim, sight), 1)],
+    summary: `No volume fits the claim, so provisioner ${provisioner} has to create one${where}. ${suspicion(provisioner, evidence)}`,
+    fixes: [...provisionerFixes(claim, provisioner, evidence), ...otherClass(claim, graph, provisioner), ...repairsOf(claim, volumesFor(claim, graph), 1)],
     next: {
       who: `provisioner ${provisioner}`,
-      does: evidence.type === 'absent' ? 'would make a volume as soon as it runs' : 'makes a volume; it tries again by itself if that fails',
+      does: evidence.type === 'absent' ? 'would provision a volume as soon as it runs' : 'provisions a volume; it retries by itself',
     },
   };
 }
@@ -123,13 +123,13 @@ function external(claim: Claim, provisioner: string, sight: ObjectGraph): Diagno
 function suspicion(provisioner: string, { type, made, nodes }: ProvisionerEvidence): string {
   switch (type) {
     case 'absent':
-      return `It does not seem to be installed: there is no CSIDriver ${quoted(provisioner)}, no node has registered it, and no volume was made by it.${/csi/i.test(provisioner) ? '' : ' (A provisioner that is no CSI driver shows only by its volumes.)'}`;
+      return `It does not seem to be installed: there is no CSIDriver ${quoted(provisioner)}, it is registered on no node, and no volume was provisioned by it.${/csi/i.test(provisioner) ? '' : ' (A provisioner that is no CSI driver is known only by its volumes.)'}`;
     case 'working':
-      return `It runs, since it has made volumes for others meanwhile: so it fails for this claim, and its events say why.`;
+      return 'It runs, since it has provisioned volumes for other claims meanwhile: so it fails for this claim, and its events say why.';
     case 'known':
-      return `It is installed${nodes.length === 0 ? '' : ` on ${plural(nodes.length, 'node')}`}${made === 0 ? '' : ` and has made ${plural(made, 'volume')} so far`}. If this takes more than a minute, it is not running or it fails.`;
+      return `It is installed${nodes.length === 0 ? '' : ` on ${plural(nodes.length, 'node')}`}${made === 0 ? '' : ` and has provisioned ${plural(made, 'volume')} so far`}. If this takes more than a minute, it is not running or it fails.`;
     case 'unknown':
-      return 'Whether it is installed could not be looked at.';
+      return 'The objects that show whether it is installed could not be read.';
   }
 }
 
@@ -137,56 +137,56 @@ function provisionerFixes(claim: Claim, provisioner: string, { type }: Provision
   if (type === 'absent') {
     return [
       {
-        text: `install ${provisioner}, or start it; the volume is made the moment it runs`,
+        text: `install ${provisioner}, or start it; it provisions the volume as soon as it runs`,
         commands: [kubectl(undefined, 'get', 'csidrivers'), 'kubectl get pods -A | grep -i csi'],
       },
     ];
   }
   return [
     {
-      text: 'see what the provisioner says about the claim, and then its own log',
+      text: 'read the events of the claim, and then the log of the provisioner',
       commands: [kubectl(claim.namespace, 'events', '--for', `pvc/${claim.name}`)],
     },
   ];
 }
 
-function otherClass(claim: Claim, sight: ObjectGraph, failing?: string): readonly Fix[] {
-  const names = otherClassesFor(claim, sight, failing);
-  return names.length === 0 ? [] : [remake(claim, `with another class: ${someOf(names.map(quoted))}`)];
+function otherClass(claim: Claim, graph: ObjectGraph, failing?: string): readonly Fix[] {
+  const names = otherClassesFor(claim, graph, failing);
+  return names.length === 0 ? [] : [remake(claim, `with another StorageClass: ${someOf(names.map(quoted))}`)];
 }
 
-function refused(claim: Claim, need: Extract<ProvisioningNeed, { type: 'refused' }>, sight: ObjectGraph): Diagnosis {
-  const storageClass = sight.class(claim.className);
-  if (storageClass === undefined) return missingClass(claim, sight);
-  const zones = zonesInClass({ claim, graph: sight });
+function refused(claim: Claim, need: Extract<ProvisioningNeed, { type: 'refused' }>, graph: ObjectGraph): Diagnosis {
+  const storageClass = graph.class(claim.className);
+  if (storageClass === undefined) return missingClass(claim, graph);
+  const zones = zonesInClass({ claim, graph });
   if (zones !== undefined) return zones;
-  if (storageClass.provisioner === noProvisioner) return madeByHand(claim, sight);
-  if (need.cause === 'plugin') return missingPlugin(claim, storageClass.provisioner, sight);
+  if (storageClass.provisioner === noProvisioner) return madeByHand(claim, graph);
+  if (need.cause === 'plugin') return missingPlugin(claim, storageClass.provisioner, graph);
   return {
-    ...surroundings(claim, sight),
+    ...factsAndCandidates(claim, graph),
     verdict: 'stuck',
     code: 'ProvisioningRefused',
-    summary: `No volume fits, and ${storageClass.provisioner} cannot make one: ${need.message}.`,
-    fixes: [fixOf(need.cause, claim), ...otherClass(claim, sight), ...staticFixes(claim, sight)],
-    next: { who: 'you', does: 'change what it complains of; the volume is made at once' },
+    summary: `No volume fits the claim, and ${storageClass.provisioner} cannot provision one: ${need.message}.`,
+    fixes: [fixOf(need.cause, claim), ...otherClass(claim, graph), ...staticFixes(claim, graph)],
+    next: { who: 'you', does: 'change that; then the volume is provisioned at once' },
   };
 }
 
-function missingPlugin(claim: Claim, provisioner: string, sight: ObjectGraph): Diagnosis {
+function missingPlugin(claim: Claim, provisioner: string, graph: ObjectGraph): Diagnosis {
   return {
-    ...surroundings(claim, sight),
+    ...factsAndCandidates(claim, graph),
     verdict: 'stuck',
     code: 'ProvisionerAbsent',
-    summary: `No volume fits, and class ${quoted(claim.className)} names provisioner ${provisioner}, which this cluster does not have.`,
+    summary: `No volume fits the claim, and StorageClass ${quoted(claim.className)} names provisioner ${provisioner}, which this cluster does not have.`,
     fixes: [
       {
-        text: `create class ${quoted(claim.className)} again with a provisioner that exists: a class cannot be changed`,
+        text: `create StorageClass ${quoted(claim.className)} again with a provisioner that exists: the provisioner of a StorageClass cannot be changed`,
         commands: [kubectl(undefined, 'delete', 'storageclass', claim.className)],
       },
-      ...otherClass(claim, sight),
-      ...staticFixes(claim, sight),
+      ...otherClass(claim, graph),
+      ...staticFixes(claim, graph),
     ],
-    next: { who: 'an administrator', does: 'gives the class a provisioner that exists; the volume is made at once' },
+    next: { who: 'an administrator', does: 'creates the StorageClass again; then the volume is provisioned at once' },
   };
 }
 
@@ -194,7 +194,7 @@ function fixOf(cause: Refusal, claim: Claim): Fix {
   switch (cause) {
     case 'mountOptions':
       return {
-        text: `take the mount options out of class ${quoted(claim.className)}`,
+        text: `remove the mount options from StorageClass ${quoted(claim.className)}`,
         commands: [kubectl(undefined, 'patch', 'storageclass', claim.className, '--type', 'json', '-p', '[{"op":"remove","path":"/mountOptions"}]')],
       };
     case 'node':
@@ -209,43 +209,43 @@ function fixOf(cause: Refusal, claim: Claim): Fix {
     case 'class':
     case 'plugin':
     case 'zones':
-      return remake(claim, 'with another class');
+      return remake(claim, 'with another StorageClass');
   }
 }
 
-function missingClass(claim: Claim, sight: ObjectGraph): Diagnosis {
-  const names = sight.classes.map(({ metadata }) => metadata.name ?? '');
+function missingClass(claim: Claim, graph: ObjectGraph): Diagnosis {
+  const names = graph.classes.map(({ metadata }) => metadata.name ?? '');
   const near = nearestNames(claim.className, names);
-  const offer = near.length > 0 ? near : otherClassesFor(claim, sight);
+  const offer = near.length > 0 ? near : otherClassesFor(claim, graph);
   const others =
     names.length === 0
-      ? 'There are no classes at all.'
+      ? 'There are no StorageClasses at all.'
       : near.length > 0
         ? `Is ${listed(near.map(quoted), 'or')} meant?`
         : `There are ${someOf(names.map(quoted))}.`;
   return {
-    ...surroundings(claim, sight),
+    ...factsAndCandidates(claim, graph),
     verdict: 'stuck',
     code: 'ClassMissing',
-    summary: `No volume fits, and none can be made: there is no class ${quoted(claim.className)}. ${others}`,
+    summary: `No volume fits the claim, and none can be provisioned: there is no StorageClass ${quoted(claim.className)}. ${others}`,
     fixes: [
       ...(offer.length === 0 ? [] : [remake(claim, `with storageClassName ${listed(offer.slice(0, 3).map(quoted), 'or')}`)]),
-      { text: `create class ${quoted(claim.className)}; the claim goes on at once`, commands: [] },
-      ...staticFixes(claim, sight),
+      { text: `create StorageClass ${quoted(claim.className)}; then a volume is provisioned at once`, commands: [] },
+      ...staticFixes(claim, graph),
     ],
-    next: { who: 'an administrator', does: `creates class ${quoted(claim.className)}, or you create the claim again with another` },
+    next: { who: 'an administrator', does: `creates StorageClass ${quoted(claim.className)}, or you create the claim again with another` },
   };
 }
 
 /** kubernetes.io/no-provisioner, and the claim does not wait for a pod. */
-function madeByHand(claim: Claim, sight: ObjectGraph): Diagnosis {
-  const candidates = volumesFor(claim, sight);
+function madeByHand(claim: Claim, graph: ObjectGraph): Diagnosis {
+  const candidates = volumesFor(claim, graph);
   return {
-    facts: [{ label: 'asks for', text: requestText(claim) }],
+    facts: [requestFact(claim)],
     candidates: candidates.map(shown),
     verdict: 'stuck',
     code: 'NoVolumeFits',
-    summary: `${noneFits(claim, candidates, sight)} Volumes of class ${quoted(claim.className)} are made by hand only.`,
+    summary: `${noneFits(claim, candidates, graph)} Volumes of StorageClass ${quoted(claim.className)} are created by hand only.`,
     fixes: [{ text: `create a volume ${requirementText(claim)}`, commands: [] }, ...repairsOf(claim, candidates)],
     next: { who: 'an administrator', does: 'creates a volume that fits, or changes one; it is bound at once' },
   };

@@ -1,4 +1,4 @@
-/** Volumes whose claim is gone. */
+/** Volumes whose claim is deleted. */
 import { decide } from '../../storage/reclaimer/decide.ts';
 import { withMigrationAndFinalizers } from '../../storage/reclaimer/deleter.ts';
 import type { VolumeReason } from '../../storage/volumes/decision.ts';
@@ -9,145 +9,148 @@ import { evidenceOf } from '../graph/provisioner-evidence.ts';
 import { reclaimerSnapshot } from '../graph/snapshots.ts';
 import type { ObjectGraph } from '../graph/object-graph.ts';
 
-export function released(volume: Volume, sight: ObjectGraph): Diagnosis {
+export function released(volume: Volume, graph: ObjectGraph): Diagnosis {
   const key = volume.claim?.key ?? '';
-  const successor = sight.claim(key);
-  const gone = successor === undefined ? `Its claim ${key} was deleted` : `Its claim ${key} was deleted; the claim of that name that exists now is another`;
-  const story = diagnose(volume, sight);
-  const reserve = successor === undefined || volume.reclaimPolicy !== 'Retain' ? [] : [handOver(volume, key)];
-  return { ...story, summary: `${gone}. ${story.summary}`, fixes: [...reserve, ...(story.fixes ?? [])] };
+  const successor = graph.claim(key);
+  const gone =
+    successor === undefined
+      ? `Claim ${key} of the volume was deleted`
+      : `Claim ${key} of the volume was deleted; the claim of that name that exists now has another uid`;
+  const diagnosis = diagnose(volume, graph);
+  const reserve = successor === undefined || volume.reclaimPolicy !== 'Retain' ? [] : [reserveFor(volume, key)];
+  return { ...diagnosis, summary: `${gone}. ${diagnosis.summary}`, fixes: [...reserve, ...(diagnosis.fixes ?? [])] };
 }
 
-/** Without its uid, the pointer is a reservation for whichever claim has that name. */
-const handOver = ({ name }: Volume, key: string): Fix => ({
-  text: `give it, with its data, to the claim ${key} that exists now`,
+/** A claimRef without uid reserves the volume for the claim of that name. */
+const reserveFor = ({ name }: Volume, key: string): Fix => ({
+  text: `bind it, with its data, to the claim ${key} that exists now`,
   commands: [kubectl(undefined, 'patch', 'pv', name, '--type', 'json', '-p', JSON.stringify([{ op: 'remove', path: '/spec/claimRef/uid' }]))],
 });
 
-function diagnose(volume: Volume, sight: ObjectGraph): Diagnosis {
-  // As the reclaimer leaves it once its finalizers are in order: what it says before that is only that they are not.
-  const seen = reclaimerSnapshot(sight);
-  const kept = readVolume(withMigrationAndFinalizers(volume, seen.driver));
+function diagnose(volume: Volume, graph: ObjectGraph): Diagnosis {
+  // The reclaimer puts the finalizers in order first: its reason after that is the one to explain.
+  const snapshot = reclaimerSnapshot(graph);
+  const kept = readVolume(withMigrationAndFinalizers(volume, snapshot.driver));
   const asReleased = kept.phase === 'Released' || kept.phase === 'Failed' ? kept : { ...kept, phase: 'Released' };
-  const [reason] = decide({ name: volume.name, volume: asReleased, snapshot: seen }, sight.now).reasons;
+  const [reason] = decide({ name: volume.name, volume: asReleased, snapshot }, graph.now).reasons;
   if (reason === undefined)
-    return { verdict: 'waiting', code: 'Released', summary: 'Nothing was decided about it yet.', next: { who: 'the reclaimer', does: 'has the next move' } };
+    return { verdict: 'waiting', code: 'Released', summary: 'The reclaimer has not decided yet.', next: { who: 'the reclaimer', does: 'takes the next step' } };
   switch (volume.reclaimPolicy) {
     case 'Retain':
       return retained(volume);
     case 'Delete':
-      return deleted(volume, reason, sight);
+      return deleted(volume, reason, graph);
     case 'Recycle':
-      return recycled(volume, reason, sight);
+      return recycled(volume, reason, graph);
     default:
-      return { ...retained(volume), code: reason.code, summary: `${reason.text}: nothing is done with it.` };
+      return { ...retained(volume), code: reason.code, summary: `${reason.text}: the reclaimer leaves the volume as it is.` };
   }
 }
 
-const free = ({ name }: Volume, text: string): Fix => ({ text, commands: [clearClaimRef(name)] });
-const forget = ({ name }: Volume, text: string): Fix => ({ text, commands: [kubectl(undefined, 'delete', 'pv', name)] });
+const makeAvailable = ({ name }: Volume, text: string): Fix => ({ text, commands: [clearClaimRef(name)] });
+const deleteVolume = ({ name }: Volume, text: string): Fix => ({ text, commands: [kubectl(undefined, 'delete', 'pv', name)] });
 
 function retained(volume: Volume): Diagnosis {
   return {
     verdict: 'stuck',
     code: 'Retained',
-    summary: 'Its policy is Retain: it keeps its data, and no claim gets it, until somebody decides what becomes of the data.',
+    summary: 'Its reclaim policy is Retain: the volume keeps its data, and no claim is bound to it, until an administrator clears its claimRef or deletes it.',
     fixes: [
-      free(volume, 'to offer it to new claims, data included: clear its claimRef'),
-      forget(volume, 'to be rid of it: delete it; the storage behind it stays and is yours to delete'),
+      makeAvailable(volume, 'to offer it to new claims, with its data: clear its claimRef'),
+      deleteVolume(volume, 'if it is not needed any more: delete it; the storage behind it stays and has to be deleted separately'),
     ],
-    next: { who: 'an administrator', does: 'frees or deletes it' },
+    next: { who: 'an administrator', does: 'clears its claimRef or deletes it' },
   };
 }
 
-function deleted(volume: Volume, reason: VolumeReason, sight: ObjectGraph): Diagnosis {
+function deleted(volume: Volume, reason: VolumeReason, graph: ObjectGraph): Diagnosis {
   const message = volume.object.status.message ?? '';
   switch (reason.code) {
     case 'VolumeFailedDelete': {
-      const intent = sight.intentFor(volume.name);
+      const intent = graph.intentFor(volume.name);
       const by = intent?.status.notBefore;
       const retries = intent !== undefined;
-      // Whoever tried knows better than what can be told from here of who is there to try.
+      // The message of the component that tried is better than what the objects tell about its driver.
       const failure = volume.phase === 'Failed' && message !== '' ? message : reason.text;
       return {
         verdict: 'stuck',
         code: 'VolumeFailedDelete',
-        summary: `Its policy is Delete, but the storage behind it could not be deleted: ${failure}.`,
+        summary: `Its reclaim policy is Delete, but the storage behind it could not be deleted: ${failure}.`,
         fixes: [
-          forget(volume, 'delete the storage by other means, and then the volume'),
+          deleteVolume(volume, 'delete the storage by other means, and then the volume'),
           {
-            text: 'keep it: set its policy to Retain',
+            text: 'keep it: set its reclaim policy to Retain',
             commands: [kubectl(undefined, 'patch', 'pv', volume.name, '-p', '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}')],
           },
         ],
         next: retries
-          ? { who: intent.spec.operation === 'Delete' ? intent.spec.driver : 'the driver', does: 'tries again', ...(by === undefined ? {} : { by }) }
+          ? { who: intent.spec.operation === 'Delete' ? intent.spec.driver : 'the driver', does: 'retries', ...(by === undefined ? {} : { by }) }
           : { who: 'an administrator', does: 'deletes the storage' },
       };
     }
     case 'ExternalDeletion':
     case 'Migrated':
-      return externally(volume, message, sight);
+      return externally(volume, message, graph);
     default:
       return {
         verdict: 'waiting',
         code: 'Deleting',
-        summary: `Its policy is Delete: ${reason.text}.`,
+        summary: `Its reclaim policy is Delete: ${reason.text}.`,
         next: { who: 'the reclaimer', does: 'deletes the storage, and then the volume' },
       };
   }
 }
 
-/** Whoever made it deletes it. */
-function externally(volume: Volume, message: string, sight: ObjectGraph): Diagnosis {
+/** The provisioner of the volume deletes it. */
+function externally(volume: Volume, message: string, graph: ObjectGraph): Diagnosis {
   const who = volume.migratedTo ?? volume.provisionedBy ?? volume.object.spec.csi?.driver ?? 'its provisioner';
   const isOrphan = volume.provisionedBy === undefined;
   if (isOrphan) {
     return {
       verdict: 'stuck',
       code: 'NobodyDeletes',
-      summary: `Its policy is Delete, but it was made by hand: ${who} deletes only volumes that it made itself, which annotation pv.kubernetes.io/provisioned-by says. So it stays.`,
+      summary: `Its reclaim policy is Delete, but the volume was created by hand: ${who} deletes only volumes that it provisioned, with annotation pv.kubernetes.io/provisioned-by. So it stays.`,
       fixes: [
-        forget(volume, 'delete it; the storage behind it stays and is yours to delete'),
-        free(volume, 'offer it to new claims, data included: clear its claimRef'),
+        deleteVolume(volume, 'delete it; the storage behind it stays and has to be deleted separately'),
+        makeAvailable(volume, 'offer it to new claims, with its data: clear its claimRef'),
       ],
-      next: { who: 'an administrator', does: 'frees or deletes it' },
+      next: { who: 'an administrator', does: 'clears its claimRef or deletes it' },
     };
   }
-  const evidence = evidenceOf(who, { sight, since: '' });
-  const isAbsent = evidence.type === 'absent' || (sight.wasRead('drivers') && sight.csiDriver(who) === undefined && evidence.nodes.length === 0);
+  const evidence = evidenceOf(who, { graph, since: '' });
+  const isAbsent = evidence.type === 'absent' || (graph.wasRead('drivers') && graph.csiDriver(who) === undefined && evidence.nodes.length === 0);
   return {
     verdict: message !== '' || isAbsent ? 'stuck' : 'waiting',
     code: 'ExternalDeletion',
-    summary: `Its policy is Delete, and ${who}, which made it, has to delete the storage behind it${message === '' ? '' : `; it said: ${message}`}.${isAbsent ? ` But ${who} does not seem to be installed any more.` : ''}`,
+    summary: `Its reclaim policy is Delete, and ${who}, which provisioned it, has to delete the storage behind it${message === '' ? '' : `; its message: ${message}`}.${isAbsent ? ` But ${who} does not seem to be installed any more.` : ''}`,
     fixes: [
       {
-        text: `see that ${who} runs, and what it says about the volume`,
+        text: `check that ${who} runs, and read the events of the volume`,
         commands: [kubectl(undefined, 'events', '-n', 'default', '--for', `pv/${volume.name}`)],
       },
     ],
-    next: { who: `provisioner ${who}`, does: 'deletes the storage and the volume; it tries again by itself' },
+    next: { who: `provisioner ${who}`, does: 'deletes the storage and the volume; it retries by itself' },
   };
 }
 
-function recycled(volume: Volume, reason: VolumeReason, sight: ObjectGraph): Diagnosis {
-  const pod = reclaimerSnapshot(sight).recyclerPod(volume.name);
-  // Without a record of whose pod it is, the pod itself is all there is to go by.
-  const isAtWork = pod !== undefined && sight.intentFor(volume.name) === undefined;
-  const text = isAtWork ? `pod/${pod.metadata.name ?? ''} in namespace default scrubs it (${pod.status.phase ?? 'Pending'})` : reason.text;
-  const isFailed = !isAtWork && reason.next === 'administrator';
+function recycled(volume: Volume, reason: VolumeReason, graph: ObjectGraph): Diagnosis {
+  const pod = reclaimerSnapshot(graph).recyclerPod(volume.name);
+  // Kubernetes has no VolumeIntent: there, the recycler pod itself tells the state.
+  const hasOnlyPod = pod !== undefined && graph.intentFor(volume.name) === undefined;
+  const text = hasOnlyPod ? `pod/${pod.metadata.name ?? ''} in namespace default scrubs it (${pod.status.phase ?? 'Pending'})` : reason.text;
+  const isFailed = !hasOnlyPod && reason.next === 'administrator';
   const next: Next = isFailed
-    ? { who: 'an administrator', does: 'frees or deletes it' }
+    ? { who: 'an administrator', does: 'clears its claimRef or deletes it' }
     : reason.code === 'InUse'
-      ? { who: 'you', does: 'end the pods that use it' }
-      : { who: 'the scrubber', does: 'empties it; then it is available again' };
+      ? { who: 'you', does: 'delete the pods that use it' }
+      : { who: 'the recycler pod', does: 'scrubs it; then it is Available again' };
   return {
     verdict: isFailed || volume.phase === 'Failed' ? 'stuck' : 'waiting',
     code: isFailed ? 'VolumeFailedRecycle' : reason.code,
-    summary: `Its policy is Recycle: ${text}.${volume.object.status.message === undefined ? '' : ` It says: ${volume.object.status.message}`}`,
+    summary: `Its reclaim policy is Recycle: ${text}.${volume.object.status.message === undefined ? '' : ` Its message: ${volume.object.status.message}`}`,
     fixes:
       isFailed || volume.phase === 'Failed'
-        ? [free(volume, 'empty it by other means, and then clear its claimRef'), forget(volume, 'delete it; the storage behind it stays')]
+        ? [makeAvailable(volume, 'scrub it by other means, and then clear its claimRef'), deleteVolume(volume, 'delete it; the storage behind it stays')]
         : [],
     next,
   };

@@ -1,4 +1,4 @@
-/** Why a volume is in the state it is in: what binder and reclaimer decide about it, told for people. */
+/** Why a volume is in the state it is in: the decisions of binder and reclaimer in sentences. */
 import { decideVolume } from '../../storage/binder/decide.ts';
 import type { Volume } from '../../storage/volumes/volume.ts';
 import { claimsFor, shown } from '../candidates/volume-candidates.ts';
@@ -13,50 +13,47 @@ import type { ObjectGraph } from '../graph/object-graph.ts';
 import { volumeSince } from '../explanation/timestamps.ts';
 import { describeVolume, inClass, plural, someOf, whereIs } from '../explanation/words.ts';
 
-export function explainVolume(volume: Volume, sight: ObjectGraph): ObjectExplanation {
+export function explainVolume(volume: Volume, graph: ObjectGraph): ObjectExplanation {
   const state = volume.deleting ? 'Terminating' : volume.phase === '' ? 'Pending' : volume.phase;
-  const story = diagnoseTerminatingVolume(volume, sight) ?? diagnose(volume, sight);
+  const diagnosis = diagnoseTerminatingVolume(volume, graph) ?? diagnose(volume, graph);
   return explanationOf(
     { kind: 'pv', name: volume.name },
     { state, since: volumeSince(volume) },
-    { ...story, facts: [...factsOf(volume, sight), ...(story.facts ?? [])] },
+    { ...diagnosis, facts: [...factsOf(volume, graph), ...(diagnosis.facts ?? [])] },
   );
 }
 
-function factsOf(volume: Volume, sight: ObjectGraph): Diagnosis['facts'] & object {
-  const attached = sight.attachmentsOf(volume.name).map(({ spec }) => `node/${spec.nodeName}`);
+function factsOf(volume: Volume, graph: ObjectGraph): Diagnosis['facts'] & object {
+  const attached = graph.attachmentsOf(volume.name).map(({ spec }) => `node/${spec.nodeName}`);
   const where = whereIs(volume.object);
   return [
-    { label: 'it is', text: `${describeVolume(volume)}, ${inClass(volume.className)}` },
-    ...(where === '' ? [] : [{ label: 'reached from', text: where }]),
+    { label: 'volume', text: `${describeVolume(volume)}, ${inClass(volume.className)}` },
+    ...(where === '' ? [] : [{ label: 'node affinity', text: where }]),
     ...(attached.length === 0 ? [] : [{ label: 'attached to', text: someOf(attached) }]),
   ];
 }
 
-function diagnose(volume: Volume, sight: ObjectGraph): Diagnosis {
-  if (volume.claim !== undefined && volume.claim.uid !== '' && !sight.wasRead('claims')) return claimUnseen(volume);
-  const [reason] = decideVolume(volume, binderSnapshot(sight), sight.now).reasons;
+function diagnose(volume: Volume, graph: ObjectGraph): Diagnosis {
+  if (volume.claim !== undefined && volume.claim.uid !== '' && !graph.wasRead('claims')) return claimUnseen(volume);
+  const [reason] = decideVolume(volume, binderSnapshot(graph), graph.now).reasons;
   switch (reason?.code) {
     case 'Bound':
-      return bound(volume, sight);
+      return bound(volume, graph);
     case 'Released':
-      return released(volume, sight);
+      return released(volume, graph);
     case 'Reserved':
-      return reserved(volume, sight);
+      return reserved(volume, graph);
     case 'Available':
-      return available(volume, sight);
+      return availableVolume(volume, graph);
     case 'WaitForClaim':
     case 'VolumeMismatch':
-      return waitForClaim(volume, sight);
+      return waitForClaim(volume, graph);
     case 'Unbinding':
       return {
         verdict: 'waiting',
         code: 'Unbinding',
-        summary: `It points at claim ${volume.claim?.key ?? ''}, but that claim has another volume; so this one is given up again.`,
-        ...overdue(
-          { who: 'the volume binder', does: 'makes it available again', by: 'at once' },
-          { since: volume.object.status.lastPhaseTransitionTime, sight },
-        ),
+        summary: `Its claimRef names claim ${volume.claim?.key ?? ''}, but that claim is bound to another volume; so this one becomes Available again.`,
+        ...overdue({ who: 'the volume binder', does: 'clears its claimRef', by: 'at once' }, { since: volume.object.status.lastPhaseTransitionTime, graph }),
       };
     case 'InvalidClaimSelector':
       return {
@@ -71,8 +68,8 @@ function diagnose(volume: Volume, sight: ObjectGraph): Diagnosis {
       return {
         verdict: 'waiting',
         code: reason?.code ?? 'Unknown',
-        summary: reason?.text ?? 'Nothing was decided about it.',
-        next: { who: 'the volume binder', does: 'has the next move' },
+        summary: reason?.text ?? 'The binder has not decided yet.',
+        next: { who: 'the volume binder', does: 'takes the next step' },
       };
   }
 }
@@ -82,117 +79,119 @@ function claimUnseen({ claim, phase }: Volume): Diagnosis {
   return {
     verdict: isBound ? 'fine' : 'stuck',
     code: isBound ? 'Bound' : phase,
-    summary: `It says that it is ${phase}, with claim ${claim?.key ?? ''}; that claim could not be looked at.`,
-    next: isBound ? nothingToDo : { who: 'an administrator', does: `looks at claim ${claim?.key ?? ''}` },
+    summary: `The volume's status is ${phase}, with claim ${claim?.key ?? ''}; that claim could not be read.`,
+    next: isBound ? nothingToDo : { who: 'an administrator', does: `explains claim ${claim?.key ?? ''}` },
   };
 }
 
-/** What comes when the claim, which is to go, is gone. */
-const fates: Readonly<Record<string, string | undefined>> = { Retain: 'is kept', Delete: 'is deleted', Recycle: 'is emptied and offered again' };
+/** What happens to the volume once its claim is deleted, by reclaim policy. */
+const afterRelease: Readonly<Record<string, string | undefined>> = { Retain: 'is kept', Delete: 'is deleted', Recycle: 'is scrubbed and offered again' };
 
-function bound({ claim, reclaimPolicy }: Volume, sight: ObjectGraph): Diagnosis {
-  const isClaimGoing = sight.claim(claim?.key ?? '')?.object.metadata.deletionTimestamp !== undefined;
-  const fate = isClaimGoing ? ` That claim is to be deleted: then the volume ${fates[reclaimPolicy] ?? 'is released'} (policy ${reclaimPolicy}).` : '';
-  const pods = sight.podsUsing(claim?.key ?? '').map(({ metadata }) => `pod/${metadata.name ?? ''}`);
+function bound({ claim, reclaimPolicy }: Volume, graph: ObjectGraph): Diagnosis {
+  const isClaimTerminating = graph.claim(claim?.key ?? '')?.object.metadata.deletionTimestamp !== undefined;
+  const fate = isClaimTerminating
+    ? ` That claim is marked for deletion: then the volume ${afterRelease[reclaimPolicy] ?? 'is released'} (reclaim policy ${reclaimPolicy}).`
+    : '';
+  const pods = graph.podsUsing(claim?.key ?? '').map(({ metadata }) => `pod/${metadata.name ?? ''}`);
   return {
     verdict: 'fine',
     code: 'Bound',
-    summary: `It is bound to claim ${claim?.key ?? ''}. Nothing is wrong with it.${fate}`,
-    facts: sight.wasRead('pods') ? [{ label: 'used by', text: pods.length === 0 ? 'no pod' : someOf(pods) }] : [],
+    summary: `The volume is bound to claim ${claim?.key ?? ''}. Nothing is wrong with it.${fate}`,
+    facts: graph.wasRead('pods') ? [{ label: 'used by', text: pods.length === 0 ? 'no pod' : someOf(pods) }] : [],
     next: nothingToDo,
   };
 }
 
-function available(volume: Volume, sight: ObjectGraph): Diagnosis {
+function availableVolume(volume: Volume, graph: ObjectGraph): Diagnosis {
   if (volume.phase !== 'Available') {
     return {
       verdict: 'waiting',
       code: 'New',
-      summary: 'It is new, and about to become available.',
-      ...overdue({ who: 'the volume binder', does: 'makes it available', by: 'at once' }, { since: volume.object.metadata.creationTimestamp, sight }),
+      summary: 'The volume is new, and about to become Available.',
+      ...overdue({ who: 'the volume binder', does: 'makes it Available', by: 'at once' }, { since: volume.object.metadata.creationTimestamp, graph }),
     };
   }
-  const claims = claimsFor(volume, sight);
+  const claims = claimsFor(volume, graph);
   const [nearest] = claims;
   const refusal = nearest?.refusals.length === 1 ? nearest.refusals[0] : undefined;
   const fix = nearest === undefined || refusal === undefined ? undefined : repair(nearest.claim, volume, refusal.rule);
-  const free = 'It is free for a claim that it fits.';
+  const available = 'The volume is Available.';
   return {
     verdict: 'fine',
     code: 'Available',
-    summary: !sight.wasRead('claims')
-      ? free
+    summary: !graph.wasRead('claims')
+      ? available
       : nearest === undefined
-        ? `${free} No claim is waiting for a volume.`
+        ? `${available} No claim is waiting for a volume.`
         : nearest.refusals.length > 0
-          ? `${free} It fits none of the ${plural(claims.length, 'claim')} that wait.`
-          : `${free} ${nearest.name} could have it.`,
+          ? `${available} It fits none of the ${plural(claims.length, 'claim')} that wait for a volume.`
+          : `${available} It fits ${nearest.name}.`,
     candidates: claims.map(shown),
     fixes: fix === undefined ? [] : [{ ...fix, text: `for ${nearest?.name ?? ''}: ${fix.text}` }],
-    next: { who: 'you', does: 'create a claim that it fits; it is bound at once' },
+    next: { who: 'you', does: 'create a claim that it fits; then it is bound at once' },
   };
 }
 
-/** A person pointed it at a claim, by name. */
-function reserved(volume: Volume, sight: ObjectGraph): Diagnosis {
+/** An administrator set its claimRef, without a uid. */
+function reserved(volume: Volume, graph: ObjectGraph): Diagnosis {
   const key = volume.claim?.key ?? '';
   const { namespace = '', name = '' } = volume.claim ?? {};
-  const claim = sight.claim(key);
-  const giveUp = { text: 'give up the reservation, so that any claim can have it', commands: [clearClaimRef(volume.name)] };
+  const claim = graph.claim(key);
+  const removeReservation = { text: 'remove the reservation, so that any claim can be bound to it', commands: [clearClaimRef(volume.name)] };
   if (namespace === '' || name === '') {
     return {
       verdict: 'stuck',
       code: 'Reserved',
-      summary: `Its claimRef has no ${name === '' ? 'name' : 'namespace'}, so it points at no claim that could ever exist. No claim gets it.`,
-      fixes: [{ text: 'say in its claimRef which claim is meant, by namespace and name', commands: [kubectl(undefined, 'edit', 'pv', volume.name)] }, giveUp],
-      next: { who: 'an administrator', does: 'mends its claimRef, or removes it' },
+      summary: `The volume's claimRef has no ${name === '' ? 'name' : 'namespace'}, so it names no claim that could ever exist. No claim is bound to it.`,
+      fixes: [{ text: 'set namespace and name of the claim in its claimRef', commands: [kubectl(undefined, 'edit', 'pv', volume.name)] }, removeReservation],
+      next: { who: 'an administrator', does: 'corrects its claimRef, or clears it' },
     };
   }
   if (claim === undefined) {
     return {
       verdict: 'waiting',
       code: 'Reserved',
-      summary: `It is reserved for claim ${key}, which ${sight.wasRead('claims') ? 'does not exist' : 'could not be looked at'}. No other claim gets it.`,
-      fixes: [{ text: `create claim ${name} in namespace ${namespace}`, commands: [] }, giveUp],
-      next: { who: 'you', does: `create claim ${key}; it is bound at once` },
+      summary: `The volume is reserved for claim ${key}, which ${graph.wasRead('claims') ? 'does not exist' : 'could not be read'}. No other claim is bound to it.`,
+      fixes: [{ text: `create claim ${name} in namespace ${namespace}`, commands: [] }, removeReservation],
+      next: { who: 'you', does: `create claim ${key}; then it is bound at once` },
     };
   }
   return (
-    unsuited(volume, sight, 'Reserved') ?? {
+    unsuited(volume, graph, 'Reserved') ?? {
       verdict: 'stuck',
       code: 'Reserved',
-      summary: `It is reserved for claim ${key}, but that claim ${claim.volumeName === '' ? 'does not take it' : `has or names pv/${claim.volumeName}`}.`,
-      fixes: [{ text: 'see what the claim says', commands: [moorWhy(namespace, `pvc/${name}`)] }, giveUp],
-      next: { who: 'an administrator', does: 'gives up the reservation' },
+      summary: `The volume is reserved for claim ${key}, but that claim ${claim.volumeName === '' ? 'is not bound to it' : `names pv/${claim.volumeName}`}.`,
+      fixes: [{ text: 'explain the claim', commands: [moorWhy(namespace, `pvc/${name}`)] }, removeReservation],
+      next: { who: 'an administrator', does: 'removes the reservation' },
     }
   );
 }
 
-/** It points at a claim that does not have it yet. */
-function waitForClaim(volume: Volume, sight: ObjectGraph): Diagnosis {
-  const key = volume.claim?.key ?? sight.ownerOf(volume.name)?.key ?? '';
+/** Its claimRef names a claim that is not bound to it yet. */
+function waitForClaim(volume: Volume, graph: ObjectGraph): Diagnosis {
+  const key = volume.claim?.key ?? graph.ownerOf(volume.name)?.key ?? '';
   return (
-    unsuited(volume, sight, 'WaitForClaim') ?? {
+    unsuited(volume, graph, 'WaitForClaim') ?? {
       verdict: 'waiting',
       code: 'WaitForClaim',
-      summary: `It is about to be bound to claim ${key}.`,
-      ...overdue({ who: 'the volume binder', does: 'finishes the binding', by: 'at once' }, { since: volume.object.metadata.creationTimestamp, sight }),
+      summary: `The volume is about to be bound to claim ${key}.`,
+      ...overdue({ who: 'the volume binder', does: 'finishes the binding', by: 'at once' }, { since: volume.object.metadata.creationTimestamp, graph }),
     }
   );
 }
 
-/** The claim that it is meant for does not take it, and Kubernetes says nothing about that anywhere. */
-function unsuited(volume: Volume, sight: ObjectGraph, code: string): Diagnosis | undefined {
-  const claim = sight.claim(volume.claim?.key ?? '');
+/** The volume is reserved for a claim that it does not satisfy, and Kubernetes reports that nowhere. */
+function unsuited(volume: Volume, graph: ObjectGraph, code: string): Diagnosis | undefined {
+  const claim = graph.claim(volume.claim?.key ?? '');
   if (claim === undefined || claim.volumeName !== '') return undefined;
-  const candidate = claimsFor(volume, sight).find((each) => each.claim.key === claim.key);
+  const candidate = claimsFor(volume, graph).find((each) => each.claim.key === claim.key);
   const [refusal] = candidate?.refusals ?? [];
   if (candidate === undefined || refusal === undefined) return undefined;
   const fixes = candidate.refusals.flatMap(({ rule }) => repair(claim, volume, rule) ?? []);
   return {
     verdict: 'stuck',
     code: `${code}ButUnsuited`,
-    summary: `It is meant for claim ${claim.key}, but does not satisfy it: it ${refusal.text}. Kubernetes reports this nowhere.`,
+    summary: `The volume is reserved for claim ${claim.key}, but does not satisfy it: it ${refusal.text}. Kubernetes reports this nowhere.`,
     candidates: [shown(candidate)],
     fixes,
     next: { who: 'you', does: 'change the claim or the volume' },
