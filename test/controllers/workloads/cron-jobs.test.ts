@@ -1,4 +1,4 @@
-/** What a cron job does, as people see it, and that no crash makes it run twice. */
+/** The CronJob controller, in simulated time; no crash makes it run a time twice. */
 import { expect, test } from 'vitest';
 import type { CronJobSpec } from '../../../src/api/generated/types.ts';
 import { namespaceKind } from '../../../src/api/kinds/core/namespace.ts';
@@ -30,11 +30,11 @@ async function jobNames(scene: WorkloadCluster): Promise<string[]> {
 /** The last full ten minutes, in minutes. */
 const lastTime = (world: SimulatedWorld): number => Math.floor(world.clock.now() / (10 * minute)) * 10;
 
-/** To a moment behind the next full ten minutes. */
+/** Waits until just after the next full ten minutes. */
 const nextTime = (scene: WorkloadCluster, world: SimulatedWorld): Promise<void> => scene.wait(10 * minute - (world.clock.now() % (10 * minute)) + 1000);
 
 test(
-  'a job is started at each time, named after the minute, and what becomes of it is written down',
+  'a job is started at each time, named after the minute, and the status follows it',
   inCluster(async (scene, world) => {
     await createCronJob(scene);
     await nextTime(scene, world);
@@ -55,7 +55,7 @@ test(
 );
 
 test(
-  'nothing is polled: between two times nothing happens at all',
+  'nothing is polled: there are no requests between two times',
   inCluster(async (scene, world) => {
     await createCronJob(scene, { schedule: '0 0 1 1 *' });
     await scene.wait(minute);
@@ -81,7 +81,7 @@ test(
 );
 
 test(
-  'Forbid waits for the last one, Replace does not, and times that were missed come to one',
+  'Forbid waits for the active job, Replace does not, and missed times give one job',
   inCluster(async (scene, world) => {
     await createCronJob(scene, { concurrencyPolicy: 'Forbid' });
     await nextTime(scene, world);
@@ -100,7 +100,7 @@ test(
 );
 
 test(
-  'a changed schedule starts at its next time, not at one that it would have had',
+  'a changed schedule starts at its next time, not at an earlier one',
   inCluster(async (scene, world) => {
     await createCronJob(scene, { schedule: '0 0 1 1 *' });
     await scene.wait(25 * minute);
@@ -113,7 +113,7 @@ test(
 );
 
 test(
-  'a job that cannot be made is tried again, and everybody is told why',
+  'a job that cannot be created is retried, with an event',
   inCluster(async (scene, world) => {
     ok(await scene.client.create(resourceQuotaKind, { metadata: inDefault('q'), spec: { hard: { 'count/jobs.batch': '0' } } }));
     await createCronJob(scene);
@@ -128,7 +128,7 @@ test(
 );
 
 test(
-  'in a namespace that goes nothing is started, and nothing is tried for long',
+  'in a terminating namespace nothing is started or retried',
   inCluster(async (scene, world) => {
     ok(await scene.client.create(namespaceKind, { metadata: { name: 'team' } }));
     ok(await scene.client.create(cronJobKind, { metadata: { namespace: 'team', name: 'nightly' }, spec: { schedule: '*/10 * * * *', jobTemplate } }));
@@ -139,7 +139,7 @@ test(
   }),
 );
 
-test('wherever a process dies, and over whatever network, each time is met once at most, and the last one always', async () => {
+test('with crashes anywhere and a faulty network, each time gets one job at most, and the last one always', async () => {
   for (const seed of seeds(10)) {
     await simulate(seed, async (world) => {
       const cluster = await startWorkloadCluster(world);

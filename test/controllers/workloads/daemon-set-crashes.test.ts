@@ -10,7 +10,7 @@ import { simulate } from '../../../src/sim/world/world.ts';
 import { targetNode } from '../../../src/controllers/workloads/daemon-set/daemon-pod.ts';
 import { inDefault, ok, WorkloadCluster, startWorkloadCluster, startWorkloads } from './workload-cluster.ts';
 
-/** Pods become ready, or fail now and then; those that are to go, go. */
+/** Pods become ready, or fail sometimes; deleted pods end. */
 async function actAsKubelets(scene: WorkloadCluster, failing: () => boolean): Promise<void> {
   for (const pod of await scene.pods()) {
     const { name = '', deletionTimestamp } = pod.metadata;
@@ -23,7 +23,7 @@ async function actAsKubelets(scene: WorkloadCluster, failing: () => boolean): Pr
   }
 }
 
-test('wherever a process dies, and over whatever network, every node ends with one pod of the last template', async () => {
+test('with crashes anywhere and a faulty network, every node ends with one pod of the last template', async () => {
   for (const seed of seeds(10)) {
     await simulate(seed, async (world) => {
       const cluster = await startWorkloadCluster(world);
@@ -50,7 +50,7 @@ test('wherever a process dies, and over whatever network, every node ends with o
         });
         await world.sleep(world.random.float() * 8_000);
         await actAsKubelets(scene, () => world.random.chance(0.2));
-        // Back and forth: revisions are made, found again and forgotten.
+        // Back and forth: revisions are created, reused and deleted.
         const containers = [{ name: 'c', image: `v${world.random.below(4)}` }];
         if (world.random.chance(0.5))
           ok(await scene.client.patch(daemonSetKind, inDefault('driver'), { type: 'strategic', body: { spec: { template: { spec: { containers } } } } }));

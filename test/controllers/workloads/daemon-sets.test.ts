@@ -1,4 +1,4 @@
-/** What a DaemonSet does, as people see it. */
+/** The DaemonSet controller, in simulated time. */
 import { expect, test } from 'vitest';
 import type { DaemonSet, DaemonSetSpec, Pod } from '../../../src/api/generated/types.ts';
 import { nodeKind } from '../../../src/api/kinds/core/node.ts';
@@ -39,7 +39,7 @@ const addNodes = async (scene: WorkloadCluster, ...names: readonly string[]): Pr
   for (const name of names) await addNode(scene, name);
 };
 
-/** 'n1 v1', for each pod that is not on its way out; sorted. */
+/** 'n1 v1', for each pod that is not terminating; sorted. */
 async function places(scene: WorkloadCluster): Promise<string[]> {
   const pods = (await scene.pods()).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   return pods.map((pod) => `${targetNode(pod) ?? ''} ${pod.spec.containers?.[0]?.image ?? ''}`).sort();
@@ -53,12 +53,12 @@ async function changeImage(scene: WorkloadCluster, image: string): Promise<void>
   await scene.wait();
 }
 
-/** As a scheduler and a kubelet would: it is on its node, and ready. */
+/** Binds the pod and makes it ready, as scheduler and kubelet would. */
 async function run(scene: WorkloadCluster, pod: Pod): Promise<void> {
   if ((pod.spec.nodeName ?? '') === '') {
     const { name = '' } = pod.metadata;
     const binding = { apiVersion: 'v1', kind: 'Binding', metadata: inDefault(name), target: { kind: 'Node', name: targetNode(pod) ?? '' } };
-    // Answered with a Status, which is not what it is made for.
+    // The binding subresource answers with a Status, not with the pod.
     await scene.client.createSubresource(podKind, { ...inDefault(name), subresource: 'binding' }, binding);
   }
   await scene.set(pod, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: '2026-01-01T00:00:00Z' }] });
@@ -68,7 +68,7 @@ async function runAll(scene: WorkloadCluster): Promise<void> {
   for (const pod of await scene.activePods()) if (pod.status.phase !== 'Running') await run(scene, pod);
 }
 
-/** What kubelets do with pods that are to go. */
+/** Ends deleted pods, as kubelets would. */
 async function finishDeletions(scene: WorkloadCluster): Promise<void> {
   for (const { metadata } of await scene.pods()) {
     if (metadata.deletionTimestamp !== undefined) ok(await scene.client.delete(podKind, inDefault(metadata.name ?? ''), { gracePeriodSeconds: 0 }));
@@ -76,7 +76,7 @@ async function finishDeletions(scene: WorkloadCluster): Promise<void> {
   await scene.wait();
 }
 
-/** The numbers of its history. */
+/** The revision numbers of its history. */
 async function revisions(scene: WorkloadCluster): Promise<number[]> {
   return ok(await scene.client.list(controllerRevisionKind))
     .items.map(({ revision }) => revision)
@@ -93,7 +93,7 @@ const counts = ({ status }: DaemonSet) => ({
 });
 
 test(
-  'every node gets a pod that asks for it by name, also one that comes later; one that goes takes its pod along',
+  'every node gets a pod, also a later one; a deleted node loses its pod',
   inCluster(async (scene) => {
     await addNodes(scene, 'n1', 'n2');
     await createSet(scene);
@@ -157,7 +157,7 @@ test(
 );
 
 test(
-  'a new template replaces pods one at a time, and can be taken back',
+  'a new template replaces pods one at a time, and can be rolled back',
   inCluster(async (scene) => {
     await addNodes(scene, 'n1', 'n2', 'n3');
     await createSet(scene);
@@ -187,7 +187,7 @@ test(
 );
 
 test(
-  'with a surge the new pod comes first, and the old one goes once it is available',
+  'with maxSurge the new pod comes first, and the old one is deleted once the new one is available',
   inCluster(async (scene) => {
     await addNodes(scene, 'n1', 'n2');
     await createSet(scene, { updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } });
@@ -206,14 +206,14 @@ test(
 );
 
 test(
-  'OnDelete waits for people; the history has its limit',
+  'OnDelete waits for deletions; the history has its limit',
   inCluster(async (scene) => {
     await addNodes(scene, 'n1');
     await createSet(scene, { updateStrategy: { type: 'OnDelete' }, revisionHistoryLimit: 1 });
     await runAll(scene);
     for (const image of ['v2', 'v3', 'v4']) await changeImage(scene, image);
     expect(await places(scene)).toEqual(['n1 v1']);
-    // The oldest is what the pod is of.
+    // The pod has the oldest revision.
     expect(await revisions(scene)).toEqual([1, 4]);
     ok(await scene.client.delete(podKind, inDefault((await scene.onePod()).metadata.name ?? ''), { gracePeriodSeconds: 0 }));
     await scene.wait();
@@ -224,7 +224,7 @@ test(
 );
 
 test(
-  'failed pods are replaced, later each time; those that succeed as well',
+  'failed pods are replaced with back-off; succeeded ones are replaced too',
   inCluster(async (scene) => {
     await addNodes(scene, 'n1');
     await createSet(scene);
@@ -250,7 +250,7 @@ test(
 );
 
 test(
-  'pods are available only after a while, if that is asked for',
+  'pods are available only after minReadySeconds',
   inCluster(async (scene, world) => {
     await addNodes(scene, 'n1');
     await createSet(scene, { minReadySeconds: 30 });
@@ -264,12 +264,12 @@ test(
 );
 
 test(
-  'pods of a deleted set can be adopted by the next',
+  'pods of a deleted DaemonSet can be adopted by the next',
   inCluster(async (scene) => {
     await addNodes(scene, 'n1');
     await createSet(scene);
     const pod = await scene.onePod();
-    // As the garbage collector does when the set is deleted with its pods left behind.
+    // As the garbage collector does when the DaemonSet is deleted with propagation Orphan.
     ok(await scene.client.delete(daemonSetKind, inDefault('driver')));
     ok(await scene.client.patch(podKind, inDefault(pod.metadata.name ?? ''), { type: 'merge', body: { metadata: { ownerReferences: null } } }));
     for (const { metadata } of ok(await scene.client.list(controllerRevisionKind)).items) {
@@ -283,7 +283,7 @@ test(
 );
 
 test(
-  'that pods cannot be made keeps nobody from knowing how things stand',
+  'refused pods do not keep the status from being written',
   inCluster(async (scene) => {
     await addNodes(scene, 'n1');
     ok(await scene.client.create(resourceQuotaKind, { metadata: inDefault('q'), spec: { hard: { pods: '0' } } }));

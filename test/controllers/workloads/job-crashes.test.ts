@@ -5,7 +5,7 @@ import { seeds } from '../../../src/sim/world/seeds.ts';
 import { simulate } from '../../../src/sim/world/world.ts';
 import { conditions, WorkloadCluster, startWorkloadCluster, startWorkloads, trackers } from './workload-cluster.ts';
 
-test('wherever a process dies, and over whatever network, every pod is counted once', async () => {
+test('with crashes anywhere and a faulty network, every pod is counted once', async () => {
   for (const seed of seeds(12)) {
     await simulate(seed, async (world) => {
       const cluster = await startWorkloadCluster(world);

@@ -1,4 +1,4 @@
-/** What a job does, as people see it. */
+/** The Job controllers, in simulated time. */
 import { expect, test } from 'vitest';
 import { resourceQuotaKind } from '../../../src/api/kinds/core/resource-quota.ts';
 import { jobKind } from '../../../src/api/kinds/batch/job.ts';
@@ -40,7 +40,7 @@ test(
 );
 
 test(
-  'failed pods are replaced, later each time, until there were too many',
+  'failed pods are replaced with back-off, up to backoffLimit',
   inCluster(async (scene) => {
     await scene.job({ backoffLimit: 2 });
     for (const waitMs of [10_000, 20_000]) {
@@ -62,7 +62,7 @@ test(
 );
 
 test(
-  'several pods run side by side, and as many as are still needed',
+  'several pods run in parallel, but not more than are still needed',
   inCluster(async (scene) => {
     await scene.job({ parallelism: 3, completions: 4 });
     expect(await scene.activePods()).toHaveLength(3);
@@ -79,7 +79,7 @@ test(
 );
 
 test(
-  'a job of workers that take from a queue is over when the first has succeeded and the others have ended',
+  'a job without completions is complete when the first pod has succeeded and the others have ended',
   inCluster(async (scene) => {
     await scene.job({ parallelism: 2 });
     await scene.succeed(await scene.onePod());
@@ -92,7 +92,7 @@ test(
 );
 
 test(
-  'an indexed job has a pod for each index, which knows it',
+  'an indexed job has a pod for each index',
   inCluster(async (scene) => {
     await scene.job({ completionMode: 'Indexed', parallelism: 3, completions: 3 });
     const pods = [...(await scene.pods())].sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
@@ -119,7 +119,7 @@ test(
 );
 
 test(
-  'with a limit for each index the others go on, and the failures are written on the pods',
+  'with backoffLimitPerIndex the other indexes go on, and the pods carry the failure counts',
   inCluster(async (scene) => {
     await scene.job({ completionMode: 'Indexed', parallelism: 2, completions: 2, backoffLimitPerIndex: 1 });
     const pods = await scene.pods();
@@ -141,7 +141,7 @@ test(
 );
 
 test(
-  'a policy can make a job succeed early, and its other pods go without having failed',
+  'successPolicy can make a job succeed early; its other pods do not count as failed',
   inCluster(async (scene) => {
     await scene.job({ completionMode: 'Indexed', parallelism: 3, completions: 3, successPolicy: { rules: [{ succeededIndexes: '1' }] } });
     const one = (await scene.pods()).find(({ metadata }) => metadata.annotations?.['batch.kubernetes.io/job-completion-index'] === '1');
@@ -158,7 +158,7 @@ test(
 );
 
 test(
-  'a policy can make a job fail at once, or not mind',
+  'podFailurePolicy can make a job fail at once, or ignore a failure',
   inCluster(async (scene) => {
     const rules = [
       { action: 'FailJob', onExitCodes: { operator: 'In', values: [42] } },
@@ -177,7 +177,7 @@ test(
 );
 
 test(
-  'a deadline ends what still runs',
+  'activeDeadlineSeconds ends running pods',
   inCluster(async (scene) => {
     await scene.job({ activeDeadlineSeconds: 30, parallelism: 2, completions: 2 });
     await scene.wait(29_000);
@@ -194,7 +194,7 @@ test(
 );
 
 test(
-  'a job waits for pods that are still on their way out before it is over',
+  'a job waits for terminating pods before it is finished',
   inCluster(async (scene) => {
     await scene.job({ activeDeadlineSeconds: 30, template: { spec: { nodeName: 'n1' } } });
     await scene.wait(31_000);
@@ -256,7 +256,7 @@ test(
 );
 
 test(
-  'a finished job goes when its time is up, and nothing holds its pods',
+  'a finished job is deleted after its TTL, with its pods',
   inCluster(async (scene) => {
     await scene.job({ ttlSecondsAfterFinished: 60 });
     await scene.succeed(await scene.onePod());
@@ -269,7 +269,7 @@ test(
 );
 
 test(
-  'pods of a job that is gone are let go',
+  'pods of a deleted job lose their finalizer',
   inCluster(async (scene) => {
     await scene.job({ parallelism: 2, completions: 2 });
     ok(await scene.client.delete(jobKind, inDefault('backup'), { propagation: 'Background' }));
@@ -281,7 +281,7 @@ test(
 );
 
 test(
-  'what cannot be made does not keep what has ended from being counted',
+  'refused pods do not keep ended ones from being counted',
   inCluster(async (scene) => {
     await scene.job({ parallelism: 2, completions: 5 });
     ok(await scene.client.create(resourceQuotaKind, { metadata: inDefault('q'), spec: { hard: { pods: '0' } } }));
@@ -295,7 +295,7 @@ test(
 );
 
 test(
-  'a job that somebody else manages is left alone',
+  'a job with another managedBy is left alone',
   inCluster(async (scene) => {
     await scene.job({ managedBy: 'example.com/other' });
     await scene.wait(1_000);

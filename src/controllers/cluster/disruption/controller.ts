@@ -28,11 +28,11 @@ export interface DisruptionOptions {
   readonly informers: Informers;
   readonly recorder: Pick<EventRecorder, 'record'>;
   readonly clock: Clock;
-  /** All that are served. */
+  /** All kinds that are served. */
   readonly kinds: readonly Kind[];
 }
 
-/** Keeps the statuses of budgets, which the server spends from, and puts right pods that were to be disturbed and were not. */
+/** Writes the status of PodDisruptionBudgets, and clears stale DisruptionTarget conditions of pods. */
 export function disruption(options: DisruptionOptions): {
   readonly budgets: Controller<string, BudgetSnapshot, BudgetAction>;
   readonly pods: Controller<string, DisruptedPodSnapshot, DisruptedPodAction>;
@@ -46,7 +46,7 @@ export function disruption(options: DisruptionOptions): {
     const last = tellings.lastEvent(key);
     return last === undefined || last.at + repeatAfterMs <= clock.now() ? undefined : last.message;
   };
-  /** Rings for pods that several budgets select. */
+  /** Enqueues pods that several budgets select. */
   const contested = new Trigger<string>();
   const inNamespace = (change: Change<Scalable>) =>
     isRescaled(change) ? budgets.inNamespace((change.after ?? change.before)?.metadata.namespace ?? '').map(({ metadata }) => keyOf(metadata)) : [];
@@ -86,7 +86,7 @@ export function disruption(options: DisruptionOptions): {
   return { budgets: controller, pods: disruptedPods({ client, informers, recordedEvents: tellings, contested, selections }) };
 }
 
-/** Events live for an hour; what still holds is said again before it is forgotten. */
+/** Events live for an hour; a standing one is recorded again before it expires. */
 const repeatAfterMs = 30 * 60_000;
 
 type Scalable = Deployment | ReplicaSet | StatefulSet;
@@ -94,7 +94,7 @@ type Scalable = Deployment | ReplicaSet | StatefulSet;
 const isRescaled = ({ before, after }: Change<Scalable & KubeObject>): boolean =>
   before?.metadata.uid !== after?.metadata.uid || before?.spec.replicas !== after?.spec.replicas;
 
-/** Whether a budget could count the pod otherwise than before. */
+/** Whether a budget may count the pod differently now. */
 function mayChangeCounts({ before, after }: Change<Pod>): boolean {
   if (before === undefined || after === undefined || before.metadata.uid !== after.metadata.uid) return true;
   return (
@@ -107,14 +107,14 @@ function mayChangeCounts({ before, after }: Change<Pod>): boolean {
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** Undefined: it selects nothing. One without any requirement selects all pods of its namespace. */
+/** Undefined: it selects nothing. An empty selector selects all pods of the namespace. */
 function selectorOf(budget: PodDisruptionBudget | undefined): ((labels: Pod['metadata']['labels']) => boolean) | undefined {
   if (budget?.spec.selector === undefined) return undefined;
   try {
     const selector = labelSelectorOf(budget.spec.selector);
     return (labels) => matchesLabels(selector, labels);
   } catch {
-    // The server lets nobody write such a selector.
+    // Validation refuses such a selector.
     return undefined;
   }
 }

@@ -13,15 +13,15 @@ export interface NamespaceControllerOptions {
   readonly client: Client;
   readonly informers: Informers;
   readonly namespaceKind: Kind<Namespace>;
-  /** All kinds that are served. */
+  /** The built-in kinds. */
   readonly kinds: readonly Kind[];
-  /** And those that come and go. */
+  /** The kinds of CustomResourceDefinitions, which come and go. */
   readonly definedKinds: DefinedKinds;
-  /** The same as the server knows them at this very moment, where it can be asked. */
+  /** The custom kinds that the server serves at this moment, where the controller runs in the server's process. */
   readonly customKinds?: () => readonly Kind[];
 }
 
-/** Empties namespaces that were deleted, and lets them go. Keys are their names. */
+/** Deletes the content of terminating namespaces, then removes their finalizer. Keys are names of namespaces. */
 export function namespaceController(options: NamespaceControllerOptions): Controller<string, NamespaceSnapshot, NamespaceAction> {
   const { namespaceKind, informers, definedKinds } = options;
   const namespaces = informers.cache(namespaceKind);
@@ -37,7 +37,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
   const sweeps = new ContentDeletions();
   const swept = new Trigger<string>();
 
-  /** The last object of its kind has gone: perhaps the namespace waited for nothing else. */
+  /** The last object of a kind in the namespace was deleted: the namespace may be empty now. */
   const emptied = (kind: Kind): Source<string> =>
     source(kind, ({ before, after }) => {
       const name = before?.metadata.namespace;
@@ -73,13 +73,13 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
   };
 }
 
-/** Events have no finalizers, so nobody waits for them; and to cache them all, in both of their views, would be a waste. */
+/** Events have no finalizers, so a deletion never waits for them, and caching all of them would be a waste. */
 const isWaitedFor = (kind: Kind): boolean => kind.verbs.includes('watch') && kind.plural !== 'events';
 
-/** The last sweep of each namespace, as long as nothing has changed since it began. */
+/** The last deletion result of each namespace, valid as long as its content has not changed since. */
 class ContentDeletions {
   readonly #last = new Map<string, { readonly sweep: ContentDeletion; outdated: boolean }>();
-  /** Namespaces whose content changed while they were being swept: what the sweep says of it may be old. */
+  /** Namespaces whose content changed during a deletion attempt: its result may be outdated. */
   readonly #changed = new Set<string>();
 
   get(name: string): ContentDeletion | undefined {

@@ -1,33 +1,33 @@
 import type { Namespace, NamespaceCondition } from '../../../api/generated/types.ts';
 import type { NamespaceDecision, ContentDeletion } from './actions.ts';
 
-/** The finalizer that only this controller removes, once the namespace is empty. */
+/** The finalizer in `spec.finalizers` that this controller removes once the namespace is empty. */
 export const FINALIZER = 'kubernetes';
 
 export interface NamespaceSnapshot {
   readonly namespace: Namespace;
-  /** What the last attempt to empty it left behind; undefined: none was made since its content changed. */
+  /** The result of the last attempt; undefined: there was none since the content changed. */
   readonly deletion: ContentDeletion | undefined;
 }
 
-/** A namespace that was deleted is emptied, its conditions say how far that is, and then it is let go. */
+/** Deletes the content of a terminating namespace, writes its conditions, and finalizes it once it is empty. */
 export function decideNamespace({ namespace, deletion: sweep }: NamespaceSnapshot, now: number): NamespaceDecision {
   const { finalizers = [] } = namespace.spec;
   if (namespace.metadata.deletionTimestamp === undefined) return nothing('Active', 'it is not being deleted');
   if (namespace.status.phase !== 'Terminating')
     return act('Terminating', 'it is being deleted', { type: 'set-status', namespace, status: { ...namespace.status, phase: 'Terminating' } });
-  if (finalizers.length === 0) return nothing('Finalized', 'nothing of it is left to be emptied');
+  if (finalizers.length === 0) return nothing('Finalized', 'it has no finalizers');
   if (sweep === undefined || (sweep.again !== undefined && sweep.again <= now))
     return act('NotEmptied', 'its content has to be deleted', { type: 'sweep', namespace });
   const conditions = conditionsAfter(namespace.status.conditions ?? [], sweep, now);
   if (conditions !== undefined)
     return act('ConditionsChanged', 'its conditions are out of date', { type: 'set-status', namespace, status: { ...namespace.status, conditions } });
-  if (sweep.again !== undefined) return { ...nothing('ContentRemains', 'some of its content waits for others'), again: sweep.again };
-  if (!finalizers.includes(FINALIZER)) return nothing('Finalized', 'others hold it');
+  if (sweep.again !== undefined) return { ...nothing('ContentRemains', 'some of its content remains'), again: sweep.again };
+  if (!finalizers.includes(FINALIZER)) return nothing('Finalized', 'it has finalizers of other controllers');
   return act('Empty', 'it is empty', { type: 'finalize', namespace, finalizers: finalizers.filter((other) => other !== FINALIZER).sort() });
 }
 
-/** The conditions as they shall be; undefined: they are so already. */
+/** The new conditions; undefined: nothing changes. */
 function conditionsAfter(before: readonly NamespaceCondition[], sweep: ContentDeletion, now: number): NamespaceCondition[] | undefined {
   const time = `${new Date(now).toISOString().slice(0, 19)}Z`;
   const after = [...before];
@@ -45,7 +45,7 @@ function conditionsAfter(before: readonly NamespaceCondition[], sweep: ContentDe
 
 type Wanted = Omit<NamespaceCondition, 'lastTransitionTime'>;
 
-/** All five, in Kubernetes' order. The first two cannot fail here: the kinds are known without asking. */
+/** All five, in Kubernetes' order. The first two cannot fail: the kinds are known without discovery. */
 function conditionsOf(sweep: ContentDeletion): readonly Wanted[] {
   return [
     condition('NamespaceDeletionDiscoveryFailure', undefined, ['ResourcesDiscovered', 'All resources successfully discovered']),
@@ -84,7 +84,7 @@ function finalizersRemaining(sweep: ContentDeletion): ReasonAndMessage | undefin
   return ['SomeFinalizersRemain', `Some content in the namespace has finalizers remaining: ${texts.join(', ')}`];
 }
 
-/** While pods remain, and hold up the rest, Kubernetes says nothing of what remains. So do we. */
+/** As in Kubernetes, nothing is reported as remaining while pods block the other kinds. */
 const counted = ({ kinds, heldUpByPods }: ContentDeletion) => (heldUpByPods ? [] : kinds.filter(({ remaining }) => remaining > 0));
 
 const nothing = (code: string, text: string): NamespaceDecision => ({ actions: [], reasons: [{ code, text }] });

@@ -17,12 +17,12 @@ export interface TaintEvictionOptions {
   readonly recorder: Pick<EventRecorder, 'record'>;
 }
 
-/** Drives pods out of nodes with taints of effect NoExecute. Keys are those of pods: 'namespace/name'. */
+/** Evicts pods that do not tolerate the NoExecute taints of their node. Keys are those of pods: 'namespace/name'. */
 export function taintEviction({ client, informers, recorder }: TaintEvictionOptions): Controller<string, TaintEvictionSnapshot, TaintEvictionAction> {
   const pods = informers.cache(podKind);
   const nodes = informers.cache(nodeKind);
   const podsOnNode = pods.addIndex(nodeOfPod);
-  /** At most one for each pod. */
+  /** By key of pod. */
   const plans = new Map<string, PlannedEviction>();
   /** By uid of pod. */
   const told = new RecentMap<string, true>(remembered);
@@ -81,7 +81,7 @@ const noExecuteTaints = (node: Node | undefined): readonly Taint[] => node?.spec
 
 const isSame = (before: unknown, after: unknown): boolean => JSON.stringify(before) === JSON.stringify(after);
 
-/** Where it is and what it tolerates: nothing else of a pod decides. */
+/** Only node and tolerations of a pod matter. */
 function keysForPod({ before, after }: Change<Pod>): readonly string[] {
   const isSamePod = before?.metadata.uid === after?.metadata.uid && before?.spec.nodeName === after?.spec.nodeName;
   return isSamePod && isSame(before?.spec.tolerations, after?.spec.tolerations) ? [] : [keyOf((after ?? before)?.metadata ?? {})];

@@ -19,10 +19,10 @@ export interface DaemonSetOptions extends DaemonSetContext {
   readonly informers: Informers;
 }
 
-/** The component that Kubernetes names in these events. */
+/** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'daemonset-controller';
 
-/** Gives every node its pod. Keys are those of DaemonSets: 'namespace/name'. */
+/** Runs a pod on every eligible node. Keys are those of DaemonSets: 'namespace/name'. */
 export function daemonSetController({ informers, ...means }: DaemonSetOptions): Controller<string, DaemonSetSnapshot, DaemonSetAction> {
   const sets = informers.cache(daemonSetKind);
   const nodes = informers.cache(nodeKind);
@@ -59,7 +59,7 @@ export function daemonSetController({ informers, ...means }: DaemonSetOptions): 
   };
 }
 
-/** Of a node only its labels and taints matter, and of those only what they mean to a set. */
+/** A node matters only by its labels and taints, and only if they change its eligibility for a DaemonSet. */
 function setsAffectedByNode({ before, after }: Change<Node>, sets: Cache<DaemonSet>): readonly string[] {
   if (before !== undefined && after !== undefined && hasSameLabelsAndTaints(before, after)) return [];
   return Array.from(sets.list()).flatMap((set) => {

@@ -1,4 +1,4 @@
-/** Which pods a set has to make and to delete so that there is one on every node that should have one. */
+/** Which pods a DaemonSet has to create and delete so that there is one on every eligible node. */
 import type { DaemonSet, Pod } from '../../../api/generated/types.ts';
 import { amountOf } from '../../../api/kinds/apps/rolling-update.ts';
 import { isPodAvailable, isPodReady } from '../../pods/state.ts';
@@ -7,13 +7,13 @@ import { HASH_LABEL } from './daemon-pod.ts';
 import type { NodeEligibility } from './eligibility.ts';
 import { afterFailure, type FailureBackoff, staysUntil } from './failure-backoff.ts';
 
-/** A set and its pods by node, as far as it has to care for them. */
+/** A DaemonSet and its pods by node. */
 export interface PlacementSnapshot {
   readonly set: DaemonSet;
   readonly hash: string;
-  /** Of every node that there is. */
+  /** Of every node. */
   readonly eligibility: ReadonlyMap<string, NodeEligibility>;
-  /** Also of nodes that there are no more. */
+  /** Includes nodes that do not exist any more. */
   readonly podsOn: ReadonlyMap<string, readonly Pod[]>;
   readonly failureOn: (key: string) => FailureBackoff | undefined;
   readonly now: number;
@@ -23,9 +23,9 @@ export interface PodChanges {
   readonly remove: readonly Pod[];
   /** Nodes that need a pod. */
   readonly create: readonly string[];
-  /** What is told and remembered of it. */
+  /** Events and back-offs. */
   readonly records: readonly DaemonSetAction[];
-  /** When a failed pod may go; milliseconds since 1970. */
+  /** When a failed pod may be deleted; milliseconds since 1970. */
   readonly again?: number;
 }
 
@@ -47,7 +47,7 @@ export function placePods(fleet: PlacementSnapshot): PodChanges {
   return { remove, create, records: notes, ...(again === undefined ? {} : { again }) };
 }
 
-/** It waits for a node that is gone: nobody else would ever delete it. */
+/** It waits for a node that does not exist any more; no other controller would delete it. */
 const isUnscheduled = ({ metadata, spec }: Pod): boolean => (spec.nodeName ?? '') === '' && metadata.deletionTimestamp === undefined;
 
 function onNode(fleet: PlacementSnapshot, node: string, verdict: NodeEligibility): PodChanges {
@@ -62,7 +62,7 @@ function onNode(fleet: PlacementSnapshot, node: string, verdict: NodeEligibility
   return { ...ended, remove: [...ended.remove, ...surplus(fleet, running)] };
 }
 
-/** Ended pods are deleted, and replaced once they are gone. */
+/** Failed and succeeded pods are deleted, and replaced once they are gone. */
 function replaceEnded({ set, failureOn, now }: PlacementSnapshot, node: string, pods: readonly Pod[]): PodChanges {
   const remove: Pod[] = [];
   const notes: DaemonSetAction[] = [];
@@ -82,10 +82,10 @@ function replaceEnded({ set, failureOn, now }: PlacementSnapshot, node: string, 
   return { remove, create: [], records: notes, ...(again === undefined ? {} : { again }) };
 }
 
-/** A set that was changed gets another chance on every node. */
+/** The generation in the key resets the back-off when the DaemonSet changes. */
 const failureKey = ({ metadata, status }: DaemonSet, node: string): string => `${metadata.uid ?? ''}/${status.observedGeneration ?? 0}/${node}`;
 
-/** Pods that are on the node come before those that are only meant for it. */
+/** Pods that are bound to the node come before unscheduled ones. */
 export function oldestFirst(a: Pod, b: Pod): number {
   const isOn = ({ spec }: Pod): number => ((spec.nodeName ?? '') === '' ? 1 : 0);
   return isOn(a) - isOn(b) || compare(a.metadata.creationTimestamp, b.metadata.creationTimestamp) || compare(a.metadata.name, b.metadata.name);
@@ -94,8 +94,7 @@ export function oldestFirst(a: Pod, b: Pod): number {
 const compare = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * Two pods share a node only while a new one is to take over from an old one: until the new one is available, or as soon as the old one is
- * no longer ready.
+ * With maxSurge an old and a new pod share a node until the new one is available, or the old one is not ready any more.
  */
 function surplus({ set, hash, now }: PlacementSnapshot, running: readonly Pod[]): readonly Pod[] {
   const fresh = running.filter(({ metadata }) => metadata.labels?.[HASH_LABEL] === hash);
@@ -114,12 +113,12 @@ export interface Limits {
   readonly unavailable: number;
 }
 
-/** `wanted`: the number of nodes that should have a pod. */
+/** `wanted`: the number of eligible nodes. */
 export function limitsOf({ spec: { updateStrategy } }: DaemonSet, wanted: number): Limits {
   if (updateStrategy.type !== 'RollingUpdate') return { surge: 0, unavailable: 0 };
   const { maxSurge = 0, maxUnavailable = 0 } = updateStrategy.rollingUpdate ?? {};
   const share = (value: number | string): number => (typeof value === 'number' ? value : Math.ceil((amountOf(value) * wanted) / 100));
   const [surge, unavailable] = [share(maxSurge), share(maxUnavailable)];
-  // Neither would mean never: no server stores that.
+  // With neither the update would never progress; validation refuses that.
   return { surge, unavailable: surge === 0 && unavailable === 0 ? 1 : unavailable };
 }

@@ -1,10 +1,10 @@
-/** How pods of an older template make way for new ones, a few at a time. */
+/** RollingUpdate: replaces pods of an older template, a few at a time. */
 import type { Pod } from '../../../api/generated/types.ts';
 import { isPodAvailable } from '../../pods/state.ts';
 import { isUpToDate } from './daemon-pod.ts';
 import { type PodChanges, type PlacementSnapshot, limitsOf, noPodChanges } from './placement.ts';
 
-/** `place` has nothing to do: there is at most one old and one new pod on a node. */
+/** Called when `placePods` has nothing to do: a node has at most one old and one new pod. */
 export function rollPods(fleet: PlacementSnapshot): PodChanges {
   if (fleet.set.spec.updateStrategy.type !== 'RollingUpdate') return noPodChanges;
   const wanted = [...fleet.eligibility.values()].filter((verdict) => verdict === 'run').length;
@@ -18,7 +18,7 @@ interface PodPair {
   readonly oldPod: Pod | undefined;
 }
 
-/** Of every node that has a pod, and of those that should. `ok` is false where there are more than one of a kind. */
+/** One for each node that has a pod or should have one. */
 function* pairs({ set, hash, podsOn, eligibility: verdicts }: PlacementSnapshot): Iterable<PodPair & { readonly ok: boolean }> {
   for (const [node, pods] of podsOn) {
     const here = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
@@ -29,7 +29,7 @@ function* pairs({ set, hash, podsOn, eligibility: verdicts }: PlacementSnapshot)
   for (const [node, verdict] of verdicts) if (verdict === 'run' && !podsOn.has(node)) yield { node, newPod: undefined, oldPod: undefined, ok: true };
 }
 
-/** Old pods go, and new ones come in their place. Those that serve nobody go at once, others as long as few enough are missing. */
+/** maxUnavailable: old pods are deleted, and replaced once they are gone. Unavailable ones go at once, others within the limit. */
 function removeOld(fleet: PlacementSnapshot, mayBeMissing: number): PodChanges {
   const dispensable: Pod[] = [];
   const candidates: Pod[] = [];
@@ -48,7 +48,7 @@ function removeOld(fleet: PlacementSnapshot, mayBeMissing: number): PodChanges {
 
 const isAvailable = (pod: Pod, { set, now }: PlacementSnapshot): boolean => isPodAvailable(pod, set.spec.minReadySeconds ?? 0, now);
 
-/** New pods come beside the old ones, which go once the new ones are available. */
+/** maxSurge: new pods are created beside the old ones, which are deleted once the new ones are available. */
 function addNew(fleet: PlacementSnapshot, maySurge: number, wanted: number): PodChanges {
   const remove: Pod[] = [];
   const misplaced: Pod[] = [];
@@ -68,7 +68,7 @@ function addNew(fleet: PlacementSnapshot, maySurge: number, wanted: number): Pod
       else (isAvailable(oldPod, fleet) ? misplaced : remove).push(oldPod);
     }
   }
-  // Who surges wants to be there all the time: what moves elsewhere goes only once it is there.
+  // A node that is no longer eligible keeps its old pod until the new pods elsewhere are available.
   remove.push(...misplaced.slice(0, Math.max(0, available - wanted)));
   return { ...noPodChanges, remove, create: [...urgent, ...candidates.slice(0, Math.max(0, maySurge - surging))] };
 }

@@ -3,7 +3,7 @@ import { isPodAvailable, isPodReady } from '../../pods/state.ts';
 import { isUpToDate } from './daemon-pod.ts';
 import { type PlacementSnapshot, oldestFirst } from './placement.ts';
 
-/** Of several pods on a node the oldest is the one that counts. */
+/** Of several pods on a node the oldest counts. */
 export function statusOf(fleet: PlacementSnapshot, collisionCount: number | undefined): DaemonSetStatus {
   const { set, hash, eligibility: verdicts, podsOn, now } = fleet;
   const counted: Pod[] = [];

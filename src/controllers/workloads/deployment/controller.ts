@@ -16,7 +16,7 @@ export interface DeploymentOptions extends DeploymentContext {
   readonly informers: Informers;
 }
 
-/** The component that Kubernetes names in these events. */
+/** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'deployment-controller';
 
 /** Rolls out the templates of Deployments. Keys are those of Deployments: 'namespace/name'. */
@@ -50,7 +50,7 @@ export function deploymentController({ informers, ...means }: DeploymentOptions)
   };
 }
 
-/** Who recreates waits for the last old pod, also for one that its set no longer counts because it lost its label while it was ending. */
+/** Recreate waits for the last old pod, also for one that lost its label while terminating and that its ReplicaSet does not count. */
 function keysForDeletedPod(pod: Pod, sets: Cache<ReplicaSet>, deployments: Cache<Deployment>): readonly string[] {
   return ownerKey(pod, replicaSetKind.kind)
     .flatMap((key) => sets.getKey(key) ?? [])

@@ -15,9 +15,9 @@ import { hasDeadline, isComplete, statusOf, syncRolloutStatus, updateStatus } fr
 
 export interface DeploymentSnapshot {
   readonly deployment: Deployment;
-  /** The replica sets that it controls, and those in its namespace that nobody does. */
+  /** The ReplicaSets that it controls, and those in its namespace without controller. */
   readonly candidates: readonly ReplicaSet[];
-  /** A replica set of its namespace, whoever's it is. */
+  /** Any ReplicaSet of this name in its namespace. */
   readonly named: (name: string) => ReplicaSet | undefined;
   readonly podsOf: (set: ReplicaSet) => readonly Pod[];
 }
@@ -28,9 +28,9 @@ interface Rollout extends DeploymentSnapshot {
 }
 
 /**
- * One step towards the deployment's template, in the order of Kubernetes: whose are the replica sets, is it paused, which revision
- * is this, does it only change its size, and else the strategy. Each step is a pass of its own; what it writes wakes the next.
- * A step that changes a replica set says nothing about how things stand: the sets will.
+ * One step towards the Deployment's template, in the order of syncDeployment (pkg/controller/deployment/deployment_controller.go):
+ * ownership, pause, rollback, revision, scaling, and then the strategy. Each step is a pass of its own; its writes enqueue the
+ * next. A step that changes a ReplicaSet does not write the status: the change of the ReplicaSet will.
  */
 export function decideRollout(snapshot: DeploymentSnapshot, now: number): DeploymentDecision {
   const { deployment, candidates } = snapshot;
@@ -44,7 +44,7 @@ export function decideRollout(snapshot: DeploymentSnapshot, now: number): Deploy
   return syncPause(deployment, now) ?? syncRevision(deployment, family, now) ?? decideSizes(rollout);
 }
 
-/** A deadline does not run while the deployment is paused, and starts anew when it goes on. */
+/** progressDeadlineSeconds does not run while the Deployment is paused, and starts again when it is resumed. */
 function syncPause(deployment: Deployment, now: number): DeploymentDecision | undefined {
   const { paused = false } = deployment.spec;
   const reason = conditionOf(deployment.status, 'Progressing')?.reason;
@@ -78,19 +78,19 @@ function resize(code: string, text: string, rollout: Rollout, afterwards: readon
 const syncDeploymentStatus = (code: string, text: string, { deployment, replicaSets: family, now }: Rollout): DeploymentDecision =>
   decided(code, text, updateStatus(deployment, statusOf(deployment, family, now)));
 
-/** New pods come as far as the surge allows, then old ones go as far as availability allows. */
+/** RollingUpdate: new pods within maxSurge first, then old pods are removed within maxUnavailable. */
 function roll(rollout: Rollout): DeploymentDecision {
   const { deployment, replicaSets: family } = rollout;
   const { current, old } = family;
   if (current === undefined) return createCurrent(rollout);
   const growing = scale(deployment, current, sizeOfNew(deployment, family)).actions;
-  if (growing.length > 0) return decided('ScalesNew', 'there is room for pods of the present template', growing);
+  if (growing.length > 0) return decided('ScalesNew', 'maxSurge allows pods of the current template', growing);
   const shrinking = shrinkOld(deployment, { current, old });
-  if (shrinking.length > 0) return decided('ScalesOld', 'old pods can be spared', shrinking);
+  if (shrinking.length > 0) return decided('ScalesOld', 'maxUnavailable allows fewer old pods', shrinking);
   return finish(rollout);
 }
 
-/** All old pods go before the first new one comes. */
+/** Recreate: all old pods end before the first new one is created. */
 function recreate(rollout: Rollout): DeploymentDecision {
   const { deployment, replicaSets: family } = rollout;
   const shrinking = active(family.old).flatMap((set) => scale(deployment, set, 0).actions);
@@ -102,7 +102,7 @@ function recreate(rollout: Rollout): DeploymentDecision {
   return finish(rollout);
 }
 
-/** Also those that are being deleted: two versions must not run at the same time. */
+/** Includes terminating pods: two versions must not run at the same time. */
 const oldPodsRun = ({ replicaSets: { old }, podsOf }: Rollout): boolean =>
   sum(old, ({ status }) => status.replicas) > 0 || old.some((set) => podsOf(set).some((pod) => !isPodTerminal(pod)));
 
@@ -114,7 +114,7 @@ function finish(rollout: Rollout): DeploymentDecision {
     : syncRolloutStatus(deployment, family, now);
 }
 
-/** The oldest revisions go, unless they still have pods or nobody has looked at them since they changed. */
+/** Deletes the oldest ReplicaSets beyond revisionHistoryLimit, unless they have pods or their status is behind. */
 function cleanUp({ deployment, replicaSets: family }: Rollout): readonly DeploymentAction[] {
   const { revisionHistoryLimit: limit } = deployment.spec;
   if (limit === undefined) return [];

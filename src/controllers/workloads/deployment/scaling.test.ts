@@ -25,7 +25,7 @@ describe('limits of a rolling update', () => {
     expect([surgeOf(of), unavailableOf(of)]).toEqual([expectedSurge, expectedUnavailable]);
   });
 
-  test('there are none if all is recreated', () => {
+  test('do not exist for Recreate', () => {
     const of = deployment(3, { spec: { strategy: { type: 'Recreate' } } });
     expect([surgeOf(of), unavailableOf(of)]).toEqual([0, 0]);
   });
@@ -55,7 +55,7 @@ describe('a deployment that changes its size', () => {
     expect(sizes(scaleAll(deployment(after), family))).toEqual(expected);
   });
 
-  test('counts surge pods in', () => {
+  test('includes surge pods', () => {
     const of = deployment(20, { surge: 2 });
     const family = (most: number, ...replicas: readonly [number, number]) => ({
       current: replicaSet('v2', replicas[0], { desired: 10, most }),
@@ -65,7 +65,7 @@ describe('a deployment that changes its size', () => {
     expect(sizes(scaleAll(deployment(50, { surge: 6 }), family(13, 5, 8)))).toEqual(['v1 34', 'v2 22']);
   });
 
-  test('ends the old ones once the new one has all its pods available, and not before', () => {
+  test('scales the old ones to zero once all new pods are available, and not before', () => {
     const family = (available: number) => ({
       current: replicaSet('v2', 2, { desired: 2, most: 3, available }),
       old: [replicaSet('v1', 1, { desired: 2, most: 3, age: 1 })],
@@ -77,7 +77,7 @@ describe('a deployment that changes its size', () => {
     expect(sizes(scaleAll(of, unaware)), 'it was meant for another size').toEqual(['v2 2', 'v1 1']);
   });
 
-  test('estimates where somebody tampered with the annotation', () => {
+  test('estimates the share if the annotation was changed', () => {
     const family = (most: string) => ({
       current: replicaSet('v2', 2, { desired: 5, annotations: { 'deployment.kubernetes.io/max-replicas': most } }),
       old: [replicaSet('v1', 3, { desired: 5, age: 1 })],
@@ -88,7 +88,7 @@ describe('a deployment that changes its size', () => {
     }
   });
 
-  test('is told from one that rolls out by what its sets remember', () => {
+  test('is told from a rollout by the annotations of its ReplicaSets', () => {
     const family = (desired: number | undefined, replicas = 1) => ({
       current: undefined,
       old: [replicaSet('v1', replicas, desired === undefined ? {} : { desired })],
@@ -99,13 +99,13 @@ describe('a deployment that changes its size', () => {
     expect(isScaling(deployment(3), family(2, 0))).toBe(false);
   });
 
-  test('of one that recreates, several sets with pods are left alone', () => {
+  test('with Recreate leaves several ReplicaSets with pods alone', () => {
     const of = deployment(4, { spec: { strategy: { type: 'Recreate' } } });
     expect(scaleAll(of, { current: replicaSet('v2', 1, { desired: 2 }), old: [replicaSet('v1', 1, { desired: 2 })] })).toEqual([]);
     expect(scaleAll(of, { current: undefined, old: [] })).toEqual([]);
   });
 
-  test('writes down how large it is now, and says what it does', () => {
+  test('updates the size annotations and records events', () => {
     const [update, tell] = scaleAll(deployment(3, { surge: 1 }), { current: replicaSet('v1', 2, { desired: 2 }), old: [] });
     expect(update).toMatchObject({
       object: { metadata: { annotations: { 'deployment.kubernetes.io/desired-replicas': '3', 'deployment.kubernetes.io/max-replicas': '4' } } },
@@ -169,20 +169,20 @@ describe('a rollout', () => {
     },
   );
 
-  test('the oldest pods go first, and unavailable ones before all others', () => {
+  test('scales the oldest down first, and unavailable pods before all others', () => {
     const old = [replicaSet('v1', 4, { available: 4 }), replicaSet('v2', 6, { available: 5 })];
     expect(shrunk(3, old)).toEqual(['v2 5', 'v1 2']);
   });
 
-  test('nobody shrinks while a set still has pods that it was told to give up', () => {
+  test('scales nothing down while a ReplicaSet has more pods than replicas', () => {
     const stale = replicaSet('v1', 2, { available: 4 });
     expect(shrunk(2, [stale, replicaSet('v2', 8)])).toEqual([]);
     expect(shrunk(3, [replicaSet('v0', 2, { available: 0 }), stale, replicaSet('v2', 8)])).toEqual(['v0 0']);
-    // Enough unavailable ones were found before anybody looked at the stale one.
+    // Enough unavailable pods were found before the stale ReplicaSet.
     expect(shrunk(1, [replicaSet('v0', 6, { available: 4 }), replicaSet('v1', 5, { available: 6 })])).toEqual(['v0 4', 'v0 3']);
   });
 
-  test('what was said twice is written twice, one upon the other', () => {
+  test('two changes of one ReplicaSet are written one upon the other', () => {
     const [first, , second] = shrinkOld(deployment(10, { unavailable: 2 }), { current: replicaSet('v9', 0), old: [replicaSet('v1', 10, { available: 9 })] });
     expect(first?.do === 'update' && second?.do === 'update' && second.from === first.object).toBe(true);
   });

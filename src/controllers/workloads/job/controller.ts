@@ -15,10 +15,10 @@ export interface JobOptions extends JobContext {
   readonly informers: Informers;
 }
 
-/** The component that Kubernetes names in these events. */
+/** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'job-controller';
 
-/** Runs pods until enough of them have succeeded. Keys are those of jobs: 'namespace/name'. */
+/** Runs pods until enough of them have succeeded. Keys are those of Jobs: 'namespace/name'. */
 export function jobController({ informers, ...means }: JobOptions): Controller<string, JobSnapshot, JobAction> {
   const jobs = informers.cache(jobKind);
   const podsByOwner = informers.cache(podKind).addIndex(controllerUid);

@@ -15,10 +15,10 @@ export interface ReplicaSetOptions extends ReplicaSetContext {
   readonly informers: Informers;
 }
 
-/** The component that Kubernetes names in these events. */
+/** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'replicaset-controller';
 
-/** Gives every ReplicaSet its pods. Keys are those of ReplicaSets: 'namespace/name'. */
+/** Keeps the number of pods of ReplicaSets. Keys are those of ReplicaSets: 'namespace/name'. */
 export function replicaSetController({ informers, ...means }: ReplicaSetOptions): Controller<string, ReplicaSetSnapshot, ReplicaSetAction> {
   const sets = informers.cache(replicaSetKind);
   const setsByOwner = sets.addIndex(controllerUid);

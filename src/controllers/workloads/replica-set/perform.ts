@@ -45,7 +45,7 @@ async function createPod(set: ReplicaSet, { client, recorder }: ReplicaSetContex
     recorder.record(set, createdPod(result.value.metadata.name ?? ''));
     return 'done';
   }
-  // The namespace goes, and the set with it.
+  // The namespace is terminating, and the ReplicaSet with it.
   if (result.reason === 'terminating') return 'done';
   const outcome = outcomeOf(result);
   if (typeof outcome === 'object') recorder.record(set, failedCreate(outcome.retry));
@@ -68,7 +68,7 @@ interface ActionFailure {
   readonly context: ReplicaSetContext;
 }
 
-/** What went wrong is part of how the set stands. A crash before it is told loses nothing: it goes wrong again. */
+/** A failure becomes a condition. A crash before it is written loses nothing: the next attempt fails again. */
 async function recordFailure(tried: PodsAction, reason: FailureReason, { outcome, context: means }: ActionFailure): Promise<Outcome> {
   if (typeof outcome !== 'object') return outcome;
   const status = withFailure(tried.status, reason, outcome.retry, means.clock.now());

@@ -1,7 +1,7 @@
 /**
- * Beyond Kubernetes, and only for sets that ask for it (annotation `mooring.dev/grow-claims`): claims follow their template when it asks
- * for more storage. One after the other, from the highest number down as in a rolling update: if the storage cannot grow, or a
- * file system is hurt by it, one replica has the trouble and not all.
+ * Not in Kubernetes, and only for StatefulSets with the annotation `mooring.dev/grow-claims`: claims are expanded when their template
+ * requests more storage. One after the other, from the highest ordinal down as in a rolling update: if an expansion fails or damages a
+ * file system, one replica is affected and not all.
  */
 import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../../api/generated/types.ts';
 import { mayGrowClaims } from '../../../api/kinds/apps/claim-expansion.ts';
@@ -18,7 +18,7 @@ export interface ClaimExpansion {
 
 const none: ClaimExpansion = { actions: [], reasons: [] };
 
-/** `members`: the pods of the numbers that the set wants, in any order. */
+/** `members`: the pods of the wanted ordinals, in any order. */
 export function expandClaims(seen: ClaimsSnapshot, members: readonly Pod[]): ClaimExpansion {
   if (!mayGrowClaims(seen.set)) return none;
   const bound = [...members].sort((a, b) => ordinalOf(b) - ordinalOf(a)).flatMap((pod) => boundClaims(seen, pod));
@@ -44,7 +44,7 @@ function boundClaims({ set, claim }: ClaimsSnapshot, pod: Pod): readonly BoundCl
 
 const requestOf = ({ spec }: PersistentVolumeClaim): Quantity => storageAmount(spec.resources.requests) ?? zero;
 
-/** Asked for more than it has. Once only the file system is left to grow, which a running pod may have to be restarted for, it has had its turn. */
+/** The claim requests more than its capacity. With FileSystemResizePending it does not hold up the next: a pod may have to be restarted first. */
 function isExpanding(claim: PersistentVolumeClaim): boolean {
   const lacks = compareQuantities(storageAmount(claim.status.capacity) ?? zero, requestOf(claim)) < 0;
   const waitsForNode = claim.status.conditions?.some(({ type, status }) => type === 'FileSystemResizePending' && status === 'True') ?? false;

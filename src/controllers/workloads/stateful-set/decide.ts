@@ -11,22 +11,20 @@ import { type History, historyOf, outdated } from './revisions.ts';
 import { isStatusChanged, statusOf } from './status.ts';
 
 export interface StatefulSetSnapshot extends ClaimsSnapshot {
-  /** Those that the set manages, and those that nobody manages and are named like its own. */
+  /** The pods that it controls, and orphans whose names point to it. */
   readonly pods: readonly Pod[];
-  /** Those that the set manages, and those that nobody manages. */
+  /** The revisions that it controls, and those in its namespace without controller. */
   readonly revisions: readonly ControllerRevision[];
-  /** By name, in the set's namespace, whosever they are. */
+  /** Any revision of this name in its namespace. */
   readonly revision: (name: string) => ControllerRevision | undefined;
 }
 
 /**
- * What a set has to do next.
- *
- * Expected flow: take over what belongs to it; write down the state of its template; report; then look at its pods in the
- * order of their numbers. An OrderedReady set does one thing at a time and waits for each pod; a Parallel one does all that
- * there is to do. Pods beyond its size go, highest first; then pods in an old state, highest first.
- * Guarantees: a pod's name and claims are those of its number, for ever; there is never a second pod of a number; a claim that is
- * not wanted any more is given to the garbage collector, never deleted from here.
+ * Expected flow: adopt and release pods and revisions; create the revision of the template; write the status; then handle pods by
+ * ordinal. OrderedReady does one step at a time and waits for each pod; Parallel does all steps at once. Pods beyond `replicas`
+ * are deleted, highest ordinal first; then pods of an old revision, highest first.
+ * Guarantees: an ordinal always has the same pod name and claims; there is never a second pod of an ordinal; claims are left to the
+ * garbage collector and never deleted here.
  */
 export function decideSet(seen: StatefulSetSnapshot, now: number): StatefulSetDecision {
   const { set } = seen;
@@ -40,13 +38,13 @@ export function decideSet(seen: StatefulSetSnapshot, now: number): StatefulSetDe
   return decideOwn({ ...seen, revisions: revisions.owned, pods: pods.owned.filter((pod) => ordinalOf(pod) >= 0) }, now);
 }
 
-/** The status comes before the pods: it has to be true also if they cannot be made. */
+/** The status is written before the pods: it has to be right even if they cannot be created. */
 function decideOwn(seen: StatefulSetSnapshot, now: number): StatefulSetDecision {
   const { set, pods } = seen;
   const history = historyOf(set, { own: seen.revisions, named: seen.revision });
   const status = statusOf(set, { pods, history }, now);
   const report: readonly StatefulSetAction[] = isStatusChanged(status, set.status) ? [{ do: 'updateStatus', object: { ...set, status }, from: set }] : [];
-  // Its pods and revisions are the garbage collector's business: whatever was made now would have to be deleted next.
+  // The garbage collector deletes its pods and revisions.
   if (set.metadata.deletionTimestamp !== undefined) {
     return { actions: history.actions.length === 0 ? report : [], reasons: [{ code: 'SetGoes', text: 'the set is being deleted' }] };
   }
@@ -65,7 +63,7 @@ function planPods(seen: StatefulSetSnapshot, history: History, now: number): Mem
   const currentReplicas = seen.pods.filter((pod) => pod.metadata.deletionTimestamp === undefined && revisionOf(pod) === history.current.revision).length;
   const scene = membersSnapshot(seen, { pods: seen.pods, history, currentReplicas, now });
   const plan = planMembers(scene);
-  // Last: storage that cannot grow must not keep pods from being made.
+  // Last: a failing expansion must not keep pods from being created.
   const grown = expandClaims(seen, [...scene.podAt.values()]);
   return { actions: [...plan.actions, ...grown.actions], reasons: [...plan.reasons, ...grown.reasons] };
 }

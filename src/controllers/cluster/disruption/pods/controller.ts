@@ -13,9 +13,9 @@ export interface DisruptedPodOptions {
   readonly client: Client;
   readonly informers: Informers;
   readonly recordedEvents: RecordedEvents;
-  /** Rings for pods that several budgets select. */
+  /** Enqueues pods that several budgets select. */
   readonly contested: Trigger<string>;
-  /** By budget. */
+  /** The pods of each budget. */
   readonly selections: PodSelectorIndex;
 }
 

@@ -20,7 +20,7 @@ export interface MirrorControllerOptions {
   readonly clock: Clock;
 }
 
-/** Mirrors Endpoints of services without selector to EndpointSlices. Keys are those of services: 'namespace/name'. */
+/** Mirrors Endpoints of Services without selector to EndpointSlices. Keys are those of Services: 'namespace/name'. */
 export function mirrorController({
   client,
   informers,
@@ -70,7 +70,7 @@ async function write(client: Client, { do: what, slice }: MirrorAction & { reado
   }
 }
 
-/** Written by people for a service that selects no pods; not by a controller, nor for an election. */
+/** The Service has no selector, and the Endpoints were not written by a controller or a leader election. */
 const isMirrored = ({ metadata }: Endpoints, service: Service | undefined): boolean =>
   service !== undefined &&
   service.spec.selector === undefined &&

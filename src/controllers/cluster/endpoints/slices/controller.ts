@@ -22,7 +22,7 @@ export interface SliceControllerOptions {
   readonly pods: ServicePods;
 }
 
-/** Keeps the EndpointSlices of services that select pods. Keys are those of services: 'namespace/name'. */
+/** Writes the EndpointSlices of Services with selector. Keys are those of Services: 'namespace/name'. */
 export function sliceController({
   client,
   informers,

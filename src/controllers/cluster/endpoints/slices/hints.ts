@@ -1,4 +1,4 @@
-/** Whom an endpoint is meant for, if traffic should stay close: hints for proxies. */
+/** Hints for kube-proxy by `trafficDistribution`: which zones or nodes an endpoint serves. */
 import type { Endpoint, EndpointHints, Service } from '../../../../api/generated/types.ts';
 
 export type TrafficDistribution = 'zone' | 'node' | 'anywhere';
@@ -18,7 +18,7 @@ export function trafficDistributionOf({ spec, metadata }: Service): TrafficDistr
   }
 }
 
-/** The endpoint with the hints that it should have; the same, if it has them. Those of endpoints that are not ready do not matter. */
+/** The endpoint with its hints; the same object if nothing changes. Hints of endpoints that are not ready are left alone. */
 export function withHints(endpoint: Endpoint, closeness: TrafficDistribution): Endpoint {
   if (closeness !== 'anywhere' && endpoint.conditions.ready !== true) return endpoint;
   const hints = hintsFor(endpoint, closeness);
