@@ -138,7 +138,7 @@ export async function startWorkloadCluster(world: World): Promise<TestCluster> {
   return cluster;
 }
 
-export const inCluster = (story: (scene: WorkloadCluster, world: SimulatedWorld) => Promise<void>) => () =>
+export const inCluster = (story: (workloads: WorkloadCluster, world: SimulatedWorld) => Promise<void>) => () =>
   simulate(1, async (world) => {
     const cluster = await startWorkloadCluster(world);
     startWorkloads(cluster.transport, world);

@@ -39,11 +39,11 @@ export function disruption(options: DisruptionOptions): {
 } {
   const { client, informers, clock, recorder } = options;
   const budgets = informers.cache(podDisruptionBudgetKind);
-  const selections = new PodSelectorIndex(informers.cache(podKind));
+  const podIndex = new PodSelectorIndex(informers.cache(podKind));
   const scales = new Scales(informers, options.kinds);
-  const tellings = new RecordedEvents(recorder, clock);
-  const told = (key: string): string | undefined => {
-    const last = tellings.lastEvent(key);
+  const recordedEvents = new RecordedEvents(recorder, clock);
+  const recorded = (key: string): string | undefined => {
+    const last = recordedEvents.lastEvent(key);
     return last === undefined || last.at + repeatAfterMs <= clock.now() ? undefined : last.message;
   };
   /** Enqueues pods that several budgets select. */
@@ -56,11 +56,11 @@ export function disruption(options: DisruptionOptions): {
     sources: [
       source(podDisruptionBudgetKind, ({ before, after }) => {
         const key = keyOf((after ?? before)?.metadata ?? {});
-        if (!isSame(before?.spec.selector, after?.spec.selector)) selections.select(key, selectorOf(after));
+        if (!isSame(before?.spec.selector, after?.spec.selector)) podIndex.select(key, selectorOf(after));
         return after === undefined ? [] : [key];
       }),
       source(podKind, (change) => {
-        const concerned = selections.change(change);
+        const concerned = podIndex.change(change);
         if (concerned.length === 0 || !mayChangeCounts(change)) return [];
         if (concerned.length > 1) contested.fire(keyOf((change.after ?? change.before)?.metadata ?? {}));
         return concerned;
@@ -73,17 +73,17 @@ export function disruption(options: DisruptionOptions): {
       const budget = budgets.getKey(key);
       if (budget === undefined) return undefined;
       const namespace = budget.metadata.namespace ?? '';
-      return { budget, pods: selections.members(key).toSorted(byName), scaleOf: (owner) => scales.of(owner, namespace), recorded: told };
+      return { budget, pods: podIndex.members(key).toSorted(byName), scaleOf: (owner) => scales.of(owner, namespace), recorded };
     },
     decide: decideBudget,
     async perform(action) {
       if (action.do === 'write-status') return outcomeOf(await client.updateStatus(podDisruptionBudgetKind, action.budget));
-      tellings.record({ about: action.about, ...action.report }, action.rememberAs);
+      recordedEvents.record({ about: action.about, ...action.report }, action.rememberAs);
       return 'done';
     },
     parallelism: 16,
   };
-  return { budgets: controller, pods: disruptedPods({ client, informers, recordedEvents: tellings, contested, selections }) };
+  return { budgets: controller, pods: disruptedPods({ client, informers, recordedEvents, contested, selections: podIndex }) };
 }
 
 /** Events live for an hour; a standing one is recorded again before it expires. */

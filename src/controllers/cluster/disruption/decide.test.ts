@@ -44,11 +44,11 @@ const scales: Readonly<Record<string, Scale>> = {
 };
 const scaleOf = ({ name }: OwnerReference): Scale => scales[name] ?? { state: 'missing' };
 
-const seen = (of: PodDisruptionBudget, pods: readonly Pod[] = three, told: Readonly<Record<string, string>> = {}): BudgetSnapshot => ({
+const seen = (of: PodDisruptionBudget, pods: readonly Pod[] = three, recorded: Readonly<Record<string, string>> = {}): BudgetSnapshot => ({
   budget: of,
   pods,
   scaleOf,
-  recorded: (key) => told[key],
+  recorded: (key) => recorded[key],
 });
 
 const written = (snapshot: BudgetSnapshot) =>
@@ -160,13 +160,13 @@ describe('for any snapshot', () => {
       pods.map((wanted, i) => pod(`p${i}`, wanted)),
     );
   const after = (snapshot: BudgetSnapshot, actions: readonly BudgetAction[]): BudgetSnapshot => {
-    const told: Record<string, string> = {};
+    const recorded: Record<string, string> = {};
     let next = snapshot.budget;
     for (const action of actions) {
       if (action.do === 'write-status') next = action.budget;
-      else if (action.rememberAs !== undefined) told[action.rememberAs] = action.report.message;
+      else if (action.rememberAs !== undefined) recorded[action.rememberAs] = action.report.message;
     }
-    return { ...snapshot, budget: next, recorded: (key) => told[key] };
+    return { ...snapshot, budget: next, recorded: (key) => recorded[key] };
   };
 
   test('it settles, and equal snapshots give equal decisions', () => {

@@ -79,10 +79,10 @@ function statusOf(budget: PodDisruptionBudget, { healthy, desired, expected, dis
     expectedPods: expected,
     ...(old.conditions === undefined ? {} : { conditions: old.conditions }),
   };
-  const verdict = disruptionsAllowed > 0 ? ({ status: 'True', reason: 'SufficientPods' } as const) : ({ status: 'False', reason: 'InsufficientPods' } as const);
+  const allowed = disruptionsAllowed > 0 ? ({ status: 'True', reason: 'SufficientPods' } as const) : ({ status: 'False', reason: 'InsufficientPods' } as const);
   const condition = old.conditions?.find(({ type }) => type === conditionType);
-  const isDescribed = condition?.status === verdict.status && condition.reason === verdict.reason;
-  return isDescribed && isSame(old, counted) ? old : withCondition(counted, { ...verdict, message: '' }, now);
+  const isDescribed = condition?.status === allowed.status && condition.reason === allowed.reason;
+  return isDescribed && isSame(old, counted) ? old : withCondition(counted, { ...allowed, message: '' }, now);
 }
 
 const conditionType = 'DisruptionAllowed';
@@ -152,9 +152,9 @@ const isHealthy = (pod: Pod, { waiting }: Disrupted): boolean =>
   pod.metadata.deletionTimestamp === undefined && !Object.hasOwn(waiting, pod.metadata.name ?? '') && isPodReady(pod);
 
 /** Recorded unless it was before. */
-function recordOnce({ budget, recorded: told }: BudgetSnapshot, report: DisruptionEventAction['report']): readonly DisruptionEventAction[] {
+function recordOnce({ budget, recorded }: BudgetSnapshot, report: DisruptionEventAction['report']): readonly DisruptionEventAction[] {
   const key = `${budget.metadata.uid ?? ''} ${report.reason}`;
-  return told(key) === report.message ? [] : [{ do: 'tell', about: budget, report, rememberAs: key }];
+  return recorded(key) === report.message ? [] : [{ do: 'tell', about: budget, report, rememberAs: key }];
 }
 
 const unmanagedPods = ({ spec }: PodDisruptionBudget): DisruptionEventAction['report'] => ({

@@ -25,10 +25,10 @@ export interface EndpointControllersOptions {
 /** The EndpointSlice controller, the legacy Endpoints controller, and the one that mirrors hand-written Endpoints to EndpointSlices. */
 export function endpointControllers({ informers, clock, slices, endpoints, mirror }: EndpointControllersOptions) {
   const pods = new ServicePods(informers);
-  const tellings = ({ recorder }: EndpointControllerContext) => new RecordedEvents(recorder, clock);
+  const recordedEvents = ({ recorder }: EndpointControllerContext) => new RecordedEvents(recorder, clock);
   return {
-    slices: sliceController({ client: slices.client, informers, clock, pods, recordedEvents: tellings(slices) }),
+    slices: sliceController({ client: slices.client, informers, clock, pods, recordedEvents: recordedEvents(slices) }),
     endpoints: endpointsController({ client: endpoints.client, informers, pods, recorder: endpoints.recorder }),
-    mirror: mirrorController({ client: mirror.client, informers, clock, recordedEvents: tellings(mirror) }),
+    mirror: mirrorController({ client: mirror.client, informers, clock, recordedEvents: recordedEvents(mirror) }),
   };
 }

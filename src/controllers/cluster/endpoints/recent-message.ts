@@ -5,7 +5,7 @@ import type { Clock } from '../../../world/world.ts';
 const repeatAfterMs = 30 * 60_000;
 
 /** The message that was last recorded under a key, unless that was long ago. */
-export function recentMessage(tellings: RecordedEvents, key: string, clock: Clock): string | undefined {
-  const last = tellings.lastEvent(key);
+export function recentMessage(recordedEvents: RecordedEvents, key: string, clock: Clock): string | undefined {
+  const last = recordedEvents.lastEvent(key);
   return last === undefined || last.at + repeatAfterMs <= clock.now() ? undefined : last.message;
 }

@@ -12,9 +12,9 @@ export interface SubsetEntry {
 /** Subsets taken apart. */
 export const subsetEntries = (subsets: readonly EndpointSubset[]): readonly SubsetEntry[] =>
   subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }) => {
-    const offered = ports.length === 0 ? [undefined] : ports;
+    const entryPorts = ports.length === 0 ? [undefined] : ports;
     const all = [...addresses.map((address) => ({ address, isReady: true })), ...notReadyAddresses.map((address) => ({ address, isReady: false }))];
-    return offered.flatMap((port) => all.map((each) => ({ ...each, port })));
+    return entryPorts.flatMap((port) => all.map((each) => ({ ...each, port })));
   });
 
 interface SubsetAddress {
@@ -22,10 +22,10 @@ interface SubsetAddress {
   isReady: boolean;
 }
 
-export function repackSubsets(offers: readonly SubsetEntry[]): EndpointSubset[] {
+export function repackSubsets(entries: readonly SubsetEntry[]): EndpointSubset[] {
   const byPort = new Map<string, { readonly port: EndpointPort | undefined; readonly held: Map<string, SubsetAddress> }>();
   const known = new Map<string, EndpointAddress>();
-  for (const { address, isReady, port } of offers) {
+  for (const { address, isReady, port } of entries) {
     const id = JSON.stringify([address.ip, address.targetRef?.uid ?? '']);
     const first = known.get(id) ?? address;
     known.set(id, first);

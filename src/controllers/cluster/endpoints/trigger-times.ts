@@ -19,9 +19,9 @@ export function triggerTimesOf({ metadata }: Service, pods: readonly Pod[]): Tri
 /** The earliest of the changed times; for a new Service its creation time. Undefined: no time changed. */
 export function triggerTime(now: TriggerTimes, before: TriggerTimes | undefined): string | undefined {
   if (before === undefined) return now.service === '' ? undefined : now.service;
-  const news = Object.entries(now.pods).flatMap(([name, time]) => (time > (before.pods[name] ?? '') ? [time] : []));
-  if (now.service > before.service) news.push(now.service);
-  return news.length === 0 ? undefined : news.reduce((earliest, time) => (time < earliest ? time : earliest));
+  const changed = Object.entries(now.pods).flatMap(([name, time]) => (time > (before.pods[name] ?? '') ? [time] : []));
+  if (now.service > before.service) changed.push(now.service);
+  return changed.length === 0 ? undefined : changed.reduce((earliest, time) => (time < earliest ? time : earliest));
 }
 
 export const sameTriggerTimes = (a: TriggerTimes, b: TriggerTimes | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -36,13 +36,13 @@ export interface OwnerLookup {
   readonly lookedUp: (owner: Coordinates, exists: boolean) => void;
 }
 
-export async function perform(action: GarbageCollectorAction, client: Client, facts: OwnerLookup): Promise<Outcome> {
+export async function perform(action: GarbageCollectorAction, client: Client, lookup: OwnerLookup): Promise<Outcome> {
   const subject = action.type === 'look-up' ? action.owner : action.target;
-  const kind = facts.kindOf(subject);
+  const kind = lookup.kindOf(subject);
   if (kind === undefined) return { retry: `${subject.apiVersion}/${subject.kind} is not served` };
   switch (action.type) {
     case 'look-up':
-      return await lookUp(action.owner, kind, { client, facts });
+      return await lookUp(action.owner, kind, { client, facts: lookup });
     case 'set-owners':
       return await setMetadata(client, kind, action.target, { ownerReferences: action.ownerReferences });
     case 'set-finalizers':
@@ -52,11 +52,11 @@ export async function perform(action: GarbageCollectorAction, client: Client, fa
   }
 }
 
-async function lookUp(owner: Coordinates, kind: Kind, { client, facts }: { client: Client; facts: OwnerLookup }): Promise<Outcome> {
+async function lookUp(owner: Coordinates, kind: Kind, { client, facts: lookup }: { client: Client; facts: OwnerLookup }): Promise<Outcome> {
   const found = await client.get(kind, refOf(owner));
   if (!found.ok && found.reason !== 'notFound') return outcomeOf(found);
   // Another object of that name is not the owner.
-  facts.lookedUp(owner, found.ok && found.value.metadata.uid === owner.uid);
+  lookup.lookedUp(owner, found.ok && found.value.metadata.uid === owner.uid);
   return 'done';
 }
 

@@ -15,7 +15,7 @@ function owner(name: string, state: OwnerState['type'], more: Partial<OwnerRefer
   };
 }
 
-function item(more: Partial<GarbageCollectorSnapshot>): GarbageCollectorSnapshot {
+function snapshot(more: Partial<GarbageCollectorSnapshot>): GarbageCollectorSnapshot {
   const owners = more.owners ?? [];
   const ownerReferences = owners.map(({ reference }) => reference);
   const target = {
@@ -43,7 +43,7 @@ function say(action: GarbageCollectorAction): string {
       return `delete ${action.propagation}`;
   }
 }
-const decided = (more: Partial<GarbageCollectorSnapshot>) => decideGarbage(item(more), now).actions.map(say);
+const decided = (more: Partial<GarbageCollectorSnapshot>) => decideGarbage(snapshot(more), now).actions.map(say);
 
 const blocking = { blockOwnerDeletion: true };
 
@@ -119,12 +119,12 @@ test.each(rules)('$name', ({ given, expected }) => {
 
 test('an unseen owner is looked up again at its time; the earliest counts', () => {
   const owners = [owner('a', 'unseen', { checkAgainAt: now + 500 }), owner('b', 'unseen', { checkAgainAt: now + 200 }), owner('c', 'solid')];
-  expect(decideGarbage(item({ owners }), now)).toMatchObject({ actions: [], again: now + 200 });
+  expect(decideGarbage(snapshot({ owners }), now)).toMatchObject({ actions: [], again: now + 200 });
 });
 
 test('objects are deleted at the resourceVersion of the decision, and every decision has a reason', () => {
   for (const { given } of rules) {
-    const { actions, reasons } = decideGarbage(item(given), now);
+    const { actions, reasons } = decideGarbage(snapshot(given), now);
     for (const action of actions) if (action.type !== 'look-up') expect(action.target).toMatchObject({ uid: 'uid-data', resourceVersion: '7' });
     expect(reasons).toHaveLength(1);
   }
@@ -132,9 +132,9 @@ test('objects are deleted at the resourceVersion of the decision, and every deci
 
 test('equal snapshots give equal actions, and are not changed', () => {
   for (const { given } of rules) {
-    const frozen = structuredClone(item(given));
+    const frozen = structuredClone(snapshot(given));
     const first = decideGarbage(frozen, now);
     expect(decideGarbage(frozen, now)).toEqual(first);
-    expect(frozen).toEqual(item(given));
+    expect(frozen).toEqual(snapshot(given));
   }
 });

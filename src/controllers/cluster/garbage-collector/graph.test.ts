@@ -18,7 +18,7 @@ const ownedBy = (...owners: OwnerReference[]) => ({ ownerReferences: owners });
 const add = (graph: OwnerGraph, after: Stored, before?: Stored) => graph.change({ before, after });
 const remove = (graph: OwnerGraph, before: Stored) => graph.change({ before, after: undefined });
 const states = (graph: OwnerGraph, name: string) => graph.snapshot(`uid-${name}`)?.owners.map(({ state }) => state.type);
-const looks = (consequences: { toEnqueue: ReadonlySet<string> }) => [...consequences.toEnqueue].map((uid) => uid.replace('uid-', '')).sort();
+const looks = (changes: { toEnqueue: ReadonlySet<string> }) => [...changes.toEnqueue].map((uid) => uid.replace('uid-', '')).sort();
 
 test('an owner is known once it is in a cache, in any order of arrival', () => {
   const graph = newGraph();

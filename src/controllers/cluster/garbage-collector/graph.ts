@@ -21,11 +21,11 @@ export class OwnerGraph {
 
   /** Applies a change of an object. */
   change({ before, after }: Change<KubeObject>): GraphChanges {
-    const consequences = new GraphChanges();
+    const changes = new GraphChanges();
     const replaced = before !== undefined && before.metadata.uid !== after?.metadata.uid;
-    if (replaced) this.#remove(before, consequences);
-    if (after !== undefined) this.#put(after, consequences);
-    return consequences;
+    if (replaced) this.#remove(before, changes);
+    if (after !== undefined) this.#put(after, changes);
+    return changes;
   }
 
   /** Stores the server's answer about an owner. */
@@ -65,36 +65,36 @@ export class OwnerGraph {
     return { objects: this.#objects.size, owners: this.#owners.size };
   }
 
-  #put(object: KubeObject, consequences: GraphChanges): void {
+  #put(object: KubeObject, changes: GraphChanges): void {
     const { uid = '', ownerReferences = [] } = object.metadata;
     const known = this.#objects.get(uid);
     this.#objects.set(uid, object);
     const ownersBefore = known?.metadata.ownerReferences ?? [];
     const ownersChanged = !sameOwners(ownersBefore, ownerReferences);
-    if (ownersChanged) this.#relink(object, ownersBefore, consequences);
+    if (ownersChanged) this.#relink(object, ownersBefore, changes);
     const phase = deletionPhase(object);
     const phaseChanged = phase !== (known === undefined ? 'none' : deletionPhase(known));
-    if (ownersChanged || phaseChanged) consequences.enqueue(uid);
+    if (ownersChanged || phaseChanged) changes.enqueue(uid);
     const node = this.#owners.get(uid);
     const concernsDependents = known === undefined || (phaseChanged && (phase === 'orphaning' || phase === 'waiting'));
     if (node === undefined || !concernsDependents) return;
-    for (const dependent of node.dependents) consequences.enqueue(dependent);
-    if (known === undefined) for (const dependent of node.dependents) this.#reportMisplaced(this.#objects.get(dependent), object, consequences);
+    for (const dependent of node.dependents) changes.enqueue(dependent);
+    if (known === undefined) for (const dependent of node.dependents) this.#reportMisplaced(this.#objects.get(dependent), object, changes);
   }
 
-  #remove(object: KubeObject, consequences: GraphChanges): void {
+  #remove(object: KubeObject, changes: GraphChanges): void {
     const { uid = '', ownerReferences = [] } = object.metadata;
     this.#objects.delete(uid);
-    for (const { uid: owner } of ownerReferences) this.#unlink(uid, owner, consequences);
+    for (const { uid: owner } of ownerReferences) this.#unlink(uid, owner, changes);
     const node = this.#owners.get(uid);
     if (node === undefined) return;
     node.gone = true;
-    for (const dependent of node.dependents) consequences.enqueue(dependent);
+    for (const dependent of node.dependents) changes.enqueue(dependent);
   }
 
-  #relink(object: KubeObject, before: readonly OwnerReference[], consequences: GraphChanges): void {
+  #relink(object: KubeObject, before: readonly OwnerReference[], changes: GraphChanges): void {
     const { uid = '', ownerReferences = [] } = object.metadata;
-    for (const { uid: owner } of before) if (!ownerReferences.some((reference) => reference.uid === owner)) this.#unlink(uid, owner, consequences);
+    for (const { uid: owner } of before) if (!ownerReferences.some((reference) => reference.uid === owner)) this.#unlink(uid, owner, changes);
     for (const { uid: owner } of ownerReferences) {
       const node = this.#node(owner);
       const wasBlocking = node.blocking.has(uid);
@@ -102,26 +102,26 @@ export class OwnerGraph {
       node.dependents.add(uid);
       if (blocks) node.blocking.add(uid);
       else node.blocking.delete(uid);
-      if (wasBlocking && node.blocking.size === 0) consequences.enqueue(owner);
-      if (!before.some((reference) => reference.uid === owner)) this.#reportMisplaced(object, this.#objects.get(owner), consequences);
+      if (wasBlocking && node.blocking.size === 0) changes.enqueue(owner);
+      if (!before.some((reference) => reference.uid === owner)) this.#reportMisplaced(object, this.#objects.get(owner), changes);
     }
   }
 
-  #unlink(dependent: string, owner: string, consequences: GraphChanges): void {
+  #unlink(dependent: string, owner: string, changes: GraphChanges): void {
     const node = this.#owners.get(owner);
     if (node === undefined) return;
     node.dependents.delete(dependent);
     const wasBlocking = node.blocking.delete(dependent);
     if (node.dependents.size === 0) this.#owners.delete(owner);
     // The owner may have waited for this dependent only. (It is not enqueued for each of many dependents: that would be quadratic.)
-    if (node.dependents.size === 0 || (wasBlocking && node.blocking.size === 0)) consequences.enqueue(owner);
+    if (node.dependents.size === 0 || (wasBlocking && node.blocking.size === 0)) changes.enqueue(owner);
   }
 
-  #reportMisplaced(dependent: KubeObject | undefined, owner: KubeObject | undefined, consequences: GraphChanges): void {
+  #reportMisplaced(dependent: KubeObject | undefined, owner: KubeObject | undefined, changes: GraphChanges): void {
     const namespace = owner?.metadata.namespace;
     if (dependent === undefined || owner === undefined || namespace === undefined || namespace === dependent.metadata.namespace) return;
     const reference = dependent.metadata.ownerReferences?.find(({ uid }) => uid === owner.metadata.uid);
-    if (reference !== undefined) consequences.report({ dependent, reference });
+    if (reference !== undefined) changes.report({ dependent, reference });
   }
 
   #owner(reference: OwnerReference, dependent: KubeObject): Owner {

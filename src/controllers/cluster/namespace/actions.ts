@@ -54,15 +54,15 @@ export async function perform(action: Exclude<NamespaceAction, { type: 'sweep' }
   }
 }
 
-export async function deleteContent(namespace: Namespace, failuresBefore: number, sweeper: ContentDeleter): Promise<ContentDeletion> {
+export async function deleteContent(namespace: Namespace, failuresBefore: number, deleter: ContentDeleter): Promise<ContentDeletion> {
   const isPods = (kind: Kind) => kind.group === '' && kind.plural === 'pods';
   const kinds: KindDeletion[] = [];
-  for (const kind of sweeper.contentKinds.filter(isPods)) kinds.push(await deleteKind(kind, namespace, sweeper));
+  for (const kind of deleter.contentKinds.filter(isPods)) kinds.push(await deleteKind(kind, namespace, deleter));
   const heldUpByPods = kinds.some(({ remaining }) => remaining > 0);
-  if (!heldUpByPods) for (const kind of sweeper.contentKinds) if (!isPods(kind)) kinds.push(await deleteKind(kind, namespace, sweeper));
+  if (!heldUpByPods) for (const kind of deleter.contentKinds) if (!isPods(kind)) kinds.push(await deleteKind(kind, namespace, deleter));
   const failures = kinds.some(({ error }) => error !== undefined) ? failuresBefore + 1 : 0;
   const waitMs = waitAfter(kinds, failures);
-  return { kinds, heldUpByPods, failures, again: waitMs === undefined ? undefined : sweeper.clock.now() + waitMs };
+  return { kinds, heldUpByPods, failures, again: waitMs === undefined ? undefined : deleter.clock.now() + waitMs };
 }
 
 /** Kubernetes' delays: exponential after errors, otherwise half of the estimate. */

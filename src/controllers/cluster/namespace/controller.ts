@@ -27,15 +27,15 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
   const namespaces = informers.cache(namespaceKind);
   const isContent = (kind: Kind): boolean => kind.namespaced && kind.verbs.includes('delete');
   const known = eachOnce(options.kinds).filter(isContent);
-  const sweeper: ContentDeleter = {
+  const deleter: ContentDeleter = {
     ...options,
     get contentKinds() {
       const custom = options.customKinds?.() ?? definedKinds.list();
       return custom.length === 0 ? known : [...known, ...eachOnce(custom).filter(isContent)];
     },
   };
-  const sweeps = new ContentDeletions();
-  const swept = new Trigger<string>();
+  const deletions = new ContentDeletions();
+  const deleted = new Trigger<string>();
 
   /** The last object of a kind in the namespace was deleted: the namespace may be empty now. */
   const emptied = (kind: Kind): Source<string> =>
@@ -43,16 +43,16 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
       const name = before?.metadata.namespace;
       if (name === undefined || after !== undefined || informers.cache(kind).hasAnyIn(name)) return [];
       if (namespaces.getKey(name)?.metadata.deletionTimestamp === undefined) return [];
-      sweeps.outdate(name);
+      deletions.outdate(name);
       return [name];
     });
 
   return {
     name: 'namespace',
     sources: [
-      swept,
+      deleted,
       source(namespaceKind, ({ before, after }) => {
-        if (after === undefined && before?.metadata.name !== undefined) sweeps.forget(before.metadata.name);
+        if (after === undefined && before?.metadata.name !== undefined) deletions.forget(before.metadata.name);
         return after?.metadata.deletionTimestamp === undefined ? [] : [after.metadata.name ?? ''];
       }),
       ...known.filter(isWaitedFor).map(emptied),
@@ -60,13 +60,13 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
     ],
     snapshot(name) {
       const namespace = namespaces.getKey(name);
-      return namespace === undefined ? undefined : { namespace, deletion: sweeps.get(name) };
+      return namespace === undefined ? undefined : { namespace, deletion: deletions.get(name) };
     },
     decide: decideNamespace,
     async perform(action, name) {
-      if (action.type !== 'sweep') return await perform(action, sweeper);
-      await sweeps.run(name, (failures) => deleteContent(action.namespace, failures, sweeper));
-      swept.fire(name);
+      if (action.type !== 'sweep') return await perform(action, deleter);
+      await deletions.run(name, (failures) => deleteContent(action.namespace, failures, deleter));
+      deleted.fire(name);
       return 'done';
     },
     parallelism: 10,
@@ -100,7 +100,7 @@ class ContentDeletions {
 
   async run(name: string, make: (failures: number) => Promise<ContentDeletion>): Promise<void> {
     this.#changed.delete(name);
-    const sweep = await make(this.#last.get(name)?.sweep.failures ?? 0);
-    this.#last.set(name, { sweep, outdated: this.#changed.has(name) });
+    const deletion = await make(this.#last.get(name)?.sweep.failures ?? 0);
+    this.#last.set(name, { sweep: deletion, outdated: this.#changed.has(name) });
   }
 }

@@ -33,7 +33,7 @@ export interface NodeLifecycleOptions {
  */
 export function nodeLifecycle(options: NodeLifecycleOptions): Controller<string, NodeLifecycleSnapshot, NodeLifecycleAction> {
   const { informers, client, recorder } = options;
-  const watch = new NodeLifecycleView(options);
+  const view = new NodeLifecycleView(options);
   const writer = new ObjectWriter(client, [untypedKind(nodeKind)]);
   const perform = async (action: NodeLifecycleAction, name: string): Promise<Outcome> => {
     switch (action.do) {
@@ -45,7 +45,7 @@ export function nodeLifecycle(options: NodeLifecycleOptions): Controller<string,
         return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
       }
       case 'take-turn':
-        watch.zones.slotTaken(name);
+        view.zones.slotTaken(name);
         return 'done';
       case 'tell':
         recorder.record(action.about, action.report);
@@ -56,12 +56,12 @@ export function nodeLifecycle(options: NodeLifecycleOptions): Controller<string,
   return {
     name: 'node-lifecycle',
     sources: [
-      watch.trigger,
+      view.trigger,
       source(nodeKind, ({ after }) => (after === undefined ? [] : [after.metadata.name ?? ''])),
       // A pod that arrives on an unreachable node may have condition Ready.
       source(podKind, (change) => (isPlaced(change) ? nodeOfPod(change.after).filter((name) => isUnreachable(nodes.getKey(name))) : [])),
     ],
-    snapshot: (name) => watch.snapshot(name),
+    snapshot: (name) => view.snapshot(name),
     decide: decideNode,
     perform,
     parallelism: 16,

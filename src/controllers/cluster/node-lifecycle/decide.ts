@@ -21,17 +21,17 @@ const startUpGraceMs = 60_000;
 
 /** Without heartbeats for too long, a node becomes unreachable: its conditions are Unknown, its pods not Ready, and taints evict them. */
 export function decideNode(snapshot: NodeLifecycleSnapshot, now: number): NodeLifecycleDecision {
-  const { node, sinceHeartbeatMs: silentMs, slot: turn } = snapshot;
-  const leftMs = (readyOf(node) === undefined ? startUpGraceMs : graceMs) - silentMs;
+  const { node, sinceHeartbeatMs, slot } = snapshot;
+  const leftMs = (readyOf(node) === undefined ? startUpGraceMs : graceMs) - sinceHeartbeatMs;
   const judged = leftMs < 0 ? markUnreachable(node, now) : node;
   const next = withLabels(withTaints(judged, snapshot, now));
   const actions: readonly NodeLifecycleAction[] = [
     ...(judged === node ? [] : markUnreachableActions(node, judged)),
     ...stalePods(judged, snapshot).flatMap((pod) => unready(pod, now)),
     ...(next === judged ? [] : [{ do: 'update', object: next, from: judged } as const]),
-    ...(judged === node && needsEvictionTaint(node) && turn.state === 'now' ? [{ do: 'take-turn' } as const] : []),
+    ...(judged === node && needsEvictionTaint(node) && slot.state === 'now' ? [{ do: 'take-turn' } as const] : []),
   ];
-  const times = [leftMs >= 0 ? leftMs + 1 : undefined, turn.state === 'soon' ? turn.inMs : undefined].filter((ms) => ms !== undefined);
+  const times = [leftMs >= 0 ? leftMs + 1 : undefined, slot.state === 'soon' ? slot.inMs : undefined].filter((ms) => ms !== undefined);
   return { actions, reasons: [reasonFor(judged, leftMs)], ...(times.length === 0 ? {} : { again: now + Math.min(...times) }) };
 }
 
@@ -72,8 +72,8 @@ function unready(pod: Pod, now: number): readonly NodeLifecycleAction[] {
   ];
 }
 
-function withTaints(judged: Node, { node: seen, slot: turn }: NodeLifecycleSnapshot, now: number): Node {
-  const taints = taintsFor(judged, { isNews: judged !== seen, turn, now });
+function withTaints(judged: Node, { node: seen, slot }: NodeLifecycleSnapshot, now: number): Node {
+  const taints = taintsFor(judged, { isNews: judged !== seen, turn: slot, now });
   if (taints.length === 0 ? judged.spec.taints === undefined : taints === judged.spec.taints) return judged;
   const { taints: _, ...spec } = judged.spec;
   return { ...judged, spec: taints.length === 0 ? spec : { ...spec, taints: [...taints] } };

@@ -54,18 +54,18 @@ export type EvictionSlot = { readonly state: 'now' | 'later' | 'off' } | { reado
  */
 export function taintsFor(
   node: Node,
-  { isNews, turn, now }: { readonly isNews: boolean; readonly turn: EvictionSlot; readonly now: number },
+  { isNews, turn: slot, now }: { readonly isNews: boolean; readonly turn: EvictionSlot; readonly now: number },
 ): readonly Taint[] {
   const taints = node.spec.taints ?? [];
-  const wanted = [...noScheduleTaints(node), ...(isNews ? taints.filter(isEviction) : evictions(node, turn))];
+  const wanted = [...noScheduleTaints(node), ...(isNews ? taints.filter(isEviction) : evictions(node, slot))];
   const isWanted = (each: Taint) => wanted.some((other) => isSameTaint(each, other));
   const added = wanted.filter((each) => !taints.some((other) => isSameTaint(each, other)));
   const kept = taints.filter((each) => !isOwn(each) || isWanted(each));
   return kept.length === taints.length && added.length === 0 ? taints : [...kept, ...added.map((each) => ({ ...each, timeAdded: timestamp(now) }))];
 }
 
-function evictions(node: Node, turn: EvictionSlot): readonly Taint[] {
+function evictions(node: Node, slot: EvictionSlot): readonly Taint[] {
   const wanted = noExecuteTaint(node);
-  if (wanted === undefined || turn.state === 'off') return [];
-  return needsEvictionTaint(node) && turn.state !== 'now' ? [] : [wanted];
+  if (wanted === undefined || slot.state === 'off') return [];
+  return needsEvictionTaint(node) && slot.state !== 'now' ? [] : [wanted];
 }

@@ -26,21 +26,21 @@ export interface QuotaControllerOptions {
 
 /** Corrects `status.used` of quotas when objects are deleted, shrink or stop counting. Keys are 'namespace/name'. */
 export function quotaController(options: QuotaControllerOptions): Controller<string, QuotaSnapshot, QuotaAction> {
-  const keeper = new QuotaWorker(options);
+  const worker = new QuotaWorker(options);
   return {
     name: 'resource-quota',
     sources: [
       source(resourceQuotaKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
-      ...keeper.countedKinds.map((kind) => source(kind, (change) => keeper.usage.changed(kind, change))),
-      options.definedKinds.each((kind) => keeper.follow(kind)),
+      ...worker.countedKinds.map((kind) => source(kind, (change) => worker.usage.changed(kind, change))),
+      options.definedKinds.each((kind) => worker.follow(kind)),
     ],
-    snapshot: (key) => keeper.snapshot(key),
+    snapshot: (key) => worker.snapshot(key),
     decide(snapshot, now) {
       const decision = decideUsage(snapshot, now);
-      keeper.remember(snapshot.quota, decision.disagreeingSince);
+      worker.remember(snapshot.quota, decision.disagreeingSince);
       return decision;
     },
-    perform: (action, key) => keeper.perform(action, key),
+    perform: (action, key) => worker.perform(action, key),
     parallelism: 8,
   };
 }

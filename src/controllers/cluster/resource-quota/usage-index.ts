@@ -43,11 +43,11 @@ export class UsageIndex {
    * @returns the keys of quotas whose usage changed, except by creations: admission has charged those.
    */
   changed(kind: Kind, change: Change<KubeObject>): readonly string[] {
-    const accounts = this.#usages.get((change.after ?? change.before)?.metadata.namespace ?? '');
-    if (accounts === undefined) return [];
+    const usages = this.#usages.get((change.after ?? change.before)?.metadata.namespace ?? '');
+    if (usages === undefined) return [];
     const now = this.#options.clock.now();
     const keys: string[] = [];
-    for (const [key, { meters, tally }] of accounts) {
+    for (const [key, { meters, tally }] of usages) {
       const meter = meters.get(kind);
       if (meter !== undefined && tally.change(meter, change, now) && change.before !== undefined) keys.push(key);
     }
@@ -64,19 +64,19 @@ export class UsageIndex {
       quota.spec.scopes,
       quota.spec.scopeSelector,
     ]);
-    let accounts = this.#usages.get(namespace);
-    if (accounts === undefined) this.#usages.set(namespace, (accounts = new Map<string, QuotaUsage>()));
-    let account = accounts.get(key);
-    if (account?.uid !== uid || account.scopeKey !== scopeKey) accounts.set(key, (account = { uid, scopeKey, ...this.#count(quota) }));
-    account.tally.advance(this.#options.clock.now());
-    return account;
+    let usages = this.#usages.get(namespace);
+    if (usages === undefined) this.#usages.set(namespace, (usages = new Map<string, QuotaUsage>()));
+    let usage = usages.get(key);
+    if (usage?.uid !== uid || usage.scopeKey !== scopeKey) usages.set(key, (usage = { uid, scopeKey, ...this.#count(quota) }));
+    usage.tally.advance(this.#options.clock.now());
+    return usage;
   }
 
   forget(key: string): void {
     const namespace = key.slice(0, key.indexOf('/'));
-    const accounts = this.#usages.get(namespace);
-    accounts?.delete(key);
-    if (accounts?.size === 0) this.#usages.delete(namespace);
+    const usages = this.#usages.get(namespace);
+    usages?.delete(key);
+    if (usages?.size === 0) this.#usages.delete(namespace);
   }
 
   #count(quota: ResourceQuota): Pick<QuotaUsage, 'meters' | 'tally'> {

@@ -25,7 +25,7 @@ export function taintEviction({ client, informers, recorder }: TaintEvictionOpti
   /** By key of pod. */
   const plans = new Map<string, PlannedEviction>();
   /** By uid of pod. */
-  const told = new RecentMap<string, true>(remembered);
+  const recorded = new RecentMap<string, true>(remembered);
 
   const perform = async (action: TaintEvictionAction, key: string): Promise<Outcome> => {
     switch (action.do) {
@@ -37,7 +37,7 @@ export function taintEviction({ client, informers, recorder }: TaintEvictionOpti
         return 'done';
       case 'tell':
         recorder.record(action.about, action.report);
-        if (action.rememberAs !== undefined) told.set(action.rememberAs, true);
+        if (action.rememberAs !== undefined) recorded.set(action.rememberAs, true);
         return 'done';
       case 'mark':
         return outcomeOf(await client.updateStatus(podKind, action.pod));
@@ -66,7 +66,7 @@ export function taintEviction({ client, informers, recorder }: TaintEvictionOpti
       const node = nodes.getKey(pod?.spec.nodeName ?? '');
       const taints = node === undefined ? undefined : noExecuteTaints(node);
       if ((taints ?? none).length === 0 && plan === undefined) return undefined;
-      return { key, pod, taints, plan, isRecorded: told.get(pod?.metadata.uid ?? '') === true };
+      return { key, pod, taints, plan, isRecorded: recorded.get(pod?.metadata.uid ?? '') === true };
     },
     decide: decideEviction,
     perform,

@@ -34,16 +34,16 @@ export function decideEviction(snapshot: TaintEvictionSnapshot, now: number): Ta
   if (pod === undefined) return { actions: dropped, reasons: [{ code: 'PodGone', text: 'the pod is gone' }] };
   if (isEvicted(pod)) return { actions: dropped, reasons: [{ code: 'Evicted', text: 'the pod is being deleted' }] };
 
-  const verdict = verdictOn(pod, taints, plan);
-  switch (verdict.type) {
+  const toleration = verdictOn(pod, taints, plan);
+  switch (toleration.type) {
     case 'stays':
-      return { actions: [...dropped, ...(plan === undefined ? [] : cancel(snapshot))], reasons: [verdict.reason] };
+      return { actions: [...dropped, ...(plan === undefined ? [] : cancel(snapshot))], reasons: [toleration.reason] };
     case 'goes':
-      return { actions: [...dropped, ...(plan === undefined ? [] : cancel(snapshot)), ...evict(snapshot, pod, now)], reasons: [verdict.reason] };
+      return { actions: [...dropped, ...(plan === undefined ? [] : cancel(snapshot)), ...evict(snapshot, pod, now)], reasons: [toleration.reason] };
     case 'goesLater': {
-      const next = plan ?? { uid: pod.metadata.uid ?? '', at: now + verdict.afterMs };
-      if (next.at <= now) return { actions: [...dropped, ...evict(snapshot, pod, now), { do: 'forget-plan' }], reasons: [verdict.reason] };
-      return { actions: [...dropped, ...(plan === undefined ? [{ do: 'plan', plan: next } as const] : [])], reasons: [verdict.reason], again: next.at };
+      const next = plan ?? { uid: pod.metadata.uid ?? '', at: now + toleration.afterMs };
+      if (next.at <= now) return { actions: [...dropped, ...evict(snapshot, pod, now), { do: 'forget-plan' }], reasons: [toleration.reason] };
+      return { actions: [...dropped, ...(plan === undefined ? [{ do: 'plan', plan: next } as const] : [])], reasons: [toleration.reason], again: next.at };
     }
   }
 }
@@ -81,10 +81,10 @@ function isEvicted(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp !== undefined && condition?.status === 'True' && condition.reason === evicted.reason;
 }
 
-function evict({ key, isRecorded: isTold }: TaintEvictionSnapshot, pod: Pod, now: number): readonly TaintEvictionAction[] {
+function evict({ key, isRecorded }: TaintEvictionSnapshot, pod: Pod, now: number): readonly TaintEvictionAction[] {
   const marked = withCondition(pod, evicted, now);
   return [
-    ...(isTold ? [] : [eventAction(key, `Marking for deletion Pod ${key}`, pod.metadata.uid)]),
+    ...(isRecorded ? [] : [eventAction(key, `Marking for deletion Pod ${key}`, pod.metadata.uid)]),
     ...(marked === pod ? [] : [{ do: 'mark', pod: marked } as const]),
     ...(pod.metadata.deletionTimestamp === undefined ? [{ do: 'delete', pod } as const] : []),
   ];

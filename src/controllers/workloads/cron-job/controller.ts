@@ -26,12 +26,12 @@ export interface CronJobOptions {
 export const eventSource = 'cronjob-controller';
 
 /** Starts Jobs on schedule. Keys are those of CronJobs: 'namespace/name'. */
-export function cronJobController({ client, informers, recordedEvents: tellings, clock }: CronJobOptions): Controller<string, CronJobSnapshot, CronJobAction> {
+export function cronJobController({ client, informers, recordedEvents, clock }: CronJobOptions): Controller<string, CronJobSnapshot, CronJobAction> {
   const cronJobs = informers.cache(cronJobKind);
   const jobs = informers.cache(jobKind);
   const jobsByOwner = jobs.addIndex((job) => ownersOf(job).map(({ uid }) => uid));
   const changes = new ScheduleChanges(clock);
-  const performer = new CronJobWorker(client, tellings);
+  const worker = new CronJobWorker(client, recordedEvents);
   return {
     name: 'cron-job',
     sources: [
@@ -50,11 +50,11 @@ export function cronJobController({ client, informers, recordedEvents: tellings,
         jobs: jobsByOwner.get(uid),
         jobNamed: (name) => jobs.get({ namespace, name }),
         changedAt: changes.of(uid),
-        recorded: tellings.lastEvent,
+        recorded: recordedEvents.lastEvent,
       };
     },
     decide: decideCronJob,
-    perform: (action) => performer.perform(action),
+    perform: (action) => worker.perform(action),
     parallelism: 16,
   };
 }
@@ -93,9 +93,9 @@ class CronJobWorker {
   readonly #recordedEvents: RecordedEvents;
   readonly #writer: ObjectWriter;
 
-  constructor(client: Client, tellings: RecordedEvents) {
+  constructor(client: Client, recordedEvents: RecordedEvents) {
     this.#client = client;
-    this.#recordedEvents = tellings;
+    this.#recordedEvents = recordedEvents;
     this.#writer = new ObjectWriter(client, [untypedKind(cronJobKind)]);
   }
 

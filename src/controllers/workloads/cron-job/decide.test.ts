@@ -66,8 +66,8 @@ interface World {
   readonly told?: ReadonlyMap<string, string>;
 }
 
-function seen({ cronJob: of, jobs = [], foreign = [], changedAt, told = new Map() }: World): CronJobSnapshot {
-  const message = (key: string) => told.get(key);
+function seen({ cronJob: of, jobs = [], foreign = [], changedAt, told: recorded = new Map() }: World): CronJobSnapshot {
+  const message = (key: string) => recorded.get(key);
   return {
     cronJob: of,
     jobs,
@@ -185,9 +185,9 @@ describe('while a job still runs', () => {
     const world = { cronJob: cronJob({ concurrencyPolicy: 'Forbid' }, status), jobs: [running] };
     const text = 'Not starting job because prior execution is running and concurrency policy is Forbid';
     expect(done(world, '11:00:00')).toEqual([`Normal JobAlreadyActive: ${text}`]);
-    const told = new Map([[`u1 JobAlreadyActive ${at('11:00:00')}`, text]]);
-    expect(done({ ...world, told }, '11:00:30')).toEqual([]);
-    expect(done({ ...world, told }, '12:00:00')).toHaveLength(1);
+    const recorded = new Map([[`u1 JobAlreadyActive ${at('11:00:00')}`, text]]);
+    expect(done({ ...world, told: recorded }, '11:00:30')).toEqual([]);
+    expect(done({ ...world, told: recorded }, '12:00:00')).toHaveLength(1);
   });
 
   test('Forbid starts as soon as that job has finished', () => {

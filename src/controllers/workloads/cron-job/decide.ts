@@ -51,7 +51,7 @@ const deletion = (cronJob: CronJob, job: Job): CronJobAction => ({ do: 'deleteJo
 /** The CronJob with its status updated from its Jobs, and the actions that write it. */
 function updateStatus(snapshot: CronJobSnapshot): { readonly cronJob: CronJob; readonly actions: readonly CronJobAction[] } {
   const { cronJob, jobs } = snapshot;
-  const { status, missing, events: news, unexpected } = summarizeJobs(cronJob, jobs);
+  const { status, missing, events, unexpected } = summarizeJobs(cronJob, jobs);
   const strange = unexpected.flatMap((job) => recordOnce(snapshot, unexpectedJob(job.metadata.name ?? ''), job.metadata.uid));
   if (sortedJson(status) === sortedJson(cronJob.status)) return { cronJob, actions: strange };
   const recorded = { ...cronJob, status };
@@ -60,7 +60,7 @@ function updateStatus(snapshot: CronJobSnapshot): { readonly cronJob: CronJob; r
     actions: [
       ...missing.map(({ namespace, name = '', uid = '' }): CronJobAction => ({ do: 'confirmJobGone', job: { namespace, name, uid } })),
       { do: 'updateStatus', object: recorded, from: cronJob },
-      ...news.map((report): CronJobAction => ({ do: 'tell', cronJob, report })),
+      ...events.map((report): CronJobAction => ({ do: 'tell', cronJob, report })),
       ...strange,
     ],
   };

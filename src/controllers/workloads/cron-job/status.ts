@@ -39,7 +39,7 @@ export function finishOf({ status }: Job): Finish | undefined {
 export function summarizeJobs(cronJob: CronJob, jobs: readonly Job[]): JobsSummary {
   const seen = new Set(jobs.map(({ metadata }) => metadata.uid));
   const missing = (cronJob.status.active ?? []).filter(({ uid }) => !seen.has(uid));
-  const news = missing.map(({ name = '' }) => missingJob(name));
+  const events = missing.map(({ name = '' }) => missingJob(name));
   const unexpected: Job[] = [];
   let { lastSuccessfulTime, lastScheduleTime } = cronJob.status;
   let active = (cronJob.status.active ?? []).filter(({ uid }) => seen.has(uid));
@@ -51,7 +51,7 @@ export function summarizeJobs(cronJob: CronJob, jobs: readonly Job[]): JobsSumma
     const finish = finishOf(job);
     if (finish !== undefined) {
       active = active.filter((reference) => reference.uid !== uid);
-      if (isListed || isNew) news.push(sawCompletedJob(name, finish));
+      if (isListed || isNew) events.push(sawCompletedJob(name, finish));
       if (finish === 'Complete' && isLater(Date.parse(job.status.completionTime ?? ''), lastSuccessfulTime)) lastSuccessfulTime = job.status.completionTime;
     } else if (!isListed && time !== undefined) {
       active.push(referenceTo(job));
@@ -67,7 +67,7 @@ export function summarizeJobs(cronJob: CronJob, jobs: readonly Job[]): JobsSumma
       ...(lastSuccessfulTime === undefined ? {} : { lastSuccessfulTime }),
     },
     missing,
-    events: news,
+    events,
     unexpected,
   };
 }

@@ -23,7 +23,7 @@ export interface DaemonSetOptions extends DaemonSetContext {
 export const eventSource = 'daemonset-controller';
 
 /** Runs a pod on every eligible node. Keys are those of DaemonSets: 'namespace/name'. */
-export function daemonSetController({ informers, ...means }: DaemonSetOptions): Controller<string, DaemonSetSnapshot, DaemonSetAction> {
+export function daemonSetController({ informers, ...context }: DaemonSetOptions): Controller<string, DaemonSetSnapshot, DaemonSetAction> {
   const sets = informers.cache(daemonSetKind);
   const nodes = informers.cache(nodeKind);
   const revisions = informers.cache(controllerRevisionKind);
@@ -31,7 +31,7 @@ export function daemonSetController({ informers, ...means }: DaemonSetOptions): 
   const [podsByOwner, revisionsByOwner] = [pods.addIndex(controllerUid), revisions.addIndex(controllerUid)];
   const [orphanPods, orphanRevisions] = [new OrphanIndex(pods), new OrphanIndex(revisions)];
   const owners = { kind: daemonSetKind.kind, inNamespace: (namespace: string) => sets.inNamespace(namespace) };
-  const performer = new DaemonSetWorker(means);
+  const worker = new DaemonSetWorker(context);
   return {
     name: 'daemon-set',
     sources: [
@@ -50,11 +50,11 @@ export function daemonSetController({ informers, ...means }: DaemonSetOptions): 
         revisions: [...revisionsByOwner.get(uid), ...orphanRevisions.candidates(namespace, set.spec.selector)],
         revisionNamed: (name) => revisions.get({ namespace, name }),
         nodes: [...nodes.list()],
-        failureOn: (failure) => performer.failures.get(failure),
+        failureOn: (failure) => worker.failures.get(failure),
       };
     },
     decide: decideDaemonSet,
-    perform: (action) => performer.perform(action),
+    perform: (action) => worker.perform(action),
     parallelism: 16,
   };
 }

@@ -45,8 +45,8 @@ export function decideDaemonSet(snapshot: DaemonSetSnapshot, now: number): Daemo
   if (claiming.length > 0) return decided('PodsClaimed', 'pods or revisions begin or cease to match its selector', ...claiming);
   const { hash, collisionCount, old, actions } = historyOf(set, { revisions: history.owned, named: revisionNamed, pods: pods.owned });
   if (actions.length > 0) return decided('HistoryKept', 'its template has changed', ...actions);
-  const fleet: PlacementSnapshot = { set, hash, eligibility: eligibilityByNode(set, snapshot.nodes), podsOn: podsByNode(pods.owned), failureOn, now };
-  return decidePods(fleet, { collisionCount, forgotten: outdated(set, old, pods.owned) });
+  const placement: PlacementSnapshot = { set, hash, eligibility: eligibilityByNode(set, snapshot.nodes), podsOn: podsByNode(pods.owned), failureOn, now };
+  return decidePods(placement, { collisionCount, forgotten: outdated(set, old, pods.owned) });
 }
 
 const decided = (code: string, text: string, ...actions: readonly DaemonSetAction[]): DaemonSetDecision => ({ actions, reasons: [{ code, text }] });
@@ -75,13 +75,13 @@ interface RevisionsToKeep {
 }
 
 /** Creations come last: one that a quota refuses must not keep the status from being written. */
-function decidePods(fleet: PlacementSnapshot, { collisionCount, forgotten }: RevisionsToKeep): DaemonSetDecision {
-  const { set, hash, now } = fleet;
-  const placing = placePods(fleet);
+function decidePods(placement: PlacementSnapshot, { collisionCount, forgotten }: RevisionsToKeep): DaemonSetDecision {
+  const { set, hash, now } = placement;
+  const placing = placePods(placement);
   const isPlaced = placing.remove.length + placing.create.length === 0;
-  const { remove, create, records } = isPlaced ? { ...rollPods(fleet), records: placing.records } : placing;
-  const status = statusOf(fleet, collisionCount);
-  const again = earliest(placing.again, nextAvailability([...fleet.podsOn.values()].flat(), set.spec.minReadySeconds ?? 0, now));
+  const { remove, create, records } = isPlaced ? { ...rollPods(placement), records: placing.records } : placing;
+  const status = statusOf(placement, collisionCount);
+  const again = earliest(placing.again, nextAvailability([...placement.podsOn.values()].flat(), set.spec.minReadySeconds ?? 0, now));
   return {
     actions: [
       ...records,

@@ -31,55 +31,55 @@ export interface PodChanges {
 
 export const noPodChanges: PodChanges = { remove: [], create: [], records: [] };
 
-export function placePods(fleet: PlacementSnapshot): PodChanges {
+export function placePods(snapshot: PlacementSnapshot): PodChanges {
   const remove: Pod[] = [];
   const create: string[] = [];
-  const notes: DaemonSetAction[] = [];
+  const records: DaemonSetAction[] = [];
   let again: number | undefined;
-  for (const [node, verdict] of fleet.eligibility) {
-    const changes = onNode(fleet, node, verdict);
+  for (const [node, eligible] of snapshot.eligibility) {
+    const changes = onNode(snapshot, node, eligible);
     remove.push(...changes.remove);
     create.push(...changes.create);
-    notes.push(...changes.records);
+    records.push(...changes.records);
     if (changes.again !== undefined) again = Math.min(again ?? Infinity, changes.again);
   }
-  for (const [node, pods] of fleet.podsOn) if (!fleet.eligibility.has(node)) remove.push(...pods.filter(isUnscheduled));
-  return { remove, create, records: notes, ...(again === undefined ? {} : { again }) };
+  for (const [node, pods] of snapshot.podsOn) if (!snapshot.eligibility.has(node)) remove.push(...pods.filter(isUnscheduled));
+  return { remove, create, records, ...(again === undefined ? {} : { again }) };
 }
 
 /** It waits for a node that does not exist any more; no other controller would delete it. */
 const isUnscheduled = ({ metadata, spec }: Pod): boolean => (spec.nodeName ?? '') === '' && metadata.deletionTimestamp === undefined;
 
-function onNode(fleet: PlacementSnapshot, node: string, verdict: NodeEligibility): PodChanges {
-  const all = fleet.podsOn.get(node) ?? [];
+function onNode(snapshot: PlacementSnapshot, node: string, eligible: NodeEligibility): PodChanges {
+  const all = snapshot.podsOn.get(node) ?? [];
   const pods = all.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  if (verdict === 'none') return { ...noPodChanges, remove: pods };
-  if (all.length === 0) return verdict === 'run' ? { ...noPodChanges, create: [node] } : noPodChanges;
-  const ended = replaceEnded(fleet, node, pods);
+  if (eligible === 'none') return { ...noPodChanges, remove: pods };
+  if (all.length === 0) return eligible === 'run' ? { ...noPodChanges, create: [node] } : noPodChanges;
+  const ended = replaceEnded(snapshot, node, pods);
   const running = pods.filter(({ status }) => status.phase !== 'Failed' && status.phase !== 'Succeeded').sort(oldestFirst);
-  if (!allowsSurge(fleet.set)) return { ...ended, remove: [...ended.remove, ...running.slice(1)] };
-  if (running.length === 0) return { ...ended, create: verdict === 'run' ? [node] : [] };
-  return { ...ended, remove: [...ended.remove, ...surplus(fleet, running)] };
+  if (!allowsSurge(snapshot.set)) return { ...ended, remove: [...ended.remove, ...running.slice(1)] };
+  if (running.length === 0) return { ...ended, create: eligible === 'run' ? [node] : [] };
+  return { ...ended, remove: [...ended.remove, ...surplus(snapshot, running)] };
 }
 
 /** Failed and succeeded pods are deleted, and replaced once they are gone. */
 function replaceEnded({ set, failureOn, now }: PlacementSnapshot, node: string, pods: readonly Pod[]): PodChanges {
   const remove: Pod[] = [];
-  const notes: DaemonSetAction[] = [];
+  const records: DaemonSetAction[] = [];
   let again: number | undefined;
   for (const pod of pods) {
     if (pod.status.phase === 'Succeeded') {
-      notes.push({ do: 'tell', set, report: foundSucceededPod(pod, node) });
+      records.push({ do: 'tell', set, report: foundSucceededPod(pod, node) });
       remove.push(pod);
     } else if (pod.status.phase === 'Failed') {
       const key = failureKey(set, node);
       again = staysUntil(failureOn(key), now);
       if (again !== undefined) continue;
-      notes.push({ do: 'rememberFailure', key, backoff: afterFailure(failureOn(key), now) }, { do: 'tell', set, report: foundFailedPod(pod, node) });
+      records.push({ do: 'rememberFailure', key, backoff: afterFailure(failureOn(key), now) }, { do: 'tell', set, report: foundFailedPod(pod, node) });
       remove.push(pod);
     }
   }
-  return { remove, create: [], records: notes, ...(again === undefined ? {} : { again }) };
+  return { remove, create: [], records, ...(again === undefined ? {} : { again }) };
 }
 
 /** The generation in the key resets the back-off when the DaemonSet changes. */

@@ -5,11 +5,11 @@ import { isUpToDate } from './daemon-pod.ts';
 import { type PodChanges, type PlacementSnapshot, limitsOf, noPodChanges } from './placement.ts';
 
 /** Called when `placePods` has nothing to do: a node has at most one old and one new pod. */
-export function rollPods(fleet: PlacementSnapshot): PodChanges {
-  if (fleet.set.spec.updateStrategy.type !== 'RollingUpdate') return noPodChanges;
-  const wanted = [...fleet.eligibility.values()].filter((verdict) => verdict === 'run').length;
-  const { surge, unavailable } = limitsOf(fleet.set, wanted);
-  return surge === 0 ? removeOld(fleet, unavailable) : addNew(fleet, surge, wanted);
+export function rollPods(snapshot: PlacementSnapshot): PodChanges {
+  if (snapshot.set.spec.updateStrategy.type !== 'RollingUpdate') return noPodChanges;
+  const wanted = [...snapshot.eligibility.values()].filter((eligible) => eligible === 'run').length;
+  const { surge, unavailable } = limitsOf(snapshot.set, wanted);
+  return surge === 0 ? removeOld(snapshot, unavailable) : addNew(snapshot, surge, wanted);
 }
 
 interface PodPair {
@@ -19,25 +19,25 @@ interface PodPair {
 }
 
 /** One for each node that has a pod or should have one. */
-function* pairs({ set, hash, podsOn, eligibility: verdicts }: PlacementSnapshot): Iterable<PodPair & { readonly ok: boolean }> {
+function* pairs({ set, hash, podsOn, eligibility }: PlacementSnapshot): Iterable<PodPair & { readonly ok: boolean }> {
   for (const [node, pods] of podsOn) {
     const here = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     const fresh = here.filter((pod) => isUpToDate(pod, set, hash));
     const stale = here.filter((pod) => !isUpToDate(pod, set, hash));
     yield { node, newPod: fresh[0], oldPod: stale[0], ok: fresh.length < 2 && stale.length < 2 };
   }
-  for (const [node, verdict] of verdicts) if (verdict === 'run' && !podsOn.has(node)) yield { node, newPod: undefined, oldPod: undefined, ok: true };
+  for (const [node, eligible] of eligibility) if (eligible === 'run' && !podsOn.has(node)) yield { node, newPod: undefined, oldPod: undefined, ok: true };
 }
 
 /** maxUnavailable: old pods are deleted, and replaced once they are gone. Unavailable ones go at once, others within the limit. */
-function removeOld(fleet: PlacementSnapshot, mayBeMissing: number): PodChanges {
+function removeOld(snapshot: PlacementSnapshot, mayBeMissing: number): PodChanges {
   const dispensable: Pod[] = [];
   const candidates: Pod[] = [];
   let missing = 0;
-  for (const { newPod, oldPod, ok } of pairs(fleet)) {
+  for (const { newPod, oldPod, ok } of pairs(snapshot)) {
     if (!ok || (oldPod === undefined) === (newPod === undefined)) missing++;
-    else if (newPod !== undefined) missing += isAvailable(newPod, fleet) ? 0 : 1;
-    else if (oldPod !== undefined && isAvailable(oldPod, fleet)) candidates.push(oldPod);
+    else if (newPod !== undefined) missing += isAvailable(newPod, snapshot) ? 0 : 1;
+    else if (oldPod !== undefined && isAvailable(oldPod, snapshot)) candidates.push(oldPod);
     else if (oldPod !== undefined) {
       dispensable.push(oldPod);
       missing++;
@@ -49,23 +49,23 @@ function removeOld(fleet: PlacementSnapshot, mayBeMissing: number): PodChanges {
 const isAvailable = (pod: Pod, { set, now }: PlacementSnapshot): boolean => isPodAvailable(pod, set.spec.minReadySeconds ?? 0, now);
 
 /** maxSurge: new pods are created beside the old ones, which are deleted once the new ones are available. */
-function addNew(fleet: PlacementSnapshot, maySurge: number, wanted: number): PodChanges {
+function addNew(snapshot: PlacementSnapshot, maySurge: number, wanted: number): PodChanges {
   const remove: Pod[] = [];
   const misplaced: Pod[] = [];
   const urgent: string[] = [];
   const candidates: string[] = [];
   let [surging, available] = [0, 0];
-  for (const { node, newPod, oldPod, ok } of pairs(fleet)) {
+  for (const { node, newPod, oldPod, ok } of pairs(snapshot)) {
     const serving = oldPod ?? newPod;
-    if (ok && serving !== undefined && isAvailable(serving, fleet)) available++;
+    if (ok && serving !== undefined && isAvailable(serving, snapshot)) available++;
     if (!ok) surging++;
     else if (oldPod !== undefined && newPod !== undefined) {
-      if (isAvailable(newPod, fleet)) remove.push(oldPod);
+      if (isAvailable(newPod, snapshot)) remove.push(oldPod);
       else surging++;
     } else if (oldPod !== undefined) {
-      const belongs = fleet.eligibility.get(node) === 'run';
-      if (belongs) (isAvailable(oldPod, fleet) ? candidates : urgent).push(node);
-      else (isAvailable(oldPod, fleet) ? misplaced : remove).push(oldPod);
+      const belongs = snapshot.eligibility.get(node) === 'run';
+      if (belongs) (isAvailable(oldPod, snapshot) ? candidates : urgent).push(node);
+      else (isAvailable(oldPod, snapshot) ? misplaced : remove).push(oldPod);
     }
   }
   // A node that is no longer eligible keeps its old pod until the new pods elsewhere are available.

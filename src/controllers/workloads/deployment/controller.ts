@@ -20,7 +20,7 @@ export interface DeploymentOptions extends DeploymentContext {
 export const eventSource = 'deployment-controller';
 
 /** Rolls out the templates of Deployments. Keys are those of Deployments: 'namespace/name'. */
-export function deploymentController({ informers, ...means }: DeploymentOptions): Controller<string, DeploymentSnapshot, DeploymentAction> {
+export function deploymentController({ informers, ...context }: DeploymentOptions): Controller<string, DeploymentSnapshot, DeploymentAction> {
   const deployments = informers.cache(deploymentKind);
   const sets = informers.cache(replicaSetKind);
   const setsByOwner = sets.addIndex(controllerUid);
@@ -45,7 +45,7 @@ export function deploymentController({ informers, ...means }: DeploymentOptions)
       };
     },
     decide: decideRollout,
-    perform: deploymentWorker(means),
+    perform: deploymentWorker(context),
     parallelism: 16,
   };
 }

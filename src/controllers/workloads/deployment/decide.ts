@@ -37,11 +37,11 @@ export function decideRollout(snapshot: DeploymentSnapshot, now: number): Deploy
   const { owned, ...claims } = sortByOwner(deployment, candidates, ({ metadata }) => selects(deployment.spec.selector, metadata.labels));
   const claiming = ownershipActions(controllerReference(deployment, deploymentKind), deployment, claims);
   if (claiming.length > 0) return decided('SetsClaimed', 'replica sets begin or cease to match its selector', claiming);
-  const family = replicaSetsOf(deployment, owned);
-  const rollout: Rollout = { ...snapshot, replicaSets: family, now };
+  const replicaSets = replicaSetsOf(deployment, owned);
+  const rollout: Rollout = { ...snapshot, replicaSets, now };
   if (deployment.metadata.deletionTimestamp !== undefined)
-    return syncRevision(deployment, family, now) ?? syncDeploymentStatus('Deleting', 'it is being deleted', rollout);
-  return syncPause(deployment, now) ?? syncRevision(deployment, family, now) ?? decideSizes(rollout);
+    return syncRevision(deployment, replicaSets, now) ?? syncDeploymentStatus('Deleting', 'it is being deleted', rollout);
+  return syncPause(deployment, now) ?? syncRevision(deployment, replicaSets, now) ?? decideSizes(rollout);
 }
 
 /** progressDeadlineSeconds does not run while the Deployment is paused, and starts again when it is resumed. */
@@ -58,14 +58,14 @@ function syncPause(deployment: Deployment, now: number): DeploymentDecision | un
 }
 
 function decideSizes(rollout: Rollout): DeploymentDecision {
-  const { deployment, replicaSets: family } = rollout;
+  const { deployment, replicaSets } = rollout;
   const toRevision = rollbackRevision(deployment);
   if (deployment.spec.paused === true) {
     const cleaning = toRevision === undefined ? cleanUp(rollout) : [];
     return resize('Paused', 'it is paused', rollout, cleaning);
   }
-  if (toRevision !== undefined) return family.current === undefined ? createCurrent(rollout) : rollBack(deployment, allOf(family), toRevision);
-  if (isScaling(deployment, family)) return resize('Scaling', 'it changes its size', rollout);
+  if (toRevision !== undefined) return replicaSets.current === undefined ? createCurrent(rollout) : rollBack(deployment, allOf(replicaSets), toRevision);
+  if (isScaling(deployment, replicaSets)) return resize('Scaling', 'it changes its size', rollout);
   return deployment.spec.strategy.type === 'Recreate' ? recreate(rollout) : roll(rollout);
 }
 
@@ -75,15 +75,15 @@ function resize(code: string, text: string, rollout: Rollout, afterwards: readon
   return actions.length > 0 ? decided(code, text, actions) : syncDeploymentStatus(code, text, rollout);
 }
 
-const syncDeploymentStatus = (code: string, text: string, { deployment, replicaSets: family, now }: Rollout): DeploymentDecision =>
-  decided(code, text, updateStatus(deployment, statusOf(deployment, family, now)));
+const syncDeploymentStatus = (code: string, text: string, { deployment, replicaSets, now }: Rollout): DeploymentDecision =>
+  decided(code, text, updateStatus(deployment, statusOf(deployment, replicaSets, now)));
 
 /** RollingUpdate: new pods within maxSurge first, then old pods are removed within maxUnavailable. */
 function roll(rollout: Rollout): DeploymentDecision {
-  const { deployment, replicaSets: family } = rollout;
-  const { current, old } = family;
+  const { deployment, replicaSets } = rollout;
+  const { current, old } = replicaSets;
   if (current === undefined) return createCurrent(rollout);
-  const growing = scale(deployment, current, sizeOfNew(deployment, family)).actions;
+  const growing = scale(deployment, current, sizeOfNew(deployment, replicaSets)).actions;
   if (growing.length > 0) return decided('ScalesNew', 'maxSurge allows pods of the current template', growing);
   const shrinking = shrinkOld(deployment, { current, old });
   if (shrinking.length > 0) return decided('ScalesOld', 'maxUnavailable allows fewer old pods', shrinking);
@@ -92,12 +92,12 @@ function roll(rollout: Rollout): DeploymentDecision {
 
 /** Recreate: all old pods end before the first new one is created. */
 function recreate(rollout: Rollout): DeploymentDecision {
-  const { deployment, replicaSets: family } = rollout;
-  const shrinking = active(family.old).flatMap((set) => scale(deployment, set, 0).actions);
+  const { deployment, replicaSets } = rollout;
+  const shrinking = active(replicaSets.old).flatMap((set) => scale(deployment, set, 0).actions);
   if (shrinking.length > 0) return decided('ScalesOld', 'old pods go first', shrinking);
-  if (oldPodsRun(rollout)) return syncRolloutStatus(deployment, family, rollout.now);
-  if (family.current === undefined) return createCurrent(rollout);
-  const growing = scale(deployment, family.current, replicasOf(deployment)).actions;
+  if (oldPodsRun(rollout)) return syncRolloutStatus(deployment, replicaSets, rollout.now);
+  if (replicaSets.current === undefined) return createCurrent(rollout);
+  const growing = scale(deployment, replicaSets.current, replicasOf(deployment)).actions;
   if (growing.length > 0) return decided('ScalesNew', 'no old pod is left', growing);
   return finish(rollout);
 }
@@ -107,18 +107,18 @@ const oldPodsRun = ({ replicaSets: { old }, podsOf }: Rollout): boolean =>
   sum(old, ({ status }) => status.replicas) > 0 || old.some((set) => podsOf(set).some((pod) => !isPodTerminal(pod)));
 
 function finish(rollout: Rollout): DeploymentDecision {
-  const { deployment, replicaSets: family, now } = rollout;
+  const { deployment, replicaSets, now } = rollout;
   const cleaning = isComplete(deployment, deployment.status) ? cleanUp(rollout) : [];
   return cleaning.length > 0
     ? decided('CleansUp', 'more old replica sets are left than its history is long', cleaning)
-    : syncRolloutStatus(deployment, family, now);
+    : syncRolloutStatus(deployment, replicaSets, now);
 }
 
 /** Deletes the oldest ReplicaSets beyond revisionHistoryLimit, unless they have pods or their status is behind. */
-function cleanUp({ deployment, replicaSets: family }: Rollout): readonly DeploymentAction[] {
+function cleanUp({ deployment, replicaSets }: Rollout): readonly DeploymentAction[] {
   const { revisionHistoryLimit: limit } = deployment.spec;
   if (limit === undefined) return [];
-  const cleanable = family.old.filter(({ metadata }) => metadata.deletionTimestamp === undefined).toSorted(byRevision);
+  const cleanable = replicaSets.old.filter(({ metadata }) => metadata.deletionTimestamp === undefined).toSorted(byRevision);
   return cleanable
     .slice(0, Math.max(0, cleanable.length - limit))
     .filter((set) => replicasOf(set) === 0 && set.status.replicas === 0 && (set.metadata.generation ?? 0) <= (set.status.observedGeneration ?? 0))

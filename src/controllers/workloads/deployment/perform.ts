@@ -19,13 +19,13 @@ export interface DeploymentContext {
   readonly clock: Clock;
 }
 
-export function deploymentWorker(means: DeploymentContext): (action: DeploymentAction) => Promise<Outcome> {
-  const { client, recorder } = means;
+export function deploymentWorker(context: DeploymentContext): (action: DeploymentAction) => Promise<Outcome> {
+  const { client, recorder } = context;
   const writer = new ObjectWriter(client, [untypedKind(deploymentKind), untypedKind(replicaSetKind)]);
   return async (action) => {
     switch (action.do) {
       case 'createSet':
-        return await createSet(action.deployment, action.set, means);
+        return await createSet(action.deployment, action.set, context);
       case 'update':
       case 'updateStatus':
       case 'delete':

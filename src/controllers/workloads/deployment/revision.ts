@@ -42,9 +42,9 @@ export interface Creation {
   readonly now: number;
 }
 
-export function createCurrent({ deployment, replicaSets: family, named, now }: Creation): DeploymentDecision {
-  const revision = nextRevision(family.old);
-  const set = setFor(deployment, { family, revision });
+export function createCurrent({ deployment, replicaSets, named, now }: Creation): DeploymentDecision {
+  const revision = nextRevision(replicaSets.old);
+  const set = setFor(deployment, { family: replicaSets, revision });
   const name = set.metadata.name ?? '';
   const namesake = named(name);
   if (namesake !== undefined && !isOurs(namesake, deployment)) return collide(deployment, name);
@@ -68,7 +68,7 @@ function collide(deployment: Deployment, name: string): DeploymentDecision {
   return decided('HashCollision', `replica set ${name} is not of its template`, [{ do: 'updateStatus', object: { ...deployment, status }, from: deployment }]);
 }
 
-function setFor(deployment: Deployment, { family, revision }: { readonly family: ReplicaSets; readonly revision: number }): ReplicaSet {
+function setFor(deployment: Deployment, { family: replicaSets, revision }: { readonly family: ReplicaSets; readonly revision: number }): ReplicaSet {
   const { spec, metadata, status } = deployment;
   const hash = shortHash(spec.template, status.collisionCount);
   const labels = { ...spec.template.metadata.labels, [templateHashLabel]: hash };
@@ -83,7 +83,7 @@ function setFor(deployment: Deployment, { family, revision }: { readonly family:
       ownerReferences: [controllerReference(deployment, deploymentKind)],
     },
     spec: {
-      replicas: sizeOfNew(deployment, family),
+      replicas: sizeOfNew(deployment, replicaSets),
       ...(spec.minReadySeconds === undefined ? {} : { minReadySeconds: spec.minReadySeconds }),
       selector: { ...spec.selector, matchLabels: { ...spec.selector?.matchLabels, [templateHashLabel]: hash } },
       template: { ...spec.template, metadata: { ...spec.template.metadata, labels } },

@@ -48,55 +48,55 @@ describe('a deployment that changes its size', () => {
     [6, 6, 0, old(['v1', 0], ['v2', 0]), ['v3 6']],
   ])('from %i to %i, with %s of the new template and %j', (before, after, current, others, expected) => {
     const set = ([name, replicas]: readonly [string, number], age: number) => replicaSet(name, replicas, { desired: before, age });
-    const family = {
+    const replicaSets = {
       current: current === undefined ? undefined : set(['v3', current], 0),
       old: others.map((each, i) => set(each, others.length - i)),
     };
-    expect(sizes(scaleAll(deployment(after), family))).toEqual(expected);
+    expect(sizes(scaleAll(deployment(after), replicaSets))).toEqual(expected);
   });
 
   test('includes surge pods', () => {
     const of = deployment(20, { surge: 2 });
-    const family = (most: number, ...replicas: readonly [number, number]) => ({
+    const replicaSets = (most: number, ...replicas: readonly [number, number]) => ({
       current: replicaSet('v2', replicas[0], { desired: 10, most }),
       old: [replicaSet('v1', replicas[1], { desired: 10, most, age: 1 })],
     });
-    expect(sizes(scaleAll(of, family(12, 6, 6)))).toEqual(['v2 11', 'v1 11']);
-    expect(sizes(scaleAll(deployment(50, { surge: 6 }), family(13, 5, 8)))).toEqual(['v1 34', 'v2 22']);
+    expect(sizes(scaleAll(of, replicaSets(12, 6, 6)))).toEqual(['v2 11', 'v1 11']);
+    expect(sizes(scaleAll(deployment(50, { surge: 6 }), replicaSets(13, 5, 8)))).toEqual(['v1 34', 'v2 22']);
   });
 
   test('scales the old ones to zero once all new pods are available, and not before', () => {
-    const family = (available: number) => ({
+    const replicaSets = (available: number) => ({
       current: replicaSet('v2', 2, { desired: 2, most: 3, available }),
       old: [replicaSet('v1', 1, { desired: 2, most: 3, age: 1 })],
     });
     const of = deployment(2, { surge: 1, unavailable: 1 });
-    expect(sizes(scaleAll(of, family(2)))).toEqual(['v1 0']);
-    expect(sizes(scaleAll(of, family(0)))).toEqual([]);
+    expect(sizes(scaleAll(of, replicaSets(2)))).toEqual(['v1 0']);
+    expect(sizes(scaleAll(of, replicaSets(0)))).toEqual([]);
     const unaware = { current: replicaSet('v2', 2, { desired: 3, most: 4 }), old: [replicaSet('v1', 1, { desired: 3, most: 4, age: 1 })] };
     expect(sizes(scaleAll(of, unaware)), 'it was meant for another size').toEqual(['v2 2', 'v1 1']);
   });
 
   test('estimates the share if the annotation was changed', () => {
-    const family = (most: string) => ({
+    const replicaSets = (most: string) => ({
       current: replicaSet('v2', 2, { desired: 5, annotations: { 'deployment.kubernetes.io/max-replicas': most } }),
       old: [replicaSet('v1', 3, { desired: 5, age: 1 })],
     });
     for (const most of ['0', 'many', '-5', '4294967296']) {
-      expect(sizes(scaleAll(deployment(10, { status: { replicas: 5 } }), family(most)))).toEqual(['v1 6', 'v2 4']);
-      expect(sizes(scaleAll(deployment(10), family(most)))).toEqual(['v1 8', 'v2 2']);
+      expect(sizes(scaleAll(deployment(10, { status: { replicas: 5 } }), replicaSets(most)))).toEqual(['v1 6', 'v2 4']);
+      expect(sizes(scaleAll(deployment(10), replicaSets(most)))).toEqual(['v1 8', 'v2 2']);
     }
   });
 
   test('is told from a rollout by the annotations of its ReplicaSets', () => {
-    const family = (desired: number | undefined, replicas = 1) => ({
+    const replicaSets = (desired: number | undefined, replicas = 1) => ({
       current: undefined,
       old: [replicaSet('v1', replicas, desired === undefined ? {} : { desired })],
     });
-    expect(isScaling(deployment(3), family(2))).toBe(true);
-    expect(isScaling(deployment(3), family(3))).toBe(false);
-    expect(isScaling(deployment(3), family(undefined))).toBe(false);
-    expect(isScaling(deployment(3), family(2, 0))).toBe(false);
+    expect(isScaling(deployment(3), replicaSets(2))).toBe(true);
+    expect(isScaling(deployment(3), replicaSets(3))).toBe(false);
+    expect(isScaling(deployment(3), replicaSets(undefined))).toBe(false);
+    expect(isScaling(deployment(3), replicaSets(2, 0))).toBe(false);
   });
 
   test('with Recreate leaves several ReplicaSets with pods alone', () => {
@@ -144,9 +144,9 @@ describe('a rollout', () => {
     [10, 2, 2, 11, 10],
     [3, 1, 0, 0, 3],
   ])('of %i with surge %i, beside %i old pods and %i new ones, has %i new ones next', (replicas, surge, old, present, expected) => {
-    const family = { current: replicaSet('v2', present), old: [replicaSet('v1', old)] };
-    expect(sizeOfNew(deployment(replicas, { surge }), family)).toBe(expected);
-    expect(sizeOfNew(deployment(replicas, { spec: { strategy: { type: 'Recreate' } } }), family)).toBe(replicas);
+    const replicaSets = { current: replicaSet('v2', present), old: [replicaSet('v1', old)] };
+    expect(sizeOfNew(deployment(replicas, { surge }), replicaSets)).toBe(expected);
+    expect(sizeOfNew(deployment(replicas, { spec: { strategy: { type: 'Recreate' } } }), replicaSets)).toBe(replicas);
   });
 
   const shrunk = (unavailable: number, old: readonly ReplicaSet[], current = replicaSet('v9', 0)) =>

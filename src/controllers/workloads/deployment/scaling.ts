@@ -30,15 +30,15 @@ export const scaledEvent = (about: Deployment, name: string, { from, to }: { rea
 });
 
 /** The Deployment was scaled since its ReplicaSets got their sizes. */
-export const isScaling = (deployment: Deployment, family: ReplicaSets): boolean =>
-  active(allOf(family)).some((set) => (desiredSizeOf(set) ?? replicasOf(deployment)) !== replicasOf(deployment));
+export const isScaling = (deployment: Deployment, replicaSets: ReplicaSets): boolean =>
+  active(allOf(replicaSets)).some((set) => (desiredSizeOf(set) ?? replicasOf(deployment)) !== replicasOf(deployment));
 
 /** Scaling does not roll out: every ReplicaSet keeps its share. */
-export function scaleAll(deployment: Deployment, family: ReplicaSets): readonly DeploymentAction[] {
-  const only = onlyActiveOrLatest(family);
+export function scaleAll(deployment: Deployment, replicaSets: ReplicaSets): readonly DeploymentAction[] {
+  const only = onlyActiveOrLatest(replicaSets);
   if (only !== undefined) return scale(deployment, only, replicasOf(deployment)).actions;
-  if (isSaturated(deployment, family.current)) return active(family.old).flatMap((set) => scale(deployment, set, 0).actions);
-  return isRolling(deployment) ? scaleInProportion(deployment, active(allOf(family))) : [];
+  if (isSaturated(deployment, replicaSets.current)) return active(replicaSets.old).flatMap((set) => scale(deployment, set, 0).actions);
+  return isRolling(deployment) ? scaleInProportion(deployment, active(allOf(replicaSets))) : [];
 }
 
 /** Undefined: several have replicas, or there is none at all. */

@@ -17,20 +17,20 @@ const withDeadline = (replicas: number, status: DeploymentStatus = {}, parts: De
   deployment(replicas, { status, ...parts, spec: { progressDeadlineSeconds: 600, ...parts.spec } });
 
 /** The status that is written; undefined if nothing changes. */
-function told(of: Deployment, family: ReplicaSets): DeploymentStatus | undefined {
-  const [action] = syncRolloutStatus(of, family, now).actions;
+function told(of: Deployment, replicaSets: ReplicaSets): DeploymentStatus | undefined {
+  const [action] = syncRolloutStatus(of, replicaSets, now).actions;
   return action?.do === 'updateStatus' ? action.object.status : undefined;
 }
-const progressOf = (of: Deployment, family: ReplicaSets) => told(of, family)?.conditions?.find(({ type }) => type === 'Progressing');
+const progressOf = (of: Deployment, replicaSets: ReplicaSets) => told(of, replicaSets)?.conditions?.find(({ type }) => type === 'Progressing');
 const alone = (...args: Parameters<typeof replicaSet>): ReplicaSets => ({ current: replicaSet(...args), old: [] });
 
 describe('the status of a deployment', () => {
   test('sums up its ReplicaSets', () => {
-    const family = {
+    const replicaSets = {
       current: replicaSet('v2', 3, { available: 1 }),
       old: [replicaSet('v1', 2, { status: { terminatingReplicas: 1, readyReplicas: 2, availableReplicas: 1 } })],
     };
-    expect(statusOf(deployment(4, { status: { collisionCount: 2 }, metadata: { generation: 7 } }), family, now)).toMatchObject({
+    expect(statusOf(deployment(4, { status: { collisionCount: 2 }, metadata: { generation: 7 } }), replicaSets, now)).toMatchObject({
       observedGeneration: 7,
       replicas: 5,
       updatedReplicas: 3,
@@ -83,12 +83,12 @@ describe('the progress of a rollout', () => {
       lastTransitionTime: ago(90),
     };
     const old = (replicas: number) => [replicaSet('v1', replicas, { available: 0 })];
-    for (const family of [
+    for (const replicaSets of [
       { current: replicaSet('v2', 3, { available: 2 }), old: old(2) },
       { current: replicaSet('v2', 2, { available: 2 }), old: old(1) },
       { current: replicaSet('v2', 2, { available: 2, status: { readyReplicas: 3 } }), old: old(2) },
     ]) {
-      expect(progressOf(withDeadline(5, before), family)).toEqual(progress);
+      expect(progressOf(withDeadline(5, before), replicaSets)).toEqual(progress);
     }
     expect(progressOf(withDeadline(5, before), { current: replicaSet('v2', 2, { available: 2 }), old: old(2) })).toEqual(before.conditions[0]);
   });
@@ -124,17 +124,17 @@ describe('the progress of a rollout', () => {
   test('is exceeded at the deadline and not before, and stays so until there is progress', () => {
     const stuck = (seconds: number, reason = 'ReplicaSetUpdated') =>
       withDeadline(2, { replicas: 2, updatedReplicas: 2, conditions: [condition(reason, { lastUpdateTime: ago(seconds) })] });
-    const family = alone('v1', 2, { available: 0 });
-    expect(progressOf(stuck(600), family)).toMatchObject({ reason: 'ReplicaSetUpdated' });
-    expect(syncRolloutStatus(stuck(600), family, now).again).toBe(now + 1);
-    expect(progressOf(stuck(601), family)).toMatchObject({
+    const replicaSets = alone('v1', 2, { available: 0 });
+    expect(progressOf(stuck(600), replicaSets)).toMatchObject({ reason: 'ReplicaSetUpdated' });
+    expect(syncRolloutStatus(stuck(600), replicaSets, now).again).toBe(now + 1);
+    expect(progressOf(stuck(601), replicaSets)).toMatchObject({
       status: 'False',
       reason: 'ProgressDeadlineExceeded',
       message: 'ReplicaSet "v1" has timed out progressing.',
       lastTransitionTime: ago(0),
     });
     const exceeded = stuck(9999, 'ProgressDeadlineExceeded');
-    expect(syncRolloutStatus(exceeded, family, now).again).toBeUndefined();
+    expect(syncRolloutStatus(exceeded, replicaSets, now).again).toBeUndefined();
     expect(progressOf(exceeded, alone('v1', 2, { available: 1 }))).toMatchObject({ status: 'True', reason: 'ReplicaSetUpdated' });
   });
 
@@ -150,8 +150,8 @@ describe('the progress of a rollout', () => {
 describe('the failure of a replica set', () => {
   const failing = (name: string, message: string) =>
     replicaSet(name, 1, { status: { conditions: [{ type: 'ReplicaFailure', status: 'True', lastTransitionTime: ago(5), reason: 'FailedCreate', message }] } });
-  const failures = (family: ReplicaSets, status: DeploymentStatus = {}) =>
-    told(withDeadline(2, status), family)?.conditions?.filter(({ type }) => type === 'ReplicaFailure');
+  const failures = (replicaSets: ReplicaSets, status: DeploymentStatus = {}) =>
+    told(withDeadline(2, status), replicaSets)?.conditions?.filter(({ type }) => type === 'ReplicaFailure');
 
   test("is its Deployment's: that of the current one before any other", () => {
     const expected = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', lastUpdateTime: ago(5), lastTransitionTime: ago(5) };
@@ -167,7 +167,7 @@ describe('the failure of a replica set', () => {
 
 test('an unchanged status is not written', () => {
   const of = withDeadline(2);
-  const family = alone('v1', 1);
-  const status = told(of, family);
-  expect(told({ ...of, status: status ?? {} }, family)).toBeUndefined();
+  const replicaSets = alone('v1', 1);
+  const status = told(of, replicaSets);
+  expect(told({ ...of, status: status ?? {} }, replicaSets)).toBeUndefined();
 });

@@ -20,15 +20,15 @@ export function isComplete(deployment: Deployment, status: DeploymentStatus): bo
 }
 
 /** The status without the Progressing condition. */
-export function statusOf(deployment: Deployment, family: ReplicaSets, now: number): DeploymentStatus {
-  const sets = allOf(family);
+export function statusOf(deployment: Deployment, replicaSets: ReplicaSets, now: number): DeploymentStatus {
+  const sets = allOf(replicaSets);
   const available = sum(sets, ({ status }) => status.availableReplicas);
   const { conditions, collisionCount } = deployment.status;
   const terminatingReplicas = terminatingOf(sets);
   const counts = {
     observedGeneration: deployment.metadata.generation ?? 0,
     replicas: sum(sets, ({ status }) => status.replicas),
-    updatedReplicas: family.current?.status.replicas ?? 0,
+    updatedReplicas: replicaSets.current?.status.replicas ?? 0,
     readyReplicas: sum(sets, ({ status }) => status.readyReplicas),
     availableReplicas: available,
     unavailableReplicas: Math.max(0, sum(sets, replicasOf) - available),
@@ -44,8 +44,8 @@ export function statusOf(deployment: Deployment, family: ReplicaSets, now: numbe
 
 /** Undefined: a ReplicaSet's status does not have terminatingReplicas. */
 function terminatingOf(sets: readonly ReplicaSet[]): number | undefined {
-  const seen = sets.filter(({ status }) => (status.observedGeneration ?? 0) > 0 || status.terminatingReplicas !== undefined);
-  return seen.some(({ status }) => status.terminatingReplicas === undefined) ? undefined : sum(seen, ({ status }) => status.terminatingReplicas);
+  const observed = sets.filter(({ status }) => (status.observedGeneration ?? 0) > 0 || status.terminatingReplicas !== undefined);
+  return observed.some(({ status }) => status.terminatingReplicas === undefined) ? undefined : sum(observed, ({ status }) => status.terminatingReplicas);
 }
 
 /** Writes the status if it changes. */
@@ -55,8 +55,8 @@ export function updateStatus(deployment: Deployment, status: DeploymentStatus): 
 }
 
 /** Writes counts and progress, and decides again when the progress deadline passes. */
-export function syncRolloutStatus(deployment: Deployment, family: ReplicaSets, now: number): DeploymentDecision {
-  const status = withFailures(withProgress(deployment, family, now), family);
+export function syncRolloutStatus(deployment: Deployment, replicaSets: ReplicaSets, now: number): DeploymentDecision {
+  const status = withFailures(withProgress(deployment, replicaSets, now), replicaSets);
   const actions = updateStatus(deployment, status);
   const progress = conditionOf(status, 'Progressing');
   const decision = decided(progress?.reason ?? 'NoDeadline', progress?.message ?? 'it has no progressDeadlineSeconds', actions);
@@ -64,19 +64,19 @@ export function syncRolloutStatus(deployment: Deployment, family: ReplicaSets, n
   return again === undefined || isComplete(deployment, status) ? decision : { ...decision, again };
 }
 
-function withProgress(deployment: Deployment, family: ReplicaSets, now: number): DeploymentStatus {
-  const status = statusOf(deployment, family, now);
+function withProgress(deployment: Deployment, replicaSets: ReplicaSets, now: number): DeploymentStatus {
+  const status = statusOf(deployment, replicaSets, now);
   if (!hasDeadline(deployment)) return withoutCondition(status, 'Progressing');
   const present = conditionOf(deployment.status, 'Progressing');
   const isOver = (status.replicas ?? 0) === (status.updatedReplicas ?? 0) && present?.reason === 'NewReplicaSetAvailable';
   if (isOver) return status;
-  const who = family.current === undefined ? `Deployment "${deployment.metadata.name ?? ''}"` : `ReplicaSet "${family.current.metadata.name ?? ''}"`;
-  if (isComplete(deployment, status)) return withCondition(status, progressing('True', 'NewReplicaSetAvailable', `${who} has successfully progressed.`, now));
+  const subject = replicaSets.current === undefined ? `Deployment "${deployment.metadata.name ?? ''}"` : `ReplicaSet "${replicaSets.current.metadata.name ?? ''}"`;
+  if (isComplete(deployment, status)) return withCondition(status, progressing('True', 'NewReplicaSetAvailable', `${subject} has successfully progressed.`, now));
   if (hasProgressed(deployment.status, status))
-    return withNewProgress(status, progressing('True', 'ReplicaSetUpdated', `${who} is progressing.`, now), present);
+    return withNewProgress(status, progressing('True', 'ReplicaSetUpdated', `${subject} is progressing.`, now), present);
   const deadline = deadlineOf(deployment, present);
   if (deadline === undefined || now < deadline) return status;
-  return withCondition(status, progressing('False', 'ProgressDeadlineExceeded', `${who} has timed out progressing.`, now));
+  return withCondition(status, progressing('False', 'ProgressDeadlineExceeded', `${subject} has timed out progressing.`, now));
 }
 
 /** Progress restarts the deadline, even where the condition does not change otherwise. */

@@ -44,23 +44,23 @@ const nothing = (code: string, text: string): JobDecision => ({ actions: [], rea
  * Surplus pods are deleted, and the next pass sees what is left. Then ended pods are counted, then missing pods are created: a creation
  * that a quota refuses must not keep pods from being counted. The status counts new pods once the cache shows them.
  */
-function decideManaged(view: JobState, now: number): JobDecision {
-  const { job, active } = view;
+function decideManaged(state: JobState, now: number): JobDecision {
+  const { job, active } = state;
   const startedAt = startOf(job, now);
-  const early = endingOf(view, startedAt, now);
+  const early = endingOf(state, startedAt, now);
   const isManaged = early === undefined && job.metadata.deletionTimestamp === undefined;
-  const staffing: JobPodChanges = isManaged ? managePods(view, now) : { remove: [], create: [] };
-  if (staffing.remove.length > 0) return { actions: [{ do: 'dropPods', job, pods: staffing.remove }], reasons: [reasonOf(view, undefined, staffing)] };
-  const ending = early ?? completionOf(view, active.length + staffing.create.length);
+  const staffing: JobPodChanges = isManaged ? managePods(state, now) : { remove: [], create: [] };
+  if (staffing.remove.length > 0) return { actions: [{ do: 'dropPods', job, pods: staffing.remove }], reasons: [reasonOf(state, undefined, staffing)] };
+  const ending = early ?? completionOf(state, active.length + staffing.create.length);
   const ended = early === undefined ? [] : active;
-  const status = statusBut(view, { startedAt, ended, isManaged: isManaged && ending === undefined, now });
+  const status = statusBut(state, { startedAt, ended, isManaged: isManaged && ending === undefined, now });
   const again = earliest(staffing.again, ending === undefined ? deadlineOf(job, startedAt) : undefined);
   return {
     actions: [
-      ...settle(view, { ending, status, ended, now }),
+      ...settle(state, { ending, status, ended, now }),
       ...(staffing.create.length === 0 ? [] : [{ do: 'createPods', job, pods: staffing.create } as const]),
     ],
-    reasons: [reasonOf(view, ending, staffing)],
+    reasons: [reasonOf(state, ending, staffing)],
     ...(again === undefined ? {} : { again }),
   };
 }
@@ -123,15 +123,15 @@ interface StatusChange {
  * Counts ended pods, and finishes the Job once no pod is left. The ending is announced before pods are deleted for it: a deleted pod looks
  * like a failed one, and might change the ending.
  */
-function settle(view: JobState, { ending, status, ended, now }: StatusChange): readonly JobAction[] {
-  const { job } = view;
-  const { first, release, last, isFull } = trackPods(view, ending, withAnnouncement(status, ending, now));
+function settle(state: JobState, { ending, status, ended, now }: StatusChange): readonly JobAction[] {
+  const { job } = state;
+  const { first, release, last, isFull } = trackPods(state, ending, withAnnouncement(status, ending, now));
   const isOver = ending !== undefined && !isFull && (last.terminating ?? 0) === 0 && isEmpty(last.uncountedTerminatedPods);
   const announced = release.length + ended.length === 0 ? job : withStatus(job, first);
   const concluded = withStatus(announced, isOver ? withConclusion(last, ending, now) : last);
   return [
     ...update(job, announced),
-    ...(announced === job ? [] : [{ do: 'rememberFailures', job, backoff: view.backoff } as const]),
+    ...(announced === job ? [] : [{ do: 'rememberFailures', job, backoff: state.backoff } as const]),
     ...(ended.length === 0 ? [] : [{ do: 'deletePods', job, pods: ended } as const]),
     ...(release.length === 0 ? [] : [{ do: 'releasePods', pods: release } as const]),
     ...update(announced, concluded),
@@ -152,10 +152,10 @@ function suspensionEvents(before: Job, after: Job): readonly JobAction[] {
   return [{ do: 'tell', job: before, report: said(after) === 'True' ? suspended : resumed }];
 }
 
-function reasonOf({ active, succeeded, failed, job }: JobState, ending: Ending | undefined, { create, remove: drop, again }: JobPodChanges) {
+function reasonOf({ active, succeeded, failed, job }: JobState, ending: Ending | undefined, { create, remove, again }: JobPodChanges) {
   const counts = `${succeeded} of ${job.spec.completions ?? 'any'} succeeded, ${failed} failed, ${active.length} active`;
   if (ending !== undefined) return { code: ending.reason, text: `${ending.message}: ${counts}` };
-  if (drop.length > 0) return { code: isSuspended(job) ? 'Suspended' : 'TooManyPods', text: counts };
+  if (remove.length > 0) return { code: isSuspended(job) ? 'Suspended' : 'TooManyPods', text: counts };
   if (create.length > 0) return { code: 'TooFewPods', text: counts };
   return again === undefined ? { code: 'Running', text: counts } : { code: 'BackOff', text: `it failed a moment ago: ${counts}` };
 }

@@ -7,14 +7,14 @@ import { hasFailed, isSuspended } from './tracked-pod.ts';
 import type { JobState } from './job-state.ts';
 
 /** Whether the Job has to end although pods still run. An announced ending stays; failures come before successes. */
-export function endingOf(view: JobState, startedAt: number | undefined, now: number): Ending | undefined {
+export function endingOf(state: JobState, startedAt: number | undefined, now: number): Ending | undefined {
   return (
-    announcedEnding(view.job.status) ??
-    failedByPolicy(view) ??
-    failedTooOften(view) ??
-    failedByDeadline(view.job, startedAt, now) ??
-    failedByIndexes(view) ??
-    succeededByPolicy(view)
+    announcedEnding(state.job.status) ??
+    failedByPolicy(state) ??
+    failedTooOften(state) ??
+    failedByDeadline(state.job, startedAt, now) ??
+    failedByIndexes(state) ??
+    succeededByPolicy(state)
   );
 }
 
@@ -24,8 +24,8 @@ function failedByPolicy({ job, pods }: JobState): Ending | undefined {
   const { podFailurePolicy } = job.spec;
   if (podFailurePolicy === undefined) return undefined;
   for (const pod of pods) {
-    const verdict = hasFailed(pod, job) ? matchFailurePolicy(podFailurePolicy, pod) : undefined;
-    if (verdict?.type === 'failJob') return failure('PodFailurePolicy', verdict.message);
+    const match = hasFailed(pod, job) ? matchFailurePolicy(podFailurePolicy, pod) : undefined;
+    if (match?.type === 'failJob') return failure('PodFailurePolicy', match.message);
   }
   return undefined;
 }

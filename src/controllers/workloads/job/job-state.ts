@@ -92,8 +92,8 @@ const indexesOf = (pods: readonly Pod[]): Intervals => intervalsOf(pods.flatMap(
 /** The index of the pod is not retried. */
 function hasFailedForGood(pod: Pod, { spec, ...job }: Job): boolean {
   if (!hasFailed(pod, { spec, ...job })) return false;
-  const verdict = matchFailurePolicy(spec.podFailurePolicy, pod).type;
-  return verdict === 'failIndex' || (verdict !== 'ignore' && failuresBefore(pod) >= (spec.backoffLimitPerIndex ?? 0));
+  const match = matchFailurePolicy(spec.podFailurePolicy, pod).type;
+  return match === 'failIndex' || (match !== 'ignore' && failuresBefore(pod) >= (spec.backoffLimitPerIndex ?? 0));
 }
 
 function awaitingSuccessors(job: Job, valid: readonly Pod[], settled: Intervals): ReadonlyMap<number, Pod> {

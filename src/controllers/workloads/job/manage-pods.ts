@@ -36,14 +36,14 @@ const burst = 500;
 
 const noChanges: JobPodChanges = { remove: [], create: [] };
 
-export function managePods(view: JobState, now: number): JobPodChanges {
-  const { job, active, terminating } = view;
+export function managePods(state: JobState, now: number): JobPodChanges {
+  const { job, active, terminating } = state;
   if (isSuspended(job)) return { ...noChanges, remove: active };
-  const wanted = wantedActive(view);
-  const drop = surplus(view, Math.max(0, active.length - wanted)).slice(0, burst);
-  if (drop.length > 0) return { ...noChanges, remove: drop };
+  const wanted = wantedActive(state);
+  const remove = surplus(state, Math.max(0, active.length - wanted)).slice(0, burst);
+  if (remove.length > 0) return { ...noChanges, remove };
   const missing = wanted - active.length - (replacesOnlyEnded(job) ? terminating.length : 0);
-  return missing <= 0 ? noChanges : createPods(view, Math.min(missing, burst), now);
+  return missing <= 0 ? noChanges : createPods(state, Math.min(missing, burst), now);
 }
 
 /** Without `completions`, no pod is created after the first success. */
@@ -72,12 +72,12 @@ function needlessPods(job: Job, active: readonly Pod[]): readonly Pod[] {
   return active.filter((pod) => !kept.has(pod));
 }
 
-function createPods(view: JobState, count: number, now: number): JobPodChanges {
-  const { job, indexes, backoff } = view;
+function createPods(state: JobState, count: number, now: number): JobPodChanges {
+  const { job, indexes, backoff } = state;
   const perIndex = indexes?.failed !== undefined;
   if (!perIndex && mayRetryAt(backoff) > now) return { ...noChanges, again: mayRetryAt(backoff) };
   if (indexes === undefined) return { ...noChanges, create: Array.from({ length: count }, () => podFromTemplate(trackedTemplate(job), job, jobKind)) };
-  const pending = firstGaps(taken(view, indexes), count, indexes.completions);
+  const pending = firstGaps(taken(state, indexes), count, indexes.completions);
   const waiting = pending.map((index) => ({ index, until: untilRetry(indexes, index) }));
   const ready = waiting.filter(({ until }) => until <= now);
   const next = Math.min(...waiting.filter(({ until }) => until > now).map(({ until }) => until));

@@ -25,21 +25,21 @@ export interface PodTracking {
 }
 
 /** `status`: the new status without counts of ended pods. */
-export function trackPods(view: JobState, ending: Ending | undefined, status: JobStatus): PodTracking {
-  const tracked = view.pods.filter(isTracked);
+export function trackPods(state: JobState, ending: Ending | undefined, status: JobStatus): PodTracking {
+  const tracked = state.pods.filter(isTracked);
   const base = countReleased(status, new Set(tracked.map(uidOf)));
   const { succeeded = [], failed = [] } = base.uncountedTerminatedPods ?? {};
   const lists = { succeeded: [...succeeded], failed: [...failed] };
   const release: Pod[] = [];
   let newIndexes = 0;
-  for (const pod of tracked.filter((each) => mayRelease(view, ending, each))) {
+  for (const pod of tracked.filter((each) => mayRelease(state, ending, each))) {
     release.push(pod);
-    const how = newEnd(view, ending, pod);
+    const how = newEnd(state, ending, pod);
     if (how === 'index') newIndexes++;
     else if (how !== undefined && !lists[how].includes(uidOf(pod))) lists[how].push(uidOf(pod));
     if (newIndexes + lists.succeeded.length + lists.failed.length >= longestList) break;
   }
-  const first = { ...withIndexes(base, view), uncountedTerminatedPods: uncountedOf(lists) };
+  const first = { ...withIndexes(base, state), uncountedTerminatedPods: uncountedOf(lists) };
   const released = new Set(release.map(uidOf));
   const left = tracked.map(uidOf).filter((uid) => !released.has(uid));
   return { first, release, last: countReleased(first, new Set(left)), isFull: newIndexes + lists.succeeded.length + lists.failed.length >= longestList };
@@ -87,8 +87,8 @@ function mayRelease({ job, indexes }: JobState, ending: Ending | undefined, pod:
 }
 
 /** In a Job that fails, every pod that has not succeeded counts as failed. */
-function newEnd(view: JobState, ending: Ending | undefined, pod: Pod): 'succeeded' | 'failed' | 'index' | undefined {
-  const { job, indexes } = view;
+function newEnd(state: JobState, ending: Ending | undefined, pod: Pod): 'succeeded' | 'failed' | 'index' | undefined {
+  const { job, indexes } = state;
   const wasFailed = job.status.uncountedTerminatedPods?.failed?.includes(uidOf(pod)) ?? false;
   const index = indexes === undefined ? undefined : validIndex(pod, job);
   const isStrange = indexes !== undefined && index === undefined;

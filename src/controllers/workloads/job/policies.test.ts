@@ -32,8 +32,8 @@ describe('podFailurePolicy:', () => {
 
   test('the first matching rule decides', () => {
     const rules = [onExit('Ignore', 'In', [5]), onExit('FailIndex', 'In', [5, 6]), onExit('Count', 'NotIn', [9])];
-    const verdict = (code: number) => judge(rules, pod({ containerStatuses: [container('a', code)] })).type;
-    expect([5, 6, 7, 9].map(verdict)).toEqual(['ignore', 'failIndex', 'count', 'count']);
+    const match = (code: number) => judge(rules, pod({ containerStatuses: [container('a', code)] })).type;
+    expect([5, 6, 7, 9].map(match)).toEqual(['ignore', 'failIndex', 'count', 'count']);
   });
 
   test('containers that succeeded or still run match nothing', () => {

@@ -19,7 +19,7 @@ export interface ReplicaSetOptions extends ReplicaSetContext {
 export const eventSource = 'replicaset-controller';
 
 /** Keeps the number of pods of ReplicaSets. Keys are those of ReplicaSets: 'namespace/name'. */
-export function replicaSetController({ informers, ...means }: ReplicaSetOptions): Controller<string, ReplicaSetSnapshot, ReplicaSetAction> {
+export function replicaSetController({ informers, ...context }: ReplicaSetOptions): Controller<string, ReplicaSetSnapshot, ReplicaSetAction> {
   const sets = informers.cache(replicaSetKind);
   const setsByOwner = sets.addIndex(controllerUid);
   const podsByOwner = informers.cache(podKind).addIndex(controllerUid);
@@ -42,7 +42,7 @@ export function replicaSetController({ informers, ...means }: ReplicaSetOptions)
       };
     },
     decide: decideReplicas,
-    perform: (action) => perform(action, means),
+    perform: (action) => perform(action, context),
     parallelism: 16,
   };
 }

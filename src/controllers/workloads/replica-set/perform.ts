@@ -20,22 +20,22 @@ export interface ReplicaSetContext {
   readonly clock: Clock;
 }
 
-export async function perform(action: ReplicaSetAction, means: ReplicaSetContext): Promise<Outcome> {
+export async function perform(action: ReplicaSetAction, context: ReplicaSetContext): Promise<Outcome> {
   switch (action.do) {
     case 'createPods': {
       const { set, count } = action;
-      const outcome = await slowStart(Array.from({ length: count }), () => createPod(set, means));
-      return await recordFailure(action, 'FailedCreate', { outcome, context: means });
+      const outcome = await slowStart(Array.from({ length: count }), () => createPod(set, context));
+      return await recordFailure(action, 'FailedCreate', { outcome, context });
     }
     case 'deletePods': {
       const { set, pods } = action;
-      const outcome = await slowStart(pods, (pod) => deletePod(pod, set, means), { first: pods.length });
-      return await recordFailure(action, 'FailedDelete', { outcome, context: means });
+      const outcome = await slowStart(pods, (pod) => deletePod(pod, set, context), { first: pods.length });
+      return await recordFailure(action, 'FailedDelete', { outcome, context });
     }
     case 'updateStatus':
-      return outcomeOf(await updateStatus(action, action.status, means.client));
+      return outcomeOf(await updateStatus(action, action.status, context.client));
     default:
-      return await performOwnership(action, means.client, kindOf);
+      return await performOwnership(action, context.client, kindOf);
   }
 }
 
@@ -69,10 +69,10 @@ interface ActionFailure {
 }
 
 /** A failure becomes a condition. A crash before it is written loses nothing: the next attempt fails again. */
-async function recordFailure(tried: PodsAction, reason: FailureReason, { outcome, context: means }: ActionFailure): Promise<Outcome> {
+async function recordFailure(failed: PodsAction, reason: FailureReason, { outcome, context }: ActionFailure): Promise<Outcome> {
   if (typeof outcome !== 'object') return outcome;
-  const status = withFailure(tried.status, reason, outcome.retry, means.clock.now());
-  if (!isSameStatus(status, tried.set.status)) await updateStatus(tried, status, means.client);
+  const status = withFailure(failed.status, reason, outcome.retry, context.clock.now());
+  if (!isSameStatus(status, failed.set.status)) await updateStatus(failed, status, context.client);
   return outcome;
 }
 

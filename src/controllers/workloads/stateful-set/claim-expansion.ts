@@ -19,13 +19,13 @@ export interface ClaimExpansion {
 const none: ClaimExpansion = { actions: [], reasons: [] };
 
 /** `members`: the pods of the wanted ordinals, in any order. */
-export function expandClaims(seen: ClaimsSnapshot, members: readonly Pod[]): ClaimExpansion {
-  if (!mayGrowClaims(seen.set)) return none;
-  const bound = [...members].sort((a, b) => ordinalOf(b) - ordinalOf(a)).flatMap((pod) => boundClaims(seen, pod));
-  const growing = bound.find(({ claim }) => isExpanding(claim));
-  if (growing !== undefined) return { actions: [], reasons: [{ code: 'ClaimGrows', text: `claim ${growing.claim.metadata.name ?? ''} is being expanded` }] };
+export function expandClaims(snapshot: ClaimsSnapshot, members: readonly Pod[]): ClaimExpansion {
+  if (!mayGrowClaims(snapshot.set)) return none;
+  const bound = [...members].sort((a, b) => ordinalOf(b) - ordinalOf(a)).flatMap((pod) => boundClaims(snapshot, pod));
+  const expanding = bound.find(({ claim }) => isExpanding(claim));
+  if (expanding !== undefined) return { actions: [], reasons: [{ code: 'ClaimGrows', text: `claim ${expanding.claim.metadata.name ?? ''} is being expanded` }] };
   const next = bound.find(({ claim, wanted }) => compareQuantities(requestOf(claim), wanted) < 0);
-  return next === undefined ? none : expand(seen.set, next);
+  return next === undefined ? none : expand(snapshot.set, next);
 }
 
 interface BoundClaim {
@@ -53,10 +53,10 @@ function isExpanding(claim: PersistentVolumeClaim): boolean {
 
 function expand(set: StatefulSet, { pod, claim, wanted }: BoundClaim): ClaimExpansion {
   const { resources } = claim.spec;
-  const grown = { ...claim, spec: { ...claim.spec, resources: { ...resources, requests: { ...resources.requests, storage: showAmount(wanted) } } } };
+  const expanded = { ...claim, spec: { ...claim.spec, resources: { ...resources, requests: { ...resources.requests, storage: showAmount(wanted) } } } };
   const text = `claim ${claim.metadata.name ?? ''} asks for ${showAmount(requestOf(claim))}, its template for ${showAmount(wanted)}`;
   return {
-    actions: [{ do: 'growClaim', set, podName: pod.metadata.name ?? '', claim: grown, from: claim }],
+    actions: [{ do: 'growClaim', set, podName: pod.metadata.name ?? '', claim: expanded, from: claim }],
     reasons: [{ code: 'ClaimTooSmall', text }],
   };
 }

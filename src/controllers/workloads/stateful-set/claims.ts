@@ -38,4 +38,4 @@ export function claimChanges({ set, claim }: ClaimsSnapshot, member: Member): Cl
 }
 
 /** Owner references only: missing claims are created only for pods that wait for them. */
-export const ownerChanges = (seen: ClaimsSnapshot, member: Member): ClaimChanges => ({ ...claimChanges(seen, member), toCreate: [], terminating: [] });
+export const ownerChanges = (snapshot: ClaimsSnapshot, member: Member): ClaimChanges => ({ ...claimChanges(snapshot, member), toCreate: [], terminating: [] });

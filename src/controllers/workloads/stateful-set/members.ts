@@ -42,14 +42,14 @@ export function membersSnapshot({ set, claim }: ClaimsSnapshot, { pods, ...rest 
 }
 
 /** Wanted pods first, then condemned ones, then those of an old revision: each group only once the former needs nothing. */
-export function planMembers(scene: MembersSnapshot): MembersPlan {
-  const replicas = planReplicas(scene);
-  if (replicas.stop !== undefined) return { actions: inParallelIfAllowed(scene, replicas.steps), reasons: [replicas.stop] };
-  const marks = scene.condemned.flatMap((pod) => marking(scene, pod));
-  const removal = planRemoval(scene);
-  const actions = [...inParallelIfAllowed(scene, replicas.steps), ...inParallelIfAllowed(scene, marks), ...inParallelIfAllowed(scene, removal.steps)];
+export function planMembers(snapshot: MembersSnapshot): MembersPlan {
+  const replicas = planReplicas(snapshot);
+  if (replicas.stop !== undefined) return { actions: inParallelIfAllowed(snapshot, replicas.steps), reasons: [replicas.stop] };
+  const marks = snapshot.condemned.flatMap((pod) => marking(snapshot, pod));
+  const removal = planRemoval(snapshot);
+  const actions = [...inParallelIfAllowed(snapshot, replicas.steps), ...inParallelIfAllowed(snapshot, marks), ...inParallelIfAllowed(snapshot, removal.steps)];
   if (removal.stop !== undefined) return { actions, reasons: [removal.stop] };
-  const update = planUpdate(scene);
+  const update = planUpdate(snapshot);
   return { actions: [...actions, ...update.steps], reasons: update.stop === undefined ? [] : [update.stop] };
 }
 
@@ -69,32 +69,32 @@ const stop = (code: string, text: string, ...steps: readonly PodStep[]): MemberP
 /** At most this many steps of a Parallel StatefulSet in one pass; the next pass sees the result. */
 const burst = 500;
 
-function planReplicas(scene: MembersSnapshot): MemberPlan {
-  const { start, end } = scene.range;
+function planReplicas(snapshot: MembersSnapshot): MemberPlan {
+  const { start, end } = snapshot.range;
   const steps: PodStep[] = [];
   for (let ordinal = start; ordinal < end; ordinal++) {
     if (steps.length >= burst) return stop('ManyPods', `${burst} pods are worked on; the next pass does the others`, ...steps);
-    const look = planMember(scene, ordinal);
-    steps.push(...look.steps);
-    if (look.stop !== undefined && (scene.ordered || look.stop.code === 'ClaimGoes')) return { steps, stop: look.stop };
+    const plan = planMember(snapshot, ordinal);
+    steps.push(...plan.steps);
+    if (plan.stop !== undefined && (snapshot.ordered || plan.stop.code === 'ClaimGoes')) return { steps, stop: plan.stop };
   }
   return { steps };
 }
 
-function planMember(scene: MembersSnapshot, ordinal: number): MemberPlan {
-  const { set } = scene;
+function planMember(snapshot: MembersSnapshot, ordinal: number): MemberPlan {
+  const { set } = snapshot;
   const name = memberName(set, ordinal);
-  const pod = scene.podAt.get(ordinal);
+  const pod = snapshot.podAt.get(ordinal);
   const member: Member = { name, ordinal, pod };
-  if (pod === undefined) return creation(scene, member);
+  if (pod === undefined) return creation(snapshot, member);
   if (isPodTerminal(pod)) return stop('PodEnded', `pod ${name} has ended and is replaced`, ...(isTerminating(pod) ? [] : [deletion(set, pod)]));
-  const restored = pod.status.phase === 'Pending' ? restoration(scene, member) : { steps: [] };
+  const restored = pod.status.phase === 'Pending' ? restoration(snapshot, member) : { steps: [] };
   if (restored.stop !== undefined) return restored;
-  if (scene.ordered) {
-    const waits = whyNotYet(scene, pod);
+  if (snapshot.ordered) {
+    const waits = whyNotYet(snapshot, pod);
     if (waits !== undefined) return { steps: restored.steps, stop: { code: 'PodNotReady', text: `pod ${name} ${waits}` } };
   }
-  return { steps: restored.steps.length > 0 ? restored.steps : correction(scene, member, pod) };
+  return { steps: restored.steps.length > 0 ? restored.steps : correction(snapshot, member, pod) };
 }
 
 function whyNotYet({ set, now }: MembersSnapshot, pod: Pod): string | undefined {
@@ -103,12 +103,12 @@ function whyNotYet({ set, now }: MembersSnapshot, pod: Pod): string | undefined 
   return isPodAvailable(pod, set.spec.minReadySeconds ?? 0, now) ? undefined : 'has not been ready for long enough';
 }
 
-function creation(scene: MembersSnapshot, member: Member): MemberPlan {
-  const { set } = scene;
+function creation(snapshot: MembersSnapshot, member: Member): MemberPlan {
+  const { set } = snapshot;
   const { name, ordinal } = member;
-  if (hasStaleClaim(scene, member)) return stop('StaleClaim', `a claim of ${name} is deleted with the former pod of this ordinal`);
-  const pod = memberOf(set, ordinal, stateFor(scene, ordinal));
-  return stop('PodMissing', `pod ${name} is missing`, { do: 'createPod', set, pod, claims: claimChanges(scene, member) });
+  if (hasStaleClaim(snapshot, member)) return stop('StaleClaim', `a claim of ${name} is deleted with the former pod of this ordinal`);
+  const pod = memberOf(set, ordinal, stateFor(snapshot, ordinal));
+  return stop('PodMissing', `pod ${name} is missing`, { do: 'createPod', set, pod, claims: claimChanges(snapshot, member) });
 }
 
 /** Pods below the partition are recreated with the current revision. */
@@ -119,30 +119,30 @@ function stateFor({ set, history, range, currentReplicas }: MembersSnapshot, ord
 }
 
 /** A Pending pod may wait for a claim that was deleted. */
-function restoration(scene: MembersSnapshot, member: Member): MemberPlan {
-  const work = claimChanges(scene, member);
-  const { set } = scene;
+function restoration(snapshot: MembersSnapshot, member: Member): MemberPlan {
+  const changes = claimChanges(snapshot, member);
+  const { set } = snapshot;
   const step = (claims: ClaimChanges): PodStep => ({ do: 'restoreClaims', set, podName: member.name, claims });
-  if (work.terminating.length > 0) {
-    const missing = work.toCreate.length === 0 ? [] : [step({ ...work, toUpdate: [], terminating: [] })];
-    return stop('ClaimGoes', `claim ${work.terminating.join(', ')} of ${member.name} is being deleted`, ...missing);
+  if (changes.terminating.length > 0) {
+    const missing = changes.toCreate.length === 0 ? [] : [step({ ...changes, toUpdate: [], terminating: [] })];
+    return stop('ClaimGoes', `claim ${changes.terminating.join(', ')} of ${member.name} is being deleted`, ...missing);
   }
-  return { steps: work.toCreate.length > 0 || work.toUpdate.length > 0 ? [step(work)] : [] };
+  return { steps: changes.toCreate.length > 0 || changes.toUpdate.length > 0 ? [step(changes)] : [] };
 }
 
 /** Corrects the pod and its claims: it may have been adopted, or the retention policy may have changed. */
-function correction(scene: MembersSnapshot, member: Member, pod: Pod): readonly PodStep[] {
-  const { set } = scene;
+function correction(snapshot: MembersSnapshot, member: Member, pod: Pod): readonly PodStep[] {
+  const { set } = snapshot;
   const right = asMember(pod, set);
-  const claims = hasStorage(pod, set) ? ownerChanges(scene, member) : claimChanges(scene, member);
+  const claims = hasStorage(pod, set) ? ownerChanges(snapshot, member) : claimChanges(snapshot, member);
   if (right === pod && claims.toUpdate.length === 0) return [];
   return [{ do: 'updatePod', set, podName: member.name, claims, ...(right === pod ? {} : { pod: { object: right, from: pod } }) }];
 }
 
-function marking(scene: MembersSnapshot, pod: Pod): readonly PodStep[] {
+function marking(snapshot: MembersSnapshot, pod: Pod): readonly PodStep[] {
   const podName = pod.metadata.name ?? '';
-  const claims = ownerChanges(scene, { name: podName, ordinal: ordinalOf(pod), pod });
-  return claims.toUpdate.length === 0 ? [] : [{ do: 'markClaims', set: scene.set, podName, claims }];
+  const claims = ownerChanges(snapshot, { name: podName, ordinal: ordinalOf(pod), pod });
+  return claims.toUpdate.length === 0 ? [] : [{ do: 'markClaims', set: snapshot.set, podName, claims }];
 }
 
 const deletion = (set: StatefulSet, pod: Pod): PodStep => ({ do: 'deletePod', set, pod });

@@ -78,31 +78,31 @@ export class StatefulSetWorker {
 
   async #createPod({ set, pod, claims }: Of<PodStep, 'createPod'>): Promise<Outcome> {
     const name = pod.metadata?.name ?? '';
-    const whose = { set, podName: name, claims };
-    const prepared = await this.#createClaims(whose);
-    if (prepared.outcome !== 'done') return this.#recordPod(prepared, 'Create', whose);
+    const member = { set, podName: name, claims };
+    const prepared = await this.#createClaims(member);
+    if (prepared.outcome !== 'done') return this.#recordPod(prepared, 'Create', member);
     const created = await this.#client.create(podKind, pod);
     // Another pod has this name, or it was created already: the cache will show it.
     if (!created.ok && created.reason === 'alreadyExists') return 'conflict';
-    const marked = await this.#updateClaims(whose);
-    if (marked.outcome !== 'done') return this.#recordPod(marked, 'Update', whose);
-    return this.#recordPod(stepResult(created), 'Create', whose);
+    const updated = await this.#updateClaims(member);
+    if (updated.outcome !== 'done') return this.#recordPod(updated, 'Update', member);
+    return this.#recordPod(stepResult(created), 'Create', member);
   }
 
   async #updatePod({ set, podName, pod, claims }: Of<PodStep, 'updatePod'>): Promise<Outcome> {
-    const whose = { set, podName, claims };
-    const prepared = await this.#createClaims(whose);
-    if (prepared.outcome !== 'done') return this.#recordPod(prepared, 'Update', whose);
-    const marked = await this.#updateClaims(whose);
-    if (marked.outcome !== 'done' || pod === undefined) return this.#recordPod(marked, 'Update', whose);
-    return this.#recordPod(stepResult(await this.#writer.attempt({ do: 'update', ...pod })), 'Update', whose);
+    const member = { set, podName, claims };
+    const prepared = await this.#createClaims(member);
+    if (prepared.outcome !== 'done') return this.#recordPod(prepared, 'Update', member);
+    const updated = await this.#updateClaims(member);
+    if (updated.outcome !== 'done' || pod === undefined) return this.#recordPod(updated, 'Update', member);
+    return this.#recordPod(stepResult(await this.#writer.attempt({ do: 'update', ...pod })), 'Update', member);
   }
 
-  async #restoreClaims(whose: MemberClaims): Promise<Outcome> {
-    const prepared = await this.#createClaims(whose);
+  async #restoreClaims(member: MemberClaims): Promise<Outcome> {
+    const prepared = await this.#createClaims(member);
     if (prepared.outcome !== 'done') return prepared.outcome;
-    const marked = await this.#updateClaims(whose);
-    return marked.outcome === 'done' ? 'done' : this.#recordPod(marked, 'Update', whose);
+    const updated = await this.#updateClaims(member);
+    return updated.outcome === 'done' ? 'done' : this.#recordPod(updated, 'Update', member);
   }
 
   /** A refused claim does not keep the others from being created. */

@@ -13,7 +13,7 @@ const pod = (reason: string, { agoMs = 200_000, status = 'True', phase = 'Runnin
   spec: { containers: [] },
   status: { phase, conditions: [{ type: 'DisruptionTarget', status, reason, message: 'because', lastProbeTime: null, lastTransitionTime: at(-agoMs) }] },
 });
-const seen = (of: Pod, budgets: readonly string[] = [], isTold = false) => ({ pod: of, budgets, isRecorded: isTold });
+const seen = (of: Pod, budgets: readonly string[] = [], isRecorded = false) => ({ pod: of, budgets, isRecorded });
 
 describe('a pod with a DisruptionTarget condition', () => {
   test('loses it after two minutes without deletion', () => {

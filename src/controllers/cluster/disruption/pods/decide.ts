@@ -15,8 +15,8 @@ export interface DisruptedPodSnapshot {
 const timeoutMs = 2 * 60_000;
 
 /** Clears a stale DisruptionTarget condition; warns about a pod that several budgets select, which cannot be evicted. */
-export function decideDisruptedPod({ pod, budgets, isRecorded: isTold }: DisruptedPodSnapshot, now: number): DisruptedPodDecision {
-  const warning = budgets.length > 1 && !isTold ? [tooManyBudgets(pod, budgets[0] ?? '')] : [];
+export function decideDisruptedPod({ pod, budgets, isRecorded }: DisruptedPodSnapshot, now: number): DisruptedPodDecision {
+  const warning = budgets.length > 1 && !isRecorded ? [tooManyBudgets(pod, budgets[0] ?? '')] : [];
   const due = staleAt(pod);
   if (due === undefined) return { actions: warning, reasons: [{ code: 'NotDisrupted', text: 'the pod has no DisruptionTarget condition' }] };
   if (now < due) return { actions: warning, reasons: [{ code: 'Disrupted', text: 'the pod is to be disrupted' }], again: due };

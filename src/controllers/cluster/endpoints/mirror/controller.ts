@@ -24,7 +24,7 @@ export interface MirrorControllerOptions {
 export function mirrorController({
   client,
   informers,
-  recordedEvents: tellings,
+  recordedEvents,
   clock,
 }: MirrorControllerOptions): Controller<string, MirrorSnapshot, MirrorAction> {
   const services = informers.cache(serviceKind);
@@ -42,12 +42,12 @@ export function mirrorController({
       const mirrored = found !== undefined && isMirrored(found, services.getKey(key)) ? found : undefined;
       const made = slices.get(`${controllerName} ${key}`);
       if (mirrored === undefined && made.length === 0) return undefined;
-      return { endpoints: mirrored, slices: made.toSorted(byName), recorded: (telling) => recentMessage(tellings, telling, clock) };
+      return { endpoints: mirrored, slices: made.toSorted(byName), recorded: (reason) => recentMessage(recordedEvents, reason, clock) };
     },
     decide: decideMirror,
     async perform(action) {
       if (action.do !== 'tell') return await write(client, action);
-      tellings.record({ about: action.endpoints, ...action.report }, action.rememberAs);
+      recordedEvents.record({ about: action.endpoints, ...action.report }, action.rememberAs);
       return 'done';
     },
     parallelism: 16,

@@ -27,9 +27,9 @@ const done = (snapshot: MirrorSnapshot) => decideMirror(snapshot).actions.map((a
 /** 'IPv4 5432 10.0.0.1 ready', sorted. */
 const brief = ({ slices }: MirrorSnapshot) =>
   slices
-    .flatMap(({ addressType, ports: offered, endpoints: all }) =>
+    .flatMap(({ addressType, ports: entryPorts, endpoints: all }) =>
       (all ?? []).map(
-        ({ addresses, conditions }) => `${addressType} ${offered?.[0]?.port ?? '-'} ${addresses?.[0] ?? ''}${conditions.ready === true ? ' ready' : ''}`,
+        ({ addresses, conditions }) => `${addressType} ${entryPorts?.[0]?.port ?? '-'} ${addresses?.[0] ?? ''}${conditions.ready === true ? ' ready' : ''}`,
       ),
     )
     .sort();

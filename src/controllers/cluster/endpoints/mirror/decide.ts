@@ -22,7 +22,7 @@ const addressesPerSubset = 1000;
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Hand-written Endpoints appear as EndpointSlices too. */
-export function decideMirror({ endpoints, slices, recorded: told }: MirrorSnapshot): MirrorDecision {
+export function decideMirror({ endpoints, slices, recorded }: MirrorSnapshot): MirrorDecision {
   if (endpoints === undefined)
     return act(
       'NotMirrored',
@@ -43,7 +43,7 @@ export function decideMirror({ endpoints, slices, recorded: told }: MirrorSnapsh
   const { recycled, created, removed } = recycle(create, remove);
   const isGoing = endpoints.metadata.deletionTimestamp !== undefined;
   return act('Mirrored', 'the slices mirror the endpoints', [
-    ...eventsFor({ endpoints, told }, invalid, skipped),
+    ...eventsFor({ endpoints, told: recorded }, invalid, skipped),
     ...(isGoing ? [] : created).map((slice) => ({ do: 'create', slice }) as const),
     ...[...update, ...recycled].map((slice) => ({ do: 'update', slice }) as const),
     ...removed.map((slice) => ({ do: 'delete', slice }) as const),
@@ -170,13 +170,13 @@ function recycle(create: readonly EndpointSlice[], remove: readonly EndpointSlic
 }
 
 function eventsFor(
-  { endpoints, told }: { readonly endpoints: Endpoints; readonly told: MirrorSnapshot['recorded'] },
+  { endpoints, told: recorded }: { readonly endpoints: Endpoints; readonly told: MirrorSnapshot['recorded'] },
   invalid: number,
   skipped: number,
 ): readonly MirrorAction[] {
   const say = (reason: string, message: string): readonly MirrorAction[] => {
     const key = `${endpoints.metadata.uid ?? ''} ${reason}`;
-    return told(key) === message ? [] : [{ do: 'tell', endpoints, report: { type: 'Warning', reason, message }, rememberAs: key }];
+    return recorded(key) === message ? [] : [{ do: 'tell', endpoints, report: { type: 'Warning', reason, message }, rememberAs: key }];
   };
   return [
     ...(invalid > 0 ? say('InvalidIPAddress', `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`) : []),

@@ -62,9 +62,9 @@ function planFor({ service, pods, slices, zoneOf }: EndpointSliceSnapshot, famil
   const existing = slices.filter(({ addressType }) => addressType === family);
   const own = existing.filter((slice) => isOwned(slice, service));
   const { groups, skipped } = desiredEndpoints(service, pods, { family, zoneOf });
-  const closeness = trafficDistributionOf(service);
+  const trafficDistribution = trafficDistributionOf(service);
   const filled = [...groups].map(([key, group]) =>
-    fillGroup(group, { own: own.filter(({ ports }) => portsKey(ports) === key), service, trafficDistribution: closeness }),
+    fillGroup(group, { own: own.filter(({ ports }) => portsKey(ports) === key), service, trafficDistribution }),
   );
   const update = filled.flatMap((each) => each.update);
   const create = filled.flatMap((each) => each.create);
@@ -86,12 +86,12 @@ interface GroupOptions {
 
 function fillGroup(
   { ports, endpoints }: EndpointGroup,
-  { own, service, trafficDistribution: closeness }: GroupOptions,
+  { own, service, trafficDistribution }: GroupOptions,
 ): Pick<SlicePlan, 'update' | 'create' | 'remove'> {
-  const hinted = (all: readonly Endpoint[]) => all.map((endpoint) => withHints(endpoint, closeness));
+  const hinted = (all: readonly Endpoint[]) => all.map((endpoint) => withHints(endpoint, trafficDistribution));
   const { unchanged, changed, emptied, created } = fill(own, endpoints, (slice) => !hasLabelsOf(slice, service));
   const rehinted = unchanged
-    .filter((slice) => (slice.endpoints ?? []).some((endpoint) => withHints(endpoint, closeness) !== endpoint))
+    .filter((slice) => (slice.endpoints ?? []).some((endpoint) => withHints(endpoint, trafficDistribution) !== endpoint))
     .map((slice) => ({ slice, endpoints: slice.endpoints ?? [] }));
   return {
     update: [...changed, ...rehinted].map(({ slice, endpoints: contents }) => ({ slice, ports: slice.ports ?? [], endpoints: hinted(contents) })),
@@ -189,12 +189,12 @@ const isPlaceholder = (slice: EndpointSlice, service: Service): boolean =>
   (slice.ports ?? []).length === 0 &&
   sorted(slice.metadata.labels) === sorted(labelsFor(service));
 
-function skippedPodsEvent({ service, recorded: told }: EndpointSliceSnapshot, skipped: readonly Pod[]): readonly EndpointSliceAction[] {
+function skippedPodsEvent({ service, recorded }: EndpointSliceSnapshot, skipped: readonly Pod[]): readonly EndpointSliceAction[] {
   const { namespace = '', name = '', uid = '' } = service.metadata;
   const texts = skipped.map(
     ({ metadata, spec }) => `skipping Pod ${metadata.name ?? ''} for Service ${namespace}/${name}: Node ${spec.nodeName ?? ''} Not Found`,
   );
   if (texts.length === 0) return [];
   const report = failedToUpdate(service, texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
-  return told === report.message ? [] : [{ do: 'tell', service, report, rememberAs: uid }];
+  return recorded === report.message ? [] : [{ do: 'tell', service, report, rememberAs: uid }];
 }

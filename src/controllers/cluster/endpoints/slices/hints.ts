@@ -19,17 +19,17 @@ export function trafficDistributionOf({ spec, metadata }: Service): TrafficDistr
 }
 
 /** The endpoint with its hints; the same object if nothing changes. Hints of endpoints that are not ready are left alone. */
-export function withHints(endpoint: Endpoint, closeness: TrafficDistribution): Endpoint {
-  if (closeness !== 'anywhere' && endpoint.conditions.ready !== true) return endpoint;
-  const hints = hintsFor(endpoint, closeness);
+export function withHints(endpoint: Endpoint, trafficDistribution: TrafficDistribution): Endpoint {
+  if (trafficDistribution !== 'anywhere' && endpoint.conditions.ready !== true) return endpoint;
+  const hints = hintsFor(endpoint, trafficDistribution);
   if (JSON.stringify(namesOf(hints)) === JSON.stringify(namesOf(endpoint.hints))) return endpoint;
   const { hints: _, ...rest } = endpoint;
   return hints === undefined ? rest : { ...rest, hints };
 }
 
-function hintsFor({ zone, nodeName }: Endpoint, closeness: TrafficDistribution): EndpointHints | undefined {
-  if (closeness === 'anywhere') return undefined;
-  const forNodes = closeness === 'node' && nodeName !== undefined ? { forNodes: [{ name: nodeName }] } : {};
+function hintsFor({ zone, nodeName }: Endpoint, trafficDistribution: TrafficDistribution): EndpointHints | undefined {
+  if (trafficDistribution === 'anywhere') return undefined;
+  const forNodes = trafficDistribution === 'node' && nodeName !== undefined ? { forNodes: [{ name: nodeName }] } : {};
   const hints = { ...(zone === undefined ? {} : { forZones: [{ name: zone }] }), ...forNodes };
   return Object.keys(hints).length === 0 ? undefined : hints;
 }
