@@ -25,7 +25,7 @@ async function apply(moor: MoorProcess, ...objects: readonly object[]): Promise<
 }
 const bound = (moor: MoorProcess, name: string) => moor.kubectl('wait', '--for=jsonpath={.status.phase}=Bound', `pvc/${name}`, '--timeout=60s');
 const holder = (moor: MoorProcess) => leaseHolder(moor, 'moor-controllers');
-/** Of its last term: one that stood still for too long leads anew. */
+/** Of its last term: a process that was paused for too long is elected again. */
 const epochOf = (process: LedProcess): number => Number([...process.output().matchAll(/"epoch":(\d+),"msg":"became leader"/g)].at(-1)?.[1]);
 
 /** Writes as a leader of that epoch would. */
@@ -38,7 +38,7 @@ async function writeUnder(moor: MoorProcess, epoch: number, name: string): Promi
 }
 
 describe('moor controllers', () => {
-  test('two of them: one leads, and when it is killed the other goes on; what the old leader still writes is refused', async () => {
+  test('of two processes one leads, and when it is killed the other takes over; late writes of the old leader are refused', async () => {
     await using moor = await startMoor({ args: ['--controllers=false'] });
     await apply(moor, volume('v1'), claim('c1'));
     expect(await moor.kubectl('get', 'pvc', 'c1', '-o', 'jsonpath={.status.phase}')).toMatchObject({ stdout: 'Pending' });
@@ -46,7 +46,7 @@ describe('moor controllers', () => {
     await using first = await startControllersProcess(moor, 'first');
     expect(await bound(moor, 'c1')).toMatchObject({ code: 0 });
     await using second = await startControllersProcess(moor, 'second');
-    // The first one, unless it stood still for longer than its lease.
+    // The first one, unless it was paused for longer than its lease.
     const [leader, next, name] = (await holder(moor)) === 'first' ? [first, second, 'second'] : [second, first, 'first'];
     await expect.poll(() => writeUnder(moor, epochOf(leader), 'while-leading')).toBe('written');
 
@@ -57,18 +57,18 @@ describe('moor controllers', () => {
     expect(await holder(moor)).toBe(name);
     expect(await writeUnder(moor, epochOf(leader), 'too-late')).toBe('deposed 409');
     await expect.poll(() => writeUnder(moor, epochOf(next), 'in-time')).toBe('written');
-    // It gives the lease back.
+    // It releases the lease.
     expect(await next.stop()).toBe(0);
     expect(await holder(moor)).toBe('');
   });
 
-  test('each controller acts under its own account; deleted accounts are made again', async () => {
+  test('each controller has its own service account; deleted accounts are created again', async () => {
     await using moor = await startMoor({ args: ['--controllers=false'] });
     await using controllers = await startControllersProcess(moor, 'only');
     await apply(moor, volume('v1'), claim('c1'));
     expect(await bound(moor, 'c1')).toMatchObject({ code: 0 });
     expect(controllers.output()).toContain('each controller acts under its own service account');
-    // Its token goes with it: the server no longer believes the binder, who gets another one.
+    // Its token is invalid without it: the binder gets another one.
     const account = ['serviceaccount', '-n', 'kube-system', 'persistent-volume-binder'];
     expect(await moor.kubectl('delete', ...account)).toMatchObject({ code: 0 });
     await apply(moor, volume('v2'), claim('c2'));

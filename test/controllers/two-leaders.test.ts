@@ -1,4 +1,4 @@
-/** Two processes that both believe to lead, because their clocks run wrong: the server's fence keeps them from doing harm. */
+/** Two processes that both believe to lead, because their clocks are wrong: the server's fence refuses the older one. */
 import { expect, test } from 'vitest';
 import { persistentVolumeClaimKind } from '../../src/api/kinds/core/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../src/api/kinds/core/persistent-volume.ts';
@@ -12,7 +12,7 @@ import { seeds } from '../../src/sim/world/seeds.ts';
 import { type SimulatedWorld, simulate } from '../../src/sim/world/world.ts';
 import { ok, SimulatedCluster } from '../../src/sim/cluster/simulated-cluster.ts';
 
-/** Counts the writes that came too late. */
+/** Counts the writes of a deposed leader. */
 function countingRefusals(server: Transport, refusals: { count: number }): Transport {
   return {
     async send(request) {
@@ -24,7 +24,7 @@ function countingRefusals(server: Transport, refusals: { count: number }): Trans
   };
 }
 
-/** Bound is mutual and by uid, and nobody shares: at any moment. (In four writes it is not, for a moment: here it is one.) */
+/** At any moment bindings are mutual, by uid and exclusive. (With four writes they are not for a moment; here it is one write.) */
 async function checkBindings({ client }: SimulatedCluster): Promise<void> {
   const [volumes, claims] = [ok(await client.list(persistentVolumeKind)).items, ok(await client.list(persistentVolumeClaimKind)).items];
   const owners = new Map<string | undefined, string | undefined>(volumes.map(({ metadata, spec }) => [metadata.name, spec.claimRef?.uid]));
@@ -47,7 +47,7 @@ async function live(cluster: SimulatedCluster, world: SimulatedWorld): Promise<v
   }
 }
 
-test('clocks that run ten times too slow and too fast, over a bad network: nothing is bound twice, made twice or left behind', async () => {
+test('clocks that run ten times too slow and too fast, over a faulty network: nothing is bound twice, provisioned twice or leaked', async () => {
   const refusals = { count: 0 };
   for (const seed of seeds(4)) {
     await simulate(

@@ -1,4 +1,4 @@
-/** What pods say about themselves, and how others write it down. */
+/** Reads and writes pod conditions. */
 import type { Pod, PodCondition } from '../../api/generated/types.ts';
 import { timestamp } from '../../api/kinds/timestamps.ts';
 
@@ -7,8 +7,8 @@ export type NewCondition = Pick<PodCondition, 'type' | 'status' | 'reason' | 'me
 export const conditionOf = ({ status }: Pod, type: string): PodCondition | undefined => status.conditions?.find((condition) => condition.type === type);
 
 /**
- * The pod with this condition in place of the one of its type; the same pod if that says nothing new. When it last changed is when its
- * status did. `now`: milliseconds since 1970.
+ * The pod with this condition; the same object if nothing changes. lastTransitionTime is `now` only if the status changes.
+ * `now`: milliseconds since 1970.
  */
 export function withCondition(pod: Pod, condition: NewCondition, now: number): Pod {
   const old = conditionOf(pod, condition.type);
@@ -27,5 +27,5 @@ export function withCondition(pod: Pod, condition: NewCondition, now: number): P
   };
 }
 
-/** Somebody disturbs the pod on purpose: it does not end by itself. */
+/** The DisruptionTarget condition: the pod is terminated on purpose. */
 export const disruption = (reason: string, message: string): NewCondition => ({ type: 'DisruptionTarget', status: 'True', reason, message });

@@ -58,7 +58,7 @@ describe('pods to be deleted first', () => {
     expect(order(pods)).toEqual(['first', 'second', 'third'].slice(0, Object.keys(pods).length));
   });
 
-  test('of about the same age, any: by uid, not by the second', () => {
+  test('of about the same age are ordered by uid', () => {
     expect(order({ b: { age: 1000 }, a: { age: 1001 } })).toEqual(['a', 'b']);
     expect(order({ b: { age: 1001 }, a: { age: 1000 } })).toEqual(['a', 'b']);
   });
@@ -73,8 +73,8 @@ describe('pods to be deleted first', () => {
     expect(order({ second: { ...ready, cost: '1' }, first: { ...ready, cost } })).toEqual(['first', 'second']);
   });
 
-  // Where two became ready in the same second, restarts tell them apart, but not from a third of about their age: as in Kubernetes, that is no order.
-  test('unless they are equally old, the order does not depend on the order in which they come', () => {
+  // Two pods that became ready in the same second are ordered by restarts, but not a third of about their age: as in Kubernetes, that is no total order.
+  test('unless they are equally old, the order does not depend on the input order', () => {
     const facts = fc.record({ node: fc.constantFrom('', 'n1'), phase: fc.constantFrom('Pending', 'Running'), restarts: fc.nat(2), isReady: fc.boolean() });
     const times = fc.uniqueArray(fc.nat(5000), { minLength: 8, maxLength: 8 });
     fc.assert(

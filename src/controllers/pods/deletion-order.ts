@@ -1,20 +1,20 @@
-/** Which pods go first when there are too many. */
+/** Which pods are deleted first when there are too many (pkg/controller/controller_utils.go). */
 import type { Pod } from '../../api/generated/types.ts';
 import { isPodReady, readySince } from './state.ts';
 
 export interface DeletionOrder {
-  /** How many ready pods of the same kind share the pod's node: doubled-up pods go first. Absent: it does not matter. */
+  /** How many related ready pods share the pod's node: pods on crowded nodes go first. Absent: not considered. */
   readonly rank?: (pod: Pod) => number;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-/** The pods, those to be deleted first at the front; sorting is stable. */
+/** The pods to delete first come first; sorting is stable. */
 export function inDeletionOrder(pods: readonly Pod[], order: DeletionOrder): readonly Pod[] {
   return [...pods].sort((a, b) => compareForDeletion(a, b, order));
 }
 
-/** The same without regard to what users say about costs, and by exact ages: jobs' pods are alike. */
+/** The order of Jobs: without the deletion cost, and by exact age. */
 export function inAgeOrder(pods: readonly Pod[]): readonly Pod[] {
   return [...pods].sort(
     (a, b) =>
@@ -30,7 +30,7 @@ export function inAgeOrder(pods: readonly Pod[]): readonly Pod[] {
 
 const latestFirst = (a = Infinity, b = Infinity): number => (a === b ? 0 : a > b ? -1 : 1);
 
-/** Negative: `a` goes before `b`. The first rule that tells them apart decides. */
+/** Negative: `a` is deleted before `b`. */
 function compareForDeletion(a: Pod, b: Pod, { rank, now }: DeletionOrder): number {
   return (
     Number(isAssigned(a)) - Number(isAssigned(b)) ||
@@ -49,7 +49,7 @@ const isAssigned = ({ spec }: Pod): boolean => (spec.nodeName ?? '') !== '';
 
 const phaseRank = ({ status }: Pod): number => (status.phase === 'Running' ? 2 : status.phase === 'Unknown' ? 1 : 0);
 
-/** The user's say: an integer of 32 bits without sign or zeros in front; anything else counts as 0. */
+/** The annotation pod-deletion-cost: a 32-bit integer without plus sign or leading zeros; anything else counts as 0. */
 function deletionCost({ metadata }: Pod): number {
   const text = metadata.annotations?.['controller.kubernetes.io/pod-deletion-cost'] ?? '0';
   if (!/^(?:0|[1-9]\d*|-\d+)$/.test(text)) return 0;
@@ -75,8 +75,8 @@ const timed = ({ metadata }: Pod, at: number | undefined): Timed => ({ uid: meta
 const created = ({ metadata }: Pod): number | undefined => (metadata.creationTimestamp === undefined ? undefined : Date.parse(metadata.creationTimestamp));
 
 /**
- * The younger goes first, but only by orders of magnitude: pods of about the same age are told apart by uid, which is as good as
- * chance. Else scaling down right behind scaling up would empty the newest zone or node.
+ * The younger goes first, but only by orders of magnitude: pods of about the same age are ordered by uid, which is as good as
+ * random. Otherwise scaling down right after scaling up would empty the newest zone or node.
  */
 function byAge(a: Timed, b: Timed, now: number): number {
   if (a.at === b.at) return 0;
@@ -84,5 +84,5 @@ function byAge(a: Timed, b: Timed, now: number): number {
   return magnitude(now - a.at) - magnitude(now - b.at) || (a.uid < b.uid ? -1 : 1);
 }
 
-/** As Kubernetes counts: whole powers of two of the age in nanoseconds. */
+/** As in Kubernetes: the base-2 logarithm of the age in nanoseconds. */
 const magnitude = (ms: number): number => (ms > 0 ? Math.trunc(Math.log2(ms * 1e6)) : -1);

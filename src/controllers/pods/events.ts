@@ -1,4 +1,4 @@
-/** What owners of pods are told about them: the texts of Kubernetes' ReplicaSet, DaemonSet and Job controllers. */
+/** Events about pods on their owners: the texts of Kubernetes' ReplicaSet, DaemonSet and Job controllers. */
 import type { EventDraft } from '../../client/events/event-recorder.ts';
 
 export const createdPod = (name: string): EventDraft => ({ type: 'Normal', reason: 'SuccessfulCreate', message: `Created pod: ${name}` });

@@ -20,7 +20,7 @@ const pod = (name: string, labels: Record<string, string>, more: { namespace?: s
   status: {},
 });
 
-test('whoever selects by labels sees the orphans that have one of them, in its namespace; others see all of it', () => {
+test('a label selector finds the orphans of its namespace with one of its labels; other selectors find all', () => {
   const cache = new Cache<Pod>({ log: new SimulatedWorld(1).log });
   const orphans = new OrphanIndex(cache);
   const names = (selector: object, namespace = 'team') => orphans.candidates(namespace, selector).map(({ metadata }) => metadata.name);

@@ -4,8 +4,8 @@ import type { Cache, Index } from '../../client/informers/cache.ts';
 import { controllerOf } from './ownership.ts';
 
 /**
- * Objects that belong to nobody, by namespace and by each of their labels: whoever may adopt them looks only at those that have one of the
- * labels it selects, not at every bare pod of the namespace.
+ * Objects without controller, by namespace and by each of their labels: a controller that may adopt them reads only those that have one of
+ * the labels it selects, not every bare pod of the namespace.
  */
 export class OrphanIndex<T extends KubeObject> {
   readonly #byLabel: Index<T>;
@@ -14,14 +14,14 @@ export class OrphanIndex<T extends KubeObject> {
     this.#byLabel = cache.addIndex(orphanKeys);
   }
 
-  /** Those that the selector may select, and maybe more. */
+  /** Objects that the selector may select, and maybe more. */
   candidates(namespace: string | undefined, selector: LabelSelector | null | undefined): readonly T[] {
     const [label] = Object.entries(selector?.matchLabels ?? {});
     return this.#byLabel.get(orphanKey(namespace, label));
   }
 }
 
-/** One function for all, so that they share an index. */
+/** One function for all instances, so that they share an index. */
 function orphanKeys(object: KubeObject): readonly string[] {
   if (controllerOf(object) !== undefined) return [];
   const { namespace, labels = {} } = object.metadata;

@@ -13,7 +13,7 @@ export interface SelectingOwners {
   readonly inNamespace: (namespace: string) => readonly SelectingOwner[];
 }
 
-/** Keys of the owner that an object belongs to or belonged to; of one that is nobody's, and that is news, of every owner that selects it. */
+/** The keys of an object's former and current controller; for a new or changed orphan also those of every owner that selects it. */
 export function ownerKeys({ before, after }: Change<KubeObject>, { kind, inNamespace }: SelectingOwners): readonly string[] {
   const owners = [before, after].flatMap((each) => {
     const owner = each === undefined ? undefined : controllerOf(each);

@@ -19,14 +19,14 @@ const sorted = (of: KubeObject, ...candidates: readonly KubeObject[]) => {
   return { owned: names(owned), toAdopt: names(toAdopt), toRelease: names(toRelease) };
 };
 
-describe('who belongs to an owner', () => {
-  test('its own by uid, if selected; others’ never, not even those of its predecessor', () => {
+describe('objects by owner', () => {
+  test('are owned by uid if selected; those of another owner never, not even of one with the same name', () => {
     const mine = object('mine', { ...web, ...ownedBy('u1') });
     const strange = object('strange', { ...web, ...ownedBy('u2') });
     expect(sorted(owner, mine, strange)).toEqual({ owned: ['mine'], toAdopt: [], toRelease: [] });
   });
 
-  test('orphans that it selects are adopted, but none that goes, and none elsewhere', () => {
+  test('orphans that it selects are adopted, except terminating ones and those of other namespaces', () => {
     const candidates = [object('orphan', web), object('friend', { ...web, ...ownedBy('u9', false) }), object('other'), object('goes', { ...web, ...going })];
     expect(sorted(owner, ...candidates, object('elsewhere', { ...web, namespace: 'team' }))).toEqual({
       owned: [],
@@ -35,16 +35,16 @@ describe('who belongs to an owner', () => {
     });
   });
 
-  test('its own that it does not select is released', () => {
+  test('owned ones that it does not select are released', () => {
     expect(sorted(owner, object('old', ownedBy('u1')))).toEqual({ owned: [], toAdopt: [], toRelease: ['old'] });
   });
 
-  test('an owner that goes adopts and releases nothing', () => {
+  test('an owner that is being deleted adopts and releases nothing', () => {
     const candidates = [object('orphan', web), object('old', ownedBy('u1')), object('mine', { ...web, ...ownedBy('u1') })];
     expect(sorted(object('web', { uid: 'u1', ...going }), ...candidates)).toEqual({ owned: ['mine'], toAdopt: [], toRelease: [] });
   });
 
-  test('the owner is asked for once, before the first adoption, and not for a release', () => {
+  test('the owner is confirmed once, before the first adoption, and not for a release', () => {
     const reference = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'u1', controller: true, blockOwnerDeletion: true };
     const done = (toAdopt: readonly KubeObject[], toRelease: readonly KubeObject[]) =>
       ownershipActions(reference, owner, { toAdopt, toRelease }).map((action) => action.do);

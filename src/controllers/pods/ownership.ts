@@ -1,6 +1,7 @@
 /**
- * Who manages what. A pod (or ReplicaSet, or ControllerRevision) belongs to the controller that its owner references name, by uid.
- * One that belongs to nobody is adopted by whoever selects it; one that no longer matches is released.
+ * Adoption and release (pkg/controller/controller_ref_manager.go). A pod, ReplicaSet or ControllerRevision belongs to the controller that
+ * its owner references name, by uid. An object without controller is adopted by a controller that selects it; an object that does
+ * not match any more is released.
  */
 import type { OwnerReference } from '../../api/generated/types.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -16,7 +17,7 @@ export const controllerUid = (object: KubeObject): readonly string[] => {
 /** An index function: the uid of the controller, or the namespace of an object that has none. */
 export const controllerUidOrNamespace = (object: KubeObject): readonly string[] => [controllerOf(object)?.uid ?? orphansOf(object.metadata.namespace)];
 
-/** Under which value `controllerUidOrNamespace` finds a namespace's orphans: no uid looks like this. */
+/** The index value of a namespace's orphans in `controllerUidOrNamespace`; no uid looks like this. */
 export const orphansOf = (namespace: string | undefined): string => `orphans of ${namespace ?? ''}`;
 
 export interface ObjectsByOwner<T> {
@@ -25,7 +26,7 @@ export interface ObjectsByOwner<T> {
   readonly toRelease: readonly T[];
 }
 
-/** Sorts candidates by whose they are; those of others are left out. An owner that is being deleted adopts and releases nothing. */
+/** Objects of other controllers are left out. An owner that is being deleted adopts and releases nothing. */
 export function sortByOwner<T extends KubeObject>(owner: KubeObject, candidates: Iterable<T>, matches: (candidate: T) => boolean): ObjectsByOwner<T> {
   const owned: T[] = [];
   const toAdopt: T[] = [];
@@ -45,12 +46,12 @@ export function sortByOwner<T extends KubeObject>(owner: KubeObject, candidates:
 }
 
 export type OwnershipAction =
-  /** Goes on only if the server still has the owner, and it is not being deleted: a cache may be old. Before any adoption. */
+  /** Before any adoption: goes on only if the server still has the owner and it is not being deleted. The cache may be old. */
   | { readonly do: 'confirmOwner'; readonly owner: KubeObject }
   | { readonly do: 'adopt'; readonly object: KubeObject; readonly reference: OwnerReference; readonly finalizers?: readonly string[] }
   | { readonly do: 'release'; readonly object: KubeObject; readonly ownerUid: string; readonly finalizers?: readonly string[] };
 
-/** The writes that make it so. The pass that does them decides nothing else: the next one sees what came of it. */
+/** A pass with these actions decides nothing else: the next pass sees their result. */
 export function ownershipActions<T extends KubeObject>(
   reference: OwnerReference,
   owner: KubeObject,

@@ -4,7 +4,7 @@ import { type Client, refOf } from '../../client/client.ts';
 import { type Outcome, outcomeOf } from '../../client/controller/loop.ts';
 import type { OwnershipAction } from './ownership.ts';
 
-/** `kindOf`: how to address owner and dependents. The uid in each patch makes sure that it is still the same object. */
+/** `kindOf`: the kinds of owner and dependents. The uid in each patch protects a new object of the same name. */
 export async function performOwnership(action: OwnershipAction, client: Client, kindOf: (object: KubeObject) => Kind): Promise<Outcome> {
   switch (action.do) {
     case 'confirmOwner':
@@ -13,7 +13,7 @@ export async function performOwnership(action: OwnershipAction, client: Client, 
       const { object, reference, finalizers } = action;
       const metadata = { uid: object.metadata.uid, ownerReferences: [reference], ...(finalizers === undefined ? {} : { finalizers }) };
       const result = await client.patch(kindOf(object), refOf(object), { type: 'strategic', body: { metadata } });
-      // Another object of that name, or somebody else's by now: what comes in will tell.
+      // Another object has that name, or another controller adopted it: the cache will show it.
       return !result.ok && result.reason === 'invalid' ? 'conflict' : doneIfGone(result);
     }
     case 'release': {

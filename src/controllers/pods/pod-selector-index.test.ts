@@ -11,7 +11,7 @@ const pod = (namespace: string, name: string, app: string): Stored<Pod> =>
   ({ metadata: { namespace, name, uid: `${namespace}/${name}`, resourceVersion: String(++revision), labels: { app } } }) as unknown as Stored<Pod>;
 const selecting = (app: string) => (labels: Readonly<Record<string, string>> | undefined) => labels?.['app'] === app;
 
-test('however selectors and pods come and go, each selector has the pods that it selects, and whoever is concerned hears of a change', () =>
+test('for any changes of selectors and pods, each selector has its pods, and a change returns the selectors that it concerns', () =>
   simulate(1, async (world) => {
     const name = fc.constantFrom('a', 'b', 'c');
     const namespace = fc.constantFrom('x', 'y');

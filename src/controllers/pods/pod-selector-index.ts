@@ -9,8 +9,8 @@ interface IndexedSelector {
 }
 
 /**
- * Which pods each of many selectors (of services, of budgets) selects, kept up with each change: a pod that changes is compared
- * with the selectors of its namespace, once; whoever needs the pods of a selector looks at these alone.
+ * An index of the pods that each of many selectors (of Services, of PodDisruptionBudgets) selects. A changed pod is compared once with
+ * the selectors of its namespace; the pods of a selector are read without a scan.
  */
 export class PodSelectorIndex {
   readonly #pods: Cache<Pod>;
@@ -20,7 +20,7 @@ export class PodSelectorIndex {
     this.#pods = pods;
   }
 
-  /** `key`: 'namespace/name' of whom the selector belongs to. Undefined: it selects nothing, or is gone. */
+  /** `key`: 'namespace/name' of the object with the selector. `matches` undefined: it selects nothing, or was deleted. */
   select(key: string, matches: Matches | undefined): void {
     const namespace = namespaceOf(key);
     if (matches === undefined) return this.#drop(namespace, key);
@@ -31,7 +31,7 @@ export class PodSelectorIndex {
     this.#byNamespace.set(namespace, known);
   }
 
-  /** The keys of those that select the pod, or did before it changed. */
+  /** The keys of selectors that select the pod, or did before the change. */
   change({ before, after }: Change<Pod>): readonly string[] {
     const { metadata } = after ?? before ?? {};
     const selections = this.#byNamespace.get(metadata?.namespace ?? '');
@@ -47,7 +47,7 @@ export class PodSelectorIndex {
     return concerned;
   }
 
-  /** The keys of those that select the pod. */
+  /** The keys of selectors that select the pod. */
   selecting({ metadata }: Pod): readonly string[] {
     const pod = keyOf(metadata);
     const selections = this.#byNamespace.get(metadata.namespace ?? '') ?? new Map<string, IndexedSelector>();

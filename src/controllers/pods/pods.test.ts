@@ -29,14 +29,14 @@ describe('availability', () => {
     expect(isPodAvailable(readyAt(since, 'False'), minReadySeconds, now)).toBe(false);
   });
 
-  test('the next pod to become available is the one that has been ready longest, of those that are not yet', () => {
+  test('the next pod to become available is the unavailable one that has been ready longest', () => {
     const pods = [readyAt('2026-01-01T00:00:00Z'), readyAt('2026-01-01T00:00:25Z'), readyAt('2026-01-01T00:00:22Z'), readyAt('2026-01-01T00:00:21Z', 'False')];
     expect(nextAvailability(pods, 10, now)).toBe(Date.parse('2026-01-01T00:00:32Z'));
     expect(nextAvailability(pods, 0, now)).toBeUndefined();
     expect(nextAvailability([], 10, now)).toBeUndefined();
   });
 
-  test('a pod that has ended is neither active nor terminating, whatever was asked of it', () => {
+  test('a pod that has ended is neither active nor terminating, even if it is being deleted', () => {
     const going = (phase: string): Pod => ({ ...readyAt(null, 'True', phase), metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
     expect(['Pending', 'Running', 'Succeeded', 'Failed'].map((phase) => isPodActive(readyAt(null, 'True', phase)))).toEqual([true, true, false, false]);
     expect(['Pending', 'Running', 'Succeeded', 'Failed'].map((phase) => isPodTerminating(going(phase)))).toEqual([true, true, false, false]);
@@ -48,7 +48,7 @@ describe('a pod from a template', () => {
   const template: PodTemplateSpec = { metadata: { labels: { app: 'web' }, finalizers: ['example.com/x'] }, spec: { containers: [] } };
   const owner = (name: string) => ({ apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { namespace: 'team', name, uid: 'u1' } });
 
-  test('has what the template says and its owner', () => {
+  test('has the contents of the template and its owner', () => {
     expect(podFromTemplate(template, owner('web'), replicaSetKind)).toEqual({
       metadata: {
         namespace: 'team',
@@ -63,7 +63,7 @@ describe('a pod from a template', () => {
 });
 
 describe('short hashes', () => {
-  test('are the same for the same contents, however they are ordered, and of harmless letters', () => {
+  test('are equal for equal contents in any order, and use safe letters', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(3), (contents, count) => {
         const reversed = Object.fromEntries(Object.entries(contents).toReversed());
@@ -96,12 +96,12 @@ describe('a slow start', () => {
     return { outcome, batches };
   }
 
-  test('doubles as long as all goes well, up to a limit', async () => {
+  test('doubles as long as all items succeed, up to a limit', async () => {
     expect(await run(14, () => 'done')).toEqual({ outcome: 'done', batches: [1, 2, 4, 4, 3] });
     expect(await run(0, () => 'done')).toEqual({ outcome: 'done', batches: [] });
   });
 
-  test('stops behind the batch in which one fails', async () => {
+  test('stops after the batch in which one fails', async () => {
     expect(await run(100, (item) => (item === 2 ? { retry: 'no' } : 'done'))).toEqual({ outcome: { retry: 'no' }, batches: [1, 2] });
     expect(await run(100, (item) => (item === 1 ? 'conflict' : item === 2 ? 'deposed' : 'done'))).toEqual({ outcome: 'deposed', batches: [1, 2] });
   });

@@ -1,8 +1,8 @@
-/** The history of a pod template: ControllerRevisions, each a patch that brings one state of the template back. */
+/** The history of a pod template: ControllerRevisions, each of which holds a patch that restores one version. */
 import type { ControllerRevision, PodTemplateSpec } from '../../api/generated/types.ts';
 import { sortedJson } from './hash.ts';
 
-/** The patch with which `kubectl rollout undo` goes back to this template. */
+/** The patch with which `kubectl rollout undo` restores this template. */
 export function templatePatch(template: PodTemplateSpec): object {
   let patch = patches.get(template);
   if (patch === undefined) patches.set(template, (patch = { spec: { template: { $patch: 'replace', ...template } } }));
@@ -11,10 +11,10 @@ export function templatePatch(template: PodTemplateSpec): object {
 
 const patches = new WeakMap<PodTemplateSpec, object>();
 
-/** The same state, however it is written down. */
+/** Whether two revisions hold the same template. */
 export const sameData = (a: unknown, b: unknown): boolean => a === b || textOf(a) === textOf(b);
 
-/** Objects of a cache are frozen and kept, and compared in every pass: each is written out once. */
+/** Cached objects are frozen and compared in every pass: each is serialized once. */
 const texts = new WeakMap<object, string>();
 
 function textOf(data: unknown): string {
@@ -37,5 +37,5 @@ function compareRevisions(a: ControllerRevision, b: ControllerRevision): number 
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** One more than the newest has. `inOrder`: oldest first. */
+/** `inOrder`: oldest first. */
 export const nextRevisionNumber = (inOrder: readonly ControllerRevision[]): number => (inOrder.at(-1)?.revision ?? 0) + 1;

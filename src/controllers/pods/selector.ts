@@ -8,10 +8,10 @@ import {
   selectsEverything,
 } from '../../api/selectors/label-selector.ts';
 
-/** Objects of a cache are frozen and kept: each selector is read once. */
+/** Cached objects are frozen: each selector is parsed once. */
 const parsed = new WeakMap<LabelSelectorObject, LabelSelector>();
 
-/** Whether a workload's selector selects these labels. One that is empty, or cannot be understood, selects nothing: never everything. */
+/** Whether a workload's selector selects these labels. An empty or invalid selector selects nothing. */
 export function selects(selector: LabelSelectorObject | null | undefined, labels: Labels | undefined): boolean {
   if (selector === null || selector === undefined) return false;
   let known = parsed.get(selector);
@@ -28,7 +28,7 @@ function parse(selector: LabelSelectorObject): LabelSelector {
   }
 }
 
-/** Of labels, or annotations. */
+/** Compares labels or annotations. */
 export function sameEntries(a: Labels = {}, b: Labels = {}): boolean {
   const keys = Object.keys(a);
   return a === b || (keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key]));

@@ -1,15 +1,15 @@
 import type { Outcome } from '../../client/controller/loop.ts';
 
 export interface SlowStart {
-  /** How many are tried first; 1 unless said. */
+  /** The size of the first batch; 1 if absent. */
   readonly first?: number;
-  /** How many are under way at most. */
+  /** The largest batch. */
   readonly most?: number;
 }
 
 /**
- * Does one, then two, then four at a time, and stops behind the first batch in which one did not succeed: if the first of a
- * thousand pods is refused (a quota), the other 999 requests are spared. Returns what stopped it; `done`: all are done.
+ * Performs one item, then two, then four at a time, and stops after the first batch with a failure: if a quota refuses the first of a
+ * thousand pods, the other 999 requests are saved (slowStartBatch in Kubernetes). Returns the worst outcome of the last batch.
  */
 export async function slowStart<T>(items: readonly T[], perform: (item: T) => Promise<Outcome>, { first = 1, most = 500 }: SlowStart = {}): Promise<Outcome> {
   let size = first;
@@ -23,7 +23,7 @@ export async function slowStart<T>(items: readonly T[], perform: (item: T) => Pr
   return 'done';
 }
 
-/** Deposed ends everything; a failure that needs time outweighs one that needs fresh news. */
+/** `deposed` ends the controller; `retry` needs time and outweighs `conflict`, which needs a newer cache. */
 function worst(outcomes: readonly Outcome[]): Outcome {
   if (outcomes.includes('deposed')) return 'deposed';
   return outcomes.find((outcome) => typeof outcome === 'object') ?? outcomes.find((outcome) => outcome !== 'done') ?? 'done';

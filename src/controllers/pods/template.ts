@@ -4,13 +4,13 @@ import type { KubeObject } from '../../api/object.ts';
 import { nameIsDnsSubdomain } from '../../api/validation/names.ts';
 import type { Draft } from '../../client/client.ts';
 
-/** What a dependent of `owner` says about it: this one manages me, and is not gone before I am. */
+/** The controller reference to `owner`, with blockOwnerDeletion. */
 export function controllerReference(owner: KubeObject, kind: Pick<Kind, 'group' | 'version' | 'kind'>): OwnerReference {
   const { name = '', uid = '' } = owner.metadata;
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** A pod as its template says, managed by its owner, under a name that the server makes up. */
+/** A pod of the template, controlled by `owner`, with generateName. */
 export function podFromTemplate(template: PodTemplateSpec, owner: KubeObject, kind: Pick<Kind, 'group' | 'version' | 'kind'>): Draft<Pod> {
   const { labels, annotations, finalizers } = template.metadata;
   return {
@@ -26,7 +26,7 @@ export function podFromTemplate(template: PodTemplateSpec, owner: KubeObject, ki
   };
 }
 
-/** With a dash, unless the name would be too long for a pod with it. */
+/** With a dash, unless the prefix would be too long for a pod name. */
 function podNamePrefix(ownerName: string): string {
   const prefix = `${ownerName}-`;
   return nameIsDnsSubdomain(prefix, true).length === 0 ? prefix : ownerName;

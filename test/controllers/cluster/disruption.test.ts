@@ -1,4 +1,4 @@
-/** Disruption budgets, running, on the real registry, in simulated time: what is let go is what the server evicts by. */
+/** The disruption controller on the real registry with its eviction subresource, in simulated time. */
 import { expect, test } from 'vitest';
 import { startTestCluster, type TestCluster } from '../../client/test-cluster.ts';
 import { anyController, events, inClusterWith, ok, type Parts, startLoops } from '../../client/loops.ts';
@@ -27,7 +27,7 @@ async function start(world: SimulatedWorld): Promise<TestCluster> {
   return cluster;
 }
 
-/** A set of ready pods, as its controller and its kubelets would have made them. */
+/** A ReplicaSet with ready pods. */
 async function createSet({ client }: TestCluster, replicas: number, { ready = replicas } = {}): Promise<void> {
   const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
   const set = ok(await client.create(replicaSetKind, { metadata: inDefault('web'), spec: { replicas, selector: { matchLabels: labels }, template } }));
@@ -62,7 +62,7 @@ async function evict({ client }: TestCluster, name: string): Promise<string> {
 const inCluster = inClusterWith(start, crew);
 
 test(
-  'a pod may go while enough others are healthy; the next one when its successor is',
+  'a pod may be evicted while enough others are healthy; the next one when its successor is',
   inCluster(async (cluster, world) => {
     await createBudget(cluster, { minAvailable: 2 });
     await createSet(cluster, 3);
@@ -80,7 +80,7 @@ test(
 );
 
 test(
-  'a budget in percent follows the scale of what owns its pods',
+  "a budget in percent follows the scale of the pods' owner",
   inCluster(async (cluster, world) => {
     await createBudget(cluster, { maxUnavailable: '50%' });
     await createSet(cluster, 4);
@@ -118,7 +118,7 @@ test(
 );
 
 test(
-  'an eviction that comes to nothing is forgotten after two minutes',
+  'an eviction without deletion is forgotten after two minutes',
   inCluster(async (cluster, world) => {
     const { client } = cluster;
     await createSet(cluster, 2);
@@ -148,7 +148,7 @@ test(
 );
 
 test(
-  'a pod of two budgets is told so',
+  'a pod of two budgets gets an event',
   inCluster(async (cluster, world) => {
     await createBudget(cluster, { minAvailable: 1 });
     await createBudget(cluster, { minAvailable: 1 }, 'again');
@@ -160,7 +160,7 @@ test(
   }),
 );
 
-test('wherever a process dies, and however many evict at a time, no more go than may', async () => {
+test('with crashes anywhere and concurrent evictions, never more pods are evicted than allowed', async () => {
   for (const seed of seeds(12)) {
     await simulate(seed, async (world) => {
       const cluster = await start(world);

@@ -1,4 +1,4 @@
-/** Endpoints and their slices, running, on the real registry, in simulated time. */
+/** The endpoint controllers on the real registry, in simulated time. */
 import { expect, test } from 'vitest';
 import { startTestCluster, type TestCluster } from '../../client/test-cluster.ts';
 import { anyController, events, inClusterWith, ok, type Parts, startLoops } from '../../client/loops.ts';
@@ -82,7 +82,7 @@ async function endpoints({ client }: TestCluster): Promise<string[]> {
 const inCluster = inClusterWith(start, crew);
 
 test(
-  'a service has its pods as they come, change and go; and takes its endpoints along',
+  'endpoints follow the pods of a service, and are deleted with it',
   inCluster(async (cluster, world) => {
     const { client } = cluster;
     await createService(cluster, { clusterIP: 'None' });
@@ -105,7 +105,7 @@ test(
 );
 
 test(
-  'labels decide: of the pod, and of the selector',
+  'labels of pods and selectors may change',
   inCluster(async (cluster, world) => {
     const { client } = cluster;
     await createPod(cluster, 'web-0', { ip: '10.0.0.1' });
@@ -123,7 +123,7 @@ test(
 );
 
 test(
-  'a pod on a node that is still to come waits for it; a node that moves takes its pods along',
+  'a pod on an unknown node waits for it; a changed zone changes the endpoints',
   inCluster(async (cluster, world) => {
     const { client } = cluster;
     await createService(cluster);
@@ -143,7 +143,7 @@ test(
 );
 
 test(
-  'what others do to them is put right',
+  'changes by other clients are corrected',
   inCluster(async (cluster, world) => {
     const { client } = cluster;
     await createService(cluster);
@@ -162,7 +162,7 @@ test(
 );
 
 test(
-  'endpoints that people write are mirrored as long as their service selects nobody, and may be there before it',
+  'hand-written endpoints are mirrored as long as their service has no selector, and may exist before it',
   inCluster(async (cluster, world) => {
     const { client } = cluster;
     ok(await client.create(endpointsKind, { metadata: inDefault('db'), subsets: [{ addresses: [{ ip: '192.0.2.1' }], ports: [{ port: 5432 }] }] }));
@@ -187,7 +187,7 @@ test(
   }),
 );
 
-test('what was left behind by a service that went while nobody looked goes', () =>
+test('endpoints of a service that was deleted while no controller ran are deleted', () =>
   simulate(1, async (world) => {
     const cluster = await start(world);
     ok(await cluster.client.create(endpointsKind, { metadata: inDefault('left') }));
@@ -198,7 +198,7 @@ test('what was left behind by a service that went while nobody looked goes', () 
     expect(await endpoints(cluster)).toEqual(['election ']);
   }));
 
-test('wherever a process dies, and over whatever network, everybody ends up behind their service, once', async () => {
+test('with crashes anywhere and a faulty network, every pod becomes an endpoint of its service once', async () => {
   for (const seed of seeds(10)) {
     await simulate(seed, async (world) => {
       const cluster = await start(world);

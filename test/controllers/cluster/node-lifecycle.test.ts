@@ -1,4 +1,4 @@
-/** The life of nodes, running, on the real registry, in simulated time. */
+/** The node lifecycle controller on the real registry, in simulated time. */
 import { expect, test } from 'vitest';
 import { startTestCluster, type TestCluster } from '../../client/test-cluster.ts';
 import { anyController, events, inClusterWith, ok, type Parts, startLoops } from '../../client/loops.ts';
@@ -26,7 +26,7 @@ async function start(world: SimulatedWorld): Promise<TestCluster> {
   return cluster;
 }
 
-/** A kubelet as far as this controller can tell: it renews its lease every ten seconds until it dies. */
+/** A kubelet that only renews its Lease every ten seconds until it stops. */
 class Kubelet {
   readonly #cluster: TestCluster;
   readonly #world: SimulatedWorld;
@@ -102,7 +102,7 @@ const inCluster = inClusterWith(start, crew);
 const tainted = 'tainted unreachable:NoSchedule unreachable:NoExecute';
 
 test(
-  'a node whose lease is not renewed is lost after 50 s, and its pods with it; when it speaks again it is as before',
+  'a node whose lease is not renewed is unreachable after 50 s; when its kubelet is back it is as before',
   inCluster(async (cluster, world) => {
     await Kubelet.start(cluster, world, { name: 'n1' });
     const lost = await Kubelet.start(cluster, world, { name: 'n2' });
@@ -128,7 +128,7 @@ test(
 );
 
 test(
-  'a node without a lease is left alone, until it has one; and from then on for good',
+  'a node without a lease is left alone, until it has one; from then on it is monitored for good',
   inCluster(async (cluster, world) => {
     const { client } = cluster;
     const body = { spec: { unschedulable: true }, status: { conditions: [{ type: 'Ready', status: 'False', reason: 'x', message: 'x' }] } };
@@ -141,7 +141,7 @@ test(
     expect(await nodes(cluster)).toEqual(['n1 Ready=False']);
     ok(await client.create(leaseKind, { metadata: { namespace: leaseNamespace, name: 'n1' } }));
     await world.sleep(1_000);
-    // Alone, it keeps its pods: all that there is is down.
+    // It is the only node: with all nodes down there are no evictions.
     expect(await nodes(cluster)).toEqual(['n1 Ready=False, tainted not-ready:NoSchedule unschedulable:NoSchedule']);
     ok(await client.delete(leaseKind, { namespace: leaseNamespace, name: 'n1' }));
     await world.sleep(60_000);
@@ -150,7 +150,7 @@ test(
 );
 
 test(
-  'a node without a lease is left alone also if somebody else says that nothing is known of it',
+  'a node without a lease is left alone also if another client sets its conditions to Unknown',
   inCluster(async (cluster, world) => {
     const unknown = { type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' };
     ok(await cluster.client.create(nodeKind, { metadata: { name: 'n1' }, status: { conditions: [unknown] } }));
@@ -174,7 +174,7 @@ test(
 );
 
 test(
-  'of several nodes that are lost one drives out its pods every ten seconds; if all are lost none does, and none had to',
+  'of several unreachable nodes one is evicted every ten seconds; if all are unreachable none is',
   inCluster(async (cluster, world) => {
     const kubelets = [];
     for (const name of ['n1', 'n2', 'n3', 'n4', 'n5']) kubelets.push(await Kubelet.start(cluster, world, { name }));
@@ -188,13 +188,13 @@ test(
     expect(await nodes(cluster)).toEqual(['n1', 'n2', 'n3', 'n4', 'n5'].map((name) => `${name} Ready=Unknown, tainted unreachable:NoSchedule`));
     await kubelets[4]?.revive();
     await world.sleep(15_000);
-    // Four of five: the zone is too ill for anybody to move.
+    // Four of five nodes are down: a small zone has no evictions.
     expect(await nodes(cluster)).toEqual([...['n1', 'n2', 'n3', 'n4'].map((name) => `${name} Ready=Unknown, tainted unreachable:NoSchedule`), 'n5 Ready=True']);
   }),
 );
 
 test(
-  'a node that is deleted is told of, and comes back as a new one',
+  'a deleted node gets an event, and comes back as a new one',
   inCluster(async (cluster, world) => {
     const kubelet = await Kubelet.start(cluster, world, { name: 'n1' });
     await world.sleep(1_000);
@@ -215,7 +215,7 @@ test(
 );
 
 test(
-  'a hundred nodes that renew their leases cost two looks a minute each, not six',
+  'a hundred nodes that renew their leases cost two passes a minute each, not six',
   inCluster(async (cluster, world) => {
     for (let i = 0; i < 100; i++) await Kubelet.start(cluster, world, { name: `n${i}` });
     await world.sleep(60_000);
@@ -227,7 +227,7 @@ test(
   }),
 );
 
-test('wherever a process dies, and over whatever network, lost nodes are lost and the others are not', async () => {
+test('with crashes anywhere and a faulty network, dead nodes become unreachable and the others do not', async () => {
   for (const seed of seeds(10)) {
     await simulate(seed, async (world) => {
       const cluster = await start(world);

@@ -1,4 +1,4 @@
-/** The garbage collector of pods, running, on the real registry, in simulated time. */
+/** The pod garbage collector on the real registry, in simulated time. */
 import { expect, test } from 'vitest';
 import { startTestCluster, type TestCluster } from '../../client/test-cluster.ts';
 import { anyController, inClusterWith, ok, type Parts, startLoops } from '../../client/loops.ts';
@@ -42,7 +42,7 @@ const pods = async ({ client }: TestCluster) =>
 const inCluster = inClusterWith(start, crew);
 
 test(
-  'pods go 40 s after their node, unless it comes back',
+  'pods are deleted 40 s after their node, unless it comes back',
   inCluster(async (cluster, world) => {
     for (const name of ['gone', 'back']) {
       ok(await cluster.client.create(nodeKind, { metadata: { name } }));
@@ -56,7 +56,7 @@ test(
     await world.sleep(2_000);
     expect(await pods(cluster)).toEqual(['on-back Running']);
     await world.sleep(600_000);
-    // A name is not held against those who come later.
+    // A later node of the same name starts anew.
     await createPod(cluster, 'later', { node: 'gone' });
     await world.sleep(39_000);
     expect(await pods(cluster)).toEqual(['later Pending', 'on-back Running']);
@@ -66,7 +66,7 @@ test(
 );
 
 test(
-  'a pod that goes is removed from a node out of service, at once, whichever comes first',
+  'a terminating pod on an out-of-service node is deleted at once, in any order',
   inCluster(async (cluster, world) => {
     const { client } = cluster;
     const node = ok(await client.create(nodeKind, { metadata: { name: 'n1' } }));
@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  'of pods that have finished the oldest go when there are too many, evicted ones first',
+  'the oldest finished pods beyond the limit are deleted, evicted ones first',
   inCluster(async (cluster, world) => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
       await createPod(cluster, name, { phase: name === 'a' ? 'Running' : 'Succeeded' });
@@ -101,7 +101,7 @@ test(
   }),
 );
 
-test('hundreds too many go', () =>
+test('hundreds beyond the limit are deleted', () =>
   simulate(1, async (world) => {
     const cluster = await start(world);
     for (let i = 0; i < 300; i++) await createPod(cluster, `p${String(i).padStart(3, '0')}`, { phase: 'Succeeded' });
@@ -110,7 +110,7 @@ test('hundreds too many go', () =>
     expect(await pods(cluster)).toEqual(['p297 Succeeded', 'p298 Succeeded', 'p299 Succeeded']);
   }));
 
-test('wherever a process dies, and over whatever network, orphans end as failed and go', async () => {
+test('with crashes anywhere and a faulty network, orphans become Failed and are deleted', async () => {
   for (const seed of seeds(12)) {
     await simulate(seed, async (world) => {
       const cluster = await start(world);

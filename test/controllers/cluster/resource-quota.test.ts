@@ -1,4 +1,4 @@
-/** The quota controller, running, on the real registry with its real admission, in simulated time. */
+/** The quota controller on the real registry with its real admission, in simulated time. */
 import { expect, test } from 'vitest';
 import { configMap, startTestCluster, type TestCluster } from '../../client/test-cluster.ts';
 import { inClusterOf } from '../../client/loops.ts';
@@ -42,7 +42,7 @@ function startController(transport: Transport, world: World, { kinds = allKinds,
   return loop;
 }
 
-/** Counts the lists that are asked for once the caches are full. */
+/** Counts the list requests after the caches have synced. */
 class Listening {
   lists = 0;
   readonly transport: Transport;
@@ -71,7 +71,7 @@ const claim = (name: string, storage = '1Gi'): Draft<PersistentVolumeClaim> => (
   metadata: inDefault(name),
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } } },
 });
-/** Claims go at once: their protection is another controller's business. */
+/** Claims are deleted at once: the protection controller does not run here. */
 async function deleteClaim({ client }: TestCluster, name: string): Promise<void> {
   const found = await client.get(persistentVolumeClaimKind, inDefault(name));
   if (!found.ok) return;
@@ -91,7 +91,7 @@ const inCluster = inClusterOf(startWithAccount, startController);
 const soon = 50;
 
 test(
-  'a quota says at once what is used and what is not, also of what was there before it',
+  'a new quota shows at once what is used, also by older objects',
   inCluster(async (cluster, world) => {
     for (const name of ['a', 'b']) ok(await cluster.client.create(persistentVolumeClaimKind, claim(name, '2Gi')));
     await setQuota(cluster, {
@@ -115,7 +115,7 @@ test(
 );
 
 test(
-  'what goes is free again at once',
+  'deleted objects stop counting at once',
   inCluster(async (cluster, world) => {
     await setQuota(cluster, { persistentvolumeclaims: '2', 'requests.storage': '10Gi' });
     for (const name of ['a', 'b']) ok(await cluster.client.create(persistentVolumeClaimKind, claim(name, '2Gi')));
@@ -126,7 +126,7 @@ test(
 );
 
 test(
-  'it follows its limits: higher, lower, others, none',
+  'status follows the limits: higher, lower, others, none',
   inCluster(async (cluster, world) => {
     await setQuota(cluster, { persistentvolumeclaims: '2' });
     ok(await cluster.client.create(persistentVolumeClaimKind, claim('a', '2Gi')));
@@ -147,7 +147,7 @@ test(
 );
 
 test(
-  'a pod that has finished, or does not go although its time is up, stops counting; its object still counts',
+  'a finished pod, or one that outlives its grace period, stops counting; count/pods still counts it',
   inCluster(async (cluster, world) => {
     await setQuota(cluster, { pods: '5', 'count/pods': '5', 'requests.cpu': '4' });
     for (const name of ['done', 'stuck', 'busy']) {
@@ -182,7 +182,7 @@ test(
 );
 
 test(
-  'what somebody wrote into it by hand is put right, up and down',
+  'a status that was edited by hand is corrected, up and down',
   inCluster(async (cluster, world) => {
     await setQuota(cluster, { configmaps: '5', secrets: '5' });
     ok(await cluster.client.create(configMapKind, configMap('a', '')));
@@ -208,7 +208,7 @@ test(
 );
 
 test(
-  'a quota of the same name as one that went begins anew, and other namespaces are none of its business',
+  'a recreated quota is counted anew, and other namespaces do not count',
   inCluster(async (cluster, world) => {
     await setQuota(cluster, { configmaps: '5' });
     ok(await cluster.client.create(configMapKind, configMap('a', '')));
@@ -221,10 +221,10 @@ test(
   }),
 );
 
-test('many deletions cost fewer writes and no list: nothing is counted anew', () =>
+test('many deletions cost fewer writes and no list', () =>
   simulate(1, async (world) => {
     const cluster = await startTestCluster(world);
-    // More is deleted while each write is under way.
+    // Objects are deleted during each write.
     const listening = new Listening(new SimulatedNetwork(world, { ...perfectNetwork, delayMs: 20 }).transport(cluster.transport));
     startController(listening.transport, world);
     await world.sleep(100);
@@ -246,7 +246,7 @@ test('many deletions cost fewer writes and no list: nothing is counted anew', ()
     expect(cluster.store.revision()).toBe(quiet);
   }));
 
-/** At every revision: no quota says less than what is used, and nothing exceeds its limit. */
+/** At every revision: no quota shows less than is used, and no usage exceeds its limit. */
 function watchOver(cluster: TestCluster): { readonly problems: string[]; readonly looks: () => number } {
   const claims = new Map<string, PersistentVolumeClaim>();
   const problems: string[] = [];
@@ -277,7 +277,7 @@ function watchOver(cluster: TestCluster): { readonly problems: string[]; readonl
   return { problems, looks: () => looks };
 }
 
-/** People who make and delete claims, more than there is room for. */
+/** Users who create and delete claims, more than the quota allows. */
 async function bustle(cluster: TestCluster, world: SimulatedWorld, rounds: number): Promise<number> {
   let refused = 0;
   for (let i = 0; i < rounds; i++) {
@@ -299,7 +299,7 @@ async function expectTruth(cluster: TestCluster): Promise<void> {
   expect(await used(cluster)).toEqual({ 'requests.storage': formatQuantity(real), persistentvolumeclaims: String(items.length) });
 }
 
-/** As few as the scene needs: each kind has an informer of its own. */
+/** As few kinds as the test needs: each has an informer. */
 const claimsAndQuotas = [untypedKind(persistentVolumeClaimKind), untypedKind(resourceQuotaKind)];
 
 const networks: readonly [string, NetworkFaults][] = [
@@ -308,7 +308,7 @@ const networks: readonly [string, NetworkFaults][] = [
   ['a network that loses, cuts and stalls', badNetwork],
 ];
 
-test.each(networks)('over %s no room is given away that is not there, and in the end the quota is right', async (_, faults) => {
+test.each(networks)('over %s the quota never shows too little, and in the end it is right', async (_, faults) => {
   let [refused, looks] = [0, 0];
   for (const seed of seeds(8)) {
     await simulate(seed, async (world) => {
@@ -329,7 +329,7 @@ test.each(networks)('over %s no room is given away that is not there, and in the
   expect(looks).toBeGreaterThan(100);
 });
 
-test('wherever processes die, and two at a time do the work, the same holds', async () => {
+test('the same holds with crashes anywhere and two processes at a time', async () => {
   for (const seed of seeds(8)) {
     await simulate(seed, async (world) => {
       const cluster = await startTestCluster(world);

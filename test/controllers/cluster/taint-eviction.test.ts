@@ -1,4 +1,4 @@
-/** Eviction by taint, running, on the real registry, in simulated time. */
+/** The taint eviction controller on the real registry, in simulated time. */
 import { expect, test } from 'vitest';
 import { startTestCluster, type TestCluster } from '../../client/test-cluster.ts';
 import { anyController, events, inClusterWith, ok, type Parts, startLoops } from '../../client/loops.ts';
@@ -47,7 +47,7 @@ async function pods({ client }: TestCluster): Promise<string[]> {
 const inCluster = inClusterWith(startNodes, crew);
 
 test(
-  'a taint drives out the pods of its node that do not tolerate it, also those that come later',
+  'a NoExecute taint evicts the pods that do not tolerate it, also later ones',
   inCluster(async (cluster, world) => {
     await createPod(cluster, 'web');
     await createPod(cluster, 'agent', { tolerations: [{ operator: 'Exists' }] });
@@ -65,7 +65,7 @@ test(
 );
 
 test(
-  'a pod stays for as long as it tolerates the taint: five minutes unless it says otherwise',
+  'a pod stays for its tolerationSeconds: five minutes by default',
   inCluster(async (cluster, world) => {
     await createPod(cluster, 'web');
     await createPod(cluster, 'hasty', { tolerations: [{ key: lost.key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 20 }] });
@@ -82,7 +82,7 @@ test(
 );
 
 test(
-  'a node that comes back keeps its pods, and they are told so',
+  'a node that comes back keeps its pods, with an event',
   inCluster(async (cluster, world) => {
     await createPod(cluster, 'web');
     await taint(cluster, lost);
@@ -94,7 +94,7 @@ test(
   }),
 );
 
-test('wherever a process dies, and over whatever network, all that must go goes and nothing else', async () => {
+test('with crashes anywhere and a faulty network, exactly the right pods are evicted', async () => {
   for (const seed of seeds(12)) {
     await simulate(seed, async (world) => {
       const cluster = await startNodes(world);

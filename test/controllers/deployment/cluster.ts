@@ -1,4 +1,4 @@
-/** Deployments in simulated time: the real registry, the controllers of replica sets and deployments, and kubelets that start and end pods. */
+/** Deployments in simulated time: the real registry, the ReplicaSet and Deployment controllers, and kubelets that start and stop pods. */
 import type { Deployment, Pod, ReplicaSet } from '../../../src/api/generated/types.ts';
 import { allKinds } from '../../../src/api/kinds/index.ts';
 import { eventKind } from '../../../src/api/kinds/core/event.ts';
@@ -26,7 +26,7 @@ export const ok = <T>(result: Result<T>): T => {
 
 export async function startCluster(world: World): Promise<TestCluster> {
   const cluster = await startTestCluster(world);
-  // Pods need one.
+  // Pods need a ServiceAccount.
   ok(await cluster.client.create(serviceAccountKind, { metadata: { name: 'default', namespace: 'default' } }));
   return cluster;
 }
@@ -50,7 +50,7 @@ export function runWorkloads(transport: Transport, world: World, more: Partial<L
   return loops;
 }
 
-/** Every pod becomes ready after a while, unless its image is broken; one that is to end does so after a while. */
+/** Every pod becomes ready after a while, unless its image is broken; a deleted one ends after a while. */
 export function runKubelet(transport: Transport, world: World, withinMs = 2000): Informers {
   const client = createClient({ transport });
   const informers = new Informers({ client, world });
@@ -67,7 +67,7 @@ export function runKubelet(transport: Transport, world: World, withinMs = 2000):
   return informers;
 }
 
-/** Sees every state that there is. */
+/** Calls `see` for every state. */
 export function observe(transport: Transport, world: World, see: (pods: readonly Pod[], sets: readonly ReplicaSet[]) => void): void {
   const informers = new Informers({ client: createClient({ transport }), world });
   const [pods, sets] = [informers.cache(podKind), informers.cache(replicaSetKind)];
@@ -137,7 +137,7 @@ export async function describeCluster(cluster: TestCluster): Promise<readonly st
 
 const imageOf = ({ containers }: Pod['spec']): string => containers?.[0]?.image ?? '';
 
-/** 'Scaled up replica set web-x from 0 to 3': what deployments were told, without the hash. */
+/** 'Scaled up replica set web-x from 0 to 3': messages of events, without the hash. */
 export async function eventsOf({ client }: TestCluster, kind: string): Promise<readonly string[]> {
   const events = ok(await client.list(eventKind)).items.filter(({ involvedObject }) => involvedObject.kind === kind);
   return events.map(({ reason = '', message = '' }) => `${reason}: ${message.replaceAll(/web-[bcdf4-9]+(-\w{5})?/g, 'web-x')}`);

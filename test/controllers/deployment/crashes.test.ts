@@ -1,4 +1,4 @@
-/** Processes that die at every point, and networks that lose and delay: rollouts end where they would have, and nobody is robbed of pods on the way. */
+/** Crashes at every point and a faulty network: rollouts reach the same end, and never have too few pods. */
 import { expect, test } from 'vitest';
 import type { Pod, ReplicaSet } from '../../../src/api/generated/types.ts';
 import { deploymentKind } from '../../../src/api/kinds/apps/deployment.ts';
@@ -11,7 +11,7 @@ import { isReady, describeCluster, observe, ok, patch, runKubelet, runWorkloads,
 
 const rolled = ['web revision 2: 3 new and 3 available of 3, 3 wanted, NewReplicaSetAvailable', 'set one 0 1', 'set two 3 2', 'pods two 3'];
 
-/** Dies before its action number `survives`; another one takes over a little later. */
+/** Crashes before its action number `survives`; another process takes over a little later. */
 function runDoomed(cluster: TestCluster, world: SimulatedWorld, survives: number): SimulatedProcess {
   const process = new SimulatedProcess(world, 'doomed');
   let left = survives;
@@ -26,9 +26,9 @@ function runDoomed(cluster: TestCluster, world: SimulatedWorld, survives: number
   return process;
 }
 
-/** What a rolling update promises, with one more and none less. */
+/** The guarantees of a rolling update with maxSurge 1 and maxUnavailable 0. */
 class Promised {
-  /** From when all pods are there. */
+  /** Set once all pods exist. */
   holds = false;
   readonly broken: string[] = [];
 
@@ -42,7 +42,7 @@ class Promised {
 
 const careful = { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } };
 
-test('a process that dies before any action, and one after it, roll out as if it had lived', async () => {
+test('a process that crashes before any action, and its successor, complete the rollout', async () => {
   const longest = 60;
   let reached = 0;
   for (let survives = 0; survives <= longest; survives++) {
@@ -67,7 +67,7 @@ test('a process that dies before any action, and one after it, roll out as if it
   expect(reached, 'the story has fewer actions than a rollout').toBeGreaterThan(20);
 });
 
-test.each(seeds(20))('with a bad network and processes that die again and again, all comes to rest (seed %i)', (seed) =>
+test.each(seeds(20))('with a faulty network and repeated crashes the rollout settles (seed %i)', (seed) =>
   simulate(seed, async (world) => {
     const cluster = await startCluster(world);
     const network = new SimulatedNetwork(world, badNetwork);

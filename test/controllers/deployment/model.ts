@@ -1,4 +1,4 @@
-/** A namespace with one deployment, as pure data: what the actions of a decision make of it, and what replica sets and pods do by themselves. */
+/** A namespace with one Deployment as pure data: the effects of actions, and simulated ReplicaSets and pods. */
 import type { Deployment, Pod, ReplicaSet } from '../../../src/api/generated/types.ts';
 import type { DeploymentAction } from '../../../src/controllers/workloads/deployment/actions.ts';
 import { decideRollout } from '../../../src/controllers/workloads/deployment/decide.ts';
@@ -7,7 +7,7 @@ import { now } from './objects.ts';
 export interface Model {
   readonly deployment: Deployment;
   readonly sets: readonly ReplicaSet[];
-  /** Pods that are left of sets, by uid. */
+  /** Pods by uid of their ReplicaSet. */
   readonly pods?: ReadonlyMap<string, readonly Pod[]>;
 }
 
@@ -48,7 +48,7 @@ export const done = (model: Model): readonly string[] => decide(model).actions.m
 const named = (sets: readonly ReplicaSet[], { metadata }: { readonly metadata: { readonly name?: string } }, change: (set: ReplicaSet) => ReplicaSet) =>
   sets.map((set) => (set.metadata.name === metadata.name ? change(set) : set));
 
-/** What the server has after an action. */
+/** The objects after an action. */
 export function after(model: Model, action: DeploymentAction): Model {
   const { sets } = model;
   switch (action.do) {
@@ -81,14 +81,14 @@ const grown = <T extends Deployment | ReplicaSet>(object: T, before: T): T => ({
   metadata: { ...object.metadata, generation: (before.metadata.generation ?? 0) + 1 },
 });
 
-/** One pass, of which only so many actions happen. */
+/** One pass, cut off after so many actions. */
 export function pass(model: Model, limit = Number.POSITIVE_INFINITY): Model {
   return decide(model)
     .actions.slice(0, limit)
     .reduce((so, action) => after(so, action), model);
 }
 
-/** Every set gets the pods that it asks for, or `available` of them at most, and says so. */
+/** Every ReplicaSet gets its pods, `available` of them at most, and its status. */
 export function live(model: Model, available: (set: ReplicaSet) => number = ({ spec }) => spec.replicas ?? 0): Model {
   return {
     ...model,
@@ -101,7 +101,7 @@ export function live(model: Model, available: (set: ReplicaSet) => number = ({ s
   };
 }
 
-/** Until nothing is left to decide; throws if that never comes. */
+/** Passes until nothing is left to decide; throws if that never happens. */
 export function settle(model: Model, watch: (model: Model) => void = () => undefined): Model {
   let state = model;
   for (let i = 0; i < 200; i++) {

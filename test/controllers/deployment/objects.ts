@@ -1,13 +1,13 @@
-/** Deployments and their replica sets, as a test writes them down. */
+/** Deployments and ReplicaSets for tests. */
 import type { Deployment, PodTemplateSpec, ReplicaSet } from '../../../src/api/generated/types.ts';
 
-/** When everything happens. */
+/** The current time in all tests. */
 export const now = Date.parse('2026-01-01T12:00:00Z');
 export const ago = (seconds: number): string => new Date(now - seconds * 1000).toISOString().replace('.000Z', 'Z');
 
 export const labels = { app: 'web' };
 
-/** Told apart by the image. */
+/** Templates differ by their image. */
 export const template = (image: string, hash?: string): PodTemplateSpec => ({
   metadata: { labels: hash === undefined ? labels : { ...labels, 'pod-template-hash': hash } },
   spec: { containers: [{ name: 'app', image, resources: {} }] },
@@ -42,7 +42,7 @@ export function deployment(replicas: number, parts: DeploymentParts = {}): Deplo
 
 export interface SetParts {
   readonly image?: string;
-  /** How large the deployment was, and could become, when it gave the set its size. */
+  /** The desired-replicas and max-replicas annotations. */
   readonly desired?: number;
   readonly most?: number;
   readonly available?: number;
@@ -55,7 +55,7 @@ export interface SetParts {
 
 const prefix = 'deployment.kubernetes.io/';
 
-/** Of a deployment of its own, with all its pods. */
+/** Owned by the Deployment, with all its pods. */
 export function replicaSet(name: string, replicas: number, parts: SetParts = {}): ReplicaSet {
   const { image = 'old', desired, most = desired, available = replicas, age = 0, revision, annotations = {}, metadata, status } = parts;
   const all = {

@@ -1,4 +1,4 @@
-/** Deployments, running: what follows from what, in simulated time. */
+/** The Deployment and ReplicaSet controllers, in simulated time. */
 import { describe, expect, test } from 'vitest';
 import { resourceQuotaKind } from '../../../src/api/kinds/core/resource-quota.ts';
 import { deploymentKind } from '../../../src/api/kinds/apps/deployment.ts';
@@ -19,7 +19,7 @@ const conditions = async (cluster: TestCluster) =>
   (await getDeployment(cluster)).status.conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason ?? ''}`).sort();
 
 describe('a deployment', () => {
-  test('gets its replica set and its pods, rolls a new template out, and goes back', () =>
+  test('gets its ReplicaSet and pods, rolls out a new template, and rolls back', () =>
     inCluster(async (cluster, world) => {
       ok(await cluster.client.create(deploymentKind, web('one')));
       await world.sleep(10_000);
@@ -55,7 +55,7 @@ describe('a deployment', () => {
       ]);
     }));
 
-  test('whose pods do not come up keeps the old ones, and says after its deadline that it is stuck', () =>
+  test('whose pods do not become ready keeps the old ones, and exceeds its progress deadline', () =>
     inCluster(async (cluster, world) => {
       ok(await cluster.client.create(deploymentKind, web('one', { progressDeadlineSeconds: 60 })));
       await world.sleep(10_000);
@@ -84,7 +84,7 @@ describe('a deployment', () => {
       expect((await getDeployment(cluster)).status).toMatchObject({ availableReplicas: 3 });
     }));
 
-  test('that recreates never has pods of both templates, not even ending ones', () =>
+  test('with Recreate never has pods of both templates, not even terminating ones', () =>
     simulate(1, async (world) => {
       const cluster = await startCluster(world);
       runWorkloads(cluster.transport, world);
@@ -106,7 +106,7 @@ describe('a deployment', () => {
       expect(mixed).toBe(0);
     }));
 
-  test('that recreates waits for an ending pod even if its set no longer counts it', () =>
+  test('with Recreate waits for a terminating pod even if its ReplicaSet does not count it', () =>
     inCluster(async (cluster, world) => {
       ok(await cluster.client.create(deploymentKind, web('one', { replicas: 1, strategy: { type: 'Recreate' } })));
       await world.sleep(10_000);
@@ -133,7 +133,7 @@ describe('a deployment', () => {
       ]);
     }));
 
-  test('that is paused scales, and rolls out when it goes on', () =>
+  test('that is paused scales, and rolls out when it is resumed', () =>
     inCluster(async (cluster, world) => {
       ok(await cluster.client.create(deploymentKind, web('one')));
       await world.sleep(10_000);
@@ -150,7 +150,7 @@ describe('a deployment', () => {
       ]);
     }));
 
-  test('keeps as many old sets as its history is long', () =>
+  test('keeps revisionHistoryLimit old ReplicaSets', () =>
     inCluster(async (cluster, world) => {
       ok(await cluster.client.create(deploymentKind, web('v0', { revisionHistoryLimit: 2 })));
       for (const image of ['v1', 'v2', 'v3', 'v4']) {
@@ -167,7 +167,7 @@ describe('a deployment', () => {
       ]);
     }));
 
-  test('takes over what its namesake left behind, and what it leaves goes with it', () =>
+  test('adopts the ReplicaSets of an earlier Deployment, and its own are deleted with it', () =>
     inCluster(async (cluster, world) => {
       ok(await cluster.client.create(deploymentKind, web('one')));
       await world.sleep(10_000);
@@ -189,8 +189,8 @@ describe('a deployment', () => {
     }));
 });
 
-describe('a deployment that may not make its replica set', () => {
-  test('says so, tries again, and goes on as soon as it may', () =>
+describe('a deployment whose ReplicaSet is refused', () => {
+  test('has a condition, retries, and goes on as soon as it is allowed', () =>
     inCluster(async (cluster, world) => {
       const quota = { namespace: 'default', name: 'none' };
       const allow = async (sets: string) => {
@@ -225,7 +225,7 @@ describe('a deployment that may not make its replica set', () => {
     }));
 });
 
-/** A pod of the deployment's only set that nobody made: whoever selects it may have it. */
+/** An orphan pod with the labels of the Deployment's only ReplicaSet. */
 async function stray(cluster: TestCluster, name: string, { nodeName, app }: { readonly nodeName: string; readonly app?: string }): Promise<void> {
   const [set] = ok(await cluster.client.list(replicaSetKind)).items;
   const metadata = { namespace: 'default', name, labels: { ...set?.metadata.labels, ...(app === undefined ? {} : { app }) } };
@@ -235,7 +235,7 @@ async function stray(cluster: TestCluster, name: string, { nodeName, app }: { re
 const podsOf = async (cluster: TestCluster) => ok(await cluster.client.list(podKind)).items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 
 describe('a replica set', () => {
-  test('takes in what it selects, and replaces what it selects no longer', () =>
+  test('adopts pods that it selects, and replaces released ones', () =>
     inCluster(async (cluster, world) => {
       ok(await cluster.client.create(deploymentKind, web('one', { replicas: 0 })));
       await world.sleep(5_000);
@@ -253,7 +253,7 @@ describe('a replica set', () => {
       expect(replaced?.metadata.ownerReferences).toHaveLength(1);
     }));
 
-  test('that shrinks spares nodes with few pods of its deployment, even where these are the youngest', () =>
+  test('that is scaled down spares nodes with few pods of its Deployment, even if these are the youngest', () =>
     inCluster(async (cluster, world) => {
       ok(await cluster.client.create(deploymentKind, web('one', { replicas: 2 })));
       await world.sleep(600_000);
@@ -264,13 +264,13 @@ describe('a replica set', () => {
       const labels = { metadata: { labels: { ...set?.metadata.labels } } };
       ok(await cluster.client.patch(podKind, { namespace: 'default', name: 'elsewhere' }, { type: 'merge', body: labels }));
       await world.sleep(20_000);
-      // Whoever was first, there are two pods somewhere and one elsewhere now: of three somewhere one was too many.
+      // Of three pods on one node one was deleted: two are on one node now, and one on another.
       await patch(cluster, { replicas: 2 });
       await world.sleep(20_000);
       expect((await podsOf(cluster)).map(({ spec }) => spec.nodeName ?? '').sort()).toEqual(['elsewhere', 'somewhere']);
     }));
 
-  test('that is deleted is made anew, with pods of its own', () =>
+  test('that is deleted is recreated, with new pods', () =>
     inCluster(async (cluster, world) => {
       ok(await cluster.client.create(deploymentKind, web('one')));
       await world.sleep(10_000);
@@ -288,7 +288,7 @@ describe('a replica set', () => {
       }
     }));
 
-  test('replaces what is deleted, and pods that ended', () =>
+  test('replaces deleted and ended pods', () =>
     inCluster(async (cluster, world) => {
       ok(await cluster.client.create(deploymentKind, web('one')));
       await world.sleep(10_000);
@@ -302,7 +302,7 @@ describe('a replica set', () => {
       expect(pods.filter(({ status }) => status.phase === 'Failed')).toHaveLength(1);
     }));
 
-  test('that may not make its pods says why, and so does its deployment, until it may', () =>
+  test('whose pods are refused has a condition, and so does its Deployment, until they are allowed', () =>
     inCluster(async (cluster, world) => {
       const quota = { namespace: 'default', name: 'few' };
       const set = (pods: string) => cluster.client.patch(resourceQuotaKind, quota, { type: 'merge', body: { spec: { hard: { pods } } } });

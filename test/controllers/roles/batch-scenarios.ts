@@ -1,4 +1,4 @@
-/** Jobs, cron jobs and DaemonSets get something to do. */
+/** Work for the Job, CronJob and DaemonSet controllers. */
 import { nodeKind } from '../../../src/api/kinds/core/node.ts';
 import { cronJobKind } from '../../../src/api/kinds/batch/cron-job.ts';
 import { daemonSetKind } from '../../../src/api/kinds/apps/daemon-set.ts';
@@ -17,7 +17,7 @@ async function finishPods(cluster: SimulatedCluster, phase: string): Promise<voi
   await cluster.wait();
 }
 
-/** A job adopts a pod, is suspended again and again, runs to its end, and goes when its time is up. */
+/** A Job adopts a pod, is suspended several times, completes, and is deleted after its TTL. */
 export const batch = async (cluster: SimulatedCluster): Promise<void> => {
   const labels = { run: 'backup' };
   await cluster.create(podKind, { metadata: { ...inDefault('found'), labels }, spec: { ...once.spec, terminationGracePeriodSeconds: 0 } });
@@ -35,7 +35,7 @@ export const batch = async (cluster: SimulatedCluster): Promise<void> => {
   await cluster.wait(120_000);
 };
 
-/** A cron job that runs every minute: one job vanishes, one lasts for several minutes, and none is kept. */
+/** A CronJob runs every minute: one Job vanishes, one lasts for several minutes, and none is kept. */
 export const schedule = async (cluster: SimulatedCluster): Promise<void> => {
   await cluster.create(cronJobKind, {
     metadata: inDefault('minutely'),
@@ -48,7 +48,7 @@ export const schedule = async (cluster: SimulatedCluster): Promise<void> => {
   await cluster.delete(cronJobKind, inDefault('minutely'));
 };
 
-/** A DaemonSet adopts what another one left behind, is changed twice and changed back, and keeps little of its history. */
+/** A DaemonSet adopts the pods of an earlier one, is changed twice and rolled back, with a short history. */
 export const daemons = async (cluster: SimulatedCluster): Promise<void> => {
   const nodes = Array.from({ length: 12 }, (_, i) => `node-${i}`);
   for (const name of nodes) await cluster.create(nodeKind, { metadata: { name } });

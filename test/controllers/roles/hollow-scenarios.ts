@@ -8,7 +8,7 @@ type Scenario = (cluster: SimulatedCluster) => Promise<void>;
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
 
-/** A pod whose claim is missing is told so, again and again. */
+/** A pod whose claim is missing gets an event, again and again. */
 export const hollowNodes: Scenario = async (cluster) => {
   const nodes = cluster.startNodes({ hosts: cluster.hosts({ count: 1 }) });
   await nodes.ready;
@@ -22,7 +22,7 @@ export const hollowNodes: Scenario = async (cluster) => {
   });
   await cluster.wait(30_000);
   await cluster.delete(podKind, inDefault('on-node'));
-  // Another agent registers the node, in another way; its CSINode is somebody else's.
+  // Another agent registers the node differently; its CSINode has another owner.
   await nodes.stop();
   await cluster.delete(nodeKind, { name: 'node-1' });
   await cluster.create(nodeKind, { metadata: { name: 'node-1' } });

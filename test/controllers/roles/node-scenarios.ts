@@ -1,4 +1,4 @@
-/** What happens to nodes, and to pods because of their nodes. */
+/** Work for the controllers of nodes and of pods without node. */
 import type { Taint } from '../../../src/api/generated/types.ts';
 import { leaseKind } from '../../../src/api/kinds/coordination/lease.ts';
 import { nodeKind } from '../../../src/api/kinds/core/node.ts';
@@ -7,7 +7,7 @@ import type { SimulatedCluster } from '../../../src/sim/cluster/simulated-cluste
 
 type Scenario = (cluster: SimulatedCluster) => Promise<void>;
 
-/** A taint comes and goes, twice, and then to stay; a pod goes with it, and another because its node was never there. */
+/** A taint is added and removed twice, and then stays: it evicts a pod; another pod is deleted because its node never existed. */
 export const taints: Scenario = async (cluster) => {
   await cluster.create(nodeKind, { metadata: { name: 'n1' } });
   await cluster.pod('patient', 'n1', []);
@@ -23,7 +23,7 @@ export const taints: Scenario = async (cluster) => {
   await cluster.wait(60_000);
 };
 
-/** A node with a lease is heard of no more, twice; and its pod is not ready. */
+/** A node with a Lease loses its heartbeats twice; its pod is not ready. */
 export const silence: Scenario = async (cluster) => {
   const ready = (lastHeartbeatTime: string) => [{ type: 'Ready', status: 'True', lastHeartbeatTime, lastTransitionTime: null }];
   await cluster.create(nodeKind, { metadata: { name: 'n1' }, status: { conditions: ready('2026-01-01T00:00:00Z') } });

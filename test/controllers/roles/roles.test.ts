@@ -1,4 +1,4 @@
-/** Every controller is held to its role, and no role says more than its controller needs. */
+/** Every controller works with its role, and no role grants more than its controller needs. */
 import { describe, expect, test } from 'vitest';
 import {
   type ControllerName,
@@ -17,11 +17,11 @@ import { SimulatedCluster } from '../../../src/sim/cluster/simulated-cluster.ts'
 
 const nameOf = (user: User): ControllerName | undefined => controllerNames.find((name) => controllerAccount(name) === user.name);
 
-/** Which grants were used by whom, and what was refused: 'pv-protection-controller update /persistentvolumes'. */
+/** Which controller used which grants, and what was refused: 'pv-protection-controller update /persistentvolumes'. */
 class Recording implements Authorizer {
   readonly used = new Set<string>();
   readonly refused = new Set<string>();
-  /** A request for which each of them was needed. */
+  /** By grant: a request that needed it. */
   readonly requests = new Map<string, { readonly user: User; readonly attributes: RequestInfo }>();
   readonly #authorizer = controllerAuthorizer(allowOthers);
 
@@ -56,7 +56,7 @@ const splitNames = (rule: Extract<StaticRule, { group: string }>): readonly Stat
 const granted = controllerNames.flatMap((name) => grantsOf(controllerRoles[name]).map((grant) => `${name} ${grant}`));
 
 describe('the roles of the controllers', () => {
-  test('are what they use, no less and no more', async () => {
+  test('grant exactly what the controllers use', async () => {
     const recording = new Recording();
     for (const bindsTogether of [true, false]) {
       for (const [name, story] of Object.entries(life)) {

@@ -1,4 +1,4 @@
-/** A few minutes in a cluster in which every controller gets something to do. */
+/** A few minutes in a cluster with work for every controller. */
 import { configMapKind } from '../../../src/api/kinds/core/config-map.ts';
 import { csiDriverKind } from '../../../src/api/kinds/storage/csi-driver.ts';
 import { csiNodeKind } from '../../../src/api/kinds/storage/csi-node.ts';
@@ -33,7 +33,7 @@ type Scenario = (cluster: SimulatedCluster) => Promise<void>;
 const inDefault = (name: string) => ({ namespace: 'default', name });
 const claimed = (claimName: string) => [{ name: 'data', persistentVolumeClaim: { claimName } }];
 
-/** A role is put together from another one. */
+/** A ClusterRole is aggregated from another one. */
 export const aggregation: Scenario = async (cluster) => {
   await cluster.create(clusterRoleKind, {
     metadata: { name: 'whole' },
@@ -45,7 +45,7 @@ export const aggregation: Scenario = async (cluster) => {
   await cluster.wait();
 };
 
-/** A policy is looked at. */
+/** A ValidatingAdmissionPolicy is observed. */
 export const policies: Scenario = async (cluster) => {
   await loadExpressions();
   const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets'] }];
@@ -56,7 +56,7 @@ export const policies: Scenario = async (cluster) => {
   await cluster.wait();
 };
 
-/** A claim gets a volume and gives it back. */
+/** A claim is bound to a volume, and the volume is released. */
 export const binding: Scenario = async (cluster) => {
   await cluster.volume('kept', { persistentVolumeReclaimPolicy: 'Retain' });
   await cluster.claim('keeper');
@@ -66,7 +66,7 @@ export const binding: Scenario = async (cluster) => {
   await cluster.delete(persistentVolumeKind, { name: 'kept' });
 };
 
-/** A driver makes and deletes a volume; at first it cannot. */
+/** A driver creates and deletes a volume; the first attempts fail. */
 export const provisioning: Scenario = async (cluster) => {
   await cluster.create(storageClassKind, { metadata: { name: 'disk' }, provisioner: 'kubernetes.io/host-path', reclaimPolicy: 'Delete' });
   cluster.directories.full = true;
@@ -77,7 +77,7 @@ export const provisioning: Scenario = async (cluster) => {
   await cluster.delete(persistentVolumeClaimKind, inDefault('made'));
 };
 
-/** Somebody deletes a volume before anybody has seen that its claim is gone; its provisioner keeps it. */
+/** A volume is deleted before the controllers see that its claim is gone; its provisioner keeps it. */
 export const keptVolume: Scenario = async (cluster) => {
   const finalizers = ['external-provisioner.volume.kubernetes.io/finalizer'];
   const claimRef = { ...inDefault('gone'), uid: 'u' };
@@ -86,7 +86,7 @@ export const keptVolume: Scenario = async (cluster) => {
   await cluster.delete(persistentVolumeKind, { name: 'kept' });
 };
 
-/** A pod scrubs a volume. */
+/** A volume is recycled by a pod. */
 export const recycling: Scenario = async (cluster) => {
   await cluster.volume('used', { persistentVolumeReclaimPolicy: 'Recycle' });
   await cluster.claim('user');
@@ -102,7 +102,7 @@ export const attributesClass: Scenario = async (cluster) => {
   await cluster.delete(volumeAttributesClassKind, { name: 'fast' });
 };
 
-/** What is counted comes and goes. */
+/** Objects that a quota counts are created and deleted. */
 export const quota: Scenario = async (cluster) => {
   await cluster.create(resourceQuotaKind, { metadata: inDefault('all'), spec: { hard: { persistentvolumeclaims: '10', pods: '10' } } });
   await cluster.wait();
@@ -121,7 +121,7 @@ const scratch: Draft<Pod['spec']['volumes']> = [
   },
 ];
 
-/** A pod brings its claim; another finds its name taken, and is told so again and again. */
+/** A pod gets its ephemeral claim; another finds the name taken, and gets an event again and again. */
 export const ephemeral: Scenario = async (cluster) => {
   await cluster.pod('own', undefined, scratch);
   await cluster.claim('other-scratch');
@@ -134,7 +134,7 @@ export const ephemeral: Scenario = async (cluster) => {
 
 const managed = { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' };
 
-/** A volume goes to a node and comes back; a second node wants it too, and its pod is told so. */
+/** A volume is attached to a node and detached; a second node needs it too, and its pod gets an event. */
 export const attaching: Scenario = async (cluster) => {
   await cluster.create(csiDriverKind, { metadata: { name: 'driver' }, spec: { attachRequired: true, podInfoOnMount: false } });
   for (const name of ['n1', 'n2']) {
@@ -155,7 +155,7 @@ export const attaching: Scenario = async (cluster) => {
   await cluster.delete(podKind, inDefault('second'));
   await cluster.delete(podKind, inDefault('first'));
   await cluster.wait();
-  // Gone before the volume came.
+  // Deleted before the volume was attached.
   await cluster.pod('third', 'n2', claimed('remote'));
   await cluster.delete(podKind, inDefault('third'));
   const conditions = [{ type: 'Ready', status: 'True', lastHeartbeatTime: '2026-01-02T00:00:00Z', lastTransitionTime: null }];
@@ -163,7 +163,7 @@ export const attaching: Scenario = async (cluster) => {
   await cluster.wait(5 * 60_000);
 };
 
-/** A claim of a driver that grows volumes itself asks for more, twice. */
+/** A claim of a driver with its own expansion is expanded twice. */
 export const growing: Scenario = async (cluster) => {
   await cluster.create(storageClassKind, { metadata: { name: 'elastic' }, provisioner: 'driver', allowVolumeExpansion: true });
   await cluster.volume('elastic', { hostPath: undefined, csi: { driver: 'driver', volumeHandle: 'elastic' }, storageClassName: 'elastic' });
@@ -184,7 +184,7 @@ export const growing: Scenario = async (cluster) => {
   await cluster.wait();
 };
 
-/** A driver of this process attaches a disk, and somebody attaches another behind its back. */
+/** A driver of this process attaches a disk, and another program attaches a second one. */
 export const attachingHere: Scenario = async (cluster) => {
   const driver = cluster.disks.capabilities.name;
   await cluster.create(nodeKind, { metadata: { name: 'n1', annotations: managed }, status: { conditions: [{ type: 'Ready', status: 'True' }] } });
@@ -204,7 +204,7 @@ export const attachingHere: Scenario = async (cluster) => {
   await cluster.wait();
 };
 
-/** A driver of this process grows the volume that it made. */
+/** A driver of this process expands the volume that it created. */
 export const growingHere: Scenario = async (cluster) => {
   const metadata = { name: 'roomy', annotations: { 'mooring.dev/expand': 'true' } };
   await cluster.create(storageClassKind, { metadata, provisioner: 'kubernetes.io/host-path', reclaimPolicy: 'Delete', allowVolumeExpansion: true });
@@ -219,7 +219,7 @@ export const growingHere: Scenario = async (cluster) => {
   if (claim.status.capacity?.['storage'] !== '5Gi') throw new Error('it has not grown');
 };
 
-/** Owners go: one takes what it owns along, one leaves it, and one was never there. */
+/** Owners are deleted: one with its dependents, one without; one never existed. */
 export const garbage: Scenario = async (cluster) => {
   for (const propagation of ['Foreground', 'Orphan'] as const) {
     const owner = await cluster.create(configMapKind, { metadata: inDefault(`owner-${propagation.toLowerCase()}`) });
@@ -240,7 +240,7 @@ export const garbage: Scenario = async (cluster) => {
   }
 };
 
-/** A namespace comes, its certificate is spoiled, and it goes with all that is in it. */
+/** A namespace is created, its CA certificate is changed, and it is deleted with its content. */
 export const namespaces: Scenario = async (cluster) => {
   await cluster.create(namespaceKind, { metadata: { name: 'team' } });
   await cluster.wait();

@@ -1,4 +1,4 @@
-/** Pods get nodes and volumes, wait, and make room for each other. */
+/** Pods are scheduled, wait for volumes, and preempt each other. */
 import { nodeKind } from '../../../src/api/kinds/core/node.ts';
 import { persistentVolumeClaimKind } from '../../../src/api/kinds/core/persistent-volume-claim.ts';
 import { priorityClassKind } from '../../../src/api/kinds/scheduling/priority-class.ts';
@@ -19,7 +19,7 @@ async function node(cluster: SimulatedCluster, name: string): Promise<void> {
   });
 }
 
-/** Volumes that waited for a pod: one that is there, one that is made. */
+/** Volumes with WaitForFirstConsumer: one exists, one is provisioned. */
 export const scheduling: Scenario = async (cluster) => {
   await node(cluster, 'first');
   await node(cluster, 'second');
@@ -32,7 +32,7 @@ export const scheduling: Scenario = async (cluster) => {
   }
   await cluster.volume('waiting', { storageClassName: 'static', persistentVolumeReclaimPolicy: 'Retain' });
   for (const name of ['static', 'made']) await cluster.pod(name, undefined, claimed(name));
-  // No room is left: it is told so, again and again, until somebody leaves.
+  // No node has room: the pod gets an event again and again, until another pod is deleted.
   await cluster.pod('late', undefined, []);
   for (let i = 0; i < 3; i++) {
     await cluster.pod('passing', 'elsewhere', []);
@@ -49,7 +49,7 @@ export const scheduling: Scenario = async (cluster) => {
   for (const name of ['static', 'made']) await cluster.delete(persistentVolumeClaimKind, inDefault(name));
 };
 
-/** The server binds a pod, and nobody hears of it. */
+/** The server binds a pod, and the answer is lost. */
 export const unheard: Scenario = async (cluster) => {
   cluster.startScheduler({
     identity: 'deaf',

@@ -1,4 +1,4 @@
-/** What happens to those who are reached through a service. */
+/** Work for the endpoint and disruption controllers. */
 import { endpointSliceKind } from '../../../src/api/kinds/discovery/endpoint-slice.ts';
 import { endpointsKind } from '../../../src/api/kinds/core/endpoints.ts';
 import { nodeKind } from '../../../src/api/kinds/core/node.ts';
@@ -11,7 +11,7 @@ type Scenario = (cluster: SimulatedCluster) => Promise<void>;
 
 const inDefault = (name: string) => ({ namespace: 'default', name });
 
-/** A budget finds no pods, and says so again after a while; a pod was to be evicted, and nothing came of it. */
+/** A budget without pods repeats its event; an allowed eviction does not delete the pod. */
 export const budgets: Scenario = async (cluster) => {
   await cluster.create(podDisruptionBudgetKind, { metadata: inDefault('web'), spec: { minAvailable: 1, selector: { matchLabels: { app: 'web' } } } });
   await cluster.wait(31 * 60_000);
@@ -24,7 +24,7 @@ export const budgets: Scenario = async (cluster) => {
 
 const ofService = { 'kubernetes.io/service-name': 'web', 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' };
 
-/** A service has a pod, which then gets an address that nobody can use; and endpoints that people wrote are too many to be mirrored. */
+/** A service has a pod, which then gets an invalid address; hand-written endpoints are too many to be mirrored. */
 export const endpoints: Scenario = async (cluster) => {
   await cluster.create(nodeKind, { metadata: { name: 'n1' } });
   await cluster.create(serviceKind, { metadata: inDefault('web'), spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } });

@@ -1,4 +1,4 @@
-/** A StatefulSet takes in what its predecessor left, repairs it, is updated there and back, and shrinks. */
+/** A StatefulSet adopts and corrects the pods of an earlier one, is updated and rolled back, and is scaled down. */
 import type { ControllerRevision, Pod, StatefulSet } from '../../../src/api/generated/types.ts';
 import { persistentVolumeClaimKind } from '../../../src/api/kinds/core/persistent-volume-claim.ts';
 import { controllerRevisionKind } from '../../../src/api/kinds/apps/controller-revision.ts';
@@ -30,7 +30,7 @@ export const statefulSets = async (cluster: SimulatedCluster): Promise<void> => 
   await cluster.create(statefulSetKind, set);
   await cluster.wait();
   await cluster.delete(statefulSetKind, inDefault('db'), 'Orphan');
-  // Nobody's pod, without its label: it is adopted and given its identity back.
+  // An orphan pod without its label: it is adopted and gets its identity back.
   const withoutName = ({ metadata, ...pod }: Pod): Pod => ({ ...pod, metadata: { ...metadata, labels } });
   await cluster.change(podKind, inDefault('db-0'), withoutName);
   await cluster.create(statefulSetKind, set);
@@ -45,7 +45,7 @@ export const statefulSets = async (cluster: SimulatedCluster): Promise<void> => 
   await cluster.wait();
 };
 
-/** Back to a state that is still remembered. */
+/** Rolls back to a revision of the history. */
 export const statefulSetUndone = async (cluster: SimulatedCluster): Promise<void> => {
   await cluster.create(statefulSetKind, { ...set, spec: { ...set.spec, revisionHistoryLimit: 5 } });
   for (const image of ['two', 'one']) {

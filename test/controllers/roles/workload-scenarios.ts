@@ -1,4 +1,4 @@
-/** What every controller of pods gets to do. */
+/** Work for the ReplicaSet and Deployment controllers. */
 import type { Deployment, Pod, ReplicaSet } from '../../../src/api/generated/types.ts';
 import { deploymentKind } from '../../../src/api/kinds/apps/deployment.ts';
 import { podKind } from '../../../src/api/kinds/pod/pod.ts';
@@ -23,7 +23,7 @@ const deployment = (image: string, annotations: Record<string, string> = {}): Dr
   },
 });
 
-/** A set takes in a pod that nobody owns, lets one go that it no longer selects, and shrinks. */
+/** A ReplicaSet adopts an orphan, releases a pod that it does not select any more, and is scaled down. */
 export const replicas: Scenario = async (cluster) => {
   await cluster.create(podKind, { ...pod, metadata: { ...inDefault('stray'), labels } });
   await cluster.create(replicaSetKind, replicaSet);
@@ -34,7 +34,7 @@ export const replicas: Scenario = async (cluster) => {
   await cluster.wait();
 };
 
-/** A deployment takes in the set of its predecessor, grows and shrinks, rolls out, forgets, and goes back by annotation. */
+/** A Deployment adopts the ReplicaSet of an earlier one, is scaled, rolls out, cleans up, and rolls back by annotation. */
 export const rollouts: Scenario = async (cluster) => {
   await cluster.create(deploymentKind, deployment('one'));
   await cluster.wait();

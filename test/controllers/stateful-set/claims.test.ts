@@ -23,7 +23,7 @@ describe('a claim', () => {
   );
 
   test(
-    'that somebody made is used as it is',
+    'that exists already is used as it is',
     inSetCluster(async (cluster) => {
       await cluster.create(persistentVolumeClaimKind, { ...claimTemplate('x', '7Gi'), metadata: inDefault('data-web-0') });
       await cluster.create(statefulSetKind, setDraft(1));
@@ -82,14 +82,14 @@ describe('the retention policy', () => {
   test.each([
     ['Retain', 'data-web-0'],
     ['Delete', 'data-web-0 of StatefulSet web'],
-  ])('whenDeleted %s, whenScaled Delete: the claim of a pod that is scaled away goes with it', (whenDeleted, kept) =>
+  ])('whenDeleted %s, whenScaled Delete: the claim of a pod that is scaled down is deleted with it', (whenDeleted, kept) =>
     inSetCluster(async (cluster) => {
       await cluster.create(statefulSetKind, setDraft(2, { ...parallel, ...retention(whenDeleted, 'Delete') }));
       await cluster.runAll();
       await cluster.changeSet({ replicas: 1 });
       expect(await cluster.pods()).toEqual(['web-0 Running']);
       expect(await cluster.claims()).toEqual([kept, 'data-web-1 of Pod web-1']);
-      // It is garbage now: the next pod of this number must not start on it.
+      // It is garbage now: the next pod of this ordinal must not start on it.
       await cluster.changeSet({ replicas: 2 });
       expect(await cluster.pods()).toEqual(['web-0 Running']);
       await cluster.removeClaim('data-web-1');
@@ -98,7 +98,7 @@ describe('the retention policy', () => {
   );
 
   test(
-    'does not touch a claim that somebody else manages, and says so',
+    'does not touch a claim with another controller, and records an event',
     inSetCluster(async (cluster) => {
       const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'other', uid: 'some-uid', controller: true };
       await cluster.create(persistentVolumeClaimKind, { ...claimTemplate('x'), metadata: { ...inDefault('data-web-0'), ownerReferences: [other] } });
@@ -157,7 +157,7 @@ describe('ownership', () => {
   );
 });
 
-describe('a set that lets its claims grow', () => {
+describe('a StatefulSet that expands its claims', () => {
   const grown = (storage: string) => ({
     volumeClaimTemplates: [{ ...claimTemplate('data', storage), spec: { ...claimTemplate('data', storage).spec, storageClassName: 'elastic' } }],
   });

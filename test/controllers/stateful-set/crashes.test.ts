@@ -1,4 +1,4 @@
-/** Processes that die anywhere, over a network that loses and delays: the end is the same as without. */
+/** Crashes anywhere and a faulty network: the end state is the same as without. */
 import { expect, test } from 'vitest';
 import { startTestCluster } from '../../client/test-cluster.ts';
 import { inDefault, ok, SetCluster, setDraft, startController, withImage } from './set-cluster.ts';
@@ -13,7 +13,7 @@ import { type SimulatedWorld, simulate } from '../../../src/sim/world/world.ts';
 
 const policies = ['OrderedReady', 'Parallel'] as const;
 
-/** Somebody who starts whatever waits, for ever, and a watcher of what must never be. */
+/** Starts all pending pods, and checks the invariants at every state. */
 async function play(cluster: SetCluster, until: () => boolean): Promise<void> {
   const { client } = cluster.cluster;
   while (!until()) {
@@ -23,7 +23,7 @@ async function play(cluster: SetCluster, until: () => boolean): Promise<void> {
         if (persistentVolumeClaim !== undefined) ok(await client.get(persistentVolumeClaimKind, inDefault(persistentVolumeClaim.claimName)));
       }
       const ready = { type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: null };
-      // It may be gone by now.
+      // The pod may not exist any more.
       if (pod.status.phase === 'Pending') await client.updateStatus(podKind, { ...pod, status: { ...pod.status, phase: 'Running', conditions: [ready] } });
       expect(name).toMatch(/^web-[0-3]$/);
     }
@@ -41,7 +41,7 @@ async function restless(cluster: SetCluster, network: SimulatedNetwork, name: st
     return 'crash';
   });
   await world.sleep(world.random.float() * 3_000);
-  // Or in the middle of whatever it is doing.
+  // Or in the middle of an action.
   process.kill();
 }
 
@@ -82,11 +82,11 @@ async function story(world: SimulatedWorld, podManagementPolicy: (typeof policie
     currentReplicas: 2,
     currentRevision: updateRevision,
   });
-  // However often it was begun: one revision for each state.
+  // One revision for each template.
   const images = (await cluster.revisions()).map((revision) => revision.split(' ')[1]);
   expect(new Set(images).size).toBe(images.length);
 }
 
-test.each(policies)('%s: wherever a process dies, pods, claims and revisions end up as they should', async (policy) => {
+test.each(policies)('%s: with crashes anywhere, pods, claims and revisions reach the right end state', async (policy) => {
   for (const seed of seeds(6)) await simulate(seed, (world) => story(world, policy));
 });

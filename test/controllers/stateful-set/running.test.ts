@@ -1,4 +1,4 @@
-/** The controller of StatefulSets, running, on the real registry, in simulated time. */
+/** The StatefulSet controller on the real registry, in simulated time. */
 import { describe, expect, test } from 'vitest';
 import { claimTemplate, inSetCluster, setDraft, withImage } from './set-cluster.ts';
 import { persistentVolumeClaimKind } from '../../../src/api/kinds/core/persistent-volume-claim.ts';
@@ -161,7 +161,7 @@ describe('updates', () => {
   );
 
   test(
-    'wait for somebody to delete the pods if the set says OnDelete',
+    'wait for a deletion of the pods with OnDelete',
     inSetCluster(async (cluster) => {
       await cluster.create(statefulSetKind, setDraft(2, { updateStrategy: { type: 'OnDelete' } }));
       await cluster.runAll();

@@ -1,4 +1,4 @@
-/** StatefulSets on the real registry, in simulated time, with somebody who plays the kubelet. */
+/** StatefulSets on the real registry, in simulated time; the test acts as kubelet. */
 import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../../src/api/generated/types.ts';
 import { eventKind } from '../../../src/api/kinds/core/event.ts';
 import { persistentVolumeClaimKind } from '../../../src/api/kinds/core/persistent-volume-claim.ts';
@@ -52,7 +52,7 @@ const templateOf = (image: string) => ({
   spec: { containers: [{ name: 'app', image }] },
 });
 
-/** A change of the spec: another image. */
+/** A spec with another image. */
 export const withImage = (image: string): Draft<StatefulSet['spec']> => ({ template: templateOf(image) });
 
 export function startController(transport: Transport, world: World, onAction?: NonNullable<LoopOptions['onAction']>): void {
@@ -72,7 +72,7 @@ export class SetCluster {
     this.world = world;
   }
 
-  /** Long enough for whatever follows from what was done. */
+  /** Waits until the controllers have settled. */
   settle(ms = 200): Promise<void> {
     return this.world.sleep(ms);
   }
@@ -110,18 +110,18 @@ export class SetCluster {
     await this.settle();
   }
 
-  /** At once: protection is another controller's business. */
+  /** At once: the protection controller does not run here. */
   async removeClaim(name: string): Promise<void> {
     await this.change(persistentVolumeClaimKind, name, (claim) => {
       const { finalizers: _, ...metadata } = claim.metadata;
       return { ...claim, metadata };
     });
-    // Who was asked to go before is gone by now.
+    // Pods that were deleted before are gone by now.
     await this.cluster.client.delete(persistentVolumeClaimKind, inDefault(name));
     await this.settle();
   }
 
-  /** As a binder would, with a volume of just the size asked for. */
+  /** As the binder would, with a volume of the requested size. */
   async bind(name: string): Promise<void> {
     const claim = await this.get(persistentVolumeClaimKind, name);
     const { storage = '' } = claim.spec.resources.requests ?? {};
@@ -132,7 +132,7 @@ export class SetCluster {
     await this.settle();
   }
 
-  /** As a kubelet would after having started it. */
+  /** As the kubelet would after starting it. */
   async phase(name: string, phase = 'Running'): Promise<void> {
     const pod = await this.get(podKind, name);
     const ready = { type: 'Ready', status: phase === 'Running' ? 'True' : 'False', lastProbeTime: null, lastTransitionTime: timestamp(this.world.clock.now()) };
@@ -140,7 +140,7 @@ export class SetCluster {
     await this.settle();
   }
 
-  /** Starts whatever is pending until nothing is. */
+  /** Starts pending pods until there are none. */
   async runAll(): Promise<void> {
     for (let rounds = 0; rounds < 100; rounds++) {
       const pending = (await this.list(podKind)).filter(({ status }) => status.phase === 'Pending');
@@ -179,7 +179,7 @@ export class SetCluster {
   }
 }
 
-/** One story, with the controller running. */
+/** Runs a test with the controller. */
 export const inSetCluster = (story: (cluster: SetCluster) => Promise<void>) => () =>
   simulate(1, async (world) => {
     const cluster = await startTestCluster(world);

@@ -1,4 +1,4 @@
-/** A server for one StatefulSet, as a value: enough to see what becomes of what the controller decides. */
+/** The objects of one StatefulSet as a value, and the effects of the controller's actions on them. */
 import type { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from '../../../src/api/generated/types.ts';
 import { statefulSetKind } from '../../../src/api/kinds/apps/stateful-set.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
@@ -14,7 +14,7 @@ export interface Model {
   readonly revisions: ReadonlyMap<string, ControllerRevision>;
 }
 
-/** One thing that happens to the server. */
+/** One write. */
 type Write = (model: Model) => Model;
 
 export function modelOf(draft: object): Model {
@@ -40,7 +40,7 @@ export const snapshotOf = ({ set, pods, claims, revisions }: Model): StatefulSet
   claim: (name) => claims.get(name),
 });
 
-/** The writes of actions, in their order: any prefix of them may be all that happens. */
+/** The writes of actions, in order: a crash may cut off any suffix. */
 export const writesOf = (actions: readonly StatefulSetAction[]): readonly Write[] => actions.flatMap(writesOfAction);
 
 function writesOfAction(action: StatefulSetAction): readonly Write[] {
@@ -91,7 +91,7 @@ const putClaim =
   (claim: PersistentVolumeClaim): Write =>
   (model) => ({ ...model, claims: put(model.claims, claim) });
 
-/** Any pod that is made is another one. */
+/** Every created pod has another uid. */
 let made = 0;
 
 function created(draft: object): Write {
@@ -127,7 +127,7 @@ function without<T extends KubeObject>(map: ReadonlyMap<string, T>, { metadata }
   return rest;
 }
 
-/** A kubelet that starts everything at once. */
+/** Starts all pods, as a kubelet would. */
 export function allReady(model: Model): Model {
   const conditions = [{ type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: null }];
   const pods = [...model.pods].map(
@@ -136,7 +136,7 @@ export function allReady(model: Model): Model {
   return { ...model, pods: new Map(pods) };
 }
 
-/** What matters about it: uids differ from run to run. */
+/** Without uids, which differ from run to run. */
 export const summary = ({ set, pods, claims, revisions }: Model) => ({
   status: set.status,
   pods: [...pods.values()].map(({ metadata, spec }) => [metadata.name, metadata.labels, spec.containers?.[0]?.image, ownersOf(metadata)]).sort(byText),

@@ -1,4 +1,4 @@
-/** What a cron job does, as people see it, and that no crash makes it run twice. */
+/** The CronJob controller, in simulated time; no crash makes it run a time twice. */
 import { expect, test } from 'vitest';
 import type { CronJobSpec } from '../../../src/api/generated/types.ts';
 import { namespaceKind } from '../../../src/api/kinds/core/namespace.ts';
@@ -16,13 +16,13 @@ import { inCluster, inDefault, ok, WorkloadCluster, startWorkloadCluster, startW
 const minute = 60_000;
 const jobTemplate = { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } } };
 
-async function createCronJob(scene: WorkloadCluster, spec: Draft<CronJobSpec> = {}): Promise<void> {
-  ok(await scene.client.create(cronJobKind, { metadata: inDefault('nightly'), spec: { schedule: '*/10 * * * *', jobTemplate, ...spec } }));
-  await scene.wait();
+async function createCronJob(workloads: WorkloadCluster, spec: Draft<CronJobSpec> = {}): Promise<void> {
+  ok(await workloads.client.create(cronJobKind, { metadata: inDefault('nightly'), spec: { schedule: '*/10 * * * *', jobTemplate, ...spec } }));
+  await workloads.wait();
 }
 
-async function jobNames(scene: WorkloadCluster): Promise<string[]> {
-  return ok(await scene.client.list(jobKind))
+async function jobNames(workloads: WorkloadCluster): Promise<string[]> {
+  return ok(await workloads.client.list(jobKind))
     .items.map(({ metadata }) => metadata.name ?? '')
     .sort();
 }
@@ -30,38 +30,38 @@ async function jobNames(scene: WorkloadCluster): Promise<string[]> {
 /** The last full ten minutes, in minutes. */
 const lastTime = (world: SimulatedWorld): number => Math.floor(world.clock.now() / (10 * minute)) * 10;
 
-/** To a moment behind the next full ten minutes. */
-const nextTime = (scene: WorkloadCluster, world: SimulatedWorld): Promise<void> => scene.wait(10 * minute - (world.clock.now() % (10 * minute)) + 1000);
+/** Waits until just after the next full ten minutes. */
+const nextTime = (workloads: WorkloadCluster, world: SimulatedWorld): Promise<void> => workloads.wait(10 * minute - (world.clock.now() % (10 * minute)) + 1000);
 
 test(
-  'a job is started at each time, named after the minute, and what becomes of it is written down',
-  inCluster(async (scene, world) => {
-    await createCronJob(scene);
-    await nextTime(scene, world);
+  'a job is started at each time, named after the minute, and the status follows it',
+  inCluster(async (workloads, world) => {
+    await createCronJob(workloads);
+    await nextTime(workloads, world);
     const name = `nightly-${lastTime(world)}`;
-    expect(await jobNames(scene)).toEqual([name]);
-    const started = await scene.getCronJob();
+    expect(await jobNames(workloads)).toEqual([name]);
+    const started = await workloads.getCronJob();
     expect(started.status).toEqual({
       active: [{ kind: 'Job', namespace: 'default', name, uid: expect.any(String), apiVersion: 'batch/v1', resourceVersion: expect.any(String) }],
       lastScheduleTime: new Date(lastTime(world) * minute).toISOString().replace('.000', ''),
     });
-    await scene.succeed(await scene.onePod());
-    const done = await scene.getCronJob();
+    await workloads.succeed(await workloads.onePod());
+    const done = await workloads.getCronJob();
     expect(done.status).toEqual({ lastScheduleTime: started.status.lastScheduleTime, lastSuccessfulTime: expect.any(String) });
-    expect((await scene.events()).filter((event) => event.includes('ob'))).toEqual(
+    expect((await workloads.events()).filter((event) => event.includes('ob'))).toEqual(
       expect.arrayContaining([`SuccessfulCreate: Created job ${name}`, `SawCompletedJob: Saw completed job: ${name}, condition: Complete`]),
     );
   }),
 );
 
 test(
-  'nothing is polled: between two times nothing happens at all',
-  inCluster(async (scene, world) => {
-    await createCronJob(scene, { schedule: '0 0 1 1 *' });
-    await scene.wait(minute);
+  'nothing is polled: there are no requests between two times',
+  inCluster(async (workloads, world) => {
+    await createCronJob(workloads, { schedule: '0 0 1 1 *' });
+    await workloads.wait(minute);
     const decisions = () => world.lines.filter(({ message, fields }) => message === 'decided' && fields['controller'] === 'cron-job').length;
     const before = decisions();
-    await scene.wait(6 * 60 * minute);
+    await workloads.wait(6 * 60 * minute);
     expect(before).toBeGreaterThan(0);
     expect(decisions()).toBe(before);
   }),
@@ -69,85 +69,85 @@ test(
 
 test(
   'three successes and one failure are kept',
-  inCluster(async (scene, world) => {
-    await createCronJob(scene);
+  inCluster(async (workloads, world) => {
+    await createCronJob(workloads);
     for (let i = 0; i < 6; i++) {
-      await nextTime(scene, world);
-      await scene.succeed(await scene.onePod());
+      await nextTime(workloads, world);
+      await workloads.succeed(await workloads.onePod());
     }
-    expect(await jobNames(scene)).toHaveLength(3);
-    expect((await scene.events()).filter((event) => event.startsWith('SuccessfulDelete: Deleted job nightly-'))).toHaveLength(3);
+    expect(await jobNames(workloads)).toHaveLength(3);
+    expect((await workloads.events()).filter((event) => event.startsWith('SuccessfulDelete: Deleted job nightly-'))).toHaveLength(3);
   }),
 );
 
 test(
-  'Forbid waits for the last one, Replace does not, and times that were missed come to one',
-  inCluster(async (scene, world) => {
-    await createCronJob(scene, { concurrencyPolicy: 'Forbid' });
-    await nextTime(scene, world);
+  'Forbid waits for the active job, Replace does not, and missed times give one job',
+  inCluster(async (workloads, world) => {
+    await createCronJob(workloads, { concurrencyPolicy: 'Forbid' });
+    await nextTime(workloads, world);
     const first = `nightly-${lastTime(world)}`;
-    await nextTime(scene, world);
-    await nextTime(scene, world);
-    expect(await jobNames(scene)).toEqual([first]);
-    await scene.succeed(await scene.onePod());
-    expect(await jobNames(scene)).toEqual([first, `nightly-${lastTime(world)}`]);
-    ok(await scene.client.patch(cronJobKind, inDefault('nightly'), { type: 'merge', body: { spec: { concurrencyPolicy: 'Replace' } } }));
-    await nextTime(scene, world);
-    expect(await jobNames(scene)).toEqual([first, `nightly-${lastTime(world)}`]);
-    expect((await scene.getCronJob()).status.active).toMatchObject([{ name: `nightly-${lastTime(world)}` }]);
-    expect((await scene.events()).filter((event) => event.startsWith('MissingJob'))).toEqual([]);
+    await nextTime(workloads, world);
+    await nextTime(workloads, world);
+    expect(await jobNames(workloads)).toEqual([first]);
+    await workloads.succeed(await workloads.onePod());
+    expect(await jobNames(workloads)).toEqual([first, `nightly-${lastTime(world)}`]);
+    ok(await workloads.client.patch(cronJobKind, inDefault('nightly'), { type: 'merge', body: { spec: { concurrencyPolicy: 'Replace' } } }));
+    await nextTime(workloads, world);
+    expect(await jobNames(workloads)).toEqual([first, `nightly-${lastTime(world)}`]);
+    expect((await workloads.getCronJob()).status.active).toMatchObject([{ name: `nightly-${lastTime(world)}` }]);
+    expect((await workloads.events()).filter((event) => event.startsWith('MissingJob'))).toEqual([]);
   }),
 );
 
 test(
-  'a changed schedule starts at its next time, not at one that it would have had',
-  inCluster(async (scene, world) => {
-    await createCronJob(scene, { schedule: '0 0 1 1 *' });
-    await scene.wait(25 * minute);
-    ok(await scene.client.patch(cronJobKind, inDefault('nightly'), { type: 'merge', body: { spec: { schedule: '*/10 * * * *' } } }));
-    await scene.wait(1000);
-    expect(await jobNames(scene)).toEqual([]);
-    await nextTime(scene, world);
-    expect(await jobNames(scene)).toEqual([`nightly-${lastTime(world)}`]);
+  'a changed schedule starts at its next time, not at an earlier one',
+  inCluster(async (workloads, world) => {
+    await createCronJob(workloads, { schedule: '0 0 1 1 *' });
+    await workloads.wait(25 * minute);
+    ok(await workloads.client.patch(cronJobKind, inDefault('nightly'), { type: 'merge', body: { spec: { schedule: '*/10 * * * *' } } }));
+    await workloads.wait(1000);
+    expect(await jobNames(workloads)).toEqual([]);
+    await nextTime(workloads, world);
+    expect(await jobNames(workloads)).toEqual([`nightly-${lastTime(world)}`]);
   }),
 );
 
 test(
-  'a job that cannot be made is tried again, and everybody is told why',
-  inCluster(async (scene, world) => {
-    ok(await scene.client.create(resourceQuotaKind, { metadata: inDefault('q'), spec: { hard: { 'count/jobs.batch': '0' } } }));
-    await createCronJob(scene);
-    await nextTime(scene, world);
-    expect((await scene.events()).join('\n')).toContain(
+  'a job that cannot be created is retried, with an event',
+  inCluster(async (workloads, world) => {
+    ok(await workloads.client.create(resourceQuotaKind, { metadata: inDefault('q'), spec: { hard: { 'count/jobs.batch': '0' } } }));
+    await createCronJob(workloads);
+    await nextTime(workloads, world);
+    expect((await workloads.events()).join('\n')).toContain(
       `FailedCreate: Error creating job: jobs.batch "nightly-${lastTime(world)}" is forbidden: exceeded quota: q`,
     );
-    ok(await scene.client.delete(resourceQuotaKind, inDefault('q')));
-    await scene.wait(2 * minute);
-    expect(await jobNames(scene)).toEqual([`nightly-${lastTime(world)}`]);
+    ok(await workloads.client.delete(resourceQuotaKind, inDefault('q')));
+    await workloads.wait(2 * minute);
+    expect(await jobNames(workloads)).toEqual([`nightly-${lastTime(world)}`]);
   }),
 );
 
 test(
-  'in a namespace that goes nothing is started, and nothing is tried for long',
-  inCluster(async (scene, world) => {
-    ok(await scene.client.create(namespaceKind, { metadata: { name: 'team' } }));
-    ok(await scene.client.create(cronJobKind, { metadata: { namespace: 'team', name: 'nightly' }, spec: { schedule: '*/10 * * * *', jobTemplate } }));
-    ok(await scene.client.delete(namespaceKind, { name: 'team' }));
-    await nextTime(scene, world);
-    expect(await jobNames(scene)).toEqual([]);
-    expect(await scene.events()).toEqual([]);
+  'in a terminating namespace nothing is started or retried',
+  inCluster(async (workloads, world) => {
+    ok(await workloads.client.create(namespaceKind, { metadata: { name: 'team' } }));
+    ok(await workloads.client.create(cronJobKind, { metadata: { namespace: 'team', name: 'nightly' }, spec: { schedule: '*/10 * * * *', jobTemplate } }));
+    ok(await workloads.client.delete(namespaceKind, { name: 'team' }));
+    await nextTime(workloads, world);
+    expect(await jobNames(workloads)).toEqual([]);
+    expect(await workloads.events()).toEqual([]);
   }),
 );
 
-test('wherever a process dies, and over whatever network, each time is met once at most, and the last one always', async () => {
+test('with crashes anywhere and a faulty network, each time gets one job at most, and the last one always', async () => {
   for (const seed of seeds(10)) {
     await simulate(seed, async (world) => {
       const cluster = await startWorkloadCluster(world);
-      const scene = new WorkloadCluster(cluster, world);
+      const workloads = new WorkloadCluster(cluster, world);
       const network = new SimulatedNetwork(world, badNetwork);
       const made = new Map<string, number>();
-      await createCronJob(scene, { concurrencyPolicy: world.random.chance(0.5) ? 'Allow' : 'Replace', successfulJobsHistoryLimit: 1 });
-      const informers = new Informers({ client: scene.client, world });
+      await createCronJob(workloads, { concurrencyPolicy: world.random.chance(0.5) ? 'Allow' : 'Replace', successfulJobsHistoryLimit: 1 });
+      const informers = new Informers({ client: workloads.client, world });
       informers.cache(jobKind).subscribe(({ before, after }) => {
         const name = after?.metadata.name ?? '';
         if (after !== undefined && before === undefined) made.set(name, (made.get(name) ?? 0) + 1);
@@ -161,17 +161,17 @@ test('wherever a process dies, and over whatever network, each time is met once 
           process.kill();
           return 'crash';
         });
-        await nextTime(scene, world);
+        await nextTime(workloads, world);
         process.kill();
-        for (const pod of await scene.activePods()) if (world.random.chance(0.7)) await scene.succeed(pod);
+        for (const pod of await workloads.activePods()) if (world.random.chance(0.7)) await workloads.succeed(pod);
       }
       startWorkloads(cluster.transport, world);
-      await nextTime(scene, world);
+      await nextTime(workloads, world);
       expect([...made].filter(([, times]) => times > 1)).toEqual([]);
       expect(made.has(`nightly-${lastTime(world)}`)).toBe(true);
-      const { active = [], lastScheduleTime } = (await scene.getCronJob()).status;
+      const { active = [], lastScheduleTime } = (await workloads.getCronJob()).status;
       expect(Date.parse(lastScheduleTime ?? '')).toBe(lastTime(world) * minute);
-      const running = ok(await scene.client.list(jobKind)).items.filter(({ status }) => status.completionTime === undefined);
+      const running = ok(await workloads.client.list(jobKind)).items.filter(({ status }) => status.completionTime === undefined);
       expect(active.map(({ uid }) => uid ?? '').sort()).toEqual(running.map(({ metadata }) => metadata.uid ?? '').sort());
       informers.stop();
     });

@@ -10,32 +10,32 @@ import { simulate } from '../../../src/sim/world/world.ts';
 import { targetNode } from '../../../src/controllers/workloads/daemon-set/daemon-pod.ts';
 import { inDefault, ok, WorkloadCluster, startWorkloadCluster, startWorkloads } from './workload-cluster.ts';
 
-/** Pods become ready, or fail now and then; those that are to go, go. */
-async function actAsKubelets(scene: WorkloadCluster, failing: () => boolean): Promise<void> {
-  for (const pod of await scene.pods()) {
+/** Pods become ready, or fail sometimes; deleted pods end. */
+async function actAsKubelets(workloads: WorkloadCluster, failing: () => boolean): Promise<void> {
+  for (const pod of await workloads.pods()) {
     const { name = '', deletionTimestamp } = pod.metadata;
-    if (deletionTimestamp !== undefined) await scene.client.delete(podKind, inDefault(name), { gracePeriodSeconds: 0 });
+    if (deletionTimestamp !== undefined) await workloads.client.delete(podKind, inDefault(name), { gracePeriodSeconds: 0 });
     else if (pod.status.phase !== 'Running') {
       const conditions = [{ type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: '2026-01-01T00:00:00Z' }];
       const body = { status: failing() ? { phase: 'Failed' } : { phase: 'Running', conditions } };
-      await scene.client.patch(podKind, inDefault(name), { type: 'merge', body }, { subresource: 'status' });
+      await workloads.client.patch(podKind, inDefault(name), { type: 'merge', body }, { subresource: 'status' });
     }
   }
 }
 
-test('wherever a process dies, and over whatever network, every node ends with one pod of the last template', async () => {
+test('with crashes anywhere and a faulty network, every node ends with one pod of the last template', async () => {
   for (const seed of seeds(10)) {
     await simulate(seed, async (world) => {
       const cluster = await startWorkloadCluster(world);
-      const scene = new WorkloadCluster(cluster, world);
+      const workloads = new WorkloadCluster(cluster, world);
       const network = new SimulatedNetwork(world, badNetwork);
       const names = ['n1', 'n2', 'n3', 'n4'];
-      for (const name of names) ok(await scene.client.create(nodeKind, { metadata: { name } }));
+      for (const name of names) ok(await workloads.client.create(nodeKind, { metadata: { name } }));
       const labels = { app: 'driver' };
       const updateStrategy = world.random.chance(0.5) ? {} : { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
       const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'v0' }] } };
       ok(
-        await scene.client.create(daemonSetKind, {
+        await workloads.client.create(daemonSetKind, {
           metadata: inDefault('driver'),
           spec: { selector: { matchLabels: labels }, revisionHistoryLimit: 1, updateStrategy, template },
         }),
@@ -49,21 +49,21 @@ test('wherever a process dies, and over whatever network, every node ends with o
           return 'crash';
         });
         await world.sleep(world.random.float() * 8_000);
-        await actAsKubelets(scene, () => world.random.chance(0.2));
-        // Back and forth: revisions are made, found again and forgotten.
+        await actAsKubelets(workloads, () => world.random.chance(0.2));
+        // Back and forth: revisions are created, reused and deleted.
         const containers = [{ name: 'c', image: `v${world.random.below(4)}` }];
         if (world.random.chance(0.5))
-          ok(await scene.client.patch(daemonSetKind, inDefault('driver'), { type: 'strategic', body: { spec: { template: { spec: { containers } } } } }));
+          ok(await workloads.client.patch(daemonSetKind, inDefault('driver'), { type: 'strategic', body: { spec: { template: { spec: { containers } } } } }));
         process.kill();
       }
       startWorkloads(cluster.transport, world);
       for (let i = 0; i < 40; i++) {
         await world.sleep(2_000);
-        await actAsKubelets(scene, () => false);
+        await actAsKubelets(workloads, () => false);
       }
-      const set = await scene.getSet();
+      const set = await workloads.getSet();
       const image = set.spec.template.spec.containers?.[0]?.image;
-      const places = (await scene.pods()).map((pod) => `${targetNode(pod) ?? ''} ${pod.spec.containers?.[0]?.image ?? ''}`).sort();
+      const places = (await workloads.pods()).map((pod) => `${targetNode(pod) ?? ''} ${pod.spec.containers?.[0]?.image ?? ''}`).sort();
       expect(places).toEqual(names.map((name) => `${name} ${image ?? ''}`));
       expect(set.status).toMatchObject({
         desiredNumberScheduled: 4,
@@ -71,7 +71,7 @@ test('wherever a process dies, and over whatever network, every node ends with o
         updatedNumberScheduled: 4,
         observedGeneration: set.metadata.generation,
       });
-      const revisions = ok(await scene.client.list(controllerRevisionKind)).items;
+      const revisions = ok(await workloads.client.list(controllerRevisionKind)).items;
       expect(revisions.length).toBeLessThanOrEqual(2);
       expect(new Set(revisions.map(({ revision }) => revision)).size).toBe(revisions.length);
     });

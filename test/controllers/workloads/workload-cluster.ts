@@ -1,4 +1,4 @@
-/** Workloads, running, on the real registry, in simulated time. No node is there: pods are moved by hand. */
+/** Workload controllers on the real registry, in simulated time. There are no nodes: tests write the pod status. */
 import { expect } from 'vitest';
 import type { CronJob, DaemonSet, Job, JobSpec, Pod, PodStatus } from '../../../src/api/generated/types.ts';
 import { eventKind } from '../../../src/api/kinds/core/event.ts';
@@ -29,7 +29,7 @@ export const ok = <T>(result: Result<T>): T => {
 };
 export const inDefault = (name: string) => ({ namespace: 'default', name });
 
-/** The controllers of jobs, cron jobs and DaemonSets, as one process. */
+/** The Job, CronJob and DaemonSet controllers as one process. */
 export function startWorkloads(transport: Transport, world: World, onAction?: NonNullable<LoopOptions['onAction']>): void {
   const informers: Informers = new Informers({ client: createClient({ transport }), world });
   const client = createClient({ transport, observer: informers.observer });
@@ -43,7 +43,7 @@ export function startWorkloads(transport: Transport, world: World, onAction?: No
   informers.start();
 }
 
-/** What people and nodes do in it. */
+/** What users and nodes do in it. */
 export class WorkloadCluster {
   readonly #client: Client;
   readonly #world: SimulatedWorld;
@@ -90,7 +90,7 @@ export class WorkloadCluster {
     return items;
   }
 
-  /** Those that have not ended and need not. */
+  /** Pods that are neither ended nor being deleted. */
   async activePods(): Promise<readonly Pod[]> {
     return (await this.pods()).filter(
       ({ metadata, status }) => metadata.deletionTimestamp === undefined && !['Succeeded', 'Failed'].includes(status.phase ?? ''),
@@ -131,14 +131,14 @@ export class WorkloadCluster {
   }
 }
 
-/** A cluster in which pods can be made, and nobody makes any yet. */
+/** A cluster with the default ServiceAccount, without pods. */
 export async function startWorkloadCluster(world: World): Promise<TestCluster> {
   const cluster = await startTestCluster(world);
   ok(await cluster.client.create(serviceAccountKind, { metadata: inDefault('default') }));
   return cluster;
 }
 
-export const inCluster = (story: (scene: WorkloadCluster, world: SimulatedWorld) => Promise<void>) => () =>
+export const inCluster = (story: (workloads: WorkloadCluster, world: SimulatedWorld) => Promise<void>) => () =>
   simulate(1, async (world) => {
     const cluster = await startWorkloadCluster(world);
     startWorkloads(cluster.transport, world);

@@ -4,15 +4,15 @@ import { reviewKinds } from '../../../api/kinds/authorization/reviews.ts';
 import type { Client } from '../../../client/client.ts';
 import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 
-/** A part of the requests for certificates that nobody serves: who may create it gets what it stands for without being asked. */
+/** A virtual subresource of CertificateSigningRequests: a user who may create it gets such requests approved automatically. */
 export interface Permission {
   readonly subresource: string;
-  /** Why a request was approved because of it. */
+  /** The message of the Approved condition. */
   readonly message: string;
 }
 
 export type CertificateAction =
-  /** Approves if the requester has one of these permissions. */
+  /** Approves if the requesting user has one of these permissions. */
   | { readonly type: 'approve-if-allowed'; readonly request: CertificateSigningRequest; readonly permissions: readonly Permission[] }
   | { readonly type: 'sign'; readonly request: CertificateSigningRequest }
   | { readonly type: 'fail'; readonly request: CertificateSigningRequest; readonly message: string }
@@ -20,12 +20,12 @@ export type CertificateAction =
 
 export type CertificateDecision = AnyDecision<CertificateAction>;
 
-/** PEM in base64, for a request that has an approved and valid one. */
+/** Signs an approved and valid request; returns PEM in base64. */
 export type Sign = (request: CertificateSigningRequest) => Promise<string>;
 
 export interface CertificateContext {
   readonly client: Client;
-  /** Absent: nothing is signed here. */
+  /** Undefined: this process does not sign. */
   readonly sign: Sign | undefined;
 }
 
@@ -58,7 +58,7 @@ async function approveIfAllowed({ request, permissions }: Extract<CertificateAct
       return outcomeOf(await client.update(requestKind, approved, { subresource: 'approval' }));
     }
   }
-  // The requester may get the permission later: asked again, more and more seldom, and no reason to complain.
+  // The user may get the permission later: the review is repeated with back-off, without a warning.
   return 'conflict';
 }
 
@@ -72,7 +72,7 @@ function questionAbout({ spec }: CertificateSigningRequest, subresource: string)
   };
 }
 
-/** The server says when. */
+/** The server sets the times. */
 function withCondition(request: CertificateSigningRequest, added: { type: string; reason: string; message: string }): CertificateSigningRequest {
   const condition = { ...added, status: 'True', lastUpdateTime: null, lastTransitionTime: null };
   return { ...request, status: { ...request.status, conditions: [...(request.status.conditions ?? []), condition] } };

@@ -14,7 +14,7 @@ export interface CertificatesOptions {
   readonly sign: Sign | undefined;
 }
 
-/** Approves, signs and removes requests for certificates. Keys are their names. */
+/** Approves, signs and cleans up CertificateSigningRequests. Keys are their names. */
 export function certificates({ client, informers, sign }: CertificatesOptions): Controller<string, CertificateSnapshot, CertificateAction> {
   const requests = informers.cache(requestKind);
   const nodes = informers.cache(nodeKind);
@@ -23,7 +23,7 @@ export function certificates({ client, informers, sign }: CertificatesOptions): 
     name: 'certificates',
     sources: [
       source(requestKind, ({ after }) => (after?.metadata.name === undefined ? [] : [after.metadata.name])),
-      // A node may ask before it has announced where it is.
+      // A kubelet may request a certificate before its Node object has addresses.
       source(nodeKind, ({ after }) => waiting.get(after?.metadata.name ?? '').flatMap(({ metadata }) => metadata.name ?? [])),
     ],
     snapshot(name) {
@@ -41,12 +41,12 @@ export function certificates({ client, informers, sign }: CertificatesOptions): 
 
 const nodePrefix = 'system:node:';
 
-/** The name of the node that asks; undefined: it is somebody else. */
+/** The name of the node that made the request; undefined: the user is not a node. */
 function requesterOf({ spec: { username = '' } }: CertificateSigningRequest): string | undefined {
   return username.startsWith(nodePrefix) ? username.slice(nodePrefix.length) : undefined;
 }
 
-/** The node about which has to be known where it is before the request can be decided about. */
+/** The node whose addresses decide about this request. */
 function waitsForNode(request: CertificateSigningRequest): readonly string[] {
   const { spec, status } = request;
   return spec.signerName === signers.nodeServing && (status.conditions ?? []).length === 0 ? [requesterOf(request) ?? []].flat() : [];

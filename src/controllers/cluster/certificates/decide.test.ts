@@ -17,7 +17,7 @@ interface Fields {
   readonly conditions?: readonly string[];
   readonly certificate?: string;
   readonly age?: number;
-  /** By the node that asks. */
+  /** Of the requesting node. */
   readonly announced?: readonly string[];
 }
 
@@ -48,8 +48,8 @@ const told = (action: CertificateAction): string => {
 };
 const steps = (fields: Fields, signs = true): string[] => decide(fields, signs).actions.map(told);
 
-describe('a request that nobody decided about', () => {
-  test('is approved if it is a node that asks for its certificate and may', () => {
+describe('a pending request', () => {
+  test('is approved if a node requests its client certificate and is permitted', () => {
     expect(steps({})).toEqual(['approve: nodeclient']);
     expect(steps({ spec: { username: 'system:node:n1' } })).toEqual(['approve: selfnodeclient nodeclient']);
   });
@@ -57,7 +57,7 @@ describe('a request that nobody decided about', () => {
   /** For the name n1, by that node. */
   const ofServer = { request: servingRequest, signerName: signers.nodeServing, usages: ['server auth', 'digital signature'], username: 'system:node:n1' };
 
-  test('is approved if it is a node that asks for the certificate of its endpoint, under names that it announces', () => {
+  test('is approved if a node requests its serving certificate for names of its Node object', () => {
     expect(steps({ spec: ofServer, announced: ['10.0.0.7', 'n1'] })).toEqual(['approve: selfnodeserver']);
   });
 
@@ -75,7 +75,7 @@ describe('a request that nobody decided about', () => {
     ['is for a person', { request: sampleRequest }],
     ['is for other uses', { usages: ['client auth', 'digital signature', 'server auth'] }],
     ['cannot be read', { request: 'YQ==' }],
-  ])('waits for somebody if it %s', (_, spec) => expect(steps({ spec })).toEqual([]));
+  ])('waits for an approver if it %s', (_, spec) => expect(steps({ spec })).toEqual([]));
 });
 
 describe('an approved request', () => {
@@ -112,7 +112,7 @@ describe('an approved request', () => {
     ],
   ])('%s', (_, spec, expected) => expect(steps(approved(spec))).toEqual([expected]));
 
-  test('is left to others if it is for their signer, or if the key is elsewhere', () => {
+  test('is left alone for other signers, or without the CA key', () => {
     expect(steps(approved({ signerName: 'example.com/other' }))).toEqual([]);
     expect(steps(approved({}), false)).toEqual([]);
   });
@@ -136,7 +136,7 @@ test.each<[string, Fields, number]>([
   expect(steps({ ...fields, age: age + 1_000 })).toEqual(['delete']);
 });
 
-test('a request about which only somebody else has said something stays', () => {
+test('a request with only unknown conditions stays', () => {
   expect(decide({ conditions: ['Odd'], age: 1_000 * hour }).again).toBeUndefined();
 });
 
@@ -156,7 +156,7 @@ const fields = fc.record(
   { requiredKeys: [] },
 );
 
-/** What the server makes of an action. */
+/** The request after the server has applied an action. */
 function after(before: CertificateSigningRequest, action: CertificateAction): CertificateSigningRequest | undefined {
   const condition = (type: string) => ({ type, status: 'True', lastUpdateTime: timestamp(now), lastTransitionTime: timestamp(now) });
   const conditions = before.status.conditions ?? [];
@@ -188,7 +188,7 @@ describe('deciding', () => {
     fc.assert(fc.property(fields, (given) => void settle(request(given), given.announced)));
   });
 
-  test('comes to the same end wherever it was cut off', () => {
+  test('comes to the same end after a crash anywhere', () => {
     fc.assert(
       fc.property(fields, (given) => {
         const start = request(given);

@@ -8,28 +8,28 @@ import { nodeClientProblem, nodeServingProblem, signerRules } from './signer-rul
 
 export interface CertificateSnapshot {
   readonly request: CertificateSigningRequest;
-  /** Whether this process has the authority's key. */
+  /** Whether this process has the CA key. */
   readonly signs: boolean;
-  /** Names and addresses that the node announces that asks; none, if it is no node, or one that is not there yet. */
+  /** Name and addresses of the requesting node; empty if the user is not a node, or the Node object does not exist yet. */
   readonly announced: readonly string[];
 }
 
 const HOUR = 60 * 60_000;
-/** So long requests are kept: issued and denied ones, and those that nobody dealt with (v1.36: pkg/controller/certificates/cleaner). */
+/** How long issued and denied requests are kept, and how long pending ones (v1.36: pkg/controller/certificates/cleaner). */
 const SETTLED_MS = HOUR;
 const PENDING_MS = 24 * HOUR;
 
 const own: Permission = { subresource: 'selfnodeclient', message: 'Auto approving self kubelet client certificate after SubjectAccessReview.' };
-/** Once part of Kubernetes, which now leaves serving certificates to administrators. */
+/** Kubernetes removed this approval and leaves serving certificates to administrators. */
 const serving: Permission = { subresource: 'selfnodeserver', message: 'Auto approving self kubelet server certificate after SubjectAccessReview.' };
 const any: Permission = { subresource: 'nodeclient', message: 'Auto approving kubelet client certificate after SubjectAccessReview.' };
 
-/** A request is approved if it is a node's and may be, signed once it is approved, and removed when nobody needs it any more. */
+/** A node's request is approved if the node may have it; an approved request is signed; an old one is deleted. */
 export function decideRequest(snapshot: CertificateSnapshot, now: number): CertificateDecision {
   const { request } = snapshot;
   const until = keptUntil(request);
   if (until !== undefined && now > until) {
-    return { actions: [{ type: 'delete', request }], reasons: [{ code: 'Old', text: 'it is done with, or nobody dealt with it for a day' }] };
+    return { actions: [{ type: 'delete', request }], reasons: [{ code: 'Old', text: 'it is done, or was pending for a day' }] };
   }
   return { actions: actionsFor(snapshot), reasons: [], ...(until === undefined ? {} : { again: until + 1 }) };
 }
@@ -60,7 +60,7 @@ function approvals(request: CertificateSigningRequest, parsed: CertificateReques
   return [{ type: 'approve-if-allowed', request, permissions: isOwn ? [own, any] : [any] }];
 }
 
-/** A node serves under the names and addresses by which it is known, and no others. */
+/** A serving certificate may hold only names and addresses of the Node object. */
 function areAnnounced({ names }: CertificateRequest, announced: readonly string[]): boolean {
   const addresses = announced.map((each) => parseIp(each)?.bytes.join('.'));
   return names.dns.every((name) => announced.includes(name)) && names.ip.every((ip) => addresses.includes(ip.join('.')));
@@ -73,7 +73,7 @@ function signatures(request: CertificateSigningRequest, parsed: CertificateReque
   return [message === undefined ? { type: 'sign', request } : { type: 'fail', request, message }];
 }
 
-/** Undefined: for ever. */
+/** Undefined: without limit. */
 function keptUntil(request: CertificateSigningRequest): number | undefined {
   const { status, metadata } = request;
   const certificate = status.certificate ?? '';

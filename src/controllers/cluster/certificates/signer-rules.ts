@@ -1,4 +1,4 @@
-/** What Kubernetes' own signers sign (v1.36: pkg/apis/certificates/helpers.go, pkg/controller/certificates/signer). */
+/** The rules of Kubernetes' own signers (v1.36: pkg/apis/certificates/helpers.go, pkg/controller/certificates/signer). */
 import { signers } from '../../../api/kinds/certificates/signer-name.ts';
 import type { CertificateRequest } from '../../../api/x509/certificate-request.ts';
 
@@ -10,7 +10,7 @@ const NODE_PREFIX = 'system:node:';
 const clientUsages = ['client auth', 'digital signature', 'key encipherment'];
 const servingUsages = ['digital signature', 'key encipherment', 'server auth'];
 
-/** Keys other than RSA's encipher nothing, and need not ask for it. */
+/** `key encipherment` is optional: only RSA keys have it. */
 function wrongUsages(given: readonly string[], wanted: readonly string[]): string | undefined {
   const optional = 'key encipherment';
   const right = given.every((usage) => wanted.includes(usage)) && wanted.every((usage) => usage === optional || given.includes(usage));
@@ -26,7 +26,7 @@ const wrongCommonName = ({ subject }: CertificateRequest): string | undefined =>
 const notAllowed = (names: readonly unknown[], kind: string): string | undefined =>
   names.length === 0 ? undefined : `${kind} subjectAltNames are not allowed`;
 
-/** What is wrong with a request for the certificate by which a node is a client of the API; undefined: nothing. */
+/** What is wrong with a request for a kubelet's client certificate; undefined: nothing. */
 export const nodeClientProblem: Rule = (request, usages) =>
   wrongOrganization(request) ??
   notAllowed(request.names.dns, 'DNS') ??
@@ -36,7 +36,7 @@ export const nodeClientProblem: Rule = (request, usages) =>
   wrongCommonName(request) ??
   wrongUsages(usages, clientUsages);
 
-/** What is wrong with a request for the certificate of a node's own endpoint; undefined: nothing. */
+/** What is wrong with a request for a kubelet's serving certificate; undefined: nothing. */
 export const nodeServingProblem: Rule = (request, usages) =>
   wrongOrganization(request) ??
   (request.names.dns.length + request.names.ip.length === 0 ? 'DNS or IP subjectAltName is required' : undefined) ??
@@ -51,7 +51,7 @@ const clientProblem: Rule = (_, usages) => {
   return usages.includes('client auth') ? undefined : 'missing required usage for client certificate: client auth';
 };
 
-/** By the signer's name: what is wrong with a request to it. Others are not ours to sign. */
+/** By signer name. Requests to other signers are left to other controllers. */
 export const signerRules: ReadonlyMap<string, Rule> = new Map([
   [signers.client, clientProblem],
   [signers.nodeClient, nodeClientProblem],

@@ -7,8 +7,8 @@ import { type ClusterRoleAggregationAction, perform } from './actions.ts';
 import { decideAggregation, type ClusterRoleAggregationSnapshot } from './decide.ts';
 
 /**
- * Keeps the rules of roles that are made of others. Keys are names. Whatever role changes, every aggregated one is looked at:
- * roles are few, and which of them a selector picked before is not kept.
+ * Writes the rules of aggregated ClusterRoles. Keys are names. A change of any ClusterRole enqueues every aggregated one:
+ * ClusterRoles are few, and no index of what a selector matched before is kept.
  */
 export function clusterRoleAggregation({
   client,

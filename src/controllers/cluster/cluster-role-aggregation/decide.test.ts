@@ -8,7 +8,7 @@ const get = (resource: string): PolicyRule => ({ verbs: ['get'], apiGroups: ['']
 interface RoleFields {
   readonly labels?: Record<string, string>;
   readonly rules?: PolicyRule[];
-  /** Labels that its selectors ask for, one each. */
+  /** The label of each of its selectors. */
   readonly from?: readonly string[];
 }
 
@@ -23,24 +23,24 @@ const role = (name: string, { labels = {}, rules = [], from }: RoleFields): Clus
 /** The rules that the role gets; undefined: it keeps what it has. */
 const decided = (whole: ClusterRole, roles: readonly ClusterRole[]) => decideAggregation({ role: whole, roles: [whole, ...roles] }).actions[0]?.role.rules;
 
-describe('a role that is made of others', () => {
+describe('an aggregated role', () => {
   const a = role('a', { labels: { x: 'true' }, rules: [get('pods'), get('nodes')] });
   const b = role('b', { labels: { x: 'true', y: 'true' }, rules: [get('nodes'), get('secrets')] });
   const c = role('c', { labels: { x: 'false' }, rules: [get('leases')] });
 
-  test('has their rules, by selector and by name, each once', () => {
+  test('has the rules of the selected roles, by selector and name, each once', () => {
     expect(decided(role('whole', { from: ['y', 'x'] }), [c, b, a])).toEqual([get('nodes'), get('secrets'), get('pods')]);
   });
 
-  test('loses the rules that nobody gives it any more', () => {
+  test('loses the rules that no selected role has any more', () => {
     expect(decided(role('whole', { from: ['z'], rules: [get('pods')] }), [a])).toEqual([]);
   });
 
-  test('does not feed on itself', () => {
+  test('does not select itself', () => {
     expect(decided(role('whole', { from: ['x'], labels: { x: 'true' }, rules: [get('everything')] }), [a])).toEqual(a.rules);
   });
 
-  test('is left alone if it has them already, or makes its own', () => {
+  test('is left alone if it is up to date, or not aggregated', () => {
     expect(decided(role('whole', { from: ['x'], rules: [get('pods'), get('nodes')] }), [a])).toBeUndefined();
     expect(decided(role('own', { rules: [get('x')] }), [a])).toBeUndefined();
   });
@@ -51,7 +51,7 @@ const rules = fc.array(fc.constantFrom('pods', 'nodes', 'secrets').map(get), { m
 const anyRole = fc.record({ labels, rules, from: fc.uniqueArray(fc.constantFrom('x', 'y', 'z')) }, { requiredKeys: ['labels', 'rules'] });
 const cluster = fc.array(anyRole, { minLength: 1, maxLength: 6 }).map((fields) => fields.map((each, i) => role(`role-${i}`, each)));
 
-/** Every role in turn, as often as a chain of roles is long. */
+/** Every role once, as often as a chain of roles is long. */
 function settle(roles: readonly ClusterRole[]): readonly ClusterRole[] {
   let now = roles;
   for (let round = 0; round <= roles.length * 2; round++) {
@@ -83,7 +83,7 @@ describe('deciding', () => {
     );
   });
 
-  test('settles: what was decided is not decided again', () => {
+  test('settles: deciding again gives nothing', () => {
     fc.assert(
       fc.property(cluster, (roles) => {
         const first = roles[0];
@@ -94,7 +94,7 @@ describe('deciding', () => {
     );
   });
 
-  test('comes to the same end, whatever rules a crash left behind', () => {
+  test('comes to the same end, whatever rules it starts with', () => {
     fc.assert(
       fc.property(cluster, rules, (roles, left) => {
         const plain = acyclic(roles);

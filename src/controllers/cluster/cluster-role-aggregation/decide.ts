@@ -5,11 +5,11 @@ import type { ClusterRoleAggregationDecision } from './actions.ts';
 
 export interface ClusterRoleAggregationSnapshot {
   readonly role: ClusterRole;
-  /** All roles of the cluster, this one among them. */
+  /** All ClusterRoles, this one included. */
   readonly roles: readonly ClusterRole[];
 }
 
-/** A role that is made of others has the rules of all roles that its selectors pick, by selector and name, each rule once. */
+/** An aggregated role has the rules of all roles that its selectors match, ordered by selector and name, each rule once. */
 export function decideAggregation({ role, roles }: ClusterRoleAggregationSnapshot): ClusterRoleAggregationDecision {
   if (role.aggregationRule === undefined) return { actions: [], reasons: [{ code: 'NotAggregated', text: 'its rules are its own' }] };
   const rules = aggregatedRules(role, roles);
@@ -26,7 +26,7 @@ function aggregatedRules({ metadata, aggregationRule }: ClusterRole, roles: read
   return [...rules.values()];
 }
 
-/** The same for rules that say the same. */
+/** Equal for rules with equal meaning. */
 const textOf = ({ verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }: PolicyRule): string =>
   JSON.stringify([verbs, apiGroups, resources, resourceNames, nonResourceURLs]);
 

@@ -9,11 +9,11 @@ export interface DisruptionEventAction {
   readonly do: 'tell';
   readonly about: KubeObject;
   readonly report: EventDraft;
-  /** How things stand, not what happened: remembered under this key, and not said again and again. */
+  /** A standing event: remembered under this key, and not recorded in every pass. */
   readonly rememberAs?: string;
 }
 
 export type BudgetDecision = AnyDecision<BudgetAction>;
 
-/** The component that Kubernetes names in these events. */
+/** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'controllermanager';

@@ -28,25 +28,25 @@ export interface DisruptionOptions {
   readonly informers: Informers;
   readonly recorder: Pick<EventRecorder, 'record'>;
   readonly clock: Clock;
-  /** All that are served. */
+  /** All kinds that are served. */
   readonly kinds: readonly Kind[];
 }
 
-/** Keeps the statuses of budgets, which the server spends from, and puts right pods that were to be disturbed and were not. */
+/** Writes the status of PodDisruptionBudgets, and clears stale DisruptionTarget conditions of pods. */
 export function disruption(options: DisruptionOptions): {
   readonly budgets: Controller<string, BudgetSnapshot, BudgetAction>;
   readonly pods: Controller<string, DisruptedPodSnapshot, DisruptedPodAction>;
 } {
   const { client, informers, clock, recorder } = options;
   const budgets = informers.cache(podDisruptionBudgetKind);
-  const selections = new PodSelectorIndex(informers.cache(podKind));
+  const podIndex = new PodSelectorIndex(informers.cache(podKind));
   const scales = new Scales(informers, options.kinds);
-  const tellings = new RecordedEvents(recorder, clock);
-  const told = (key: string): string | undefined => {
-    const last = tellings.lastEvent(key);
+  const recordedEvents = new RecordedEvents(recorder, clock);
+  const recorded = (key: string): string | undefined => {
+    const last = recordedEvents.lastEvent(key);
     return last === undefined || last.at + repeatAfterMs <= clock.now() ? undefined : last.message;
   };
-  /** Rings for pods that several budgets select. */
+  /** Enqueues pods that several budgets select. */
   const contested = new Trigger<string>();
   const inNamespace = (change: Change<Scalable>) =>
     isRescaled(change) ? budgets.inNamespace((change.after ?? change.before)?.metadata.namespace ?? '').map(({ metadata }) => keyOf(metadata)) : [];
@@ -56,11 +56,11 @@ export function disruption(options: DisruptionOptions): {
     sources: [
       source(podDisruptionBudgetKind, ({ before, after }) => {
         const key = keyOf((after ?? before)?.metadata ?? {});
-        if (!isSame(before?.spec.selector, after?.spec.selector)) selections.select(key, selectorOf(after));
+        if (!isSame(before?.spec.selector, after?.spec.selector)) podIndex.select(key, selectorOf(after));
         return after === undefined ? [] : [key];
       }),
       source(podKind, (change) => {
-        const concerned = selections.change(change);
+        const concerned = podIndex.change(change);
         if (concerned.length === 0 || !mayChangeCounts(change)) return [];
         if (concerned.length > 1) contested.fire(keyOf((change.after ?? change.before)?.metadata ?? {}));
         return concerned;
@@ -73,20 +73,20 @@ export function disruption(options: DisruptionOptions): {
       const budget = budgets.getKey(key);
       if (budget === undefined) return undefined;
       const namespace = budget.metadata.namespace ?? '';
-      return { budget, pods: selections.members(key).toSorted(byName), scaleOf: (owner) => scales.of(owner, namespace), recorded: told };
+      return { budget, pods: podIndex.members(key).toSorted(byName), scaleOf: (owner) => scales.of(owner, namespace), recorded };
     },
     decide: decideBudget,
     async perform(action) {
       if (action.do === 'write-status') return outcomeOf(await client.updateStatus(podDisruptionBudgetKind, action.budget));
-      tellings.record({ about: action.about, ...action.report }, action.rememberAs);
+      recordedEvents.record({ about: action.about, ...action.report }, action.rememberAs);
       return 'done';
     },
     parallelism: 16,
   };
-  return { budgets: controller, pods: disruptedPods({ client, informers, recordedEvents: tellings, contested, selections }) };
+  return { budgets: controller, pods: disruptedPods({ client, informers, recordedEvents, contested, selections: podIndex }) };
 }
 
-/** Events live for an hour; what still holds is said again before it is forgotten. */
+/** Events live for an hour; a standing one is recorded again before it expires. */
 const repeatAfterMs = 30 * 60_000;
 
 type Scalable = Deployment | ReplicaSet | StatefulSet;
@@ -94,7 +94,7 @@ type Scalable = Deployment | ReplicaSet | StatefulSet;
 const isRescaled = ({ before, after }: Change<Scalable & KubeObject>): boolean =>
   before?.metadata.uid !== after?.metadata.uid || before?.spec.replicas !== after?.spec.replicas;
 
-/** Whether a budget could count the pod otherwise than before. */
+/** Whether a budget may count the pod differently now. */
 function mayChangeCounts({ before, after }: Change<Pod>): boolean {
   if (before === undefined || after === undefined || before.metadata.uid !== after.metadata.uid) return true;
   return (
@@ -107,14 +107,14 @@ function mayChangeCounts({ before, after }: Change<Pod>): boolean {
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** Undefined: it selects nothing. One without any requirement selects all pods of its namespace. */
+/** Undefined: it selects nothing. An empty selector selects all pods of the namespace. */
 function selectorOf(budget: PodDisruptionBudget | undefined): ((labels: Pod['metadata']['labels']) => boolean) | undefined {
   if (budget?.spec.selector === undefined) return undefined;
   try {
     const selector = labelSelectorOf(budget.spec.selector);
     return (labels) => matchesLabels(selector, labels);
   } catch {
-    // The server lets nobody write such a selector.
+    // Validation refuses such a selector.
     return undefined;
   }
 }

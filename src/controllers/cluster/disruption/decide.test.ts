@@ -36,7 +36,7 @@ const pod = (name: string, { ready = true, owner = 'set', going = false }: Wante
 });
 const three = ['a', 'b', 'c'].map((name) => pod(name));
 
-/** 'set' wants three pods, 'other' two; nobody knows of the rest. */
+/** 'set' has three replicas, 'other' two; other owners are unknown. */
 const scales: Readonly<Record<string, Scale>> = {
   set: { state: 'found', uid: 'set', replicas: 3 },
   other: { state: 'found', uid: 'other', replicas: 2 },
@@ -44,11 +44,11 @@ const scales: Readonly<Record<string, Scale>> = {
 };
 const scaleOf = ({ name }: OwnerReference): Scale => scales[name] ?? { state: 'missing' };
 
-const seen = (of: PodDisruptionBudget, pods: readonly Pod[] = three, told: Readonly<Record<string, string>> = {}): BudgetSnapshot => ({
+const seen = (of: PodDisruptionBudget, pods: readonly Pod[] = three, recorded: Readonly<Record<string, string>> = {}): BudgetSnapshot => ({
   budget: of,
   pods,
   scaleOf,
-  recorded: (key) => told[key],
+  recorded: (key) => recorded[key],
 });
 
 const written = (snapshot: BudgetSnapshot) =>
@@ -79,7 +79,7 @@ describe('a budget', () => {
     ['that asks for nothing lets nothing go', {}, three, '3/0 of 0: 0'],
   ])('%s', (_, spec, pods, expected) => expect(brief(seen(budget(spec), pods))).toBe(expected));
 
-  test('says whether anybody may go, and for which generation', () => {
+  test('has the DisruptionAllowed condition and observedGeneration', () => {
     expect(written(seen(budget({ minAvailable: 2 })))).toEqual({
       observedGeneration: 2,
       disruptionsAllowed: 1,
@@ -92,7 +92,7 @@ describe('a budget', () => {
     expect(written(seen(budget({ minAvailable: 3 }, { observedGeneration: 1, conditions: [old] })))?.conditions).toEqual([{ ...old, observedGeneration: 2 }]);
   });
 
-  test('does not count pods that it has let go, until they are overdue', () => {
+  test('does not count evicted pods as healthy, until they are overdue', () => {
     const disruptedPods = { a: at(-60_000), b: at(-121_000), gone: at(-1_000) };
     const decision = decideBudget(seen(budget({ minAvailable: 1 }, { disruptedPods })), now);
     expect(written(seen(budget({ minAvailable: 1 }, { disruptedPods })))).toMatchObject({ currentHealthy: 2, disruptedPods: { a: at(-60_000) } });
@@ -103,17 +103,17 @@ describe('a budget', () => {
     });
   });
 
-  test('forgets those that are going', () => {
+  test('removes terminating pods from disruptedPods', () => {
     const of = budget({ minAvailable: 1 }, { disruptedPods: { a: at(-60_000) } });
     expect(written(seen(of, [pod('a', { going: true }), pod('b'), pod('c')]))).not.toHaveProperty('disruptedPods');
   });
 });
 
-describe('a budget that cannot be counted', () => {
+describe('a budget with unknown expected pods', () => {
   test.each([
-    ['a pod whose controller is gone', pod('d', { owner: 'nobody' }), 'found no controllers for pod "d"'],
+    ['a pod whose controller is missing', pod('d', { owner: 'missing' }), 'found no controllers for pod "d"'],
     ['a pod of something without scale', pod('d', { owner: 'job' }), 'jobs.batch does not implement the scale subresource'],
-  ])('because of %s lets nobody go, and says why', (_, strange, why) => {
+  ])('because of %s allows no disruption, and records why', (_, strange, why) => {
     const snapshot = seen(budget({ maxUnavailable: 1 }, { disruptionsAllowed: 1, expectedPods: 3, observedGeneration: 1 }), [...three, strange]);
     expect(written(snapshot)).toEqual({
       observedGeneration: 1,
@@ -126,13 +126,13 @@ describe('a budget that cannot be counted', () => {
     expect(said(snapshot)).toEqual([`CalculateExpectedPodCountFailed: Failed to calculate the number of expected pods: ${why}`]);
   });
 
-  test('but only asks for a number is not troubled by it', () => {
-    expect(brief(seen(budget({ minAvailable: 2 }), [...three, pod('d', { owner: 'nobody' })]))).toBe('4/2 of 4: 2');
+  test('but an absolute minAvailable does not need it', () => {
+    expect(brief(seen(budget({ minAvailable: 2 }), [...three, pod('d', { owner: 'missing' })]))).toBe('4/2 of 4: 2');
   });
 });
 
-describe('people are told', () => {
-  test('of pods that nobody manages, which are not counted on', () => {
+describe('an event is recorded', () => {
+  test('for pods without controller, which are not counted', () => {
     const snapshot = seen(budget({ maxUnavailable: 1 }), [...three, pod('d', { owner: '' })]);
     expect(brief(snapshot)).toBe('4/2 of 3: 2');
     expect(said(snapshot)).toEqual([
@@ -140,17 +140,17 @@ describe('people are told', () => {
     ]);
   });
 
-  test('that there are no pods, once', () => {
+  test('for a budget without pods, once', () => {
     expect(said(seen(budget({ minAvailable: 1 }), []))).toEqual(['NoPods: No matching pods found']);
     expect(said(seen(budget({ minAvailable: 1 }), [], { 'b NoPods': 'No matching pods found' }))).toEqual([]);
   });
 });
 
-describe('whatever is seen', () => {
+describe('for any snapshot', () => {
   const amounts = fc.oneof(fc.nat(5), fc.constantFrom('0%', '34%', '50%', '100%'));
   const worlds = fc.record({
     spec: fc.oneof(fc.record({ minAvailable: amounts }), fc.record({ maxUnavailable: amounts })),
-    pods: fc.array(fc.record({ ready: fc.boolean(), owner: fc.constantFrom('set', 'other', '', 'job', 'nobody'), going: fc.boolean() }), { maxLength: 5 }),
+    pods: fc.array(fc.record({ ready: fc.boolean(), owner: fc.constantFrom('set', 'other', '', 'job', 'missing'), going: fc.boolean() }), { maxLength: 5 }),
     disrupted: fc.array(fc.integer({ min: -300, max: 0 }), { maxLength: 5 }),
     status: fc.record({ disruptionsAllowed: fc.nat(3), observedGeneration: fc.constantFrom(1, 2) }),
   });
@@ -160,16 +160,16 @@ describe('whatever is seen', () => {
       pods.map((wanted, i) => pod(`p${i}`, wanted)),
     );
   const after = (snapshot: BudgetSnapshot, actions: readonly BudgetAction[]): BudgetSnapshot => {
-    const told: Record<string, string> = {};
+    const recorded: Record<string, string> = {};
     let next = snapshot.budget;
     for (const action of actions) {
       if (action.do === 'write-status') next = action.budget;
-      else if (action.rememberAs !== undefined) told[action.rememberAs] = action.report.message;
+      else if (action.rememberAs !== undefined) recorded[action.rememberAs] = action.report.message;
     }
-    return { ...snapshot, budget: next, recorded: (key) => told[key] };
+    return { ...snapshot, budget: next, recorded: (key) => recorded[key] };
   };
 
-  test('it settles, and decides the same from the same', () => {
+  test('it settles, and equal snapshots give equal decisions', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const snapshot = snapshotOf(world);
@@ -191,7 +191,7 @@ describe('whatever is seen', () => {
     );
   });
 
-  test('never more may go than are healthy beyond those that have to be', () => {
+  test('disruptionsAllowed never exceeds the healthy pods beyond the desired', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const snapshot = snapshotOf(world);

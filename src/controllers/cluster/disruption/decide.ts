@@ -7,17 +7,17 @@ import { goTextOfSelector } from './selector-text.ts';
 
 export interface BudgetSnapshot {
   readonly budget: PodDisruptionBudget;
-  /** Those that it selects, by name. */
+  /** The pods that it selects, sorted by name. */
   readonly pods: readonly Pod[];
   readonly scaleOf: ScaleOf;
-  /** The message that was last told under a key, if that was not long ago. */
+  /** The message that was last recorded under a key, unless that was long ago. */
   readonly recorded: (key: string) => string | undefined;
 }
 
-/** A pod whose eviction was allowed is deleted within this time, or is not going to be. */
+/** A pod whose eviction was allowed and that is not deleted within this time counts as healthy again. */
 const deletionTimeoutMs = 2 * 60_000;
 
-/** How many pods may be disturbed now: as many as are healthy beyond those that have to be. */
+/** disruptionsAllowed: healthy pods beyond the number that must be healthy. */
 export function decideBudget(snapshot: BudgetSnapshot, now: number): BudgetDecision {
   const { budget, pods, scaleOf } = snapshot;
   const expected = expectedOf(budget, pods, scaleOf);
@@ -38,7 +38,7 @@ export function decideBudget(snapshot: BudgetSnapshot, now: number): BudgetDecis
   return { actions, reasons: [{ code: 'Counted', text }], ...(disrupted.again === undefined ? {} : { again: disrupted.again }) };
 }
 
-/** Nobody may go as long as it is not known how many there should be. */
+/** No disruption is allowed as long as the expected number of pods is unknown. */
 function fail(
   snapshot: BudgetSnapshot,
   { why, now, before }: { readonly why: string; readonly now: number; readonly before: readonly DisruptionEventAction[] },
@@ -64,10 +64,10 @@ interface Counts {
   readonly disrupted: Readonly<Record<string, string>>;
 }
 
-/** The same status, if it says all that already. */
+/** Returns the same object if nothing changes. */
 function statusOf(budget: PodDisruptionBudget, { healthy, desired, expected, disrupted }: Counts, now: number): PodDisruptionBudgetStatus {
   const { status: old, metadata } = budget;
-  // One that selects nothing yet must not let the first pods go before they are counted.
+  // A budget that selects no pods yet must not allow an eviction of the first ones before they are counted.
   const disruptionsAllowed = expected <= 0 ? 0 : Math.max(0, healthy - desired);
   const generation = metadata.generation ?? 0;
   const counted: PodDisruptionBudgetStatus = {
@@ -79,10 +79,10 @@ function statusOf(budget: PodDisruptionBudget, { healthy, desired, expected, dis
     expectedPods: expected,
     ...(old.conditions === undefined ? {} : { conditions: old.conditions }),
   };
-  const verdict = disruptionsAllowed > 0 ? ({ status: 'True', reason: 'SufficientPods' } as const) : ({ status: 'False', reason: 'InsufficientPods' } as const);
+  const allowed = disruptionsAllowed > 0 ? ({ status: 'True', reason: 'SufficientPods' } as const) : ({ status: 'False', reason: 'InsufficientPods' } as const);
   const condition = old.conditions?.find(({ type }) => type === conditionType);
-  const isDescribed = condition?.status === verdict.status && condition.reason === verdict.reason;
-  return isDescribed && isSame(old, counted) ? old : withCondition(counted, { ...verdict, message: '' }, now);
+  const isDescribed = condition?.status === allowed.status && condition.reason === allowed.reason;
+  return isDescribed && isSame(old, counted) ? old : withCondition(counted, { ...allowed, message: '' }, now);
 }
 
 const conditionType = 'DisruptionAllowed';
@@ -100,7 +100,7 @@ function sameEntries(a: Readonly<Record<string, string>>, b: Readonly<Record<str
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
-/** With the one condition that budgets have; the same status, if it says nothing new. */
+/** With the DisruptionAllowed condition; the same object if nothing changes. */
 function withCondition(status: PodDisruptionBudgetStatus, given: Pick<Condition, 'status' | 'reason' | 'message'>, now: number): PodDisruptionBudgetStatus {
   const conditions = status.conditions ?? [];
   const old = conditions.find(({ type }) => type === conditionType);
@@ -123,7 +123,7 @@ function withCondition(status: PodDisruptionBudgetStatus, given: Pick<Condition,
 }
 
 interface Disrupted {
-  /** By name of pod: when its eviction was allowed; those that are not gone yet. */
+  /** By pod name: when its eviction was allowed. Only pods that still exist. */
   readonly waiting: Readonly<Record<string, string>>;
   readonly overdue: readonly Pod[];
   /** When the next of them is overdue. */
@@ -151,10 +151,10 @@ function disruptedPods({ status }: PodDisruptionBudget, pods: readonly Pod[], no
 const isHealthy = (pod: Pod, { waiting }: Disrupted): boolean =>
   pod.metadata.deletionTimestamp === undefined && !Object.hasOwn(waiting, pod.metadata.name ?? '') && isPodReady(pod);
 
-/** Said if it is news. */
-function recordOnce({ budget, recorded: told }: BudgetSnapshot, report: DisruptionEventAction['report']): readonly DisruptionEventAction[] {
+/** Recorded unless it was before. */
+function recordOnce({ budget, recorded }: BudgetSnapshot, report: DisruptionEventAction['report']): readonly DisruptionEventAction[] {
   const key = `${budget.metadata.uid ?? ''} ${report.reason}`;
-  return told(key) === report.message ? [] : [{ do: 'tell', about: budget, report, rememberAs: key }];
+  return recorded(key) === report.message ? [] : [{ do: 'tell', about: budget, report, rememberAs: key }];
 }
 
 const unmanagedPods = ({ spec }: PodDisruptionBudget): DisruptionEventAction['report'] => ({
@@ -166,7 +166,7 @@ const unmanagedPods = ({ spec }: PodDisruptionBudget): DisruptionEventAction['re
     'To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.',
 });
 
-/** Kubernetes names the namespace twice, and so do we. */
+/** The namespace comes twice, as in Kubernetes. */
 const notDeleted = ({ metadata: { namespace = '' } }: PodDisruptionBudget, pod: Pod): DisruptionEventAction => ({
   do: 'tell',
   about: pod,

@@ -1,12 +1,11 @@
-/** How many pods a budget counts on, and how many of them it wants to be well. */
+/** How many pods a budget expects, and how many of them have to be healthy. */
 import type { OwnerReference, Pod, PodDisruptionBudget } from '../../../api/generated/types.ts';
 import { controllerOf } from '../../pods/ownership.ts';
 
 /**
- * - `found`: the controller that decides how many pods there should be; not always the one that owns the pod: of a Deployment's
- *   ReplicaSets it is the Deployment
- * - `missing`: it is gone, or another one has its name
- * - `unscalable`: nobody can tell, for this reason
+ * - `found`: the controller that sets the number of replicas; for a Deployment's ReplicaSet that is the Deployment
+ * - `missing`: it does not exist, or has another uid
+ * - `unscalable`: it has no scale, for this reason
  */
 export type Scale =
   | { readonly state: 'found'; readonly uid: string; readonly replicas: number }
@@ -37,7 +36,7 @@ const share = (amount: number | string, total: number): number =>
 
 type Total = { readonly state: 'known'; readonly total: number; readonly unmanaged: readonly Pod[] } | { readonly state: 'failed'; readonly why: string };
 
-/** What all controllers of these pods together should have. */
+/** The replicas of all controllers of these pods together. */
 function totalScale(pods: readonly Pod[], scaleOf: ScaleOf): Total {
   const replicas = new Map<string, number>();
   const unmanaged: Pod[] = [];

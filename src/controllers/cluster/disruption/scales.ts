@@ -9,14 +9,14 @@ import type { Informers } from '../../../client/informers/informers.ts';
 import { controllerOf } from '../../pods/ownership.ts';
 import type { Scale } from './expected.ts';
 
-/** How many pods the controllers of pods should have. */
+/** The replicas of the controllers of pods. */
 export class Scales {
   readonly #replicaSets: Cache<ReplicaSet>;
   readonly #deployments: Cache<Deployment>;
   readonly #statefulSets: Cache<StatefulSet>;
   readonly #kinds: readonly Kind[];
 
-  /** `kinds`: all that are served. */
+  /** `kinds`: all kinds that are served. */
   constructor(informers: Informers, kinds: readonly Kind[]) {
     this.#replicaSets = informers.cache(replicaSetKind);
     this.#deployments = informers.cache(deploymentKind);
@@ -35,7 +35,7 @@ export class Scales {
     return { state: 'unscalable', why: `${qualifiedResource(kind)} does not implement the scale subresource` };
   }
 
-  /** That of its Deployment, if it has one. */
+  /** The scale of its Deployment, if it has one. */
   #ofReplicaSet(owner: OwnerReference, namespace: string): Scale {
     const set = this.#replicaSets.get({ namespace, name: owner.name });
     const above = set === undefined || set.metadata.uid !== owner.uid ? undefined : controllerOf(set);

@@ -8,7 +8,7 @@ import { mirrorController } from './mirror/controller.ts';
 import { ServicePods } from './service-pods.ts';
 import { sliceController } from './slices/controller.ts';
 
-/** Each acts under a name of its own. */
+/** Each of the three controllers has its own identity. */
 export interface EndpointControllerContext {
   readonly client: Client;
   readonly recorder: Pick<EventRecorder, 'record'>;
@@ -22,13 +22,13 @@ export interface EndpointControllersOptions {
   readonly mirror: EndpointControllerContext;
 }
 
-/** Who is behind each service, said three times: in slices, in endpoints for those who still read them, and in slices made of endpoints that people wrote. */
+/** The EndpointSlice controller, the legacy Endpoints controller, and the one that mirrors hand-written Endpoints to EndpointSlices. */
 export function endpointControllers({ informers, clock, slices, endpoints, mirror }: EndpointControllersOptions) {
   const pods = new ServicePods(informers);
-  const tellings = ({ recorder }: EndpointControllerContext) => new RecordedEvents(recorder, clock);
+  const recordedEvents = ({ recorder }: EndpointControllerContext) => new RecordedEvents(recorder, clock);
   return {
-    slices: sliceController({ client: slices.client, informers, clock, pods, recordedEvents: tellings(slices) }),
+    slices: sliceController({ client: slices.client, informers, clock, pods, recordedEvents: recordedEvents(slices) }),
     endpoints: endpointsController({ client: endpoints.client, informers, pods, recorder: endpoints.recorder }),
-    mirror: mirrorController({ client: mirror.client, informers, clock, recordedEvents: tellings(mirror) }),
+    mirror: mirrorController({ client: mirror.client, informers, clock, recordedEvents: recordedEvents(mirror) }),
   };
 }

@@ -19,7 +19,7 @@ test('subsets', () => {
   expect(fnv128a(printSubset({ notReadyAddresses: [{ ip: '10.0.0.1' }] }))).toBe('4d4f4604c1a51c97597e6c7a75c104c9');
 });
 
-test('order by them', () => {
+test('items are ordered by their hashes', () => {
   const ports = [
     { name: 'metrics', protocol: 'TCP', port: 9153 },
     { name: 'dns-tcp', protocol: 'TCP', port: 53 },

@@ -1,6 +1,6 @@
 /**
- * Kubernetes orders ports and subsets by the hashes of how Go prints them. What people see in `kubectl get endpoints` follows from
- * that order, and so does ours.
+ * Kubernetes orders ports and subsets by the hash of their Go representation (pkg/api/v1/endpoints/util.go). `kubectl get endpoints`
+ * shows that order, so it is reproduced here.
  */
 import type { DiscoveryEndpointPort, EndpointAddress, EndpointPort, EndpointSubset, ObjectReference } from '../../../api/generated/types.ts';
 
@@ -15,7 +15,7 @@ export function fnv128a(text: string): string {
   return hash.toString(16).padStart(32, '0');
 }
 
-/** The same few ports are printed for thousands of pods. */
+/** A cache: the same few ports are hashed for thousands of pods. */
 const known = new Map<string, string>();
 const knownLimit = 1000;
 const shortText = 200;

@@ -1,20 +1,20 @@
-/** Which pods are behind a service, and how they are reached: the rules that slices and endpoints share. */
+/** Which pods are endpoints of a Service, and under which addresses and ports: rules that EndpointSlices and Endpoints share. */
 import type { ObjectReference, Pod, Service, ServicePort } from '../../../api/generated/types.ts';
 import { formatIp, isIpv4, parseIp } from '../../../api/validation/ip.ts';
 import { isPodTerminal } from '../../pods/state.ts';
 
 export type IpFamily = 'IPv4' | 'IPv6';
 
-/** Services without selector, and names of something elsewhere, are looked after by whoever made them. */
+/** Endpoints of Services without selector, and of ExternalName Services, are not managed by these controllers. */
 export const isSelecting = ({ spec }: Service): boolean => spec.selector !== undefined && spec.type !== 'ExternalName';
 
-/** It can be reached, and will not have ended for good. Whether one that is going counts is for those who ask to say. */
+/** The pod has an address and has not ended. `alsoIfGoing`: terminating pods count too. */
 export function isReachable(pod: Pod, { alsoIfGoing }: { readonly alsoIfGoing: boolean }): boolean {
   const { podIP = '', podIPs = [] } = pod.status;
   return !isPodTerminal(pod) && (podIP !== '' || podIPs.length > 0) && (alsoIfGoing || pod.metadata.deletionTimestamp === undefined);
 }
 
-/** In their proper form, however they are written. */
+/** In canonical form. */
 export function addressesOf({ status }: Pod, family: IpFamily): readonly string[] {
   const ips = status.podIPs ?? (status.podIP === undefined ? [] : [{ ip: status.podIP }]);
   return ips.flatMap(({ ip }) => {
@@ -23,7 +23,7 @@ export function addressesOf({ status }: Pod, family: IpFamily): readonly string[
   });
 }
 
-/** A pod has a name of its own below the service that it names as its domain: as those of a StatefulSet do below the governing one. */
+/** The pod's hostname, if the Service is its `spec.subdomain`, as for the pods of a StatefulSet. */
 export function hostnameBelow({ metadata }: Service, pod: Pod): string | undefined {
   const { hostname = '', subdomain = '' } = pod.spec;
   return hostname !== '' && subdomain === metadata.name && metadata.namespace === pod.metadata.namespace ? hostname : undefined;
@@ -41,7 +41,7 @@ export function portOf({ spec }: Pod, { targetPort, protocol = 'TCP' }: ServiceP
 
 export const isHeadless = ({ spec }: Service): boolean => spec.clusterIP === 'None';
 
-/** It has an address of its own; a headless one has none, nor one that got none yet. */
+/** The Service has a cluster IP: it is not headless, and the IP is allocated. */
 export const hasAddress = (service: Service): boolean => !isHeadless(service) && (service.spec.clusterIP ?? '') !== '';
 
 export const referenceTo = ({ metadata: { namespace = '', name = '', uid = '' } }: Pod): ObjectReference => ({ kind: 'Pod', namespace, name, uid });
@@ -51,7 +51,7 @@ export const serviceNameLabel = 'kubernetes.io/service-name';
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
 const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
 
-/** Annotations that say since when this change is due, if anybody knows. */
+/** With the last-change-trigger-time annotation, if the time is known. */
 export function withTriggerTime(annotations: Readonly<Record<string, string>> | undefined, time: string | undefined): Record<string, string> {
   const { [triggerTimeAnnotation]: _, ...rest } = annotations ?? {};
   return time === undefined ? rest : { ...rest, [triggerTimeAnnotation]: time };

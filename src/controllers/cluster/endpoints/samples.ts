@@ -1,4 +1,4 @@
-/** Services and pods for the tests of this folder. */
+/** Services and pods for unit tests. */
 import type { ObjectMeta, Pod, Service } from '../../../api/generated/types.ts';
 
 export const service = (spec: Partial<Service['spec']> = {}, metadata: Partial<ObjectMeta> = {}): Service => ({

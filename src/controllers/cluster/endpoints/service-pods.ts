@@ -10,13 +10,13 @@ import { isPodReady, isPodTerminal } from '../../pods/state.ts';
 import { isSelecting } from './members.ts';
 
 export interface ServicePodsListener {
-  /** The service changed, or pods behind it did. */
+  /** The Service or its pods changed. */
   readonly service: (key: string) => void;
-  /** Pods behind the service are on a node that came, went, or moved to another zone. */
+  /** A node with pods of the Service was added or deleted, or its zone changed. */
   readonly node?: (key: string) => void;
 }
 
-/** Which pods each service selects, kept up with each change; whoever watches hears of a service when its endpoints may be others. */
+/** An index of the pods of each Service. Listeners get the key of a Service when its endpoints may change. */
 export class ServicePods {
   readonly services: Cache<Service>;
   readonly #pods: Cache<Pod>;
@@ -40,7 +40,7 @@ export class ServicePods {
     this.#listeners.push(watcher);
   }
 
-  /** By name. */
+  /** Sorted by name. */
   of(key: string): readonly Pod[] {
     return this.#selections.members(key).toSorted((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
   }
@@ -74,14 +74,14 @@ const zoneLabel = ({ metadata }: Node): string | undefined => metadata.labels?.[
 const selectorOf = (service: Service | undefined): Readonly<Record<string, string>> | undefined =>
   service !== undefined && isSelecting(service) ? service.spec.selector : undefined;
 
-/** One without any requirement selects all pods of its namespace. */
+/** An empty selector selects all pods of the namespace. */
 function matching(selector: Readonly<Record<string, string>> | undefined): ((labels: Pod['metadata']['labels']) => boolean) | undefined {
   if (selector === undefined) return undefined;
   const wanted = Object.entries(selector);
   return (labels) => wanted.every(([key, value]) => labels !== undefined && Object.hasOwn(labels, key) && labels[key] === value);
 }
 
-/** Whether anything changed that endpoints say of a pod. */
+/** Whether a change of a pod may change its endpoint. */
 function mayChangeEndpoints({ before, after }: Change<Pod>): boolean {
   if (before === undefined || after === undefined || before.metadata.uid !== after.metadata.uid) return true;
   return !isSame(endpointFacts(before), endpointFacts(after));

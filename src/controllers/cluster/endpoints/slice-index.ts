@@ -7,6 +7,6 @@ export const managerAndService = ({ metadata: { namespace = '', labels = {} } }:
   return controller === undefined || service === undefined || service === '' ? [] : [`${controller} ${namespace}/${service}`];
 };
 
-/** 'namespace/service', if the controller made the slice. */
+/** 'namespace/service', if the controller manages the slice. */
 export const serviceKeyOf = (slice: EndpointSlice, controller: string): readonly string[] =>
   managerAndService(slice).flatMap((value) => (value.startsWith(`${controller} `) ? [value.slice(controller.length + 1)] : []));

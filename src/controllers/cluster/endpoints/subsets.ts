@@ -1,20 +1,20 @@
-/** Addresses that offer the same ports, together: the one form in which Kubernetes writes them down. */
+/** Subsets in Kubernetes' canonical form: addresses with the same ports are grouped (RepackSubsets, pkg/api/v1/endpoints/util.go). */
 import type { EndpointAddress, EndpointPort, EndpointSubset } from '../../../api/generated/types.ts';
 import { byGoHash, printPort, printSubset } from './go-hash.ts';
 
-/** One address, and one port that it offers; undefined: none. */
+/** One address with one of its ports; undefined: the address has none. */
 export interface SubsetEntry {
   readonly address: EndpointAddress;
   readonly isReady: boolean;
   readonly port: EndpointPort | undefined;
 }
 
-/** What subsets say, one by one. */
+/** Subsets taken apart. */
 export const subsetEntries = (subsets: readonly EndpointSubset[]): readonly SubsetEntry[] =>
   subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }) => {
-    const offered = ports.length === 0 ? [undefined] : ports;
+    const entryPorts = ports.length === 0 ? [undefined] : ports;
     const all = [...addresses.map((address) => ({ address, isReady: true })), ...notReadyAddresses.map((address) => ({ address, isReady: false }))];
-    return offered.flatMap((port) => all.map((each) => ({ ...each, port })));
+    return entryPorts.flatMap((port) => all.map((each) => ({ ...each, port })));
   });
 
 interface SubsetAddress {
@@ -22,10 +22,10 @@ interface SubsetAddress {
   isReady: boolean;
 }
 
-export function repackSubsets(offers: readonly SubsetEntry[]): EndpointSubset[] {
+export function repackSubsets(entries: readonly SubsetEntry[]): EndpointSubset[] {
   const byPort = new Map<string, { readonly port: EndpointPort | undefined; readonly held: Map<string, SubsetAddress> }>();
   const known = new Map<string, EndpointAddress>();
-  for (const { address, isReady, port } of offers) {
+  for (const { address, isReady, port } of entries) {
     const id = JSON.stringify([address.ip, address.targetRef?.uid ?? '']);
     const first = known.get(id) ?? address;
     known.set(id, first);
@@ -33,7 +33,7 @@ export function repackSubsets(offers: readonly SubsetEntry[]): EndpointSubset[] 
     const entry = byPort.get(portId) ?? { port, held: new Map<string, SubsetAddress>() };
     byPort.set(portId, entry);
     const held = entry.held.get(id);
-    // Not ready anywhere is not ready.
+    // An address that is not ready in one entry is not ready.
     entry.held.set(id, { address: first, isReady: isReady && (held?.isReady ?? true) });
   }
   const byAddresses = new Map<string, { readonly held: readonly SubsetAddress[]; readonly ports: EndpointPort[] }>();
@@ -74,7 +74,7 @@ export const isOverCapacity = (subsets: readonly EndpointSubset[]): boolean => {
   return ready + unready > capacity;
 };
 
-/** No more than an Endpoints may hold: each subset gives up its share, those that are not ready first. */
+/** At most 1000 addresses: each subset loses its share, addresses that are not ready first. */
 export function truncateSubsets(subsets: readonly EndpointSubset[]): EndpointSubset[] {
   const { ready, unready } = countOf(subsets);
   if (ready + unready <= capacity) return [...subsets];

@@ -1,10 +1,10 @@
-/** Since when it is known that endpoints have to change: programs measure by it how long the network takes to follow. */
+/** The times for the last-change-trigger-time annotation, by which clients measure network programming latency. */
 import type { Pod, Service } from '../../../api/generated/types.ts';
 
-/** As last seen. */
+/** As of the last pass. */
 export interface TriggerTimes {
   readonly service: string;
-  /** By name of pod: when it last became ready, or unready. */
+  /** By pod name: when its readiness last changed. */
   readonly pods: Readonly<Record<string, string>>;
 }
 
@@ -16,12 +16,12 @@ export function triggerTimesOf({ metadata }: Service, pods: readonly Pod[]): Tri
   return { service: metadata.creationTimestamp ?? '', pods: Object.fromEntries(times.sort(([a], [b]) => (a < b ? -1 : 1))) };
 }
 
-/** The earliest of all times that are new; for a service that was not known, when it was made. Undefined: nothing is new. */
+/** The earliest of the changed times; for a new Service its creation time. Undefined: no time changed. */
 export function triggerTime(now: TriggerTimes, before: TriggerTimes | undefined): string | undefined {
   if (before === undefined) return now.service === '' ? undefined : now.service;
-  const news = Object.entries(now.pods).flatMap(([name, time]) => (time > (before.pods[name] ?? '') ? [time] : []));
-  if (now.service > before.service) news.push(now.service);
-  return news.length === 0 ? undefined : news.reduce((earliest, time) => (time < earliest ? time : earliest));
+  const changed = Object.entries(now.pods).flatMap(([name, time]) => (time > (before.pods[name] ?? '') ? [time] : []));
+  if (now.service > before.service) changed.push(now.service);
+  return changed.length === 0 ? undefined : changed.reduce((earliest, time) => (time < earliest ? time : earliest));
 }
 
 export const sameTriggerTimes = (a: TriggerTimes, b: TriggerTimes | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -3,9 +3,9 @@ import type { OwnerReference } from '../../../api/generated/types.ts';
 import type { Client, Ref, Result } from '../../../client/client.ts';
 import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 
-/** Everything that the collector may do to the world. */
+/** Everything that the garbage collector may do. */
 export type GarbageCollectorAction =
-  /** Ask the server whether an owner that no informer has told of exists. */
+  /** Asks the server whether an owner exists that is in no cache. */
   | { readonly type: 'look-up'; readonly owner: Coordinates }
   | { readonly type: 'set-owners'; readonly target: Target; readonly ownerReferences: readonly OwnerReference[] }
   | { readonly type: 'set-finalizers'; readonly target: Target; readonly finalizers: readonly string[] }
@@ -15,7 +15,7 @@ export type GarbageCollectorDecision = AnyDecision<GarbageCollectorAction>;
 
 export type Propagation = 'Background' | 'Foreground' | 'Orphan';
 
-/** Where an object is said to be, and which one it is said to be. */
+/** Identifies an object by kind, namespace, name and uid. */
 export interface Coordinates {
   readonly apiVersion: string;
   readonly kind: string;
@@ -25,7 +25,7 @@ export interface Coordinates {
   readonly uid: string;
 }
 
-/** An object in the state in which it was decided upon: nothing is done to any other. */
+/** An object at the resourceVersion of the decision: actions apply to no other version. */
 export interface Target extends Coordinates {
   readonly resourceVersion: string;
   readonly ownerReferences: readonly OwnerReference[];
@@ -36,13 +36,13 @@ export interface OwnerLookup {
   readonly lookedUp: (owner: Coordinates, exists: boolean) => void;
 }
 
-export async function perform(action: GarbageCollectorAction, client: Client, facts: OwnerLookup): Promise<Outcome> {
+export async function perform(action: GarbageCollectorAction, client: Client, lookup: OwnerLookup): Promise<Outcome> {
   const subject = action.type === 'look-up' ? action.owner : action.target;
-  const kind = facts.kindOf(subject);
+  const kind = lookup.kindOf(subject);
   if (kind === undefined) return { retry: `${subject.apiVersion}/${subject.kind} is not served` };
   switch (action.type) {
     case 'look-up':
-      return await lookUp(action.owner, kind, { client, facts });
+      return await lookUp(action.owner, kind, { client, facts: lookup });
     case 'set-owners':
       return await setMetadata(client, kind, action.target, { ownerReferences: action.ownerReferences });
     case 'set-finalizers':
@@ -52,11 +52,11 @@ export async function perform(action: GarbageCollectorAction, client: Client, fa
   }
 }
 
-async function lookUp(owner: Coordinates, kind: Kind, { client, facts }: { client: Client; facts: OwnerLookup }): Promise<Outcome> {
+async function lookUp(owner: Coordinates, kind: Kind, { client, facts: lookup }: { client: Client; facts: OwnerLookup }): Promise<Outcome> {
   const found = await client.get(kind, refOf(owner));
   if (!found.ok && found.reason !== 'notFound') return outcomeOf(found);
-  // Somebody else of that name is not the owner.
-  facts.lookedUp(owner, found.ok && found.value.metadata.uid === owner.uid);
+  // Another object of that name is not the owner.
+  lookup.lookedUp(owner, found.ok && found.value.metadata.uid === owner.uid);
   return 'done';
 }
 
@@ -66,9 +66,9 @@ async function setMetadata(client: Client, kind: Kind, target: Target, metadata:
 }
 
 /**
- * An object that is written all the time would never be collected in the state that was decided upon. What counts is that
- * its owners are still the same: then it is tried again in the state that it is in by now. Never in just any state:
- * somebody may be adopting it at this very moment.
+ * An object that is written all the time would never be deleted at the resourceVersion of the decision. So a conflict is retried with
+ * the current resourceVersion, as long as the owner references are unchanged. Without that check, an object that is being adopted
+ * at this moment would be deleted.
  */
 async function remove(client: Client, kind: Kind, { target, propagation }: Extract<GarbageCollectorAction, { type: 'delete' }>): Promise<Outcome> {
   const { uid } = target;
@@ -107,7 +107,7 @@ function sameOwner(a: OwnerReference, b: OwnerReference | undefined): boolean {
   );
 }
 
-/** Kinds by what owner references call them. */
+/** Kinds by apiVersion and kind, as in owner references. */
 export function kindsByName(kinds: readonly Kind[]): OwnerLookup['kindOf'] {
   const byName = new Map(kinds.map((kind) => [`${apiVersionOf(kind)}/${kind.kind}`, kind]));
   return ({ apiVersion, kind }) => byName.get(`${apiVersion}/${kind}`);

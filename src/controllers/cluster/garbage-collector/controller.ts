@@ -13,14 +13,14 @@ import { OwnerGraph } from './graph.ts';
 export interface GarbageCollectorOptions {
   readonly clock: Clock;
   readonly client: Client;
-  /** All kinds that are served. */
+  /** The built-in kinds. */
   readonly kinds: readonly Kind[];
-  /** And those that come and go. */
+  /** The kinds of CustomResourceDefinitions, which come and go. */
   readonly definedKinds: DefinedKinds;
   readonly recorder: Pick<EventRecorder, 'record'>;
 }
 
-/** Deletes what nobody owns any more, and finishes deletions that wait for dependents. Keys are uids. */
+/** Deletes objects whose owners are gone, and finishes foreground deletion and orphaning. Keys are uids. */
 export function garbageCollector({
   clock,
   client,
@@ -40,7 +40,7 @@ export function garbageCollector({
       return toLookAt;
     });
 
-  /** What says that it is owned by objects of a kind that has just come to be served can be decided upon now. */
+  /** A new kind is served: objects that name owners of this kind can be decided now. */
   const ownedBy = (kind: Kind): Source<string> => ({
     subscribe(_, add) {
       for (const uid of graph.ownedBy(kind)) add(uid);
@@ -75,7 +75,7 @@ const both = (a: Source<string>, b: Source<string>): Source<string> => ({
   },
 });
 
-/** As Kubernetes: what can be deleted, listed and watched, but not events, which are too many and own nothing. */
+/** As in Kubernetes: kinds that can be deleted, listed and watched, except Events, which are many and own nothing. */
 function isCollected(kind: Kind): boolean {
   return kind.plural !== 'events' && (['delete', 'list', 'watch'] as const).every((verb) => kind.verbs.includes(verb));
 }

@@ -15,7 +15,7 @@ function owner(name: string, state: OwnerState['type'], more: Partial<OwnerRefer
   };
 }
 
-function item(more: Partial<GarbageCollectorSnapshot>): GarbageCollectorSnapshot {
+function snapshot(more: Partial<GarbageCollectorSnapshot>): GarbageCollectorSnapshot {
   const owners = more.owners ?? [];
   const ownerReferences = owners.map(({ reference }) => reference);
   const target = {
@@ -43,7 +43,7 @@ function say(action: GarbageCollectorAction): string {
       return `delete ${action.propagation}`;
   }
 }
-const decided = (more: Partial<GarbageCollectorSnapshot>) => decideGarbage(item(more), now).actions.map(say);
+const decided = (more: Partial<GarbageCollectorSnapshot>) => decideGarbage(snapshot(more), now).actions.map(say);
 
 const blocking = { blockOwnerDeletion: true };
 
@@ -53,7 +53,7 @@ const rules: readonly { name: string; given: Partial<GarbageCollectorSnapshot>; 
   { name: 'without any owner that exists it goes', given: { owners: [owner('a', 'absent'), owner('b', 'absent')] }, expected: ['delete Background'] },
   { name: 'one that exists is enough, and the others are struck off', given: { owners: [owner('a', 'absent'), owner('b', 'solid')] }, expected: ['owners: b'] },
   {
-    name: 'nobody deletes on hearsay: unknown owners are asked for first',
+    name: 'unknown owners are looked up before a deletion',
     given: { owners: [owner('a', 'absent'), owner('b', 'unknown'), owner('c', 'unknown')] },
     expected: ['look up b', 'look up c'],
   },
@@ -108,33 +108,33 @@ const rules: readonly { name: string; given: Partial<GarbageCollectorSnapshot>; 
     expected: [],
   },
   { name: '… and not for others', given: { deleting: true, finalizers: ['x', 'foregroundDeletion'], hasDependents: true }, expected: ['finalizers: x'] },
-  { name: 'orphan: it waits until nobody names it as owner', given: { deleting: true, finalizers: ['orphan'], hasDependents: true }, expected: [] },
+  { name: 'orphan: it waits until no object names it as owner', given: { deleting: true, finalizers: ['orphan'], hasDependents: true }, expected: [] },
   { name: '… and then goes', given: { deleting: true, finalizers: ['orphan'] }, expected: ['finalizers: '] },
-  { name: "the collector's finalizers mean nothing while nobody deletes", given: { finalizers: ['orphan', 'foregroundDeletion'] }, expected: [] },
+  { name: "the collector's finalizers mean nothing without a deletion", given: { finalizers: ['orphan', 'foregroundDeletion'] }, expected: [] },
 ];
 
 test.each(rules)('$name', ({ given, expected }) => {
   expect(decided(given)).toEqual(expected);
 });
 
-test('an unseen owner is asked for at its time, and the earliest counts', () => {
+test('an unseen owner is looked up again at its time; the earliest counts', () => {
   const owners = [owner('a', 'unseen', { checkAgainAt: now + 500 }), owner('b', 'unseen', { checkAgainAt: now + 200 }), owner('c', 'solid')];
-  expect(decideGarbage(item({ owners }), now)).toMatchObject({ actions: [], again: now + 200 });
+  expect(decideGarbage(snapshot({ owners }), now)).toMatchObject({ actions: [], again: now + 200 });
 });
 
-test('what is deleted is deleted in the state that was decided upon, and every decision says why', () => {
+test('objects are deleted at the resourceVersion of the decision, and every decision has a reason', () => {
   for (const { given } of rules) {
-    const { actions, reasons } = decideGarbage(item(given), now);
+    const { actions, reasons } = decideGarbage(snapshot(given), now);
     for (const action of actions) if (action.type !== 'look-up') expect(action.target).toMatchObject({ uid: 'uid-data', resourceVersion: '7' });
     expect(reasons).toHaveLength(1);
   }
 });
 
-test('the same input gives the same actions, and is left as it was', () => {
+test('equal snapshots give equal actions, and are not changed', () => {
   for (const { given } of rules) {
-    const frozen = structuredClone(item(given));
+    const frozen = structuredClone(snapshot(given));
     const first = decideGarbage(frozen, now);
     expect(decideGarbage(frozen, now)).toEqual(first);
-    expect(frozen).toEqual(item(given));
+    expect(frozen).toEqual(snapshot(given));
   }
 });

@@ -4,85 +4,85 @@ import type { GarbageCollectorAction, Coordinates, GarbageCollectorDecision, Pro
 export const ORPHAN = 'orphan';
 export const FOREGROUND = 'foregroundDeletion';
 
-/** One object, and what is known of those that own it and those that it owns. */
+/** One object with the states of its owners and dependents. */
 export interface GarbageCollectorSnapshot {
   readonly target: Target;
   readonly deleting: boolean;
   readonly finalizers: readonly string[];
   readonly owners: readonly Owner[];
   readonly hasDependents: boolean;
-  /** A dependent says that the item must not go before it. */
+  /** A dependent has blockOwnerDeletion. */
   readonly isBlocked: boolean;
-  /** A dependent waits for dependents of its own: perhaps for this very item. */
+  /** A dependent waits for dependents of its own, perhaps for this object. */
   readonly dependentWaits: boolean;
 }
 
 export interface Owner {
   readonly reference: OwnerReference;
-  /** Where the reference says that the owner is. */
+  /** The owner as the reference identifies it. */
   readonly coordinates: Coordinates;
   readonly state: OwnerState;
 }
 
 /**
- * - `solid`: it exists, and keeps the item alive
- * - `orphaning`: it is being deleted and leaves its dependents behind
- * - `waiting`: it is being deleted after its dependents
- * - `absent`: it does not exist, or not under this uid, name and namespace; and never will, since a uid is known only once its object exists
- * - `unknown`: no informer has told of it, nobody has asked the server
- * - `unseen`: the server says that it exists, but no informer has told of it yet, and none will if it is deleted before
- * - `unserved`: of a kind that this server does not know
- * - `unreachable`: in some namespace, while the item is in none
+ * - `solid`: it exists, and keeps the object alive
+ * - `orphaning`: it is being deleted with propagation Orphan
+ * - `waiting`: it is being deleted with propagation Foreground
+ * - `absent`: no object has this uid, name and namespace; none ever will, since a uid is known only once its object exists
+ * - `unknown`: it is in no cache, and the server was not asked yet
+ * - `unseen`: the server says that it exists, but it is in no cache yet, and never will be if it is deleted before
+ * - `unserved`: the server does not serve its kind
+ * - `unreachable`: its kind is namespaced, but the object is cluster-scoped
  */
 export type OwnerState =
   | { readonly type: 'solid' | 'orphaning' | 'waiting' | 'absent' | 'unknown' | 'unserved' | 'unreachable' }
   | { readonly type: 'unseen'; readonly checkAgainAt: number };
 
-/** What has to happen to one object. Its owners and dependents are decided upon on their own. */
-export function decideGarbage(item: GarbageCollectorSnapshot, now: number): GarbageCollectorDecision {
-  const leaving = item.owners.filter((owner) => owner.state.type === 'orphaning');
-  if (leaving.length > 0) return act('Orphaned', 'its owner is deleted without its dependents', withoutOwners(item, leaving));
-  if (item.deleting) return decideDeleting(item);
-  if (item.owners.length === 0) return nothing('NoOwner', 'it has no owner');
-  const undecidable = item.owners.find((owner) => owner.state.type === 'unserved' || owner.state.type === 'unreachable');
+/** Decides about one object only; its owners and dependents have their own passes. */
+export function decideGarbage(snapshot: GarbageCollectorSnapshot, now: number): GarbageCollectorDecision {
+  const leaving = snapshot.owners.filter((owner) => owner.state.type === 'orphaning');
+  if (leaving.length > 0) return act('Orphaned', 'its owner is deleted without its dependents', withoutOwners(snapshot, leaving));
+  if (snapshot.deleting) return decideDeleting(snapshot);
+  if (snapshot.owners.length === 0) return nothing('NoOwner', 'it has no owner');
+  const undecidable = snapshot.owners.find((owner) => owner.state.type === 'unserved' || owner.state.type === 'unreachable');
   if (undecidable !== undefined) return nothing('OwnerUndecidable', describeUndecidable(undecidable));
-  const unclear = item.owners.filter((owner) => mustLookUp(owner.state, now));
+  const unclear = snapshot.owners.filter((owner) => mustLookUp(owner.state, now));
   if (unclear.length > 0) return { ...act('OwnerUnknown', 'whether its owner exists has to be asked'), actions: unclear.map(lookUp) };
-  return decideOwned(item);
+  return decideOwned(snapshot);
 }
 
-/** Deletion is a one-way trip: all that is left to do are the collector's own finalizers. */
-function decideDeleting(item: GarbageCollectorSnapshot): GarbageCollectorDecision {
-  if (item.finalizers.includes(ORPHAN)) {
-    return item.hasDependents
+/** For an object that is being deleted, only the collector's own finalizers are left to handle. */
+function decideDeleting(snapshot: GarbageCollectorSnapshot): GarbageCollectorDecision {
+  if (snapshot.finalizers.includes(ORPHAN)) {
+    return snapshot.hasDependents
       ? nothing('WaitsForOrphans', 'its dependents still name it as owner')
-      : act('Orphaned', 'no dependent is left', withoutFinalizer(item, ORPHAN));
+      : act('Orphaned', 'no dependent is left', withoutFinalizer(snapshot, ORPHAN));
   }
-  if (item.finalizers.includes(FOREGROUND)) {
-    return item.isBlocked
+  if (snapshot.finalizers.includes(FOREGROUND)) {
+    return snapshot.isBlocked
       ? nothing('WaitsForDependents', 'a dependent blocks its deletion')
-      : act('NotBlocked', 'no dependent blocks it', withoutFinalizer(item, FOREGROUND));
+      : act('NotBlocked', 'no dependent blocks it', withoutFinalizer(snapshot, FOREGROUND));
   }
   return nothing('Deleting', 'it is being deleted');
 }
 
-/** Of an item all of whose owners are known. */
-function decideOwned(item: GarbageCollectorSnapshot): GarbageCollectorDecision {
-  const alive = item.owners.filter(({ state }) => state.type === 'solid' || state.type === 'unseen');
-  const waiting = item.owners.filter(({ state }) => state.type === 'waiting');
+/** For an object whose owners are all known. */
+function decideOwned(snapshot: GarbageCollectorSnapshot): GarbageCollectorDecision {
+  const alive = snapshot.owners.filter(({ state }) => state.type === 'solid' || state.type === 'unseen');
+  const waiting = snapshot.owners.filter(({ state }) => state.type === 'waiting');
   if (alive.length > 0) {
-    // Owners that wait for this item would wait for ever, since it stays.
-    const rest = item.owners.filter((owner) => !alive.includes(owner));
-    const decision = rest.length > 0 ? act('OwnerGone', 'another owner keeps it alive', withoutOwners(item, rest)) : nothing('Owned', 'an owner exists');
+    // The object stays: owners in foreground deletion would wait for it for ever.
+    const rest = snapshot.owners.filter((owner) => !alive.includes(owner));
+    const decision = rest.length > 0 ? act('OwnerGone', 'another owner keeps it alive', withoutOwners(snapshot, rest)) : nothing('Owned', 'an owner exists');
     return { ...decision, ...checkAgain(alive) };
   }
-  if (waiting.length > 0 && item.hasDependents) {
-    const blocks = item.owners.some(({ reference }) => reference.blockOwnerDeletion === true);
-    // It waits for its dependent, and the dependent, through others perhaps, for it: the circle is broken here.
-    if (item.dependentWaits && blocks) return act('Circle', 'owner and dependent wait for each other', unblocked(item));
-    return act('OwnersGo', 'its owner waits for it', remove(item, 'Foreground'));
+  if (waiting.length > 0 && snapshot.hasDependents) {
+    const blocks = snapshot.owners.some(({ reference }) => reference.blockOwnerDeletion === true);
+    // The object and a dependent wait for each other, maybe through others: the cycle is broken here.
+    if (snapshot.dependentWaits && blocks) return act('Circle', 'owner and dependent wait for each other', unblocked(snapshot));
+    return act('OwnersGo', 'its owner waits for it', remove(snapshot, 'Foreground'));
   }
-  return act('OwnersGone', 'none of its owners exists', remove(item, propagationOf(item)));
+  return act('OwnersGone', 'none of its owners exists', remove(snapshot, propagationOf(snapshot)));
 }
 
 const mustLookUp = (state: OwnerState, now: number): boolean => state.type === 'unknown' || (state.type === 'unseen' && state.checkAgainAt <= now);
@@ -93,32 +93,32 @@ function checkAgain(owners: readonly Owner[]): { again?: number } {
   return Number.isFinite(again) ? { again } : {};
 }
 
-/** What an earlier request for deletion, or the object's creator, asked for. */
-function propagationOf(item: GarbageCollectorSnapshot): Propagation {
-  if (item.finalizers.includes(ORPHAN)) return 'Orphan';
-  return item.finalizers.includes(FOREGROUND) ? 'Foreground' : 'Background';
+/** The propagation that the finalizers of the object ask for. */
+function propagationOf(snapshot: GarbageCollectorSnapshot): Propagation {
+  if (snapshot.finalizers.includes(ORPHAN)) return 'Orphan';
+  return snapshot.finalizers.includes(FOREGROUND) ? 'Foreground' : 'Background';
 }
 
 const lookUp = (owner: Owner): GarbageCollectorAction => ({ type: 'look-up', owner: owner.coordinates });
 
-const remove = (item: GarbageCollectorSnapshot, propagation: Propagation): GarbageCollectorAction => ({ type: 'delete', target: item.target, propagation });
+const remove = (snapshot: GarbageCollectorSnapshot, propagation: Propagation): GarbageCollectorAction => ({ type: 'delete', target: snapshot.target, propagation });
 
-const withoutFinalizer = (item: GarbageCollectorSnapshot, finalizer: string): GarbageCollectorAction => ({
+const withoutFinalizer = (snapshot: GarbageCollectorSnapshot, finalizer: string): GarbageCollectorAction => ({
   type: 'set-finalizers',
-  target: item.target,
-  finalizers: item.finalizers.filter((other) => other !== finalizer),
+  target: snapshot.target,
+  finalizers: snapshot.finalizers.filter((other) => other !== finalizer),
 });
 
-const withoutOwners = (item: GarbageCollectorSnapshot, gone: readonly Owner[]): GarbageCollectorAction => ({
+const withoutOwners = (snapshot: GarbageCollectorSnapshot, gone: readonly Owner[]): GarbageCollectorAction => ({
   type: 'set-owners',
-  target: item.target,
-  ownerReferences: item.owners.filter((owner) => !gone.includes(owner)).map(({ reference }) => reference),
+  target: snapshot.target,
+  ownerReferences: snapshot.owners.filter((owner) => !gone.includes(owner)).map(({ reference }) => reference),
 });
 
-const unblocked = (item: GarbageCollectorSnapshot): GarbageCollectorAction => ({
+const unblocked = (snapshot: GarbageCollectorSnapshot): GarbageCollectorAction => ({
   type: 'set-owners',
-  target: item.target,
-  ownerReferences: item.owners.map(({ reference }) => (reference.blockOwnerDeletion === true ? { ...reference, blockOwnerDeletion: false } : reference)),
+  target: snapshot.target,
+  ownerReferences: snapshot.owners.map(({ reference }) => (reference.blockOwnerDeletion === true ? { ...reference, blockOwnerDeletion: false } : reference)),
 });
 
 const nothing = (code: string, text: string): GarbageCollectorDecision => ({ actions: [], reasons: [{ code, text }] });

@@ -18,9 +18,9 @@ const ownedBy = (...owners: OwnerReference[]) => ({ ownerReferences: owners });
 const add = (graph: OwnerGraph, after: Stored, before?: Stored) => graph.change({ before, after });
 const remove = (graph: OwnerGraph, before: Stored) => graph.change({ before, after: undefined });
 const states = (graph: OwnerGraph, name: string) => graph.snapshot(`uid-${name}`)?.owners.map(({ state }) => state.type);
-const looks = (consequences: { toEnqueue: ReadonlySet<string> }) => [...consequences.toEnqueue].map((uid) => uid.replace('uid-', '')).sort();
+const looks = (changes: { toEnqueue: ReadonlySet<string> }) => [...changes.toEnqueue].map((uid) => uid.replace('uid-', '')).sort();
 
-test('an owner is known once it was seen, whichever comes first', () => {
+test('an owner is known once it is in a cache, in any order of arrival', () => {
   const graph = newGraph();
   expect(looks(add(graph, object('child', ownedBy(ref('owner')))))).toEqual(['child']);
   expect(states(graph, 'child')).toEqual(['unknown']);
@@ -30,7 +30,7 @@ test('an owner is known once it was seen, whichever comes first', () => {
   expect(states(graph, 'late')).toEqual(['solid']);
 });
 
-test('when an owner goes its dependents are looked at, and know that it will not come back', () => {
+test('a deleted owner enqueues its dependents, and is absent for them', () => {
   const graph = newGraph();
   add(graph, object('owner'));
   add(graph, object('child', ownedBy(ref('owner'))));
@@ -50,7 +50,7 @@ test('another object of the same name is not the owner', () => {
 test.each([
   ['name', ref('other', { uid: 'uid-owner' })],
   ['kind', ref('owner', { kind: 'Node' })],
-])('an owner that is found by its uid, but under another %s, has to be asked for', (_, reference) => {
+])('an owner with the uid but another %s has to be looked up', (_, reference) => {
   const graph = newGraph();
   add(graph, object('owner'));
   add(graph, object('child', ownedBy(reference)));
@@ -69,7 +69,7 @@ test('kinds decide where an owner is looked for', () => {
   expect(states(graph, 'global')).toEqual(['unreachable']);
 });
 
-test('an owner that exists in another namespace is reported, in whichever order they are seen', () => {
+test('an owner in another namespace is reported, in any order of arrival', () => {
   const graph = newGraph();
   add(graph, object('owner', { namespace: 'other' }));
   expect(add(graph, object('child', ownedBy(ref('owner')))).misplaced).toMatchObject([
@@ -82,7 +82,7 @@ test('an owner that exists in another namespace is reported, in whichever order 
   expect(add(turned, object('owner', { namespace: 'other', resourceVersion: '2' })).misplaced).toEqual([]);
 });
 
-test('what the server said is asked again later and later, until an informer tells of it', () => {
+test('the server is asked again with back-off, until an informer delivers the owner', () => {
   const graph = newGraph();
   add(graph, object('child', ownedBy(ref('owner'))));
   const waits = [0, 1, 2].map(() => {
@@ -96,7 +96,7 @@ test('what the server said is asked again later and later, until an informer tel
   expect(states(graph, 'child')).toEqual(['solid']);
 });
 
-test('deletion in the foreground: dependents are looked at when it begins, the owner when the last that blocks is gone', () => {
+test('foreground deletion enqueues the dependents at the start, and the owner when the last blocking one is gone', () => {
   const graph = newGraph();
   const owner = object('owner');
   const deleting = object('owner', { deletionTimestamp: 'now', finalizers: ['foregroundDeletion'] });
@@ -107,12 +107,12 @@ test('deletion in the foreground: dependents are looked at when it begins, the o
   expect(states(graph, 'a')).toEqual(['waiting']);
   expect(graph.snapshot('uid-owner')).toMatchObject({ isBlocked: true, hasDependents: true });
   if (a !== undefined) expect(looks(remove(graph, a))).toEqual([]);
-  // It no longer blocks: as good as gone.
+  // It does not block any more, like a deleted one.
   expect(looks(add(graph, object('b', ownedBy(ref('owner', { blockOwnerDeletion: false }))), b))).toEqual(['b', 'owner']);
   expect(graph.snapshot('uid-owner')).toMatchObject({ isBlocked: false, hasDependents: true });
 });
 
-test('deletion without dependents: they are looked at, and the owner once nobody names it', () => {
+test('orphaning enqueues the dependents, and the owner once no object names it', () => {
   const graph = newGraph();
   const owner = object('owner');
   const child = object('child', ownedBy(ref('owner')));
@@ -124,7 +124,7 @@ test('deletion without dependents: they are looked at, and the owner once nobody
   expect(graph.snapshot('uid-owner')).toMatchObject({ hasDependents: false });
 });
 
-test('a change that concerns neither owners nor deletion wakes nobody', () => {
+test('a change of neither owners nor deletion enqueues nothing', () => {
   const graph = newGraph();
   const child = object('child', ownedBy(ref('owner')));
   add(graph, child);
@@ -133,7 +133,7 @@ test('a change that concerns neither owners nor deletion wakes nobody', () => {
   expect(looks(add(graph, object('owner', { resourceVersion: '2' }), object('owner')))).toEqual([]);
 });
 
-test('it forgets what is gone', () => {
+test('it forgets deleted objects', () => {
   const graph = newGraph();
   const child = object('child', ownedBy(ref('owner'), ref('never')));
   add(graph, object('owner'));
@@ -143,7 +143,7 @@ test('it forgets what is gone', () => {
   expect(graph.size).toEqual({ objects: 0, owners: 0 });
 });
 
-test('ten thousand dependents that go one by one wake their owner once', () => {
+test('ten thousand deleted dependents enqueue their owner once', () => {
   const graph = newGraph();
   add(graph, object('owner', { deletionTimestamp: 'now', finalizers: ['foregroundDeletion'] }));
   const children = Array.from({ length: 10_000 }, (_, i) => object(`c${i}`, ownedBy(ref('owner', { blockOwnerDeletion: true }))));

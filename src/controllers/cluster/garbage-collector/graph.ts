@@ -6,30 +6,29 @@ import { type Coordinates, type OwnerLookup, sameOwners } from './actions.ts';
 import { FOREGROUND, type GarbageCollectorSnapshot, ORPHAN, type Owner, type OwnerState } from './decide.ts';
 
 /**
- * Who owns whom, over all kinds, by uid. Kept up to date change by change, in time proportional to the owners of the
- * object that changed; what has to be looked at because of it is the answer. An object without owners and
- * dependents costs one entry in a map.
+ * The owner graph of all kinds, by uid. Each change updates it in time proportional to the owners of the changed object, and
+ * returns the objects to enqueue. An object without owners and dependents costs one map entry.
  */
 export class OwnerGraph {
   readonly #kindOf: OwnerLookup['kindOf'];
   readonly #objects = new Map<string, KubeObject>();
-  /** Everything that any object names as its owner, whether it exists or not. */
+  /** Everything that an object names as its owner, whether it exists or not. */
   readonly #owners = new Map<string, OwnerNode>();
 
   constructor(kindOf: OwnerLookup['kindOf']) {
     this.#kindOf = kindOf;
   }
 
-  /** Takes note of a change of an object. */
+  /** Applies a change of an object. */
   change({ before, after }: Change<KubeObject>): GraphChanges {
-    const consequences = new GraphChanges();
+    const changes = new GraphChanges();
     const replaced = before !== undefined && before.metadata.uid !== after?.metadata.uid;
-    if (replaced) this.#remove(before, consequences);
-    if (after !== undefined) this.#put(after, consequences);
-    return consequences;
+    if (replaced) this.#remove(before, changes);
+    if (after !== undefined) this.#put(after, changes);
+    return changes;
   }
 
-  /** Takes note of what the server said when it was asked. */
+  /** Stores the server's answer about an owner. */
   lookedUp(owner: Coordinates, exists: boolean, now: number): void {
     const checks = this.#owners.get(owner.uid)?.checks;
     if (checks === undefined) return;
@@ -55,47 +54,47 @@ export class OwnerGraph {
     };
   }
 
-  /** uids of all that say they are owned by objects of a kind: by looking at everything, so only when a kind comes to be served. */
+  /** uids of objects that name owners of a kind. Scans all objects, so only for a kind that is newly served. */
   *ownedBy({ group, kind }: Pick<Kind, 'group' | 'kind'>): Iterable<string> {
     const isOf = (owner: OwnerReference): boolean => owner.kind === kind && owner.apiVersion.startsWith(`${group}/`);
     for (const [uid, { metadata }] of this.#objects) if (metadata.ownerReferences?.some(isOf) === true) yield uid;
   }
 
-  /** How many objects and how many owners it knows: for tests of what it forgets. */
+  /** Numbers of objects and owners, for tests. */
   get size(): { readonly objects: number; readonly owners: number } {
     return { objects: this.#objects.size, owners: this.#owners.size };
   }
 
-  #put(object: KubeObject, consequences: GraphChanges): void {
+  #put(object: KubeObject, changes: GraphChanges): void {
     const { uid = '', ownerReferences = [] } = object.metadata;
     const known = this.#objects.get(uid);
     this.#objects.set(uid, object);
     const ownersBefore = known?.metadata.ownerReferences ?? [];
     const ownersChanged = !sameOwners(ownersBefore, ownerReferences);
-    if (ownersChanged) this.#relink(object, ownersBefore, consequences);
+    if (ownersChanged) this.#relink(object, ownersBefore, changes);
     const phase = deletionPhase(object);
     const phaseChanged = phase !== (known === undefined ? 'none' : deletionPhase(known));
-    if (ownersChanged || phaseChanged) consequences.enqueue(uid);
+    if (ownersChanged || phaseChanged) changes.enqueue(uid);
     const node = this.#owners.get(uid);
     const concernsDependents = known === undefined || (phaseChanged && (phase === 'orphaning' || phase === 'waiting'));
     if (node === undefined || !concernsDependents) return;
-    for (const dependent of node.dependents) consequences.enqueue(dependent);
-    if (known === undefined) for (const dependent of node.dependents) this.#reportMisplaced(this.#objects.get(dependent), object, consequences);
+    for (const dependent of node.dependents) changes.enqueue(dependent);
+    if (known === undefined) for (const dependent of node.dependents) this.#reportMisplaced(this.#objects.get(dependent), object, changes);
   }
 
-  #remove(object: KubeObject, consequences: GraphChanges): void {
+  #remove(object: KubeObject, changes: GraphChanges): void {
     const { uid = '', ownerReferences = [] } = object.metadata;
     this.#objects.delete(uid);
-    for (const { uid: owner } of ownerReferences) this.#unlink(uid, owner, consequences);
+    for (const { uid: owner } of ownerReferences) this.#unlink(uid, owner, changes);
     const node = this.#owners.get(uid);
     if (node === undefined) return;
     node.gone = true;
-    for (const dependent of node.dependents) consequences.enqueue(dependent);
+    for (const dependent of node.dependents) changes.enqueue(dependent);
   }
 
-  #relink(object: KubeObject, before: readonly OwnerReference[], consequences: GraphChanges): void {
+  #relink(object: KubeObject, before: readonly OwnerReference[], changes: GraphChanges): void {
     const { uid = '', ownerReferences = [] } = object.metadata;
-    for (const { uid: owner } of before) if (!ownerReferences.some((reference) => reference.uid === owner)) this.#unlink(uid, owner, consequences);
+    for (const { uid: owner } of before) if (!ownerReferences.some((reference) => reference.uid === owner)) this.#unlink(uid, owner, changes);
     for (const { uid: owner } of ownerReferences) {
       const node = this.#node(owner);
       const wasBlocking = node.blocking.has(uid);
@@ -103,26 +102,26 @@ export class OwnerGraph {
       node.dependents.add(uid);
       if (blocks) node.blocking.add(uid);
       else node.blocking.delete(uid);
-      if (wasBlocking && node.blocking.size === 0) consequences.enqueue(owner);
-      if (!before.some((reference) => reference.uid === owner)) this.#reportMisplaced(object, this.#objects.get(owner), consequences);
+      if (wasBlocking && node.blocking.size === 0) changes.enqueue(owner);
+      if (!before.some((reference) => reference.uid === owner)) this.#reportMisplaced(object, this.#objects.get(owner), changes);
     }
   }
 
-  #unlink(dependent: string, owner: string, consequences: GraphChanges): void {
+  #unlink(dependent: string, owner: string, changes: GraphChanges): void {
     const node = this.#owners.get(owner);
     if (node === undefined) return;
     node.dependents.delete(dependent);
     const wasBlocking = node.blocking.delete(dependent);
     if (node.dependents.size === 0) this.#owners.delete(owner);
-    // It may have waited for nothing but this. (Not looked at for each of many others that go: that would be quadratic.)
-    if (node.dependents.size === 0 || (wasBlocking && node.blocking.size === 0)) consequences.enqueue(owner);
+    // The owner may have waited for this dependent only. (It is not enqueued for each of many dependents: that would be quadratic.)
+    if (node.dependents.size === 0 || (wasBlocking && node.blocking.size === 0)) changes.enqueue(owner);
   }
 
-  #reportMisplaced(dependent: KubeObject | undefined, owner: KubeObject | undefined, consequences: GraphChanges): void {
+  #reportMisplaced(dependent: KubeObject | undefined, owner: KubeObject | undefined, changes: GraphChanges): void {
     const namespace = owner?.metadata.namespace;
     if (dependent === undefined || owner === undefined || namespace === undefined || namespace === dependent.metadata.namespace) return;
     const reference = dependent.metadata.ownerReferences?.find(({ uid }) => uid === owner.metadata.uid);
-    if (reference !== undefined) consequences.report({ dependent, reference });
+    if (reference !== undefined) changes.report({ dependent, reference });
   }
 
   #owner(reference: OwnerReference, dependent: KubeObject): Owner {
@@ -135,10 +134,10 @@ export class OwnerGraph {
   #ownerState(coordinates: Coordinates, kind: { readonly namespaced: boolean } | undefined): OwnerState {
     const object = this.#objects.get(coordinates.uid);
     const phase = object === undefined ? 'none' : deletionPhase(object);
-    // By uid alone: it goes on once nobody names it any more, in whatever words.
+    // By uid alone: the owner is finished once no object names its uid, even with wrong coordinates.
     if (phase === 'orphaning') return { type: 'orphaning' };
     const node = this.#owners.get(coordinates.uid);
-    // It may have gone with its kind: then its deletion was told first.
+    // The owner may have been deleted together with its kind; its deletion arrived first.
     if (kind === undefined) return { type: node?.gone === true ? 'absent' : 'unserved' };
     if (kind.namespaced && coordinates.namespace === undefined) return { type: 'unreachable' };
     if (object !== undefined && coordinateKey(coordinatesOf(object)) === coordinateKey(coordinates)) return { type: phase === 'waiting' ? 'waiting' : 'solid' };
@@ -174,17 +173,17 @@ interface Misplaced {
 const nothing: ReadonlySet<string> = new Set();
 const none: readonly Misplaced[] = [];
 
-/** What follows from a change: mostly nothing, which costs no collections. */
+/** What follows from a change. Usually nothing, and then no collection is allocated. */
 export class GraphChanges {
   #toEnqueue: Set<string> | undefined;
   #misplaced: Misplaced[] | undefined;
 
-  /** uids of objects that have to be looked at. */
+  /** uids of objects to decide. */
   get toEnqueue(): ReadonlySet<string> {
     return this.#toEnqueue ?? nothing;
   }
 
-  /** References to an owner that exists, but in another namespace. */
+  /** References to an owner that exists in another namespace. */
   get misplaced(): readonly Misplaced[] {
     return this.#misplaced ?? none;
   }
@@ -200,11 +199,11 @@ export class GraphChanges {
 
 interface OwnerNode {
   readonly dependents: Set<string>;
-  /** Those of the dependents that must go first. */
+  /** Dependents with blockOwnerDeletion. */
   readonly blocking: Set<string>;
-  /** An informer told of its deletion. */
+  /** An informer delivered its deletion. */
   gone: boolean;
-  /** By coordinates, since references may disagree on where an owner is. */
+  /** By coordinates, since references to one uid may differ in them. */
   readonly checks: Map<string, { readonly exists: boolean; readonly tries: number; readonly checkAgainAt: number }>;
 }
 

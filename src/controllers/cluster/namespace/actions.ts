@@ -7,30 +7,30 @@ import type { Clock } from '../../../world/world.ts';
 
 export type NamespaceAction =
   | { readonly type: 'set-status'; readonly namespace: Namespace; readonly status: NamespaceStatus }
-  /** Delete everything in it that is still there, and see what remains. */
+  /** Deletes all objects in the namespace, and counts what remains. */
   | { readonly type: 'sweep'; readonly namespace: Namespace }
   | { readonly type: 'finalize'; readonly namespace: Namespace; readonly finalizers: readonly string[] };
 
 export type NamespaceDecision = AnyDecision<NamespaceAction>;
 
-/** What one attempt to empty a namespace left behind. */
+/** The result of one attempt to delete the content of a namespace. */
 export interface ContentDeletion {
   readonly kinds: readonly KindDeletion[];
-  /** Pods go first, alone: as long as there are any, nothing else is touched. */
+  /** Pods are deleted first: as long as there are any, no other kind is deleted. */
   readonly heldUpByPods: boolean;
-  /** When to try again; undefined: the namespace is empty. */
+  /** When to retry; undefined: the namespace is empty. */
   readonly again: number | undefined;
-  /** Attempts in a row that met an error. */
+  /** Consecutive attempts with an error. */
   readonly failures: number;
 }
 
 export interface KindDeletion {
   readonly kind: Pick<Kind, 'group' | 'plural'>;
   readonly remaining: number;
-  /** How many of them wait for each finalizer. */
+  /** The number of objects by finalizer. */
   readonly finalizers: ReadonlyMap<string, number>;
   readonly error?: string;
-  /** In how many seconds what remains is expected to be gone. */
+  /** Estimated seconds until the remaining objects are gone. */
   readonly estimate: number;
 }
 
@@ -38,7 +38,7 @@ export interface ContentDeleter {
   readonly client: Client;
   readonly clock: Clock;
   readonly namespaceKind: Kind<Namespace>;
-  /** Every namespaced kind whose objects can be deleted. */
+  /** Every namespaced kind with the verb delete. */
   readonly contentKinds: readonly Kind[];
 }
 
@@ -54,18 +54,18 @@ export async function perform(action: Exclude<NamespaceAction, { type: 'sweep' }
   }
 }
 
-export async function deleteContent(namespace: Namespace, failuresBefore: number, sweeper: ContentDeleter): Promise<ContentDeletion> {
+export async function deleteContent(namespace: Namespace, failuresBefore: number, deleter: ContentDeleter): Promise<ContentDeletion> {
   const isPods = (kind: Kind) => kind.group === '' && kind.plural === 'pods';
   const kinds: KindDeletion[] = [];
-  for (const kind of sweeper.contentKinds.filter(isPods)) kinds.push(await deleteKind(kind, namespace, sweeper));
+  for (const kind of deleter.contentKinds.filter(isPods)) kinds.push(await deleteKind(kind, namespace, deleter));
   const heldUpByPods = kinds.some(({ remaining }) => remaining > 0);
-  if (!heldUpByPods) for (const kind of sweeper.contentKinds) if (!isPods(kind)) kinds.push(await deleteKind(kind, namespace, sweeper));
+  if (!heldUpByPods) for (const kind of deleter.contentKinds) if (!isPods(kind)) kinds.push(await deleteKind(kind, namespace, deleter));
   const failures = kinds.some(({ error }) => error !== undefined) ? failuresBefore + 1 : 0;
   const waitMs = waitAfter(kinds, failures);
-  return { kinds, heldUpByPods, failures, again: waitMs === undefined ? undefined : sweeper.clock.now() + waitMs };
+  return { kinds, heldUpByPods, failures, again: waitMs === undefined ? undefined : deleter.clock.now() + waitMs };
 }
 
-/** Kubernetes' times: after errors soon, then later and later; else when about half of what remains should be gone. */
+/** Kubernetes' delays: exponential after errors, otherwise half of the estimate. */
 function waitAfter(kinds: readonly KindDeletion[], failures: number): number | undefined {
   if (failures > 0) return Math.min(5 * 2 ** (failures - 1), 60_000);
   const estimate = Math.max(0, ...kinds.map((kind) => kind.estimate));
@@ -96,7 +96,7 @@ function assess(kind: Kind, namespace: string, { left, grace }: { left: readonly
   return { kind, remaining, finalizers, estimate: 0, error };
 }
 
-/** What went wrong, in words; undefined: nothing did. */
+/** Returns the error message; undefined: no error. */
 async function deleteAll(kind: Kind, namespace: string, { client, items }: { client: Client; items: readonly KubeObject[] }): Promise<string | undefined> {
   if (kind.verbs.includes('deletecollection')) {
     const all = await client.deleteCollection(kind, { namespace }, { propagation: 'Background' });
@@ -109,7 +109,7 @@ async function deleteAll(kind: Kind, namespace: string, { client, items }: { cli
   return undefined;
 }
 
-/** How long the pods among them may take to stop, unless that time has passed. */
+/** The longest grace period of the pods; 0 once it has passed. */
 function graceSeconds(items: readonly KubeObject[], namespace: Namespace, now: number): number {
   let grace = 0;
   for (const item of items) {
@@ -127,5 +127,5 @@ function countFinalizers(items: readonly KubeObject[]): Map<string, number> {
   return counts;
 }
 
-/** How long finalizers are expected to take, as nobody knows. */
+/** The estimate for objects with finalizers, whose duration is unknown. */
 const finalizerEstimateSeconds = 15;

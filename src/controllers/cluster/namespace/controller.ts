@@ -13,46 +13,46 @@ export interface NamespaceControllerOptions {
   readonly client: Client;
   readonly informers: Informers;
   readonly namespaceKind: Kind<Namespace>;
-  /** All kinds that are served. */
+  /** The built-in kinds. */
   readonly kinds: readonly Kind[];
-  /** And those that come and go. */
+  /** The kinds of CustomResourceDefinitions, which come and go. */
   readonly definedKinds: DefinedKinds;
-  /** The same as the server knows them at this very moment, where it can be asked. */
+  /** The custom kinds that the server serves at this moment, where the controller runs in the server's process. */
   readonly customKinds?: () => readonly Kind[];
 }
 
-/** Empties namespaces that were deleted, and lets them go. Keys are their names. */
+/** Deletes the content of terminating namespaces, then removes their finalizer. Keys are names of namespaces. */
 export function namespaceController(options: NamespaceControllerOptions): Controller<string, NamespaceSnapshot, NamespaceAction> {
   const { namespaceKind, informers, definedKinds } = options;
   const namespaces = informers.cache(namespaceKind);
   const isContent = (kind: Kind): boolean => kind.namespaced && kind.verbs.includes('delete');
   const known = eachOnce(options.kinds).filter(isContent);
-  const sweeper: ContentDeleter = {
+  const deleter: ContentDeleter = {
     ...options,
     get contentKinds() {
       const custom = options.customKinds?.() ?? definedKinds.list();
       return custom.length === 0 ? known : [...known, ...eachOnce(custom).filter(isContent)];
     },
   };
-  const sweeps = new ContentDeletions();
-  const swept = new Trigger<string>();
+  const deletions = new ContentDeletions();
+  const deleted = new Trigger<string>();
 
-  /** The last object of its kind has gone: perhaps the namespace waited for nothing else. */
+  /** The last object of a kind in the namespace was deleted: the namespace may be empty now. */
   const emptied = (kind: Kind): Source<string> =>
     source(kind, ({ before, after }) => {
       const name = before?.metadata.namespace;
       if (name === undefined || after !== undefined || informers.cache(kind).hasAnyIn(name)) return [];
       if (namespaces.getKey(name)?.metadata.deletionTimestamp === undefined) return [];
-      sweeps.outdate(name);
+      deletions.outdate(name);
       return [name];
     });
 
   return {
     name: 'namespace',
     sources: [
-      swept,
+      deleted,
       source(namespaceKind, ({ before, after }) => {
-        if (after === undefined && before?.metadata.name !== undefined) sweeps.forget(before.metadata.name);
+        if (after === undefined && before?.metadata.name !== undefined) deletions.forget(before.metadata.name);
         return after?.metadata.deletionTimestamp === undefined ? [] : [after.metadata.name ?? ''];
       }),
       ...known.filter(isWaitedFor).map(emptied),
@@ -60,26 +60,26 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
     ],
     snapshot(name) {
       const namespace = namespaces.getKey(name);
-      return namespace === undefined ? undefined : { namespace, deletion: sweeps.get(name) };
+      return namespace === undefined ? undefined : { namespace, deletion: deletions.get(name) };
     },
     decide: decideNamespace,
     async perform(action, name) {
-      if (action.type !== 'sweep') return await perform(action, sweeper);
-      await sweeps.run(name, (failures) => deleteContent(action.namespace, failures, sweeper));
-      swept.fire(name);
+      if (action.type !== 'sweep') return await perform(action, deleter);
+      await deletions.run(name, (failures) => deleteContent(action.namespace, failures, deleter));
+      deleted.fire(name);
       return 'done';
     },
     parallelism: 10,
   };
 }
 
-/** Events have no finalizers, so nobody waits for them; and to cache them all, in both of their views, would be a waste. */
+/** Events have no finalizers, so a deletion never waits for them, and caching all of them would be a waste. */
 const isWaitedFor = (kind: Kind): boolean => kind.verbs.includes('watch') && kind.plural !== 'events';
 
-/** The last sweep of each namespace, as long as nothing has changed since it began. */
+/** The last deletion result of each namespace, valid as long as its content has not changed since. */
 class ContentDeletions {
   readonly #last = new Map<string, { readonly sweep: ContentDeletion; outdated: boolean }>();
-  /** Namespaces whose content changed while they were being swept: what the sweep says of it may be old. */
+  /** Namespaces whose content changed during a deletion attempt: its result may be outdated. */
   readonly #changed = new Set<string>();
 
   get(name: string): ContentDeletion | undefined {
@@ -100,7 +100,7 @@ class ContentDeletions {
 
   async run(name: string, make: (failures: number) => Promise<ContentDeletion>): Promise<void> {
     this.#changed.delete(name);
-    const sweep = await make(this.#last.get(name)?.sweep.failures ?? 0);
-    this.#last.set(name, { sweep, outdated: this.#changed.has(name) });
+    const deletion = await make(this.#last.get(name)?.sweep.failures ?? 0);
+    this.#last.set(name, { sweep: deletion, outdated: this.#changed.has(name) });
   }
 }

@@ -17,7 +17,7 @@ function namespace(more: { deleting?: boolean; phase?: string; finalizers?: stri
 }
 
 const empty: ContentDeletion = { kinds: [], heldUpByPods: false, again: undefined, failures: 0 };
-const swept = (plural: string, more: Partial<KindDeletion> = {}, group = ''): KindDeletion => ({
+const deleted = (plural: string, more: Partial<KindDeletion> = {}, group = ''): KindDeletion => ({
   kind: { group, plural },
   remaining: 0,
   finalizers: new Map(),
@@ -25,8 +25,8 @@ const swept = (plural: string, more: Partial<KindDeletion> = {}, group = ''): Ki
   ...more,
 });
 
-function conditionsAfter(sweep: ContentDeletion, before?: Namespace['status']['conditions']): Readonly<Record<string, string>> {
-  const decision = decideNamespace({ namespace: namespace(before === undefined ? {} : { conditions: before }), deletion: sweep }, now);
+function conditionsAfter(deletion: ContentDeletion, before?: Namespace['status']['conditions']): Readonly<Record<string, string>> {
+  const decision = decideNamespace({ namespace: namespace(before === undefined ? {} : { conditions: before }), deletion }, now);
   const [action] = decision.actions;
   if (action?.type !== 'set-status') throw new Error(`no status: ${action?.type}`);
   return Object.fromEntries((action.status.conditions ?? []).map((c) => [c.type.replace('Namespace', ''), `${c.status} ${c.reason}: ${c.message}`]));
@@ -42,16 +42,16 @@ const fine = {
 
 const types = ({ actions }: NamespaceDecision) => actions.map(({ type }) => type);
 
-test('a namespace that nobody deletes is left alone', () => {
+test('a namespace that is not being deleted is left alone', () => {
   expect(types(decideNamespace({ namespace: namespace({ deleting: false, phase: 'Active' }), deletion: undefined }, now))).toEqual([]);
 });
 
-test('one that is deleted is Terminating before anything in it is touched', () => {
+test('a deleted one is Terminating before its content is deleted', () => {
   const { actions } = decideNamespace({ namespace: namespace({ phase: 'Active' }), deletion: undefined }, now);
   expect(actions).toMatchObject([{ type: 'set-status', status: { phase: 'Terminating' } }]);
 });
 
-test('it is emptied, then says so, then is let go', () => {
+test('its content is deleted, then its conditions are written, then it is finalized', () => {
   expect(types(decideNamespace({ namespace: namespace(), deletion: undefined }, now))).toEqual(['sweep']);
   const { actions } = decideNamespace({ namespace: namespace(), deletion: empty }, now);
   expect(conditionsAfter(empty)).toEqual(fine);
@@ -61,7 +61,7 @@ test('it is emptied, then says so, then is let go', () => {
   expect(decideNamespace({ namespace: said, deletion: empty }, now).actions).toMatchObject([{ type: 'finalize', finalizers: [] }]);
 });
 
-test('finalizers of others stay, and are not waited for', () => {
+test('finalizers of other controllers stay, and are not waited for', () => {
   const conditions = conditionsOf(empty);
   const before = namespace({ finalizers: ['z.example.com/hold', 'kubernetes', 'a.example.com/hold'], conditions });
   expect(decideNamespace({ namespace: before, deletion: empty }, now).actions).toMatchObject([{ finalizers: ['a.example.com/hold', 'z.example.com/hold'] }]);
@@ -70,23 +70,23 @@ test('finalizers of others stay, and are not waited for', () => {
   expect(types(decideNamespace({ namespace: namespace({ finalizers: [] }), deletion: undefined }, now))).toEqual([]);
 });
 
-test('what remains, and what it waits for, is in the conditions, in order', () => {
-  const sweep: ContentDeletion = {
+test('remaining objects and finalizers are in the conditions, sorted', () => {
+  const deletion: ContentDeletion = {
     ...empty,
     again: now + 8000,
     kinds: [
-      swept('persistentvolumeclaims', {
+      deleted('persistentvolumeclaims', {
         remaining: 2,
         finalizers: new Map([
           ['kubernetes.io/pvc-protection', 2],
           ['example.com/x', 1],
         ]),
       }),
-      swept('deployments', { remaining: 1, finalizers: new Map([['example.com/x', 1]]) }, 'apps'),
-      swept('configmaps'),
+      deleted('deployments', { remaining: 1, finalizers: new Map([['example.com/x', 1]]) }, 'apps'),
+      deleted('configmaps'),
     ],
   };
-  expect(conditionsAfter(sweep)).toEqual({
+  expect(conditionsAfter(deletion)).toEqual({
     ...fine,
     ContentRemaining:
       'True SomeResourcesRemain: Some resources are remaining: deployments.apps has 1 resource instances, persistentvolumeclaims. has 2 resource instances',
@@ -95,22 +95,22 @@ test('what remains, and what it waits for, is in the conditions, in order', () =
   });
 });
 
-test('while it waits nothing is done, until it is time to look again', () => {
-  const sweep: ContentDeletion = { ...empty, again: now + 8000, kinds: [swept('configmaps', { remaining: 1, finalizers: new Map([['x/y', 1]]) })] };
-  const waiting = namespace({ conditions: conditionsOf(sweep) });
-  expect(decideNamespace({ namespace: waiting, deletion: sweep }, now)).toMatchObject({ actions: [], again: now + 8000 });
-  expect(types(decideNamespace({ namespace: waiting, deletion: sweep }, now + 8000))).toEqual(['sweep']);
+test('nothing is done until the time of the next attempt', () => {
+  const deletion: ContentDeletion = { ...empty, again: now + 8000, kinds: [deleted('configmaps', { remaining: 1, finalizers: new Map([['x/y', 1]]) })] };
+  const waiting = namespace({ conditions: conditionsOf(deletion) });
+  expect(decideNamespace({ namespace: waiting, deletion }, now)).toMatchObject({ actions: [], again: now + 8000 });
+  expect(types(decideNamespace({ namespace: waiting, deletion }, now + 8000))).toEqual(['sweep']);
 });
 
-test('errors are counted and sorted; the namespace is not let go', () => {
-  const sweep: ContentDeletion = { ...empty, again: now + 5, failures: 1, kinds: [swept('b', { error: 'second' }), swept('a', { error: 'first' })] };
-  expect(conditionsAfter(sweep).DeletionContentFailure).toBe('True ContentDeletionFailed: Failed to delete all resource types, 2 remaining: first, second');
-  expect(types(decideNamespace({ namespace: namespace({ conditions: conditionsOf(sweep) }), deletion: sweep }, now))).toEqual([]);
+test('errors are sorted into a condition; the namespace is not finalized', () => {
+  const deletion: ContentDeletion = { ...empty, again: now + 5, failures: 1, kinds: [deleted('b', { error: 'second' }), deleted('a', { error: 'first' })] };
+  expect(conditionsAfter(deletion).DeletionContentFailure).toBe('True ContentDeletionFailed: Failed to delete all resource types, 2 remaining: first, second');
+  expect(types(decideNamespace({ namespace: namespace({ conditions: conditionsOf(deletion) }), deletion }, now))).toEqual([]);
 });
 
-test('while pods hold up the rest, what remains is not counted, as in Kubernetes', () => {
-  const sweep: ContentDeletion = { ...empty, heldUpByPods: true, again: now + 16_000, kinds: [swept('pods', { remaining: 1, estimate: 30 })] };
-  expect(conditionsAfter(sweep)).toEqual(fine);
+test('while pods block the other kinds nothing is reported as remaining, as in Kubernetes', () => {
+  const deletion: ContentDeletion = { ...empty, heldUpByPods: true, again: now + 16_000, kinds: [deleted('pods', { remaining: 1, estimate: 30 })] };
+  expect(conditionsAfter(deletion)).toEqual(fine);
 });
 
 test('a condition keeps its time while its status stays, and its place in the list', () => {
@@ -118,20 +118,20 @@ test('a condition keeps its time while its status stays, and its place in the li
   const before = conditionsOf(empty)
     .map((condition) => ({ ...condition, lastTransitionTime: old }))
     .reverse();
-  const sweep: ContentDeletion = { ...empty, again: now + 8000, kinds: [swept('configmaps', { remaining: 1 })] };
-  const [action] = decideNamespace({ namespace: namespace({ conditions: before }), deletion: sweep }, now).actions;
+  const deletion: ContentDeletion = { ...empty, again: now + 8000, kinds: [deleted('configmaps', { remaining: 1 })] };
+  const [action] = decideNamespace({ namespace: namespace({ conditions: before }), deletion }, now).actions;
   const after = action?.type === 'set-status' ? (action.status.conditions ?? []) : [];
   expect(after.map(({ type }) => type)).toEqual(before.map(({ type }) => type));
   for (const condition of after) expect(condition.lastTransitionTime).toBe(condition.type === 'NamespaceContentRemaining' ? '2026-01-01T00:00:30Z' : old);
 });
 
-test('deciding again from what was decided gives nothing more to say', () => {
-  const sweep: ContentDeletion = { ...empty, again: now + 8000, kinds: [swept('configmaps', { remaining: 1 })] };
-  expect(types(decideNamespace({ namespace: namespace({ conditions: conditionsOf(sweep) }), deletion: sweep }, now))).toEqual([]);
+test('deciding again changes no condition', () => {
+  const deletion: ContentDeletion = { ...empty, again: now + 8000, kinds: [deleted('configmaps', { remaining: 1 })] };
+  expect(types(decideNamespace({ namespace: namespace({ conditions: conditionsOf(deletion) }), deletion }, now))).toEqual([]);
 });
 
-/** The conditions that a sweep leads to. */
-function conditionsOf(sweep: ContentDeletion): NonNullable<Namespace['status']['conditions']> {
-  const [action] = decideNamespace({ namespace: namespace(), deletion: sweep }, now).actions;
+/** The conditions that follow from a deletion result. */
+function conditionsOf(deletion: ContentDeletion): NonNullable<Namespace['status']['conditions']> {
+  const [action] = decideNamespace({ namespace: namespace(), deletion }, now).actions;
   return action?.type === 'set-status' ? (action.status.conditions ?? []) : [];
 }

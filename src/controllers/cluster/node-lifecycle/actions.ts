@@ -3,14 +3,14 @@ import type { Decision as AnyDecision } from '../../../client/controller/loop.ts
 import type { EventDraft } from '../../../client/events/event-recorder.ts';
 
 export type NodeLifecycleAction =
-  /** `from`: what it is made of: the node as it was seen, or as an earlier action of the same list writes it. */
+  /** `from`: the node of the snapshot, or what an earlier action of the same list writes. */
   | { readonly do: 'update' | 'updateStatus'; readonly object: Node; readonly from: Node }
   | { readonly do: 'mark-pod'; readonly pod: Pod }
-  /** The node has used its turn: the next of its zone has to wait. */
+  /** The node has used its eviction slot: the next node of the zone has to wait. */
   | { readonly do: 'take-turn' }
   | { readonly do: 'tell'; readonly about: Pod | ObjectReference; readonly report: EventDraft };
 
 export type NodeLifecycleDecision = AnyDecision<NodeLifecycleAction>;
 
-/** The component that Kubernetes names in these events. */
+/** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'node-controller';

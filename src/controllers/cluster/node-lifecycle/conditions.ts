@@ -1,25 +1,25 @@
-/** What a node says about itself, and what is written there once it says nothing more. */
+/** The conditions that the kubelet writes, and those that this controller writes once the kubelet stops. */
 import type { Node, NodeCondition } from '../../../api/generated/types.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
 
 export const readyOf = ({ status }: Node): NodeCondition | undefined => status.conditions?.find(({ type }) => type === 'Ready');
 
-/** When the node itself last spoke: a node that never did, when it was made. */
+/** The last heartbeat in the status; without any, the creation time. */
 export const heartbeatOf = (node: Node): string => readyOf(node)?.lastHeartbeatTime ?? node.metadata.creationTimestamp ?? '';
 
 const stopped = { reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' };
 const neverUpdated = { reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted node status.' };
 
-/** In these words nobody else says it, whatever reason people give when they mark a node themselves: it has been looked after before. */
+/** Only this controller writes reason and message together, so the node was monitored before. */
 export const isMarkedUnreachable = (node: Node): boolean => {
   const ready = readyOf(node);
   return [stopped, neverUpdated].some(({ reason, message }) => ready?.reason === reason && ready.message === message);
 };
 
-/** Whether there is a network is decided by others than the kubelet. */
+/** NetworkUnavailable is not among them: the network plugin writes it. */
 const ofKubelet = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
-/** The node, of which nothing is known any more; the same, if that is written there already. */
+/** The node with its conditions set to Unknown; the same object if they are already. */
 export function markUnreachable(node: Node, now: number): Node {
   if (readyOf(node)?.status === 'Unknown') return node;
   const conditions = (node.status.conditions ?? []).map((condition) =>

@@ -26,14 +26,14 @@ export interface NodeLifecycleOptions {
 }
 
 /**
- * Watches over nodes that have had a Lease, and over no others: what they report becomes taints, and when they fall silent they are
- * lost. Keys are names of nodes.
+ * Monitors nodes that have had a Lease, and no others: their conditions become taints, and without heartbeats they become
+ * unreachable. Keys are names of nodes.
  *
- * A node is looked at when it changes and when it would be lost. A renewed lease only moves that moment.
+ * A node is enqueued when it changes and when its grace period ends. A renewed Lease only moves that moment.
  */
 export function nodeLifecycle(options: NodeLifecycleOptions): Controller<string, NodeLifecycleSnapshot, NodeLifecycleAction> {
   const { informers, client, recorder } = options;
-  const watch = new NodeLifecycleView(options);
+  const view = new NodeLifecycleView(options);
   const writer = new ObjectWriter(client, [untypedKind(nodeKind)]);
   const perform = async (action: NodeLifecycleAction, name: string): Promise<Outcome> => {
     switch (action.do) {
@@ -45,7 +45,7 @@ export function nodeLifecycle(options: NodeLifecycleOptions): Controller<string,
         return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
       }
       case 'take-turn':
-        watch.zones.slotTaken(name);
+        view.zones.slotTaken(name);
         return 'done';
       case 'tell':
         recorder.record(action.about, action.report);
@@ -56,12 +56,12 @@ export function nodeLifecycle(options: NodeLifecycleOptions): Controller<string,
   return {
     name: 'node-lifecycle',
     sources: [
-      watch.trigger,
+      view.trigger,
       source(nodeKind, ({ after }) => (after === undefined ? [] : [after.metadata.name ?? ''])),
-      // A pod that comes to a lost node may call itself ready.
+      // A pod that arrives on an unreachable node may have condition Ready.
       source(podKind, (change) => (isPlaced(change) ? nodeOfPod(change.after).filter((name) => isUnreachable(nodes.getKey(name))) : [])),
     ],
-    snapshot: (name) => watch.snapshot(name),
+    snapshot: (name) => view.snapshot(name),
     decide: decideNode,
     perform,
     parallelism: 16,
@@ -73,10 +73,10 @@ const isPlaced = (change: Change<Pod>): change is Change<Pod> & { readonly after
 
 const isUnreachable = (node: Node | undefined): boolean => node !== undefined && readyOf(node)?.status === 'Unknown';
 
-/** What is known of nodes beyond their objects, kept up with each change before anybody decides. */
+/** Heartbeats, zones and followed nodes, updated with each change before the next decision. */
 class NodeLifecycleView {
   readonly zones: Zones;
-  /** Rings for nodes that something else than themselves concerns. */
+  /** Enqueues nodes for other reasons than their own change. */
   readonly trigger = new Trigger<string>();
   readonly #heartbeats: NodeHeartbeats;
   readonly #nodes: Cache<Node>;
@@ -140,7 +140,7 @@ class NodeLifecycleView {
     const { name = '', creationTimestamp = '' } = node.metadata;
     this.#followed.add(name);
     this.zones.count(name, node);
-    // Once: not again by everyone who takes over.
+    // Only for new nodes: a new leader must not record the event again.
     if (this.#options.clock.now() - Date.parse(creationTimestamp) < newForMs)
       this.#recordEvent(node, 'RegisteredNode', `Registered Node ${name} in Controller`);
   }

@@ -47,7 +47,7 @@ const seen = (more: Partial<NodeLifecycleSnapshot> = {}): NodeLifecycleSnapshot 
 });
 const taint = (key: string, effect: string): Taint => ({ key: `node.kubernetes.io/${key}`, effect });
 
-/** What is done, briefly: taints as 'key:effect'. */
+/** The actions as text: taints as 'key:effect'. */
 function brief(action: NodeLifecycleAction): string {
   switch (action.do) {
     case 'update':
@@ -64,8 +64,8 @@ function brief(action: NodeLifecycleAction): string {
 }
 const done = (snapshot: NodeLifecycleSnapshot) => decideNode(snapshot, now).actions.map(brief);
 
-describe('a node that falls silent', () => {
-  test('has 50 s; then nothing is known of it, no new pods come, and those on it are not ready', () => {
+describe('a node without heartbeats', () => {
+  test('has 50 s; then its conditions are Unknown, it is tainted, and its pods are not ready', () => {
     expect(decideNode(seen({ sinceHeartbeatMs: 50_000 }), now)).toMatchObject({ actions: [], again: now + 1 });
     expect(done(seen({ sinceHeartbeatMs: 50_001, pods: () => [pod('web', 'True', earlier), pod('slow', 'False', earlier)] }))).toEqual([
       'status Ready=Unknown MemoryPressure=Unknown DiskPressure=Unknown PIDPressure=Unknown',
@@ -76,7 +76,7 @@ describe('a node that falls silent', () => {
     ]);
   });
 
-  test('is described as Kubernetes does', () => {
+  test('has the conditions and events of Kubernetes', () => {
     const [status] = decideNode(
       seen({ sinceHeartbeatMs: 60_000, node: node([condition('Ready', 'True'), condition('NetworkUnavailable', 'False')]) }),
       now,
@@ -104,7 +104,7 @@ describe('a node that falls silent', () => {
     });
   });
 
-  test('before it ever spoke has 60 s, and nobody is told', () => {
+  test('that never had a status has 60 s, and gets no event', () => {
     expect(done(seen({ node: node([]), sinceHeartbeatMs: 60_000 }))).toEqual([]);
     expect(done(seen({ node: node([]), sinceHeartbeatMs: 60_001 }))).toEqual([
       'status Ready=Unknown MemoryPressure=Unknown DiskPressure=Unknown PIDPressure=Unknown',
@@ -112,18 +112,18 @@ describe('a node that falls silent', () => {
     ]);
   });
 
-  test('and was not ready before is lost all the same, without an event', () => {
+  test('that was not ready before becomes unreachable without an event', () => {
     expect(done(seen({ node: node([condition('Ready', 'False')]), sinceHeartbeatMs: 60_000 }))[0]).toMatch(/^status Ready=Unknown/);
     expect(done(seen({ node: node([condition('Ready', 'False')]), sinceHeartbeatMs: 60_000 })).join()).not.toContain('tell');
   });
 
-  test('leaves pods alone that became ready since', () => {
+  test('leaves pods alone that became ready later', () => {
     const lost = node([condition('Ready', 'Unknown', { lastTransitionTime: earlier })], { taints: [taint('unreachable', 'NoSchedule')] });
     const pods = () => [pod('before', 'True', '2026-01-01T22:59:59Z'), pod('since', 'True', '2026-01-01T23:00:01Z')];
     expect(done(seen({ node: lost, pods, sinceHeartbeatMs: 60_000 }))).toEqual(['unready before', 'tell Node is not ready']);
   });
 
-  test('keeps what its pods said, but for being ready', () => {
+  test('keeps the other conditions of its pods', () => {
     const mark = decideNode(seen({ sinceHeartbeatMs: 60_000, pods: () => [pod('web', 'True', earlier)] }), now).actions[2];
     expect(mark).toMatchObject({
       pod: { status: { conditions: [{ type: 'Ready', status: 'False', reason: 'Why', observedGeneration: 3, lastTransitionTime: present }] } },
@@ -131,7 +131,7 @@ describe('a node that falls silent', () => {
   });
 });
 
-describe('taints follow from what a node says', () => {
+describe('taints follow from conditions', () => {
   test.each<[string, Node, EvictionSlot, readonly string[]]>([
     ['of a node that is well: none', node(), later, []],
     ['a cordoned one', node(healthy, { unschedulable: true }), later, ['taints unschedulable:NoSchedule']],
@@ -165,20 +165,20 @@ describe('taints follow from what a node says', () => {
       ['taints unreachable:NoSchedule'],
     ],
     [
-      "somebody else's taints stay",
+      'taints of other controllers stay',
       node(healthy, { taints: [taint('out-of-service', 'NoExecute'), taint('memory-pressure', 'NoExecute'), taint('not-ready', 'PreferNoSchedule')] }),
       later,
       [],
     ],
   ])('%s', (_, of, slot, expected) => expect(done(seen({ node: of, slot }))).toEqual(expected));
 
-  test('each with the time at which it came; those that are there already keep theirs', () => {
+  test('new taints have timeAdded; existing ones keep theirs', () => {
     const old = { ...taint('disk-pressure', 'NoSchedule'), value: 'kept', timeAdded: earlier };
     const [update] = decideNode(seen({ node: node([condition('DiskPressure', 'True')], { taints: [old], unschedulable: true }) }), now).actions;
     expect(update).toMatchObject({ object: { spec: { taints: [old, { ...taint('unschedulable', 'NoSchedule'), timeAdded: present }] } } });
   });
 
-  test('a node is looked at again when its turn comes', () => {
+  test('a node is decided again when its eviction slot comes', () => {
     const lost = node([condition('Ready', 'Unknown')], { taints: [taint('unreachable', 'NoSchedule')] });
     expect(decideNode(seen({ node: lost, slot: { state: 'soon', inMs: 7_000 }, sinceHeartbeatMs: 90_000 }), now)).toMatchObject({
       actions: [],
@@ -186,12 +186,12 @@ describe('taints follow from what a node says', () => {
     });
   });
 
-  test('pods are driven out only once everybody can see that the node is lost', () => {
+  test('NoExecute comes only once the Unknown conditions are in the cache', () => {
     expect(done(seen({ sinceHeartbeatMs: 90_000, slot: { state: 'now' } })).at(-1)).toBe('taints unreachable:NoSchedule');
   });
 });
 
-test('old names of labels follow the new ones', () => {
+test('deprecated labels follow the new ones', () => {
   const labels = { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'arm64', 'beta.kubernetes.io/arch': 'amd64' };
   expect(decideNode(seen({ node: node(healthy, { labels }) }), now).actions).toMatchObject([
     { object: { metadata: { labels: { ...labels, 'beta.kubernetes.io/os': 'linux', 'beta.kubernetes.io/arch': 'arm64' } } } },
@@ -199,7 +199,7 @@ test('old names of labels follow the new ones', () => {
   expect(done(seen({ node: node(healthy, { labels: { 'beta.kubernetes.io/os': 'linux' } }) }))).toEqual([]);
 });
 
-describe('whatever is seen', () => {
+describe('for any snapshot', () => {
   const statuses = fc.constantFrom('True', 'False', 'Unknown');
   const worlds = fc.record({
     conditions: fc.uniqueArray(fc.record({ type: fc.constantFrom('Ready', 'DiskPressure', 'NetworkUnavailable'), status: statuses }), {
@@ -245,7 +245,7 @@ describe('whatever is seen', () => {
           return next;
       }
     }, state);
-  /** Taints that drive out come a pass later than the status that they follow from. */
+  /** NoExecute taints come one pass after the status that they follow from. */
   const settled = (state: State): State => {
     let next = state;
     for (let i = 0; i < 3; i++) next = after(next, decide(next).actions);
@@ -253,7 +253,7 @@ describe('whatever is seen', () => {
   };
   const writes = (state: State) => decide(state).actions.filter(({ do: what }) => what !== 'take-turn');
 
-  test('it settles, and decides the same from the same', () => {
+  test('it settles, and equal snapshots give equal decisions', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const state = stateOf(world);
@@ -272,7 +272,7 @@ describe('whatever is seen', () => {
     );
   });
 
-  test("nobody else's taints are touched, and none is there twice", () => {
+  test('taints of other controllers are not touched, and none is there twice', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const state = stateOf(world);

@@ -7,38 +7,38 @@ import { needsEvictionTaint, type EvictionSlot, taintsFor } from './taints.ts';
 
 export interface NodeLifecycleSnapshot {
   readonly node: Node;
-  /** Since it last gave a sign of life, by its lease or by its status; in milliseconds. */
+  /** Milliseconds since the last heartbeat, by Lease or status. */
   readonly sinceHeartbeatMs: number;
-  /** Whether, and when, it may drive out its pods. */
+  /** Whether, and when, the node may get the NoExecute taint. */
   readonly slot: EvictionSlot;
-  /** Asked for only if the node is lost. */
+  /** Called only for an unreachable node. */
   readonly pods: () => readonly Pod[];
 }
 
 const graceMs = 50_000;
-/** For a node that has not said anything yet. */
+/** For a node without any status yet. */
 const startUpGraceMs = 60_000;
 
-/** A node that is silent for too long is lost: its status says so, its pods are not ready, no new ones come, and then those that are there go. */
+/** Without heartbeats for too long, a node becomes unreachable: its conditions are Unknown, its pods not Ready, and taints evict them. */
 export function decideNode(snapshot: NodeLifecycleSnapshot, now: number): NodeLifecycleDecision {
-  const { node, sinceHeartbeatMs: silentMs, slot: turn } = snapshot;
-  const leftMs = (readyOf(node) === undefined ? startUpGraceMs : graceMs) - silentMs;
+  const { node, sinceHeartbeatMs, slot } = snapshot;
+  const leftMs = (readyOf(node) === undefined ? startUpGraceMs : graceMs) - sinceHeartbeatMs;
   const judged = leftMs < 0 ? markUnreachable(node, now) : node;
   const next = withLabels(withTaints(judged, snapshot, now));
   const actions: readonly NodeLifecycleAction[] = [
     ...(judged === node ? [] : markUnreachableActions(node, judged)),
     ...stalePods(judged, snapshot).flatMap((pod) => unready(pod, now)),
     ...(next === judged ? [] : [{ do: 'update', object: next, from: judged } as const]),
-    ...(judged === node && needsEvictionTaint(node) && turn.state === 'now' ? [{ do: 'take-turn' } as const] : []),
+    ...(judged === node && needsEvictionTaint(node) && slot.state === 'now' ? [{ do: 'take-turn' } as const] : []),
   ];
-  const times = [leftMs >= 0 ? leftMs + 1 : undefined, turn.state === 'soon' ? turn.inMs : undefined].filter((ms) => ms !== undefined);
+  const times = [leftMs >= 0 ? leftMs + 1 : undefined, slot.state === 'soon' ? slot.inMs : undefined].filter((ms) => ms !== undefined);
   return { actions, reasons: [reasonFor(judged, leftMs)], ...(times.length === 0 ? {} : { again: now + Math.min(...times) }) };
 }
 
 function reasonFor(node: Node, leftMs: number): NodeLifecycleDecision['reasons'][number] {
-  if (leftMs < 0) return { code: 'NodeLost', text: 'the node has been silent for too long' };
-  const status = readyOf(node)?.status ?? 'nothing';
-  return status === 'True' ? { code: 'NodeReady', text: 'the node is ready' } : { code: 'NodeNotReady', text: `the node says ${status} of being ready` };
+  if (leftMs < 0) return { code: 'NodeLost', text: 'the node had no heartbeat for too long' };
+  const status = readyOf(node)?.status ?? 'missing';
+  return status === 'True' ? { code: 'NodeReady', text: 'the node is ready' } : { code: 'NodeNotReady', text: `the node's Ready condition is ${status}` };
 }
 
 function markUnreachableActions(node: Node, lost: Node): readonly NodeLifecycleAction[] {
@@ -49,8 +49,8 @@ function markUnreachableActions(node: Node, lost: Node): readonly NodeLifecycleA
 }
 
 /**
- * Pods that still call themselves ready although nobody has heard of their node since. One that became ready later has a kubelet
- * that lives and just has not spoken for its node yet.
+ * Pods that are Ready since before their node became unreachable. A pod that became Ready later has a kubelet that lives and
+ * will soon update the node.
  */
 function stalePods(node: Node, { pods }: NodeLifecycleSnapshot): readonly Pod[] {
   const ready = readyOf(node);
@@ -72,14 +72,14 @@ function unready(pod: Pod, now: number): readonly NodeLifecycleAction[] {
   ];
 }
 
-function withTaints(judged: Node, { node: seen, slot: turn }: NodeLifecycleSnapshot, now: number): Node {
-  const taints = taintsFor(judged, { isNews: judged !== seen, turn, now });
+function withTaints(judged: Node, { node: seen, slot }: NodeLifecycleSnapshot, now: number): Node {
+  const taints = taintsFor(judged, { isNews: judged !== seen, turn: slot, now });
   if (taints.length === 0 ? judged.spec.taints === undefined : taints === judged.spec.taints) return judged;
   const { taints: _, ...spec } = judged.spec;
   return { ...judged, spec: taints.length === 0 ? spec : { ...spec, taints: [...taints] } };
 }
 
-/** Old names of two labels, which old manifests still select by. */
+/** Deprecated names of two labels, which manifests still select by. */
 const oldNames = [
   ['kubernetes.io/os', 'beta.kubernetes.io/os'],
   ['kubernetes.io/arch', 'beta.kubernetes.io/arch'],

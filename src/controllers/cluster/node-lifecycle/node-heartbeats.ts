@@ -2,17 +2,17 @@ import type { Lease, Node } from '../../../api/generated/types.ts';
 import type { Clock } from '../../../world/world.ts';
 import { heartbeatOf, isMarkedUnreachable } from './conditions.ts';
 
-/** Where kubelets renew their leases, each under the name of its node. */
+/** The namespace of the kubelets' Leases, which are named like their nodes. */
 export const leaseNamespace = 'kube-node-lease';
 
 /**
- * When each node was last heard of, by this process' own clock, which neither jumps nor depends on theirs. A lease that is renewed
- * costs one look into a map: thousands of nodes renew theirs every ten seconds.
+ * The last heartbeat of each node, by this process' monotonic clock, which does not depend on the kubelets' clocks. A renewed Lease
+ * costs one map lookup: thousands of nodes renew theirs every ten seconds.
  */
 export class NodeHeartbeats {
   readonly #clock: Clock;
   readonly #nodes = new Map<string, { heartbeat: string; at: number }>();
-  /** By node: when its lease was last renewed, as the lease says; also of leases that are gone while their nodes are not. */
+  /** By node: the renewTime of its Lease. Kept for deleted Leases as long as their nodes exist. */
   readonly #renewals = new Map<string, string>();
 
   constructor(clock: Clock) {
@@ -25,7 +25,7 @@ export class NodeHeartbeats {
     const known = this.#nodes.get(name);
     if (known?.heartbeat === heartbeat) return;
     const now = this.#clock.monotonic();
-    // One that has never said anything is silent since it was made.
+    // A node without any heartbeat counts from its creation.
     const neverSpoke = known === undefined && !this.#renewals.has(name) && heartbeat === (node.metadata.creationTimestamp ?? '');
     this.#nodes.set(name, { heartbeat, at: neverSpoke ? now - Math.max(0, this.#clock.now() - Date.parse(heartbeat)) : now });
   }
@@ -35,7 +35,7 @@ export class NodeHeartbeats {
     if (!hasLease) this.#renewals.delete(name);
   }
 
-  /** Whether it is the first of its node. */
+  /** Whether it is the first Lease of its node. */
   leaseRenewed({ metadata, spec }: Lease): boolean {
     const name = metadata.name ?? '';
     const before = this.#renewals.get(name);
@@ -51,7 +51,7 @@ export class NodeHeartbeats {
     if (!this.#nodes.has(name)) this.#renewals.delete(name);
   }
 
-  /** Nodes that never had a lease have nobody who would renew it: they are none of our business. */
+  /** Nodes that never had a Lease have no kubelet that renews it, and are not monitored. */
   isFollowed(node: Node): boolean {
     return this.#renewals.has(node.metadata.name ?? '') || isMarkedUnreachable(node);
   }
@@ -61,7 +61,7 @@ export class NodeHeartbeats {
     return known === undefined ? 0 : this.#clock.monotonic() - known.at;
   }
 
-  /** It was we who did not hear. */
+  /** The heartbeats were missing because this process was cut off, not the nodes. */
   resetAll(): void {
     const now = this.#clock.monotonic();
     for (const node of this.#nodes.values()) node.at = now;

@@ -1,4 +1,4 @@
-/** The taints that follow from what a node says about itself. */
+/** The taints that follow from a node's conditions. */
 import type { Node, Taint } from '../../../api/generated/types.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
 import { isSameTaint } from '../../../api/taints.ts';
@@ -21,13 +21,13 @@ const ownKeys: ReadonlySet<string> = new Set([...keysByCondition.values(), unsch
 
 const taint = (key: string, effect: string): Taint => ({ key, effect });
 
-/** Those that keep new pods away, whatever the node is able to say. */
+/** NoSchedule taints, which keep new pods away. */
 function noScheduleTaints({ spec, status }: Node): readonly Taint[] {
   const keys = (status.conditions ?? []).flatMap((condition) => keysByCondition.get(`${condition.type} ${condition.status}`) ?? []);
   return [...keys, ...(spec.unschedulable === true ? [unschedulable] : [])].map((key) => taint(key, 'NoSchedule'));
 }
 
-/** The one that drives pods out of a node which is not ready. Undefined: it is, or nobody ever said. */
+/** The NoExecute taint of a node that is not ready. Undefined: it is ready, or has no Ready condition. */
 function noExecuteTaint(node: Node): Taint | undefined {
   const status = readyOf(node)?.status;
   if (status === 'False') return taint(notReady, 'NoExecute');
@@ -37,35 +37,35 @@ function noExecuteTaint(node: Node): Taint | undefined {
 const isOwn = ({ key, effect }: Taint): boolean => (effect === 'NoSchedule' ? ownKeys.has(key) : isEviction({ key, effect }));
 const isEviction = ({ key, effect }: Taint): boolean => effect === 'NoExecute' && (key === notReady || key === unreachable);
 
-/** It should drive its pods out and does not yet. A taint of the wrong kind of trouble is exchanged at once, without a turn. */
+/** The node should have a NoExecute taint and has none. Exchanging not-ready for unreachable needs no eviction slot. */
 export const needsEvictionTaint = (node: Node): boolean => noExecuteTaint(node) !== undefined && !(node.spec.taints ?? []).some(isEviction);
 
 /**
- * - `now`: the node may be given the taint that drives its pods out
+ * - `now`: the node may get the NoExecute taint
  * - `soon`: it is the next of its zone, in so many milliseconds
- * - `later`: others are before it, or too many are down for anything to be gained
- * - `off`: no node of the whole cluster is ready: more likely it is we who are cut off, and no pod has a better place to go to
+ * - `later`: other nodes are before it, or too many nodes of the zone are down for evictions to help
+ * - `off`: no node of the cluster is ready: more likely this process is cut off, and no pod has a better place to go to
  */
 export type EvictionSlot = { readonly state: 'now' | 'later' | 'off' } | { readonly state: 'soon'; readonly inMs: number };
 
 /**
- * The taints that the node should have. `isNews`: that it is lost is about to be written, and nobody has seen it yet. What drives pods out
- * waits until they have: only then the count of those that are down includes it.
+ * The taints that the node should have. `isNews`: the Unknown conditions are about to be written and are not in the cache yet. The
+ * NoExecute taint waits until they are: only then the zone counts the node as down.
  */
 export function taintsFor(
   node: Node,
-  { isNews, turn, now }: { readonly isNews: boolean; readonly turn: EvictionSlot; readonly now: number },
+  { isNews, turn: slot, now }: { readonly isNews: boolean; readonly turn: EvictionSlot; readonly now: number },
 ): readonly Taint[] {
   const taints = node.spec.taints ?? [];
-  const wanted = [...noScheduleTaints(node), ...(isNews ? taints.filter(isEviction) : evictions(node, turn))];
+  const wanted = [...noScheduleTaints(node), ...(isNews ? taints.filter(isEviction) : evictions(node, slot))];
   const isWanted = (each: Taint) => wanted.some((other) => isSameTaint(each, other));
   const added = wanted.filter((each) => !taints.some((other) => isSameTaint(each, other)));
   const kept = taints.filter((each) => !isOwn(each) || isWanted(each));
   return kept.length === taints.length && added.length === 0 ? taints : [...kept, ...added.map((each) => ({ ...each, timeAdded: timestamp(now) }))];
 }
 
-function evictions(node: Node, turn: EvictionSlot): readonly Taint[] {
+function evictions(node: Node, slot: EvictionSlot): readonly Taint[] {
   const wanted = noExecuteTaint(node);
-  if (wanted === undefined || turn.state === 'off') return [];
-  return needsEvictionTaint(node) && turn.state !== 'now' ? [] : [wanted];
+  if (wanted === undefined || slot.state === 'off') return [];
+  return needsEvictionTaint(node) && slot.state !== 'now' ? [] : [wanted];
 }

@@ -9,7 +9,7 @@ const node = (zone: string, ready: string, labels: Readonly<Record<string, strin
     status: { conditions: [{ type: 'Ready', status: ready }] },
   }) as unknown as Node;
 
-/** Zones on a clock that stands still until it is moved. */
+/** Zones with a manual clock. */
 function zonesUnderTest() {
   const heard: string[] = [];
   const clock = { ms: 1_000, now: () => clock.ms, monotonic: () => clock.ms };
@@ -22,8 +22,8 @@ function zonesUnderTest() {
   return { zones, clock, heard, fill };
 }
 
-describe('nodes of a zone that drive out their pods', () => {
-  test('take turns, ten seconds apart, in the order in which they asked', () => {
+describe('evictions in a zone', () => {
+  test('come ten seconds apart, in the order of the queue', () => {
     const { zones, clock, heard, fill } = zonesUnderTest();
     fill('a', 5, 3);
     expect(zones.slotOf('a6')).toEqual({ state: 'now' });
@@ -59,7 +59,7 @@ describe('nodes of a zone that drive out their pods', () => {
     expect(zones.slotOf(`a${ready}`)).toEqual({ state });
   });
 
-  test('wait longer where most of a large zone is down', () => {
+  test('are slower where most of a large zone is down', () => {
     const { zones, fill } = zonesUnderTest();
     fill('a', 45, 55);
     zones.slotOf('a50');
@@ -67,7 +67,7 @@ describe('nodes of a zone that drive out their pods', () => {
     expect(zones.slotOf('a51')).toEqual({ state: 'soon', inMs: 100_000 });
   });
 
-  test('go on when enough of the others are back', () => {
+  test('go on when enough nodes are back', () => {
     const { zones, heard, fill } = zonesUnderTest();
     fill('a', 2, 3);
     expect(zones.slotOf('a2')).toEqual({ state: 'later' });
@@ -76,7 +76,7 @@ describe('nodes of a zone that drive out their pods', () => {
     expect(zones.slotOf('a2')).toEqual({ state: 'now' });
   });
 
-  test('stay while a whole zone is down, as long as another is not', () => {
+  test('go on while a whole zone is down, as long as another is not', () => {
     const { zones, fill } = zonesUnderTest();
     fill('a', 0, 4);
     fill('b', 1, 0);
@@ -86,7 +86,7 @@ describe('nodes of a zone that drive out their pods', () => {
 });
 
 describe('if no node of any zone is ready', () => {
-  test('nobody drives out pods, and everybody hears of it when that is over', () => {
+  test('there are no evictions, and all nodes are enqueued when that is over', () => {
     const { zones, heard, fill } = zonesUnderTest();
     fill('a', 1, 0);
     fill('b', 0, 1);
@@ -99,7 +99,7 @@ describe('if no node of any zone is ready', () => {
     expect(zones.slotOf('b0')).toEqual({ state: 'now' });
   });
 
-  test('nodes that may come and go as they like do not count', () => {
+  test('nodes with the exclude-disruption label do not count', () => {
     const { zones, fill } = zonesUnderTest();
     const label = { 'node.kubernetes.io/exclude-disruption': '' };
     fill('a', 0, 1);

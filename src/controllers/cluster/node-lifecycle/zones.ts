@@ -5,21 +5,21 @@ import type { EvictionSlot } from './taints.ts';
 
 export interface ZonesOptions {
   readonly clock: Clock;
-  /** It may be this node's turn now. */
+  /** The node may have its eviction slot now. */
   readonly enqueue: (node: string) => void;
-  /** From now on every node of the cluster is down, or no longer. */
+  /** All nodes of the cluster went down, or one came back. */
   readonly onAllDown: (allDown: boolean) => void;
 }
 
 /**
- * How many nodes of each zone are ready, and who of those that are not may drive out its pods: one every ten seconds in each zone. If
- * most of a zone is down, very slowly, or not at all in a small one: pods would only crowd the rest. If all is down, nobody.
+ * Counts the ready nodes of each zone, and limits the rate of evictions: one node every ten seconds in each zone. If most of a zone is
+ * down, one every hundred seconds, or none in a small zone: the pods would overload the rest. If all zones are down, none.
  */
 export class Zones {
   readonly #options: ZonesOptions;
   readonly #zones = new Map<string, Zone>();
   readonly #nodes = new Map<string, Counted>();
-  /** How many zones have nodes that count, and how many of these have none that is ready. */
+  /** How many zones have counted nodes, and how many of these zones have no ready node. */
   #counting = 0;
   #down = 0;
 
@@ -27,7 +27,7 @@ export class Zones {
     this.#options = options;
   }
 
-  /** Counts a node as it is now. Undefined: it is gone, or none of ours. */
+  /** Counts a node in its current state. Undefined: it was deleted, or is not monitored. */
   count(name: string, node: Node | undefined): void {
     const before = this.#nodes.get(name);
     const after = node === undefined ? undefined : countedOf(node);
@@ -39,7 +39,7 @@ export class Zones {
     else this.#nodes.set(name, after);
     if (before !== undefined && before.zone !== after?.zone) this.dequeue(name, before.zone);
     if (this.allDown !== wasAllDown) this.#options.onAllDown(this.allDown);
-    // A zone that is better or worse off may go on at another pace.
+    // The eviction rate of the zone may have changed.
     for (const zone of new Set([before?.zone, after?.zone])) this.#enqueueNext(zone);
   }
 
@@ -51,7 +51,7 @@ export class Zones {
     return this.#nodes.keys();
   }
 
-  /** Puts the node into the line of its zone. */
+  /** Puts the node into the queue of its zone. */
   slotOf(name: string): EvictionSlot {
     const zone = this.#zones.get(this.#nodes.get(name)?.zone ?? '');
     if (zone === undefined) return { state: 'later' };
@@ -63,7 +63,7 @@ export class Zones {
     return inMs <= 0 ? { state: 'now' } : { state: 'soon', inMs };
   }
 
-  /** It used its turn. */
+  /** The node used its slot. */
   slotTaken(name: string): void {
     const zone = this.#zones.get(this.#nodes.get(name)?.zone ?? '');
     if (zone !== undefined) zone.lastEviction = this.#options.clock.monotonic();
@@ -98,14 +98,14 @@ export class Zones {
 }
 
 interface Zone {
-  /** All nodes, and those of them that count: some are said to come and go as they like. */
+  /** All nodes, and those that count: nodes with the exclude-disruption label do not. */
   members: number;
   counted: number;
-  /** Of those that count. */
+  /** Of the counted nodes. */
   ready: number;
-  /** Who waits for a turn, in this order. */
+  /** Nodes that wait for an eviction slot, in this order. */
   readonly queue: Set<string>;
-  /** By the clock that never goes back. */
+  /** By the monotonic clock. */
   lastEviction: number | undefined;
 }
 
@@ -131,7 +131,7 @@ const usualIntervalMs = 10_000;
 const slowIntervalMs = 100_000;
 const largeZone = 50;
 
-/** Milliseconds between two nodes that drive out their pods. Undefined: none does. */
+/** Milliseconds between two evictions. Undefined: no evictions. */
 function intervalOf({ counted, ready }: Zone): number | undefined {
   const unready = counted - ready;
   const isMostlyDown = ready > 0 && unready > 2 && unready / counted >= 0.55;

@@ -2,11 +2,11 @@ import type { Pod } from '../../../api/generated/types.ts';
 import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
 
 export type PodGcAction =
-  /** Asks the server: goes on only if there is no such node. */
+  /** Goes on only if the server has no such node either. */
   | { readonly do: 'confirm-node-gone'; readonly node: string }
-  /** The pod as failed: there is no kubelet that would ever say what became of it. */
+  /** Sets phase Failed: no kubelet will update the status. */
   | { readonly do: 'mark-failed'; readonly pod: Pod }
-  /** At once, without grace: there is nobody to wait for. */
+  /** With grace period 0: no kubelet stops the pod. */
   | { readonly do: 'delete'; readonly pod: Pod };
 
 export type PodGcDecision = AnyDecision<PodGcAction>;

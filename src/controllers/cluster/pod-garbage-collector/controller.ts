@@ -15,11 +15,11 @@ export interface PodGarbageCollectorOptions {
   readonly client: Client;
   readonly informers: Informers;
   readonly clock: Clock;
-  /** How many finished pods are kept; as many as Kubernetes keeps, unless said. */
+  /** How many finished pods are kept; Kubernetes' default if absent. */
   readonly finishedKept?: number;
 }
 
-/** Removes pods that no kubelet will. Keys are those of pods: 'namespace/name'. */
+/** Deletes pods that no kubelet will. Keys are those of pods: 'namespace/name'. */
 export function podGarbageCollector({
   client,
   informers,
@@ -60,7 +60,7 @@ async function perform(action: PodGcAction, client: Client): Promise<Outcome> {
   switch (action.do) {
     case 'confirm-node-gone': {
       const found = await client.get(nodeKind, { name: action.node });
-      // It is there: the cache will know before long.
+      // The node exists: the cache will show it soon.
       if (found.ok) return 'conflict';
       return found.reason === 'notFound' ? 'done' : outcomeOf(found);
     }
@@ -74,11 +74,11 @@ async function perform(action: PodGcAction, client: Client): Promise<Outcome> {
   }
 }
 
-/** Nodes that pods are on, and that nobody has told of: since when. */
+/** Nodes of pods that are not in the cache: since when. */
 class MissingNodes {
   readonly #nodes: Cache<Node>;
   readonly #clock: Clock;
-  /** By name. A node that appears is forgotten, and one that no pod is on any more. */
+  /** By name. An entry is removed when the node appears, or when no pod names it any more. */
   readonly #since = new Map<string, number>();
 
   constructor(nodes: Cache<Node>, clock: Clock) {

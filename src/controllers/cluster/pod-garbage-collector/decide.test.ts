@@ -51,11 +51,11 @@ describe('a pod', () => {
     ['of too many that have finished is removed', { pod: pod({}, 'Succeeded'), isSurplus: true }, ['delete']],
   ])('%s', (_, more, expected) => expect(brief(seen(more))).toEqual(expected));
 
-  test('whose node is gone for less than 40 s may yet see it', () => {
+  test('whose node is missing for less than 40 s stays', () => {
     expect(decidePodGc(seen({ node: missing(39_999) }), now)).toMatchObject({ actions: [], again: now + 1, reasons: [{ code: 'NodeMissing' }] });
   });
 
-  test('whose node is gone says so', () => {
+  test('whose node is gone gets a DisruptionTarget condition', () => {
     expect(decidePodGc(seen({ node: missing(50_000) }), now).actions[1]).toMatchObject({
       do: 'mark-failed',
       pod: {
@@ -78,13 +78,13 @@ describe('a pod', () => {
     });
   });
 
-  test('that is removed for another reason is failed, but not disrupted', () => {
+  test('that is deleted for another reason is Failed without DisruptionTarget', () => {
     const [mark] = decidePodGc(seen({ pod: pod(going), node: node(false, out) }), now).actions;
     expect(mark).toMatchObject({ pod: { status: { phase: 'Failed', conditions: [{ type: 'Ready' }] } } });
   });
 });
 
-describe('whatever is seen', () => {
+describe('for any snapshot', () => {
   const worlds = fc.record({
     phase: fc.constantFrom('Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'),
     metadata: fc.constantFrom({}, going, { ...going, deletionGracePeriodSeconds: 0 }),
@@ -95,7 +95,7 @@ describe('whatever is seen', () => {
     ...rest,
     pod: pod(metadata, phase),
   });
-  /** With a finalizer that keeps it: else there would be nothing left to decide about. */
+  /** With a finalizer, or the deleted pod would not exist. */
   const after = (snapshot: PodGcSnapshot, actions: readonly PodGcAction[]): PodGcSnapshot =>
     actions.reduce((state, action): PodGcSnapshot => {
       switch (action.do) {
@@ -108,7 +108,7 @@ describe('whatever is seen', () => {
       }
     }, snapshot);
 
-  test('it settles, and decides the same from the same', () => {
+  test('it settles, and equal snapshots give equal decisions', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const snapshot = snapshotOf(world);
@@ -130,7 +130,7 @@ describe('whatever is seen', () => {
     );
   });
 
-  test('no pod is removed while a kubelet watches over it', () => {
+  test('no pod is deleted that has a kubelet', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const snapshot = snapshotOf(world);

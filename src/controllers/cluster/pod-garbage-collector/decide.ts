@@ -6,29 +6,29 @@ import type { PodGcAction, PodGcDecision } from './actions.ts';
 export interface PodGcSnapshot {
   readonly pod: Pod;
   readonly node: PodNode;
-  /** There are more finished pods than are kept, and this is one of the oldest. */
+  /** The pod is one of the oldest beyond the limit of finished pods. */
   readonly isSurplus: boolean;
 }
 
 export type PodNode =
   | { readonly state: 'none' }
   | { readonly state: 'known'; readonly node: Node }
-  /** Nobody has told of it since then: milliseconds since 1970. */
+  /** Not in the cache since then; milliseconds since 1970. */
   | { readonly state: 'missing'; readonly name: string; readonly since: number };
 
-/** A node may be a little late: its pods were seen before it. */
+/** A new node may reach the cache after its pods. */
 const quarantineMs = 40_000;
 const orphaned = disruption('DeletionByPodGC', 'PodGC: node no longer exists');
 
-/** Removes pods that nobody else will: no kubelet watches over them any more, or ever did. */
+/** Deletes pods that have no kubelet any more, or never had one. */
 export function decidePodGc({ pod, node, isSurplus }: PodGcSnapshot, now: number): PodGcDecision {
   const { deletionTimestamp } = pod.metadata;
   if (isSurplus) return act('TooManyFinished', 'more pods have finished than are kept', remove(pod, now));
   if (node.state === 'missing') return decideOrphan(pod, node, now);
-  if (deletionTimestamp === undefined) return { actions: [], reasons: [{ code: 'InUse', text: 'nobody wants it to go' }] };
-  if (node.state === 'none') return act('NeverScheduled', 'it goes, and has never been on a node', remove(pod, now));
-  if (isOutOfService(node.node)) return act('NodeOutOfService', 'it goes, and its node is out of service', remove(pod, now));
-  return { actions: [], reasons: [{ code: 'NodeDecides', text: 'it goes, and its node will say when it is gone' }] };
+  if (deletionTimestamp === undefined) return { actions: [], reasons: [{ code: 'InUse', text: 'it is not being deleted' }] };
+  if (node.state === 'none') return act('NeverScheduled', 'it is being deleted and was never scheduled', remove(pod, now));
+  if (isOutOfService(node.node)) return act('NodeOutOfService', 'it is being deleted and its node is out of service', remove(pod, now));
+  return { actions: [], reasons: [{ code: 'NodeDecides', text: 'it is being deleted by its kubelet' }] };
 }
 
 function decideOrphan(pod: Pod, { name, since }: PodNode & { readonly state: 'missing' }, now: number): PodGcDecision {
@@ -40,7 +40,7 @@ function decideOrphan(pod: Pod, { name, since }: PodNode & { readonly state: 'mi
 
 const act = (code: string, text: string, actions: readonly PodGcAction[]): PodGcDecision => ({ actions, reasons: [{ code, text }] });
 
-/** Shut down, says whoever put the taint there; and no kubelet says otherwise. */
+/** The node has the out-of-service taint, and its kubelet does not report Ready. */
 export function isOutOfService({ spec, status }: Node): boolean {
   const isReady = status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
   return !isReady && (spec.taints ?? []).some(({ key }) => key === 'node.kubernetes.io/out-of-service');
@@ -51,7 +51,7 @@ function remove(pod: Pod, now: number, why?: NewCondition): readonly PodGcAction
   return [...(failed === pod ? [] : [{ do: 'mark-failed', pod: failed } as const]), ...(isBeingRemoved(pod) ? [] : [{ do: 'delete', pod } as const])];
 }
 
-/** All that is left are the finalizers of others. */
+/** Only finalizers keep the pod. */
 const isBeingRemoved = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
 
 function asFailed(pod: Pod, now: number, why: NewCondition | undefined): Pod {

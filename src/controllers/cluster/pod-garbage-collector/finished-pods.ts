@@ -2,7 +2,7 @@ import type { Pod } from '../../../api/generated/types.ts';
 import { SortedList } from '../../../storage/volumes/sorted-list.ts';
 import { type Change, keyOf } from '../../../client/informers/cache.ts';
 
-/** Which of the finished pods are too many: those that were evicted first, then the oldest. Those that are going already do not count. */
+/** The finished pods beyond the limit: evicted ones first, then the oldest. Terminating pods do not count. */
 export class FinishedPods {
   readonly #kept: number;
   readonly #finished = new SortedList<Finished>(byRemoval);
@@ -16,7 +16,7 @@ export class FinishedPods {
     if (after !== undefined && isCounted(after)) this.#finished.add(finishedOf(after));
   }
 
-  /** Keys of pods that are too many; not all at once, since whenever one has gone it is asked again. */
+  /** Keys of pods beyond the limit, a batch at a time: each deletion asks again. */
   surplus(): readonly string[] {
     const count = Math.min(this.#finished.size - this.#kept, atOnce);
     const keys: string[] = [];

@@ -8,11 +8,11 @@ import { listAll } from '../../../client/live-lists.ts';
 import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 
 export type QuotaAction =
-  /** Asks the server, not the caches, whether that is all that is used; if there is more, nothing that follows happens. */
+  /** Lists from the server, not from the caches. If more is used than `used` says, the pass ends here. */
   { readonly type: 'confirm-usage'; readonly quota: ResourceQuota; readonly used: Usage } | { readonly type: 'write-status'; readonly quota: ResourceQuota };
 
 export interface QuotaDecision extends AnyDecision<QuotaAction> {
-  /** The caches and the quota disagree, and are given time to agree: since when. */
+  /** Since when the caches and the quota disagree, while they get time to agree. */
   readonly disagreeingSince?: number;
 }
 
@@ -34,6 +34,6 @@ export async function confirmUsage(
     if (!objects.ok) return outcomeOf(objects);
     live = addUsage(live, readAll(meter, objects.value, now));
   }
-  // Less than expected will do: what goes meanwhile comes in through the caches, and so does what they do not show yet.
+  // Less than expected is fine: deletions arrive through the caches, and so do objects that they do not show yet.
   return [...used].some(([name, amount]) => compareQuantities(live.get(name) ?? zero, amount) > 0) ? 'conflict' : 'done';
 }

@@ -18,38 +18,38 @@ export interface QuotaControllerOptions {
   readonly client: Client;
   readonly informers: Informers;
   readonly clock: Clock;
-  /** All kinds that are served. */
+  /** The built-in kinds. */
   readonly kinds: readonly Kind[];
-  /** And those that come and go. */
+  /** The kinds of CustomResourceDefinitions, which come and go. */
   readonly definedKinds: DefinedKinds;
 }
 
-/** Keeps what quotas say is used true when objects go, shrink or stop counting. Keys are 'namespace/name'. */
+/** Corrects `status.used` of quotas when objects are deleted, shrink or stop counting. Keys are 'namespace/name'. */
 export function quotaController(options: QuotaControllerOptions): Controller<string, QuotaSnapshot, QuotaAction> {
-  const keeper = new QuotaWorker(options);
+  const worker = new QuotaWorker(options);
   return {
     name: 'resource-quota',
     sources: [
       source(resourceQuotaKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
-      ...keeper.countedKinds.map((kind) => source(kind, (change) => keeper.usage.changed(kind, change))),
-      options.definedKinds.each((kind) => keeper.follow(kind)),
+      ...worker.countedKinds.map((kind) => source(kind, (change) => worker.usage.changed(kind, change))),
+      options.definedKinds.each((kind) => worker.follow(kind)),
     ],
-    snapshot: (key) => keeper.snapshot(key),
+    snapshot: (key) => worker.snapshot(key),
     decide(snapshot, now) {
       const decision = decideUsage(snapshot, now);
-      keeper.remember(snapshot.quota, decision.disagreeingSince);
+      worker.remember(snapshot.quota, decision.disagreeingSince);
       return decision;
     },
-    perform: (action, key) => keeper.perform(action, key),
+    perform: (action, key) => worker.perform(action, key),
     parallelism: 8,
   };
 }
 
-/** What is remembered of a quota between two looks at it, and forgotten with it. */
+/** What the controller remembers of a quota between two passes. */
 interface QuotaMemory {
-  /** Our own last write of it, and the last revision before at which anybody else may have charged it. */
+  /** The controller's own last write of it, and the last earlier revision at which admission may have charged it. */
   readonly own?: { readonly resourceVersion: string; readonly chargedAt: string };
-  /** Caches and quota disagree since then, and nobody has charged it since that revision. */
+  /** Caches and quota disagree since then, and admission has not charged it after that revision. */
   readonly disagreement?: { readonly since: number; readonly chargedAt: string };
 }
 
@@ -76,7 +76,7 @@ class QuotaWorker {
     this.#quotas = informers.cache(resourceQuotaKind);
   }
 
-  /** A kind that came later: its objects count as long as it is there. */
+  /** A kind of a CustomResourceDefinition: its objects count as long as it is served. */
   follow(kind: Kind): Source<string> {
     const evaluator = evaluatorOf(kind);
     return {
@@ -87,7 +87,7 @@ class QuotaWorker {
         };
         const evaluators = this.#evaluators.set(kind, evaluator);
         const cancel = source(kind, (change) => this.usage.changed(kind, change)).subscribe(informers, add);
-        // What was counted before is found in its cache: until that is full, nothing can be said.
+        // The objects of the kind are counted from its cache, so its quotas are measured again once that is filled.
         void informers.synced().then(wakeAll);
         return () => {
           cancel();
@@ -129,18 +129,18 @@ class QuotaWorker {
     if (action.type === 'confirm-usage') return confirmUsage(action, { client, meters: this.usage.usageOf(action.quota).meters, now: clock.now() });
     const chargedAt = this.#chargedAt(key, action.quota);
     const result = await client.updateStatus(resourceQuotaKind, action.quota);
-    // It was at the revision that was compared until now: nobody has charged it in between.
+    // The write compared the revision, so admission has not charged the quota in between.
     if (result.ok) this.#memories.set(key, { ...this.#memories.get(key), own: { resourceVersion: result.value.metadata.resourceVersion ?? '', chargedAt } });
     return outcomeOf(result);
   }
 
-  /** The last revision at which somebody may have charged a quota, as far as one can tell from the quota as it is here. */
+  /** The last revision at which admission may have charged this quota. */
   #chargedAt(key: string, { metadata: { resourceVersion = '' } }: ResourceQuota): string {
     const own = this.#memories.get(key)?.own;
     return own?.resourceVersion === resourceVersion ? own.chargedAt : resourceVersion;
   }
 
-  /** Whether a cache shows all that happened up to a revision: of the newest one that came in it may have only a part. */
+  /** Whether a cache shows everything up to a revision. Of the newest revision it may show only a part. */
   #isPast(kind: Kind, revision: string): boolean {
     const { position } = this.#options.informers.cache(kind);
     return position !== undefined && isNewer(position, revision);

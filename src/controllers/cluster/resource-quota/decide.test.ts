@@ -35,19 +35,19 @@ const written = (snapshot: QuotaSnapshot, at = now) => {
   return last?.type === 'write-status' ? last.quota.status : undefined;
 };
 
-describe('a quota is told what is used', () => {
-  test('at once if it is new, after the server was asked: the caches may not show everything yet', () => {
+describe('status.used is written', () => {
+  test('at once for a new quota, after a list from the server: the caches may not show everything yet', () => {
     const fresh = seen(quota(undefined, undefined), both('2', '3Gi'));
     expect(types(fresh)).toEqual(['confirm-usage', 'write-status']);
     expect(written(fresh)).toEqual({ hard, used: both('2', '3Gi') });
     expect(types({ ...fresh, current: everything })).toEqual(['write-status']);
   });
 
-  test('zeros too', () => {
+  test('with zeros', () => {
     expect(written(seen(quota(undefined, undefined), both('0', '0')))).toEqual({ hard, used: both('0', '0') });
   });
 
-  test('when its limits change; what it no longer limits it no longer says', () => {
+  test('when the limits change; resources without limit are removed', () => {
     const narrowed = seen(quota(both('2', '3Gi'), hard, { persistentvolumeclaims: '5' }), { persistentvolumeclaims: '2' });
     expect(types(narrowed)).toEqual(['write-status']);
     expect(written(narrowed)).toEqual({ hard: { persistentvolumeclaims: '5' }, used: { persistentvolumeclaims: '2' } });
@@ -60,14 +60,14 @@ describe('a quota is told what is used', () => {
     expect(written(less)).toEqual({ hard, used: both('1', '1Gi') });
   });
 
-  test('only of what the caches are sure of, at first', () => {
+  test('at first only for resources whose caches are past the last charge', () => {
     const partly = seen(quota(both('2', '3Gi')), both('1', '1Gi'), { current: new Set(['requests.storage']) });
     expect(types(partly)).toEqual(['write-status']);
     expect(written(partly)).toEqual({ hard, used: both('2', '1Gi') });
     expect(decideUsage(partly, now)).toMatchObject({ disagreeingSince: now, again: now + agreementTimeoutMs });
   });
 
-  test('later, after the server was asked, when less is used and the caches may lag', () => {
+  test('later, after a list from the server, when less is used and the caches may lag', () => {
     const doubtful = seen(quota(both('2', '3Gi')), both('1', '1Gi'));
     expect(decideUsage(doubtful, now)).toMatchObject({ actions: [], disagreeingSince: now, again: now + agreementTimeoutMs });
     const since = { ...doubtful, disagreeingSince: now - agreementTimeoutMs + 1 };
@@ -82,7 +82,7 @@ describe('a quota is told what is used', () => {
     expect(types({ ...more, disagreeingSince: now - agreementTimeoutMs })).toEqual(['write-status']);
   });
 
-  test('never in other words for the same amount', () => {
+  test('never for an equal amount in another notation', () => {
     expect(types(seen(quota(both('1', '1024Mi')), both('1', '1Gi'), { disagreeingSince: 0 }))).toEqual([]);
     expect(types(seen(quota(both('1', '1Gi'), { persistentvolumeclaims: '10', 'requests.storage': '10240Mi' }), both('1', '1Gi')))).toEqual([]);
   });
@@ -92,13 +92,13 @@ describe('a quota is told what is used', () => {
     expect(decideUsage(seen(quota(both('2', '1Gi')), both('1', '1Gi'), { nextEnd: now + 50 }), now)).toMatchObject({ again: now + 51 });
   });
 
-  test('and why', () => {
+  test('with reasons', () => {
     const { reasons } = decideUsage(seen(quota(both('2', '3Gi')), both('1', '3Gi')), now);
     expect(reasons).toEqual([{ code: 'CachesMayLag', text: 'persistentvolumeclaims: the quota says 2, the caches 1' }]);
   });
 });
 
-describe('whatever is seen', () => {
+describe('for any snapshot', () => {
   const names = ['persistentvolumeclaims', 'requests.storage', 'example.com/unknown', 'replicationcontrollers'];
   const amounts = fc.dictionary(fc.constantFrom(...names), fc.constantFrom('0', '1', '2', '3Gi', '1024', '1Ki'), { noNullPrototype: true });
   const snapshots: fc.Arbitrary<QuotaSnapshot> = fc
@@ -115,7 +115,7 @@ describe('whatever is seen', () => {
     return last?.type === 'write-status' ? { ...snapshot, quota: last.quota } : snapshot;
   };
 
-  test('it settles: once patience is over, a second look finds nothing to do', () => {
+  test('it settles: after the timeout, deciding again gives nothing', () => {
     fc.assert(
       fc.property(snapshots, (snapshot) => {
         const settled = after({ ...snapshot, disagreeingSince: now - agreementTimeoutMs });
@@ -133,7 +133,7 @@ describe('whatever is seen', () => {
     fc.assert(
       fc.property(snapshots, (snapshot) => {
         const { actions } = decideUsage(snapshot, now);
-        // Asking leaves the world as it is: after any prefix but the whole, the same is decided again.
+        // The list changes nothing: after any prefix but the whole, the same is decided again.
         expect(actions.slice(0, -1).every(({ type }) => type === 'confirm-usage')).toBe(true);
         const patient = { ...after(snapshot), disagreeingSince: now - agreementTimeoutMs };
         const straight = { ...snapshot, disagreeingSince: now - agreementTimeoutMs };
@@ -142,7 +142,7 @@ describe('whatever is seen', () => {
     );
   });
 
-  test('the same is decided from the same', () => {
+  test('equal snapshots give equal decisions', () => {
     fc.assert(
       fc.property(snapshots, (snapshot) => {
         expect(decideUsage(snapshot, now)).toEqual(decideUsage(snapshot, now));
@@ -150,7 +150,7 @@ describe('whatever is seen', () => {
     );
   });
 
-  test('no room is given away that the caches are not sure of, unless the server was asked', () => {
+  test('a lower number is written only if the caches are past the last charge or the server was listed', () => {
     fc.assert(
       fc.property(snapshots, (snapshot) => {
         const said = parseUsage(snapshot.quota.status.used);

@@ -7,29 +7,29 @@ import type { QuotaAction, QuotaDecision } from './actions.ts';
 
 export interface QuotaSnapshot {
   readonly quota: ResourceQuota;
-  /** What the objects in the caches use of what the quota limits. */
+  /** What the objects in the caches use of the limited resources. */
   readonly measured: Usage;
-  /** The names for which the caches are known to show everything that has been charged to the quota as it is seen here. */
+  /** The resource names for which the caches show everything that was charged to this revision of the quota. */
   readonly current: ReadonlySet<string>;
-  /** Since when caches and quota have disagreed while nobody charged the quota; undefined: they agreed until now. */
+  /** Since when caches and quota disagree without a new charge; undefined: they agreed until now. */
   readonly disagreeingSince: number | undefined;
-  /** When an object will stop counting although nothing changes. */
+  /** When an object will stop counting without being changed. */
   readonly nextEnd: number | undefined;
 }
 
 /**
- * The caches and the quota come in side by side: either may be ahead of the other for a moment, and then they disagree.
- * That long they are given to agree by themselves.
+ * The quota and the counted objects arrive by separate watches. Either may be ahead for a moment; so long a
+ * disagreement is tolerated.
  */
 export const agreementTimeoutMs = 250;
 
 /**
- * What a quota says is to be what is used.
+ * `status.used` has to be what objects use.
  *
  * Admission charges a quota in the transaction that creates the object. A cache that does not show that object yet would
- * have us say less, and give away twice what there is once. Every write compares the quota's revision, so nothing has
- * been charged since it was seen; what must be ruled out is that something was charged before and is not measured yet. So a
- * lower number is written only where the cache is past the quota's last charge, or after the server itself was asked.
+ * make the controller write less than is used, and admission would give the difference away twice. Every write compares the
+ * quota's revision, so nothing was charged since the snapshot. What must be ruled out is an earlier charge that is not measured
+ * yet. So a lower number is written only where the cache is past the quota's last charge, or after listing from the server.
  */
 export function decideUsage({ quota, measured, current, disagreeingSince, nextEnd }: QuotaSnapshot, now: number): QuotaDecision {
   const said = parseUsage(quota.status.used);
@@ -37,7 +37,7 @@ export function decideUsage({ quota, measured, current, disagreeingSince, nextEn
   const wrong = differing(said, used);
   const isIncomplete = !equalResourceLists(quota.spec.hard, quota.status.hard) || wrong.some((name) => said.has(name) !== used.has(name));
   const later = nextEnd === undefined ? {} : { again: nextEnd + 1 };
-  if (wrong.length === 0 && !isIncomplete) return { actions: [], reasons: [{ code: 'Measured', text: 'the quota says what is used' }], ...later };
+  if (wrong.length === 0 && !isIncomplete) return { actions: [], reasons: [{ code: 'Measured', text: 'status.used is correct' }], ...later };
 
   const since = disagreeingSince ?? now;
   const isPatient = !isIncomplete && now < since + agreementTimeoutMs;
@@ -53,7 +53,7 @@ export function decideUsage({ quota, measured, current, disagreeingSince, nextEn
   return { actions: [...confirm, { type: 'write-status', quota: withStatus(quota, next) }], reasons, ...waits };
 }
 
-/** The names of which two lists say different things, or only one says anything. 1Gi and 1024Mi are the same. */
+/** The names whose amounts differ, or that only one list has. 1Gi and 1024Mi are equal. */
 function differing(said: Usage, used: Usage): readonly string[] {
   return [...new Set([...said.keys(), ...used.keys()])].filter((name) => {
     const [before, after] = [said.get(name), used.get(name)];
@@ -61,7 +61,7 @@ function differing(said: Usage, used: Usage): readonly string[] {
   });
 }
 
-/** Whether to say `used` could give room away. A first number counts as lower than any: said too low, it would do so just the same. */
+/** Whether writing `used` lowers the number. The first number for a name counts as lower: too low a number would admit too much as well. */
 function isBelow(used: Usage, said: Usage, name: string): boolean {
   const [before, after] = [said.get(name), used.get(name)];
   return after !== undefined && (before === undefined || compareQuantities(after, before) < 0);

@@ -19,7 +19,7 @@ const meter = meterOf(quota, podEvaluator) as Meter;
 interface Look {
   readonly memory: string;
   readonly phase: string;
-  /** Seconds at which it was told to go, with ten to do so; undefined: it was not. */
+  /** Second of its deletion, with a grace period of ten seconds; undefined: it is not deleted. */
   readonly going: number | undefined;
   readonly deadline: boolean;
 }
@@ -41,7 +41,7 @@ const running: Look = { memory: '1Gi', phase: 'Running', going: undefined, deadl
 const said = (tally: Tally) => formatUsage(tally.total());
 
 describe('a tally', () => {
-  test('begins at zero and follows what comes, changes and goes', () => {
+  test('begins at zero and follows creations, changes and deletions', () => {
     const tally = new Tally([meter]);
     const [small, large] = [pod('a', running), pod('a', { ...running, memory: '3Gi' })];
     const busy: Stored<Pod> = { ...large, status: { ...large.status, podIP: '10.0.0.1' } };
@@ -54,7 +54,7 @@ describe('a tally', () => {
     expect(said(tally)).toEqual({ pods: '0', 'count/pods': '0', 'requests.memory': '0' });
   });
 
-  test('knows when somebody will stop counting, and takes away what it counted', () => {
+  test('knows when an object will stop counting, and subtracts what it counted', () => {
     const tally = new Tally([meter]);
     const going = pod('a', { ...running, going: 100 });
     tally.change(meter, { before: undefined, after: pod('a', running) }, 0);
@@ -69,7 +69,7 @@ describe('a tally', () => {
     expect(said(tally)).toEqual({ pods: '0', 'count/pods': '0', 'requests.memory': '0' });
   });
 
-  test('is always what counting everything anew gives', () => {
+  test('always equals a full count', () => {
     const looks: fc.Arbitrary<Look> = fc.record({
       memory: fc.constantFrom('1Gi', '512Mi', '100M'),
       phase: fc.constantFrom('Pending', 'Running', 'Succeeded'),
@@ -100,5 +100,5 @@ describe('a tally', () => {
   });
 });
 
-/** Mixtures may be written in any of their formats. */
+/** Sums may be in any of the formats of their terms. */
 const values = (usage: ReturnType<Tally['total']>) => [...usage].map(([name, { unscaled, exponent }]) => `${name} ${unscaled * 10n ** BigInt(exponent)}`);

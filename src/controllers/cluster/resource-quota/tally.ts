@@ -5,26 +5,26 @@ import { nothingUsed, sameUsage, type Usage } from '../../../api/quota/usage.ts'
 import type { Change } from '../../../client/informers/cache.ts';
 
 /**
- * What objects use of what one quota limits, kept up to date change by change: a claim that goes from a namespace of a
- * hundred thousand costs one subtraction.
+ * What objects use of the resources of one quota, updated with each change: the deletion of one of a hundred thousand
+ * claims costs one subtraction.
  *
- * A pod whose grace has run out stops counting without any change, so what a pod counted as is not a function of the pod
- * alone: who has been counted as ended is remembered, and taken away as such.
+ * A terminating pod stops counting when its grace period is over, without a change. So what a pod counted as is not a function of
+ * the pod alone: the tally remembers which pods it counted as ended, and subtracts them as such.
  */
 export class Tally {
   readonly #sums = new Map<string, RunningSum>();
-  /** By uid: those that will stop counting. */
+  /** By uid: objects that will stop counting. */
   readonly #ending = new Map<string, { readonly meter: Meter; readonly object: KubeObject; readonly at: number }>();
-  /** uids of those that have. */
+  /** uids of objects that have stopped counting. */
   readonly #ended = new Set<string>();
-  /** Nobody stops counting before. */
+  /** No object stops counting before. */
   #nextEnd = Infinity;
 
   constructor(meters: Iterable<Meter>) {
     for (const { names } of meters) for (const name of names) this.#sums.set(name, new RunningSum());
   }
 
-  /** Whether that makes a difference, now or earlier than anything else will. `now`: milliseconds since 1970. */
+  /** Whether the usage changes, or will change earlier than it would have. `now`: milliseconds since 1970. */
   change(meter: Meter, { before, after }: Change<KubeObject>, now: number): boolean {
     const nextEnd = this.#nextEnd;
     const less = before === undefined ? nothingUsed : this.#takeOut(meter, before);
@@ -34,7 +34,7 @@ export class Tally {
     return true;
   }
 
-  /** Lets those go whose time has come. */
+  /** Stops counting the objects whose end has come. */
   advance(now: number): void {
     if (now <= this.#nextEnd) return;
     this.#nextEnd = Infinity;
@@ -49,12 +49,12 @@ export class Tally {
     }
   }
 
-  /** Zeros are said. */
+  /** Includes zeros. */
   total(): Usage {
     return new Map([...this.#sums].map(([name, sum]) => [name, sum.value]));
   }
 
-  /** When somebody may stop counting although nothing changes; milliseconds since 1970. */
+  /** When the next object stops counting without a change; milliseconds since 1970. */
   get nextEnd(): number | undefined {
     return this.#nextEnd === Infinity ? undefined : this.#nextEnd;
   }

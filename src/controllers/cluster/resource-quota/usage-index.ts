@@ -11,24 +11,23 @@ import { Tally } from './tally.ts';
 export interface UsageIndexOptions {
   readonly informers: Informers;
   readonly clock: Clock;
-  /** Of every kind whose objects count: more may come, and go. */
+  /** By kind whose objects count; changes while the controller runs. */
   readonly evaluators: ReadonlyMap<Kind, Evaluator>;
 }
 
-/** The account of one quota. */
+/** The usage of one quota. */
 interface QuotaUsage {
-  /** Of the quota whose account this is; another one of the same name gets another. */
+  /** Of the quota: a new quota of the same name is counted anew. */
   readonly uid: string;
-  /** What it is about, as text: kinds, names and scopes. */
+  /** What the quota limits, as text: kinds, names and scopes. */
   readonly scopeKey: string;
   readonly meters: ReadonlyMap<Kind, Meter>;
   readonly tally: Tally;
 }
 
 /**
- * The accounts of all quotas. An account is opened when its quota is first looked at, by counting what the caches hold, and
- * again when the quota is about something else. From then on it follows every change. Namespaces without quotas
- * cost nothing but the question whether they have any.
+ * The usage of all quotas. A quota is counted from the caches in its first pass, and again when its limits name other
+ * resources or scopes; from then on each change is added. A change in a namespace without quotas costs one map lookup.
  */
 export class UsageIndex {
   readonly #options: UsageIndexOptions;
@@ -40,22 +39,22 @@ export class UsageIndex {
   }
 
   /**
-   * To be told of every change of objects that count.
-   * @returns the quotas whose usage is another now. Creations are no news: admission has charged for them.
+   * Called for each change of an object that counts.
+   * @returns the keys of quotas whose usage changed, except by creations: admission has charged those.
    */
   changed(kind: Kind, change: Change<KubeObject>): readonly string[] {
-    const accounts = this.#usages.get((change.after ?? change.before)?.metadata.namespace ?? '');
-    if (accounts === undefined) return [];
+    const usages = this.#usages.get((change.after ?? change.before)?.metadata.namespace ?? '');
+    if (usages === undefined) return [];
     const now = this.#options.clock.now();
     const keys: string[] = [];
-    for (const [key, { meters, tally }] of accounts) {
+    for (const [key, { meters, tally }] of usages) {
       const meter = meters.get(kind);
       if (meter !== undefined && tally.change(meter, change, now) && change.before !== undefined) keys.push(key);
     }
     return keys;
   }
 
-  /** From the event loop only, never inside of a change: then the change that is being told of would count twice. */
+  /** Never call this from a change handler: the change that is being delivered would count twice. */
   usageOf(quota: ResourceQuota): Pick<QuotaUsage, 'meters' | 'tally'> {
     const { namespace = '', uid = '' } = quota.metadata;
     const key = keyOf(quota.metadata);
@@ -65,19 +64,19 @@ export class UsageIndex {
       quota.spec.scopes,
       quota.spec.scopeSelector,
     ]);
-    let accounts = this.#usages.get(namespace);
-    if (accounts === undefined) this.#usages.set(namespace, (accounts = new Map<string, QuotaUsage>()));
-    let account = accounts.get(key);
-    if (account?.uid !== uid || account.scopeKey !== scopeKey) accounts.set(key, (account = { uid, scopeKey, ...this.#count(quota) }));
-    account.tally.advance(this.#options.clock.now());
-    return account;
+    let usages = this.#usages.get(namespace);
+    if (usages === undefined) this.#usages.set(namespace, (usages = new Map<string, QuotaUsage>()));
+    let usage = usages.get(key);
+    if (usage?.uid !== uid || usage.scopeKey !== scopeKey) usages.set(key, (usage = { uid, scopeKey, ...this.#count(quota) }));
+    usage.tally.advance(this.#options.clock.now());
+    return usage;
   }
 
   forget(key: string): void {
     const namespace = key.slice(0, key.indexOf('/'));
-    const accounts = this.#usages.get(namespace);
-    accounts?.delete(key);
-    if (accounts?.size === 0) this.#usages.delete(namespace);
+    const usages = this.#usages.get(namespace);
+    usages?.delete(key);
+    if (usages?.size === 0) this.#usages.delete(namespace);
   }
 
   #count(quota: ResourceQuota): Pick<QuotaUsage, 'meters' | 'tally'> {

@@ -26,7 +26,7 @@ export async function perform(action: ServiceAccountAction, client: Client, kind
   }
 }
 
-/** Made by somebody else meanwhile, or too late because the namespace goes: both come in through the caches. */
+/** Another client created it, or the namespace is terminating: the caches will show both. */
 function created(result: Result<unknown>): Outcome {
   const notNeeded = !result.ok && (result.reason === 'alreadyExists' || result.reason === 'terminating' || result.reason === 'notFound');
   return notNeeded ? 'done' : outcomeOf(result);

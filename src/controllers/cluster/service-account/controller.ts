@@ -16,7 +16,7 @@ export interface ServiceAccountControllerOptions {
   readonly rootCa: string;
 }
 
-/** Keeps the service account `default` and the map `kube-root-ca.crt` in every namespace. Keys are namespaces' names. */
+/** Creates the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt` in every namespace. Keys are names of namespaces. */
 export function serviceAccountController({
   client,
   informers,

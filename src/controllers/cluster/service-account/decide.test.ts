@@ -21,7 +21,7 @@ const seen = (more: Partial<ServiceAccountSnapshot>): ServiceAccountSnapshot => 
 });
 const types = (snapshot: ServiceAccountSnapshot) => decideNamespaceDefaults(snapshot).actions.map(({ type }) => type);
 
-test('a new namespace gets its account and the certificate', () => {
+test('a new namespace gets its ServiceAccount and the CA certificate', () => {
   expect(decideNamespaceDefaults(seen({ account: undefined, map: undefined })).actions).toMatchObject([
     { type: 'create-account', account: { metadata: { namespace: 'team', name: 'default' } } },
     {
@@ -39,7 +39,7 @@ test('each is replaced when it is deleted', () => {
   expect(types(seen({ map: undefined }))).toEqual(['create-map']);
 });
 
-test('nothing is created in a namespace that goes', () => {
+test('nothing is created in a terminating namespace', () => {
   expect(types(seen({ namespace: namespace('Terminating'), account: undefined, map: undefined }))).toEqual([]);
 });
 
@@ -49,7 +49,7 @@ test.each([
   ['nothing in it', map({ data: {} })],
   ['no description', map({ metadata: metadata('kube-root-ca.crt') })],
   ['an empty description', map({ metadata: { ...metadata('kube-root-ca.crt'), annotations: { 'kubernetes.io/description': '' } } })],
-])('a map with %s is repaired, and keeps what is not ours', (_, broken) => {
+])('a ConfigMap with %s is repaired, and keeps other metadata', (_, broken) => {
   const labelled: ConfigMap = { ...broken, metadata: { ...broken.metadata, labels: { team: 'a' } } };
   const [action] = decideNamespaceDefaults(seen({ map: labelled })).actions;
   if (action?.type !== 'update-map') throw new Error('not repaired');
@@ -57,7 +57,7 @@ test.each([
   expect(types(seen({ map: action.map }))).toEqual([]);
 });
 
-test('a description in other words will do, and once all is there nothing happens', () => {
+test('any description is accepted, and a complete namespace is left alone', () => {
   expect(types(seen({}))).toEqual([]);
 });
 

@@ -11,17 +11,17 @@ const description =
 
 export interface ServiceAccountSnapshot {
   readonly namespace: Namespace;
-  /** The namespace's account `default`. */
+  /** The ServiceAccount `default`. */
   readonly account: ServiceAccount | undefined;
-  /** The namespace's map `kube-root-ca.crt`. */
+  /** The ConfigMap `kube-root-ca.crt`. */
   readonly map: ConfigMap | undefined;
   /** PEM. */
   readonly rootCa: string;
 }
 
-/** What every pod finds in its namespace: an account to run as, and the certificate to know the server by. */
+/** Every namespace has a ServiceAccount for its pods, and the CA certificate to verify the server with. */
 export function decideNamespaceDefaults({ namespace, account, map, rootCa }: ServiceAccountSnapshot): ServiceAccountDecision {
-  if (namespace.status.phase !== 'Active') return { actions: [], reasons: [{ code: 'NotActive', text: 'nothing is created in a namespace that goes' }] };
+  if (namespace.status.phase !== 'Active') return { actions: [], reasons: [{ code: 'NotActive', text: 'the namespace is terminating' }] };
   const metadata = { namespace: namespace.metadata.name ?? '' };
   const actions: ServiceAccountAction[] = [];
   if (account === undefined) actions.push({ type: 'create-account', account: { metadata: { ...metadata, name: ACCOUNT_NAME } } });

@@ -3,17 +3,17 @@ import type { Decision as AnyDecision } from '../../../client/controller/loop.ts
 import type { EventDraft } from '../../../client/events/event-recorder.ts';
 
 export type TaintEvictionAction =
-  /** The pod may stay until then. Remembered by this process alone: whoever takes over lets it stay for the whole time once more. */
+  /** The pod may stay until then. Only this process remembers it: after a change of leader the whole toleration time starts again. */
   | { readonly do: 'plan'; readonly plan: PlannedEviction }
-  /** It may stay for good, or goes right now. */
+  /** The pod may stay for good, or is evicted now. */
   | { readonly do: 'forget-plan' }
-  /** `rememberAs`: said once for each pod, however often the rest is tried. */
+  /** `rememberAs`: recorded once for each pod, however often the eviction is retried. */
   | { readonly do: 'tell'; readonly about: ObjectReference; readonly report: EventDraft; readonly rememberAs?: string }
-  /** The pod, with the reason why it goes in its status. */
+  /** Writes the DisruptionTarget condition. */
   | { readonly do: 'mark'; readonly pod: Pod }
   | { readonly do: 'delete'; readonly pod: Pod };
 
-/** When a pod of this uid has to go. */
+/** When the pod of this uid is evicted. */
 export interface PlannedEviction {
   readonly uid: string;
   /** Milliseconds since 1970. */
@@ -22,5 +22,5 @@ export interface PlannedEviction {
 
 export type TaintEvictionDecision = AnyDecision<TaintEvictionAction>;
 
-/** The component that Kubernetes names in these events. */
+/** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'taint-eviction-controller';

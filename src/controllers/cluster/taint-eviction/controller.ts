@@ -17,15 +17,15 @@ export interface TaintEvictionOptions {
   readonly recorder: Pick<EventRecorder, 'record'>;
 }
 
-/** Drives pods out of nodes with taints of effect NoExecute. Keys are those of pods: 'namespace/name'. */
+/** Evicts pods that do not tolerate the NoExecute taints of their node. Keys are those of pods: 'namespace/name'. */
 export function taintEviction({ client, informers, recorder }: TaintEvictionOptions): Controller<string, TaintEvictionSnapshot, TaintEvictionAction> {
   const pods = informers.cache(podKind);
   const nodes = informers.cache(nodeKind);
   const podsOnNode = pods.addIndex(nodeOfPod);
-  /** At most one for each pod. */
+  /** By key of pod. */
   const plans = new Map<string, PlannedEviction>();
   /** By uid of pod. */
-  const told = new RecentMap<string, true>(remembered);
+  const recorded = new RecentMap<string, true>(remembered);
 
   const perform = async (action: TaintEvictionAction, key: string): Promise<Outcome> => {
     switch (action.do) {
@@ -37,7 +37,7 @@ export function taintEviction({ client, informers, recorder }: TaintEvictionOpti
         return 'done';
       case 'tell':
         recorder.record(action.about, action.report);
-        if (action.rememberAs !== undefined) told.set(action.rememberAs, true);
+        if (action.rememberAs !== undefined) recorded.set(action.rememberAs, true);
         return 'done';
       case 'mark':
         return outcomeOf(await client.updateStatus(podKind, action.pod));
@@ -66,7 +66,7 @@ export function taintEviction({ client, informers, recorder }: TaintEvictionOpti
       const node = nodes.getKey(pod?.spec.nodeName ?? '');
       const taints = node === undefined ? undefined : noExecuteTaints(node);
       if ((taints ?? none).length === 0 && plan === undefined) return undefined;
-      return { key, pod, taints, plan, isRecorded: told.get(pod?.metadata.uid ?? '') === true };
+      return { key, pod, taints, plan, isRecorded: recorded.get(pod?.metadata.uid ?? '') === true };
     },
     decide: decideEviction,
     perform,
@@ -81,7 +81,7 @@ const noExecuteTaints = (node: Node | undefined): readonly Taint[] => node?.spec
 
 const isSame = (before: unknown, after: unknown): boolean => JSON.stringify(before) === JSON.stringify(after);
 
-/** Where it is and what it tolerates: nothing else of a pod decides. */
+/** Only node and tolerations of a pod matter. */
 function keysForPod({ before, after }: Change<Pod>): readonly string[] {
   const isSamePod = before?.metadata.uid === after?.metadata.uid && before?.spec.nodeName === after?.spec.nodeName;
   return isSamePod && isSame(before?.spec.tolerations, after?.spec.tolerations) ? [] : [keyOf((after ?? before)?.metadata ?? {})];

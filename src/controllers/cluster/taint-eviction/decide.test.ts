@@ -28,7 +28,7 @@ const seen = (more: Partial<TaintEvictionSnapshot> = {}): TaintEvictionSnapshot 
 });
 const planned = (at: number, uid = 'u1'): PlannedEviction => ({ uid, at });
 
-/** What is done, briefly. */
+/** The actions as text. */
 const brief = (action: TaintEvictionAction): string => {
   switch (action.do) {
     case 'plan':
@@ -44,7 +44,7 @@ const marking = 'Marking for deletion Pod team/web';
 const cancelling = 'Cancelling deletion of Pod team/web';
 
 describe('a pod on a tainted node', () => {
-  test('that does not tolerate the taint goes at once, and says why', () => {
+  test('that does not tolerate the taint is evicted at once, with a condition', () => {
     expect(decideEviction(seen(), now)).toMatchObject({
       actions: [
         {
@@ -109,7 +109,7 @@ describe('a pod on a tainted node', () => {
   });
 });
 
-describe('whatever is seen', () => {
+describe('for any snapshot', () => {
   const tolerations = fc.array(fc.constantFrom(forever, forSeconds(0), forSeconds(30), forSeconds(300, lost.key), { key: broken.key, operator: 'Exists' }), {
     maxLength: 3,
   });
@@ -147,7 +147,7 @@ describe('whatever is seen', () => {
       }
     }, snapshot);
 
-  test('it settles, and decides the same from the same', () => {
+  test('it settles, and equal snapshots give equal decisions', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const snapshot = snapshotOf(world);
@@ -158,7 +158,7 @@ describe('whatever is seen', () => {
     );
   });
 
-  test('a crash after any action, and the loss of all that was remembered, leaves the same pods to go', () => {
+  test('a crash after any action, with loss of memory, evicts the same pods', () => {
     const goesNow = (snapshot: TaintEvictionSnapshot) => done(snapshot).includes('delete') || snapshot.pod?.metadata.deletionTimestamp !== undefined;
     fc.assert(
       fc.property(worlds, fc.nat(5), (world, count) => {

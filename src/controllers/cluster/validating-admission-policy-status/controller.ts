@@ -6,7 +6,7 @@ import { type Controller, source } from '../../../client/controller/loop.ts';
 import { type PolicyStatusAction, perform } from './actions.ts';
 import { decideStatus } from './decide.ts';
 
-/** Says of each policy which form of it was looked at. Keys are names. */
+/** Writes observedGeneration of ValidatingAdmissionPolicies. Keys are names. */
 export function policyStatus({
   client,
   informers,

@@ -21,7 +21,7 @@ test('a policy that is new, or was changed, is observed', () => {
   expect(decideStatus(policy(2, { observedGeneration: 2 })).actions).toEqual([]);
 });
 
-test('it settles, and comes to the same end from wherever a crash left it', () => {
+test('it settles, also after a crash', () => {
   fc.assert(
     fc.property(fc.nat({ max: 5 }), fc.nat({ max: 5 }), (generation, observedGeneration) => {
       const before = policy(generation, { observedGeneration });

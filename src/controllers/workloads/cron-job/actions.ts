@@ -3,14 +3,14 @@ import type { Draft, Ref } from '../../../client/client.ts';
 import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
 import type { EventDraft } from '../../../client/events/event-recorder.ts';
 
-/** Everything that the controller may do to the world. */
+/** Everything that the controller may do. */
 export type CronJobAction =
-  /** `from`: what was seen, or what an earlier action of the same list writes. */
+  /** `from`: the object of the snapshot, or what an earlier action of the same list writes. */
   | { readonly do: 'updateStatus'; readonly object: CronJob; readonly from: CronJob }
   | { readonly do: 'createJob'; readonly cronJob: CronJob; readonly job: JobDraft }
-  /** With its pods, which go afterwards. */
+  /** With its pods, in the background. */
   | { readonly do: 'deleteJob'; readonly cronJob: CronJob; readonly job: Job }
-  /** Goes on only if the server has no such job either: a cache may be old. */
+  /** Goes on only if the server has no such job either: the cache may be old. */
   | { readonly do: 'confirmJobGone'; readonly job: Ref & { readonly uid: string } }
   | CronJobEventAction;
 
@@ -18,7 +18,7 @@ export interface CronJobEventAction {
   readonly do: 'tell';
   readonly cronJob: CronJob;
   readonly report: EventDraft;
-  /** It is how things stand, and not told again as long as it is remembered under this key. */
+  /** The event is not recorded again as long as it is remembered under this key. */
   readonly rememberAs?: string;
 }
 

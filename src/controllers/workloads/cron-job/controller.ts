@@ -22,16 +22,16 @@ export interface CronJobOptions {
   readonly clock: Clock;
 }
 
-/** The component that Kubernetes names in these events. */
+/** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'cronjob-controller';
 
-/** Starts jobs at their times. Keys are those of cron jobs: 'namespace/name'. */
-export function cronJobController({ client, informers, recordedEvents: tellings, clock }: CronJobOptions): Controller<string, CronJobSnapshot, CronJobAction> {
+/** Starts Jobs on schedule. Keys are those of CronJobs: 'namespace/name'. */
+export function cronJobController({ client, informers, recordedEvents, clock }: CronJobOptions): Controller<string, CronJobSnapshot, CronJobAction> {
   const cronJobs = informers.cache(cronJobKind);
   const jobs = informers.cache(jobKind);
   const jobsByOwner = jobs.addIndex((job) => ownersOf(job).map(({ uid }) => uid));
   const changes = new ScheduleChanges(clock);
-  const performer = new CronJobWorker(client, tellings);
+  const worker = new CronJobWorker(client, recordedEvents);
   return {
     name: 'cron-job',
     sources: [
@@ -50,11 +50,11 @@ export function cronJobController({ client, informers, recordedEvents: tellings,
         jobs: jobsByOwner.get(uid),
         jobNamed: (name) => jobs.get({ namespace, name }),
         changedAt: changes.of(uid),
-        recorded: tellings.lastEvent,
+        recorded: recordedEvents.lastEvent,
       };
     },
     decide: decideCronJob,
-    perform: (action) => performer.perform(action),
+    perform: (action) => worker.perform(action),
     parallelism: 16,
   };
 }
@@ -66,7 +66,7 @@ function ownersOf(job: Job) {
 
 const keysOfOwners = (job: Job): readonly string[] => ownersOf(job).map(({ name }) => keyOf({ namespace: job.metadata.namespace, name }));
 
-/** Who changes a schedule does not mean the times at which the new one would have been due before: nothing is started for them. */
+/** A changed schedule does not start Jobs for times before the change. */
 class ScheduleChanges {
   readonly #clock: Clock;
   readonly #changedAt = new Map<string, number>();
@@ -93,9 +93,9 @@ class CronJobWorker {
   readonly #recordedEvents: RecordedEvents;
   readonly #writer: ObjectWriter;
 
-  constructor(client: Client, tellings: RecordedEvents) {
+  constructor(client: Client, recordedEvents: RecordedEvents) {
     this.#client = client;
-    this.#recordedEvents = tellings;
+    this.#recordedEvents = recordedEvents;
     this.#writer = new ObjectWriter(client, [untypedKind(cronJobKind)]);
   }
 
@@ -118,7 +118,7 @@ class CronJobWorker {
   async #create(cronJob: CronJob, job: Draft<Job>): Promise<Outcome> {
     const result = await this.#client.create(jobKind, job);
     if (result.ok) this.#recordedEvents.record({ about: cronJob, ...createdJob(result.value.metadata.name ?? '') });
-    // The namespace goes, and the cron job with it.
+    // The namespace is terminating, and the CronJob with it.
     if (!result.ok && result.reason === 'terminating') return 'done';
     return this.#recordFailure(cronJob, result, failedCreate);
   }

@@ -28,7 +28,7 @@ const cronJob = (spec: Partial<CronJobSpec> = {}, status: CronJobStatus = {}, me
 
 const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'backup', uid: 'u1', controller: true, blockOwnerDeletion: true };
 
-/** As this controller makes it, for that time. */
+/** As this controller creates it, for that time. */
 function job(time: string, finish?: 'Complete' | 'Failed', more: object = {}): Job {
   const name = `backup-${minutes(time)}`;
   const conditions = finish === undefined ? [] : [{ type: finish, status: 'True', lastProbeTime: null, lastTransitionTime: null }];
@@ -66,8 +66,8 @@ interface World {
   readonly told?: ReadonlyMap<string, string>;
 }
 
-function seen({ cronJob: of, jobs = [], foreign = [], changedAt, told = new Map() }: World): CronJobSnapshot {
-  const message = (key: string) => told.get(key);
+function seen({ cronJob: of, jobs = [], foreign = [], changedAt, told: recorded = new Map() }: World): CronJobSnapshot {
+  const message = (key: string) => recorded.get(key);
   return {
     cronJob: of,
     jobs,
@@ -80,7 +80,7 @@ function seen({ cronJob: of, jobs = [], foreign = [], changedAt, told = new Map(
   };
 }
 
-/** What is done, in words. */
+/** The actions as text. */
 function done(world: World, now: string): string[] {
   return decideCronJob(seen(world), at(now)).actions.map(inWords);
 }
@@ -102,8 +102,8 @@ function inWords(action: CronJobAction): string {
   }
 }
 
-describe('when its time comes', () => {
-  test('a job is made as the template says, named after the minute, and told', () => {
+describe('at a scheduled time', () => {
+  test('a job of the template is created, named after the minute', () => {
     const { actions, again } = decideCronJob(seen({ cronJob: cronJob({ timeZone: 'Europe/Berlin' }) }), at('10:00:00'));
     expect(actions).toMatchObject([
       {
@@ -122,29 +122,29 @@ describe('when its time comes', () => {
     expect(again).toBe(at('11:00:00') + 100);
   });
 
-  test('not before', () => {
+  test('none is created before', () => {
     expect(done({ cronJob: cronJob() }, '09:59:59')).toEqual([]);
     expect(decideCronJob(seen({ cronJob: cronJob() }), at('09:59:59')).again).toBe(at('10:00:00') + 100);
   });
 
-  test('a job that was made is written down, and its time is met', () => {
+  test('a created job is added to the status, and lastScheduleTime is set', () => {
     const made = job('10:00:00');
     expect(done({ cronJob: cronJob(), jobs: [made] }, '10:00:01')).toEqual([`status: ${made.metadata.name}; last 2026-11-16T10:00:00Z; successful never`]);
     const written = cronJob({}, { active: [reference(made)], lastScheduleTime: '2026-11-16T10:00:00Z' });
     expect(done({ cronJob: written, jobs: [made] }, '10:00:01')).toEqual([]);
   });
 
-  test('only the latest of several missed times is made up for', () => {
+  test('only the latest of several missed times gets a job', () => {
     expect(done({ cronJob: cronJob({}, { lastScheduleTime: '2026-11-16T10:00:00Z' }) }, '15:20:00')).toEqual([`create backup-${minutes('15:00:00')}`]);
   });
 
-  test('somebody else has that name: nothing is done until the next time', () => {
+  test('if a foreign job has that name, nothing happens until the next time', () => {
     const other = job('10:00:00', undefined, { ownerReferences: [] });
     expect(done({ cronJob: cronJob(), foreign: [other] }, '10:00:01')).toEqual([]);
     expect(decideCronJob(seen({ cronJob: cronJob(), foreign: [other] }), at('10:00:01')).again).toBe(at('11:00:00') + 100);
   });
 
-  test('more than a hundred missed times are worth a warning', () => {
+  test('more than a hundred missed times give a warning', () => {
     const since = cronJob({ schedule: '* * * * *' }, { lastScheduleTime: '2026-11-16T08:00:00Z' });
     expect(done({ cronJob: since }, '10:00:00')).toEqual([
       'Warning TooManyMissedTimes: too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew',
@@ -152,18 +152,18 @@ describe('when its time comes', () => {
     ]);
   });
 
-  test('times of before a change of the schedule are not made up for', () => {
+  test('times before a change of the schedule get no job', () => {
     expect(done({ cronJob: cronJob(), changedAt: at('10:30:00') }, '10:30:00')).toEqual([]);
     expect(decideCronJob(seen({ cronJob: cronJob(), changedAt: at('10:30:00') }), at('10:30:00')).again).toBe(at('11:00:00') + 100);
     expect(done({ cronJob: cronJob(), changedAt: at('10:30:00') }, '11:00:00')).toEqual([`create backup-${minutes('11:00:00')}`]);
   });
 
-  test('but what was missed while suspended is', () => {
+  test('times that were missed while suspended do', () => {
     expect(done({ cronJob: cronJob({ suspend: true }) }, '10:30:00')).toEqual([]);
     expect(done({ cronJob: cronJob({ suspend: false }) }, '10:30:00')).toEqual([`create backup-${minutes('10:00:00')}`]);
   });
 
-  test('a deadline keeps it from starting late', () => {
+  test('no job is started after startingDeadlineSeconds', () => {
     expect(done({ cronJob: cronJob({ startingDeadlineSeconds: 60 }) }, '10:00:59')).toEqual([`create backup-${minutes('10:00:00')}`]);
     expect(done({ cronJob: cronJob({ startingDeadlineSeconds: 60 }) }, '10:01:01')).toEqual([]);
   });
@@ -181,16 +181,16 @@ describe('while a job still runs', () => {
     expect(done({ cronJob: cronJob({}, status), jobs: [running] }, '11:00:00')).toEqual([`create backup-${minutes('11:00:00')}`]);
   });
 
-  test('Forbid waits, and says so once for each time', () => {
+  test('Forbid waits, with one event for each time', () => {
     const world = { cronJob: cronJob({ concurrencyPolicy: 'Forbid' }, status), jobs: [running] };
     const text = 'Not starting job because prior execution is running and concurrency policy is Forbid';
     expect(done(world, '11:00:00')).toEqual([`Normal JobAlreadyActive: ${text}`]);
-    const told = new Map([[`u1 JobAlreadyActive ${at('11:00:00')}`, text]]);
-    expect(done({ ...world, told }, '11:00:30')).toEqual([]);
-    expect(done({ ...world, told }, '12:00:00')).toHaveLength(1);
+    const recorded = new Map([[`u1 JobAlreadyActive ${at('11:00:00')}`, text]]);
+    expect(done({ ...world, told: recorded }, '11:00:30')).toEqual([]);
+    expect(done({ ...world, told: recorded }, '12:00:00')).toHaveLength(1);
   });
 
-  test('and starts as soon as that one is finished', () => {
+  test('Forbid starts as soon as that job has finished', () => {
     const finished = job('10:00:00', 'Failed');
     expect(done({ cronJob: cronJob({ concurrencyPolicy: 'Forbid' }, status), jobs: [finished] }, '11:20:00')).toEqual([
       'status: ; last 2026-11-16T10:00:00Z; successful never',
@@ -208,8 +208,8 @@ describe('while a job still runs', () => {
   });
 });
 
-describe('what becomes of its jobs is written down', () => {
-  test('success, and when the last one was', () => {
+describe('the status follows the jobs', () => {
+  test('success, and lastSuccessfulTime', () => {
     const jobs = [job('10:00:00', 'Complete'), job('11:00:00', 'Complete')];
     const status = { active: jobs.map(reference), lastScheduleTime: '2026-11-16T11:00:00Z' };
     expect(done({ cronJob: cronJob({}, status), jobs }, '11:05:00')).toEqual([
@@ -218,7 +218,7 @@ describe('what becomes of its jobs is written down', () => {
     ]);
   });
 
-  test('a job that vanished, once the server says so too', () => {
+  test('a job that vanished, once the server confirms it', () => {
     const gone = job('10:00:00');
     const status = { active: [reference(gone)], lastScheduleTime: '2026-11-16T10:00:00Z' };
     expect(done({ cronJob: cronJob({}, status) }, '10:10:00')).toEqual([
@@ -228,14 +228,14 @@ describe('what becomes of its jobs is written down', () => {
     ]);
   });
 
-  test('a job that somebody else made in its name is only told of, once', () => {
+  test('a foreign job with its owner reference only gives an event, once', () => {
     const strange = job('10:00:00', undefined, { name: 'by-hand', uid: 'u9', annotations: {} });
     const text = 'Saw a job that the controller did not create or forgot: by-hand';
     expect(done({ cronJob: cronJob(), jobs: [strange] }, '09:50:00')).toEqual([`Warning UnexpectedJob: ${text}`]);
     expect(done({ cronJob: cronJob(), jobs: [strange], told: new Map([['u1 UnexpectedJob u9', text]]) }, '09:50:00')).toEqual([]);
   });
 
-  test('a job that was made, and finished before a crash let it be written down, is not made again, whatever is kept', () => {
+  test('a job that finished before a crash left it out of the status is not created again, whatever the history limits', () => {
     const world = { cronJob: cronJob({ successfulJobsHistoryLimit: 0 }), jobs: [job('10:00:00', 'Complete')] };
     expect(done(world, '10:01:00')).toEqual([
       'status: ; last 2026-11-16T10:00:00Z; successful 2026-11-16T10:00:30Z',
@@ -245,7 +245,7 @@ describe('what becomes of its jobs is written down', () => {
   });
 });
 
-test('of the finished jobs those that began last are kept, successes and failures apart', () => {
+test('of the finished jobs the latest are kept, successes and failures apart', () => {
   const jobs = [
     ...['05', '06', '07', '08'].map((hour) => job(`${hour}:00:00`, 'Complete')),
     ...['05', '06'].map((hour) => job(`${hour}:30:00`, 'Failed')),
@@ -265,11 +265,11 @@ test.each([
     { schedule: 'TZ=UTC 0 12 * * *' },
     'Warning UnsupportedSchedule: CRON_TZ or TZ used in schedule "TZ=UTC 0 12 * * *" is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details',
   ],
-])('what no server of ours stores is told and not started: %j', (spec, event) => {
+])('a spec that validation refuses gives an event and no job: %j', (spec, event) => {
   expect(done({ cronJob: cronJob(spec) }, '10:00:00')).toEqual([event]);
 });
 
-describe('whatever is seen', () => {
+describe('for any snapshot', () => {
   const hour = fc.constantFrom('10:00:00', '11:00:00', '12:00:00', '13:00:00');
   const worlds = fc
     .record({
@@ -287,7 +287,7 @@ describe('whatever is seen', () => {
       return { cronJob: cronJob(spec, active.length === 0 ? {} : { active }), jobs: jobs.map(({ time, finish }) => job(time, finish)), now };
     });
 
-  /** The world after these actions. */
+  /** The snapshot after these actions. */
   function after(world: World, actions: readonly CronJobAction[]): World {
     return actions.reduce<World>((now, action) => {
       switch (action.do) {
@@ -326,7 +326,7 @@ describe('whatever is seen', () => {
 
   const portrait = ({ cronJob: { status }, jobs = [] }: World) => ({ status, jobs: jobs.map(({ metadata }) => metadata.name ?? '').sort() });
 
-  test('it settles, and decides the same from the same', () => {
+  test('it settles, and equal snapshots give equal decisions', () => {
     fc.assert(
       fc.property(worlds, ({ now, ...world }) => {
         const settledWorld = settled(world, now);
@@ -336,7 +336,7 @@ describe('whatever is seen', () => {
     );
   });
 
-  test('wherever it is cut off, it comes to the same end', () => {
+  test('after a crash anywhere it comes to the same end', () => {
     fc.assert(
       fc.property(worlds, fc.nat(12), ({ now, ...world }, cut) => {
         const { actions } = decideCronJob(seen(world), at(now));

@@ -23,19 +23,19 @@ import { type TimeZone, timeZone } from './time-zone.ts';
 
 export interface CronJobSnapshot {
   readonly cronJob: CronJob;
-  /** Those that it controls. */
+  /** Jobs that it controls. */
   readonly jobs: readonly Job[];
-  /** Any job of this name, in its namespace. */
+  /** Any Job of this name in its namespace. */
   readonly jobNamed: (name: string) => Job | undefined;
   /** When this process saw the schedule change; milliseconds since 1970. */
   readonly changedAt?: number | undefined;
-  /** What was told under a key, and is not told again. */
+  /** The event that was recorded under a key, and is not recorded again. */
   readonly recorded: (key: string) => Pick<Report, 'message'> | undefined;
 }
 
 /**
- * First the status learns what has become of its jobs, then old ones are cleared away, then one may be started. A job that is started is
- * written down by the next pass, which sees it.
+ * First the status is updated from the Jobs, then old Jobs are deleted, then a Job may be started. The next pass sees that Job
+ * and adds it to the status.
  */
 export function decideCronJob(snapshot: CronJobSnapshot, now: number): CronJobDecision {
   const seen = { ...snapshot, jobs: snapshot.jobs.toSorted(byName) };
@@ -48,10 +48,10 @@ const byName = (a: Job, b: Job): number => ((a.metadata.name ?? '') < (b.metadat
 
 const deletion = (cronJob: CronJob, job: Job): CronJobAction => ({ do: 'deleteJob', cronJob, job });
 
-/** The cron job as it is once its status knows of its jobs, and what makes it so. */
+/** The CronJob with its status updated from its Jobs, and the actions that write it. */
 function updateStatus(snapshot: CronJobSnapshot): { readonly cronJob: CronJob; readonly actions: readonly CronJobAction[] } {
   const { cronJob, jobs } = snapshot;
-  const { status, missing, events: news, unexpected } = summarizeJobs(cronJob, jobs);
+  const { status, missing, events, unexpected } = summarizeJobs(cronJob, jobs);
   const strange = unexpected.flatMap((job) => recordOnce(snapshot, unexpectedJob(job.metadata.name ?? ''), job.metadata.uid));
   if (sortedJson(status) === sortedJson(cronJob.status)) return { cronJob, actions: strange };
   const recorded = { ...cronJob, status };
@@ -60,13 +60,13 @@ function updateStatus(snapshot: CronJobSnapshot): { readonly cronJob: CronJob; r
     actions: [
       ...missing.map(({ namespace, name = '', uid = '' }): CronJobAction => ({ do: 'confirmJobGone', job: { namespace, name, uid } })),
       { do: 'updateStatus', object: recorded, from: cronJob },
-      ...news.map((report): CronJobAction => ({ do: 'tell', cronJob, report })),
+      ...events.map((report): CronJobAction => ({ do: 'tell', cronJob, report })),
       ...strange,
     ],
   };
 }
 
-/** How things stand, told unless it was before. `about`: what makes it another case. */
+/** A standing event, recorded unless it was before. `about` tells different cases apart. */
 function recordOnce(
   { cronJob, recorded }: Pick<CronJobSnapshot, 'cronJob' | 'recorded'>,
   report: Report,
@@ -76,7 +76,7 @@ function recordOnce(
   return recorded(rememberAs)?.message === report.message ? [] : [{ do: 'tell', cronJob, report, rememberAs }];
 }
 
-/** Finished jobs beyond what is to be kept of their kind: those that began first. */
+/** Finished Jobs beyond the history limits, oldest first. */
 function oldJobs({ cronJob: { spec }, jobs }: CronJobSnapshot): readonly Job[] {
   const surplus = (finish: Finish, kept: number | undefined): readonly Job[] => {
     const finished = jobs.filter((job) => finishOf(job) === finish).sort(byStart);
@@ -89,7 +89,7 @@ function oldJobs({ cronJob: { spec }, jobs }: CronJobSnapshot): readonly Job[] {
 const byStart = (a: Job, b: Job): number => startOf(a) - startOf(b) || byName(a, b);
 const startOf = ({ status }: Job): number => (status.startTime === undefined ? Number.MAX_VALUE : Date.parse(status.startTime));
 
-/** Whether a time has come, and a job is to be started for it. */
+/** Whether a scheduled time has come, and a Job has to be started for it. */
 function decideStart(snapshot: CronJobSnapshot, now: number): CronJobDecision {
   const { cronJob, changedAt } = snapshot;
   const { schedule, timeZone: zoneName = 'UTC', suspend } = cronJob.spec;
@@ -115,7 +115,7 @@ interface DueTime extends Due {
   readonly now: number;
 }
 
-/** A time has come: is it met already, or too late, or in nobody's way? */
+/** A scheduled time has come: its Job may exist already, it may be too late, or an active Job may forbid it. */
 function decideDue(snapshot: CronJobSnapshot, due: DueTime): Pick<CronJobDecision, 'actions' | 'reasons'> {
   const { cronJob, jobNamed } = snapshot;
   const { startingDeadlineSeconds: deadline, concurrencyPolicy } = cronJob.spec;
@@ -136,7 +136,7 @@ function decideDue(snapshot: CronJobSnapshot, due: DueTime): Pick<CronJobDecisio
   return { actions: [...missed, ...replaced, starting], reasons: [{ code: 'Due', text: `${name} is to be started` }] };
 }
 
-/** Whatever still runs makes room for the next. */
+/** concurrencyPolicy Replace: active Jobs are deleted. */
 function replace({ cronJob, jobs }: CronJobSnapshot): readonly CronJobAction[] {
   const { active = [], ...status } = cronJob.status;
   if (active.length === 0) return [];
@@ -147,7 +147,7 @@ function replace({ cronJob, jobs }: CronJobSnapshot): readonly CronJobAction[] {
   ];
 }
 
-/** Its name says which time it is for: nobody can make a second one for it. */
+/** The name contains the scheduled time, so that there is never a second Job for it. */
 function jobFor(cronJob: CronJob, { time, zone }: DueTime): JobDraft {
   const { metadata, spec } = cronJob.spec.jobTemplate;
   const { namespace, name = '', uid = '' } = cronJob.metadata;

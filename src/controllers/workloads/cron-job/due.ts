@@ -1,22 +1,22 @@
-/** Which of its times a cron job should start at now. Moments are milliseconds since 1970. */
+/** Which scheduled time of a CronJob is due now. Moments are milliseconds since 1970. */
 import type { CronJob } from '../../../api/generated/types.ts';
 import type { Timetable } from './next-time.ts';
 
 export interface DueOptions {
   readonly timetable: Timetable;
   readonly now: number;
-  /** Times before the schedule was changed are not made up for. */
+  /** Times before the schedule was changed do not count as missed. */
   readonly changedAt?: number | undefined;
 }
 
 export interface Due {
-  /** The latest time that has come and was not met yet. */
+  /** The latest scheduled time that has come and has no Job yet. */
   readonly time?: number;
-  /** More were missed than anybody can want to make up for. */
+  /** More than 100 scheduled times were missed. */
   readonly manyMissed: boolean;
-  /** The next time to look. Absent: there is none. */
+  /** When to check again. Absent: never. */
   readonly next?: number;
-  /** The schedule reads well but makes no sense: 31 February. */
+  /** The schedule parses but never comes: 31 February. */
   readonly problem?: string;
 }
 
@@ -44,7 +44,7 @@ function earliestTime({ metadata, status }: CronJob, changedAt = 0): number {
 
 type Latest = { readonly time: number | undefined; readonly missed: number } | { readonly problem: string };
 
-/** The latest time that has come since then. How many there were is estimated by the distance of the first two. */
+/** The latest scheduled time since then. How many were missed is estimated from the distance of the first two. */
 function latestSince(earliest: number, { timetable, now }: DueOptions): Latest {
   const first = timetable.nextAfter(earliest);
   const second = first === undefined ? undefined : timetable.nextAfter(first);
@@ -54,12 +54,12 @@ function latestSince(earliest: number, { timetable, now }: DueOptions): Latest {
   const distance = second - first;
   const missed = Math.floor((now - first) / distance) + 1;
   let time: number | undefined;
-  // From one distance earlier than estimated: schedules are irregular.
+  // Starts one distance earlier than estimated, because schedules are irregular.
   for (let at = timetable.nextAfter(first + (missed - 2) * distance); at !== undefined && at <= now; at = timetable.nextAfter(at)) time = at;
   return { time, missed };
 }
 
-/** A little behind the next time: clocks may differ. */
+/** A little after the next scheduled time: clocks may differ. */
 function nextCheck(earliest: number, options: DueOptions): number | undefined {
   const { timetable, now } = options;
   const latest = latestSince(earliest, options);

@@ -1,13 +1,13 @@
 import type { Calendar, Schedule } from '../../../api/kinds/batch/cron-schedule.ts';
 import { type TimeZone, timeZone, type WallTime } from './time-zone.ts';
 
-/** A schedule in a time zone: when is it due? Moments are milliseconds since 1970. */
+/** A schedule in a time zone. Moments are milliseconds since 1970. */
 export interface Timetable {
-  /** The first time that is later than this moment. Undefined: within five years there is none (31 February). */
+  /** The first scheduled time after this moment. Undefined: there is none within five years (31 February). */
   nextAfter(moment: number): number | undefined;
 }
 
-/** `zone` is for a schedule that names none itself. */
+/** `zone` is for schedules without a time zone of their own. */
 export function timetableOf(schedule: Schedule, zone: TimeZone): Timetable {
   if (schedule.type === 'interval') return { nextAfter: (moment) => wholeSecond(moment) + schedule.seconds * 1000 };
   const own = schedule.zone === undefined ? zone : (timeZone(schedule.zone) ?? zone);
@@ -22,9 +22,9 @@ const hourMs = 60 * minuteMs;
 const yearsAhead = 5;
 
 /**
- * From the coarse to the fine: to the first month that fits, the first day in it, the first hour, the first minute. Whoever
- * runs over the end of a month or a day begins anew, since what was checked before may no longer fit. Where clocks are moved this does what the library does that
- * Kubernetes uses: hours are counted as they pass, so a time that is skipped in spring does not come that day.
+ * Finds the first matching month, then the first day in it, then hour, then minute. A search that runs over the end of a month or
+ * day begins again, because the larger units may no longer match. Daylight saving follows robfig/cron v3 (spec.go), which
+ * Kubernetes uses: hours are counted as they pass, so a time that is skipped in spring is not run that day.
  */
 function nextTime(calendar: Calendar, zone: TimeZone, moment: number): number | undefined {
   let at = Math.ceil((wholeSecond(moment) + 1000) / minuteMs) * minuteMs;
@@ -40,7 +40,7 @@ function nextTime(calendar: Calendar, zone: TimeZone, moment: number): number | 
   }
 }
 
-/** Where a search has got to. Wrapped: it ran into the next larger unit. */
+/** How far a search has got. Wrapped: it ran into the next larger unit. */
 interface Step {
   readonly at: number;
   readonly wrapped: boolean;
@@ -65,8 +65,8 @@ function toDay(calendar: Calendar, zone: TimeZone, from: number): Step {
 }
 
 /**
- * Where clocks are moved forward at midnight, the day begins at one: what `moment` says then may be that, or an hour before it. (Kubernetes' library
- * loses such a day; nobody can want that.)
+ * In zones whose clocks are moved forward at midnight, that day begins at one o'clock: `moment` then returns one o'clock, or an hour
+ * before. (robfig/cron skips such a day, which is a bug.)
  */
 function startOfDay(zone: TimeZone, date: Pick<WallTime, 'year' | 'month' | 'day'>): number {
   const at = zone.moment(date);
@@ -92,7 +92,7 @@ function toMinute({ minutes }: Calendar, zone: TimeZone, from: number): Step {
   return { at, wrapped: false };
 }
 
-/** Both fields for days have to fit if one of them is a star; else one is enough. */
+/** Day of month and day of week both have to match if one of them is a star; otherwise one is enough. */
 function isDay({ days, weekdays }: Calendar, { day, weekday }: { readonly day: number; readonly weekday: number }): boolean {
   const [fitsDay, fitsWeekday] = [days.values.has(day), weekdays.values.has(weekday)];
   return days.any || weekdays.any ? fitsDay && fitsWeekday : fitsDay || fitsWeekday;

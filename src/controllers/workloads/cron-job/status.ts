@@ -1,4 +1,4 @@
-/** What a cron job's status says about its jobs. */
+/** The status of a CronJob, computed from its Jobs. */
 import type { CronJob, CronJobStatus, Job, ObjectReference } from '../../../api/generated/types.ts';
 import { hasTrueCondition } from '../../../api/kinds/batch/job-conditions.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
@@ -6,11 +6,11 @@ import { missingJob, type Report, sawCompletedJob } from './actions.ts';
 
 export interface JobsSummary {
   readonly status: CronJobStatus;
-  /** Jobs that the old status lists and that nobody sees any more. */
+  /** Jobs that the old status lists and that are not in the cache any more. */
   readonly missing: readonly ObjectReference[];
-  /** What is to be told once the status is written. */
+  /** The events to record once the status is written. */
   readonly events: readonly Report[];
-  /** Its jobs that somebody else made. */
+  /** Jobs that it controls but did not create. */
   readonly unexpected: readonly Job[];
 }
 
@@ -20,7 +20,7 @@ export const jobName = ({ metadata }: CronJob, time: number): string => `${metad
 
 export const scheduledAtAnnotation = (time: string): Readonly<Record<string, string>> => ({ [SCHEDULED_AT]: time });
 
-/** For which time a job was made. Undefined: this controller did not make it. */
+/** The scheduled time of a Job. Undefined: this controller did not create it. */
 function scheduledAt(cronJob: CronJob, { metadata }: Job): number | undefined {
   const time = Date.parse(metadata.annotations?.[SCHEDULED_AT] ?? '');
   return metadata.name === jobName(cronJob, time) ? time : undefined;
@@ -33,13 +33,13 @@ export function finishOf({ status }: Job): Finish | undefined {
 }
 
 /**
- * A job is made first and written down afterwards: what was made and not written down, because of a crash, is found by its name. So no
- * time is met twice, and what runs is known to run.
+ * A Job is created first and added to the status afterwards. After a crash in between the Job is found by its name, so no scheduled
+ * time gets two Jobs, and every running Job gets into the status.
  */
 export function summarizeJobs(cronJob: CronJob, jobs: readonly Job[]): JobsSummary {
   const seen = new Set(jobs.map(({ metadata }) => metadata.uid));
   const missing = (cronJob.status.active ?? []).filter(({ uid }) => !seen.has(uid));
-  const news = missing.map(({ name = '' }) => missingJob(name));
+  const events = missing.map(({ name = '' }) => missingJob(name));
   const unexpected: Job[] = [];
   let { lastSuccessfulTime, lastScheduleTime } = cronJob.status;
   let active = (cronJob.status.active ?? []).filter(({ uid }) => seen.has(uid));
@@ -51,7 +51,7 @@ export function summarizeJobs(cronJob: CronJob, jobs: readonly Job[]): JobsSumma
     const finish = finishOf(job);
     if (finish !== undefined) {
       active = active.filter((reference) => reference.uid !== uid);
-      if (isListed || isNew) news.push(sawCompletedJob(name, finish));
+      if (isListed || isNew) events.push(sawCompletedJob(name, finish));
       if (finish === 'Complete' && isLater(Date.parse(job.status.completionTime ?? ''), lastSuccessfulTime)) lastSuccessfulTime = job.status.completionTime;
     } else if (!isListed && time !== undefined) {
       active.push(referenceTo(job));
@@ -67,7 +67,7 @@ export function summarizeJobs(cronJob: CronJob, jobs: readonly Job[]): JobsSumma
       ...(lastSuccessfulTime === undefined ? {} : { lastSuccessfulTime }),
     },
     missing,
-    events: news,
+    events,
     unexpected,
   };
 }

@@ -1,4 +1,4 @@
-/** Wall clocks: what they show somewhere at a moment, and at which moment they show something. Moments are milliseconds since 1970. */
+/** Converts between moments (milliseconds since 1970) and wall-clock times of a time zone. */
 
 export interface WallTime {
   readonly year: number;
@@ -11,10 +11,10 @@ export interface WallTime {
   readonly weekday: number;
 }
 
-/** A time zone by its name of the IANA data base. */
+/** A time zone of the IANA database. */
 export class TimeZone {
   readonly #format: Intl.DateTimeFormat | undefined;
-  /** Offsets by quarter of an hour: no zone changes its clocks in between. */
+  /** Offsets by quarter of an hour: clocks are only changed at full quarters. */
   readonly #offsets = new Map<number, number>();
 
   /** @throws RangeError there is no such zone */
@@ -22,7 +22,7 @@ export class TimeZone {
     this.#format = name === 'UTC' ? undefined : new Intl.DateTimeFormat('en-US', { ...everyPart, timeZone: name });
   }
 
-  /** How far its clocks are ahead of UTC, in milliseconds. */
+  /** The offset from UTC in milliseconds. */
   offsetAt(moment: number): number {
     if (this.#format === undefined) return 0;
     const quarter = Math.floor(moment / quarterHourMs);
@@ -47,8 +47,8 @@ export class TimeZone {
   }
 
   /**
-   * When the clocks show this; days and months beyond their end run over into the next. A time that is skipped in spring is taken as
-   * if the clocks had not been moved yet or already, one that comes twice in autumn as one of both: as Go does.
+   * The moment of a wall-clock time; days and months beyond their end run over into the next. A time that is skipped in spring is read
+   * with the offset before or after the change, one that comes twice in autumn as one of the two: as Go's time.Date does.
    */
   moment({ year, month, day, hour = 0, minute = 0 }: Pick<WallTime, 'year' | 'month' | 'day'> & Partial<WallTime>): number {
     const shown = Date.UTC(year, month - 1, day, hour, minute);
@@ -91,7 +91,7 @@ function measure(format: Intl.DateTimeFormat, moment: number): number {
 
 const zones = new Map<string, TimeZone>();
 
-/** Undefined: there is no such zone. Made once for each: they are expensive, and there are few. */
+/** Undefined: there is no such zone. Cached, because a formatter is expensive and zones are few. */
 export function timeZone(name: string): TimeZone | undefined {
   let zone = zones.get(name);
   if (zone !== undefined) return zone;

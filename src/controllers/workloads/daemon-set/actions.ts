@@ -5,13 +5,13 @@ import type { EventDraft } from '../../../client/events/event-recorder.ts';
 import type { OwnershipAction } from '../../pods/ownership.ts';
 import type { FailureBackoff } from './failure-backoff.ts';
 
-/** Everything that the controller may do to the world. */
+/** Everything that the controller may do. */
 export type DaemonSetAction =
   | OwnershipAction
   | { readonly do: 'createRevision'; readonly revision: RevisionDraft }
   | { readonly do: 'renumberRevision'; readonly revision: ControllerRevision; readonly number: number }
   | { readonly do: 'deleteRevision'; readonly revision: ControllerRevision }
-  /** The pod is of this revision after all. */
+  /** Labels the pod with the revision that it has in fact. */
   | { readonly do: 'relabelPod'; readonly pod: Pod; readonly hash: string }
   | { readonly do: 'createPods'; readonly set: DaemonSet; readonly pods: readonly PodDraft[] }
   | { readonly do: 'deletePods'; readonly set: DaemonSet; readonly pods: readonly Pod[] }

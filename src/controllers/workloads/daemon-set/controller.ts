@@ -19,11 +19,11 @@ export interface DaemonSetOptions extends DaemonSetContext {
   readonly informers: Informers;
 }
 
-/** The component that Kubernetes names in these events. */
+/** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'daemonset-controller';
 
-/** Gives every node its pod. Keys are those of DaemonSets: 'namespace/name'. */
-export function daemonSetController({ informers, ...means }: DaemonSetOptions): Controller<string, DaemonSetSnapshot, DaemonSetAction> {
+/** Runs a pod on every eligible node. Keys are those of DaemonSets: 'namespace/name'. */
+export function daemonSetController({ informers, ...context }: DaemonSetOptions): Controller<string, DaemonSetSnapshot, DaemonSetAction> {
   const sets = informers.cache(daemonSetKind);
   const nodes = informers.cache(nodeKind);
   const revisions = informers.cache(controllerRevisionKind);
@@ -31,7 +31,7 @@ export function daemonSetController({ informers, ...means }: DaemonSetOptions): 
   const [podsByOwner, revisionsByOwner] = [pods.addIndex(controllerUid), revisions.addIndex(controllerUid)];
   const [orphanPods, orphanRevisions] = [new OrphanIndex(pods), new OrphanIndex(revisions)];
   const owners = { kind: daemonSetKind.kind, inNamespace: (namespace: string) => sets.inNamespace(namespace) };
-  const performer = new DaemonSetWorker(means);
+  const worker = new DaemonSetWorker(context);
   return {
     name: 'daemon-set',
     sources: [
@@ -50,16 +50,16 @@ export function daemonSetController({ informers, ...means }: DaemonSetOptions): 
         revisions: [...revisionsByOwner.get(uid), ...orphanRevisions.candidates(namespace, set.spec.selector)],
         revisionNamed: (name) => revisions.get({ namespace, name }),
         nodes: [...nodes.list()],
-        failureOn: (failure) => performer.failures.get(failure),
+        failureOn: (failure) => worker.failures.get(failure),
       };
     },
     decide: decideDaemonSet,
-    perform: (action) => performer.perform(action),
+    perform: (action) => worker.perform(action),
     parallelism: 16,
   };
 }
 
-/** Of a node only its labels and taints matter, and of those only what they mean to a set. */
+/** A node matters only by its labels and taints, and only if they change its eligibility for a DaemonSet. */
 function setsAffectedByNode({ before, after }: Change<Node>, sets: Cache<DaemonSet>): readonly string[] {
   if (before !== undefined && after !== undefined && hasSameLabelsAndTaints(before, after)) return [];
   return Array.from(sets.list()).flatMap((set) => {

@@ -1,4 +1,4 @@
-/** The pod that a set runs on one node. */
+/** The pod of a DaemonSet on one node. */
 import type { Affinity, DaemonSet, Pod, PodSpec, PodTemplateSpec, Toleration } from '../../../api/generated/types.ts';
 import { daemonSetKind } from '../../../api/kinds/apps/daemon-set.ts';
 import { podFromTemplate } from '../../pods/template.ts';
@@ -10,7 +10,7 @@ const GENERATION_ANNOTATION = 'deprecated.daemonset.template.generation';
 
 const tolerated = (name: string, effect: string): Toleration => ({ key: `node.kubernetes.io/${name}`, operator: 'Exists', effect });
 
-/** A node in trouble keeps its daemons: they may be what it takes to get out of it. */
+/** Daemons stay on a node that has problems: they may be needed to repair it. */
 const standing: readonly Toleration[] = [
   tolerated('not-ready', 'NoExecute'),
   tolerated('unreachable', 'NoExecute'),
@@ -18,7 +18,7 @@ const standing: readonly Toleration[] = [
 ];
 const forHostNetwork = tolerated('network-unavailable', 'NoSchedule');
 
-/** Those of the template, and those that every daemon has; one that differs only in how long it tolerates is replaced. */
+/** Tolerations of the template and of every daemon pod; one of the template that differs only in tolerationSeconds is replaced. */
 export function daemonTolerations({ tolerations = [], hostNetwork }: PodSpec): readonly Toleration[] {
   const added = hostNetwork === true ? [...standing, forHostNetwork] : standing;
   const isAsked = (own: Toleration) => added.find((other) => isAlike(own, other));
@@ -28,7 +28,7 @@ export function daemonTolerations({ tolerations = [], hostNetwork }: PodSpec): r
 const isAlike = (a: Toleration, b: Toleration): boolean =>
   (a.key ?? '') === (b.key ?? '') && (a.effect ?? '') === (b.effect ?? '') && (a.operator ?? '') === (b.operator ?? '') && (a.value ?? '') === (b.value ?? '');
 
-/** It asks for its node by name, and is then scheduled like any other pod. */
+/** Node affinity names the node; the scheduler then treats the pod like any other. */
 export function podForNode(set: DaemonSet, node: string, hash: string): PodDraft {
   const { metadata, spec } = set.spec.template;
   const generation = templateGeneration(set);
@@ -47,19 +47,19 @@ function onNode(affinity: Affinity | undefined, node: string): Affinity {
   return { ...affinity, nodeAffinity: { ...affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
 }
 
-/** The number of the template, counted by the server; undefined if it is none. */
+/** The template generation, counted by the server; undefined if the annotation is not a number. */
 function templateGeneration({ metadata }: DaemonSet): string | undefined {
   const text = metadata.annotations?.[GENERATION_ANNOTATION] ?? '';
   return /^[+-]?\d+$/.test(text) ? String(Number(text)) : undefined;
 }
 
-/** Whether a pod is of the set's template as it is now. */
+/** Whether a pod is of the DaemonSet's current template. */
 export function isUpToDate({ metadata }: Pod, set: DaemonSet, hash: string): boolean {
   const generation = templateGeneration(set);
   return metadata.labels?.[HASH_LABEL] === hash || (generation !== undefined && metadata.labels?.[GENERATION_LABEL] === generation);
 }
 
-/** The node that a pod is on, or asks for. Undefined: it asks for none, or for several. */
+/** The node that a pod is bound to, or that its affinity names. Undefined: it names none, or several. */
 export function targetNode({ spec }: Pod): string | undefined {
   if (spec.nodeName !== undefined && spec.nodeName !== '') return spec.nodeName;
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];

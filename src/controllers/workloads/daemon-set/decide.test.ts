@@ -6,7 +6,7 @@ import { daemonTolerations, targetNode } from './daemon-pod.ts';
 import { decideDaemonSet } from './decide.ts';
 import { daemonSet, node, now, pod, revision, snapshotOf, template, type SampleObjects } from './samples.ts';
 
-/** What is done to pods and history, in words. */
+/** The actions on pods and revisions as text. */
 const done = (world: SampleObjects): string[] => decideDaemonSet(snapshotOf(world), now).actions.flatMap((action) => inWords(action) ?? []);
 
 function inWords(action: DaemonSetAction): string | undefined {
@@ -42,17 +42,17 @@ describe('on every node', () => {
     expect(done({ nodes, pods: [pod('a', 'n1', 'v2')] })).toEqual(['create on n2']);
   });
 
-  test('the oldest stays if there are several; what is on the node comes before what waits for it', () => {
+  test('of several the oldest stays; bound pods come before unscheduled ones', () => {
     const pods = [pod('a', 'n1', 'v2', { waiting: true, created: '01' }), pod('b', 'n1', 'v2', { created: '05' }), pod('c', 'n1', 'v2', { created: '03' })];
     expect(done({ nodes: [node('n1')], pods })).toEqual(['delete b a']);
   });
 
-  test('a pod that goes keeps its place until it is gone', () => {
+  test('a terminating pod is not replaced until it is gone', () => {
     expect(done({ nodes: [node('n1')], pods: [pod('a', 'n1', 'v2', { deleted: true })] })).toEqual([]);
     expect(done({ nodes: [node('n1')], pods: [pod('a', 'n1', 'v2', { deleted: true, phase: 'Failed' })] })).toEqual(['create on n1']);
   });
 
-  test('pods that wait for a node that is gone go; those that were on it are left to others', () => {
+  test('unscheduled pods of a deleted node are deleted; bound ones are left to the pod garbage collector', () => {
     expect(done({ pods: [pod('a', 'gone', 'v2', { waiting: true }), pod('b', 'gone', 'v2')] })).toEqual(['delete a']);
   });
 
@@ -68,13 +68,13 @@ describe('on every node', () => {
     expect(done({ nodes: [node('n1', spec)], pods: [pod('a', 'n1', hash)] })).toEqual(existing);
   });
 
-  test('that it does not select a pod goes', () => {
+  test('that is not eligible the pod is deleted', () => {
     const set = daemonSet({ template: { ...template('v2'), spec: { ...template('v2').spec, nodeSelector: { disk: 'ssd' } } } });
     const revisions = [{ ...revision(1, 'v2'), data: templatePatch(set.spec.template) }];
     expect(done({ set, revisions, nodes: [node('n1'), node('n2', {}, { disk: 'ssd' })], pods: [pod('a', 'n1', 'v2')] })).toEqual(['delete a', 'create on n2']);
   });
 
-  test('failed pods go, but not faster and faster', () => {
+  test('failed pods are deleted with back-off', () => {
     const failed = [pod('a', 'n1', 'v2', { phase: 'Failed', ready: false })];
     const world = { nodes: [node('n1')], pods: failed };
     expect(done(world)).toEqual(['FailedDaemonPod', 'delete a']);
@@ -97,23 +97,23 @@ describe('a new template', () => {
   const rolling = (rollingUpdate: { maxUnavailable?: number | string; maxSurge?: number | string }) =>
     daemonSet({ updateStrategy: { type: 'RollingUpdate', rollingUpdate } });
 
-  test('replaces as many at a time as may be missing', () => {
+  test('replaces maxUnavailable pods at a time', () => {
     expect(done({ nodes, pods: old })).toEqual(['delete old-n1']);
     expect(done({ set: rolling({ maxUnavailable: '50%' }), nodes, pods: old })).toEqual(['delete old-n1 old-n2']);
     expect(done({ set: rolling({ maxUnavailable: '26%' }), nodes, pods: old })).toEqual(['delete old-n1 old-n2']);
   });
 
-  test('waits for what is missing already; what serves nobody goes at once', () => {
+  test('counts pods that are unavailable already, and deletes unavailable old ones at once', () => {
     const fresh = pod('new-n1', 'n1', 'v2', { ready: false });
     expect(done({ nodes, pods: [fresh, ...old.slice(1)] })).toEqual([]);
     expect(done({ nodes, pods: [fresh, ...old.slice(1, 3), pod('old-n4', 'n4', 'v1', { ready: false })] })).toEqual(['delete old-n4']);
   });
 
-  test('waits for people if that is asked for', () => {
+  test('waits for deletions with OnDelete', () => {
     expect(done({ set: daemonSet({ updateStrategy: { type: 'OnDelete' } }), nodes, pods: old })).toEqual([]);
   });
 
-  test('with a surge: the new ones come first, the old ones go when they are available', () => {
+  test('with maxSurge new pods come first, and old ones are deleted once the new ones are available', () => {
     const set = rolling({ maxUnavailable: 0, maxSurge: 2 });
     expect(done({ set, nodes, pods: old })).toEqual(['create on n1 n2']);
     const surging = pod('new-n1', 'n1', 'v2', { ready: false, waiting: true, created: '50' });
@@ -122,18 +122,18 @@ describe('a new template', () => {
     expect(done({ set, nodes, pods: [pod('old-n1', 'n1', 'v1', { ready: false }), ...old.slice(1), surging] })).toEqual(['delete old-n1']);
   });
 
-  test('has a revision before it has pods; one that is gone back to becomes the newest again', () => {
+  test('has a revision before it has pods; after a rollback the old revision becomes the newest', () => {
     expect(done({ nodes, revisions: [] })).toEqual(['create revision 1']);
     expect(done({ nodes, revisions: [revision(4, 'v1')] })).toEqual(['create revision 5']);
     expect(done({ nodes, revisions: [revision(3, 'v1'), revision(2, 'v2')] })).toEqual(['revision 2 is 4']);
   });
 
-  test('two revisions of the same state become one', () => {
+  test('two revisions of the same template become one', () => {
     const pods = [pod('a', 'n1', 'double')];
     expect(done({ nodes, pods, revisions: [revision(1, 'v2', 'double'), revision(2, 'v2')] })).toEqual(['a is of v2', 'delete revision driver-double']);
   });
 
-  test('the oldest revisions are forgotten, unless a pod is of them', () => {
+  test('the oldest revisions are deleted, unless a pod has them', () => {
     const revisions = [revision(1, 'v0'), revision(2, 'v1'), revision(3, 'v1.5'), revision(4, 'v2')];
     const pods = [pod('a', 'n1', 'v0')];
     expect(done({ set: daemonSet({ revisionHistoryLimit: 1, updateStrategy: { type: 'OnDelete' } }), nodes: [node('n1')], pods, revisions })).toEqual([
@@ -143,7 +143,7 @@ describe('a new template', () => {
   });
 });
 
-test('tolerations: what the template says stays, but no daemon leaves a node in trouble after a while', () => {
+test('tolerations of the template stay, but those of every daemon pod have no tolerationSeconds', () => {
   const own: Toleration[] = [
     { key: 'gpu', operator: 'Exists' },
     { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 30 },

@@ -17,23 +17,23 @@ import { statusOf } from './status.ts';
 
 export interface DaemonSetSnapshot {
   readonly set: DaemonSet;
-  /** The pods that it controls, and those in its namespace that nobody does. */
+  /** The pods that it controls, and those in its namespace without controller. */
   readonly candidates: readonly Pod[];
-  /** Likewise. */
+  /** The revisions that it controls, and those in its namespace without controller. */
   readonly revisions: readonly ControllerRevision[];
   readonly revisionNamed: (name: string) => ControllerRevision | undefined;
-  /** All that there are. */
+  /** All nodes of the cluster. */
   readonly nodes: readonly Node[];
-  /** What this process remembers of pods that failed. */
+  /** The back-off for failed pods, which this process remembers. */
   readonly failureOn: (key: string) => FailureBackoff | undefined;
 }
 
-/** At most so many are made or deleted in one go: what comes of them is seen before there are more. */
+/** At most this many pods are created or deleted in one pass; the next pass sees the result. */
 const burst = 250;
 
 /**
- * A pod on every node that should have one. First it is known which pods and which history are the set's, then pods are put in their places, and
- * only where they are in place are old ones replaced by new ones.
+ * One pod on every eligible node. First pods and revisions are adopted or released, then missing pods are created and surplus ones
+ * deleted, and only when nothing is missing are old pods replaced.
  */
 export function decideDaemonSet(snapshot: DaemonSetSnapshot, now: number): DaemonSetDecision {
   const { set, candidates, revisions, revisionNamed, failureOn } = snapshot;
@@ -45,8 +45,8 @@ export function decideDaemonSet(snapshot: DaemonSetSnapshot, now: number): Daemo
   if (claiming.length > 0) return decided('PodsClaimed', 'pods or revisions begin or cease to match its selector', ...claiming);
   const { hash, collisionCount, old, actions } = historyOf(set, { revisions: history.owned, named: revisionNamed, pods: pods.owned });
   if (actions.length > 0) return decided('HistoryKept', 'its template has changed', ...actions);
-  const fleet: PlacementSnapshot = { set, hash, eligibility: eligibilityByNode(set, snapshot.nodes), podsOn: podsByNode(pods.owned), failureOn, now };
-  return decidePods(fleet, { collisionCount, forgotten: outdated(set, old, pods.owned) });
+  const placement: PlacementSnapshot = { set, hash, eligibility: eligibilityByNode(set, snapshot.nodes), podsOn: podsByNode(pods.owned), failureOn, now };
+  return decidePods(placement, { collisionCount, forgotten: outdated(set, old, pods.owned) });
 }
 
 const decided = (code: string, text: string, ...actions: readonly DaemonSetAction[]): DaemonSetDecision => ({ actions, reasons: [{ code, text }] });
@@ -56,7 +56,7 @@ function eligibilityByNode(set: DaemonSet, nodes: readonly Node[]): PlacementSna
   return new Map(nodes.map((node) => [node.metadata.name ?? '', eligibilityOf(node, demands)]));
 }
 
-/** Without those that have ended and are on their way out: they are in nobody's way. */
+/** Without pods that have ended and are being deleted. */
 function podsByNode(pods: readonly Pod[]): PlacementSnapshot['podsOn'] {
   const byNode = new Map<string, Pod[]>();
   for (const pod of pods) {
@@ -74,14 +74,14 @@ interface RevisionsToKeep {
   readonly forgotten: readonly ControllerRevision[];
 }
 
-/** What cannot be made (a quota) is tried last: it keeps nobody from knowing how things stand. */
-function decidePods(fleet: PlacementSnapshot, { collisionCount, forgotten }: RevisionsToKeep): DaemonSetDecision {
-  const { set, hash, now } = fleet;
-  const placing = placePods(fleet);
+/** Creations come last: one that a quota refuses must not keep the status from being written. */
+function decidePods(placement: PlacementSnapshot, { collisionCount, forgotten }: RevisionsToKeep): DaemonSetDecision {
+  const { set, hash, now } = placement;
+  const placing = placePods(placement);
   const isPlaced = placing.remove.length + placing.create.length === 0;
-  const { remove, create, records } = isPlaced ? { ...rollPods(fleet), records: placing.records } : placing;
-  const status = statusOf(fleet, collisionCount);
-  const again = earliest(placing.again, nextAvailability([...fleet.podsOn.values()].flat(), set.spec.minReadySeconds ?? 0, now));
+  const { remove, create, records } = isPlaced ? { ...rollPods(placement), records: placing.records } : placing;
+  const status = statusOf(placement, collisionCount);
+  const again = earliest(placing.again, nextAvailability([...placement.podsOn.values()].flat(), set.spec.minReadySeconds ?? 0, now));
   return {
     actions: [
       ...records,

@@ -4,13 +4,13 @@ import { matchesNode, type NodeTerms, nodeTermsOf } from '../../../storage/volum
 import { daemonTolerations } from './daemon-pod.ts';
 
 /**
- * - `run`: a pod belongs there
- * - `stay`: none is put there, but one that is there stays
- * - `none`: one that is there has to go
+ * - `run`: the node should have a pod
+ * - `stay`: no pod is created there, but an existing one stays
+ * - `none`: an existing pod is deleted
  */
 export type NodeEligibility = 'run' | 'stay' | 'none';
 
-/** What a set asks of a node, read once for all of them. */
+/** What a DaemonSet requires of a node, computed once for all nodes. */
 export interface NodeRequirements {
   readonly nodeName: string | undefined;
   readonly labels: readonly (readonly [string, string])[];

@@ -1,4 +1,4 @@
-/** Which states its template has been in, and which one is the current. */
+/** The revisions of a DaemonSet's template. */
 import type { ControllerRevision, DaemonSet, Pod } from '../../../api/generated/types.ts';
 import { daemonSetKind } from '../../../api/kinds/apps/daemon-set.ts';
 import { shortHash } from '../../pods/hash.ts';
@@ -8,19 +8,19 @@ import type { DaemonSetAction, RevisionDraft } from './actions.ts';
 import { HASH_LABEL } from './daemon-pod.ts';
 
 export interface History {
-  /** Of the current state: pods that carry it are up to date. */
+  /** Of the current template: pods with this label are up to date. */
   readonly hash: string;
-  /** How often the name of a revision was taken by another state. */
+  /** How often another template had the name of a revision. */
   readonly collisionCount: number | undefined;
   /** Oldest first. */
   readonly old: readonly ControllerRevision[];
-  /** Make the current state the one newest revision, if it is not. Nothing else is decided until it is. */
+  /** Make the current template the newest revision, if it is not. Nothing else is decided until it is. */
   readonly actions: readonly DaemonSetAction[];
 }
 
 export interface RevisionsSnapshot {
   readonly revisions: readonly ControllerRevision[];
-  /** Anybody's, in the set's namespace. */
+  /** Any revision of this name in the namespace. */
   readonly named: (name: string) => ControllerRevision | undefined;
   readonly pods: readonly Pod[];
 }
@@ -40,7 +40,7 @@ export function historyOf(set: DaemonSet, { revisions, named, pods }: RevisionsS
   return { hash, collisionCount, old, actions: [...mergeInto(hash, same.slice(0, -1), pods), ...renumbering] };
 }
 
-/** Of several revisions of the same state only one stays: pods of the others are of that one. */
+/** Of several revisions of the same template only one stays; pods of the others are relabelled. */
 function mergeInto(hash: string, doubles: readonly ControllerRevision[], pods: readonly Pod[]): readonly DaemonSetAction[] {
   const hashes = new Set<string | undefined>(doubles.map(hashOf));
   hashes.delete(hash);
@@ -59,7 +59,7 @@ interface NewRevision {
   readonly named: RevisionsSnapshot['named'];
 }
 
-/** Named by its contents: whoever makes it again makes the same one. Should another state have that name, the next one is tried. */
+/** Named by a hash of its contents, so that a retry makes the same one. If another template has that name, the next hash is tried. */
 function newRevision(set: DaemonSet, { data, number, named }: NewRevision): Pick<History, 'hash' | 'collisionCount' | 'actions'> {
   for (let { collisionCount } = set.status; ; collisionCount = (collisionCount ?? 0) + 1) {
     const hash = shortHash(set.spec.template, collisionCount);
@@ -88,7 +88,7 @@ function revisionDraft(
   };
 }
 
-/** The oldest of those that no pod is of, beyond as many as the set wants to keep. */
+/** Unused revisions beyond revisionHistoryLimit, oldest first. */
 export function outdated(set: DaemonSet, old: readonly ControllerRevision[], pods: readonly Pod[]): readonly ControllerRevision[] {
   const surplus = old.length - (set.spec.revisionHistoryLimit ?? 0);
   const live = new Set(pods.map(({ metadata }) => metadata.labels?.[HASH_LABEL]));

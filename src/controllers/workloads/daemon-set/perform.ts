@@ -58,7 +58,7 @@ export class DaemonSetWorker {
     switch (action.do) {
       case 'createRevision': {
         const result = await this.#client.create(controllerRevisionKind, action.revision);
-        // The namespace goes, and the set with it.
+        // The namespace is terminating, and the DaemonSet with it.
         return !result.ok && result.reason === 'terminating' ? 'done' : outcomeOf(result);
       }
       case 'renumberRevision':
@@ -92,7 +92,7 @@ export class DaemonSetWorker {
 
 type HistoryAction = Extract<DaemonSetAction, { readonly do: 'createRevision' | 'renumberRevision' | 'deleteRevision' | 'relabelPod' }>;
 
-/** Sets times nodes on which pods failed lately: for more, the oldest are tried again at once. */
+/** DaemonSets times nodes on which pods failed; beyond, the oldest back-off is forgotten. */
 const remembered = 100_000;
 
 const onlyThis = ({ metadata: { uid = '' } }: KubeObject) => ({ preconditions: { uid } });

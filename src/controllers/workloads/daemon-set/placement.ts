@@ -1,4 +1,4 @@
-/** Which pods a set has to make and to delete so that there is one on every node that should have one. */
+/** Which pods a DaemonSet has to create and delete so that there is one on every eligible node. */
 import type { DaemonSet, Pod } from '../../../api/generated/types.ts';
 import { amountOf } from '../../../api/kinds/apps/rolling-update.ts';
 import { isPodAvailable, isPodReady } from '../../pods/state.ts';
@@ -7,13 +7,13 @@ import { HASH_LABEL } from './daemon-pod.ts';
 import type { NodeEligibility } from './eligibility.ts';
 import { afterFailure, type FailureBackoff, staysUntil } from './failure-backoff.ts';
 
-/** A set and its pods by node, as far as it has to care for them. */
+/** A DaemonSet and its pods by node. */
 export interface PlacementSnapshot {
   readonly set: DaemonSet;
   readonly hash: string;
-  /** Of every node that there is. */
+  /** Of every node. */
   readonly eligibility: ReadonlyMap<string, NodeEligibility>;
-  /** Also of nodes that there are no more. */
+  /** Includes nodes that do not exist any more. */
   readonly podsOn: ReadonlyMap<string, readonly Pod[]>;
   readonly failureOn: (key: string) => FailureBackoff | undefined;
   readonly now: number;
@@ -23,69 +23,69 @@ export interface PodChanges {
   readonly remove: readonly Pod[];
   /** Nodes that need a pod. */
   readonly create: readonly string[];
-  /** What is told and remembered of it. */
+  /** Events and back-offs. */
   readonly records: readonly DaemonSetAction[];
-  /** When a failed pod may go; milliseconds since 1970. */
+  /** When a failed pod may be deleted; milliseconds since 1970. */
   readonly again?: number;
 }
 
 export const noPodChanges: PodChanges = { remove: [], create: [], records: [] };
 
-export function placePods(fleet: PlacementSnapshot): PodChanges {
+export function placePods(snapshot: PlacementSnapshot): PodChanges {
   const remove: Pod[] = [];
   const create: string[] = [];
-  const notes: DaemonSetAction[] = [];
+  const records: DaemonSetAction[] = [];
   let again: number | undefined;
-  for (const [node, verdict] of fleet.eligibility) {
-    const changes = onNode(fleet, node, verdict);
+  for (const [node, eligible] of snapshot.eligibility) {
+    const changes = onNode(snapshot, node, eligible);
     remove.push(...changes.remove);
     create.push(...changes.create);
-    notes.push(...changes.records);
+    records.push(...changes.records);
     if (changes.again !== undefined) again = Math.min(again ?? Infinity, changes.again);
   }
-  for (const [node, pods] of fleet.podsOn) if (!fleet.eligibility.has(node)) remove.push(...pods.filter(isUnscheduled));
-  return { remove, create, records: notes, ...(again === undefined ? {} : { again }) };
+  for (const [node, pods] of snapshot.podsOn) if (!snapshot.eligibility.has(node)) remove.push(...pods.filter(isUnscheduled));
+  return { remove, create, records, ...(again === undefined ? {} : { again }) };
 }
 
-/** It waits for a node that is gone: nobody else would ever delete it. */
+/** It waits for a node that does not exist any more; no other controller would delete it. */
 const isUnscheduled = ({ metadata, spec }: Pod): boolean => (spec.nodeName ?? '') === '' && metadata.deletionTimestamp === undefined;
 
-function onNode(fleet: PlacementSnapshot, node: string, verdict: NodeEligibility): PodChanges {
-  const all = fleet.podsOn.get(node) ?? [];
+function onNode(snapshot: PlacementSnapshot, node: string, eligible: NodeEligibility): PodChanges {
+  const all = snapshot.podsOn.get(node) ?? [];
   const pods = all.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  if (verdict === 'none') return { ...noPodChanges, remove: pods };
-  if (all.length === 0) return verdict === 'run' ? { ...noPodChanges, create: [node] } : noPodChanges;
-  const ended = replaceEnded(fleet, node, pods);
+  if (eligible === 'none') return { ...noPodChanges, remove: pods };
+  if (all.length === 0) return eligible === 'run' ? { ...noPodChanges, create: [node] } : noPodChanges;
+  const ended = replaceEnded(snapshot, node, pods);
   const running = pods.filter(({ status }) => status.phase !== 'Failed' && status.phase !== 'Succeeded').sort(oldestFirst);
-  if (!allowsSurge(fleet.set)) return { ...ended, remove: [...ended.remove, ...running.slice(1)] };
-  if (running.length === 0) return { ...ended, create: verdict === 'run' ? [node] : [] };
-  return { ...ended, remove: [...ended.remove, ...surplus(fleet, running)] };
+  if (!allowsSurge(snapshot.set)) return { ...ended, remove: [...ended.remove, ...running.slice(1)] };
+  if (running.length === 0) return { ...ended, create: eligible === 'run' ? [node] : [] };
+  return { ...ended, remove: [...ended.remove, ...surplus(snapshot, running)] };
 }
 
-/** Ended pods are deleted, and replaced once they are gone. */
+/** Failed and succeeded pods are deleted, and replaced once they are gone. */
 function replaceEnded({ set, failureOn, now }: PlacementSnapshot, node: string, pods: readonly Pod[]): PodChanges {
   const remove: Pod[] = [];
-  const notes: DaemonSetAction[] = [];
+  const records: DaemonSetAction[] = [];
   let again: number | undefined;
   for (const pod of pods) {
     if (pod.status.phase === 'Succeeded') {
-      notes.push({ do: 'tell', set, report: foundSucceededPod(pod, node) });
+      records.push({ do: 'tell', set, report: foundSucceededPod(pod, node) });
       remove.push(pod);
     } else if (pod.status.phase === 'Failed') {
       const key = failureKey(set, node);
       again = staysUntil(failureOn(key), now);
       if (again !== undefined) continue;
-      notes.push({ do: 'rememberFailure', key, backoff: afterFailure(failureOn(key), now) }, { do: 'tell', set, report: foundFailedPod(pod, node) });
+      records.push({ do: 'rememberFailure', key, backoff: afterFailure(failureOn(key), now) }, { do: 'tell', set, report: foundFailedPod(pod, node) });
       remove.push(pod);
     }
   }
-  return { remove, create: [], records: notes, ...(again === undefined ? {} : { again }) };
+  return { remove, create: [], records, ...(again === undefined ? {} : { again }) };
 }
 
-/** A set that was changed gets another chance on every node. */
+/** The generation in the key resets the back-off when the DaemonSet changes. */
 const failureKey = ({ metadata, status }: DaemonSet, node: string): string => `${metadata.uid ?? ''}/${status.observedGeneration ?? 0}/${node}`;
 
-/** Pods that are on the node come before those that are only meant for it. */
+/** Pods that are bound to the node come before unscheduled ones. */
 export function oldestFirst(a: Pod, b: Pod): number {
   const isOn = ({ spec }: Pod): number => ((spec.nodeName ?? '') === '' ? 1 : 0);
   return isOn(a) - isOn(b) || compare(a.metadata.creationTimestamp, b.metadata.creationTimestamp) || compare(a.metadata.name, b.metadata.name);
@@ -94,8 +94,7 @@ export function oldestFirst(a: Pod, b: Pod): number {
 const compare = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * Two pods share a node only while a new one is to take over from an old one: until the new one is available, or as soon as the old one is
- * no longer ready.
+ * With maxSurge an old and a new pod share a node until the new one is available, or the old one is not ready any more.
  */
 function surplus({ set, hash, now }: PlacementSnapshot, running: readonly Pod[]): readonly Pod[] {
   const fresh = running.filter(({ metadata }) => metadata.labels?.[HASH_LABEL] === hash);
@@ -114,12 +113,12 @@ export interface Limits {
   readonly unavailable: number;
 }
 
-/** `wanted`: the number of nodes that should have a pod. */
+/** `wanted`: the number of eligible nodes. */
 export function limitsOf({ spec: { updateStrategy } }: DaemonSet, wanted: number): Limits {
   if (updateStrategy.type !== 'RollingUpdate') return { surge: 0, unavailable: 0 };
   const { maxSurge = 0, maxUnavailable = 0 } = updateStrategy.rollingUpdate ?? {};
   const share = (value: number | string): number => (typeof value === 'number' ? value : Math.ceil((amountOf(value) * wanted) / 100));
   const [surge, unavailable] = [share(maxSurge), share(maxUnavailable)];
-  // Neither would mean never: no server stores that.
+  // With neither the update would never progress; validation refuses that.
   return { surge, unavailable: surge === 0 && unavailable === 0 ? 1 : unavailable };
 }

@@ -6,7 +6,7 @@ import { targetNode } from './daemon-pod.ts';
 import { decideDaemonSet } from './decide.ts';
 import { daemonSet, node, now, pod, revision, snapshotOf, type SampleObjects } from './samples.ts';
 
-describe('whatever is seen', () => {
+describe('for any snapshot', () => {
   const names = ['n1', 'n2', 'n3'];
   const worlds = fc
     .record({
@@ -61,7 +61,7 @@ describe('whatever is seen', () => {
   const withoutUid = <T extends Pod | ControllerRevision>(all: readonly T[] = [], gone: readonly T[]) =>
     all.filter(({ metadata }) => !gone.some((each) => each.metadata.uid === metadata.uid));
 
-  /** The world after these actions: pods that are deleted are gone, and new ones ready, at once. */
+  /** The objects after these actions: deleted pods are gone and new ones ready at once. */
   function after(world: SampleObjects, actions: readonly DaemonSetAction[]): SampleObjects {
     return actions.reduce<SampleObjects>((state, action) => {
       switch (action.do) {
@@ -92,7 +92,7 @@ describe('whatever is seen', () => {
     }, world);
   }
 
-  /** Kubelets have done their part: whatever runs is ready. */
+  /** The kubelets have started all pods: they are ready. */
   const allReady = (world: SampleObjects): SampleObjects => ({
     ...world,
     pods: (world.pods ?? []).map((each) => (each.status.phase === 'Running' ? { ...each, status: pod('x', 'n1', 'v2').status } : each)),
@@ -113,7 +113,7 @@ describe('whatever is seen', () => {
     pods.map((each) => `${targetNode(each) ?? ''} ${each.metadata.labels?.['controller-revision-hash'] ?? ''}`).sort();
   const portrait = (world: SampleObjects) => ({ places: places(world), status: world.set?.status, revisions: (world.revisions ?? []).length });
 
-  test('it settles: one new pod on each node that should have one, and none where none may be', () => {
+  test('it settles: one new pod on each eligible node, and none elsewhere', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const end = settled(world);
@@ -130,7 +130,7 @@ describe('whatever is seen', () => {
     );
   });
 
-  test('wherever it is cut off, it comes to the same end', () => {
+  test('after a crash anywhere it comes to the same end', () => {
     fc.assert(
       fc.property(worlds, fc.nat(5), (world, cut) => {
         const { actions } = decideDaemonSet(snapshotOf(world), now);
@@ -140,7 +140,7 @@ describe('whatever is seen', () => {
     );
   });
 
-  test('without a surge never more than one pod more is missing than was', () => {
+  test('without maxSurge at most one more pod becomes unavailable', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         fc.pre(world.set?.spec.updateStrategy.rollingUpdate?.maxSurge === 0);

@@ -1,15 +1,15 @@
-/** How pods of an older template make way for new ones, a few at a time. */
+/** RollingUpdate: replaces pods of an older template, a few at a time. */
 import type { Pod } from '../../../api/generated/types.ts';
 import { isPodAvailable } from '../../pods/state.ts';
 import { isUpToDate } from './daemon-pod.ts';
 import { type PodChanges, type PlacementSnapshot, limitsOf, noPodChanges } from './placement.ts';
 
-/** `place` has nothing to do: there is at most one old and one new pod on a node. */
-export function rollPods(fleet: PlacementSnapshot): PodChanges {
-  if (fleet.set.spec.updateStrategy.type !== 'RollingUpdate') return noPodChanges;
-  const wanted = [...fleet.eligibility.values()].filter((verdict) => verdict === 'run').length;
-  const { surge, unavailable } = limitsOf(fleet.set, wanted);
-  return surge === 0 ? removeOld(fleet, unavailable) : addNew(fleet, surge, wanted);
+/** Called when `placePods` has nothing to do: a node has at most one old and one new pod. */
+export function rollPods(snapshot: PlacementSnapshot): PodChanges {
+  if (snapshot.set.spec.updateStrategy.type !== 'RollingUpdate') return noPodChanges;
+  const wanted = [...snapshot.eligibility.values()].filter((eligible) => eligible === 'run').length;
+  const { surge, unavailable } = limitsOf(snapshot.set, wanted);
+  return surge === 0 ? removeOld(snapshot, unavailable) : addNew(snapshot, surge, wanted);
 }
 
 interface PodPair {
@@ -18,26 +18,26 @@ interface PodPair {
   readonly oldPod: Pod | undefined;
 }
 
-/** Of every node that has a pod, and of those that should. `ok` is false where there are more than one of a kind. */
-function* pairs({ set, hash, podsOn, eligibility: verdicts }: PlacementSnapshot): Iterable<PodPair & { readonly ok: boolean }> {
+/** One for each node that has a pod or should have one. */
+function* pairs({ set, hash, podsOn, eligibility }: PlacementSnapshot): Iterable<PodPair & { readonly ok: boolean }> {
   for (const [node, pods] of podsOn) {
     const here = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     const fresh = here.filter((pod) => isUpToDate(pod, set, hash));
     const stale = here.filter((pod) => !isUpToDate(pod, set, hash));
     yield { node, newPod: fresh[0], oldPod: stale[0], ok: fresh.length < 2 && stale.length < 2 };
   }
-  for (const [node, verdict] of verdicts) if (verdict === 'run' && !podsOn.has(node)) yield { node, newPod: undefined, oldPod: undefined, ok: true };
+  for (const [node, eligible] of eligibility) if (eligible === 'run' && !podsOn.has(node)) yield { node, newPod: undefined, oldPod: undefined, ok: true };
 }
 
-/** Old pods go, and new ones come in their place. Those that serve nobody go at once, others as long as few enough are missing. */
-function removeOld(fleet: PlacementSnapshot, mayBeMissing: number): PodChanges {
+/** maxUnavailable: old pods are deleted, and replaced once they are gone. Unavailable ones go at once, others within the limit. */
+function removeOld(snapshot: PlacementSnapshot, mayBeMissing: number): PodChanges {
   const dispensable: Pod[] = [];
   const candidates: Pod[] = [];
   let missing = 0;
-  for (const { newPod, oldPod, ok } of pairs(fleet)) {
+  for (const { newPod, oldPod, ok } of pairs(snapshot)) {
     if (!ok || (oldPod === undefined) === (newPod === undefined)) missing++;
-    else if (newPod !== undefined) missing += isAvailable(newPod, fleet) ? 0 : 1;
-    else if (oldPod !== undefined && isAvailable(oldPod, fleet)) candidates.push(oldPod);
+    else if (newPod !== undefined) missing += isAvailable(newPod, snapshot) ? 0 : 1;
+    else if (oldPod !== undefined && isAvailable(oldPod, snapshot)) candidates.push(oldPod);
     else if (oldPod !== undefined) {
       dispensable.push(oldPod);
       missing++;
@@ -48,27 +48,27 @@ function removeOld(fleet: PlacementSnapshot, mayBeMissing: number): PodChanges {
 
 const isAvailable = (pod: Pod, { set, now }: PlacementSnapshot): boolean => isPodAvailable(pod, set.spec.minReadySeconds ?? 0, now);
 
-/** New pods come beside the old ones, which go once the new ones are available. */
-function addNew(fleet: PlacementSnapshot, maySurge: number, wanted: number): PodChanges {
+/** maxSurge: new pods are created beside the old ones, which are deleted once the new ones are available. */
+function addNew(snapshot: PlacementSnapshot, maySurge: number, wanted: number): PodChanges {
   const remove: Pod[] = [];
   const misplaced: Pod[] = [];
   const urgent: string[] = [];
   const candidates: string[] = [];
   let [surging, available] = [0, 0];
-  for (const { node, newPod, oldPod, ok } of pairs(fleet)) {
+  for (const { node, newPod, oldPod, ok } of pairs(snapshot)) {
     const serving = oldPod ?? newPod;
-    if (ok && serving !== undefined && isAvailable(serving, fleet)) available++;
+    if (ok && serving !== undefined && isAvailable(serving, snapshot)) available++;
     if (!ok) surging++;
     else if (oldPod !== undefined && newPod !== undefined) {
-      if (isAvailable(newPod, fleet)) remove.push(oldPod);
+      if (isAvailable(newPod, snapshot)) remove.push(oldPod);
       else surging++;
     } else if (oldPod !== undefined) {
-      const belongs = fleet.eligibility.get(node) === 'run';
-      if (belongs) (isAvailable(oldPod, fleet) ? candidates : urgent).push(node);
-      else (isAvailable(oldPod, fleet) ? misplaced : remove).push(oldPod);
+      const belongs = snapshot.eligibility.get(node) === 'run';
+      if (belongs) (isAvailable(oldPod, snapshot) ? candidates : urgent).push(node);
+      else (isAvailable(oldPod, snapshot) ? misplaced : remove).push(oldPod);
     }
   }
-  // Who surges wants to be there all the time: what moves elsewhere goes only once it is there.
+  // A node that is no longer eligible keeps its old pod until the new pods elsewhere are available.
   remove.push(...misplaced.slice(0, Math.max(0, available - wanted)));
   return { ...noPodChanges, remove, create: [...urgent, ...candidates.slice(0, Math.max(0, maySurge - surging))] };
 }

@@ -1,4 +1,4 @@
-/** DaemonSets and what belongs to them, for tests of what is decided about them. */
+/** DaemonSets, nodes, pods and revisions for unit tests. */
 import type { ControllerRevision, DaemonSet, DaemonSetSpec, DaemonSetStatus, Node, Pod } from '../../../api/generated/types.ts';
 import { templatePatch } from '../../pods/revisions.ts';
 import type { DaemonSetSnapshot } from './decide.ts';
@@ -40,7 +40,7 @@ interface PodOptions {
   readonly created?: string;
 }
 
-/** Of the revision `hash`, on its node unless it waits for it. */
+/** A pod of the revision `hash`, bound to its node unless `waiting`. */
 export function pod(
   name: string,
   on: string,

@@ -3,16 +3,16 @@ import { isPodAvailable, isPodReady } from '../../pods/state.ts';
 import { isUpToDate } from './daemon-pod.ts';
 import { type PlacementSnapshot, oldestFirst } from './placement.ts';
 
-/** Of several pods on a node the oldest is the one that counts. */
-export function statusOf(fleet: PlacementSnapshot, collisionCount: number | undefined): DaemonSetStatus {
-  const { set, hash, eligibility: verdicts, podsOn, now } = fleet;
+/** Of several pods on a node the oldest counts. */
+export function statusOf(snapshot: PlacementSnapshot, collisionCount: number | undefined): DaemonSetStatus {
+  const { set, hash, eligibility, podsOn, now } = snapshot;
   const counted: Pod[] = [];
   let [desired, misscheduled] = [0, 0];
-  for (const [node, verdict] of verdicts) {
+  for (const [node, eligible] of eligibility) {
     const [pod] = [...(podsOn.get(node) ?? [])].sort(oldestFirst);
-    if (verdict === 'run') desired++;
+    if (eligible === 'run') desired++;
     if (pod === undefined) continue;
-    if (verdict === 'run') counted.push(pod);
+    if (eligible === 'run') counted.push(pod);
     else misscheduled++;
   }
   const available = counted.filter((pod) => isPodAvailable(pod, set.spec.minReadySeconds ?? 0, now)).length;

@@ -3,12 +3,12 @@ import type { Decision as AnyDecision } from '../../../client/controller/loop.ts
 import type { EventDraft } from '../../../client/events/event-recorder.ts';
 import type { OwnershipAction } from '../../pods/ownership.ts';
 
-/** Everything that the controller may do to the world. */
+/** Everything that the controller may do. */
 export type DeploymentAction =
   | OwnershipAction
-  /** If the server refuses it, the deployment is told. */
+  /** If the server refuses it, the Deployment gets an event and a condition. */
   | { readonly do: 'createSet'; readonly deployment: Deployment; readonly set: ReplicaSet }
-  /** `from`: what it is made of: what was seen, or what an earlier action of the same list writes. */
+  /** `from`: the object of the snapshot, or what an earlier action of the same list writes. */
   | { readonly do: 'update'; readonly object: ReplicaSet | Deployment; readonly from: ReplicaSet | Deployment }
   | { readonly do: 'updateStatus'; readonly object: Deployment; readonly from: Deployment }
   | { readonly do: 'delete'; readonly object: ReplicaSet }

@@ -8,7 +8,7 @@ const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 const own = { [lastApplied]: '{}', [revision]: '9', 'deprecated.deployment.rollback.to': '1', cause: 'because' };
 
 describe('the next revision', () => {
-  test('is one more than that of any old set', () => {
+  test('is one more than that of any old ReplicaSet', () => {
     const sets = (...revisions: readonly string[]) => revisions.map((each, i) => replicaSet(`v${i}`, 0, { revision: each }));
     expect(nextRevision(sets('1', '7', '3'))).toBe(8);
     expect(nextRevision(sets())).toBe(1);
@@ -18,10 +18,10 @@ describe('the next revision', () => {
   });
 });
 
-describe('the present replica set', () => {
+describe('the current ReplicaSet', () => {
   const annotated = (parts: SetParts, next: number) => annotationsOfCurrent(deployment(1, { annotations: own }), replicaSet('v', 1, parts), next);
 
-  test('has the annotations of its deployment, but for those that are not its business', () => {
+  test('has the annotations of its Deployment, except those that are not copied', () => {
     expect(annotationsOfNew(deployment(2, { annotations: own, surge: 1 }), 4)).toEqual({
       cause: 'because',
       [revision]: '4',
@@ -31,7 +31,7 @@ describe('the present replica set', () => {
     expect(annotated({ revision: '2', annotations: { kept: 'x', cause: 'other' } }, 2)).toEqual({ kept: 'x', cause: 'because', [revision]: '2' });
   });
 
-  test('keeps its revision if that is ahead, and remembers those that it had', () => {
+  test('keeps its revision if that is ahead, and its revision history', () => {
     expect(annotated({ revision: '5' }, 3)).toMatchObject({ [revision]: '5' });
     expect(annotated({}, 1)).toEqual({ cause: 'because', [revision]: '1' });
     const second = annotated({ revision: '1' }, 3);
@@ -39,7 +39,7 @@ describe('the present replica set', () => {
     expect(annotated({ annotations: second }, 6)).toMatchObject({ [revision]: '6', [history]: '1,3' });
   });
 
-  test('forgets its oldest revisions when there are too many', () => {
+  test('drops its oldest revisions when there are too many', () => {
     const many = Array.from({ length: 400 }, (_, i) => String(1000 + i)).join(',');
     expect(many).toHaveLength(1999);
     const after = annotated({ revision: '2000', annotations: { [history]: many } }, 3000)[history] ?? '';
@@ -47,12 +47,12 @@ describe('the present replica set', () => {
     expect(annotated({ revision: '9', annotations: { [history]: 'x'.repeat(2000) } }, 10)[history]).toBe('9');
   });
 
-  test('whose revision is no number is left alone', () => {
+  test('is left alone if its revision is not a number', () => {
     expect(annotated({ revision: 'mine' }, 3)).toEqual({ [revision]: 'mine' });
   });
 });
 
-test('who goes back takes the annotations of then along', () => {
+test('a rollback restores the annotations of the ReplicaSet', () => {
   const set = replicaSet('v', 1, { revision: '2', desired: 1, annotations: { cause: 'then', [lastApplied]: 'never' } });
   expect(annotationsAfterRollback(deployment(1, { annotations: { ...own, mine: 'x' } }), set)).toEqual({
     [lastApplied]: '{}',

@@ -1,4 +1,4 @@
-/** What deployments and their sets say about each other in annotations. */
+/** The annotations of Deployments and their ReplicaSets. */
 import type { Deployment, ReplicaSet } from '../../../api/generated/types.ts';
 import { replicasOf } from './replica-sets.ts';
 import { surgeOf } from './limits.ts';
@@ -10,7 +10,7 @@ const desiredAnnotation = `${prefix}desired-replicas`;
 const mostAnnotation = `${prefix}max-replicas`;
 export const rollbackAnnotation = 'deprecated.deployment.rollback.to';
 
-/** Of the deployment or the set alone; all others are the same on both. */
+/** Annotations that are not copied from the Deployment to its ReplicaSets. */
 const notCopied: ReadonlySet<string> = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   revisionAnnotation,
@@ -26,7 +26,7 @@ const annotationsOf = ({ metadata }: ReplicaSet | Deployment): Annotations => me
 const copied = (annotations: Annotations): Annotations => Object.fromEntries(Object.entries(annotations).filter(([key]) => !notCopied.has(key)));
 const kept = (annotations: Annotations): Annotations => Object.fromEntries(Object.entries(annotations).filter(([key]) => notCopied.has(key)));
 
-/** Undefined: not a number. Without one: 0. */
+/** Undefined: not a number. 0: no annotation. */
 export function revisionOf(object: ReplicaSet | Deployment): number | undefined {
   const text = annotationsOf(object)[revisionAnnotation];
   return text === undefined ? 0 : integer(text);
@@ -34,15 +34,15 @@ export function revisionOf(object: ReplicaSet | Deployment): number | undefined 
 
 const integer = (text: string): number | undefined => (/^[+-]?\d+$/.test(text) ? Number(text) : undefined);
 
-/** One more than any of the earlier ones. */
+/** One more than the highest revision. */
 export const nextRevision = (old: readonly ReplicaSet[]): number => old.reduce((most, set) => Math.max(most, revisionOf(set) ?? 0), 0) + 1;
 
-/** The deployment's own annotations, and the revision if it is behind. The revisions that it had before are kept as history. */
+/** The Deployment's annotations, and the revision if it is behind. Earlier revisions are kept as history. */
 export function annotationsOfCurrent(deployment: Deployment, current: ReplicaSet, revision: number): Annotations {
   const present = annotationsOf(current);
   const before = present[revisionAnnotation];
   const beforeNumber = before === undefined || before === '' ? 0 : integer(before);
-  // Somebody else's doing: left alone, all of it.
+  // Another client wrote it: the annotations are left alone.
   if (beforeNumber === undefined) return present;
   const all = { ...present, ...copied(annotationsOf(deployment)) };
   if (beforeNumber >= revision) return all;
@@ -52,7 +52,7 @@ export function annotationsOfCurrent(deployment: Deployment, current: ReplicaSet
 
 const historyLimit = 2000;
 
-/** The oldest go if it gets too long. */
+/** The oldest revisions are dropped if it gets too long. */
 function historyWith(history: string, revision: string): Annotations {
   const parts = history === '' ? [] : history.split(',');
   const fits = () => [...parts, revision].join(',').length <= historyLimit;
@@ -60,14 +60,14 @@ function historyWith(history: string, revision: string): Annotations {
   return fits() ? { [historyAnnotation]: [...parts, revision].join(',') } : {};
 }
 
-/** Of a set that is yet to be made. */
+/** Of a new ReplicaSet. */
 export const annotationsOfNew = (deployment: Deployment, revision: number): Annotations => ({
   ...copied(annotationsOf(deployment)),
   [revisionAnnotation]: String(revision),
   ...sizeAnnotations(deployment),
 });
 
-/** How large the deployment was when it last gave the set a size: how scaling is told from rolling out. */
+/** The Deployment's size when it last scaled the ReplicaSet: this tells scaling from a rollout. */
 export const sizeAnnotations = (deployment: Deployment): Annotations => ({
   [desiredAnnotation]: String(replicasOf(deployment)),
   [mostAnnotation]: String(replicasOf(deployment) + surgeOf(deployment)),
@@ -84,7 +84,7 @@ const size = (text: string | undefined): number | undefined => {
   return Number(text) < 2 ** 31 ? Number(text) : undefined;
 };
 
-/** A deployment that goes back to a set's template takes the set's annotations along. */
+/** A Deployment that rolls back to a ReplicaSet's template gets the ReplicaSet's annotations too. */
 export const annotationsAfterRollback = (deployment: Deployment, set: ReplicaSet): Annotations => ({
   ...kept(annotationsOf(deployment)),
   ...copied(annotationsOf(set)),

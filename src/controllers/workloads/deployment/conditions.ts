@@ -4,7 +4,7 @@ import { timestamp } from '../../../api/kinds/timestamps.ts';
 type ConditionType = 'Available' | 'Progressing' | 'ReplicaFailure';
 type ConditionStatus = 'True' | 'False' | 'Unknown';
 
-/** Why a deployment does or does not progress. */
+/** Reasons of the Progressing condition. */
 export type ProgressReason =
   | 'ReplicaSetUpdated'
   | 'ReplicaSetCreateError'
@@ -18,7 +18,7 @@ export type ProgressReason =
 export const conditionOf = ({ conditions = [] }: DeploymentStatus, type: ConditionType): DeploymentCondition | undefined =>
   conditions.find((condition) => condition.type === type);
 
-/** One of the same status and reason stays as it is; one of the same status only keeps the time of its transition. */
+/** A condition with the same status and reason is not changed; one with the same status keeps lastTransitionTime. */
 export function withCondition(status: DeploymentStatus, condition: DeploymentCondition): DeploymentStatus {
   const conditions = status.conditions ?? [];
   const present = conditions.find(({ type }) => type === condition.type);

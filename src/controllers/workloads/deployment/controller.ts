@@ -16,11 +16,11 @@ export interface DeploymentOptions extends DeploymentContext {
   readonly informers: Informers;
 }
 
-/** The component that Kubernetes names in these events. */
+/** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'deployment-controller';
 
 /** Rolls out the templates of Deployments. Keys are those of Deployments: 'namespace/name'. */
-export function deploymentController({ informers, ...means }: DeploymentOptions): Controller<string, DeploymentSnapshot, DeploymentAction> {
+export function deploymentController({ informers, ...context }: DeploymentOptions): Controller<string, DeploymentSnapshot, DeploymentAction> {
   const deployments = informers.cache(deploymentKind);
   const sets = informers.cache(replicaSetKind);
   const setsByOwner = sets.addIndex(controllerUid);
@@ -45,12 +45,12 @@ export function deploymentController({ informers, ...means }: DeploymentOptions)
       };
     },
     decide: decideRollout,
-    perform: deploymentWorker(means),
+    perform: deploymentWorker(context),
     parallelism: 16,
   };
 }
 
-/** Who recreates waits for the last old pod, also for one that its set no longer counts because it lost its label while it was ending. */
+/** Recreate waits for the last old pod, also for one that lost its label while terminating and that its ReplicaSet does not count. */
 function keysForDeletedPod(pod: Pod, sets: Cache<ReplicaSet>, deployments: Cache<Deployment>): readonly string[] {
   return ownerKey(pod, replicaSetKind.kind)
     .flatMap((key) => sets.getKey(key) ?? [])

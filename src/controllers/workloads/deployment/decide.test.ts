@@ -4,7 +4,7 @@ import { ago, deployment, type DeploymentParts, replicaSet, type SetParts, templ
 import type { Deployment, Pod, ReplicaSet } from '../../../api/generated/types.ts';
 
 const revised = { 'deployment.kubernetes.io/revision': '2' };
-/** Of the present template, and known to the deployment as its second revision. */
+/** Of the current template, and noted on the Deployment as its second revision. */
 const present = (replicas: number, parts: SetParts = {}) => replicaSet('now', replicas, { image: 'new', revision: '2', desired: 4, most: 5, ...parts });
 const former = (replicas: number, parts: SetParts = {}) => replicaSet('then', replicas, { revision: '1', desired: 4, most: 5, age: 60, ...parts });
 const four = (parts: DeploymentParts = {}): Deployment => deployment(4, { surge: 1, annotations: revised, ...parts });
@@ -22,7 +22,7 @@ const of = (one: Deployment, ...sets: readonly ReplicaSet[]): Model => ({ deploy
 const nameOf = (model: Model) => model.sets.at(-1)?.metadata.name ?? '';
 
 describe('a deployment of a new template', () => {
-  test('makes a replica set for it, says so, and notes the revision', () => {
+  test('creates a ReplicaSet, records an event, and notes the revision', () => {
     const model = of(deployment(3, { surge: 1, annotations: { cause: 'x' }, spec: noted }));
     const made = pass(model);
     const [set] = made.sets;
@@ -54,13 +54,13 @@ describe('a deployment of a new template', () => {
     expect(name(four({ metadata: { name: 'x'.repeat(253) } }))).toMatch(/^x{242,251}-[bcdf4-9]{1,10}$/);
   });
 
-  test('starts as large as the surge allows', () => {
+  test('starts as large as maxSurge allows', () => {
     const made = pass(of(four({ annotations: {} }), former(4)));
     expect(made.sets[1]?.spec.replicas).toBe(1);
     expect(made.sets[1]?.metadata.annotations?.['deployment.kubernetes.io/revision']).toBe('2');
   });
 
-  test('counts up if the name is taken by another template or another owner', () => {
+  test('increases collisionCount if another template or owner has the name', () => {
     const name = nameOf(pass(of(four())));
     const taken = (parts: SetParts) => of(four(), { ...former(0, parts), metadata: { ...former(0, parts).metadata, name } });
     for (const model of [taken({ image: 'edited' }), taken({ image: 'new', metadata: { ownerReferences: [], labels: {} } })]) {
@@ -72,7 +72,7 @@ describe('a deployment of a new template', () => {
 });
 
 describe('the replica sets of a deployment', () => {
-  test('are those that it selects: some are taken in, others let go', () => {
+  test('are those that it selects: some are adopted, others released', () => {
     const orphan = former(0, { metadata: { ownerReferences: [] } });
     const stray = present(0, { metadata: { labels: { app: 'other' } } });
     expect(done(of(four(), stray, orphan))).toEqual(['release now', 'confirm', 'adopt then']);
@@ -90,26 +90,26 @@ describe('the replica sets of a deployment', () => {
     });
   });
 
-  test('of two of the same template the older is the present one', () => {
+  test('of two of the same template the older is the current one', () => {
     const model = settle(of(four(), present(0), replicaSet('older', 4, { image: 'new', revision: '3', desired: 4, most: 5, age: 90 })));
     expect(model.sets.map(({ metadata, spec }) => `${metadata.name ?? ''} ${spec.replicas ?? 0}`)).toEqual(['now 0', 'older 4']);
   });
 
-  test('the present one follows in annotations and minReadySeconds, and no other does', () => {
+  test('the current one follows in annotations and minReadySeconds, and no other does', () => {
     const model = pass(of(four({ annotations: { ...revised, cause: 'y' }, spec: { minReadySeconds: 7 } }), present(4), former(0)));
     expect(model.sets[0]).toMatchObject({ metadata: { annotations: { cause: 'y' } }, spec: { minReadySeconds: 7, replicas: 4 } });
     expect(model.sets[1]).toEqual(former(0));
     expect(pass(of(four({ spec: { minReadySeconds: 7 } }), present(4))).sets[0]?.spec.minReadySeconds).toBe(7);
   });
 
-  test('old ones go when there are more than the history is long, the oldest revisions first', () => {
+  test('old ones beyond revisionHistoryLimit are deleted, the oldest revisions first', () => {
     const old = (name: string, revision: string, parts: SetParts = {}) => replicaSet(name, 0, { revision, image: name, age: 100, ...parts });
     const sets = [old('a', '10'), old('b', '9'), old('c', '11', { metadata: { generation: 2 } }), old('d', '12')];
     const complete = { replicas: 4, updatedReplicas: 4, availableReplicas: 4, observedGeneration: 1 };
     const limited = (revisionHistoryLimit: number, status = complete) =>
       of(four({ annotations: { 'deployment.kubernetes.io/revision': '13' }, status, spec: { revisionHistoryLimit } }), present(4, { revision: '13' }), ...sets);
     expect(done(limited(2))).toEqual(['delete b', 'delete a']);
-    // Nobody has looked at c since it changed.
+    // The status of c is behind its generation.
     expect(done(limited(0))).toEqual(['delete b', 'delete a', 'delete d']);
     expect(done(limited(4))[0]).toMatch(/^status/);
     expect(done(limited(2, { ...complete, availableReplicas: 3 }))[0]).toMatch(/^status/);
@@ -118,7 +118,7 @@ describe('the replica sets of a deployment', () => {
 });
 
 describe('a rolling update', () => {
-  test('grows the new, then shrinks the old, and tells only when neither moves', () => {
+  test('scales the new up, then the old down, and writes the status only when neither changes', () => {
     const start = of(four(), present(1, { available: 0 }), former(4));
     expect(done(start)[0]).toMatch(/^status/);
     const ready = live(start);
@@ -146,12 +146,12 @@ describe('a rolling update', () => {
     }
   });
 
-  test('gives every set its share if its size changes on the way', () => {
+  test('gives every ReplicaSet its share if it is scaled during the rollout', () => {
     const grown = { ...four(), spec: { ...four().spec, replicas: 8 } };
     expect(done(of(grown, present(2), former(3))).filter((line) => line.startsWith('scale'))).toEqual(['scale then 5', 'scale now 4']);
   });
 
-  test('waits for pods that do not come up, and goes back when asked to', () => {
+  test('waits for pods that do not become ready, and rolls back on request', () => {
     const stuck = live(pass(of(four({ annotations: {} }), former(4))), ({ metadata }) => (metadata.name === 'then' ? 4 : 0));
     const told = live(pass(stuck), ({ metadata }) => (metadata.name === 'then' ? 4 : 0));
     expect(done(told).filter((line) => !line.startsWith('status'))).toEqual([]);
@@ -164,11 +164,11 @@ describe('a rolling update', () => {
   });
 });
 
-describe('a deployment that recreates', () => {
+describe('a deployment with strategy Recreate', () => {
   const left = (phase: string): ReadonlyMap<string, readonly Pod[]> =>
     new Map([['then', [{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', deletionTimestamp: ago(1) }, spec: { containers: [] }, status: { phase } }]]]);
 
-  test('ends the old pods, waits until they are gone, and only then makes new ones', () => {
+  test('deletes the old pods, waits until they are gone, and only then creates new ones', () => {
     const start = of(recreating({ annotations: {} }), former(4));
     expect(done(start)).toEqual(['scale then 0', 'say Scaled down replica set then from 4 to 0']);
     const scaled = pass(start);
@@ -180,7 +180,7 @@ describe('a deployment that recreates', () => {
     expect(settle(gone).sets.map(({ spec }) => spec.replicas)).toEqual([0, 4]);
   });
 
-  test('gives the new set its whole size at once', () => {
+  test('gives the new ReplicaSet its whole size at once', () => {
     expect(done(of(recreating(), present(0, { desired: 4, most: 4 }), former(0)))).toEqual(['scale now 4', 'say Scaled up replica set now from 0 to 4']);
   });
 });
@@ -188,7 +188,7 @@ describe('a deployment that recreates', () => {
 describe('a paused deployment', () => {
   const paused = (parts: DeploymentParts = {}) => four({ ...parts, spec: { ...noted, paused: true, ...parts.spec } });
 
-  test('says so, and that it goes on', () => {
+  test('has a condition for pause and for resume', () => {
     expect(pass(of(paused(), present(4))).deployment.status.conditions).toMatchObject([
       { status: 'Unknown', reason: 'DeploymentPaused', message: 'Deployment is paused' },
     ]);
@@ -198,14 +198,14 @@ describe('a paused deployment', () => {
     ]);
   });
 
-  test('does not say so without a deadline, or after the deadline was missed', () => {
+  test('has no such condition without a deadline, or after the deadline was exceeded', () => {
     expect(done(of(four({ spec: { paused: true } }), present(4)))).toEqual(['status MinimumReplicasAvailable']);
     expect(done(of(paused({ status: { conditions: [condition('ProgressDeadlineExceeded', 'False')] } }), present(4)))[0]).toBe(
       'status ProgressDeadlineExceeded MinimumReplicasAvailable',
     );
   });
 
-  test('rolls nothing out, but changes its size in proportion and forgets old sets', () => {
+  test('does not roll out, but scales in proportion and deletes old ReplicaSets', () => {
     const status = { conditions: [condition('DeploymentPaused', 'Unknown')] };
     expect(done(of(paused({ status }), former(4)))).toEqual(['status DeploymentPaused MinimumReplicasAvailable']);
     const grown = { ...paused({ status }), spec: { ...paused().spec, replicas: 8 } };
@@ -214,10 +214,10 @@ describe('a paused deployment', () => {
   });
 });
 
-describe('a deployment that is asked by annotation to go back', () => {
+describe('a deployment with a rollback annotation', () => {
   const asked = (to: string) => four({ annotations: { ...revised, 'deprecated.deployment.rollback.to': to } });
 
-  test.each(['1', '0'])('to revision %s takes that template', (to) => {
+  test.each(['1', '0'])('to revision %s gets that template', (to) => {
     const model = of(asked(to), present(4), former(0, { annotations: { cause: 'then' } }));
     expect(done(model)).toEqual(['update', 'say Rolled back deployment "web" to revision 1']);
     expect(pass(model).deployment).toMatchObject({ spec: { template: template('old') }, metadata: { annotations: { ...revised, cause: 'then' } } });
@@ -228,17 +228,17 @@ describe('a deployment that is asked by annotation to go back', () => {
     ['7', [present(4), former(0)], 'Unable to find the revision to rollback to.'],
     ['0', [present(4)], 'Unable to find last revision.'],
     ['2', [present(4), former(0)], 'The rollback revision contains the same template as current deployment "web"'],
-  ])('to revision %s says why it cannot', (to, sets, why) => {
+  ])('to revision %s records why it cannot', (to, sets, why) => {
     const model = of(asked(to), ...sets);
     expect(done(model)).toEqual([`say ${why}`, 'update']);
     expect(pass(model).deployment.spec).toEqual(model.deployment.spec);
   });
 
-  test('in words that are no number does nothing of it', () => {
+  test('that is not a number does nothing', () => {
     expect(done(of(asked('back'), present(4), former(0)))[0]).toMatch(/^status/);
   });
 });
 
-test('a deployment that is being deleted tells how it stands and does nothing else', () => {
+test('a deployment that is being deleted writes its status and does nothing else', () => {
   expect(done(of(four({ image: 'newer', metadata: { deletionTimestamp: ago(1) } }), present(2)))).toEqual(['status MinimumReplicasUnavailable']);
 });

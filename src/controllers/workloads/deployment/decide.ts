@@ -15,9 +15,9 @@ import { hasDeadline, isComplete, statusOf, syncRolloutStatus, updateStatus } fr
 
 export interface DeploymentSnapshot {
   readonly deployment: Deployment;
-  /** The replica sets that it controls, and those in its namespace that nobody does. */
+  /** The ReplicaSets that it controls, and those in its namespace without controller. */
   readonly candidates: readonly ReplicaSet[];
-  /** A replica set of its namespace, whoever's it is. */
+  /** Any ReplicaSet of this name in its namespace. */
   readonly named: (name: string) => ReplicaSet | undefined;
   readonly podsOf: (set: ReplicaSet) => readonly Pod[];
 }
@@ -28,23 +28,23 @@ interface Rollout extends DeploymentSnapshot {
 }
 
 /**
- * One step towards the deployment's template, in the order of Kubernetes: whose are the replica sets, is it paused, which revision
- * is this, does it only change its size, and else the strategy. Each step is a pass of its own; what it writes wakes the next.
- * A step that changes a replica set says nothing about how things stand: the sets will.
+ * One step towards the Deployment's template, in the order of syncDeployment (pkg/controller/deployment/deployment_controller.go):
+ * ownership, pause, rollback, revision, scaling, and then the strategy. Each step is a pass of its own; its writes enqueue the
+ * next. A step that changes a ReplicaSet does not write the status: the change of the ReplicaSet will.
  */
 export function decideRollout(snapshot: DeploymentSnapshot, now: number): DeploymentDecision {
   const { deployment, candidates } = snapshot;
   const { owned, ...claims } = sortByOwner(deployment, candidates, ({ metadata }) => selects(deployment.spec.selector, metadata.labels));
   const claiming = ownershipActions(controllerReference(deployment, deploymentKind), deployment, claims);
   if (claiming.length > 0) return decided('SetsClaimed', 'replica sets begin or cease to match its selector', claiming);
-  const family = replicaSetsOf(deployment, owned);
-  const rollout: Rollout = { ...snapshot, replicaSets: family, now };
+  const replicaSets = replicaSetsOf(deployment, owned);
+  const rollout: Rollout = { ...snapshot, replicaSets, now };
   if (deployment.metadata.deletionTimestamp !== undefined)
-    return syncRevision(deployment, family, now) ?? syncDeploymentStatus('Deleting', 'it is being deleted', rollout);
-  return syncPause(deployment, now) ?? syncRevision(deployment, family, now) ?? decideSizes(rollout);
+    return syncRevision(deployment, replicaSets, now) ?? syncDeploymentStatus('Deleting', 'it is being deleted', rollout);
+  return syncPause(deployment, now) ?? syncRevision(deployment, replicaSets, now) ?? decideSizes(rollout);
 }
 
-/** A deadline does not run while the deployment is paused, and starts anew when it goes on. */
+/** progressDeadlineSeconds does not run while the Deployment is paused, and starts again when it is resumed. */
 function syncPause(deployment: Deployment, now: number): DeploymentDecision | undefined {
   const { paused = false } = deployment.spec;
   const reason = conditionOf(deployment.status, 'Progressing')?.reason;
@@ -58,14 +58,14 @@ function syncPause(deployment: Deployment, now: number): DeploymentDecision | un
 }
 
 function decideSizes(rollout: Rollout): DeploymentDecision {
-  const { deployment, replicaSets: family } = rollout;
+  const { deployment, replicaSets } = rollout;
   const toRevision = rollbackRevision(deployment);
   if (deployment.spec.paused === true) {
     const cleaning = toRevision === undefined ? cleanUp(rollout) : [];
     return resize('Paused', 'it is paused', rollout, cleaning);
   }
-  if (toRevision !== undefined) return family.current === undefined ? createCurrent(rollout) : rollBack(deployment, allOf(family), toRevision);
-  if (isScaling(deployment, family)) return resize('Scaling', 'it changes its size', rollout);
+  if (toRevision !== undefined) return replicaSets.current === undefined ? createCurrent(rollout) : rollBack(deployment, allOf(replicaSets), toRevision);
+  if (isScaling(deployment, replicaSets)) return resize('Scaling', 'it changes its size', rollout);
   return deployment.spec.strategy.type === 'Recreate' ? recreate(rollout) : roll(rollout);
 }
 
@@ -75,50 +75,50 @@ function resize(code: string, text: string, rollout: Rollout, afterwards: readon
   return actions.length > 0 ? decided(code, text, actions) : syncDeploymentStatus(code, text, rollout);
 }
 
-const syncDeploymentStatus = (code: string, text: string, { deployment, replicaSets: family, now }: Rollout): DeploymentDecision =>
-  decided(code, text, updateStatus(deployment, statusOf(deployment, family, now)));
+const syncDeploymentStatus = (code: string, text: string, { deployment, replicaSets, now }: Rollout): DeploymentDecision =>
+  decided(code, text, updateStatus(deployment, statusOf(deployment, replicaSets, now)));
 
-/** New pods come as far as the surge allows, then old ones go as far as availability allows. */
+/** RollingUpdate: new pods within maxSurge first, then old pods are removed within maxUnavailable. */
 function roll(rollout: Rollout): DeploymentDecision {
-  const { deployment, replicaSets: family } = rollout;
-  const { current, old } = family;
+  const { deployment, replicaSets } = rollout;
+  const { current, old } = replicaSets;
   if (current === undefined) return createCurrent(rollout);
-  const growing = scale(deployment, current, sizeOfNew(deployment, family)).actions;
-  if (growing.length > 0) return decided('ScalesNew', 'there is room for pods of the present template', growing);
+  const growing = scale(deployment, current, sizeOfNew(deployment, replicaSets)).actions;
+  if (growing.length > 0) return decided('ScalesNew', 'maxSurge allows pods of the current template', growing);
   const shrinking = shrinkOld(deployment, { current, old });
-  if (shrinking.length > 0) return decided('ScalesOld', 'old pods can be spared', shrinking);
+  if (shrinking.length > 0) return decided('ScalesOld', 'maxUnavailable allows fewer old pods', shrinking);
   return finish(rollout);
 }
 
-/** All old pods go before the first new one comes. */
+/** Recreate: all old pods end before the first new one is created. */
 function recreate(rollout: Rollout): DeploymentDecision {
-  const { deployment, replicaSets: family } = rollout;
-  const shrinking = active(family.old).flatMap((set) => scale(deployment, set, 0).actions);
+  const { deployment, replicaSets } = rollout;
+  const shrinking = active(replicaSets.old).flatMap((set) => scale(deployment, set, 0).actions);
   if (shrinking.length > 0) return decided('ScalesOld', 'old pods go first', shrinking);
-  if (oldPodsRun(rollout)) return syncRolloutStatus(deployment, family, rollout.now);
-  if (family.current === undefined) return createCurrent(rollout);
-  const growing = scale(deployment, family.current, replicasOf(deployment)).actions;
+  if (oldPodsRun(rollout)) return syncRolloutStatus(deployment, replicaSets, rollout.now);
+  if (replicaSets.current === undefined) return createCurrent(rollout);
+  const growing = scale(deployment, replicaSets.current, replicasOf(deployment)).actions;
   if (growing.length > 0) return decided('ScalesNew', 'no old pod is left', growing);
   return finish(rollout);
 }
 
-/** Also those that are being deleted: two versions must not run at the same time. */
+/** Includes terminating pods: two versions must not run at the same time. */
 const oldPodsRun = ({ replicaSets: { old }, podsOf }: Rollout): boolean =>
   sum(old, ({ status }) => status.replicas) > 0 || old.some((set) => podsOf(set).some((pod) => !isPodTerminal(pod)));
 
 function finish(rollout: Rollout): DeploymentDecision {
-  const { deployment, replicaSets: family, now } = rollout;
+  const { deployment, replicaSets, now } = rollout;
   const cleaning = isComplete(deployment, deployment.status) ? cleanUp(rollout) : [];
   return cleaning.length > 0
     ? decided('CleansUp', 'more old replica sets are left than its history is long', cleaning)
-    : syncRolloutStatus(deployment, family, now);
+    : syncRolloutStatus(deployment, replicaSets, now);
 }
 
-/** The oldest revisions go, unless they still have pods or nobody has looked at them since they changed. */
-function cleanUp({ deployment, replicaSets: family }: Rollout): readonly DeploymentAction[] {
+/** Deletes the oldest ReplicaSets beyond revisionHistoryLimit, unless they have pods or their status is behind. */
+function cleanUp({ deployment, replicaSets }: Rollout): readonly DeploymentAction[] {
   const { revisionHistoryLimit: limit } = deployment.spec;
   if (limit === undefined) return [];
-  const cleanable = family.old.filter(({ metadata }) => metadata.deletionTimestamp === undefined).toSorted(byRevision);
+  const cleanable = replicaSets.old.filter(({ metadata }) => metadata.deletionTimestamp === undefined).toSorted(byRevision);
   return cleanable
     .slice(0, Math.max(0, cleanable.length - limit))
     .filter((set) => replicasOf(set) === 0 && set.status.replicas === 0 && (set.metadata.generation ?? 0) <= (set.status.observedGeneration ?? 0))

@@ -5,8 +5,8 @@ import { replicasOf } from './replica-sets.ts';
 export const isRolling = ({ spec }: Deployment): boolean => spec.strategy.type === 'RollingUpdate';
 
 /**
- * By how much a rolling update may exceed the wanted number of pods, and fall short of it. Shares of the excess are rounded up,
- * of the shortage down; if that leaves neither, one pod may be missing, or nothing would ever move.
+ * maxSurge and maxUnavailable as numbers. Percentages of maxSurge are rounded up, of maxUnavailable down; if both become zero,
+ * one pod may be unavailable, or the rollout would never progress.
  */
 function limitsOf(deployment: Deployment): { readonly surge: number; readonly unavailable: number } {
   const { maxSurge = 0, maxUnavailable = 0 } = deployment.spec.strategy.rollingUpdate ?? {};
@@ -19,6 +19,6 @@ const share = (value: number | string, total: number): number => (typeof value =
 
 export const surgeOf = (deployment: Deployment): number => (isRolling(deployment) ? limitsOf(deployment).surge : 0);
 
-/** Never more than there are to be. */
+/** At most the number of replicas. */
 export const unavailableOf = (deployment: Deployment): number =>
   isRolling(deployment) ? Math.min(limitsOf(deployment).unavailable, replicasOf(deployment)) : 0;

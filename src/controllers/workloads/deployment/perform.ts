@@ -19,13 +19,13 @@ export interface DeploymentContext {
   readonly clock: Clock;
 }
 
-export function deploymentWorker(means: DeploymentContext): (action: DeploymentAction) => Promise<Outcome> {
-  const { client, recorder } = means;
+export function deploymentWorker(context: DeploymentContext): (action: DeploymentAction) => Promise<Outcome> {
+  const { client, recorder } = context;
   const writer = new ObjectWriter(client, [untypedKind(deploymentKind), untypedKind(replicaSetKind)]);
   return async (action) => {
     switch (action.do) {
       case 'createSet':
-        return await createSet(action.deployment, action.set, means);
+        return await createSet(action.deployment, action.set, context);
       case 'update':
       case 'updateStatus':
       case 'delete':
@@ -39,12 +39,12 @@ export function deploymentWorker(means: DeploymentContext): (action: DeploymentA
   };
 }
 
-/** A refusal is part of how the deployment stands. A crash before it is told loses nothing: it is refused again. */
+/** A refusal becomes a condition. A crash before it is written loses nothing: the next attempt is refused again. */
 async function createSet(deployment: Deployment, set: ReplicaSet, { client, recorder, clock }: DeploymentContext): Promise<Outcome> {
   const result = await client.create(replicaSetKind, set);
   const outcome = outcomeOf(result);
   if (result.ok || typeof outcome !== 'object') return outcome;
-  // The namespace goes, and the deployment with it: nothing more is to be done.
+  // The namespace is terminating, and the Deployment with it.
   if (result.reason === 'terminating') return 'conflict';
   const message = `Failed to create new replica set "${set.metadata.name ?? ''}": ${outcome.retry}`;
   const failed = withCondition(deployment.status, progressing('False', 'ReplicaSetCreateError', message, clock.now()));

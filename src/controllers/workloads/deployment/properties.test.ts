@@ -1,4 +1,4 @@
-/** Whatever a deployment finds, it comes to rest in the same state, however often it is interrupted. */
+/** From any state a Deployment settles in the same end state, however often the controller crashes. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decide, live, type Model, pass, settle } from '../../../../test/controllers/deployment/model.ts';
@@ -57,7 +57,7 @@ const worlds = fc.record({ one: deployments, found: sets }).map(
   }),
 );
 
-/** What people see of it. Which names collided, and when and why it last progressed, is the story of how it got there. */
+/** The visible end state, without collisions and progress times, which depend on the way there. */
 const looks = ({ deployment: { metadata, spec, status }, sets: all }: Model) => ({
   revision: metadata.annotations?.['deployment.kubernetes.io/revision'],
   template: spec.template,
@@ -78,12 +78,12 @@ test('it settles: deciding again gives nothing', () => {
   );
 });
 
-test('it settles with all pods of the present template, unless it is paused or goes', () => {
+test('it settles with all pods of the current template, unless it is paused or being deleted', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       const { spec, metadata } = world.deployment;
       fc.pre(spec.paused !== true && metadata.deletionTimestamp === undefined);
-      // Somebody wrote another size into a set's annotation than its deployment has: as in Kubernetes, that looks like scaling for ever.
+      // A ReplicaSet's desired-replicas annotation differs from the Deployment: as in Kubernetes, that looks like scaling for ever.
       fc.pre(
         world.sets.every(
           ({ metadata: { annotations = {} } }) => (annotations['deployment.kubernetes.io/desired-replicas'] ?? String(spec.replicas)) === String(spec.replicas),
@@ -97,7 +97,7 @@ test('it settles with all pods of the present template, unless it is paused or g
   );
 });
 
-test('it decides the same from the same, in whatever order the replica sets come', () => {
+test('equal snapshots give equal decisions, in any order of the ReplicaSets', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       const first = decide(world);
@@ -108,7 +108,7 @@ test('it decides the same from the same, in whatever order the replica sets come
   );
 });
 
-test('a crash after any action, in any of its passes, ends in the same', () => {
+test('a crash after any action of any pass gives the same end', () => {
   fc.assert(
     fc.property(worlds, fc.array(fc.nat(3), { maxLength: 6 }), (world, crashes) => {
       const broken = crashes.reduce((model, count) => live(pass(model, count)), world);

@@ -1,12 +1,12 @@
 import type { Deployment, PodTemplateSpec, ReplicaSet } from '../../../api/generated/types.ts';
 import { sameMeaning } from '../../../api/validation/semantic-equality.ts';
 
-/** On sets and their pods: which template they are of. */
+/** On ReplicaSets and their pods: the hash of their template. */
 export const templateHashLabel = 'pod-template-hash';
 
-/** A deployment's replica sets. */
+/** The ReplicaSets of a Deployment. */
 export interface ReplicaSets {
-  /** The one of the deployment's present template. */
+  /** The one of the Deployment's current template ("new" in Kubernetes). */
   readonly current: ReplicaSet | undefined;
   /** Those of earlier templates, oldest first. */
   readonly old: readonly ReplicaSet[];
@@ -20,7 +20,7 @@ export function replicaSetsOf({ spec }: Deployment, sets: readonly ReplicaSet[])
 
 export const allOf = ({ current, old }: ReplicaSets): readonly ReplicaSet[] => (current === undefined ? old : [...old, current]);
 
-/** Whether pods of both would be the same: the hash is the set's own addition. */
+/** Equal but for the hash label, which the ReplicaSet adds. */
 export const isSameTemplate = (a: PodTemplateSpec, b: PodTemplateSpec): boolean => sameMeaning(withoutHash(a), withoutHash(b));
 
 export function withoutHash({ metadata, ...template }: PodTemplateSpec): PodTemplateSpec {
@@ -31,13 +31,13 @@ export function withoutHash({ metadata, ...template }: PodTemplateSpec): PodTemp
 
 export const replicasOf = ({ spec }: ReplicaSet | Deployment): number => spec.replicas ?? 0;
 
-/** Those that have pods, or ought to. */
+/** Those with replicas. */
 export const active = (sets: readonly ReplicaSet[]): readonly ReplicaSet[] => sets.filter((set) => replicasOf(set) > 0);
 
 export const sum = (sets: readonly ReplicaSet[], count: (set: ReplicaSet) => number | undefined): number =>
   sets.reduce((total, set) => total + (count(set) ?? 0), 0);
 
-/** Oldest first; those of one second by name. */
+/** Oldest first; equal ages by name. */
 export function byAge(a: ReplicaSet, b: ReplicaSet): number {
   const [created, other] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? ''];
   if (created !== other) return created < other ? -1 : 1;

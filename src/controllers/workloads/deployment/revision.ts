@@ -1,4 +1,4 @@
-/** The replica set of a deployment's present template: how it is made, and what it is called. */
+/** The ReplicaSet of a Deployment's current template: its name, contents and revision. */
 import type { Deployment, ReplicaSet } from '../../../api/generated/types.ts';
 import { deploymentKind } from '../../../api/kinds/apps/deployment.ts';
 import { shortHash } from '../../pods/hash.ts';
@@ -12,7 +12,7 @@ import { type ReplicaSets, isSameTemplate, templateHashLabel } from './replica-s
 import { sizeOfNew, scaledEvent } from './scaling.ts';
 import { hasDeadline } from './status.ts';
 
-/** What the present set and the deployment say of each other: annotations, revision, minReadySeconds. Undefined: all is said. */
+/** Copies annotations, revision and minReadySeconds between the Deployment and its current ReplicaSet. Undefined: nothing to copy. */
 export function syncRevision(deployment: Deployment, { current, old }: ReplicaSets, now: number): DeploymentDecision | undefined {
   if (current === undefined) return undefined;
   const annotations = annotationsOfCurrent(deployment, current, nextRevision(old));
@@ -37,14 +37,14 @@ function withRevision(deployment: Deployment, revision: string): Deployment {
 export interface Creation {
   readonly deployment: Deployment;
   readonly replicaSets: ReplicaSets;
-  /** In the deployment's namespace, whoever's it is. */
+  /** Any ReplicaSet of this name in the Deployment's namespace. */
   readonly named: (name: string) => ReplicaSet | undefined;
   readonly now: number;
 }
 
-export function createCurrent({ deployment, replicaSets: family, named, now }: Creation): DeploymentDecision {
-  const revision = nextRevision(family.old);
-  const set = setFor(deployment, { family, revision });
+export function createCurrent({ deployment, replicaSets, named, now }: Creation): DeploymentDecision {
+  const revision = nextRevision(replicaSets.old);
+  const set = setFor(deployment, { family: replicaSets, revision });
   const name = set.metadata.name ?? '';
   const namesake = named(name);
   if (namesake !== undefined && !isOurs(namesake, deployment)) return collide(deployment, name);
@@ -62,13 +62,13 @@ export function createCurrent({ deployment, replicaSets: family, named, now }: C
 const isOurs = (set: ReplicaSet, { metadata, spec }: Deployment): boolean =>
   controllerOf(set)?.uid === metadata.uid && isSameTemplate(set.spec.template, spec.template);
 
-/** The name is taken by another template, or by somebody else's set: another hash is tried. */
+/** A ReplicaSet of another template or owner has the name: the next hash is tried. */
 function collide(deployment: Deployment, name: string): DeploymentDecision {
   const status = { ...deployment.status, collisionCount: (deployment.status.collisionCount ?? 0) + 1 };
   return decided('HashCollision', `replica set ${name} is not of its template`, [{ do: 'updateStatus', object: { ...deployment, status }, from: deployment }]);
 }
 
-function setFor(deployment: Deployment, { family, revision }: { readonly family: ReplicaSets; readonly revision: number }): ReplicaSet {
+function setFor(deployment: Deployment, { family: replicaSets, revision }: { readonly family: ReplicaSets; readonly revision: number }): ReplicaSet {
   const { spec, metadata, status } = deployment;
   const hash = shortHash(spec.template, status.collisionCount);
   const labels = { ...spec.template.metadata.labels, [templateHashLabel]: hash };
@@ -83,7 +83,7 @@ function setFor(deployment: Deployment, { family, revision }: { readonly family:
       ownerReferences: [controllerReference(deployment, deploymentKind)],
     },
     spec: {
-      replicas: sizeOfNew(deployment, family),
+      replicas: sizeOfNew(deployment, replicaSets),
       ...(spec.minReadySeconds === undefined ? {} : { minReadySeconds: spec.minReadySeconds }),
       selector: { ...spec.selector, matchLabels: { ...spec.selector?.matchLabels, [templateHashLabel]: hash } },
       template: { ...spec.template, metadata: { ...spec.template.metadata, labels } },

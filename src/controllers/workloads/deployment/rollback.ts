@@ -1,17 +1,17 @@
-/** Going back by an annotation: what clients did before they could change the template themselves. */
+/** Rollback by annotation, as extensions/v1beta1 clients request it. */
 import type { Deployment, ReplicaSet } from '../../../api/generated/types.ts';
 import type { EventDraft } from '../../../client/events/event-recorder.ts';
 import { type DeploymentAction, type DeploymentDecision, decided } from './actions.ts';
 import { annotationsAfterRollback, revisionOf, rollbackAnnotation } from './annotations.ts';
 import { isSameTemplate, withoutHash } from './replica-sets.ts';
 
-/** The revision to go back to; 0: the last one. Undefined: nobody asked. */
+/** The requested revision; 0: the previous one. Undefined: no rollback is requested. */
 export function rollbackRevision({ metadata }: Deployment): number | undefined {
   const text = metadata.annotations?.[rollbackAnnotation] ?? '';
   return /^[+-]?\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** Whatever comes of it, it is asked for no longer. */
+/** The request is cleared in any case. */
 export function rollBack(deployment: Deployment, sets: readonly ReplicaSet[], asked: number): DeploymentDecision {
   const revision = asked === 0 ? lastRevision(sets) : asked;
   if (revision === 0) return giveUp(deployment, 'DeploymentRollbackRevisionNotFound', 'Unable to find last revision.');
@@ -33,7 +33,7 @@ export function rollBack(deployment: Deployment, sets: readonly ReplicaSet[], as
   ]);
 }
 
-/** The second highest. */
+/** The second highest revision. */
 function lastRevision(sets: readonly ReplicaSet[]): number {
   const [, second = 0] = sets.flatMap((set) => revisionOf(set) ?? []).sort((a, b) => b - a);
   return second;

@@ -25,7 +25,7 @@ describe('limits of a rolling update', () => {
     expect([surgeOf(of), unavailableOf(of)]).toEqual([expectedSurge, expectedUnavailable]);
   });
 
-  test('there are none if all is recreated', () => {
+  test('do not exist for Recreate', () => {
     const of = deployment(3, { spec: { strategy: { type: 'Recreate' } } });
     expect([surgeOf(of), unavailableOf(of)]).toEqual([0, 0]);
   });
@@ -48,64 +48,64 @@ describe('a deployment that changes its size', () => {
     [6, 6, 0, old(['v1', 0], ['v2', 0]), ['v3 6']],
   ])('from %i to %i, with %s of the new template and %j', (before, after, current, others, expected) => {
     const set = ([name, replicas]: readonly [string, number], age: number) => replicaSet(name, replicas, { desired: before, age });
-    const family = {
+    const replicaSets = {
       current: current === undefined ? undefined : set(['v3', current], 0),
       old: others.map((each, i) => set(each, others.length - i)),
     };
-    expect(sizes(scaleAll(deployment(after), family))).toEqual(expected);
+    expect(sizes(scaleAll(deployment(after), replicaSets))).toEqual(expected);
   });
 
-  test('counts surge pods in', () => {
+  test('includes surge pods', () => {
     const of = deployment(20, { surge: 2 });
-    const family = (most: number, ...replicas: readonly [number, number]) => ({
+    const replicaSets = (most: number, ...replicas: readonly [number, number]) => ({
       current: replicaSet('v2', replicas[0], { desired: 10, most }),
       old: [replicaSet('v1', replicas[1], { desired: 10, most, age: 1 })],
     });
-    expect(sizes(scaleAll(of, family(12, 6, 6)))).toEqual(['v2 11', 'v1 11']);
-    expect(sizes(scaleAll(deployment(50, { surge: 6 }), family(13, 5, 8)))).toEqual(['v1 34', 'v2 22']);
+    expect(sizes(scaleAll(of, replicaSets(12, 6, 6)))).toEqual(['v2 11', 'v1 11']);
+    expect(sizes(scaleAll(deployment(50, { surge: 6 }), replicaSets(13, 5, 8)))).toEqual(['v1 34', 'v2 22']);
   });
 
-  test('ends the old ones once the new one has all its pods available, and not before', () => {
-    const family = (available: number) => ({
+  test('scales the old ones to zero once all new pods are available, and not before', () => {
+    const replicaSets = (available: number) => ({
       current: replicaSet('v2', 2, { desired: 2, most: 3, available }),
       old: [replicaSet('v1', 1, { desired: 2, most: 3, age: 1 })],
     });
     const of = deployment(2, { surge: 1, unavailable: 1 });
-    expect(sizes(scaleAll(of, family(2)))).toEqual(['v1 0']);
-    expect(sizes(scaleAll(of, family(0)))).toEqual([]);
+    expect(sizes(scaleAll(of, replicaSets(2)))).toEqual(['v1 0']);
+    expect(sizes(scaleAll(of, replicaSets(0)))).toEqual([]);
     const unaware = { current: replicaSet('v2', 2, { desired: 3, most: 4 }), old: [replicaSet('v1', 1, { desired: 3, most: 4, age: 1 })] };
     expect(sizes(scaleAll(of, unaware)), 'it was meant for another size').toEqual(['v2 2', 'v1 1']);
   });
 
-  test('estimates where somebody tampered with the annotation', () => {
-    const family = (most: string) => ({
+  test('estimates the share if the annotation was changed', () => {
+    const replicaSets = (most: string) => ({
       current: replicaSet('v2', 2, { desired: 5, annotations: { 'deployment.kubernetes.io/max-replicas': most } }),
       old: [replicaSet('v1', 3, { desired: 5, age: 1 })],
     });
     for (const most of ['0', 'many', '-5', '4294967296']) {
-      expect(sizes(scaleAll(deployment(10, { status: { replicas: 5 } }), family(most)))).toEqual(['v1 6', 'v2 4']);
-      expect(sizes(scaleAll(deployment(10), family(most)))).toEqual(['v1 8', 'v2 2']);
+      expect(sizes(scaleAll(deployment(10, { status: { replicas: 5 } }), replicaSets(most)))).toEqual(['v1 6', 'v2 4']);
+      expect(sizes(scaleAll(deployment(10), replicaSets(most)))).toEqual(['v1 8', 'v2 2']);
     }
   });
 
-  test('is told from one that rolls out by what its sets remember', () => {
-    const family = (desired: number | undefined, replicas = 1) => ({
+  test('is told from a rollout by the annotations of its ReplicaSets', () => {
+    const replicaSets = (desired: number | undefined, replicas = 1) => ({
       current: undefined,
       old: [replicaSet('v1', replicas, desired === undefined ? {} : { desired })],
     });
-    expect(isScaling(deployment(3), family(2))).toBe(true);
-    expect(isScaling(deployment(3), family(3))).toBe(false);
-    expect(isScaling(deployment(3), family(undefined))).toBe(false);
-    expect(isScaling(deployment(3), family(2, 0))).toBe(false);
+    expect(isScaling(deployment(3), replicaSets(2))).toBe(true);
+    expect(isScaling(deployment(3), replicaSets(3))).toBe(false);
+    expect(isScaling(deployment(3), replicaSets(undefined))).toBe(false);
+    expect(isScaling(deployment(3), replicaSets(2, 0))).toBe(false);
   });
 
-  test('of one that recreates, several sets with pods are left alone', () => {
+  test('with Recreate leaves several ReplicaSets with pods alone', () => {
     const of = deployment(4, { spec: { strategy: { type: 'Recreate' } } });
     expect(scaleAll(of, { current: replicaSet('v2', 1, { desired: 2 }), old: [replicaSet('v1', 1, { desired: 2 })] })).toEqual([]);
     expect(scaleAll(of, { current: undefined, old: [] })).toEqual([]);
   });
 
-  test('writes down how large it is now, and says what it does', () => {
+  test('updates the size annotations and records events', () => {
     const [update, tell] = scaleAll(deployment(3, { surge: 1 }), { current: replicaSet('v1', 2, { desired: 2 }), old: [] });
     expect(update).toMatchObject({
       object: { metadata: { annotations: { 'deployment.kubernetes.io/desired-replicas': '3', 'deployment.kubernetes.io/max-replicas': '4' } } },
@@ -144,9 +144,9 @@ describe('a rollout', () => {
     [10, 2, 2, 11, 10],
     [3, 1, 0, 0, 3],
   ])('of %i with surge %i, beside %i old pods and %i new ones, has %i new ones next', (replicas, surge, old, present, expected) => {
-    const family = { current: replicaSet('v2', present), old: [replicaSet('v1', old)] };
-    expect(sizeOfNew(deployment(replicas, { surge }), family)).toBe(expected);
-    expect(sizeOfNew(deployment(replicas, { spec: { strategy: { type: 'Recreate' } } }), family)).toBe(replicas);
+    const replicaSets = { current: replicaSet('v2', present), old: [replicaSet('v1', old)] };
+    expect(sizeOfNew(deployment(replicas, { surge }), replicaSets)).toBe(expected);
+    expect(sizeOfNew(deployment(replicas, { spec: { strategy: { type: 'Recreate' } } }), replicaSets)).toBe(replicas);
   });
 
   const shrunk = (unavailable: number, old: readonly ReplicaSet[], current = replicaSet('v9', 0)) =>
@@ -169,20 +169,20 @@ describe('a rollout', () => {
     },
   );
 
-  test('the oldest pods go first, and unavailable ones before all others', () => {
+  test('scales the oldest down first, and unavailable pods before all others', () => {
     const old = [replicaSet('v1', 4, { available: 4 }), replicaSet('v2', 6, { available: 5 })];
     expect(shrunk(3, old)).toEqual(['v2 5', 'v1 2']);
   });
 
-  test('nobody shrinks while a set still has pods that it was told to give up', () => {
+  test('scales nothing down while a ReplicaSet has more pods than replicas', () => {
     const stale = replicaSet('v1', 2, { available: 4 });
     expect(shrunk(2, [stale, replicaSet('v2', 8)])).toEqual([]);
     expect(shrunk(3, [replicaSet('v0', 2, { available: 0 }), stale, replicaSet('v2', 8)])).toEqual(['v0 0']);
-    // Enough unavailable ones were found before anybody looked at the stale one.
+    // Enough unavailable pods were found before the stale ReplicaSet.
     expect(shrunk(1, [replicaSet('v0', 6, { available: 4 }), replicaSet('v1', 5, { available: 6 })])).toEqual(['v0 4', 'v0 3']);
   });
 
-  test('what was said twice is written twice, one upon the other', () => {
+  test('two changes of one ReplicaSet are written one upon the other', () => {
     const [first, , second] = shrinkOld(deployment(10, { unavailable: 2 }), { current: replicaSet('v9', 0), old: [replicaSet('v1', 10, { available: 9 })] });
     expect(first?.do === 'update' && second?.do === 'update' && second.from === first.object).toBe(true);
   });

@@ -1,4 +1,4 @@
-/** Sizes of replica sets. */
+/** Sizes of ReplicaSets. */
 import type { Deployment, ReplicaSet } from '../../../api/generated/types.ts';
 import type { DeploymentAction } from './actions.ts';
 import { desiredSizeOf, hasSizeAnnotations, mostSizeOf, sizeAnnotations } from './annotations.ts';
@@ -6,12 +6,12 @@ import { active, allOf, byAge, type ReplicaSets, replicasOf, sum } from './repli
 import { isRolling, surgeOf, unavailableOf } from './limits.ts';
 
 export interface Scaled {
-  /** As it is afterwards. */
+  /** The ReplicaSet after the action. */
   readonly set: ReplicaSet;
   readonly actions: readonly DeploymentAction[];
 }
 
-/** Nothing if it has that size already. */
+/** No action if it has that size already. */
 export const scale = (deployment: Deployment, set: ReplicaSet, to: number): Scaled =>
   replicasOf(set) === to ? { set, actions: [] } : resize(deployment, set, to);
 
@@ -29,32 +29,32 @@ export const scaledEvent = (about: Deployment, name: string, { from, to }: { rea
   report: { type: 'Normal', reason: 'ScalingReplicaSet', message: `Scaled ${from < to ? 'up' : 'down'} replica set ${name} from ${from} to ${to}` },
 });
 
-/** The deployment was given another size since its sets got theirs. */
-export const isScaling = (deployment: Deployment, family: ReplicaSets): boolean =>
-  active(allOf(family)).some((set) => (desiredSizeOf(set) ?? replicasOf(deployment)) !== replicasOf(deployment));
+/** The Deployment was scaled since its ReplicaSets got their sizes. */
+export const isScaling = (deployment: Deployment, replicaSets: ReplicaSets): boolean =>
+  active(allOf(replicaSets)).some((set) => (desiredSizeOf(set) ?? replicasOf(deployment)) !== replicasOf(deployment));
 
-/** While it only changes its size, a deployment rolls nothing out: every set keeps its share. */
-export function scaleAll(deployment: Deployment, family: ReplicaSets): readonly DeploymentAction[] {
-  const only = onlyActiveOrLatest(family);
+/** Scaling does not roll out: every ReplicaSet keeps its share. */
+export function scaleAll(deployment: Deployment, replicaSets: ReplicaSets): readonly DeploymentAction[] {
+  const only = onlyActiveOrLatest(replicaSets);
   if (only !== undefined) return scale(deployment, only, replicasOf(deployment)).actions;
-  if (isSaturated(deployment, family.current)) return active(family.old).flatMap((set) => scale(deployment, set, 0).actions);
-  return isRolling(deployment) ? scaleInProportion(deployment, active(allOf(family))) : [];
+  if (isSaturated(deployment, replicaSets.current)) return active(replicaSets.old).flatMap((set) => scale(deployment, set, 0).actions);
+  return isRolling(deployment) ? scaleInProportion(deployment, active(allOf(replicaSets))) : [];
 }
 
-/** Undefined: there are several that have pods, or there is no set at all. */
+/** Undefined: several have replicas, or there is none at all. */
 function onlyActiveOrLatest({ current, old }: ReplicaSets): ReplicaSet | undefined {
   const [first, second] = active(allOf({ current, old }));
   if (first === undefined) return current ?? old.at(-1);
   return second === undefined ? first : undefined;
 }
 
-/** All that was asked for is of the present template, and available. */
+/** All replicas are of the current template and available. */
 function isSaturated(deployment: Deployment, set: ReplicaSet | undefined): boolean {
   const wanted = replicasOf(deployment);
   return set !== undefined && replicasOf(set) === wanted && desiredSizeOf(set) === wanted && (set.status.availableReplicas ?? 0) === wanted;
 }
 
-/** The largest first, which also gets what rounding leaves over; of equal ones the newer grows first, and the older shrinks first. */
+/** The largest first, which also gets the rounding remainder; of equal ones the newer grows first, and the older shrinks first. */
 function scaleInProportion(deployment: Deployment, sets: readonly ReplicaSet[]): readonly DeploymentAction[] {
   const wanted = replicasOf(deployment);
   const toAdd = (wanted > 0 ? wanted + surgeOf(deployment) : 0) - sum(sets, replicasOf);
@@ -72,7 +72,7 @@ function scaleInProportion(deployment: Deployment, sets: readonly ReplicaSet[]):
   });
 }
 
-/** What a set may grow or shrink by: its part of the whole, within what is left. */
+/** By how much a ReplicaSet grows or shrinks: its share, within what is left. */
 function shareOf(set: ReplicaSet, deployment: Deployment, left: number): number {
   const part = partOf(set, deployment);
   return left > 0 ? Math.min(part, left) : left < 0 ? Math.max(part, left) : 0;
@@ -81,13 +81,13 @@ function shareOf(set: ReplicaSet, deployment: Deployment, left: number): number 
 function partOf(set: ReplicaSet, deployment: Deployment): number {
   const size = replicasOf(set);
   if (replicasOf(deployment) === 0) return -size;
-  // Who tampers with the annotation gets an estimate.
+  // A user may have removed the annotation: then the share is estimated.
   const before = mostSizeOf(set) || (deployment.status.replicas ?? 0);
   if (before === 0) return 0;
   return Math.round((size * (replicasOf(deployment) + surgeOf(deployment))) / before) - size;
 }
 
-/** Which size a set of the present template gets in a rollout. */
+/** The size of the current ReplicaSet in a rollout. */
 export function sizeOfNew(deployment: Deployment, { old, current }: ReplicaSets): number {
   const wanted = replicasOf(deployment);
   const present = current === undefined ? 0 : replicasOf(current);
@@ -97,8 +97,8 @@ export function sizeOfNew(deployment: Deployment, { old, current }: ReplicaSets)
 }
 
 /**
- * Old sets shrink as far as availability allows. First by what is unavailable anyhow: it would keep the rollout waiting, and its
- * loss makes nothing worse. Pods of the new set that are not available yet count as missing.
+ * Scales old ReplicaSets down within maxUnavailable. Unavailable pods go first: they would block the rollout, and their removal
+ * does not reduce availability. Pods of the current ReplicaSet that are not available yet count as unavailable.
  */
 export function shrinkOld(deployment: Deployment, { current, old }: ReplicaSets & { readonly current: ReplicaSet }): readonly DeploymentAction[] {
   const shrinking = active(old);
@@ -113,7 +113,7 @@ export function shrinkOld(deployment: Deployment, { current, old }: ReplicaSets 
   return [...unhealthy.actions, ...removeAvailable(deployment, unhealthy.sets, available - least)];
 }
 
-/** `unclear`: a set has more pods available than it is to have. Its last change has yet to take effect; until then nobody knows what may go. */
+/** `unclear`: a ReplicaSet has more available pods than replicas. Its last scaling has not taken effect yet, so nothing may be removed. */
 type Removed =
   | { readonly type: 'done'; readonly sets: readonly ReplicaSet[]; readonly actions: readonly DeploymentAction[] }
   | { readonly type: 'unclear'; readonly actions: readonly DeploymentAction[] };

@@ -16,21 +16,21 @@ const condition = (reason: string, more: Partial<DeploymentCondition> = {}): Dep
 const withDeadline = (replicas: number, status: DeploymentStatus = {}, parts: DeploymentParts = {}): Deployment =>
   deployment(replicas, { status, ...parts, spec: { progressDeadlineSeconds: 600, ...parts.spec } });
 
-/** The status that is told; none if it is no news. */
-function told(of: Deployment, family: ReplicaSets): DeploymentStatus | undefined {
-  const [action] = syncRolloutStatus(of, family, now).actions;
+/** The status that is written; undefined if nothing changes. */
+function told(of: Deployment, replicaSets: ReplicaSets): DeploymentStatus | undefined {
+  const [action] = syncRolloutStatus(of, replicaSets, now).actions;
   return action?.do === 'updateStatus' ? action.object.status : undefined;
 }
-const progressOf = (of: Deployment, family: ReplicaSets) => told(of, family)?.conditions?.find(({ type }) => type === 'Progressing');
+const progressOf = (of: Deployment, replicaSets: ReplicaSets) => told(of, replicaSets)?.conditions?.find(({ type }) => type === 'Progressing');
 const alone = (...args: Parameters<typeof replicaSet>): ReplicaSets => ({ current: replicaSet(...args), old: [] });
 
 describe('the status of a deployment', () => {
-  test('sums up its replica sets', () => {
-    const family = {
+  test('sums up its ReplicaSets', () => {
+    const replicaSets = {
       current: replicaSet('v2', 3, { available: 1 }),
       old: [replicaSet('v1', 2, { status: { terminatingReplicas: 1, readyReplicas: 2, availableReplicas: 1 } })],
     };
-    expect(statusOf(deployment(4, { status: { collisionCount: 2 }, metadata: { generation: 7 } }), family, now)).toMatchObject({
+    expect(statusOf(deployment(4, { status: { collisionCount: 2 }, metadata: { generation: 7 } }), replicaSets, now)).toMatchObject({
       observedGeneration: 7,
       replicas: 5,
       updatedReplicas: 3,
@@ -51,7 +51,7 @@ describe('the status of a deployment', () => {
     expect(statusOf(deployment(1), alone('v1', 1, { available: 3 }), now)).not.toHaveProperty('unavailableReplicas');
   });
 
-  test('says nothing of terminating pods if a set does not, unless nobody has looked at that set yet', () => {
+  test('has no terminatingReplicas if a ReplicaSet has none, unless that one was not observed yet', () => {
     const silent = (observedGeneration: number) => {
       const set = replicaSet('v1', 1);
       const { terminatingReplicas: _, ...status } = set.status;
@@ -72,7 +72,7 @@ describe('the status of a deployment', () => {
 });
 
 describe('the progress of a rollout', () => {
-  test('is made when pods come, become ready or available, or old ones go', () => {
+  test('is made when pods are created, become ready or available, or old ones end', () => {
     const before = { replicas: 4, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2, conditions: [condition('NewReplicaSetCreated')] };
     const progress: DeploymentCondition = {
       type: 'Progressing',
@@ -83,24 +83,24 @@ describe('the progress of a rollout', () => {
       lastTransitionTime: ago(90),
     };
     const old = (replicas: number) => [replicaSet('v1', replicas, { available: 0 })];
-    for (const family of [
+    for (const replicaSets of [
       { current: replicaSet('v2', 3, { available: 2 }), old: old(2) },
       { current: replicaSet('v2', 2, { available: 2 }), old: old(1) },
       { current: replicaSet('v2', 2, { available: 2, status: { readyReplicas: 3 } }), old: old(2) },
     ]) {
-      expect(progressOf(withDeadline(5, before), family)).toEqual(progress);
+      expect(progressOf(withDeadline(5, before), replicaSets)).toEqual(progress);
     }
     expect(progressOf(withDeadline(5, before), { current: replicaSet('v2', 2, { available: 2 }), old: old(2) })).toEqual(before.conditions[0]);
   });
 
-  test('starts the deadline anew, even where the condition reads the same', () => {
+  test('restarts the deadline, even if the condition does not change', () => {
     const of = withDeadline(3, { conditions: [condition('ReplicaSetUpdated', { message: 'ReplicaSet "v1" is progressing.' })] });
     expect(progressOf(of, alone('v1', 1))).toMatchObject({ lastUpdateTime: ago(0), lastTransitionTime: ago(90) });
     const resumed = withDeadline(3, { conditions: [condition('DeploymentResumed', { status: 'Unknown' })] });
     expect(progressOf(resumed, alone('v1', 1))).toMatchObject({ status: 'True', lastTransitionTime: ago(0) });
   });
 
-  test('is over once all is of the present template and available', () => {
+  test('is complete once all pods are of the current template and available', () => {
     const of = withDeadline(2, { conditions: [condition('ReplicaSetUpdated')] });
     expect(progressOf(of, alone('v1', 2))).toMatchObject({
       status: 'True',
@@ -112,7 +112,7 @@ describe('the progress of a rollout', () => {
     expect(progressOf(withDeadline(0), { current: undefined, old: [] })).toMatchObject({ message: 'Deployment "web" has successfully progressed.' });
   });
 
-  test('is not asked about again when a pod is lost later, or comes back', () => {
+  test('stays complete when a pod is lost later, or comes back', () => {
     const conditions = [condition('NewReplicaSetAvailable', { lastUpdateTime: ago(10_000) })];
     const of = withDeadline(3, { replicas: 3, updatedReplicas: 3, readyReplicas: 1, availableReplicas: 1, conditions });
     for (const available of [0, 2]) {
@@ -121,24 +121,24 @@ describe('the progress of a rollout', () => {
     }
   });
 
-  test('is missed at the deadline and not before, and then stays missed until there is some', () => {
+  test('is exceeded at the deadline and not before, and stays so until there is progress', () => {
     const stuck = (seconds: number, reason = 'ReplicaSetUpdated') =>
       withDeadline(2, { replicas: 2, updatedReplicas: 2, conditions: [condition(reason, { lastUpdateTime: ago(seconds) })] });
-    const family = alone('v1', 2, { available: 0 });
-    expect(progressOf(stuck(600), family)).toMatchObject({ reason: 'ReplicaSetUpdated' });
-    expect(syncRolloutStatus(stuck(600), family, now).again).toBe(now + 1);
-    expect(progressOf(stuck(601), family)).toMatchObject({
+    const replicaSets = alone('v1', 2, { available: 0 });
+    expect(progressOf(stuck(600), replicaSets)).toMatchObject({ reason: 'ReplicaSetUpdated' });
+    expect(syncRolloutStatus(stuck(600), replicaSets, now).again).toBe(now + 1);
+    expect(progressOf(stuck(601), replicaSets)).toMatchObject({
       status: 'False',
       reason: 'ProgressDeadlineExceeded',
       message: 'ReplicaSet "v1" has timed out progressing.',
       lastTransitionTime: ago(0),
     });
     const exceeded = stuck(9999, 'ProgressDeadlineExceeded');
-    expect(syncRolloutStatus(exceeded, family, now).again).toBeUndefined();
+    expect(syncRolloutStatus(exceeded, replicaSets, now).again).toBeUndefined();
     expect(progressOf(exceeded, alone('v1', 2, { available: 1 }))).toMatchObject({ status: 'True', reason: 'ReplicaSetUpdated' });
   });
 
-  test.each([undefined, 2 ** 31 - 1])('is not told without a deadline (%s)', (progressDeadlineSeconds) => {
+  test.each([undefined, 2 ** 31 - 1])('has no condition without a deadline (%s)', (progressDeadlineSeconds) => {
     const of = deployment(2, {
       status: { conditions: [condition('ReplicaSetUpdated')] },
       spec: progressDeadlineSeconds === undefined ? {} : { progressDeadlineSeconds },
@@ -150,24 +150,24 @@ describe('the progress of a rollout', () => {
 describe('the failure of a replica set', () => {
   const failing = (name: string, message: string) =>
     replicaSet(name, 1, { status: { conditions: [{ type: 'ReplicaFailure', status: 'True', lastTransitionTime: ago(5), reason: 'FailedCreate', message }] } });
-  const failures = (family: ReplicaSets, status: DeploymentStatus = {}) =>
-    told(withDeadline(2, status), family)?.conditions?.filter(({ type }) => type === 'ReplicaFailure');
+  const failures = (replicaSets: ReplicaSets, status: DeploymentStatus = {}) =>
+    told(withDeadline(2, status), replicaSets)?.conditions?.filter(({ type }) => type === 'ReplicaFailure');
 
-  test("is its deployment's: that of the present one before any other", () => {
+  test("is its Deployment's: that of the current one before any other", () => {
     const expected = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', lastUpdateTime: ago(5), lastTransitionTime: ago(5) };
     expect(failures({ current: failing('v2', 'new'), old: [failing('v1', 'old')] })).toEqual([{ ...expected, message: 'new' }]);
     expect(failures({ current: replicaSet('v2', 1), old: [failing('v1', 'old')] })).toEqual([{ ...expected, message: 'old' }]);
   });
 
-  test('is over when no set has one', () => {
+  test('ends when no ReplicaSet has one', () => {
     const status = { conditions: [condition('FailedCreate', { type: 'ReplicaFailure' })] };
     expect(failures(alone('v1', 1), status)).toEqual([]);
   });
 });
 
-test('what is no news is not told', () => {
+test('an unchanged status is not written', () => {
   const of = withDeadline(2);
-  const family = alone('v1', 1);
-  const status = told(of, family);
-  expect(told({ ...of, status: status ?? {} }, family)).toBeUndefined();
+  const replicaSets = alone('v1', 1);
+  const status = told(of, replicaSets);
+  expect(told({ ...of, status: status ?? {} }, replicaSets)).toBeUndefined();
 });

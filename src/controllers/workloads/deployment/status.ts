@@ -5,30 +5,30 @@ import { availability, conditionOf, progressing, withCondition, withoutCondition
 import { allOf, type ReplicaSets, replicasOf, sum } from './replica-sets.ts';
 import { unavailableOf } from './limits.ts';
 
-/** The largest number means: never. */
+/** progressDeadlineSeconds of this value means: no deadline. */
 const never = 2 ** 31 - 1;
 
 export function hasDeadline({ spec }: Deployment): boolean {
   return spec.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds !== never;
 }
 
-/** All that was asked for is of the present template and available, and nothing else is left. */
+/** All replicas are of the current template and available, and no old pod is left. */
 export function isComplete(deployment: Deployment, status: DeploymentStatus): boolean {
   const wanted = replicasOf(deployment);
   const { updatedReplicas = 0, replicas = 0, availableReplicas = 0, observedGeneration = 0 } = status;
   return updatedReplicas === wanted && replicas === wanted && availableReplicas === wanted && observedGeneration >= (deployment.metadata.generation ?? 0);
 }
 
-/** How the deployment stands, but for its progress. */
-export function statusOf(deployment: Deployment, family: ReplicaSets, now: number): DeploymentStatus {
-  const sets = allOf(family);
+/** The status without the Progressing condition. */
+export function statusOf(deployment: Deployment, replicaSets: ReplicaSets, now: number): DeploymentStatus {
+  const sets = allOf(replicaSets);
   const available = sum(sets, ({ status }) => status.availableReplicas);
   const { conditions, collisionCount } = deployment.status;
   const terminatingReplicas = terminatingOf(sets);
   const counts = {
     observedGeneration: deployment.metadata.generation ?? 0,
     replicas: sum(sets, ({ status }) => status.replicas),
-    updatedReplicas: family.current?.status.replicas ?? 0,
+    updatedReplicas: replicaSets.current?.status.replicas ?? 0,
     readyReplicas: sum(sets, ({ status }) => status.readyReplicas),
     availableReplicas: available,
     unavailableReplicas: Math.max(0, sum(sets, replicasOf) - available),
@@ -42,50 +42,50 @@ export function statusOf(deployment: Deployment, family: ReplicaSets, now: numbe
   return withCondition(status, availability(available >= replicasOf(deployment) - unavailableOf(deployment), now));
 }
 
-/** Undefined: a set has been looked at by a controller that does not count them. */
+/** Undefined: a ReplicaSet's status does not have terminatingReplicas. */
 function terminatingOf(sets: readonly ReplicaSet[]): number | undefined {
-  const seen = sets.filter(({ status }) => (status.observedGeneration ?? 0) > 0 || status.terminatingReplicas !== undefined);
-  return seen.some(({ status }) => status.terminatingReplicas === undefined) ? undefined : sum(seen, ({ status }) => status.terminatingReplicas);
+  const observed = sets.filter(({ status }) => (status.observedGeneration ?? 0) > 0 || status.terminatingReplicas !== undefined);
+  return observed.some(({ status }) => status.terminatingReplicas === undefined) ? undefined : sum(observed, ({ status }) => status.terminatingReplicas);
 }
 
-/** The status, if it is news. */
+/** Writes the status if it changes. */
 export function updateStatus(deployment: Deployment, status: DeploymentStatus): readonly DeploymentAction[] {
   if (sortedJson(status) === sortedJson(deployment.status)) return [];
   return [{ do: 'updateStatus', object: { ...deployment, status }, from: deployment }];
 }
 
-/** How a rollout goes: what the counts are, whether it progresses, and when to look whether it still does. */
-export function syncRolloutStatus(deployment: Deployment, family: ReplicaSets, now: number): DeploymentDecision {
-  const status = withFailures(withProgress(deployment, family, now), family);
+/** Writes counts and progress, and decides again when the progress deadline passes. */
+export function syncRolloutStatus(deployment: Deployment, replicaSets: ReplicaSets, now: number): DeploymentDecision {
+  const status = withFailures(withProgress(deployment, replicaSets, now), replicaSets);
   const actions = updateStatus(deployment, status);
   const progress = conditionOf(status, 'Progressing');
-  const decision = decided(progress?.reason ?? 'NoDeadline', progress?.message ?? 'nobody asked for progress', actions);
+  const decision = decided(progress?.reason ?? 'NoDeadline', progress?.message ?? 'it has no progressDeadlineSeconds', actions);
   const again = deadlineOf(deployment, progress);
   return again === undefined || isComplete(deployment, status) ? decision : { ...decision, again };
 }
 
-function withProgress(deployment: Deployment, family: ReplicaSets, now: number): DeploymentStatus {
-  const status = statusOf(deployment, family, now);
+function withProgress(deployment: Deployment, replicaSets: ReplicaSets, now: number): DeploymentStatus {
+  const status = statusOf(deployment, replicaSets, now);
   if (!hasDeadline(deployment)) return withoutCondition(status, 'Progressing');
   const present = conditionOf(deployment.status, 'Progressing');
   const isOver = (status.replicas ?? 0) === (status.updatedReplicas ?? 0) && present?.reason === 'NewReplicaSetAvailable';
   if (isOver) return status;
-  const who = family.current === undefined ? `Deployment "${deployment.metadata.name ?? ''}"` : `ReplicaSet "${family.current.metadata.name ?? ''}"`;
-  if (isComplete(deployment, status)) return withCondition(status, progressing('True', 'NewReplicaSetAvailable', `${who} has successfully progressed.`, now));
+  const subject = replicaSets.current === undefined ? `Deployment "${deployment.metadata.name ?? ''}"` : `ReplicaSet "${replicaSets.current.metadata.name ?? ''}"`;
+  if (isComplete(deployment, status)) return withCondition(status, progressing('True', 'NewReplicaSetAvailable', `${subject} has successfully progressed.`, now));
   if (hasProgressed(deployment.status, status))
-    return withNewProgress(status, progressing('True', 'ReplicaSetUpdated', `${who} is progressing.`, now), present);
+    return withNewProgress(status, progressing('True', 'ReplicaSetUpdated', `${subject} is progressing.`, now), present);
   const deadline = deadlineOf(deployment, present);
   if (deadline === undefined || now < deadline) return status;
-  return withCondition(status, progressing('False', 'ProgressDeadlineExceeded', `${who} has timed out progressing.`, now));
+  return withCondition(status, progressing('False', 'ProgressDeadlineExceeded', `${subject} has timed out progressing.`, now));
 }
 
-/** Progress starts the deadline anew, even where the condition says nothing else than before. */
+/** Progress restarts the deadline, even where the condition does not change otherwise. */
 function withNewProgress(status: DeploymentStatus, condition: DeploymentCondition, present: DeploymentCondition | undefined): DeploymentStatus {
   const lastTransitionTime = present?.status === 'True' ? present.lastTransitionTime : condition.lastTransitionTime;
   return withCondition(withoutCondition(status, 'Progressing'), { ...condition, lastTransitionTime });
 }
 
-/** New pods came up or became ready or available, or old ones went. */
+/** New pods were created or became ready or available, or old pods ended. */
 function hasProgressed(before: DeploymentStatus, after: DeploymentStatus): boolean {
   const grew = (count: (status: DeploymentStatus) => number | undefined) => (count(after) ?? 0) > (count(before) ?? 0);
   const old = ({ replicas = 0, updatedReplicas = 0 }: DeploymentStatus) => replicas - updatedReplicas;
@@ -97,14 +97,14 @@ function hasProgressed(before: DeploymentStatus, after: DeploymentStatus): boole
   );
 }
 
-/** From this moment on the lack of progress is a failure. Undefined: time will not tell, or has told already. */
+/** When the progress deadline passes. Undefined: there is none, or it has passed. */
 function deadlineOf(deployment: Deployment, condition: DeploymentCondition | undefined): number | undefined {
   if (!hasDeadline(deployment) || condition === undefined || condition.lastUpdateTime === null) return undefined;
   if (condition.reason === 'NewReplicaSetAvailable' || condition.reason === 'ProgressDeadlineExceeded') return undefined;
   return Date.parse(condition.lastUpdateTime) + (deployment.spec.progressDeadlineSeconds ?? 0) * 1000 + 1;
 }
 
-/** The failure of a set is its deployment's: of the present one, else of the oldest that has one. */
+/** ReplicaFailure is copied from the current ReplicaSet, else from the oldest that has it. */
 function withFailures(status: DeploymentStatus, { current, old }: ReplicaSets): DeploymentStatus {
   const failures = (current === undefined ? old : [current, ...old]).flatMap((set) =>
     (set.status.conditions ?? []).filter(({ type }) => type === 'ReplicaFailure'),

@@ -6,17 +6,17 @@ import type { OwnershipAction } from '../../pods/ownership.ts';
 import type { Backoff } from './backoff.ts';
 import type { Ending } from './conditions.ts';
 
-/** Everything that the controller may do to the world. */
+/** Everything that the controller may do. */
 export type JobAction =
   | OwnershipAction
-  /** They stay, because of their finalizers, until they are counted. */
+  /** The pods stay until they are counted, because of their finalizers. */
   | { readonly do: 'deletePods'; readonly job: Job; readonly pods: readonly Pod[] }
-  /** They go without having counted as anything. */
+  /** The pods are deleted without being counted. */
   | { readonly do: 'dropPods'; readonly job: Job; readonly pods: readonly Pod[] }
   | { readonly do: 'createPods'; readonly job: Job; readonly pods: readonly PodDraft[] }
-  /** Takes their tracking finalizers away. */
+  /** Removes the tracking finalizers. */
   | { readonly do: 'releasePods'; readonly pods: readonly Pod[] }
-  /** `from`: what was seen, or what an earlier action of the same list writes. */
+  /** `from`: the object of the snapshot, or what an earlier action of the same list writes. */
   | { readonly do: 'updateStatus'; readonly object: Job; readonly from: Job }
   | { readonly do: 'rememberFailures'; readonly job: Job; readonly backoff: Backoff }
   | { readonly do: 'tell'; readonly job: Job; readonly report: EventDraft };
@@ -31,7 +31,7 @@ const warning = (reason: string, message: string): EventDraft => ({ type: 'Warni
 export const suspended: EventDraft = normal('Suspended', 'Job suspended');
 export const resumed: EventDraft = normal('Resumed', 'Job resumed');
 
-/** What is told of a job that has ended. */
+/** The events of a Job that has ended. */
 export function endReports({ spec, status }: Job, { type, reason, message }: Ending): readonly EventDraft[] {
   if (type === 'failure') return [warning(reason, message)];
   const isTooMany = spec.completions !== undefined && (status.succeeded ?? 0) > spec.completions;

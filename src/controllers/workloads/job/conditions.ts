@@ -1,16 +1,16 @@
 import type { JobCondition, JobStatus } from '../../../api/generated/types.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
 
-/** How a job ends, or is about to. */
+/** How a Job ends, or is about to end. */
 export interface Ending {
   readonly type: 'success' | 'failure';
   readonly reason: string;
   readonly message: string;
 }
 
-/** What a job says first: it will end like this once its pods are gone and counted. */
+/** The condition that is set first: the Job will end like this once its pods have ended and are counted. */
 const announcement = { success: 'SuccessCriteriaMet', failure: 'FailureTarget' } as const;
-/** What it says in the end. */
+/** The condition that is set in the end. */
 const conclusion = { success: 'Complete', failure: 'Failed' } as const;
 
 const isTrue =
@@ -18,7 +18,7 @@ const isTrue =
   (condition: JobCondition): boolean =>
     condition.type === type && condition.status === 'True';
 
-/** The ending that was announced before: nothing can change it any more. */
+/** The ending that the status announces. It never changes. */
 export function announcedEnding({ conditions = [] }: JobStatus): Ending | undefined {
   for (const type of ['success', 'failure'] as const) {
     const found = conditions.find(isTrue(announcement[type]));
@@ -37,7 +37,7 @@ export function withConclusion(status: JobStatus, { type, reason, message }: End
   return type === 'success' ? { ...concluded, completionTime: timestamp(now) } : concluded;
 }
 
-/** The status with the condition in it; the same status if it says that already. */
+/** The status with the condition; the same object if nothing changes. */
 export function withCondition(status: JobStatus, condition: Pick<JobCondition, 'type' | 'status' | 'reason' | 'message'>, now: number): JobStatus {
   const { conditions = [] } = status;
   const at = conditions.findIndex(({ type }) => type === condition.type);

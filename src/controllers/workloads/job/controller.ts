@@ -15,21 +15,21 @@ export interface JobOptions extends JobContext {
   readonly informers: Informers;
 }
 
-/** The component that Kubernetes names in these events. */
+/** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'job-controller';
 
-/** Runs pods until enough of them have succeeded. Keys are those of jobs: 'namespace/name'. */
-export function jobController({ informers, ...means }: JobOptions): Controller<string, JobSnapshot, JobAction> {
+/** Runs pods until enough of them have succeeded. Keys are those of Jobs: 'namespace/name'. */
+export function jobController({ informers, ...context }: JobOptions): Controller<string, JobSnapshot, JobAction> {
   const jobs = informers.cache(jobKind);
   const podsByOwner = informers.cache(podKind).addIndex(controllerUid);
   const orphans = new OrphanIndex(informers.cache(podKind));
-  const performer = new JobWorker(means);
+  const worker = new JobWorker(context);
   return {
     name: 'job',
     sources: [
       source(jobKind, ({ before, after }) => {
         const isOver = after === undefined || after.metadata.uid !== before?.metadata.uid || isFinished(after.status);
-        if (isOver) performer.failures.delete(before?.metadata.uid ?? '');
+        if (isOver) worker.failures.delete(before?.metadata.uid ?? '');
         return [keyOf((after ?? before)?.metadata ?? {})];
       }),
       source(podKind, (change) => ownerKeys(change, { kind: jobKind.kind, inNamespace: (namespace) => jobs.inNamespace(namespace) })),
@@ -38,10 +38,10 @@ export function jobController({ informers, ...means }: JobOptions): Controller<s
       const job = jobs.getKey(key);
       if (job === undefined) return undefined;
       const { uid = '', namespace } = job.metadata;
-      return { job, candidates: [...podsByOwner.get(uid), ...orphans.candidates(namespace, job.spec.selector)], backoff: performer.failures.get(uid) };
+      return { job, candidates: [...podsByOwner.get(uid), ...orphans.candidates(namespace, job.spec.selector)], backoff: worker.failures.get(uid) };
     },
     decide: decideJob,
-    perform: (action) => performer.perform(action),
+    perform: (action) => worker.perform(action),
     parallelism: 16,
     backoff: { firstMs: 1_000, longestMs: 60_000 },
   };

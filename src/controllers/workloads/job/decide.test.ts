@@ -63,7 +63,7 @@ function pod(name: string, phase: string, { index, counted = false, deleted = fa
 
 const running = { startTime: at(-60), ready: 0, terminating: 0, uncountedTerminatedPods: {} };
 
-/** What is done, in words. */
+/** The actions as text. */
 function done(of: Job, pods: readonly Pod[] = [], backoff?: Backoff): string[] {
   return decideJob({ job: of, candidates: pods, backoff }, now).actions.map(inWords);
 }
@@ -96,13 +96,13 @@ function shown({ active, succeeded, failed, terminating, uncountedTerminatedPods
 }
 
 describe('a job', () => {
-  test('says that it begins, then makes its pod', () => {
+  test('sets its start time, then creates its pod', () => {
     expect(done(job())).toEqual(['status', 'create backup-']);
     expect(done(job({}, running))).toEqual(['create backup-']);
     expect(done(job({}, { ...running, active: 1 }), [pod('a', 'Pending')])).toEqual([]);
   });
 
-  test('counts a success in three steps, and is over', () => {
+  test('counts a success in three steps, and completes', () => {
     expect(done(job({}, { ...running, active: 1 }), [pod('a', 'Succeeded')])).toEqual([
       'status uncounted a SuccessCriteriaMet',
       '0 failures',
@@ -112,18 +112,18 @@ describe('a job', () => {
     ]);
   });
 
-  test('goes on where it was cut off: listed, and still tracked', () => {
+  test('goes on after a crash: listed, and still tracked', () => {
     const cut = job({ completions: 2 }, { ...running, uncountedTerminatedPods: { succeeded: ['a'] } });
     expect(done(cut, [pod('a', 'Succeeded')])).toEqual(['release a', 'status succeeded 1', 'create backup-']);
   });
 
-  test('goes on where it was cut off: listed, and let go', () => {
+  test('goes on after a crash: listed, and released', () => {
     const cut = job({ completions: 2 }, { ...running, uncountedTerminatedPods: { succeeded: ['a'] } });
     expect(done(cut, [pod('a', 'Succeeded', { counted: true })])).toEqual(['status succeeded 1', 'create backup-']);
     expect(done(cut)).toEqual(['status succeeded 1', 'create backup-']);
   });
 
-  test('waits before it tries again: ten seconds, then twice as long', () => {
+  test('waits before a retry: ten seconds, then twice as long', () => {
     const failed = (endedAt: number) => decideJob({ job: job({}, running), candidates: [pod('a', 'Failed', { endedAt })], backoff: undefined }, now);
     expect(failed(-5).actions.map(inWords)).toEqual(['status uncounted a', '1 failures', 'release a', 'status failed 1']);
     expect(failed(-5).again).toBe(now + 5_000);
@@ -132,17 +132,17 @@ describe('a job', () => {
     expect([1, 2, 3, 7, 30].map(again)).toEqual([10, 20, 40, 600, 600].map((seconds) => now + seconds * 1000));
   });
 
-  test('remembers failures of before its process began by what is left of them', () => {
+  test('rebuilds the back-off of an earlier process from existing pods', () => {
     const candidates = [pod('a', 'Failed', { counted: true, endedAt: -9 }), pod('b', 'Failed', { counted: true, endedAt: -2 })];
     expect(decideJob({ job: job({}, { ...running, failed: 2 }), candidates, backoff: undefined }, now).again).toBe(now + 18_000);
   });
 
-  test('a success makes up for failures before it', () => {
+  test('a success resets the back-off', () => {
     const pods = [pod('a', 'Failed', { endedAt: -9 }), pod('b', 'Succeeded', { endedAt: -5 }), pod('c', 'Failed', { endedAt: -1 })];
     expect(done(job({ completions: 5 }, running), pods, { failures: 4, lastFailureAt: now })).toContain('1 failures');
   });
 
-  test('that failed too often deletes what still runs, and every pod has failed', () => {
+  test('that exceeds backoffLimit deletes running pods, and every pod counts as failed', () => {
     const pods = [pod('a', 'Failed'), pod('b', 'Running', { node: 'n' })];
     expect(done(job({ parallelism: 2, completions: 2, backoffLimit: 0 }, { ...running, active: 2 }), pods)).toEqual([
       'status terminating 1, uncounted a b FailureTarget',
@@ -153,7 +153,7 @@ describe('a job', () => {
     ]);
   });
 
-  test('containers that are restarted in place count as well', () => {
+  test('container restarts count with OnFailure', () => {
     const restarting = (restartCount: number): Pod => {
       const container = { name: 'c', ready: false, restartCount, image: 'i', imageID: '', state: {}, lastState: {} };
       return { ...pod('a', 'Running'), status: { phase: 'Running', containerStatuses: [container] } };
@@ -164,12 +164,12 @@ describe('a job', () => {
     expect(done(onFailure, [restarting(3)])).toContain('delete a');
   });
 
-  test('gives up surplus pods: those that are least far, and they count as nothing', () => {
+  test('deletes surplus pods in deletion order, without counting them', () => {
     const pods = [pod('a', 'Running', { node: 'n' }), pod('b', 'Pending'), pod('c', 'Pending', { node: 'n' })];
     expect(done(job({ parallelism: 1, completions: 9 }, { ...running, active: 3 }), pods)).toEqual(['drop b c']);
   });
 
-  test('indexed: without an index, of one that there is not, or sharing one, pods are surplus', () => {
+  test('indexed: pods without index, with an invalid one or with a shared one are surplus', () => {
     const pods = [pod('a', 'Running', { index: 0, node: 'n' }), pod('b', 'Pending', { index: 0 }), pod('c', 'Running', { index: 7 }), pod('d', 'Running')];
     expect(done(job({ completionMode: 'Indexed', parallelism: 3, completions: 3 }, { ...running, active: 4 }), pods)[0]).toBe('drop d b c');
   });
@@ -179,12 +179,12 @@ describe('a job', () => {
     expect(done(of, [pod('a', 'Running', { index: 1 })])).toEqual(['create backup-3- backup-4-']);
   });
 
-  test('lets go of all its pods when it is deleted', () => {
+  test('releases all its pods when it is deleted', () => {
     const deleted = job({}, { ...running, active: 1 }, { deletionTimestamp: at(0) });
     expect(done(deleted, [pod('a', 'Running')])).toEqual(['release a']);
   });
 
-  test('adopts what it selects, and lets go what it no longer selects, before anything else', () => {
+  test('adopts and releases pods before anything else', () => {
     const orphan = { ...pod('a', 'Running'), metadata: { ...pod('a', 'Running').metadata, ownerReferences: [] } };
     const other = { ...pod('b', 'Running'), metadata: { ...pod('b', 'Running').metadata, labels: {} } };
     expect(done(job({}, running), [orphan, other])).toEqual(['release', 'confirmOwner', 'adopt']);
@@ -192,13 +192,13 @@ describe('a job', () => {
 
   test.each([
     ['has ended', job({}, { conditions: [{ type: 'Complete', status: 'True', lastProbeTime: null, lastTransitionTime: null }] })],
-    ['is managed by somebody else', job({ managedBy: 'example.com/other' })],
+    ['is managed by another controller', job({ managedBy: 'example.com/other' })],
   ])('that %s is left alone', (_, of) => {
     expect(done(of, [pod('a', 'Failed')])).toEqual([]);
   });
 });
 
-describe('whatever is seen', () => {
+describe('for any snapshot', () => {
   const sweep = (pods: readonly Pod[]) => pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined || (metadata.finalizers ?? []).length > 0);
   const phase = fc.constantFrom('Pending', 'Running', 'Succeeded', 'Failed');
   const worlds = fc
@@ -226,7 +226,7 @@ describe('whatever is seen', () => {
       };
       return {
         job: job({ completionMode: mode, parallelism, completions, backoffLimit, suspend, ...perIndexLimit }, status),
-        // Nothing holds a pod that is deleted and counted: it would not be there.
+        // A deleted pod without finalizer would not exist.
         pods: sweep(pods.map(({ index, ...each }, i) => pod(`p${i}`, each.phase, { ...each, failures: 0, ...(indexed ? { index } : {}) }))),
       };
     });
@@ -243,7 +243,7 @@ describe('whatever is seen', () => {
   };
   const without = (pods: readonly Pod[], gone: readonly Pod[]) => pods.filter(({ metadata }) => !gone.some((each) => each.metadata.uid === metadata.uid));
 
-  /** The world after these actions; pods are on no node, so that the deleted are gone as soon as nothing holds them. */
+  /** The objects after these actions; pods have no node, so deleted ones vanish with their last finalizer. */
   function after(world: World, actions: readonly JobAction[]): World {
     return actions.reduce<World>((state, action) => {
       switch (action.do) {
@@ -270,7 +270,7 @@ describe('whatever is seen', () => {
   }
   const isIn = ({ metadata }: Pod, pods: readonly Pod[]) => pods.some((each) => each.metadata.uid === metadata.uid);
 
-  /** Later: nobody has to wait. */
+  /** Later, after every back-off. */
   const later = now + 3_600_000;
   const decide = (world: World) => decideJob({ job: world.job, candidates: world.pods, backoff: undefined }, later);
 
@@ -291,7 +291,7 @@ describe('whatever is seen', () => {
     pods: pods.length,
   });
 
-  test('it settles, and decides the same from the same', () => {
+  test('it settles, and equal snapshots give equal decisions', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         expect(decide(settled(world)).actions).toEqual([]);
@@ -301,7 +301,7 @@ describe('whatever is seen', () => {
     );
   });
 
-  test('wherever it is cut off, it comes to the same end', () => {
+  test('after a crash anywhere it comes to the same end', () => {
     fc.assert(
       fc.property(worlds, fc.nat(6), (world, cut) => {
         const { actions } = decide(world);

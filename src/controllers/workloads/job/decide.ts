@@ -18,17 +18,17 @@ import { type JobState, jobStateOf } from './job-state.ts';
 
 export interface JobSnapshot {
   readonly job: Job;
-  /** The pods that it controls, and those in its namespace that nobody does. */
+  /** The pods that it controls, and those in its namespace without controller. */
   readonly candidates: readonly Pod[];
-  /** What this process remembers of its failures. */
+  /** The back-off that this process remembers. */
   readonly backoff: Backoff | undefined;
 }
 
-/** Somebody else's controller, unless it is this name. */
+/** With any other `spec.managedBy`, another controller handles the Job. */
 const OUR_NAME = 'kubernetes.io/job-controller';
 
 export function decideJob({ job, candidates, backoff }: JobSnapshot, now: number): JobDecision {
-  if ((job.spec.managedBy ?? OUR_NAME) !== OUR_NAME) return nothing('ManagedElsewhere', `${job.spec.managedBy} takes care of it`);
+  if ((job.spec.managedBy ?? OUR_NAME) !== OUR_NAME) return nothing('ManagedElsewhere', `${job.spec.managedBy} manages it`);
   if (isFinished(job.status)) return nothing('Finished', 'it has ended');
   const { owned, ...claims } = sortByOwner(job, candidates, ({ metadata }) => selects(job.spec.selector, metadata.labels));
   const claiming = ownershipActions(controllerReference(job, jobKind), job, claims).map((action) =>
@@ -41,31 +41,31 @@ export function decideJob({ job, candidates, backoff }: JobSnapshot, now: number
 const nothing = (code: string, text: string): JobDecision => ({ actions: [], reasons: [{ code, text }] });
 
 /**
- * What is too much goes, and the next pass sees what is left. Then what has become of its pods is counted, then what is missing is made: that a pod
- * cannot be made (a quota) keeps nothing from being counted. The status counts new pods once they are seen.
+ * Surplus pods are deleted, and the next pass sees what is left. Then ended pods are counted, then missing pods are created: a creation
+ * that a quota refuses must not keep pods from being counted. The status counts new pods once the cache shows them.
  */
-function decideManaged(view: JobState, now: number): JobDecision {
-  const { job, active } = view;
+function decideManaged(state: JobState, now: number): JobDecision {
+  const { job, active } = state;
   const startedAt = startOf(job, now);
-  const early = endingOf(view, startedAt, now);
+  const early = endingOf(state, startedAt, now);
   const isManaged = early === undefined && job.metadata.deletionTimestamp === undefined;
-  const staffing: JobPodChanges = isManaged ? managePods(view, now) : { remove: [], create: [] };
-  if (staffing.remove.length > 0) return { actions: [{ do: 'dropPods', job, pods: staffing.remove }], reasons: [reasonOf(view, undefined, staffing)] };
-  const ending = early ?? completionOf(view, active.length + staffing.create.length);
+  const staffing: JobPodChanges = isManaged ? managePods(state, now) : { remove: [], create: [] };
+  if (staffing.remove.length > 0) return { actions: [{ do: 'dropPods', job, pods: staffing.remove }], reasons: [reasonOf(state, undefined, staffing)] };
+  const ending = early ?? completionOf(state, active.length + staffing.create.length);
   const ended = early === undefined ? [] : active;
-  const status = statusBut(view, { startedAt, ended, isManaged: isManaged && ending === undefined, now });
+  const status = statusBut(state, { startedAt, ended, isManaged: isManaged && ending === undefined, now });
   const again = earliest(staffing.again, ending === undefined ? deadlineOf(job, startedAt) : undefined);
   return {
     actions: [
-      ...settle(view, { ending, status, ended, now }),
+      ...settle(state, { ending, status, ended, now }),
       ...(staffing.create.length === 0 ? [] : [{ do: 'createPods', job, pods: staffing.create } as const]),
     ],
-    reasons: [reasonOf(view, ending, staffing)],
+    reasons: [reasonOf(state, ending, staffing)],
     ...(again === undefined ? {} : { again }),
   };
 }
 
-/** When it began, or begins now; milliseconds since 1970. A suspended job has not. */
+/** The start time; milliseconds since 1970. Undefined while the Job is suspended. */
 function startOf(job: Job, now: number): number | undefined {
   const { startTime } = job.status;
   return startTime === undefined ? (isSuspended(job) ? undefined : now) : Date.parse(startTime);
@@ -78,14 +78,14 @@ function earliest(...times: readonly (number | undefined)[]): number | undefined
 
 interface Changes {
   readonly startedAt: number | undefined;
-  /** Pods that the end of the job is the end of. */
+  /** Active pods that the end of the Job terminates. */
   readonly ended: readonly Pod[];
-  /** Whether it runs or is suspended is its own to say. */
+  /** False once the Job is ending: suspension does not matter any more. */
   readonly isManaged: boolean;
   readonly now: number;
 }
 
-/** The status but for what is counted of ended pods. */
+/** The status without counts of ended pods. */
 function statusBut({ job, active, terminating }: JobState, { startedAt, ended, isManaged, now }: Changes): JobStatus {
   const left = ended.length > 0 ? [] : active;
   const { active: _, startTime: __, ...rest } = job.status;
@@ -99,7 +99,7 @@ function statusBut({ job, active, terminating }: JobState, { startedAt, ended, i
   return isManaged ? withSuspension(status, job, now) : status;
 }
 
-/** Who is resumed begins anew: the time in between does not count. */
+/** A resumed Job gets a new start time. */
 function withSuspension(status: JobStatus, job: Job, now: number): JobStatus {
   if (isSuspended(job)) {
     const said = withCondition(status, { type: 'Suspended', status: 'True', reason: 'JobSuspended', message: 'Job suspended' }, now);
@@ -120,18 +120,18 @@ interface StatusChange {
 }
 
 /**
- * Counts what has ended, and concludes the job once nothing of it is left. How it ends is written down before a pod is deleted for it: a deleted
- * pod looks like a failed one, and might make another ending of it.
+ * Counts ended pods, and finishes the Job once no pod is left. The ending is announced before pods are deleted for it: a deleted pod looks
+ * like a failed one, and might change the ending.
  */
-function settle(view: JobState, { ending, status, ended, now }: StatusChange): readonly JobAction[] {
-  const { job } = view;
-  const { first, release, last, isFull } = trackPods(view, ending, withAnnouncement(status, ending, now));
+function settle(state: JobState, { ending, status, ended, now }: StatusChange): readonly JobAction[] {
+  const { job } = state;
+  const { first, release, last, isFull } = trackPods(state, ending, withAnnouncement(status, ending, now));
   const isOver = ending !== undefined && !isFull && (last.terminating ?? 0) === 0 && isEmpty(last.uncountedTerminatedPods);
   const announced = release.length + ended.length === 0 ? job : withStatus(job, first);
   const concluded = withStatus(announced, isOver ? withConclusion(last, ending, now) : last);
   return [
     ...update(job, announced),
-    ...(announced === job ? [] : [{ do: 'rememberFailures', job, backoff: view.backoff } as const]),
+    ...(announced === job ? [] : [{ do: 'rememberFailures', job, backoff: state.backoff } as const]),
     ...(ended.length === 0 ? [] : [{ do: 'deletePods', job, pods: ended } as const]),
     ...(release.length === 0 ? [] : [{ do: 'releasePods', pods: release } as const]),
     ...update(announced, concluded),
@@ -152,10 +152,10 @@ function suspensionEvents(before: Job, after: Job): readonly JobAction[] {
   return [{ do: 'tell', job: before, report: said(after) === 'True' ? suspended : resumed }];
 }
 
-function reasonOf({ active, succeeded, failed, job }: JobState, ending: Ending | undefined, { create, remove: drop, again }: JobPodChanges) {
+function reasonOf({ active, succeeded, failed, job }: JobState, ending: Ending | undefined, { create, remove, again }: JobPodChanges) {
   const counts = `${succeeded} of ${job.spec.completions ?? 'any'} succeeded, ${failed} failed, ${active.length} active`;
   if (ending !== undefined) return { code: ending.reason, text: `${ending.message}: ${counts}` };
-  if (drop.length > 0) return { code: isSuspended(job) ? 'Suspended' : 'TooManyPods', text: counts };
+  if (remove.length > 0) return { code: isSuspended(job) ? 'Suspended' : 'TooManyPods', text: counts };
   if (create.length > 0) return { code: 'TooFewPods', text: counts };
   return again === undefined ? { code: 'Running', text: counts } : { code: 'BackOff', text: `it failed a moment ago: ${counts}` };
 }

@@ -6,15 +6,15 @@ import { reasonForSuccess } from './success-policy.ts';
 import { hasFailed, isSuspended } from './tracked-pod.ts';
 import type { JobState } from './job-state.ts';
 
-/** Whether the job is to end although pods of it still run. What was announced holds; failures come before successes. */
-export function endingOf(view: JobState, startedAt: number | undefined, now: number): Ending | undefined {
+/** Whether the Job has to end although pods still run. An announced ending stays; failures come before successes. */
+export function endingOf(state: JobState, startedAt: number | undefined, now: number): Ending | undefined {
   return (
-    announcedEnding(view.job.status) ??
-    failedByPolicy(view) ??
-    failedTooOften(view) ??
-    failedByDeadline(view.job, startedAt, now) ??
-    failedByIndexes(view) ??
-    succeededByPolicy(view)
+    announcedEnding(state.job.status) ??
+    failedByPolicy(state) ??
+    failedTooOften(state) ??
+    failedByDeadline(state.job, startedAt, now) ??
+    failedByIndexes(state) ??
+    succeededByPolicy(state)
   );
 }
 
@@ -24,8 +24,8 @@ function failedByPolicy({ job, pods }: JobState): Ending | undefined {
   const { podFailurePolicy } = job.spec;
   if (podFailurePolicy === undefined) return undefined;
   for (const pod of pods) {
-    const verdict = hasFailed(pod, job) ? matchFailurePolicy(podFailurePolicy, pod) : undefined;
-    if (verdict?.type === 'failJob') return failure('PodFailurePolicy', verdict.message);
+    const match = hasFailed(pod, job) ? matchFailurePolicy(podFailurePolicy, pod) : undefined;
+    if (match?.type === 'failJob') return failure('PodFailurePolicy', match.message);
   }
   return undefined;
 }
@@ -37,7 +37,7 @@ function failedTooOften({ job, pods, failed }: JobState): Ending | undefined {
 
 const backoffLimit = ({ spec }: Job): number => spec.backoffLimit ?? 0;
 
-/** Containers that are restarted in place never make a pod fail: their restarts are counted instead. */
+/** restartPolicy OnFailure: the pod never fails, so container restarts are counted instead. */
 function restartedTooOften(job: Job, pods: readonly Pod[]): boolean {
   if (job.spec.template.spec.restartPolicy !== 'OnFailure') return false;
   const unfinished = pods.filter(({ status }) => status.phase === 'Running' || status.phase === 'Pending');
@@ -51,7 +51,7 @@ function failedByDeadline(job: Job, startedAt: number | undefined, now: number):
   return deadline !== undefined && now >= deadline ? failure('DeadlineExceeded', 'Job was active longer than specified deadline') : undefined;
 }
 
-/** Until when it may run; milliseconds since 1970. */
+/** When activeDeadlineSeconds pass; milliseconds since 1970. */
 export function deadlineOf(job: Job, startedAt: number | undefined): number | undefined {
   const { activeDeadlineSeconds: seconds } = job.spec;
   return seconds === undefined || startedAt === undefined || isSuspended(job) ? undefined : startedAt + seconds * 1000;
@@ -73,7 +73,7 @@ function succeededByPolicy({ job, indexes }: JobState): Ending | undefined {
   return message === undefined ? undefined : { type: 'success', reason: 'SuccessPolicy', message };
 }
 
-/** Nothing is left to do. `active`: the pods that run and those that are about to be made. */
+/** The Job is complete. `active`: running pods and those about to be created. */
 export function completionOf({ job, succeeded }: JobState, active: number): Ending | undefined {
   const { completions } = job.spec;
   const isComplete = active === 0 && (completions === undefined ? succeeded > 0 : succeeded >= completions);

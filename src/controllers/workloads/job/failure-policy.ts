@@ -1,15 +1,15 @@
 import type { ContainerStatus, Pod, PodFailurePolicy, PodFailurePolicyOnExitCodesRequirement, PodFailurePolicyRule } from '../../../api/generated/types.ts';
 
-/** What a job makes of a pod that failed. */
+/** The result of spec.podFailurePolicy for a failed pod. */
 export type FailurePolicyMatch =
   | { readonly type: 'count' }
-  /** As if it had not failed. */
+  /** The failure does not count. */
   | { readonly type: 'ignore' }
-  /** Its index has failed for good. */
+  /** The index of the pod fails. */
   | { readonly type: 'failIndex' }
   | { readonly type: 'failJob'; readonly message: string };
 
-/** The first rule that fits decides. */
+/** The first matching rule decides. */
 export function matchFailurePolicy(policy: PodFailurePolicy | undefined, pod: Pod): FailurePolicyMatch {
   for (const [i, rule] of (policy?.rules ?? []).entries()) {
     const why = reasonToApply(rule, pod);
@@ -28,7 +28,7 @@ export function matchFailurePolicy(policy: PodFailurePolicy | undefined, pod: Po
   return { type: 'count' };
 }
 
-/** Whether a failure of this pod takes the job closer to its limits. */
+/** Whether the failure counts towards backoffLimit. */
 export const countsAsFailure = (policy: PodFailurePolicy | undefined, pod: Pod): boolean => matchFailurePolicy(policy, pod).type !== 'ignore';
 
 function reasonToApply({ onExitCodes, onPodConditions }: PodFailurePolicyRule, { metadata, status }: Pod): string | undefined {

@@ -21,7 +21,7 @@ describe('intervals are sets', () => {
   const set = (of: readonly number[]) => [...new Set(of)].sort((a, b) => a - b);
   const members = (text: string) => Array.from({ length: 31 }, (_, i) => i).filter((i) => has(parseIntervals(text, 31), i));
 
-  test('written down and read again they are the same', () => {
+  test('formatted and parsed they are the same', () => {
     fc.assert(
       fc.property(indexes, (of) => {
         expect(members(formatIntervals(intervalsOf(of)))).toEqual(set(of));
@@ -40,7 +40,7 @@ describe('intervals are sets', () => {
     );
   });
 
-  test('the gaps are what is not in them', () => {
+  test('gaps are the indexes that are not in them', () => {
     fc.assert(
       fc.property(indexes, fc.nat(10), fc.nat(30), (taken, count, completions) => {
         const free = Array.from({ length: completions }, (_, i) => i).filter((i) => !taken.includes(i));

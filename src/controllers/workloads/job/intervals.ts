@@ -1,13 +1,13 @@
-/** Sets of completion indexes as a job's status writes them: '1,3-5,7'. Intervals rise, and neither overlap nor touch. */
+/** Sets of completion indexes as in a Job's status: '1,3-5,7'. Intervals are sorted, and neither overlap nor touch. */
 export type Intervals = readonly Interval[];
 
 interface Interval {
   readonly first: number;
-  /** It is part of the interval. */
+  /** Inclusive. */
   readonly last: number;
 }
 
-/** What cannot be read, or is not below `completions`, is left out: the job may have been made smaller. */
+/** Invalid parts and indexes from `completions` on are left out: the Job may have been made smaller. */
 export function parseIntervals(text: string | undefined, completions: number): Intervals {
   const read: Interval[] = [];
   for (const part of (text ?? '').split(',')) {
@@ -27,7 +27,7 @@ export const intervalsOf = (indexes: Iterable<number>): Intervals =>
     [],
   );
 
-/** Both in ascending order. */
+/** Both have to be sorted. */
 export function union(a: Intervals, b: Intervals): Intervals {
   const merged: Interval[] = [];
   let [i, j] = [0, 0];
@@ -59,7 +59,7 @@ export function countShared(a: Intervals, b: Intervals): number {
   }
 }
 
-/** The first `count` indexes below `completions` that are in none of the intervals. */
+/** The first `count` indexes below `completions` that are in no interval. */
 export function firstGaps(taken: Intervals, count: number, completions: number): readonly number[] {
   const gaps: number[] = [];
   let candidate = 0;
@@ -70,6 +70,6 @@ export function firstGaps(taken: Intervals, count: number, completions: number):
   return gaps;
 }
 
-/** Two neighbours are written as two, more of them as from-to. */
+/** Two neighbouring indexes are written as '1,2', more as '1-3'. */
 export const formatIntervals = (intervals: Intervals): string =>
   intervals.map(({ first, last }) => (first === last ? String(first) : `${first}${last === first + 1 ? ',' : '-'}${last}`)).join(',');

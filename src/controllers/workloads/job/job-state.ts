@@ -6,35 +6,35 @@ import { countsAsFailure, matchFailurePolicy } from './failure-policy.ts';
 import { countOf, has, type Intervals, intervalsOf, parseIntervals, union } from './intervals.ts';
 import { completionIndex, endOf, failuresBefore, hasFailed, hasSucceeded, ignoredFailuresBefore, isIndexed, isTracked, validIndex } from './tracked-pod.ts';
 
-/** A job and its pods, counted. */
+/** A Job and its pods, counted. */
 export interface JobState {
   readonly job: Job;
-  /** Its own, in the order of their indexes, or else of their names. */
+  /** The pods that it controls, sorted by index, else by name. */
   readonly pods: readonly Pod[];
   readonly active: readonly Pod[];
   readonly terminating: readonly Pod[];
-  /** How many have, those included that the status does not count yet. Of an indexed job: how many indexes. */
+  /** Includes pods that the status does not count yet. In an Indexed Job: the number of indexes. */
   readonly succeeded: number;
-  /** Without those that its policy ignores. */
+  /** Without failures that its policy ignores. */
   readonly failed: number;
-  /** With what has ended since the status was written. */
+  /** Includes pods that ended since the status was written. */
   readonly backoff: Backoff;
-  /** Absent: its completions are not told apart. */
+  /** Absent: the Job is not Indexed. */
   readonly indexes?: IndexState;
 }
 
 export interface IndexState {
   readonly completions: number;
-  /** As the status knows them. */
+  /** completedIndexes of the status. */
   readonly known: Intervals;
   readonly succeeded: Intervals;
-  /** Absent: failures are not counted by index. */
+  /** Absent: no backoffLimitPerIndex. */
   readonly failed?: Intervals;
-  /** By index: the last failed pod of one that is to be tried again. It stays until its successor has taken over its count of failures. */
+  /** By index to retry: its last failed pod, which stays until a new pod carries on its failure count. */
   readonly awaiting: ReadonlyMap<number, Pod>;
 }
 
-/** `remembered`: of failures that may have left no trace. */
+/** `remembered`: includes failures of pods that do not exist any more. */
 export function jobStateOf(job: Job, pods: readonly Pod[], remembered: Backoff | undefined): JobState {
   const inOrder = [...pods].sort(isIndexed(job) ? byIndex : byName);
   const { uncountedTerminatedPods: uncounted = {}, succeeded = 0, failed = 0 } = job.status;
@@ -59,7 +59,7 @@ export function jobStateOf(job: Job, pods: readonly Pod[], remembered: Backoff |
 const byName = (a: Pod, b: Pod): number => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
 const byIndex = (a: Pod, b: Pod): number => (completionIndex(a) ?? -1) - (completionIndex(b) ?? -1) || byName(a, b);
 
-/** A new process knows of failures only what pods that were counted still tell. */
+/** A new process rebuilds the back-off from counted pods that still exist. */
 function backoffOf(job: Job, pods: readonly Pod[]): Backoff {
   const counted = pods.filter((pod) => !isTracked(pod));
   return afterEnds(
@@ -70,7 +70,7 @@ function backoffOf(job: Job, pods: readonly Pod[]): Backoff {
 }
 
 interface IndexedPods {
-  /** Not counted yet, and of an index that there is. */
+  /** Pods that are not counted yet and have a valid index. */
   readonly valid: readonly Pod[];
   readonly active: readonly Pod[];
 }
@@ -80,7 +80,7 @@ function indexStateOf(job: Job, { valid, active }: IndexedPods): IndexState {
   const known = parseIntervals(job.status.completedIndexes, completions);
   const succeeded = union(known, indexesOf(valid.filter(hasSucceeded)));
   if (backoffLimitPerIndex === undefined) return { completions, known, succeeded, awaiting: new Map() };
-  // Once it is known how the job ends its pods are deleted: that is no failure of their indexes.
+  // Pods of a Job that is ending are deleted: that is no failure of their indexes.
   const newlyFailed = announcedEnding(job.status) === undefined ? valid.filter((pod) => hasFailedForGood(pod, job)) : [];
   const failed = union(parseIntervals(job.status.failedIndexes, completions), indexesOf(newlyFailed));
   const settled = union(union(succeeded, failed), indexesOf(active));
@@ -89,11 +89,11 @@ function indexStateOf(job: Job, { valid, active }: IndexedPods): IndexState {
 
 const indexesOf = (pods: readonly Pod[]): Intervals => intervalsOf(pods.flatMap((pod) => completionIndex(pod) ?? []));
 
-/** Its index is not tried again. */
+/** The index of the pod is not retried. */
 function hasFailedForGood(pod: Pod, { spec, ...job }: Job): boolean {
   if (!hasFailed(pod, { spec, ...job })) return false;
-  const verdict = matchFailurePolicy(spec.podFailurePolicy, pod).type;
-  return verdict === 'failIndex' || (verdict !== 'ignore' && failuresBefore(pod) >= (spec.backoffLimitPerIndex ?? 0));
+  const match = matchFailurePolicy(spec.podFailurePolicy, pod).type;
+  return match === 'failIndex' || (match !== 'ignore' && failuresBefore(pod) >= (spec.backoffLimitPerIndex ?? 0));
 }
 
 function awaitingSuccessors(job: Job, valid: readonly Pod[], settled: Intervals): ReadonlyMap<number, Pod> {

@@ -1,4 +1,4 @@
-/** How many pods a job needs, and which. */
+/** Which pods a Job has to create or delete. */
 import type { Container, Job, Pod, PodTemplateSpec } from '../../../api/generated/types.ts';
 import { jobKind } from '../../../api/kinds/batch/job.ts';
 import { inAgeOrder } from '../../pods/deletion-order.ts';
@@ -22,38 +22,38 @@ import {
 } from './tracked-pod.ts';
 import type { IndexState, JobState } from './job-state.ts';
 
-/** Either pods go, or pods come, or more may come later. */
+/** Pods are deleted, or pods are created, or the creation waits. */
 export interface JobPodChanges {
-  /** They are given up, and count as nothing. */
+  /** Deleted without being counted. */
   readonly remove: readonly Pod[];
   readonly create: readonly PodDraft[];
-  /** When there may be more to create; milliseconds since 1970. */
+  /** When more pods may be created; milliseconds since 1970. */
   readonly again?: number;
 }
 
-/** At most so many in one go: what comes of them is seen before there are more. */
+/** At most this many pods in one pass; the next pass sees the result. */
 const burst = 500;
 
 const noChanges: JobPodChanges = { remove: [], create: [] };
 
-export function managePods(view: JobState, now: number): JobPodChanges {
-  const { job, active, terminating } = view;
+export function managePods(state: JobState, now: number): JobPodChanges {
+  const { job, active, terminating } = state;
   if (isSuspended(job)) return { ...noChanges, remove: active };
-  const wanted = wantedActive(view);
-  const drop = surplus(view, Math.max(0, active.length - wanted)).slice(0, burst);
-  if (drop.length > 0) return { ...noChanges, remove: drop };
+  const wanted = wantedActive(state);
+  const remove = surplus(state, Math.max(0, active.length - wanted)).slice(0, burst);
+  if (remove.length > 0) return { ...noChanges, remove };
   const missing = wanted - active.length - (replacesOnlyEnded(job) ? terminating.length : 0);
-  return missing <= 0 ? noChanges : createPods(view, Math.min(missing, burst), now);
+  return missing <= 0 ? noChanges : createPods(state, Math.min(missing, burst), now);
 }
 
-/** Without a number of completions the first success is the sign for the others to come to an end. */
+/** Without `completions`, no pod is created after the first success. */
 function wantedActive({ job, active, succeeded }: JobState): number {
   const { completions, parallelism = 1 } = job.spec;
   if (completions === undefined) return succeeded > 0 ? active.length : parallelism;
   return Math.max(0, Math.min(completions - succeeded, parallelism));
 }
 
-/** Of an indexed job also what nobody needs: pods without an index that there is, and all but one of those that share one. */
+/** Of an Indexed Job also pods without valid index, and all but one of the pods that share an index. */
 function surplus({ job, active }: JobState, atLeast: number): readonly Pod[] {
   const needless = isIndexed(job) ? needlessPods(job, active) : [];
   if (needless.length >= atLeast) return needless;
@@ -63,7 +63,7 @@ function surplus({ job, active }: JobState, atLeast: number): readonly Pod[] {
 
 function needlessPods(job: Job, active: readonly Pod[]): readonly Pod[] {
   const needed = new Map<number, Pod>();
-  // Of those that share an index, the last one in this order stays.
+  // Of the pods that share an index, the last one in this order stays.
   for (const pod of inAgeOrder(active)) {
     const index = validIndex(pod, job);
     if (index !== undefined) needed.set(index, pod);
@@ -72,12 +72,12 @@ function needlessPods(job: Job, active: readonly Pod[]): readonly Pod[] {
   return active.filter((pod) => !kept.has(pod));
 }
 
-function createPods(view: JobState, count: number, now: number): JobPodChanges {
-  const { job, indexes, backoff } = view;
+function createPods(state: JobState, count: number, now: number): JobPodChanges {
+  const { job, indexes, backoff } = state;
   const perIndex = indexes?.failed !== undefined;
   if (!perIndex && mayRetryAt(backoff) > now) return { ...noChanges, again: mayRetryAt(backoff) };
   if (indexes === undefined) return { ...noChanges, create: Array.from({ length: count }, () => podFromTemplate(trackedTemplate(job), job, jobKind)) };
-  const pending = firstGaps(taken(view, indexes), count, indexes.completions);
+  const pending = firstGaps(taken(state, indexes), count, indexes.completions);
   const waiting = pending.map((index) => ({ index, until: untilRetry(indexes, index) }));
   const ready = waiting.filter(({ until }) => until <= now);
   const next = Math.min(...waiting.filter(({ until }) => until > now).map(({ until }) => until));
@@ -93,7 +93,7 @@ function untilRetry({ awaiting }: IndexState, index: number): number {
   return last === undefined ? 0 : mayRetryIndexAt(last);
 }
 
-/** Indexes that need no pod: they have one, or are done with. */
+/** Indexes that need no pod: they have one, or have succeeded or failed. */
 function taken({ job, active, terminating }: JobState, { succeeded, failed = [] }: IndexState) {
   const busy = replacesOnlyEnded(job) ? [...active, ...terminating] : active;
   return union(union(succeeded, failed), intervalsOf(busy.flatMap((pod) => completionIndex(pod) ?? [])));
@@ -105,7 +105,7 @@ function trackedTemplate({ spec: { template } }: Job): PodTemplateSpec {
   return { ...template, metadata: { ...template.metadata, finalizers: [...finalizers, TRACKING_FINALIZER] } };
 }
 
-/** It knows which it is from its name, hostname, labels, annotations and environment. */
+/** The index is in the name, hostname, labels, annotations and environment of the pod. */
 function podForIndex(job: Job, index: number, indexes: IndexState): PodDraft {
   const { metadata, spec } = trackedTemplate(job);
   const name = job.metadata.name ?? '';
@@ -126,10 +126,10 @@ function podForIndex(job: Job, index: number, indexes: IndexState): PodDraft {
   return { ...draft, metadata: { ...draft.metadata, generateName: indexedPrefix(name, index) } };
 }
 
-/** What the server keeps of such a prefix. */
+/** The length to which the server cuts generateName. */
 const longestPrefix = 58;
 
-/** The index is in the name even if the job's name is too long for both. */
+/** A long Job name is cut so that the index stays in the pod's name. */
 function indexedPrefix(name: string, index: number): string {
   const end = `-${index}-`;
   return `${name.slice(0, Math.max(0, longestPrefix - end.length))}${end}`;
@@ -143,7 +143,7 @@ function withIndexVariable(container: Container): Container {
   return { ...container, env: [...env, { name: ENV_NAME, valueFrom: { fieldRef: { fieldPath: `metadata.labels['${COMPLETION_INDEX}']` } } }] };
 }
 
-/** A pod takes over the count of the one that it replaces, and adds its failure. */
+/** A pod carries on the failure counts of the pod that it replaces. */
 function failureAnnotations(job: Job, index: number, { failed, awaiting }: IndexState): Readonly<Record<string, string>> {
   if (failed === undefined) return {};
   const last = awaiting.get(index);

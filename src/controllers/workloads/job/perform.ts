@@ -20,7 +20,7 @@ export interface JobContext {
 }
 
 export class JobWorker {
-  /** By the uid of a job. Forgotten with the job. */
+  /** By the uid of a Job. */
   readonly failures = new Map<string, Backoff>();
   readonly #client: Client;
   readonly #recorder: Pick<EventRecorder, 'record'>;
@@ -61,7 +61,7 @@ export class JobWorker {
       this.#recorder.record(job, createdPod(result.value.metadata.name ?? ''));
       return 'done';
     }
-    // The namespace goes, and the job with it.
+    // The namespace is terminating, and the Job with it.
     if (result.reason === 'terminating') return 'done';
     const outcome = outcomeOf(result);
     if (typeof outcome === 'object') this.#recorder.record(job, failedCreate(outcome.retry));
@@ -78,7 +78,7 @@ export class JobWorker {
     return outcome;
   }
 
-  /** First it is let go, so that it counts as nothing: a crash in between leaves a pod that is still too many. */
+  /** The finalizer is removed first, so that the pod is not counted. After a crash in between the pod is still surplus. */
   async #deleteTracked(pod: Pod, job: Job): Promise<Outcome> {
     const released = await releasePod(pod, this.#client);
     return released === 'done' ? await this.#delete(pod, job) : released;
@@ -87,12 +87,12 @@ export class JobWorker {
 
 const allAtOnce = (pods: readonly Pod[], perform: (pod: Pod) => Promise<Outcome>): Promise<Outcome> => slowStart(pods, perform, { first: pods.length });
 
-/** The uid makes sure that it is still the same pod. */
+/** The uid in the patch protects a new pod of the same name. */
 export async function releasePod(pod: Pod, client: Client): Promise<Outcome> {
   const metadata = { uid: pod.metadata.uid, '$deleteFromPrimitiveList/finalizers': [TRACKING_FINALIZER] };
   const result = await client.patch(podKind, refOf(pod), { type: 'strategic', body: { metadata } });
   if (result.ok || result.reason === 'notFound') return 'done';
-  // Another pod of that name: what comes in will tell.
+  // Another pod has that name: the cache will show it.
   return result.reason === 'invalid' ? 'conflict' : outcomeOf(result);
 }
 

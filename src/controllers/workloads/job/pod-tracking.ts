@@ -1,11 +1,11 @@
 /**
- * Every pod is counted once, however often the process dies. A pod cannot vanish before it is counted: its finalizer keeps it.
+ * Every pod is counted once, however often the process crashes. A finalizer keeps each pod until it is counted.
  *
- *     1  the status lists the pod's uid as ended but uncounted
+ *     1  the pod's uid is added to status.uncountedTerminatedPods
  *     2  the pod loses its finalizer
- *     3  the status counts it, and forgets its uid
+ *     3  the status counts the pod, and its uid is removed
  *
- * A crash behind 1 is gone on with at 2. Behind 2, a listed uid whose pod has no finalizer is one to be counted.
+ * After a crash behind 1 the next pass goes on with 2. Behind 2, a listed uid whose pod has no finalizer still has to be counted.
  */
 import type { JobStatus, Pod } from '../../../api/generated/types.ts';
 import type { Ending } from './conditions.ts';
@@ -15,37 +15,37 @@ import { completionIndex, hasFailed, hasSucceeded, isTracked, validIndex } from 
 import type { JobState } from './job-state.ts';
 
 export interface PodTracking {
-  /** Written before any pod is let go. */
+  /** Written before any finalizer is removed. */
   readonly first: JobStatus;
   readonly release: readonly Pod[];
-  /** Once they have been. */
+  /** Written after the finalizers are removed. */
   readonly last: JobStatus;
-  /** Others have to wait for the next pass: the list of uids is full. */
+  /** The list of uids is full: other pods wait for the next pass. */
   readonly isFull: boolean;
 }
 
-/** `status`: as it is but for what is counted. */
-export function trackPods(view: JobState, ending: Ending | undefined, status: JobStatus): PodTracking {
-  const tracked = view.pods.filter(isTracked);
+/** `status`: the new status without counts of ended pods. */
+export function trackPods(state: JobState, ending: Ending | undefined, status: JobStatus): PodTracking {
+  const tracked = state.pods.filter(isTracked);
   const base = countReleased(status, new Set(tracked.map(uidOf)));
   const { succeeded = [], failed = [] } = base.uncountedTerminatedPods ?? {};
   const lists = { succeeded: [...succeeded], failed: [...failed] };
   const release: Pod[] = [];
   let newIndexes = 0;
-  for (const pod of tracked.filter((each) => mayRelease(view, ending, each))) {
+  for (const pod of tracked.filter((each) => mayRelease(state, ending, each))) {
     release.push(pod);
-    const how = newEnd(view, ending, pod);
+    const how = newEnd(state, ending, pod);
     if (how === 'index') newIndexes++;
     else if (how !== undefined && !lists[how].includes(uidOf(pod))) lists[how].push(uidOf(pod));
     if (newIndexes + lists.succeeded.length + lists.failed.length >= longestList) break;
   }
-  const first = { ...withIndexes(base, view), uncountedTerminatedPods: uncountedOf(lists) };
+  const first = { ...withIndexes(base, state), uncountedTerminatedPods: uncountedOf(lists) };
   const released = new Set(release.map(uidOf));
   const left = tracked.map(uidOf).filter((uid) => !released.has(uid));
   return { first, release, last: countReleased(first, new Set(left)), isFull: newIndexes + lists.succeeded.length + lists.failed.length >= longestList };
 }
 
-/** So that the status stays below 20 KB, and one large job does not keep the others waiting. */
+/** Keeps the status below 20 KB, and one large Job from delaying the others. */
 const longestList = 500;
 
 const uidOf = ({ metadata }: Pod): string => metadata.uid ?? '';
@@ -54,7 +54,7 @@ function uncountedOf({ succeeded, failed }: { readonly succeeded: readonly strin
   return { ...(succeeded.length === 0 ? {} : { succeeded: [...succeeded] }), ...(failed.length === 0 ? {} : { failed: [...failed] }) };
 }
 
-/** Counts the listed pods that are tracked no more. */
+/** Counts the listed pods that have no finalizer any more. */
 function countReleased(status: JobStatus, tracked: ReadonlySet<string>): JobStatus {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
   const left = { succeeded: succeeded.filter((uid) => tracked.has(uid)), failed: failed.filter((uid) => tracked.has(uid)) };
@@ -80,15 +80,15 @@ function withIndexes(status: JobStatus, { indexes, succeeded }: JobState): JobSt
   };
 }
 
-/** Whether a pod need not be kept any longer. */
+/** Whether the finalizer of a pod may be removed. */
 function mayRelease({ job, indexes }: JobState, ending: Ending | undefined, pod: Pod): boolean {
   if (job.metadata.deletionTimestamp !== undefined || ending !== undefined || hasSucceeded(pod)) return true;
   return hasFailed(pod, job) && indexes?.awaiting.get(completionIndex(pod) ?? -1) !== pod;
 }
 
-/** Of a job that ends as a failure, every pod that has not succeeded has failed. */
-function newEnd(view: JobState, ending: Ending | undefined, pod: Pod): 'succeeded' | 'failed' | 'index' | undefined {
-  const { job, indexes } = view;
+/** In a Job that fails, every pod that has not succeeded counts as failed. */
+function newEnd(state: JobState, ending: Ending | undefined, pod: Pod): 'succeeded' | 'failed' | 'index' | undefined {
+  const { job, indexes } = state;
   const wasFailed = job.status.uncountedTerminatedPods?.failed?.includes(uidOf(pod)) ?? false;
   const index = indexes === undefined ? undefined : validIndex(pod, job);
   const isStrange = indexes !== undefined && index === undefined;

@@ -22,7 +22,7 @@ const pod = (status: Partial<PodStatus>, metadata: object = {}, spec: object = {
   status: { phase: 'Failed', ...status },
 });
 
-describe('of the rules for failures', () => {
+describe('podFailurePolicy:', () => {
   const judge = (rules: readonly PodFailurePolicyRule[], of: Pod) => matchFailurePolicy({ rules: [...rules] }, of);
   const onExit = (action: string, operator: string, values: number[], containerName?: string): PodFailurePolicyRule => ({
     action,
@@ -30,10 +30,10 @@ describe('of the rules for failures', () => {
   });
   const disrupted = { type: 'DisruptionTarget', status: 'True', lastProbeTime: null, lastTransitionTime: null };
 
-  test('the first that fits decides', () => {
+  test('the first matching rule decides', () => {
     const rules = [onExit('Ignore', 'In', [5]), onExit('FailIndex', 'In', [5, 6]), onExit('Count', 'NotIn', [9])];
-    const verdict = (code: number) => judge(rules, pod({ containerStatuses: [container('a', code)] })).type;
-    expect([5, 6, 7, 9].map(verdict)).toEqual(['ignore', 'failIndex', 'count', 'count']);
+    const match = (code: number) => judge(rules, pod({ containerStatuses: [container('a', code)] })).type;
+    expect([5, 6, 7, 9].map(match)).toEqual(['ignore', 'failIndex', 'count', 'count']);
   });
 
   test('containers that succeeded or still run match nothing', () => {
@@ -41,7 +41,7 @@ describe('of the rules for failures', () => {
     expect(judge(rules, pod({ containerStatuses: [container('a', 0), container('b')] })).type).toBe('count');
   });
 
-  test('one names a container, also one that runs first', () => {
+  test('a rule may name a container, also an init container', () => {
     const rules = [onExit('FailJob', 'In', [3], 'b')];
     expect(judge(rules, pod({ containerStatuses: [container('a', 3)] })).type).toBe('count');
     expect(judge(rules, pod({ containerStatuses: [container('a', 1)], initContainerStatuses: [container('b', 3)] }))).toEqual({
@@ -50,7 +50,7 @@ describe('of the rules for failures', () => {
     });
   });
 
-  test('one goes by conditions', () => {
+  test('a rule may match conditions', () => {
     const rules = [{ action: 'FailJob', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }];
     expect(judge(rules, pod({ conditions: [{ ...disrupted, status: 'False' }] })).type).toBe('count');
     expect(judge(rules, pod({ conditions: [disrupted] }))).toEqual({
@@ -59,7 +59,7 @@ describe('of the rules for failures', () => {
     });
   });
 
-  test('none is like counting', () => {
+  test('without a rule the failure counts', () => {
     expect(matchFailurePolicy(undefined, pod({})).type).toBe('count');
   });
 });
@@ -71,7 +71,7 @@ test.each([
   [[{ succeededIndexes: '0-2', succeededCount: 2 }], '2-4', undefined],
   [[{ succeededIndexes: '9' }, { succeededCount: 2 }], '3,4', 'Matched rules at index 1'],
   [[{ succeededCount: 1 }], '', undefined],
-])('of the rules for success %j with %j: %s', (rules, succeeded, reason) => {
+])('successPolicy %j with %j: %s', (rules, succeeded, reason) => {
   expect(reasonForSuccess({ rules }, parseIntervals(succeeded, 9), 9)).toBe(reason);
 });
 
@@ -85,7 +85,7 @@ describe('a pod ended', () => {
     expect(endOf(pod({ containerStatuses, initContainerStatuses }, {}, { initContainers: [{ name: 'proxy', restartPolicy: 'Always' }] }))).toBe(at('3:00'));
   });
 
-  test('when it was ready no more, when it was to end, or nobody knows', () => {
+  test('when it became unready, else when it was deleted, else when it was created', () => {
     const ready = { type: 'Ready', status: 'False', lastProbeTime: null, lastTransitionTime: '2026-01-01T00:04:00Z' };
     const metadata = { deletionTimestamp: '2026-01-01T00:05:30Z', deletionGracePeriodSeconds: 30 };
     expect(endOf(pod({ conditions: [ready], containerStatuses: [container('a')] }, metadata))).toBe(at('4:00'));

@@ -1,7 +1,7 @@
 import type { SuccessPolicy } from '../../../api/generated/types.ts';
 import { countOf, countShared, type Intervals, parseIntervals } from './intervals.ts';
 
-/** Why a job counts as successful although not every index has succeeded. Undefined: it does not yet. */
+/** Which rule of spec.successPolicy is met. Undefined: none. */
 export function reasonForSuccess(policy: SuccessPolicy | undefined, succeeded: Intervals, completions: number): string | undefined {
   if (succeeded.length === 0) return undefined;
   const met = (policy?.rules ?? []).findIndex(({ succeededIndexes, succeededCount = Infinity }) => {

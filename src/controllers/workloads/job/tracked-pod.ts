@@ -1,7 +1,7 @@
-/** What a job reads in its pods. */
+/** What the Job controller reads from pods. */
 import type { ContainerStatus, Job, Pod } from '../../../api/generated/types.ts';
 
-/** A pod with it has not been counted yet: it cannot vanish before it is. */
+/** Keeps a pod until it is counted. */
 export const TRACKING_FINALIZER = 'batch.kubernetes.io/job-tracking';
 export const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index';
 export const INDEX_FAILURES = 'batch.kubernetes.io/job-index-failure-count';
@@ -13,22 +13,22 @@ export const isIndexed = ({ spec }: Job): boolean => spec.completionMode === 'In
 
 export const isSuspended = ({ spec }: Job): boolean => spec.suspend === true;
 
-/** Who only replaces pods that have ended does not count one that is still on its way out. */
+/** Such a Job waits for terminating pods before it counts and replaces them. */
 export const replacesOnlyEnded = ({ spec }: Job): boolean => spec.podReplacementPolicy === 'Failed' || spec.podFailurePolicy !== undefined;
 
-/** Which of the completions a pod is for. Undefined: nobody could tell. */
+/** The completion index of a pod. Undefined: missing or invalid. */
 export function completionIndex({ metadata }: Pod): number | undefined {
   const text = metadata.annotations?.[COMPLETION_INDEX] ?? '';
   return /^\+?\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** Its index, if the job has such a completion. */
+/** The completion index, if it is below the Job's completions. */
 export function validIndex(pod: Pod, { spec }: Job): number | undefined {
   const index = completionIndex(pod);
   return index !== undefined && index < (spec.completions ?? 0) ? index : undefined;
 }
 
-/** A pod that is being deleted has failed, unless it is waited for: it may never come to say so. */
+/** A terminating pod counts as failed, unless the Job waits for its end: its phase may never become Failed. */
 export function hasFailed({ metadata, status }: Pod, job: Job): boolean {
   if (status.phase === 'Failed') return true;
   return !replacesOnlyEnded(job) && metadata.deletionTimestamp !== undefined && status.phase !== 'Succeeded';
@@ -36,10 +36,10 @@ export function hasFailed({ metadata, status }: Pod, job: Job): boolean {
 
 export const hasSucceeded = ({ status }: Pod): boolean => status.phase === 'Succeeded';
 
-/** How often this index failed before this pod, as far as it counts. */
+/** How many counted failures the index had before this pod. */
 export const failuresBefore = (pod: Pod): number => countIn(pod, INDEX_FAILURES);
 
-/** How often it failed and nobody minded. */
+/** How many failures the policy ignored. */
 export const ignoredFailuresBefore = (pod: Pod): number => countIn(pod, INDEX_IGNORED_FAILURES);
 
 function countIn({ metadata }: Pod, annotation: string): number {
@@ -47,7 +47,7 @@ function countIn({ metadata }: Pod, annotation: string): number {
   return /^\+?\d+$/.test(text) && Number(text) < 2 ** 31 ? Number(text) : 0;
 }
 
-/** When a pod ended, as well as anybody knows; milliseconds since 1970. */
+/** When a pod ended, as far as its status shows; milliseconds since 1970. */
 export function endOf(pod: Pod): number {
   const { metadata, status } = pod;
   const inContainers = endOfContainers(pod);
@@ -58,7 +58,7 @@ export function endOf(pod: Pod): number {
   return Date.parse(metadata.creationTimestamp ?? '');
 }
 
-/** When the last of its containers ended; sidecars end behind the others. Undefined: not all have. */
+/** When the last of its containers ended; sidecars end after the others. Undefined: not all have ended. */
 function endOfContainers({ spec, status }: Pod): number | undefined {
   const sidecars = new Set((spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name));
   const all = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name))];

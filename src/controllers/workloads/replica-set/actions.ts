@@ -2,10 +2,10 @@ import type { Pod, ReplicaSet, ReplicaSetStatus } from '../../../api/generated/t
 import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
 import type { OwnershipAction } from '../../pods/ownership.ts';
 
-/** Everything that the controller may do to the world. */
+/** Everything that the controller may do. */
 export type ReplicaSetAction =
   | OwnershipAction
-  /** `status`: what the set is like before; told, with the failure, if a pod cannot be made. */
+  /** `status`: the status before the creation; written with a ReplicaFailure condition if a pod cannot be created. */
   | { readonly do: 'createPods'; readonly set: ReplicaSet; readonly count: number; readonly status: ReplicaSetStatus }
   | { readonly do: 'deletePods'; readonly set: ReplicaSet; readonly pods: readonly Pod[]; readonly status: ReplicaSetStatus }
   | { readonly do: 'updateStatus'; readonly set: ReplicaSet; readonly status: ReplicaSetStatus };

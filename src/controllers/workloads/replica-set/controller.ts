@@ -15,11 +15,11 @@ export interface ReplicaSetOptions extends ReplicaSetContext {
   readonly informers: Informers;
 }
 
-/** The component that Kubernetes names in these events. */
+/** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'replicaset-controller';
 
-/** Gives every ReplicaSet its pods. Keys are those of ReplicaSets: 'namespace/name'. */
-export function replicaSetController({ informers, ...means }: ReplicaSetOptions): Controller<string, ReplicaSetSnapshot, ReplicaSetAction> {
+/** Keeps the number of pods of ReplicaSets. Keys are those of ReplicaSets: 'namespace/name'. */
+export function replicaSetController({ informers, ...context }: ReplicaSetOptions): Controller<string, ReplicaSetSnapshot, ReplicaSetAction> {
   const sets = informers.cache(replicaSetKind);
   const setsByOwner = sets.addIndex(controllerUid);
   const podsByOwner = informers.cache(podKind).addIndex(controllerUid);
@@ -42,7 +42,7 @@ export function replicaSetController({ informers, ...means }: ReplicaSetOptions)
       };
     },
     decide: decideReplicas,
-    perform: (action) => perform(action, means),
+    perform: (action) => perform(action, context),
     parallelism: 16,
   };
 }

@@ -21,7 +21,7 @@ interface PodParts {
   readonly metadata?: object;
   readonly node?: string;
   readonly phase?: string;
-  /** Seconds that it has been ready; absent: it is not. */
+  /** Seconds since it became ready; absent: it is not ready. */
   readonly ready?: number;
   readonly restarts?: number;
 }
@@ -63,7 +63,7 @@ const statusOf = (snapshot: ReplicaSetSnapshot): ReplicaSetStatus | undefined =>
   decide(snapshot).actions.flatMap((action) => (action.do === 'updateStatus' ? action.status : []))[0];
 
 describe('a ReplicaSet', () => {
-  test('makes the pods that are missing, at most 500 in one go', () => {
+  test('creates missing pods, at most 500 in one pass', () => {
     expect(done(seen(set(3)))).toEqual(['create 3']);
     expect(done(seen(set(3), [pod('a')]))).toEqual(['create 2']);
     expect(done(seen(set(501)))).toEqual(['create 500']);
@@ -79,7 +79,7 @@ describe('a ReplicaSet', () => {
     });
   });
 
-  test('makes none while it is being deleted, and none that would have no labels', () => {
+  test('creates none while it is being deleted, and none without labels', () => {
     expect(done(seen(set(3, {}, { deletionTimestamp: ago(1) })))).toEqual(['status 0']);
     const unlabelled = set(1, {
       selector: { matchExpressions: [{ key: 'x', operator: 'DoesNotExist' }] },
@@ -90,7 +90,7 @@ describe('a ReplicaSet', () => {
     expect(done(seen({ ...unlabelled, status: status ?? { replicas: 0 } }))).toEqual([]);
   });
 
-  test('takes in pods that it selects and nobody has, and lets go those that it selects no longer', () => {
+  test('adopts orphans that it selects, and releases pods that it does not select any more', () => {
     const orphan = pod('orphan', { metadata: { ownerReferences: [] } });
     const other = { metadata: { labels: { app: 'other' } } };
     const actions = done(seen(set(2), [orphan, pod('mine'), pod('stray', other)]));
@@ -106,7 +106,7 @@ describe('a ReplicaSet', () => {
     expect(done(seen(set(0, {}, { deletionTimestamp: ago(1) }), [orphan, pod('stray', other)]))).toEqual(['status 0']);
   });
 
-  test('tells what it has', () => {
+  test('writes its status', () => {
     const pods = [pod('a', { ready: 100 }), pod('b', { ready: 10 }), pod('c'), pod('d', { metadata: { labels: { ...labels, more: 'x' } } })];
     const template = { metadata: { labels: { ...labels, more: 'x' } }, spec: { containers: [] } };
     expect(statusOf(seen(set(4, { minReadySeconds: 60, template }), pods))).toEqual({
@@ -119,14 +119,14 @@ describe('a ReplicaSet', () => {
     });
   });
 
-  test('looks again when the next pod becomes available', () => {
+  test('decides again when the next pod becomes available', () => {
     const pods = [pod('a', { ready: 10 }), pod('b', { ready: 40 }), pod('c', { ready: 70 }), pod('d')];
     expect(decide(seen(set(4, { minReadySeconds: 60 }), pods)).again).toBe(now + 20_000);
     expect(decide(seen(set(4, { minReadySeconds: 5 }), pods)).again).toBeUndefined();
     expect(decide(seen(set(4), pods)).again).toBeUndefined();
   });
 
-  test('forgets a failure once it has all its pods, and keeps the first one until then', () => {
+  test('clears a failure once it has all its pods, and keeps the first one until then', () => {
     const failure = { type: 'ReplicaFailure', status: 'True', lastTransitionTime: ago(60), reason: 'FailedCreate', message: 'exceeded quota' };
     const failing: ReplicaSet = { ...set(1), status: { replicas: 0, terminatingReplicas: 0, observedGeneration: 1, conditions: [failure] } };
     expect(decide(seen(failing)).actions).toMatchObject([{ do: 'createPods', status: { conditions: [failure] } }]);
@@ -155,14 +155,14 @@ describe('of too many pods', () => {
     expect(going([second, first])).toBe('delete first');
   });
 
-  test('those whose node has more of their owner go first', () => {
+  test('those on nodes with more pods of their owner are deleted first', () => {
     const pods = [pod('alone', { node: 'n1', ready: 1 }), pod('crowded', { node: 'n2', ready: 1 })];
     const neighbour = pod('neighbour', { node: 'n2', metadata: { ownerReferences: controlledBy('older set') } });
     expect(going(pods, [...pods, neighbour])).toBe('delete crowded');
     expect(going(pods, [...pods, { ...neighbour, status: { phase: 'Failed' } }])).toBe('delete alone');
   });
 
-  test('at most 500 go in one go, and all of them without a choice', () => {
+  test('at most 500 are deleted in one pass; all of them without sorting', () => {
     const pods = Array.from({ length: 501 }, (_, i) => pod(`p${i}`));
     const [action] = decide(seen(set(0), pods)).actions;
     expect(action?.do === 'deletePods' && action.pods.length).toBe(500);
@@ -170,7 +170,7 @@ describe('of too many pods', () => {
   });
 });
 
-describe('whatever is seen', () => {
+describe('for any snapshot', () => {
   const pods = fc
     .record({
       owner: fc.constantFrom('set', 'other', undefined),
@@ -203,7 +203,7 @@ describe('whatever is seen', () => {
 
   const change = (pods: readonly Pod[], name: string | undefined, metadata: object) =>
     pods.map((each) => (each.metadata.name === name ? { ...each, metadata: { ...each.metadata, ...metadata } } : each));
-  /** What the server has after an action; of those that do many things, after `part` of them. */
+  /** The objects after an action, or after `part` of its writes. */
   const after = (state: State, action: ReplicaSetAction, part = Number.POSITIVE_INFINITY): State => {
     switch (action.do) {
       case 'createPods': {
@@ -229,13 +229,13 @@ describe('whatever is seen', () => {
     return decide(seen(state.set, state.pods)).actions.reduce((so, action) => (left-- > 0 ? after(so, action) : so), state);
   };
   const settle = (state: State, passes = 6): State => (passes === 0 ? state : settle(pass(state), passes - 1));
-  /** Pods that were made are alike. */
+  /** Created pods are alike. */
   const looks = ({ set: of, pods: have }: State) => ({
     status: of.status,
     pods: have.map(({ metadata: { name, ownerReferences = [] } }) => `${name?.startsWith('made') ? 'made' : name} ${ownerReferences[0]?.uid ?? '-'}`).sort(),
   });
 
-  test('it settles, with the pods that were asked for', () => {
+  test('it settles, with the wanted number of pods', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const end = settle(world);
@@ -245,7 +245,7 @@ describe('whatever is seen', () => {
     );
   });
 
-  test('it decides the same from the same, in whatever order the pods come', () => {
+  test('equal snapshots give equal decisions, in any order of the pods', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const first = decide(seen(world.set, world.pods));
@@ -256,7 +256,7 @@ describe('whatever is seen', () => {
     );
   });
 
-  test('a crash after any action, or in the middle of one, ends in the same', () => {
+  test('a crash after any action, or in the middle of one, gives the same end', () => {
     fc.assert(
       fc.property(worlds, fc.nat(4), fc.nat(3), (world, crashed, part) => {
         const half = pass(world, crashed);

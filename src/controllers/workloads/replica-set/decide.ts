@@ -10,18 +10,18 @@ import { type Counted, isSameStatus, statusOf, withFailure, withoutFailure } fro
 
 export interface ReplicaSetSnapshot {
   readonly set: ReplicaSet;
-  /** The pods that it controls, and those in its namespace that nobody does. */
+  /** The pods that it controls, and those in its namespace without controller. */
   readonly candidates: readonly Pod[];
-  /** The pods of all sets of the same owner, its own among them; none if it has no owner. */
+  /** The pods of all ReplicaSets of the same Deployment, its own included; empty if it has no owner. */
   readonly related: () => readonly Pod[];
 }
 
-/** At most so many are made or deleted in one go: what comes of them is seen before there are more. */
+/** At most this many pods are created or deleted in one pass; the next pass sees the result. */
 const burst = 500;
 
 /**
- * A set has as many pods as it says, of which ended ones do not count. Where pods come or go nothing else is decided: they wake
- * the set again, and what is told then is how things stand.
+ * Creates or deletes pods until the number of active ones is spec.replicas. A pass that does so does not write the status: the changes
+ * of the pods enqueue the ReplicaSet again.
  */
 export function decideReplicas(snapshot: ReplicaSetSnapshot, now: number): ReplicaSetDecision {
   const { set, candidates } = snapshot;
@@ -45,7 +45,7 @@ interface Change {
 
 function create(set: ReplicaSet, counted: Counted, { count, now }: Change): ReplicaSetDecision {
   const status = statusOf(set, counted, now);
-  // A selector may ask for the absence of a label, and then match a template without any. Such pods nobody could count.
+  // A selector that requires the absence of a label may match a template without labels. Such pods could not be found again.
   if (Object.keys(set.spec.template.metadata.labels ?? {}).length === 0) {
     const failed = withFailure(status, 'FailedCreate', 'unable to create pods, no labels', now);
     const actions = isSameStatus(failed, set.status) ? [] : [{ do: 'updateStatus', set, status: failed } as const];
@@ -66,14 +66,14 @@ function remove({ set, related }: ReplicaSetSnapshot, counted: Counted, { count,
   });
 }
 
-/** How many of the related pods are on a pod's node, itself among them. */
+/** How many of the related pods are on a pod's node, itself included. */
 function neighboursOnNode(related: readonly Pod[]): (pod: Pod) => number {
   const counts = new Map<string, number>();
   for (const { spec } of related.filter(isPodActive)) counts.set(spec.nodeName ?? '', (counts.get(spec.nodeName ?? '') ?? 0) + 1);
   return ({ spec }) => counts.get(spec.nodeName ?? '') ?? 0;
 }
 
-/** It has what it asks for: nothing fails any more. */
+/** The number of pods is right: the status loses its ReplicaFailure condition. */
 function syncStatus(set: ReplicaSet, counted: Counted, now: number): ReplicaSetDecision {
   const status = withoutFailure(statusOf(set, counted, now));
   const again = nextAvailability(counted.active, set.spec.minReadySeconds ?? 0, now);

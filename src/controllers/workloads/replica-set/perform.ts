@@ -20,22 +20,22 @@ export interface ReplicaSetContext {
   readonly clock: Clock;
 }
 
-export async function perform(action: ReplicaSetAction, means: ReplicaSetContext): Promise<Outcome> {
+export async function perform(action: ReplicaSetAction, context: ReplicaSetContext): Promise<Outcome> {
   switch (action.do) {
     case 'createPods': {
       const { set, count } = action;
-      const outcome = await slowStart(Array.from({ length: count }), () => createPod(set, means));
-      return await recordFailure(action, 'FailedCreate', { outcome, context: means });
+      const outcome = await slowStart(Array.from({ length: count }), () => createPod(set, context));
+      return await recordFailure(action, 'FailedCreate', { outcome, context });
     }
     case 'deletePods': {
       const { set, pods } = action;
-      const outcome = await slowStart(pods, (pod) => deletePod(pod, set, means), { first: pods.length });
-      return await recordFailure(action, 'FailedDelete', { outcome, context: means });
+      const outcome = await slowStart(pods, (pod) => deletePod(pod, set, context), { first: pods.length });
+      return await recordFailure(action, 'FailedDelete', { outcome, context });
     }
     case 'updateStatus':
-      return outcomeOf(await updateStatus(action, action.status, means.client));
+      return outcomeOf(await updateStatus(action, action.status, context.client));
     default:
-      return await performOwnership(action, means.client, kindOf);
+      return await performOwnership(action, context.client, kindOf);
   }
 }
 
@@ -45,7 +45,7 @@ async function createPod(set: ReplicaSet, { client, recorder }: ReplicaSetContex
     recorder.record(set, createdPod(result.value.metadata.name ?? ''));
     return 'done';
   }
-  // The namespace goes, and the set with it.
+  // The namespace is terminating, and the ReplicaSet with it.
   if (result.reason === 'terminating') return 'done';
   const outcome = outcomeOf(result);
   if (typeof outcome === 'object') recorder.record(set, failedCreate(outcome.retry));
@@ -68,11 +68,11 @@ interface ActionFailure {
   readonly context: ReplicaSetContext;
 }
 
-/** What went wrong is part of how the set stands. A crash before it is told loses nothing: it goes wrong again. */
-async function recordFailure(tried: PodsAction, reason: FailureReason, { outcome, context: means }: ActionFailure): Promise<Outcome> {
+/** A failure becomes a condition. A crash before it is written loses nothing: the next attempt fails again. */
+async function recordFailure(failed: PodsAction, reason: FailureReason, { outcome, context }: ActionFailure): Promise<Outcome> {
   if (typeof outcome !== 'object') return outcome;
-  const status = withFailure(tried.status, reason, outcome.retry, means.clock.now());
-  if (!isSameStatus(status, tried.set.status)) await updateStatus(tried, status, means.client);
+  const status = withFailure(failed.status, reason, outcome.retry, context.clock.now());
+  if (!isSameStatus(status, failed.set.status)) await updateStatus(failed, status, context.client);
   return outcome;
 }
 

@@ -10,7 +10,7 @@ export interface Counted {
 
 const replicaFailure = 'ReplicaFailure';
 
-/** How the set stands, but for failures: those that it has stay. */
+/** The status with its current ReplicaFailure condition. */
 export function statusOf({ metadata, spec, status }: ReplicaSet, { active, terminating }: Counted, now: number): ReplicaSetStatus {
   const ready = active.filter(isPodReady);
   const conditions = status.conditions ?? [];
@@ -28,7 +28,7 @@ export function statusOf({ metadata, spec, status }: ReplicaSet, { active, termi
 const hasLabels = ({ metadata }: Pod, labels: Readonly<Record<string, string>>): boolean =>
   Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value);
 
-/** As it is stored: `replicas` and `terminatingReplicas` are written even if they are 0. */
+/** As Go serializes it: `replicas` and `terminatingReplicas` are written even if they are 0. */
 function withoutZeros({
   fullyLabeledReplicas,
   readyReplicas,
@@ -47,7 +47,7 @@ function withoutZeros({
 
 export type FailureReason = 'FailedCreate' | 'FailedDelete';
 
-/** The first failure is told until there is none any more. */
+/** The first failure stays until there is none. */
 export function withFailure(status: ReplicaSetStatus, reason: FailureReason, message: string, now: number): ReplicaSetStatus {
   const conditions = status.conditions ?? [];
   if (conditions.some(({ type }) => type === replicaFailure)) return status;

@@ -1,4 +1,4 @@
-/** Everything that the controller of StatefulSets may do, and what it says about it. */
+/** Everything that the StatefulSet controller may do, and its events. */
 import type { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from '../../../api/generated/types.ts';
 import type { Draft } from '../../../client/client.ts';
 import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
@@ -15,9 +15,9 @@ export type StatefulSetAction =
   | { readonly do: 'updateStatus'; readonly object: StatefulSet; readonly from: StatefulSet }
   | { readonly do: 'delete'; readonly object: ControllerRevision }
   | PodStep
-  /** Side by side, few at first: one that fails leaves those behind it undone. */
+  /** In parallel with slow start: a failure leaves the later steps undone. */
   | { readonly do: 'together'; readonly steps: readonly PodStep[] }
-  /** Asks for more storage. */
+  /** Raises the storage request of a claim. */
   | {
       readonly do: 'growClaim';
       readonly set: StatefulSet;
@@ -26,11 +26,11 @@ export type StatefulSetAction =
       readonly from: PersistentVolumeClaim;
     };
 
-/** What is done for one pod. Several writes, each of which may be the last: those that were done are found done the next time. */
+/** The writes for one pod. A crash may come after each of them: the next pass finds the earlier ones done. */
 export type PodStep =
-  /** First its claims, then the pod: it never starts without them. */
+  /** First the claims, then the pod: it never starts without them. */
   | { readonly do: 'createPod'; readonly set: StatefulSet; readonly pod: PodDraft; readonly claims: ClaimChanges }
-  /** `pod`: as it has to be; absent: it is like that, only its claims are not. */
+  /** `pod`: the corrected pod; absent: only its claims need an update. */
   | {
       readonly do: 'updatePod';
       readonly set: StatefulSet;
@@ -38,26 +38,26 @@ export type PodStep =
       readonly pod?: { readonly object: Pod; readonly from: Pod };
       readonly claims: ClaimChanges;
     }
-  /** A pod that waits for claims which are not there. */
+  /** For a Pending pod whose claims are missing. */
   | { readonly do: 'restoreClaims'; readonly set: StatefulSet; readonly podName: string; readonly claims: ClaimChanges }
-  /** A pod that is to be deleted: what happens to its claims. */
+  /** Before the pod is deleted: sets the owners of its claims. */
   | { readonly do: 'markClaims'; readonly set: StatefulSet; readonly podName: string; readonly claims: ClaimChanges }
   | { readonly do: 'deletePod'; readonly set: StatefulSet; readonly pod: Pod };
 
-/** What one pod's claims lack. */
+/** What has to be written to the claims of one pod. */
 export interface ClaimChanges {
   readonly toCreate: readonly PersistentVolumeClaim[];
-  /** Names of those that are being deleted: a pod must not start on them. */
+  /** Names of claims that are being deleted: no pod must start on them. */
   readonly terminating: readonly string[];
-  /** Those whose owners are not as the retention policy wants. */
+  /** Claims whose owner references do not follow the retention policy. */
   readonly toUpdate: readonly { readonly claim: PersistentVolumeClaim; readonly from: PersistentVolumeClaim }[];
-  /** Names of those that somebody else manages: the policy does not reach them. */
+  /** Names of claims with another controller: the policy does not apply to them. */
   readonly foreign: readonly string[];
 }
 
 export type StatefulSetDecision = AnyDecision<StatefulSetAction>;
 
-/** The component that Kubernetes names in these events. */
+/** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'statefulset-controller';
 
 type Verb = 'Create' | 'Update' | 'Delete' | 'Expand';

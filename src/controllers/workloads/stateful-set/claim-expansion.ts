@@ -1,7 +1,7 @@
 /**
- * Beyond Kubernetes, and only for sets that ask for it (annotation `mooring.dev/grow-claims`): claims follow their template when it asks
- * for more storage. One after the other, from the highest number down as in a rolling update: if the storage cannot grow, or a
- * file system is hurt by it, one replica has the trouble and not all.
+ * Not in Kubernetes, and only for StatefulSets with the annotation `mooring.dev/grow-claims`: claims are expanded when their template
+ * requests more storage. One after the other, from the highest ordinal down as in a rolling update: if an expansion fails or damages a
+ * file system, one replica is affected and not all.
  */
 import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../../api/generated/types.ts';
 import { mayGrowClaims } from '../../../api/kinds/apps/claim-expansion.ts';
@@ -18,14 +18,14 @@ export interface ClaimExpansion {
 
 const none: ClaimExpansion = { actions: [], reasons: [] };
 
-/** `members`: the pods of the numbers that the set wants, in any order. */
-export function expandClaims(seen: ClaimsSnapshot, members: readonly Pod[]): ClaimExpansion {
-  if (!mayGrowClaims(seen.set)) return none;
-  const bound = [...members].sort((a, b) => ordinalOf(b) - ordinalOf(a)).flatMap((pod) => boundClaims(seen, pod));
-  const growing = bound.find(({ claim }) => isExpanding(claim));
-  if (growing !== undefined) return { actions: [], reasons: [{ code: 'ClaimGrows', text: `claim ${growing.claim.metadata.name ?? ''} is being expanded` }] };
+/** `members`: the pods of the wanted ordinals, in any order. */
+export function expandClaims(snapshot: ClaimsSnapshot, members: readonly Pod[]): ClaimExpansion {
+  if (!mayGrowClaims(snapshot.set)) return none;
+  const bound = [...members].sort((a, b) => ordinalOf(b) - ordinalOf(a)).flatMap((pod) => boundClaims(snapshot, pod));
+  const expanding = bound.find(({ claim }) => isExpanding(claim));
+  if (expanding !== undefined) return { actions: [], reasons: [{ code: 'ClaimGrows', text: `claim ${expanding.claim.metadata.name ?? ''} is being expanded` }] };
   const next = bound.find(({ claim, wanted }) => compareQuantities(requestOf(claim), wanted) < 0);
-  return next === undefined ? none : expand(seen.set, next);
+  return next === undefined ? none : expand(snapshot.set, next);
 }
 
 interface BoundClaim {
@@ -44,7 +44,7 @@ function boundClaims({ set, claim }: ClaimsSnapshot, pod: Pod): readonly BoundCl
 
 const requestOf = ({ spec }: PersistentVolumeClaim): Quantity => storageAmount(spec.resources.requests) ?? zero;
 
-/** Asked for more than it has. Once only the file system is left to grow, which a running pod may have to be restarted for, it has had its turn. */
+/** The claim requests more than its capacity. With FileSystemResizePending it does not hold up the next: a pod may have to be restarted first. */
 function isExpanding(claim: PersistentVolumeClaim): boolean {
   const lacks = compareQuantities(storageAmount(claim.status.capacity) ?? zero, requestOf(claim)) < 0;
   const waitsForNode = claim.status.conditions?.some(({ type, status }) => type === 'FileSystemResizePending' && status === 'True') ?? false;
@@ -53,10 +53,10 @@ function isExpanding(claim: PersistentVolumeClaim): boolean {
 
 function expand(set: StatefulSet, { pod, claim, wanted }: BoundClaim): ClaimExpansion {
   const { resources } = claim.spec;
-  const grown = { ...claim, spec: { ...claim.spec, resources: { ...resources, requests: { ...resources.requests, storage: showAmount(wanted) } } } };
+  const expanded = { ...claim, spec: { ...claim.spec, resources: { ...resources, requests: { ...resources.requests, storage: showAmount(wanted) } } } };
   const text = `claim ${claim.metadata.name ?? ''} asks for ${showAmount(requestOf(claim))}, its template for ${showAmount(wanted)}`;
   return {
-    actions: [{ do: 'growClaim', set, podName: pod.metadata.name ?? '', claim: grown, from: claim }],
+    actions: [{ do: 'growClaim', set, podName: pod.metadata.name ?? '', claim: expanded, from: claim }],
     reasons: [{ code: 'ClaimTooSmall', text }],
   };
 }

@@ -1,4 +1,4 @@
-/** What the claims of one member lack. */
+/** The changes that the claims of one ordinal need. */
 import type { PersistentVolumeClaim, StatefulSet } from '../../../api/generated/types.ts';
 import type { ClaimChanges } from './actions.ts';
 import { claimName, claimOf, claimTemplates } from './identity.ts';
@@ -25,7 +25,7 @@ export function claimChanges({ set, claim }: ClaimsSnapshot, member: Member): Cl
     const name = claimName(template, set, member.ordinal);
     const found = claim(name);
     if (found === undefined) {
-      // Owned from the start: a crash behind its creation leaves no claim that nobody will ever delete.
+      // Created with its owners: a crash after the creation leaves no claim without owner.
       toCreate.push(withOwners(claimOf(set, template, member.ordinal), set, member));
       continue;
     }
@@ -37,5 +37,5 @@ export function claimChanges({ set, claim }: ClaimsSnapshot, member: Member): Cl
   return { toCreate, terminating: going, toUpdate: toMark, foreign };
 }
 
-/** Only the owners: missing claims are made for pods that wait for them, and for nobody else. */
-export const ownerChanges = (seen: ClaimsSnapshot, member: Member): ClaimChanges => ({ ...claimChanges(seen, member), toCreate: [], terminating: [] });
+/** Owner references only: missing claims are created only for pods that wait for them. */
+export const ownerChanges = (snapshot: ClaimsSnapshot, member: Member): ClaimChanges => ({ ...claimChanges(snapshot, member), toCreate: [], terminating: [] });

@@ -18,7 +18,7 @@ export interface StatefulSetOptions extends StatefulSetContext {
   readonly informers: Informers;
 }
 
-/** Keys are those of sets: 'namespace/name'. */
+/** Keys are those of StatefulSets: 'namespace/name'. */
 export function statefulSetController({ informers, ...options }: StatefulSetOptions): Controller<string, StatefulSetSnapshot, StatefulSetAction> {
   const sets = informers.cache(statefulSetKind);
   const pods = informers.cache(podKind);
@@ -55,10 +55,10 @@ export function statefulSetController({ informers, ...options }: StatefulSetOpti
   };
 }
 
-/** An index function: the set whose name a pod without owner bears. */
+/** An index function: the StatefulSet that the name of an orphan pod points to. */
 const setsOfOrphan = (pod: Pod): readonly string[] => (controllerOf(pod) === undefined ? setNamedByPod(pod) : []);
 
-/** Keys of sets, whether they exist or not. */
+/** Keys of StatefulSets, whether they exist or not. */
 function setNamedByPod({ metadata }: Pod): readonly string[] {
   const parsed = parseMemberName(metadata.name ?? '');
   return parsed === undefined ? [] : [keyOf({ namespace: metadata.namespace, name: parsed.parent })];
@@ -69,14 +69,14 @@ function controllingSet(object: KubeObject | undefined): readonly string[] {
   return controller?.kind === 'StatefulSet' ? [keyOf({ namespace: object?.metadata.namespace, name: controller.name })] : [];
 }
 
-/** Its own set; and one of which it only has the name, and whose own pod it is in the way of. */
+/** The StatefulSet that controls the pod, and the one whose pod name it occupies. */
 const setsOfPod = (pod: Pod | undefined): readonly string[] => (pod === undefined ? [] : [...controllingSet(pod), ...setNamedByPod(pod)]);
 
-/** An index function: the names of a set's claims, without the number. */
+/** An index function: the names of a StatefulSet's claims without ordinal. */
 const claimPrefixes = (set: StatefulSet): readonly string[] =>
   claimTemplates(set).map(({ metadata }) => keyOf({ namespace: set.metadata.namespace, name: `${metadata.name ?? ''}-${set.metadata.name ?? ''}` }));
 
-/** Being bound, which every claim is, is no news but to a set that waits for its claims to grow. */
+/** The binding of a claim matters only to a StatefulSet that expands its claims. */
 function setsOfClaim({ before, after }: Change<PersistentVolumeClaim>, setsByClaim: Index<StatefulSet>): readonly string[] {
   const parsed = before === undefined ? undefined : parseMemberName(before.metadata.name ?? '');
   if (parsed === undefined || before === undefined) return [];

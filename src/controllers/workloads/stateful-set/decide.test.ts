@@ -6,7 +6,7 @@ import { decideSet } from './decide.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 
-/** A set, and what becomes of it: each change is made when the last has settled, or somewhere before. */
+/** A StatefulSet and its changes: each is made when the last has settled, or before. */
 const histories = fc.record({
   policy: fc.constantFrom('OrderedReady', 'Parallel'),
   strategy: fc.constantFrom({ type: 'OnDelete' }, { type: 'RollingUpdate' }, { type: 'RollingUpdate', rollingUpdate: { partition: 1 } }),
@@ -21,7 +21,7 @@ const histories = fc.record({
     }),
     { maxLength: 3 },
   ),
-  /** How many writes each process makes before it dies. */
+  /** How many writes each process makes before it crashes. */
   crashes: fc.array(fc.nat(5), { maxLength: 6 }),
 });
 type History = typeof histories extends fc.Arbitrary<infer T> ? T : never;
@@ -37,14 +37,14 @@ const apply = (model: Model, change: History['changes'][number]): Model =>
     for (const container of spec.template.spec.containers ?? []) container.image = change.image;
   });
 
-/** One pass, of which only so many writes happen. */
+/** One pass, cut off after so many writes. */
 function pass(model: Model, writes = Infinity): Model {
   return writesOf(decideSet(snapshotOf(model), now).actions)
     .slice(0, writes)
     .reduce((before, write) => write(before), model);
 }
 
-/** Until nothing is left to do. */
+/** Passes until nothing is left to do. */
 function settle(model: Model): Model {
   let last = model;
   for (let passes = 0; passes < 100; passes++) {
@@ -56,7 +56,7 @@ function settle(model: Model): Model {
 }
 
 describe('what a StatefulSet decides', () => {
-  test('settles, with the pods and the state that the set asks for', () => {
+  test('settles, with the wanted pods and revision', () => {
     fc.assert(
       fc.property(histories, (history) => {
         let model = settle(start(history));
@@ -75,7 +75,7 @@ describe('what a StatefulSet decides', () => {
     );
   });
 
-  test('is the same for the same', () => {
+  test('is equal for equal snapshots', () => {
     fc.assert(
       fc.property(histories, (history) => {
         const model = pass(start(history), history.crashes[0]);
@@ -84,7 +84,7 @@ describe('what a StatefulSet decides', () => {
     );
   });
 
-  test('comes to the same end wherever processes died', () => {
+  test('comes to the same end after crashes anywhere', () => {
     fc.assert(
       fc.property(histories, (history) => {
         let undisturbed = settle(start(history));
@@ -99,7 +99,7 @@ describe('what a StatefulSet decides', () => {
     );
   });
 
-  test('never takes down a second pod for an update before the first is back', () => {
+  test('never deletes a second pod for an update before the first is back', () => {
     fc.assert(
       fc.property(histories, fc.nat(12), (history, passes) => {
         const before = settle(modelOf(setDraft(4, { podManagementPolicy: history.policy })));
@@ -110,14 +110,14 @@ describe('what a StatefulSet decides', () => {
           model = pass(model);
           const missing = 4 - [...model.pods.values()].filter(({ status }) => status.phase === 'Running').length;
           expect(missing).toBeLessThanOrEqual(1);
-          // Slow: there is a pass before it is ready.
+          // One pass happens before the pod is ready.
           if (i % 3 === 2) model = allReady(model);
         }
       }),
     );
   });
 
-  test('is nothing but a report once the set is being deleted', () => {
+  test('is only the status once the set is being deleted', () => {
     fc.assert(
       fc.property(histories, (history) => {
         const settled = settle(start(history));

@@ -1,4 +1,4 @@
-/** Who is who in a StatefulSet: names by number, and the claims that belong to a number. */
+/** The identity of a StatefulSet's pods: names and claims by ordinal. */
 import type { PersistentVolumeClaim, Pod, PodTemplateSpec, StatefulSet, Volume } from '../../../api/generated/types.ts';
 import { statefulSetKind } from '../../../api/kinds/apps/stateful-set.ts';
 import { controllerReference, podFromTemplate } from '../../pods/template.ts';
@@ -10,7 +10,7 @@ export const labels = {
   revision: 'controller-revision-hash',
 } as const;
 
-/** What a name says: 'web-3' is number 3 of web. A number is -1 if it is too large for one. */
+/** 'web-3' is ordinal 3 of web. The ordinal is -1 if it does not fit into 32 bits. */
 export function parseMemberName(name: string): { readonly parent: string; readonly ordinal: number } | undefined {
   const match = /^(.*)-(0|[1-9][0-9]*)$/.exec(name);
   if (match === null) return undefined;
@@ -24,7 +24,7 @@ export const ordinalOf = ({ metadata }: Pod): number => parseMemberName(metadata
 
 export const isMemberOf = (set: StatefulSet, { metadata }: Pod): boolean => parseMemberName(metadata.name ?? '')?.parent === set.metadata.name;
 
-/** The numbers that the set wants, from `start` up to before `end`. */
+/** The wanted ordinals; `end` is exclusive. */
 export interface OrdinalRange {
   readonly start: number;
   readonly end: number;
@@ -44,14 +44,14 @@ export const claimTemplates = ({ spec }: StatefulSet): readonly PersistentVolume
 export const claimName = (template: PersistentVolumeClaim, set: StatefulSet, ordinal: number): string =>
   `${template.metadata.name ?? ''}-${set.metadata.name ?? ''}-${ordinal}`;
 
-/** The claim of a number as the template says; the selector's labels win, so that the set's claims can be found by it. */
+/** The claim of an ordinal. The selector's labels override those of the template, so that the claims can be found by them. */
 export function claimOf(set: StatefulSet, template: PersistentVolumeClaim, ordinal: number): PersistentVolumeClaim {
   const merged = { ...template.metadata.labels, ...set.spec.selector?.matchLabels };
   const metadata = { ...template.metadata, namespace: set.metadata.namespace ?? '', name: claimName(template, set, ordinal) };
   return { ...template, metadata: Object.keys(merged).length === 0 ? metadata : { ...metadata, labels: merged } };
 }
 
-/** A new pod of this number, in the state that the template and the revision of that name describe. */
+/** A new pod of this ordinal and revision. */
 export function memberOf(
   set: StatefulSet,
   ordinal: number,
@@ -73,7 +73,7 @@ export function memberOf(
 
 const identityLabels = (name: string, ordinal: number) => ({ [labels.podName]: name, [labels.podIndex]: String(ordinal) });
 
-/** The set's claims take the place of volumes of the same name. */
+/** Claims of the StatefulSet replace volumes of the same name. */
 function withClaims(volumes: readonly Volume[], set: StatefulSet, ordinal: number): Volume[] {
   const templates = claimTemplates(set);
   const claimed = new Set(templates.map(({ metadata }) => metadata.name ?? ''));
@@ -92,7 +92,7 @@ export function hasStorage(pod: Pod, set: StatefulSet): boolean {
   return claimTemplates(set).every((template) => claims.get(template.metadata.name ?? '') === claimName(template, set, ordinalOf(pod)));
 }
 
-/** The pod as a member has to be; the same object if it is like that. */
+/** The pod with its identity labels and volumes; the same object if nothing changes. */
 export function asMember(pod: Pod, set: StatefulSet): Pod {
   const ordinal = ordinalOf(pod);
   const { metadata, spec } = pod;

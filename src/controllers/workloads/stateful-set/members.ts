@@ -1,4 +1,4 @@
-/** What is to be done for the pods of a set, number by number. */
+/** The plan for the pods of a StatefulSet, by ordinal. */
 import type { Pod, StatefulSet } from '../../../api/generated/types.ts';
 import { isPodAvailable, isPodTerminal } from '../../pods/state.ts';
 import type { StatefulSetAction, ClaimChanges, PodStep } from './actions.ts';
@@ -21,12 +21,12 @@ export interface MembersPlan {
 export interface MembersSnapshot extends ClaimsSnapshot {
   readonly range: OrdinalRange;
   readonly podAt: ReadonlyMap<number, Pod>;
-  /** Pods of numbers that the set does not want (any more), highest first. */
+  /** Pods beyond the wanted ordinals, highest first. */
   readonly condemned: readonly Pod[];
   readonly history: Pick<History, 'current' | 'update'>;
-  /** How many pods are in the current state. */
+  /** How many pods have the current revision. */
   readonly currentReplicas: number;
-  /** One pod after the other, each waiting for the one before it. */
+  /** OrderedReady: each pod waits for the one before it. */
   readonly ordered: boolean;
   readonly now: number;
 }
@@ -41,60 +41,60 @@ export function membersSnapshot({ set, claim }: ClaimsSnapshot, { pods, ...rest 
   return { ...rest, set, claim, range, podAt, condemned, ordered: set.spec.podManagementPolicy !== 'Parallel' };
 }
 
-/** Pods that are wanted come first, then those that are not, then those in an old state: each only once the former need nothing. */
-export function planMembers(scene: MembersSnapshot): MembersPlan {
-  const replicas = planReplicas(scene);
-  if (replicas.stop !== undefined) return { actions: inParallelIfAllowed(scene, replicas.steps), reasons: [replicas.stop] };
-  const marks = scene.condemned.flatMap((pod) => marking(scene, pod));
-  const removal = planRemoval(scene);
-  const actions = [...inParallelIfAllowed(scene, replicas.steps), ...inParallelIfAllowed(scene, marks), ...inParallelIfAllowed(scene, removal.steps)];
+/** Wanted pods first, then condemned ones, then those of an old revision: each group only once the former needs nothing. */
+export function planMembers(snapshot: MembersSnapshot): MembersPlan {
+  const replicas = planReplicas(snapshot);
+  if (replicas.stop !== undefined) return { actions: inParallelIfAllowed(snapshot, replicas.steps), reasons: [replicas.stop] };
+  const marks = snapshot.condemned.flatMap((pod) => marking(snapshot, pod));
+  const removal = planRemoval(snapshot);
+  const actions = [...inParallelIfAllowed(snapshot, replicas.steps), ...inParallelIfAllowed(snapshot, marks), ...inParallelIfAllowed(snapshot, removal.steps)];
   if (removal.stop !== undefined) return { actions, reasons: [removal.stop] };
-  const update = planUpdate(scene);
+  const update = planUpdate(snapshot);
   return { actions: [...actions, ...update.steps], reasons: update.stop === undefined ? [] : [update.stop] };
 }
 
-/** In a Parallel set nobody waits for anybody. */
+/** In a Parallel StatefulSet pods do not wait for each other. */
 function inParallelIfAllowed({ ordered }: MembersSnapshot, steps: readonly PodStep[]): readonly StatefulSetAction[] {
   return ordered || steps.length < 2 ? steps : [{ do: 'together', steps }];
 }
 
 interface MemberPlan {
   readonly steps: readonly PodStep[];
-  /** Why nothing that comes behind this can be done now. */
+  /** Why nothing after this can be done now. */
   readonly stop?: Reason;
 }
 
 const stop = (code: string, text: string, ...steps: readonly PodStep[]): MemberPlan => ({ steps, stop: { code, text } });
 
-/** How many pods a Parallel set makes at most before it looks again at what came of them. */
+/** At most this many steps of a Parallel StatefulSet in one pass; the next pass sees the result. */
 const burst = 500;
 
-function planReplicas(scene: MembersSnapshot): MemberPlan {
-  const { start, end } = scene.range;
+function planReplicas(snapshot: MembersSnapshot): MemberPlan {
+  const { start, end } = snapshot.range;
   const steps: PodStep[] = [];
   for (let ordinal = start; ordinal < end; ordinal++) {
-    if (steps.length >= burst) return stop('ManyPods', `${burst} pods are worked on; the others come next`, ...steps);
-    const look = planMember(scene, ordinal);
-    steps.push(...look.steps);
-    if (look.stop !== undefined && (scene.ordered || look.stop.code === 'ClaimGoes')) return { steps, stop: look.stop };
+    if (steps.length >= burst) return stop('ManyPods', `${burst} pods are worked on; the next pass does the others`, ...steps);
+    const plan = planMember(snapshot, ordinal);
+    steps.push(...plan.steps);
+    if (plan.stop !== undefined && (snapshot.ordered || plan.stop.code === 'ClaimGoes')) return { steps, stop: plan.stop };
   }
   return { steps };
 }
 
-function planMember(scene: MembersSnapshot, ordinal: number): MemberPlan {
-  const { set } = scene;
+function planMember(snapshot: MembersSnapshot, ordinal: number): MemberPlan {
+  const { set } = snapshot;
   const name = memberName(set, ordinal);
-  const pod = scene.podAt.get(ordinal);
+  const pod = snapshot.podAt.get(ordinal);
   const member: Member = { name, ordinal, pod };
-  if (pod === undefined) return creation(scene, member);
+  if (pod === undefined) return creation(snapshot, member);
   if (isPodTerminal(pod)) return stop('PodEnded', `pod ${name} has ended and is replaced`, ...(isTerminating(pod) ? [] : [deletion(set, pod)]));
-  const restored = pod.status.phase === 'Pending' ? restoration(scene, member) : { steps: [] };
+  const restored = pod.status.phase === 'Pending' ? restoration(snapshot, member) : { steps: [] };
   if (restored.stop !== undefined) return restored;
-  if (scene.ordered) {
-    const waits = whyNotYet(scene, pod);
+  if (snapshot.ordered) {
+    const waits = whyNotYet(snapshot, pod);
     if (waits !== undefined) return { steps: restored.steps, stop: { code: 'PodNotReady', text: `pod ${name} ${waits}` } };
   }
-  return { steps: restored.steps.length > 0 ? restored.steps : correction(scene, member, pod) };
+  return { steps: restored.steps.length > 0 ? restored.steps : correction(snapshot, member, pod) };
 }
 
 function whyNotYet({ set, now }: MembersSnapshot, pod: Pod): string | undefined {
@@ -103,46 +103,46 @@ function whyNotYet({ set, now }: MembersSnapshot, pod: Pod): string | undefined 
   return isPodAvailable(pod, set.spec.minReadySeconds ?? 0, now) ? undefined : 'has not been ready for long enough';
 }
 
-function creation(scene: MembersSnapshot, member: Member): MemberPlan {
-  const { set } = scene;
+function creation(snapshot: MembersSnapshot, member: Member): MemberPlan {
+  const { set } = snapshot;
   const { name, ordinal } = member;
-  if (hasStaleClaim(scene, member)) return stop('StaleClaim', `a claim of ${name} goes with the pod that had this number before`);
-  const pod = memberOf(set, ordinal, stateFor(scene, ordinal));
-  return stop('PodMissing', `pod ${name} is missing`, { do: 'createPod', set, pod, claims: claimChanges(scene, member) });
+  if (hasStaleClaim(snapshot, member)) return stop('StaleClaim', `a claim of ${name} is deleted with the former pod of this ordinal`);
+  const pod = memberOf(set, ordinal, stateFor(snapshot, ordinal));
+  return stop('PodMissing', `pod ${name} is missing`, { do: 'createPod', set, pod, claims: claimChanges(snapshot, member) });
 }
 
-/** Below the partition pods come back in the state they were in. */
+/** Pods below the partition are recreated with the current revision. */
 function stateFor({ set, history, range, currentReplicas }: MembersSnapshot, ordinal: number): TemplateRevision {
   const { type, rollingUpdate } = set.spec.updateStrategy;
   const old = rollingUpdate === undefined ? (type === 'RollingUpdate' ? currentReplicas : 0) : (rollingUpdate.partition ?? 0);
   return ordinal < range.start + old ? history.current : history.update;
 }
 
-/** A pod that waits may wait for a claim that somebody deleted. */
-function restoration(scene: MembersSnapshot, member: Member): MemberPlan {
-  const work = claimChanges(scene, member);
-  const { set } = scene;
+/** A Pending pod may wait for a claim that was deleted. */
+function restoration(snapshot: MembersSnapshot, member: Member): MemberPlan {
+  const changes = claimChanges(snapshot, member);
+  const { set } = snapshot;
   const step = (claims: ClaimChanges): PodStep => ({ do: 'restoreClaims', set, podName: member.name, claims });
-  if (work.terminating.length > 0) {
-    const missing = work.toCreate.length === 0 ? [] : [step({ ...work, toUpdate: [], terminating: [] })];
-    return stop('ClaimGoes', `claim ${work.terminating.join(', ')} of ${member.name} is being deleted`, ...missing);
+  if (changes.terminating.length > 0) {
+    const missing = changes.toCreate.length === 0 ? [] : [step({ ...changes, toUpdate: [], terminating: [] })];
+    return stop('ClaimGoes', `claim ${changes.terminating.join(', ')} of ${member.name} is being deleted`, ...missing);
   }
-  return { steps: work.toCreate.length > 0 || work.toUpdate.length > 0 ? [step(work)] : [] };
+  return { steps: changes.toCreate.length > 0 || changes.toUpdate.length > 0 ? [step(changes)] : [] };
 }
 
-/** What a member has to be and this pod is not: an orphan that was adopted, or one from before the retention policy changed. */
-function correction(scene: MembersSnapshot, member: Member, pod: Pod): readonly PodStep[] {
-  const { set } = scene;
+/** Corrects the pod and its claims: it may have been adopted, or the retention policy may have changed. */
+function correction(snapshot: MembersSnapshot, member: Member, pod: Pod): readonly PodStep[] {
+  const { set } = snapshot;
   const right = asMember(pod, set);
-  const claims = hasStorage(pod, set) ? ownerChanges(scene, member) : claimChanges(scene, member);
+  const claims = hasStorage(pod, set) ? ownerChanges(snapshot, member) : claimChanges(snapshot, member);
   if (right === pod && claims.toUpdate.length === 0) return [];
   return [{ do: 'updatePod', set, podName: member.name, claims, ...(right === pod ? {} : { pod: { object: right, from: pod } }) }];
 }
 
-function marking(scene: MembersSnapshot, pod: Pod): readonly PodStep[] {
+function marking(snapshot: MembersSnapshot, pod: Pod): readonly PodStep[] {
   const podName = pod.metadata.name ?? '';
-  const claims = ownerChanges(scene, { name: podName, ordinal: ordinalOf(pod), pod });
-  return claims.toUpdate.length === 0 ? [] : [{ do: 'markClaims', set: scene.set, podName, claims }];
+  const claims = ownerChanges(snapshot, { name: podName, ordinal: ordinalOf(pod), pod });
+  return claims.toUpdate.length === 0 ? [] : [{ do: 'markClaims', set: snapshot.set, podName, claims }];
 }
 
 const deletion = (set: StatefulSet, pod: Pod): PodStep => ({ do: 'deletePod', set, pod });
@@ -153,22 +153,23 @@ function planRemoval({ set, condemned, ordered, now }: MembersSnapshot): MemberP
   if (highest === undefined) return { steps: [] };
   const name = highest.metadata.name ?? '';
   if (isTerminating(highest)) return stop('PodGoes', `pod ${name} is being deleted`);
-  // All others are well, those of the wanted numbers too, or planning would not have come here.
+  // All wanted pods are healthy, or planning would have stopped before.
   const firstUnhealthy = condemned.findLast((pod) => isUnavailable(pod, set, now));
   const isWell = isRunningAndReady(highest) && isPodAvailable(highest, set.spec.minReadySeconds ?? 0, now);
-  if (!isWell && highest !== firstUnhealthy) return stop('PodNotReady', `pod ${firstUnhealthy?.metadata.name ?? ''} has to be available before ${name} goes`);
+  if (!isWell && highest !== firstUnhealthy)
+    return stop('PodNotReady', `pod ${firstUnhealthy?.metadata.name ?? ''} has to be available before ${name} is deleted`);
   return stop('ScaleDown', `pod ${name} is not wanted any more`, deletion(set, highest));
 }
 
-/** The highest pod that is in an old state goes, and comes back in the new one; the next only once that is available. */
+/** The highest pod of an old revision is deleted and recreated; the next one only once that is available. */
 function planUpdate({ set, range, podAt, history, now }: MembersSnapshot): MemberPlan {
   const { type, rollingUpdate } = set.spec.updateStrategy;
   if (type === 'OnDelete') return { steps: [] };
   for (let ordinal = range.end - 1; ordinal >= range.start + (rollingUpdate?.partition ?? 0); ordinal--) {
     const pod = podAt.get(ordinal);
     const name = memberName(set, ordinal);
-    if (pod === undefined) return stop('PodMissing', `pod ${name} is just being made`);
-    if (revisionOf(pod) !== history.update.revision && !isTerminating(pod)) return stop('PodOutdated', `pod ${name} is in an old state`, deletion(set, pod));
+    if (pod === undefined) return stop('PodMissing', `pod ${name} is being created`);
+    if (revisionOf(pod) !== history.update.revision && !isTerminating(pod)) return stop('PodOutdated', `pod ${name} has an old revision`, deletion(set, pod));
     if (isUnavailable(pod, set, now)) return stop('PodNotReady', `pod ${name} is not available`);
   }
   return { steps: [] };

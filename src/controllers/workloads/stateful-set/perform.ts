@@ -1,4 +1,4 @@
-/** Does what was decided: writes, and tells the set what came of them in Kubernetes' words. */
+/** Performs the actions, and records their results as events with Kubernetes' texts. */
 import { untypedKind, type Kind } from '../../../api/kind.ts';
 import { persistentVolumeClaimKind } from '../../../api/kinds/core/persistent-volume-claim.ts';
 import { controllerRevisionKind } from '../../../api/kinds/apps/controller-revision.ts';
@@ -19,7 +19,7 @@ export interface StatefulSetContext {
 }
 
 type Of<A extends { do: string }, Name extends A['do']> = Extract<A, { do: Name }>;
-/** Whose claims they are. */
+/** The claims of one pod. */
 type MemberClaims = Pick<Of<PodStep, 'markClaims'>, 'set' | 'podName' | 'claims'>;
 
 const kinds = new Map<string, Kind>([untypedKind(statefulSetKind), untypedKind(podKind), untypedKind(controllerRevisionKind)].map((kind) => [kind.kind, kind]));
@@ -78,34 +78,34 @@ export class StatefulSetWorker {
 
   async #createPod({ set, pod, claims }: Of<PodStep, 'createPod'>): Promise<Outcome> {
     const name = pod.metadata?.name ?? '';
-    const whose = { set, podName: name, claims };
-    const prepared = await this.#createClaims(whose);
-    if (prepared.outcome !== 'done') return this.#recordPod(prepared, 'Create', whose);
+    const member = { set, podName: name, claims };
+    const prepared = await this.#createClaims(member);
+    if (prepared.outcome !== 'done') return this.#recordPod(prepared, 'Create', member);
     const created = await this.#client.create(podKind, pod);
-    // Another pod has this name, or ours is there already: what comes in will tell.
+    // Another pod has this name, or it was created already: the cache will show it.
     if (!created.ok && created.reason === 'alreadyExists') return 'conflict';
-    const marked = await this.#updateClaims(whose);
-    if (marked.outcome !== 'done') return this.#recordPod(marked, 'Update', whose);
-    return this.#recordPod(stepResult(created), 'Create', whose);
+    const updated = await this.#updateClaims(member);
+    if (updated.outcome !== 'done') return this.#recordPod(updated, 'Update', member);
+    return this.#recordPod(stepResult(created), 'Create', member);
   }
 
   async #updatePod({ set, podName, pod, claims }: Of<PodStep, 'updatePod'>): Promise<Outcome> {
-    const whose = { set, podName, claims };
-    const prepared = await this.#createClaims(whose);
-    if (prepared.outcome !== 'done') return this.#recordPod(prepared, 'Update', whose);
-    const marked = await this.#updateClaims(whose);
-    if (marked.outcome !== 'done' || pod === undefined) return this.#recordPod(marked, 'Update', whose);
-    return this.#recordPod(stepResult(await this.#writer.attempt({ do: 'update', ...pod })), 'Update', whose);
+    const member = { set, podName, claims };
+    const prepared = await this.#createClaims(member);
+    if (prepared.outcome !== 'done') return this.#recordPod(prepared, 'Update', member);
+    const updated = await this.#updateClaims(member);
+    if (updated.outcome !== 'done' || pod === undefined) return this.#recordPod(updated, 'Update', member);
+    return this.#recordPod(stepResult(await this.#writer.attempt({ do: 'update', ...pod })), 'Update', member);
   }
 
-  async #restoreClaims(whose: MemberClaims): Promise<Outcome> {
-    const prepared = await this.#createClaims(whose);
+  async #restoreClaims(member: MemberClaims): Promise<Outcome> {
+    const prepared = await this.#createClaims(member);
     if (prepared.outcome !== 'done') return prepared.outcome;
-    const marked = await this.#updateClaims(whose);
-    return marked.outcome === 'done' ? 'done' : this.#recordPod(marked, 'Update', whose);
+    const updated = await this.#updateClaims(member);
+    return updated.outcome === 'done' ? 'done' : this.#recordPod(updated, 'Update', member);
   }
 
-  /** One that is refused does not keep the others from being made. */
+  /** A refused claim does not keep the others from being created. */
   async #createClaims({ set, podName, claims }: MemberClaims): Promise<StepResult> {
     const problems: string[] = claims.terminating.map((name) => `pvc ${name} is being deleted`);
     let outcome: Outcome = 'done';
@@ -149,7 +149,7 @@ export class StatefulSetWorker {
     return outcome;
   }
 
-  /** What failed only because news had not come in, or no answer, is nobody's business. */
+  /** Conflicts and missing answers are not recorded as events. */
   #recordPod({ outcome, refusal }: StepResult, verb: 'Create' | 'Update' | 'Delete', { set, podName: name }: Pick<MemberClaims, 'set' | 'podName'>): Outcome {
     if (outcome === 'done' || refusal !== undefined) this.#recorder.record(set, podReport(verb, set, { name, error: refusal }));
     return outcome;
@@ -158,7 +158,7 @@ export class StatefulSetWorker {
 
 interface StepResult {
   readonly outcome: Outcome;
-  /** What the server said, if it does not want this at all. */
+  /** The server's message, if it refused the request. */
   readonly refusal: string | undefined;
 }
 
@@ -175,7 +175,7 @@ function stepResult(result: Result<unknown>): StepResult {
   }
 }
 
-/** As Kubernetes lists several errors; each is named once. */
+/** The format of Kubernetes' utilerrors.Aggregate; each error once. */
 function aggregate(problems: readonly string[]): string {
   const unique = [...new Set(problems)];
   return unique.length === 1 ? (unique[0] ?? '') : `[${unique.join(', ')}]`;

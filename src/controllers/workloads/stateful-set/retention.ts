@@ -1,13 +1,13 @@
 /**
- * Who a claim goes with. `persistentVolumeClaimRetentionPolicy` is carried out by the garbage collector: the claim gets the set
- * (whenDeleted: Delete) or the pod that is scaled away (whenScaled: Delete) as its owner, and loses them if the policy changes.
+ * `persistentVolumeClaimRetentionPolicy` is carried out by the garbage collector: the claim gets the StatefulSet (whenDeleted: Delete) or
+ * the pod that is scaled down (whenScaled: Delete) as its owner, and loses them if the policy changes.
  */
 import type { OwnerReference, PersistentVolumeClaim, Pod, StatefulSet } from '../../../api/generated/types.ts';
 import { podKind } from '../../../api/kinds/pod/pod.ts';
 import { controllerReference } from '../../pods/template.ts';
 import { isWithin, ordinalsOf, setReference } from './identity.ts';
 
-/** A pod that is not made yet has no uid. */
+/** `pod` is undefined if it does not exist yet. */
 export interface Member {
   readonly name: string;
   readonly ordinal: number;
@@ -19,7 +19,7 @@ interface Policy {
   readonly whenScaled: boolean;
 }
 
-/** True: delete. */
+/** True: Delete. */
 function policyOf({ spec }: StatefulSet): Policy {
   const { whenDeleted, whenScaled } = spec.persistentVolumeClaimRetentionPolicy ?? {};
   return { whenDeleted: whenDeleted === 'Delete', whenScaled: whenScaled === 'Delete' };
@@ -33,7 +33,7 @@ const asOwner = ({ name, pod }: Member): OwnerReference => {
   return controllerReference(of, podKind);
 };
 
-/** Owned by a pod of that name which is another one: the claim of a pod that was scaled away goes, and must not be used again. */
+/** Owned by an earlier pod of that name: the claim will be deleted with it and must not be used again. */
 export function isStale(claim: PersistentVolumeClaim, set: StatefulSet, member: Member): boolean {
   return policyOf(set).whenScaled && hasStaleReference(claim, asOwner(member));
 }
@@ -43,7 +43,7 @@ function hasStaleReference({ metadata }: PersistentVolumeClaim, owner: OwnerRefe
   return named !== undefined && named.uid !== owner.uid;
 }
 
-/** Somebody else manages the claim. With nothing but Retain that is nobody's problem. */
+/** The claim has another controller. With policy Retain only, that does not matter. */
 export function hasForeignController(claim: PersistentVolumeClaim, set: StatefulSet, member: Member): boolean {
   const { whenDeleted, whenScaled } = policyOf(set);
   if (!whenDeleted && !whenScaled) return false;
@@ -54,10 +54,10 @@ export function hasForeignController(claim: PersistentVolumeClaim, set: Stateful
   });
 }
 
-/** The claim with the owners that the policy wants; the same object if it has them. */
+/** The claim with the owner references of the policy; the same object if nothing changes. */
 export function withOwners(claim: PersistentVolumeClaim, set: StatefulSet, member: Member): PersistentVolumeClaim {
   const [ofSet, ofPod] = [setReference(set), asOwner(member)];
-  // From before the set or the pod was made anew: the garbage collector's business.
+  // References to an earlier StatefulSet or pod of the same name are left to the garbage collector.
   if (hasStaleReference(claim, ofSet) || hasStaleReference(claim, ofPod)) return claim;
   const current = claim.metadata.ownerReferences ?? [];
   const others = current.filter((reference) => !names(reference, ofSet) && !names(reference, ofPod));

@@ -43,24 +43,24 @@ describe('the history of a set', () => {
     expect(first).toMatchObject({ collisionCount: 0, current: first.update });
   });
 
-  test('takes another name if one of another state has it, and counts that', () => {
+  test('takes another name if another template has it, and increases collisionCount', () => {
     const taken = history(set, [], [revision(first.update.revision, 7, { other: 'state' })]);
     expect(taken.collisionCount).toBe(1);
     expect(taken.update.revision).not.toBe(first.update.revision);
   });
 
-  test('uses what was made before, also if its own list does not know it yet', () => {
+  test('uses an existing revision, even if the cache of its own revisions does not have it yet', () => {
     const lagging = history(set, [], [revision(first.update.revision, 1, dataOf(set))]);
     expect(lagging).toMatchObject({ collisionCount: 0, update: { revision: first.update.revision }, actions: [] });
   });
 
-  test('goes on although the order of fields differs, or an older release wrote fewer defaults down', () => {
+  test('uses a revision with another order of fields, or with fewer defaults', () => {
     const { dnsPolicy: _, securityContext: __, ...spec } = set.spec.template.spec;
     const older = { spec: { template: { spec, metadata: { ...set.spec.template.metadata, creationTimestamp: null }, $patch: 'replace' } } };
     expect(history(set, [revision('web-old', 4, older)])).toMatchObject({ update: { revision: 'web-old' }, actions: [] });
   });
 
-  test('brings the state back that pods below the partition are in', () => {
+  test('restores the template of the current revision', () => {
     const old = revision('web-old', 1, dataOf(withImage('v0')));
     const rolling = { ...set, status: { ...set.status, currentRevision: 'web-old' } };
     const { current, update, actions } = history(rolling, [old]);
@@ -69,7 +69,7 @@ describe('the history of a set', () => {
     expect(actions).toMatchObject([{ do: 'createRevision', revision: { revision: 2 } }]);
   });
 
-  test('that lost its current revision takes the new one for it', () => {
+  test('without its current revision takes the update revision instead', () => {
     const lost = { ...set, status: { ...set.status, currentRevision: 'web-gone' } };
     expect(history(lost, [revision('web-new', 3, dataOf(set))]).current.revision).toBe('web-new');
   });

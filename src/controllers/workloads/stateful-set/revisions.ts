@@ -1,4 +1,4 @@
-/** Which states of its template a set has been in, which one its pods are in, and which one they shall be in. */
+/** The revisions of a StatefulSet's template: history, current and update revision. */
 import type { ControllerRevision, PodTemplateSpec, StatefulSet } from '../../../api/generated/types.ts';
 import { statefulSetKind } from '../../../api/kinds/apps/stateful-set.ts';
 import { applyStrategicPatch } from '../../../api/patch/strategic-patch.ts';
@@ -8,26 +8,26 @@ import { inRevisionOrder, nextRevisionNumber, sameData, templatePatch } from '..
 import type { StatefulSetAction, RevisionDraft } from './actions.ts';
 import { setReference } from './identity.ts';
 
-/** A state of the template, and the name of the revision that holds it. */
+/** A template, and the name of its ControllerRevision. */
 export interface TemplateRevision {
   readonly revision: string;
   readonly template: PodTemplateSpec;
 }
 
 export interface History {
-  /** What the pods were in before the last change of the template; the same as `update` once all of them are in that. */
+  /** The revision before the last change of the template; the same as `update` once all pods are updated. */
   readonly current: TemplateRevision;
   readonly update: TemplateRevision;
-  /** How often the name of a revision was taken by another state. */
+  /** How often another template had the name of a revision. */
   readonly collisionCount: number;
   /** Make `update` the newest revision, if it is not. */
   readonly actions: readonly StatefulSetAction[];
 }
 
 export interface Revisions {
-  /** The set's own. */
+  /** Controlled by the StatefulSet. */
   readonly own: readonly ControllerRevision[];
-  /** Anybody's, in the set's namespace. */
+  /** Any revision of this name in the namespace. */
   readonly named: (name: string) => ControllerRevision | undefined;
 }
 
@@ -48,7 +48,7 @@ interface Found {
   readonly actions: readonly StatefulSetAction[];
 }
 
-/** The newest one if nothing changed; an older one, made the newest, if the template went back to it. */
+/** The newest one if nothing changed; an older one, renumbered, if the template was rolled back to it. */
 function existingUpdate(set: StatefulSet, revisions: readonly ControllerRevision[], data: object): Found | undefined {
   const newest = revisions.at(-1);
   const equal = revisions.findLast((revision) => sameData(revision.data, data));
@@ -58,7 +58,7 @@ function existingUpdate(set: StatefulSet, revisions: readonly ControllerRevision
   return { name: nameOf(equal), actions: [{ do: 'update', object: { ...equal, revision: nextRevisionNumber(revisions) }, from: equal }] };
 }
 
-/** Written by an older release, which knew fewer defaults: no reason to replace all pods. */
+/** A release with fewer defaults wrote the revision: that must not replace all pods. */
 function isSemanticallyEqual(set: StatefulSet, revision: ControllerRevision): boolean {
   const restored: StatefulSet = { ...structuredClone(set), spec: { ...structuredClone(set.spec), template: stateAt(set, revision).template } };
   statefulSetKind.defaults?.(restored);
@@ -72,7 +72,7 @@ interface NewRevision {
   readonly named: Revisions['named'];
 }
 
-/** Named by its contents: whoever makes it again makes the same one. Should another state have that name, the next one is tried. */
+/** Named by a hash of its contents, so that a retry makes the same one. If another template has that name, the next hash is tried. */
 function newUpdate(set: StatefulSet, { data, number, collisionCount, named }: NewRevision): Found {
   for (let count = collisionCount; ; count++) {
     const draft = revisionDraft(set, { data, number, hash: shortHash(data, count) });
@@ -99,7 +99,7 @@ function revisionDraft(set: StatefulSet, { data, number, hash }: { readonly data
 }
 
 const hashLabel = 'controller.kubernetes.io/hash';
-/** Leaves room for the hash in a name of 253 characters, and more. */
+/** Leaves room for the hash in a name of 253 characters. */
 const longestPrefix = 223;
 
 function stateAt(set: StatefulSet, revision: ControllerRevision): TemplateRevision {
@@ -109,7 +109,7 @@ function stateAt(set: StatefulSet, revision: ControllerRevision): TemplateRevisi
 
 const nameOf = ({ metadata }: ControllerRevision): string => metadata.name ?? '';
 
-/** The oldest of those that neither the set nor any pod is in, beyond as many as the set wants to keep. */
+/** Unused revisions beyond revisionHistoryLimit, oldest first. */
 export function outdated(set: StatefulSet, own: readonly ControllerRevision[], live: ReadonlySet<string>): readonly ControllerRevision[] {
   const limit = set.spec.revisionHistoryLimit ?? 0;
   if (limit < 0) return [];

@@ -7,7 +7,7 @@ export const isTerminating = ({ metadata }: Pod): boolean => metadata.deletionTi
 
 export const isRunningAndReady = (pod: Pod): boolean => pod.status.phase === 'Running' && isPodReady(pod);
 
-/** Not there to serve: not ready for long enough, or about to go. */
+/** Terminating, or not ready for minReadySeconds. */
 export const isUnavailable = (pod: Pod, { spec }: StatefulSet, now: number): boolean =>
   isTerminating(pod) || !isPodAvailable(pod, spec.minReadySeconds ?? 0, now);
 
@@ -16,7 +16,7 @@ export interface StatusSnapshot {
   readonly history: Pick<History, 'current' | 'update' | 'collisionCount'>;
 }
 
-/** What the set's status has to say about these pods. */
+/** The status that follows from these pods. */
 export function statusOf(set: StatefulSet, { pods, history }: StatusSnapshot, now: number): StatefulSetStatus {
   const { current, update, collisionCount } = history;
   const ready = pods.filter(isRunningAndReady);
@@ -35,7 +35,7 @@ export function statusOf(set: StatefulSet, { pods, history }: StatusSnapshot, no
   return isUpdated(set, status) ? { ...status, currentReplicas: status.updatedReplicas, currentRevision: status.updateRevision } : status;
 }
 
-/** All that the set wants are there, ready, and in the new state: from now on it is the current one. */
+/** All wanted pods exist, are ready and updated: the update revision becomes the current one. */
 function isUpdated({ spec }: StatefulSet, { replicas, readyReplicas, updatedReplicas }: Pick<StatefulSetStatus, 'replicas'> & Counts): boolean {
   const wanted = spec.replicas ?? 1;
   return spec.updateStrategy.type === 'RollingUpdate' && replicas === wanted && readyReplicas === wanted && updatedReplicas === wanted;
@@ -46,7 +46,7 @@ interface Counts {
   readonly updatedReplicas: number;
 }
 
-/** Whether writing `next` tells anybody anything. */
+/** Whether `next` has to be written. */
 export function isStatusChanged(next: StatefulSetStatus, before: StatefulSetStatus): boolean {
   const countsChanged = (['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'] as const).some(
     (count) => (next[count] ?? 0) !== (before[count] ?? 0),

@@ -1,7 +1,7 @@
 import type { Job } from '../../../api/generated/types.ts';
 import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
 
-/** Only if it is still as it was seen: somebody may have said meanwhile that it is to be kept. Its pods go first. */
+/** Foreground deletion, only at the resourceVersion of the decision: the TTL may have been changed meanwhile. */
 export interface TtlAfterFinishedAction {
   readonly do: 'delete';
   readonly job: Job;

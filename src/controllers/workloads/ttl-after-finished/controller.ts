@@ -13,7 +13,7 @@ export interface TtlAfterFinishedOptions {
   readonly informers: Informers;
 }
 
-/** Deletes finished jobs when their time is up. Keys are those of jobs: 'namespace/name'. */
+/** Deletes finished Jobs after ttlSecondsAfterFinished. Keys are those of Jobs: 'namespace/name'. */
 export function ttlAfterFinished({ client, informers }: TtlAfterFinishedOptions): Controller<string, Job, TtlAfterFinishedAction> {
   const jobs = informers.cache(jobKind);
   return {

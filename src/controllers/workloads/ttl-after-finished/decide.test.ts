@@ -14,7 +14,7 @@ const job = (ttl: number | undefined, type: string | undefined, metadata: object
 });
 
 test.each([
-  ['that nobody limits', job(undefined, 'Complete')],
+  ['without a TTL', job(undefined, 'Complete')],
   ['that has not ended', job(0, undefined)],
   ['that is only about to end', job(0, 'SuccessCriteriaMet')],
   ['that is being deleted', job(0, 'Failed', { deletionTimestamp: '2026-01-01T00:00:00Z' })],
@@ -23,7 +23,7 @@ test.each([
   expect(decideExpiry(of, end + 1e9).again).toBeUndefined();
 });
 
-test('any other is deleted when its time is up, neither before nor twice, and looked at just then', () => {
+test('a finished job is deleted when its TTL has passed, neither before nor twice', () => {
   fc.assert(
     fc.property(fc.nat(1000), fc.integer({ min: -100, max: 2000 }), fc.constantFrom('Complete', 'Failed'), (ttl, seconds, type) => {
       const now = end + seconds * 1000;

@@ -13,9 +13,9 @@ export interface DisruptedPodOptions {
   readonly client: Client;
   readonly informers: Informers;
   readonly recordedEvents: RecordedEvents;
-  /** Rings for pods that several budgets select. */
+  /** Enqueues pods that several budgets select. */
   readonly contested: Trigger<string>;
-  /** By budget. */
+  /** The pods of each budget. */
   readonly selections: PodSelectorIndex;
 }
 
@@ -23,9 +23,9 @@ export interface DisruptedPodOptions {
 export function disruptedPods({
   client,
   informers,
-  recordedEvents: tellings,
+  recordedEvents,
   contested,
-  selections,
+  selections: podIndex,
 }: DisruptedPodOptions): Controller<string, DisruptedPodSnapshot, DisruptedPodAction> {
   const pods = informers.cache(podKind);
   return {
@@ -37,8 +37,8 @@ export function disruptedPods({
     snapshot(key) {
       const pod = pods.getKey(key);
       if (pod === undefined) return undefined;
-      const budgets = selections.selecting(pod).map((budget) => budget.slice(budget.indexOf('/') + 1));
-      return { pod, budgets: budgets.sort(), isRecorded: tellings.lastEvent(pod.metadata.uid ?? '') !== undefined };
+      const budgets = podIndex.selecting(pod).map((budget) => budget.slice(budget.indexOf('/') + 1));
+      return { pod, budgets: budgets.sort(), isRecorded: recordedEvents.lastEvent(pod.metadata.uid ?? '') !== undefined };
     },
     decide: decideDisruptedPod,
     async perform(action) {
@@ -46,7 +46,7 @@ export function disruptedPods({
         const result = await client.updateStatus(podKind, action.pod);
         return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
       }
-      tellings.record({ about: action.about, ...action.report }, action.rememberAs);
+      recordedEvents.record({ about: action.about, ...action.report }, action.rememberAs);
       return 'done';
     },
     parallelism: 16,

@@ -13,10 +13,10 @@ const pod = (reason: string, { agoMs = 200_000, status = 'True', phase = 'Runnin
   spec: { containers: [] },
   status: { phase, conditions: [{ type: 'DisruptionTarget', status, reason, message: 'because', lastProbeTime: null, lastTransitionTime: at(-agoMs) }] },
 });
-const seen = (of: Pod, budgets: readonly string[] = [], isTold = false) => ({ pod: of, budgets, isRecorded: isTold });
+const seen = (of: Pod, budgets: readonly string[] = [], isRecorded = false) => ({ pod: of, budgets, isRecorded });
 
-describe('a pod that is said to be about to be disturbed', () => {
-  test('and is not, for two minutes, says so no more', () => {
+describe('a pod with a DisruptionTarget condition', () => {
+  test('loses it after two minutes without deletion', () => {
     expect(decideDisruptedPod(seen(pod('EvictionByEvictionAPI', { agoMs: 119_000 })), now)).toMatchObject({ actions: [], again: now + 1_000 });
     expect(decideDisruptedPod(seen(pod('EvictionByEvictionAPI', { agoMs: 120_000 })), now).actions).toMatchObject([
       {
@@ -34,7 +34,7 @@ describe('a pod that is said to be about to be disturbed', () => {
   ])('but %s is left alone', (_, of) => expect(decideDisruptedPod(seen(of), now)).toMatchObject({ actions: [], reasons: [{ code: 'NotDisrupted' }] }));
 });
 
-test('a pod of several budgets is told so once', () => {
+test('a pod of several budgets gets an event once', () => {
   const of = pod('x', { status: 'False' });
   expect(decideDisruptedPod(seen(of, ['a', 'b']), now).actions).toMatchObject([
     {
@@ -50,7 +50,7 @@ test('a pod of several budgets is told so once', () => {
   expect(decideDisruptedPod(seen(of, ['a']), now).actions).toEqual([]);
 });
 
-test('whatever is seen, it settles, a crash changes nothing, and the same is decided from the same', () => {
+test('for any snapshot it settles, a crash changes nothing, and equal snapshots give equal decisions', () => {
   const worlds = fc.record({
     reason: fc.constantFrom('EvictionByEvictionAPI', 'TerminationByKubelet'),
     agoMs: fc.nat(400_000),

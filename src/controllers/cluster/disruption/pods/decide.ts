@@ -5,28 +5,28 @@ import type { DisruptedPodDecision, DisruptedPodAction } from './actions.ts';
 
 export interface DisruptedPodSnapshot {
   readonly pod: Pod;
-  /** Names of the budgets that select it, sorted. */
+  /** Names of the budgets that select the pod, sorted. */
   readonly budgets: readonly string[];
-  /** It was told that there are several. */
+  /** The event about several budgets was recorded. */
   readonly isRecorded: boolean;
 }
 
-/** Whoever says that a pod is about to be disturbed has this long to do it. */
+/** A DisruptionTarget condition is stale after this time without deletion. */
 const timeoutMs = 2 * 60_000;
 
-/** A pod that was to go, and does not, is no longer about to; and one that several budgets watch over cannot be evicted, and should know. */
-export function decideDisruptedPod({ pod, budgets, isRecorded: isTold }: DisruptedPodSnapshot, now: number): DisruptedPodDecision {
-  const warning = budgets.length > 1 && !isTold ? [tooManyBudgets(pod, budgets[0] ?? '')] : [];
+/** Clears a stale DisruptionTarget condition; warns about a pod that several budgets select, which cannot be evicted. */
+export function decideDisruptedPod({ pod, budgets, isRecorded }: DisruptedPodSnapshot, now: number): DisruptedPodDecision {
+  const warning = budgets.length > 1 && !isRecorded ? [tooManyBudgets(pod, budgets[0] ?? '')] : [];
   const due = staleAt(pod);
-  if (due === undefined) return { actions: warning, reasons: [{ code: 'NotDisrupted', text: 'nobody said that the pod is about to be disturbed' }] };
-  if (now < due) return { actions: warning, reasons: [{ code: 'Disrupted', text: 'the pod is about to be disturbed' }], again: due };
+  if (due === undefined) return { actions: warning, reasons: [{ code: 'NotDisrupted', text: 'the pod has no DisruptionTarget condition' }] };
+  if (now < due) return { actions: warning, reasons: [{ code: 'Disrupted', text: 'the pod is to be disrupted' }], again: due };
   return {
     actions: [...warning, { do: 'write-status', pod: withCondition(pod, { type: 'DisruptionTarget', status: 'False' }, now) }],
-    reasons: [{ code: 'NeverDisrupted', text: 'the pod was about to be disturbed, and nothing came of it' }],
+    reasons: [{ code: 'NeverDisrupted', text: 'the pod was to be disrupted and was not deleted in time' }],
   };
 }
 
-/** When what a pod says of its end is no longer true. What its own kubelet says may take as long as it likes. */
+/** When the DisruptionTarget condition becomes stale. The kubelet's own condition never does. */
 function staleAt(pod: Pod): number | undefined {
   const condition = conditionOf(pod, 'DisruptionTarget');
   if (pod.metadata.deletionTimestamp !== undefined || isPodTerminal(pod)) return undefined;
@@ -34,7 +34,7 @@ function staleAt(pod: Pod): number | undefined {
   return (condition.lastTransitionTime === null ? 0 : Date.parse(condition.lastTransitionTime)) + timeoutMs;
 }
 
-/** It says 'chose': a budget is counted as if it were alone, and evictions are refused. */
+/** 'Chose' is Kubernetes' word; the eviction subresource in fact refuses such pods. */
 function tooManyBudgets(pod: Pod, chosen: string): DisruptedPodAction {
   const { namespace = '', name = '', uid = '' } = pod.metadata;
   const quoted = JSON.stringify;

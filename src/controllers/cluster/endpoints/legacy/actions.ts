@@ -5,7 +5,7 @@ import type { TriggerTimes } from '../trigger-times.ts';
 export type EndpointsAction =
   | EndpointsWrite
   | { readonly do: 'delete'; readonly endpoints: Endpoints }
-  /** What is new next time is what differs from this. */
+  /** Later passes compare with these times to find what changed. */
   | { readonly do: 'remember'; readonly times: TriggerTimes };
 
 export interface EndpointsWrite {
@@ -15,5 +15,5 @@ export interface EndpointsWrite {
 
 export type EndpointsDecision = AnyDecision<EndpointsAction>;
 
-/** The component that Kubernetes names in these events; and who made an Endpoints says so in its label. */
+/** The `source.component` of the events and the value of the managed-by label, as in Kubernetes. */
 export const controllerName = 'endpoint-controller';

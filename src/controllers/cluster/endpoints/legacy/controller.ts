@@ -16,11 +16,11 @@ export interface EndpointsControllerOptions {
   readonly pods: ServicePods;
 }
 
-/** Keeps the Endpoints of services that select pods. Keys are those of services: 'namespace/name'. */
+/** Writes the Endpoints of Services with selector. Keys are those of Services: 'namespace/name'. */
 export function endpointsController({ client, informers, recorder, pods }: EndpointsControllerOptions): Controller<string, EndpointsSnapshot, EndpointsAction> {
   const endpoints = informers.cache(endpointsKind);
   const times = new Map<string, TriggerTimes>();
-  /** Keys of services that are known to be gone: endpoints that wait for a service which is still to come are left alone. */
+  /** Keys of Services that were deleted. Endpoints that were created before their Service are left alone. */
   const orphans = new Set<string>();
   const changed = new Trigger<string>();
   pods.addListener({ service: (key) => changed.fire(key) });
@@ -34,7 +34,7 @@ export function endpointsController({ client, informers, recorder, pods }: Endpo
       changed,
       source(endpointsKind, ({ before, after }) => {
         const key = keyOf((after ?? before)?.metadata ?? {});
-        // Whatever was there before us and has no service lost it while nobody looked; but elections need none.
+        // Endpoints without Service at start lost it while no controller ran. Those of leader elections never have one.
         if (!endpoints.synced && after !== undefined && after.metadata.annotations?.['control-plane.alpha.kubernetes.io/leader'] === undefined)
           orphans.add(key);
         return [key];

@@ -16,7 +16,7 @@ function after(snapshot: Served, actions: readonly EndpointsAction[] = decideEnd
   );
 }
 const writes = (snapshot: EndpointsSnapshot) => decideEndpoints(snapshot).actions.filter((action) => action.do !== 'remember');
-/** '10.0.0.1,10.0.0.2 (10.0.0.3) http:8080' for each subset: those in brackets are not ready. */
+/** '10.0.0.1,10.0.0.2 (10.0.0.3) http:8080' for each subset: addresses in brackets are not ready. */
 const brief = (snapshot: Served) =>
   (after(snapshot).endpoints?.subsets ?? []).map(({ addresses = [], notReadyAddresses = [], ports = [] }) => {
     const unready = notReadyAddresses.length === 0 ? '' : ` (${notReadyAddresses.map(({ ip }) => ip).join(',')})`;
@@ -24,7 +24,7 @@ const brief = (snapshot: Served) =>
   });
 
 describe('the endpoints of a service', () => {
-  test('name its pods, carry its labels and say who wrote them', () => {
+  test('name its pods, and have its labels and the managed-by label', () => {
     const named = pod('a', { spec: { hostname: 'a', subdomain: 'web' } });
     expect(after(seen(service({ clusterIP: 'None' }, { labels: { team: 'x' } }), [named])).endpoints).toEqual({
       apiVersion: 'v1',
@@ -55,7 +55,7 @@ describe('the endpoints of a service', () => {
     ['tell who is ready', {}, [pod('b'), pod('a'), pod('c', { ready: false })], ['10.0.0.1,10.0.0.2 (10.0.0.3) http:8080']],
     ['take all for ready if asked to', { publishNotReadyAddresses: true }, [pod('a', { ready: false, terminating: true })], ['10.0.0.1 http:8080']],
     ['leave out who goes', {}, [pod('a', { terminating: true }), pod('b', { phase: 'Failed' })], []],
-    ['are none if there is nobody', {}, [], []],
+    ['are empty without pods', {}, [], []],
     ['may be without ports if there is no address either', { ports: [], clusterIP: 'None' }, [pod('a')], ['10.0.0.1']],
     ['are none without ports', { ports: [] }, [pod('a')], []],
     ['have subsets for those that offer other ports', { ports: two }, [pod('a'), pod('b', offering)], ['10.0.0.2 web:9090', '10.0.0.1,10.0.0.2 http:8080']],
@@ -77,7 +77,7 @@ describe('the endpoints of a service', () => {
     expect(relieved.endpoints?.metadata.annotations ?? {}).not.toHaveProperty(['endpoints.kubernetes.io/over-capacity']);
   });
 
-  test('go with their service, and are left alone if it selects nobody', () => {
+  test('are deleted with their service, and left alone if it has no selector', () => {
     const { endpoints } = after(seen(service(), [pod('a')]));
     if (endpoints === undefined) throw new Error('none');
     expect(writes({ state: 'orphaned', endpoints })).toEqual([{ do: 'delete', endpoints }]);
@@ -86,14 +86,14 @@ describe('the endpoints of a service', () => {
     expect(decideEndpoints(seen(service({ type: 'ExternalName' }), [], endpoints)).actions).toEqual([]);
   });
 
-  test('are not written again for a change that they do not tell, but for other labels', () => {
+  test('are written again for other labels, but not for an irrelevant change', () => {
     const before = after(seen(service(), [pod('a')]));
     expect(writes({ ...before, pods: [pod('a', { spec: { priority: 7 } })] })).toEqual([]);
     expect(writes({ ...before, service: service({}, { labels: { a: 'b' } }) })).toHaveLength(1);
   });
 });
 
-describe('whatever is seen', () => {
+describe('for any snapshot', () => {
   const pods = fc.uniqueArray(
     fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd'), ready: fc.boolean(), going: fc.boolean(), ips: fc.constantFrom([], ['10.0.0.9'], ['10.0.0.8']) }),
     {
@@ -102,7 +102,7 @@ describe('whatever is seen', () => {
   );
   const podsOf = (all: typeof pods extends fc.Arbitrary<infer P> ? P : never) => all.map(({ name, ...wanted }) => pod(name, wanted));
 
-  test('it settles, a crash changes nothing, and the same is decided from the same', () => {
+  test('it settles, a crash changes nothing, and equal snapshots give equal decisions', () => {
     fc.assert(
       fc.property(fc.boolean(), pods, pods, fc.nat(2), (publishNotReadyAddresses, first, second, count) => {
         const start = after(seen(service({ publishNotReadyAddresses }), podsOf(first)));
@@ -115,7 +115,7 @@ describe('whatever is seen', () => {
     );
   });
 
-  test('whatever was there, they say what a fresh start says', () => {
+  test('the contents do not depend on the earlier endpoints', () => {
     fc.assert(
       fc.property(pods, pods, (first, second) => {
         const start = after(seen(service(), podsOf(first)));

@@ -22,29 +22,29 @@ export type EndpointsSnapshot =
   | {
       readonly state: 'served';
       readonly service: Service;
-      /** Those that it selects, by name. */
+      /** The pods that it selects, sorted by name. */
       readonly pods: readonly Pod[];
       readonly endpoints: Endpoints | undefined;
-      /** As remembered. Undefined: the service is new to this process. */
+      /** As of the last pass. Undefined: the Service is new to this process. */
       readonly times: TriggerTimes | undefined;
     }
-  /** Their service was there and is not any more. */
+  /** The Service was deleted. */
   | { readonly state: 'orphaned'; readonly endpoints: Endpoints };
 
 const managedByLabel = 'endpoints.kubernetes.io/managed-by';
 const overCapacity = 'endpoints.kubernetes.io/over-capacity';
 
-/** Who is behind a service, as it was said before there were slices: programs still read it. */
+/** The legacy Endpoints of a Service, which some clients still read. */
 export function decideEndpoints(snapshot: EndpointsSnapshot): EndpointsDecision {
-  if (snapshot.state === 'orphaned') return act('Orphaned', 'their service is gone', { do: 'delete', endpoints: snapshot.endpoints });
+  if (snapshot.state === 'orphaned') return act('Orphaned', 'the service was deleted', { do: 'delete', endpoints: snapshot.endpoints });
   const { service, pods, endpoints, times: before } = snapshot;
   if (!isSelecting(service)) return act('NotSelecting', 'the service selects no pods');
   const times = triggerTimesOf(service, pods);
   const remember = sameTriggerTimes(times, before) ? [] : [{ do: 'remember', times } as const];
   const subsets = repackSubsets(pods.flatMap((pod) => entriesFor(service, pod)));
-  if (endpoints !== undefined && isUpToDate(endpoints, subsets, service)) return act('UpToDate', 'they say so already', ...remember);
+  if (endpoints !== undefined && isUpToDate(endpoints, subsets, service)) return act('UpToDate', 'the endpoints are up to date', ...remember);
   const next = endpointsFor(service, { endpoints, subsets, time: triggerTime(times, before) });
-  return act('Changed', 'they say something else', { do: endpoints === undefined ? 'create' : 'update', endpoints: next }, ...remember);
+  return act('Changed', 'the endpoints differ', { do: endpoints === undefined ? 'create' : 'update', endpoints: next }, ...remember);
 }
 
 const act = (code: string, text: string, ...actions: readonly EndpointsAction[]): EndpointsDecision => ({ actions, reasons: [{ code, text }] });
@@ -64,7 +64,7 @@ function entriesFor(service: Service, pod: Pod): readonly SubsetEntry[] {
   });
 }
 
-/** The first of the service's own family: there is room for one only. */
+/** The first address of the Service's own family: Endpoints have one family only. */
 function addressFor(service: Service, pod: Pod): EndpointAddress | undefined {
   const [ip] = addressesOf(pod, familyOf(service, pod));
   if (ip === undefined) return undefined;

@@ -8,5 +8,5 @@ export type MirrorAction =
 
 export type MirrorDecision = AnyDecision<MirrorAction>;
 
-/** The component that Kubernetes names in these events. */
+/** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'endpoint-slice-mirroring-controller';

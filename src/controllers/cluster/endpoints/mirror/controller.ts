@@ -20,11 +20,11 @@ export interface MirrorControllerOptions {
   readonly clock: Clock;
 }
 
-/** Mirrors Endpoints of services without selector to EndpointSlices. Keys are those of services: 'namespace/name'. */
+/** Mirrors Endpoints of Services without selector to EndpointSlices. Keys are those of Services: 'namespace/name'. */
 export function mirrorController({
   client,
   informers,
-  recordedEvents: tellings,
+  recordedEvents,
   clock,
 }: MirrorControllerOptions): Controller<string, MirrorSnapshot, MirrorAction> {
   const services = informers.cache(serviceKind);
@@ -42,12 +42,12 @@ export function mirrorController({
       const mirrored = found !== undefined && isMirrored(found, services.getKey(key)) ? found : undefined;
       const made = slices.get(`${controllerName} ${key}`);
       if (mirrored === undefined && made.length === 0) return undefined;
-      return { endpoints: mirrored, slices: made.toSorted(byName), recorded: (telling) => recentMessage(tellings, telling, clock) };
+      return { endpoints: mirrored, slices: made.toSorted(byName), recorded: (reason) => recentMessage(recordedEvents, reason, clock) };
     },
     decide: decideMirror,
     async perform(action) {
       if (action.do !== 'tell') return await write(client, action);
-      tellings.record({ about: action.endpoints, ...action.report }, action.rememberAs);
+      recordedEvents.record({ about: action.endpoints, ...action.report }, action.rememberAs);
       return 'done';
     },
     parallelism: 16,
@@ -70,7 +70,7 @@ async function write(client: Client, { do: what, slice }: MirrorAction & { reado
   }
 }
 
-/** Written by people for a service that selects no pods; not by a controller, nor for an election. */
+/** The Service has no selector, and the Endpoints were not written by a controller or a leader election. */
 const isMirrored = ({ metadata }: Endpoints, service: Service | undefined): boolean =>
   service !== undefined &&
   service.spec.selector === undefined &&

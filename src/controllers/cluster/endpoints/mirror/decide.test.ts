@@ -27,15 +27,15 @@ const done = (snapshot: MirrorSnapshot) => decideMirror(snapshot).actions.map((a
 /** 'IPv4 5432 10.0.0.1 ready', sorted. */
 const brief = ({ slices }: MirrorSnapshot) =>
   slices
-    .flatMap(({ addressType, ports: offered, endpoints: all }) =>
+    .flatMap(({ addressType, ports: entryPorts, endpoints: all }) =>
       (all ?? []).map(
-        ({ addresses, conditions }) => `${addressType} ${offered?.[0]?.port ?? '-'} ${addresses?.[0] ?? ''}${conditions.ready === true ? ' ready' : ''}`,
+        ({ addresses, conditions }) => `${addressType} ${entryPorts?.[0]?.port ?? '-'} ${addresses?.[0] ?? ''}${conditions.ready === true ? ' ready' : ''}`,
       ),
     )
     .sort();
 
-describe('endpoints that people wrote', () => {
-  test('are mirrored with their labels and annotations, but for those of kubectl and of other controllers', () => {
+describe('hand-written endpoints', () => {
+  test('are mirrored with their labels and annotations, except those of kubectl and of controllers', () => {
     const annotations = { note: 'x', 'kubectl.kubernetes.io/last-applied-configuration': '{}', 'endpoints.kubernetes.io/last-change-trigger-time': 'then' };
     const addresses = [{ ip: '10.0.0.01', hostname: 'a', nodeName: 'n1', targetRef: { kind: 'Pod', name: 'p' } }];
     expect(
@@ -63,7 +63,7 @@ describe('endpoints that people wrote', () => {
     expect(brief(after(seen(endpoints(subsets))))).toEqual(['IPv4 - 10.0.0.3 ready', 'IPv4 5432 10.0.0.1 ready', 'IPv6 5432 2001:db8::1 ready']);
   });
 
-  test('that change are changed, and those that are gone go', () => {
+  test('that change are updated, and deleted ones are removed', () => {
     const before = after(seen(endpoints([{ addresses: [{ ip: '10.0.0.1' }], ports }])));
     expect(done(before)).toEqual([]);
     expect(done({ ...before, endpoints: endpoints([{ addresses: [{ ip: '10.0.0.2' }], ports }]) })).toEqual(['update']);
@@ -75,7 +75,7 @@ describe('endpoints that people wrote', () => {
     expect(done({ ...before, endpoints: undefined })).toEqual(['delete']);
   });
 
-  test('that are too many, or no addresses, are left out, and people are told', () => {
+  test('that are too many, or invalid, are left out, with an event', () => {
     const many = Array.from({ length: 1_002 }, (_, i) => ({ ip: `10.${i >> 8}.${i & 255}.1` }));
     expect(done(seen(endpoints([{ addresses: many, ports }])))).toEqual([
       'A max of 1000 addresses can be mirrored to EndpointSlices per Endpoints subset. 2 addresses were skipped',
@@ -88,7 +88,7 @@ describe('endpoints that people wrote', () => {
   });
 });
 
-test('whatever is seen, it settles, a crash changes nothing, and the same is decided from the same', () => {
+test('for any snapshot it settles, a crash changes nothing, and equal snapshots give equal decisions', () => {
   const addresses = fc.uniqueArray(fc.constantFrom('10.0.0.1', '10.0.0.2', '2001:db8::1'), { maxLength: 3 });
   const subsets = fc.array(fc.record({ ready: addresses, unready: addresses, port: fc.constantFrom(1, 2) }), { maxLength: 3 }).map((all) =>
     all

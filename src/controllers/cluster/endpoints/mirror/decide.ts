@@ -8,21 +8,21 @@ import { identityOf, portsKey, equalEndpoints } from '../slices/desired-endpoint
 import type { MirrorAction, MirrorDecision } from './actions.ts';
 
 export interface MirrorSnapshot {
-  /** Undefined: they are gone, or are none of ours: their service is gone or selects pods itself, or they ask to be left alone. */
+  /** Undefined: they do not exist or are not mirrored: no Service, a Service with selector, or the skip-mirror label. */
   readonly endpoints: Endpoints | undefined;
-  /** Those that this controller made, by name. */
+  /** The slices that this controller made, sorted by name. */
   readonly slices: readonly EndpointSlice[];
-  /** By reason: the message that was last told about the endpoints, if that was not long ago. */
+  /** By reason: the message that was last recorded about the endpoints, unless that was long ago. */
   readonly recorded: (key: string) => string | undefined;
 }
 
-/** Who made a slice says so in its label. */
+/** The value of the managed-by label. */
 export const controllerName = 'endpointslicemirroring-controller.k8s.io';
 const addressesPerSubset = 1000;
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Endpoints that people wrote themselves are given to those who read slices. */
-export function decideMirror({ endpoints, slices, recorded: told }: MirrorSnapshot): MirrorDecision {
+/** Hand-written Endpoints appear as EndpointSlices too. */
+export function decideMirror({ endpoints, slices, recorded }: MirrorSnapshot): MirrorDecision {
   if (endpoints === undefined)
     return act(
       'NotMirrored',
@@ -42,8 +42,8 @@ export function decideMirror({ endpoints, slices, recorded: told }: MirrorSnapsh
   }
   const { recycled, created, removed } = recycle(create, remove);
   const isGoing = endpoints.metadata.deletionTimestamp !== undefined;
-  return act('Mirrored', 'slices say what the endpoints say', [
-    ...eventsFor({ endpoints, told }, invalid, skipped),
+  return act('Mirrored', 'the slices mirror the endpoints', [
+    ...eventsFor({ endpoints, told: recorded }, invalid, skipped),
     ...(isGoing ? [] : created).map((slice) => ({ do: 'create', slice }) as const),
     ...[...update, ...recycled].map((slice) => ({ do: 'update', slice }) as const),
     ...removed.map((slice) => ({ do: 'delete', slice }) as const),
@@ -60,9 +60,9 @@ interface Group {
 
 interface MirroredEndpoints {
   readonly groups: ReadonlyMap<string, Group>;
-  /** Addresses that are none. */
+  /** The number of invalid addresses. */
   readonly invalid: number;
-  /** Those, and those that are too many. */
+  /** The number of invalid addresses and of those beyond the limit. */
   readonly skipped: number;
 }
 
@@ -128,7 +128,7 @@ function annotationsFor({ annotations }: Endpoints['metadata']): Record<string, 
   return rest;
 }
 
-/** A new one, or `old` with what it should say. */
+/** A new slice, or `old` with new contents. */
 function sliceFor({ metadata }: Endpoints, { family, ports, endpoints }: Pick<Group, 'family' | 'ports' | 'endpoints'>, old?: EndpointSlice): EndpointSlice {
   const { namespace = '', name = '', uid = '', labels } = metadata;
   const prefix = `${name}-`;
@@ -155,7 +155,7 @@ interface Recycled {
   readonly removed: readonly EndpointSlice[];
 }
 
-/** What would be deleted takes the place of what would be created. */
+/** Slices to delete are updated to the contents of slices to create: one write instead of two. */
 function recycle(create: readonly EndpointSlice[], remove: readonly EndpointSlice[]): Recycled {
   const removed = [...remove];
   const created: EndpointSlice[] = [];
@@ -170,13 +170,13 @@ function recycle(create: readonly EndpointSlice[], remove: readonly EndpointSlic
 }
 
 function eventsFor(
-  { endpoints, told }: { readonly endpoints: Endpoints; readonly told: MirrorSnapshot['recorded'] },
+  { endpoints, told: recorded }: { readonly endpoints: Endpoints; readonly told: MirrorSnapshot['recorded'] },
   invalid: number,
   skipped: number,
 ): readonly MirrorAction[] {
   const say = (reason: string, message: string): readonly MirrorAction[] => {
     const key = `${endpoints.metadata.uid ?? ''} ${reason}`;
-    return told(key) === message ? [] : [{ do: 'tell', endpoints, report: { type: 'Warning', reason, message }, rememberAs: key }];
+    return recorded(key) === message ? [] : [{ do: 'tell', endpoints, report: { type: 'Warning', reason, message }, rememberAs: key }];
   };
   return [
     ...(invalid > 0 ? say('InvalidIPAddress', `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`) : []),

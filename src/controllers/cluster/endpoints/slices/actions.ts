@@ -5,13 +5,13 @@ import type { TriggerTimes } from '../trigger-times.ts';
 
 export type EndpointSliceAction =
   | { readonly do: 'create' | 'update' | 'delete'; readonly slice: EndpointSlice; readonly service: Service }
-  /** What is new next time is what differs from this. */
+  /** Later passes compare with these times to find what changed. */
   | { readonly do: 'remember'; readonly times: TriggerTimes }
   | { readonly do: 'tell'; readonly service: Service; readonly report: EventDraft; readonly rememberAs: string };
 
 export type EndpointSliceDecision = AnyDecision<EndpointSliceAction>;
 
-/** The component that Kubernetes names in these events. */
+/** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'endpoint-slice-controller';
 
 export const failedToUpdate = ({ metadata: { namespace = '', name = '' } }: Service, why: string): EventDraft => ({

@@ -22,11 +22,11 @@ export interface SliceControllerOptions {
   readonly pods: ServicePods;
 }
 
-/** Keeps the EndpointSlices of services that select pods. Keys are those of services: 'namespace/name'. */
+/** Writes the EndpointSlices of Services with selector. Keys are those of Services: 'namespace/name'. */
 export function sliceController({
   client,
   informers,
-  recordedEvents: tellings,
+  recordedEvents,
   clock,
   pods,
 }: SliceControllerOptions): Controller<string, EndpointSliceSnapshot, EndpointSliceAction> {
@@ -41,7 +41,7 @@ export function sliceController({
     if (result.ok || result.reason === 'terminating' || (action.do === 'delete' && result.reason === 'notFound')) return 'done';
     if (result.reason === 'forbidden' || result.reason === 'invalid' || result.reason === 'failed') {
       const { namespace = '', name = '' } = service.metadata;
-      tellings.record({ about: service, ...failedToUpdate(service, `failed to ${doing} for Service ${namespace}/${name}: ${result.error.message}`) });
+      recordedEvents.record({ about: service, ...failedToUpdate(service, `failed to ${doing} for Service ${namespace}/${name}: ${result.error.message}`) });
     }
     return outcomeOf(result);
   };
@@ -57,8 +57,8 @@ export function sliceController({
       if (service === undefined) times.delete(key);
       if (service === undefined || !isSelecting(service)) return undefined;
       const made = slices.get(`${controllerName} ${key}`).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-      const told = recentMessage(tellings, service.metadata.uid ?? '', clock);
-      return { service, pods: pods.of(key), slices: made.toSorted(byName), zoneOf: (node) => pods.zoneOf(node), times: times.get(key), recorded: told };
+      const recorded = recentMessage(recordedEvents, service.metadata.uid ?? '', clock);
+      return { service, pods: pods.of(key), slices: made.toSorted(byName), zoneOf: (node) => pods.zoneOf(node), times: times.get(key), recorded };
     },
     decide: decideSlices,
     async perform(action, key) {
@@ -67,7 +67,7 @@ export function sliceController({
           times.set(key, action.times);
           return 'done';
         case 'tell':
-          tellings.record({ about: action.service, ...action.report }, action.rememberAs);
+          recordedEvents.record({ about: action.service, ...action.report }, action.rememberAs);
           return 'done';
         default:
           return await write(action);

@@ -21,7 +21,7 @@ const seen = (of: Service, pods: readonly Pod[], slices: readonly EndpointSlice[
 });
 
 let made = 0;
-/** What the server makes of it. */
+/** The slice as the server stores it. */
 const stored = (slice: EndpointSlice): EndpointSlice => ({
   ...slice,
   metadata: {
@@ -69,7 +69,7 @@ const endpoints = ({ slices }: EndpointSliceSnapshot) =>
     .sort();
 
 describe('a service with pods', () => {
-  test('has a slice that says everything about them', () => {
+  test('has a slice with all their data', () => {
     expect(only(seen(service({}, { labels: { team: 'x', 'service.kubernetes.io/headless': 'no' } }), [pod('a')]))).toMatchObject({
       addressType: 'IPv4',
       metadata: {
@@ -99,11 +99,11 @@ describe('a service with pods', () => {
     ['that goes is published if asked for', { publishNotReadyAddresses: true }, pod('a', { terminating: true, ready: false }), ['a ready terminating']],
     ['that has ended is not there', {}, pod('a', { phase: 'Succeeded' }), []],
     ['without address is not there', {}, pod('a', { ips: [] }), []],
-    ['on a node that nobody knows is not there', {}, pod('a', { node: 'nowhere' }), []],
-    ['on a node that nobody knows is published if asked for', { publishNotReadyAddresses: true }, pod('a', { node: 'nowhere' }), ['a ready serving']],
+    ['on an unknown node is left out', {}, pod('a', { node: 'nowhere' }), []],
+    ['on an unknown node is published with publishNotReadyAddresses', { publishNotReadyAddresses: true }, pod('a', { node: 'nowhere' }), ['a ready serving']],
   ])('a pod %s', (_, spec, of, expected) => expect(endpoints(after(seen(service(spec), [of])))).toEqual(expected));
 
-  test('tells whom it left out, once', () => {
+  test('records an event about left-out pods, once', () => {
     const snapshot = seen(service(), [pod('a', { node: 'nowhere' })]);
     const message = 'Error updating Endpoint Slices for Service team/web: skipping Pod a for Service team/web: Node nowhere Not Found';
     expect(decideSlices(snapshot).actions).toContainEqual(
@@ -112,7 +112,7 @@ describe('a service with pods', () => {
     expect(decideSlices({ ...snapshot, recorded: message }).actions.map((action) => action.do)).not.toContain('tell');
   });
 
-  test('and a domain has names for those that ask for one, and the label of those that have no address', () => {
+  test('has hostnames of pods in its subdomain, and the headless label without cluster IP', () => {
     const headless = service({ clusterIP: 'None' });
     const named = pod('a', { spec: { hostname: 'a', subdomain: 'web' } });
     const elsewhere = pod('b', { spec: { hostname: 'b', subdomain: 'other' } });
@@ -121,7 +121,7 @@ describe('a service with pods', () => {
     expect(slice.metadata.labels).toHaveProperty(['service.kubernetes.io/headless'], '');
   });
 
-  test('finds ports by name, in sidecars too; pods with other ports are in another slice', () => {
+  test('finds ports by name, in sidecars too; pods with other ports get another slice', () => {
     const byName = service({ ports: [{ name: 'http', port: 80, protocol: 'TCP', targetPort: 'web' }] });
     const listening = (containerPort: number, protocol = 'TCP') =>
       [{ name: 'c', image: 'i', resources: {}, ports: [{ name: 'web', containerPort, protocol }] }] as never;
@@ -139,7 +139,7 @@ describe('a service with pods', () => {
     ]);
   });
 
-  test('of both families has a slice for each', () => {
+  test('with two IP families has a slice for each', () => {
     const { slices } = after(seen(service({ ipFamilies: ['IPv6', 'IPv4'] }), [pod('a', { ips: ['10.0.0.01', '2001:DB8::1'] })]));
     expect(slices.map(({ addressType, endpoints: all }) => [addressType, all?.[0]?.addresses])).toEqual([
       ['IPv4', ['10.0.0.1']],
@@ -158,12 +158,12 @@ describe('slices', () => {
     expect(after(seen(service(), many(250))).slices.map((slice) => slice.endpoints?.length)).toEqual([100, 100, 50]);
   });
 
-  test('with room take what comes; full ones are left alone', () => {
+  test('with room take new endpoints; full ones are left alone', () => {
     const before = after(seen(service(), many(150)));
     expect(writes({ ...before, pods: many(160) })).toMatchObject([{ do: 'update', slice: { endpoints: { length: 60 } } }]);
   });
 
-  test('lose what goes, and take in exchange what comes', () => {
+  test('lose deleted endpoints, and take new ones in their place', () => {
     const before = after(seen(service(), many(200)));
     expect(writes({ ...before, pods: many(202).filter((_, i) => i !== 5) })).toMatchObject(
       [
@@ -173,18 +173,18 @@ describe('slices', () => {
     );
   });
 
-  test('stay as they are for a change that they do not tell', () => {
+  test('are not written for an irrelevant change', () => {
     const before = after(seen(service(), [pod('a')]));
     expect(writes({ ...before, pods: [pod('a', { spec: { priority: 7 } })] })).toEqual([]);
   });
 
-  test('follow the labels of their service, but for those that are theirs', () => {
+  test('follow the labels of their service, except reserved ones', () => {
     const before = after(seen(service({}, { labels: { team: 'x' } }), [pod('a')]));
     const [update] = writes({ ...before, service: service({}, { labels: { team: 'y', 'kubernetes.io/service-name': 'forged' } }) });
     expect(update).toMatchObject({ do: 'update', slice: { metadata: { labels: { team: 'y', 'kubernetes.io/service-name': 'web' } } } });
   });
 
-  test('are never none: one without endpoints holds the place, and is used when endpoints come', () => {
+  test('always exist: an empty one is the placeholder, and is used when endpoints come', () => {
     const empty = after(seen(service(), []));
     expect(empty.slices).toMatchObject([{ endpoints: null, ports: null }]);
     expect(writes(empty)).toEqual([]);
@@ -200,11 +200,11 @@ describe('slices', () => {
     expect(writes({ ...before, service: service({}, { uid: 's2' }) }).map((action) => action.do)).toEqual(['create', 'delete']);
   });
 
-  test('are not made for a service that goes', () => {
+  test('are not created for a service that is being deleted', () => {
     expect(writes(seen(service({}, { deletionTimestamp: '2026-01-01T00:00:00Z' }), [pod('a')]))).toEqual([]);
   });
 
-  test('say since when they had to change: the earliest news', () => {
+  test('have the earliest trigger time', () => {
     const before = after(seen(service(), [pod('a')]));
     const late = (of: Pod, at: string): Pod => ({
       ...of,
@@ -218,7 +218,7 @@ describe('slices', () => {
   });
 });
 
-describe('traffic that should stay close', () => {
+describe('hints for trafficDistribution', () => {
   const hints = (spec: Partial<Service['spec']>, of: Pod, annotations = {}) => only(seen(service(spec, { annotations }), [of])).endpoints?.[0]?.hints;
 
   test.each<[string, Partial<Service['spec']>, Pod, object | undefined]>([
@@ -226,11 +226,11 @@ describe('traffic that should stay close', () => {
     ['to its zone, said newly', { trafficDistribution: 'PreferSameZone' }, pod('a'), { forZones: [{ name: 'zone-a' }] }],
     ['to its node', { trafficDistribution: 'PreferSameNode' }, pod('a'), { forZones: [{ name: 'zone-a' }], forNodes: [{ name: 'n1' }] }],
     ['but has no zone', { trafficDistribution: 'PreferClose' }, pod('a', { node: 'bare' }), undefined],
-    ['but nobody is ready', { trafficDistribution: 'PreferClose' }, pod('a', { ready: false }), undefined],
+    ['but no endpoint is ready', { trafficDistribution: 'PreferClose' }, pod('a', { ready: false }), undefined],
     ['anywhere', {}, pod('a'), undefined],
   ])('%s', (_, spec, of, expected) => expect(hints(spec, of)).toEqual(expected));
 
-  test('gets its hints, and loses them, without any other change', () => {
+  test('are added and removed without any other change', () => {
     const plain = after(seen(service(), [pod('a')]));
     const close = { ...plain, service: service({ trafficDistribution: 'PreferClose' }) };
     expect(writes(close)).toHaveLength(1);
@@ -240,12 +240,12 @@ describe('traffic that should stay close', () => {
     expect(only(back).endpoints?.[0]).not.toHaveProperty('hints');
   });
 
-  test('gets none where another mode is asked for', () => {
+  test('are not set with another mode', () => {
     expect(hints({ trafficDistribution: 'PreferClose' }, pod('a'), { 'service.kubernetes.io/topology-mode': 'Auto' })).toBeUndefined();
   });
 });
 
-describe('whatever is seen', () => {
+describe('for any snapshot', () => {
   const pods = fc.uniqueArray(
     fc.record({
       name: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'),
@@ -274,11 +274,11 @@ describe('whatever is seen', () => {
       .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
   const serviceOf = ({ targetPort, ...spec }: typeof specs extends fc.Arbitrary<infer S> ? S : never) =>
     service({ ...spec, ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort }] });
-  /** What the slices say, wherever they say it. */
+  /** The contents of all slices. */
   const contents = ({ slices }: EndpointSliceSnapshot) =>
     slices.flatMap(({ addressType, ports, endpoints: all }) => (all ?? []).map((endpoint) => JSON.stringify([addressType, ports, endpoint]))).sort();
 
-  test('it settles, and decides the same from the same', () => {
+  test('it settles, and equal snapshots give equal decisions', () => {
     fc.assert(
       fc.property(specs, pods, pods, (spec, first, second) => {
         const start = after(seen(serviceOf(spec), podsOf(first)));
@@ -289,7 +289,7 @@ describe('whatever is seen', () => {
     );
   });
 
-  test('a crash after any action, and the loss of all that was remembered, converges to the same contents', () => {
+  test('a crash after any action, with loss of memory, converges to the same contents', () => {
     fc.assert(
       fc.property(specs, pods, pods, fc.nat(4), (spec, first, second, count) => {
         const start = after(seen(serviceOf(spec), podsOf(first)));
@@ -300,7 +300,7 @@ describe('whatever is seen', () => {
     );
   });
 
-  test('whatever was there, slices say what a fresh start says, each endpoint once, and none is too full', () => {
+  test('the contents do not depend on the earlier slices; each endpoint is there once, and no slice exceeds its limit', () => {
     fc.assert(
       fc.property(specs, fc.array(pods, { minLength: 1, maxLength: 4 }), (spec, history) => {
         let state = seen(serviceOf(spec), []);

@@ -10,21 +10,21 @@ import { type EndpointGroup, portsKey, desiredEndpoints, type ZoneOf } from './d
 
 export interface EndpointSliceSnapshot {
   readonly service: Service;
-  /** Those that it selects, by name. */
+  /** The pods that it selects, sorted by name. */
   readonly pods: readonly Pod[];
-  /** Those that this controller made for it and that are not going, by name. */
+  /** The Service's slices of this controller that are not being deleted, sorted by name. */
   readonly slices: readonly EndpointSlice[];
   readonly zoneOf: ZoneOf;
-  /** As remembered. Undefined: the service is new to this process. */
+  /** As of the last pass. Undefined: the Service is new to this process. */
   readonly times: TriggerTimes | undefined;
-  /** The message that was last told about the service, if that was not long ago. */
+  /** The message that was last recorded about the Service, unless that was long ago. */
   readonly recorded: string | undefined;
 }
 
-/** Who made a slice says so in its label. */
+/** The value of the managed-by label. */
 export const controllerName = 'endpointslice-controller.k8s.io';
 
-/** The slices of a service say who is behind it, each of them for one kind of address and one set of ports. */
+/** The EndpointSlices of a Service, each for one address family and one set of ports. */
 export function decideSlices(snapshot: EndpointSliceSnapshot): EndpointSliceDecision {
   const { service, pods, slices } = snapshot;
   const times = triggerTimesOf(service, pods);
@@ -38,7 +38,7 @@ export function decideSlices(snapshot: EndpointSliceSnapshot): EndpointSliceDeci
   ];
   const skipped = plans[0]?.skipped ?? [];
   const actions = [...writes, ...skippedPodsEvent(snapshot, skipped), ...(sameTriggerTimes(times, snapshot.times) ? [] : [{ do: 'remember', times } as const])];
-  return { actions, reasons: [{ code: 'Spread', text: `${pods.length} pods are selected, ${skipped.length} of them on nodes that nobody knows` }] };
+  return { actions, reasons: [{ code: 'Spread', text: `${pods.length} pods are selected, ${skipped.length} of them on unknown nodes` }] };
 }
 
 function familiesOf({ spec }: Service): readonly IpFamily[] {
@@ -62,15 +62,15 @@ function planFor({ service, pods, slices, zoneOf }: EndpointSliceSnapshot, famil
   const existing = slices.filter(({ addressType }) => addressType === family);
   const own = existing.filter((slice) => isOwned(slice, service));
   const { groups, skipped } = desiredEndpoints(service, pods, { family, zoneOf });
-  const closeness = trafficDistributionOf(service);
+  const trafficDistribution = trafficDistributionOf(service);
   const filled = [...groups].map(([key, group]) =>
-    fillGroup(group, { own: own.filter(({ ports }) => portsKey(ports) === key), service, trafficDistribution: closeness }),
+    fillGroup(group, { own: own.filter(({ ports }) => portsKey(ports) === key), service, trafficDistribution }),
   );
   const update = filled.flatMap((each) => each.update);
   const create = filled.flatMap((each) => each.create);
   const unwanted = own.filter(({ ports }) => !groups.has(portsKey(ports)));
   const remove = [...existing.filter((slice) => !own.includes(slice)), ...filled.flatMap((each) => each.remove), ...unwanted];
-  // There is always a slice, so that nobody takes a service without endpoints for one that is still to be looked at.
+  // There is always a slice, so that clients can tell a Service without endpoints from one that was not reconciled yet.
   if (existing.length > remove.length || create.length > 0) return { family, update, create, remove, skipped };
   const [only] = remove;
   const isThere = remove.length === 1 && only !== undefined && isPlaceholder(only, service);
@@ -78,7 +78,7 @@ function planFor({ service, pods, slices, zoneOf }: EndpointSliceSnapshot, famil
 }
 
 interface GroupOptions {
-  /** The slices that have the group's ports. */
+  /** The slices with the group's ports. */
   readonly own: readonly EndpointSlice[];
   readonly service: Service;
   readonly trafficDistribution: TrafficDistribution;
@@ -86,12 +86,12 @@ interface GroupOptions {
 
 function fillGroup(
   { ports, endpoints }: EndpointGroup,
-  { own, service, trafficDistribution: closeness }: GroupOptions,
+  { own, service, trafficDistribution }: GroupOptions,
 ): Pick<SlicePlan, 'update' | 'create' | 'remove'> {
-  const hinted = (all: readonly Endpoint[]) => all.map((endpoint) => withHints(endpoint, closeness));
+  const hinted = (all: readonly Endpoint[]) => all.map((endpoint) => withHints(endpoint, trafficDistribution));
   const { unchanged, changed, emptied, created } = fill(own, endpoints, (slice) => !hasLabelsOf(slice, service));
   const rehinted = unchanged
-    .filter((slice) => (slice.endpoints ?? []).some((endpoint) => withHints(endpoint, closeness) !== endpoint))
+    .filter((slice) => (slice.endpoints ?? []).some((endpoint) => withHints(endpoint, trafficDistribution) !== endpoint))
     .map((slice) => ({ slice, endpoints: slice.endpoints ?? [] }));
   return {
     update: [...changed, ...rehinted].map(({ slice, endpoints: contents }) => ({ slice, ports: slice.ports ?? [], endpoints: hinted(contents) })),
@@ -100,7 +100,7 @@ function fillGroup(
   };
 }
 
-/** What would be deleted takes the place of what would be created: one write instead of two. */
+/** Slices to delete are updated to the contents of slices to create: one write instead of two. */
 function recycled(plan: SlicePlan, service: Service): SlicePlan {
   const create = [...plan.create];
   const remove: EndpointSlice[] = [];
@@ -113,7 +113,7 @@ function recycled(plan: SlicePlan, service: Service): SlicePlan {
   return { ...plan, create, update, remove };
 }
 
-/** Without what belonged to its old contents. */
+/** Without the annotations of its old contents. */
 const bare = (slice: EndpointSlice): EndpointSlice => {
   const { annotations: _, ...metadata } = slice.metadata;
   return { ...slice, metadata };
@@ -123,7 +123,7 @@ function writesOf(
   { family, update, create, remove }: SlicePlan,
   { service, time }: { readonly service: Service; readonly time: string | undefined },
 ): readonly EndpointSliceAction[] {
-  // One that goes takes its slices along: a new one might be left behind.
+  // A Service that is being deleted gets no new slices: they might be left behind.
   const created = service.metadata.deletionTimestamp === undefined ? create : [];
   const labels = labelsFor(service);
   const write = (slice: EndpointSlice, { ports, endpoints }: SlicePlan['create'][number]): EndpointSlice => {
@@ -189,12 +189,12 @@ const isPlaceholder = (slice: EndpointSlice, service: Service): boolean =>
   (slice.ports ?? []).length === 0 &&
   sorted(slice.metadata.labels) === sorted(labelsFor(service));
 
-function skippedPodsEvent({ service, recorded: told }: EndpointSliceSnapshot, skipped: readonly Pod[]): readonly EndpointSliceAction[] {
+function skippedPodsEvent({ service, recorded }: EndpointSliceSnapshot, skipped: readonly Pod[]): readonly EndpointSliceAction[] {
   const { namespace = '', name = '', uid = '' } = service.metadata;
   const texts = skipped.map(
     ({ metadata, spec }) => `skipping Pod ${metadata.name ?? ''} for Service ${namespace}/${name}: Node ${spec.nodeName ?? ''} Not Found`,
   );
   if (texts.length === 0) return [];
   const report = failedToUpdate(service, texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
-  return told === report.message ? [] : [{ do: 'tell', service, report, rememberAs: uid }];
+  return recorded === report.message ? [] : [{ do: 'tell', service, report, rememberAs: uid }];
 }

@@ -1,10 +1,10 @@
-/** What the slices of a service should hold, whatever they hold now. */
+/** The endpoints that the slices of a Service should hold. */
 import type { DiscoveryEndpointPort, Endpoint, Pod, Service } from '../../../../api/generated/types.ts';
 import { isPodReady } from '../../../pods/state.ts';
 import { byGoHash, printSlicePort } from '../go-hash.ts';
 import { addressesOf, type IpFamily, hostnameBelow, isReachable, portOf, referenceTo } from '../members.ts';
 
-/** The zone of a node, if it has one; undefined: no such node is known. */
+/** The zone of a node, if it has one; undefined: the cache has no such node. */
 export type ZoneOf = (node: string) => { readonly zone: string | undefined } | undefined;
 
 /** Endpoints with the same ports share slices. */
@@ -17,7 +17,7 @@ export interface EndpointGroup {
 export interface DesiredEndpoints {
   /** By `portsKey`. */
   readonly groups: Map<string, EndpointGroup>;
-  /** Pods that are left out because nobody knows their node. */
+  /** Pods that are left out because the cache has no such node. */
   readonly skipped: readonly Pod[];
 }
 
@@ -45,7 +45,7 @@ export function desiredEndpoints(
   return { groups, skipped };
 }
 
-/** In Kubernetes' order. */
+/** In the order of Kubernetes' hashes. */
 function portsFor(service: Service, pod: Pod): readonly DiscoveryEndpointPort[] {
   const ports = (service.spec.ports ?? []).flatMap((each): DiscoveryEndpointPort[] => {
     const port = portOf(pod, each);
@@ -73,11 +73,11 @@ function endpointOf(service: Service, pod: Pod, { family, zone }: { readonly fam
   };
 }
 
-/** What makes two endpoints the same one, whatever else they say. */
+/** Endpoints with the same identity are the same endpoint, maybe with other conditions. */
 export const identityOf = ({ addresses, hostname, targetRef }: Endpoint): string =>
   JSON.stringify([[...(addresses ?? [])].sort(), hostname ?? '', targetRef?.namespace ?? '', targetRef?.name ?? '']);
 
-/** They are the same endpoint: do they also say the same? */
+/** Compares two endpoints of the same identity. */
 export function equalEndpoints(a: Endpoint, b: Endpoint): boolean {
   return (
     a.nodeName === b.nodeName &&

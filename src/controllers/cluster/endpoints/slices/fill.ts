@@ -1,4 +1,4 @@
-/** How endpoints are spread over slices: as few slices as possible are written, and none is ever fuller than it may be. */
+/** Distributes endpoints over slices: as few slices as possible are written, and none exceeds the limit. */
 import type { Endpoint, EndpointSlice } from '../../../../api/generated/types.ts';
 import { identityOf, equalEndpoints } from './desired-endpoints.ts';
 
@@ -7,13 +7,13 @@ export const endpointsPerSlice = 100;
 export interface Filled {
   readonly unchanged: readonly EndpointSlice[];
   readonly changed: readonly { readonly slice: EndpointSlice; readonly endpoints: readonly Endpoint[] }[];
-  /** Nothing of what they held is wanted any more. */
+  /** Slices that have no endpoints any more. */
   readonly emptied: readonly EndpointSlice[];
-  /** The contents of new ones. */
+  /** The contents of new slices. */
   readonly created: readonly (readonly Endpoint[])[];
 }
 
-/** `wanted`: by identity. `mustChange`: for another reason than its endpoints. */
+/** `wanted`: by identity. `mustChange`: the slice has to be written for another reason, such as its labels. */
 export function fill(slices: readonly EndpointSlice[], wanted: ReadonlyMap<string, Endpoint>, mustChange: (slice: EndpointSlice) => boolean): Filled {
   const left = new Map(wanted);
   const unchanged = new Set<EndpointSlice>();
@@ -48,7 +48,7 @@ function take(left: Map<string, Endpoint>, identity: string): readonly Endpoint[
   return endpoint === undefined ? [] : [endpoint];
 }
 
-/** The fullest first: what is written anyway takes as much as it can. */
+/** The fullest first: slices that are written anyway take as much as they can. */
 function topUp(contents: readonly Endpoint[][], left: Map<string, Endpoint>): void {
   for (const endpoints of [...contents].sort((a, b) => b.length - a.length)) {
     for (const [identity, endpoint] of left) {
@@ -59,7 +59,7 @@ function topUp(contents: readonly Endpoint[][], left: Map<string, Endpoint>): vo
   }
 }
 
-/** The one that has room for all of them, and least beyond. */
+/** The fullest slice that has room for all of them. */
 function closestFit(slices: readonly EndpointSlice[], count: number): EndpointSlice | undefined {
   let best: { readonly slice: EndpointSlice; readonly room: number } | undefined;
   for (const slice of slices) {

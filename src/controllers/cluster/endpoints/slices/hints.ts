@@ -1,4 +1,4 @@
-/** Whom an endpoint is meant for, if traffic should stay close: hints for proxies. */
+/** Hints for kube-proxy by `trafficDistribution`: which zones or nodes an endpoint serves. */
 import type { Endpoint, EndpointHints, Service } from '../../../../api/generated/types.ts';
 
 export type TrafficDistribution = 'zone' | 'node' | 'anywhere';
@@ -18,18 +18,18 @@ export function trafficDistributionOf({ spec, metadata }: Service): TrafficDistr
   }
 }
 
-/** The endpoint with the hints that it should have; the same, if it has them. Those of endpoints that are not ready do not matter. */
-export function withHints(endpoint: Endpoint, closeness: TrafficDistribution): Endpoint {
-  if (closeness !== 'anywhere' && endpoint.conditions.ready !== true) return endpoint;
-  const hints = hintsFor(endpoint, closeness);
+/** The endpoint with its hints; the same object if nothing changes. Hints of endpoints that are not ready are left alone. */
+export function withHints(endpoint: Endpoint, trafficDistribution: TrafficDistribution): Endpoint {
+  if (trafficDistribution !== 'anywhere' && endpoint.conditions.ready !== true) return endpoint;
+  const hints = hintsFor(endpoint, trafficDistribution);
   if (JSON.stringify(namesOf(hints)) === JSON.stringify(namesOf(endpoint.hints))) return endpoint;
   const { hints: _, ...rest } = endpoint;
   return hints === undefined ? rest : { ...rest, hints };
 }
 
-function hintsFor({ zone, nodeName }: Endpoint, closeness: TrafficDistribution): EndpointHints | undefined {
-  if (closeness === 'anywhere') return undefined;
-  const forNodes = closeness === 'node' && nodeName !== undefined ? { forNodes: [{ name: nodeName }] } : {};
+function hintsFor({ zone, nodeName }: Endpoint, trafficDistribution: TrafficDistribution): EndpointHints | undefined {
+  if (trafficDistribution === 'anywhere') return undefined;
+  const forNodes = trafficDistribution === 'node' && nodeName !== undefined ? { forNodes: [{ name: nodeName }] } : {};
   const hints = { ...(zone === undefined ? {} : { forZones: [{ name: zone }] }), ...forNodes };
   return Object.keys(hints).length === 0 ? undefined : hints;
 }

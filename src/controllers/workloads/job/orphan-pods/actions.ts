@@ -3,7 +3,7 @@ import type { Ref } from '../../../../client/client.ts';
 import type { Decision as AnyDecision } from '../../../../client/controller/loop.ts';
 
 export type OrphanPodAction =
-  /** Goes on only if the server has no such job either. */
+  /** Goes on only if the server has no such Job either. */
   { readonly do: 'confirmJobGone'; readonly job: Ref & { readonly uid: string } } | { readonly do: 'release'; readonly pod: Pod };
 
 export type OrphanPodDecision = AnyDecision<OrphanPodAction>;

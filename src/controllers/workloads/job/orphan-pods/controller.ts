@@ -18,7 +18,7 @@ export interface JobOrphanPodsOptions {
   readonly informers: Informers;
 }
 
-/** Lets pods go that no job will ever count. Keys are those of pods: 'namespace/name'. */
+/** Removes the tracking finalizer of pods that no Job will count. Keys are those of pods: 'namespace/name'. */
 export function jobOrphanPods({ client, informers }: JobOrphanPodsOptions): Controller<string, OrphanPodSnapshot, OrphanPodAction> {
   const [jobs, pods] = [informers.cache(jobKind), informers.cache(podKind)];
   const podsByOwner = pods.addIndex(controllerUid);
@@ -38,7 +38,7 @@ export function jobOrphanPods({ client, informers }: JobOrphanPodsOptions): Cont
   };
 }
 
-/** It counts no more pods: gone, replaced or ended. */
+/** The Job counts no more pods: it was deleted, replaced or has ended. */
 const isOver = ({ before, after }: Change<Job>): boolean =>
   before !== undefined && (after === undefined || after.metadata.uid !== before.metadata.uid || isFinished(after.status));
 

@@ -28,12 +28,12 @@ test.each([
   ['of a job that has ended', pod('Job'), job(true), ['release']],
   ['of a job that has ended and is managed elsewhere', pod('Job'), job(true, 'example.com/other'), []],
   ['of a job that is gone, once the server says so too', pod('Job'), undefined, ['confirmJobGone', 'release']],
-  ['of nobody', pod(undefined), undefined, ['release']],
-  ['of somebody else', pod('Widget'), undefined, []],
-  ['that nobody wants to count', pod('Job', []), undefined, []],
+  ['without controller', pod(undefined), undefined, ['release']],
+  ['of another controller', pod('Widget'), undefined, []],
+  ['without tracking finalizer', pod('Job', []), undefined, []],
 ])('a pod %s', (_, of, its, expected) => {
   expect(decideOrphanPod({ pod: of, job: its }).actions.map((action) => action.do)).toEqual(expected);
-  // Letting go is all that there is to do: then there is nothing.
+  // After the release nothing is left to do.
   const released = { ...of, metadata: { ...of.metadata, finalizers: [] } };
   expect(decideOrphanPod({ pod: released, job: its }).actions).toEqual([]);
 });
