@@ -125,7 +125,7 @@ export class SimulatedCluster {
       world,
       store,
       onRequest: options.onRequest,
-      serve: (life) => serve(life, authorizer),
+      serve: (run) => serve(run, authorizer),
       ...(disk === undefined ? {} : { disk }),
     });
     const { api } = this.server;
@@ -235,7 +235,7 @@ export class SimulatedCluster {
   }
 }
 
-/** One life of the server: whatever it serves, it reads from the store. */
+/** One run of the server: whatever it serves, it reads from the store. */
 async function serve({ world, store }: { readonly world: World; readonly store: Store }, authorizer: Authorizer): Promise<ServedApi> {
   const api = createApi({ store, kinds: allKinds, world, extensions: { authorizer }, access: { authorizer, rbac: new RbacAuthorizer() } });
   await bootstrap(systemClient(api, 'apiserver'), 6443);

@@ -11,7 +11,7 @@ export interface SimulatedComponentOptions {
   readonly network?: SimulatedNetwork;
   readonly clock?: ClockSkew;
   /** What the program does when it starts, with empty memory. */
-  readonly run: (life: ComponentRun) => void;
+  readonly run: (run: ComponentRun) => void;
 }
 
 /** One run of the program. */
@@ -31,7 +31,7 @@ export class SimulatedComponent {
   readonly #options: SimulatedComponentOptions;
   #process: SimulatedProcess | undefined;
   readonly #clock: SkewedClock | undefined;
-  #lives = 0;
+  #runs = 0;
 
   constructor(options: SimulatedComponentOptions) {
     this.name = options.name;
@@ -52,7 +52,7 @@ export class SimulatedComponent {
   start(): void {
     if (this.up) return;
     const { world, network, run } = this.#options;
-    const number = ++this.#lives;
+    const number = ++this.#runs;
     const process = new SimulatedProcess(world, this.name);
     this.#process = process;
     run({

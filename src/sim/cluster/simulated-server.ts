@@ -14,8 +14,8 @@ export interface SimulatedServerOptions {
   readonly disk?: SimulatedDiskOptions;
   /** Sees every request that arrives, and its answer, if it comes to one. */
   readonly onRequest?: ((request: ApiRequest) => (response: ApiResponse | undefined) => void) | undefined;
-  /** The API of one life of the server, on what the last one left. */
-  readonly serve: (life: { readonly world: World; readonly store: Store }) => Promise<ServedApi> | ServedApi;
+  /** The API of one run of the server, on what the last one surviving. */
+  readonly serve: (run: { readonly world: World; readonly store: Store }) => Promise<ServedApi> | ServedApi;
 }
 
 export interface ServedApi extends Api {
@@ -31,49 +31,52 @@ export class SimulatedServer {
   readonly #options: SimulatedServerOptions;
   readonly #waiting = new Set<(error: unknown) => void>();
   readonly #watches = new Set<() => void>();
-  #life: ServerRun | undefined;
-  #lives = 0;
-  #left: SurvivingState;
+  #run: ServerRun | undefined;
+  #runs = 0;
+  #surviving: SurvivingState;
 
   constructor(options: SimulatedServerOptions) {
     this.#options = options;
-    this.#left = options.store === 'memory' ? { type: 'memory', store: openMemoryStore() } : { type: 'embedded', disk: new SimulatedDisk(options.disk) };
+    this.#surviving = options.store === 'memory' ? { type: 'memory', store: openMemoryStore() } : { type: 'embedded', disk: new SimulatedDisk(options.disk) };
   }
 
   /** The disk of the store, if it has one. */
   get disk(): SimulatedDisk | undefined {
-    return this.#left.type === 'embedded' ? this.#left.disk : undefined;
+    return this.#surviving.type === 'embedded' ? this.#surviving.disk : undefined;
   }
 
-  /** The store of this life. Undefined: the server is down. */
+  /** The store of this run. Undefined: the server is down. */
   get store(): Store | undefined {
-    return this.#life?.store;
+    return this.#run?.store;
   }
 
   get up(): boolean {
-    return this.#life !== undefined;
+    return this.#run !== undefined;
   }
 
-  /** @throws StoreError if what the last life left cannot be used */
+  /** @throws StoreError if what the last run surviving cannot be used */
   async start(): Promise<void> {
-    const process = new SimulatedProcess(this.#options.world, `server ${++this.#lives}`);
-    const left = this.#left;
-    const store = left.type === 'memory' ? left.store : await openEmbeddedStore({ directory: '/data', disk: left.disk, world: process });
+    const process = new SimulatedProcess(this.#options.world, `server ${++this.#runs}`);
+    const surviving = this.#surviving;
+    const store = surviving.type === 'memory' ? surviving.store : await openEmbeddedStore({ directory: '/data', disk: surviving.disk, world: process });
     const api = await this.#options.serve({ world: process, store });
-    this.#life = { process, store, api };
+    this.#run = { process, store, api };
   }
 
   /** `power`: also what the disk had not been told to keep may be gone. */
   crash(how: 'killed' | 'power' = 'killed'): void {
-    const life = this.#life;
-    if (life === undefined) return;
-    this.#life = undefined;
-    life.process.kill();
+    const run = this.#run;
+    if (run === undefined) return;
+    this.#run = undefined;
+    run.process.kill();
     // What watches its store in the background belongs to the process that died.
-    void life.api.stop();
-    if (this.#left.type === 'embedded') {
-      const { disk } = this.#left;
-      this.#left = { type: 'embedded', disk: how === 'power' ? disk.crash(this.#options.world.random, this.#options.disk) : disk.kill(this.#options.disk) };
+    void run.api.stop();
+    if (this.#surviving.type === 'embedded') {
+      const { disk } = this.#surviving;
+      this.#surviving = {
+        type: 'embedded',
+        disk: how === 'power' ? disk.crash(this.#options.world.random, this.#options.disk) : disk.kill(this.#options.disk),
+      };
     }
     const watches = [...this.#watches];
     this.#watches.clear();
@@ -82,8 +85,8 @@ export class SimulatedServer {
   }
 
   #handle(request: ApiRequest): Promise<ApiResponse> {
-    const life = this.#life;
-    if (life === undefined) return Promise.reject(new Error('the server is down'));
+    const run = this.#run;
+    if (run === undefined) return Promise.reject(new Error('the server is down'));
     const answered = this.#options.onRequest?.(request);
     return new Promise((resolve, reject) => {
       const refuse = (error: unknown) => {
@@ -92,17 +95,17 @@ export class SimulatedServer {
         reject(error);
       };
       this.#waiting.add(refuse);
-      life.api.handle(request).then((response) => {
+      run.api.handle(request).then((response) => {
         // It died meanwhile, and whoever asked has been told so.
         if (!this.#waiting.delete(refuse)) return;
         answered?.(response);
-        resolve(response.type === 'watch' ? { ...response, start: (sink) => this.#watch(life, response.start, sink) } : response);
+        resolve(response.type === 'watch' ? { ...response, start: (sink) => this.#watch(run, response.start, sink) } : response);
       }, refuse);
     });
   }
 
-  #watch(life: ServerRun, start: (sink: WatchSink) => OpenWatch, sink: WatchSink): OpenWatch {
-    if (this.#life !== life) {
+  #watch(run: ServerRun, start: (sink: WatchSink) => OpenWatch, sink: WatchSink): OpenWatch {
+    if (this.#run !== run) {
       sink.end(undefined);
       return { stop: () => undefined };
     }

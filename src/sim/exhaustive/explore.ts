@@ -17,7 +17,7 @@ export interface ExploreOptions {
 
 /** How far it went. */
 export interface Coverage {
-  readonly story: string;
+  readonly name: string;
   /** Different states in which there was something to choose. */
   readonly states: number;
   /** Histories that were lived: each from the beginning, to its end or to a state that was known. */
@@ -37,31 +37,39 @@ export interface ExplorationFailure extends Violation {
 }
 
 /**
- * All histories of a story that differ in the order of effects, or in where a program dies: depth first, each lived anew from the beginning, since
- * programs cannot be copied. A history ends where it comes to a state that was seen before: what can follow from it is already known, or noted.
+ * All histories of a exploration that differ in the order of effects, or in where a program dies: depth first, each lived anew from the beginning, since
+ * programs cannot be copied. A history ends where it comes to a state that was known before: what can follow from it is already known, or noted.
  */
-export async function explore(story: ExplorationCase, options: ExploreOptions): Promise<Coverage> {
+export async function explore(exploration: ExplorationCase, options: ExploreOptions): Promise<Coverage> {
   const { now = () => 0 } = options;
   const began = now();
-  const seen = new Set<string>();
+  const known = new Set<string>();
   const left: (readonly number[])[] = [[]];
   let [histories, endings, longest] = [0, 0, 0];
-  const tell = (failure?: ExplorationFailure): Coverage => ({ story: story.name, states: seen.size, histories, endings, longest, left: left.length, failure });
+  const coverage = (failure?: ExplorationFailure): Coverage => ({
+    name: exploration.name,
+    states: known.size,
+    histories,
+    endings,
+    longest,
+    left: left.length,
+    failure,
+  });
   for (let prefix = left.pop(); prefix !== undefined; prefix = left.pop()) {
-    const lived = await runHistory(story, { prefix, seen, crashes: options.crashes });
+    const lived = await runHistory(exploration, { prefix, known, crashes: options.crashes });
     histories++;
     if (lived.isEnd) endings++;
     longest = Math.max(longest, lived.choices.length);
     for (const other of lived.others) left.push(other);
-    if (lived.violation !== undefined) return tell({ ...lived.violation, choices: lived.choices, timeline: lived.timeline });
-    if (seen.size >= options.mostStates || now() - began >= (options.mostMs ?? Number.POSITIVE_INFINITY)) break;
+    if (lived.violation !== undefined) return coverage({ ...lived.violation, choices: lived.choices, timeline: lived.timeline });
+    if (known.size >= options.mostStates || now() - began >= (options.mostMs ?? Number.POSITIVE_INFINITY)) break;
   }
-  return tell();
+  return coverage();
 }
 
 interface ExploredHistory {
   readonly choices: readonly number[];
-  /** Histories that would have gone another way, in states that nobody had seen. */
+  /** Histories that would have gone another way, in states that nobody had known. */
   readonly others: readonly (readonly number[])[];
   readonly isEnd: boolean;
   readonly violation: Violation | undefined;
@@ -70,20 +78,20 @@ interface ExploredHistory {
 
 interface HistoryOptions {
   readonly prefix: readonly number[];
-  readonly seen: Set<string>;
+  readonly known: Set<string>;
   readonly crashes: number;
 }
 
-/** So many effects in a row are no story any more. */
+/** So many effects in a row are no exploration any more. */
 const mostChoices = 400;
 
-async function runHistory(story: ExplorationCase, { prefix, seen, crashes }: HistoryOptions): Promise<ExploredHistory> {
+async function runHistory(exploration: ExplorationCase, { prefix, known, crashes }: HistoryOptions): Promise<ExploredHistory> {
   const [choices, others]: [number[], number[][]] = [[], []];
   const found: { violation?: Violation | undefined; isEnd: boolean; world?: SmallWorld } = { isEnd: false };
   const run = async (world: SimulatedWorld): Promise<void> => {
     const gate = new Gate();
     const ended = new Promise<void>((resolve) => {
-      const small = new SmallWorld({ world, story, gate, onViolation: (violation) => resolve(void (found.violation ??= violation)) });
+      const small = new SmallWorld({ world, exploration, gate, onViolation: (violation) => resolve(void (found.violation ??= violation)) });
       found.world = small;
       let crashesLeft = crashes;
       world.onIdle = () => {
@@ -94,10 +102,10 @@ async function runHistory(story: ExplorationCase, { prefix, seen, crashes }: His
         }
         const number = choices.length;
         if (number >= prefix.length) {
-          const hash = hashOf({ facts: small.facts, held: gate.held, revisions: small.revisions, more: `${crashesLeft} ${small.minute}` });
+          const hash = hashOf({ facts: small.facts, held: gate.pending, revisions: small.revisions, more: `${crashesLeft} ${small.minute}` });
           // Known: whoever was here first went on from here, and left the other ways for later.
-          if (seen.has(hash) || number >= mostChoices) return resolve(), false;
-          seen.add(hash);
+          if (known.has(hash) || number >= mostChoices) return resolve(), false;
+          known.add(hash);
           for (let other = options.length - 1; other > 0; other--) others.push([...choices, other]);
         }
         const choice = prefix[number] ?? 0;

@@ -11,7 +11,7 @@ import type { ExplorationCase } from './cases.ts';
 
 export interface SmallWorldOptions {
   readonly world: SimulatedWorld;
-  readonly story: ExplorationCase;
+  readonly exploration: ExplorationCase;
   readonly gate: Gate;
   readonly onViolation: (violation: Violation) => void;
 }
@@ -25,8 +25,8 @@ export class SmallWorld {
   readonly #options: SmallWorldOptions;
 
   constructor(options: SmallWorldOptions) {
-    const { story, world, gate, onViolation } = options;
-    const plan: FuzzPlan = { seed: 1, settings: story.settings, actions: [], faults: [] };
+    const { exploration, world, gate, onViolation } = options;
+    const plan: FuzzPlan = { seed: 1, settings: exploration.settings, actions: [], faults: [] };
     this.#options = options;
     this.#running = new FuzzWorld(world, plan, { onViolation, gate });
   }
@@ -48,18 +48,18 @@ export class SmallWorld {
     return this.#running.timeline.lines;
   }
 
-  note({ held, verdict }: GateOption): void {
-    if (verdict !== 'go') this.#running.timeline.add('fault', `${held.who} dies ${verdict === 'die-before' ? 'before' : 'behind'} ${held.what}`);
+  note({ effect, verdict }: GateOption): void {
+    if (verdict !== 'go') this.#running.timeline.add('fault', `${effect.who} dies ${verdict === 'crash-before' ? 'before' : 'behind'} ${effect.what}`);
   }
 
   /** What was there before, at once; then everybody does their part, each in order, but at any time. */
   async play(): Promise<Violation | undefined> {
-    const { story, gate } = this.#options;
+    const { exploration, gate } = this.#options;
     await this.#running.start();
-    await this.#perform(story.given);
+    await this.#perform(exploration.given);
     await this.#options.world.sleep(20_000);
     gate.close();
-    await Promise.all(story.actors.map((actions, number) => this.#act(`person ${number + 1}`, actions)));
+    await Promise.all(exploration.actors.map((actions, number) => this.#act(`person ${number + 1}`, actions)));
     return await settle(this.#running, quietMs);
   }
 
@@ -72,7 +72,7 @@ export class SmallWorld {
   async #act(who: string, actions: readonly UserAction[]): Promise<void> {
     for (const action of actions) {
       const what = describeAction(action);
-      await this.#options.gate.pass({ who, what, mortal: false });
+      await this.#options.gate.pass({ who, what, canCrash: false });
       this.#running.timeline.add(who, what);
       await this.#perform([action]);
     }

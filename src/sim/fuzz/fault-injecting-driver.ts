@@ -77,20 +77,20 @@ export function faultInjectingDriver(driver: VolumeDriver, options: FaultInjecti
 }
 
 async function callThrough<T>(what: string, call: () => Promise<DriverAnswer<T>>, options: FaultInjectionOptions): Promise<DriverAnswer<T>> {
-  const { world, process, faults: trouble } = options;
+  const { world, process, faults: faults } = options;
   if (!process.alive) return await never();
   const verdict = options.verdict === undefined ? 'go' : await options.verdict(what);
-  if (verdict === 'die-before') options.onCrash?.(process);
+  if (verdict === 'crash-before') options.onCrash?.(process);
   if (!process.alive) return await never();
-  const [crash, failure] = [trouble.crash(), trouble.failures.shift()];
-  if (trouble.delayMs > 0) await world.sleep(world.random.float() * trouble.delayMs);
+  const [crash, failure] = [faults.crash(), faults.failures.shift()];
+  if (faults.delayMs > 0) await world.sleep(world.random.float() * faults.delayMs);
   if (crash?.moment === 'before') crash.onCrash(process);
   // What was on its way when its process died may arrive all the same, however late.
   if (crash?.moment === 'before' && world.random.chance(0.5)) return await never();
   if (failure === 'before') return failed(pick(world, beforeEffect), 'simulated: nothing was done');
   const answer = await call();
   if (crash?.moment === 'after') crash.onCrash(process);
-  if (verdict === 'die-after') options.onCrash?.(process);
+  if (verdict === 'crash-after') options.onCrash?.(process);
   await process.untilResumed(undefined);
   return failure === 'after' ? failed(pick(world, afterEffect), 'simulated: nobody knows what was done') : answer;
 }

@@ -41,11 +41,11 @@ export class FuzzWorld {
   readonly observer: Observer;
   readonly disks = new SimulatedDiskDriver();
   readonly cluster: SimulatedCluster;
-  readonly #parts = new Map<string, SimulatedComponent>();
+  readonly #components = new Map<string, SimulatedComponent>();
   readonly #networks = new Map<string, SimulatedNetwork>();
   readonly #armed = new Map<string, ArmedCrash[]>();
-  readonly #armedPauses: { readonly part: string; writes: number; readonly forMs: number }[] = [];
-  readonly #backend = new DriverFaults();
+  readonly #armedPauses: { readonly component: string; writes: number; readonly forMs: number }[] = [];
+  readonly #driverFaults = new DriverFaults();
   /** Machines that are switched off: nothing starts there. */
   readonly #off = new Set<string>();
   readonly #lost = new Set<string>();
@@ -89,7 +89,7 @@ export class FuzzWorld {
       onRequest: (request) => this.#onRequest(request),
     });
     this.disks.onChange = (change) => this.observer.diskChanged(change);
-    for (const name of componentNames(plan.settings)) this.#addPart(name);
+    for (const name of componentNames(plan.settings)) this.#addComponent(name);
   }
 
   get client(): Client {
@@ -99,7 +99,7 @@ export class FuzzWorld {
   /** The server, then everything else, and whatever it takes until the nodes are ready. */
   async start(): Promise<void> {
     await this.#startServer();
-    for (const part of this.#parts.values()) part.start();
+    for (const component of this.#components.values()) component.start();
     await this.world.sleep(6_000);
   }
 
@@ -107,10 +107,10 @@ export class FuzzWorld {
     if (this.#healed) return;
     const { kind } = fault;
     if (isNetworkFault(kind)) {
-      const { part, forMs } = fault as Extract<Fault, { part: string; forMs: number }>;
-      this.#disturbances.begin(part, forMs);
-      this.#networks.get(part)?.setFaults(networkFaults[kind]);
-      this.world.timers.after(forMs, () => this.#networks.get(part)?.setFaults(perfectNetwork));
+      const { component, forMs } = fault as Extract<Fault, { component: string; forMs: number }>;
+      this.#disturbances.begin(component, forMs);
+      this.#networks.get(component)?.setFaults(networkFaults[kind]);
+      this.world.timers.after(forMs, () => this.#networks.get(component)?.setFaults(perfectNetwork));
       return;
     }
     this.#inflictOther(fault as Exclude<Fault, { kind: keyof typeof networkFaults }>);
@@ -120,9 +120,9 @@ export class FuzzWorld {
     const { timers } = this.world;
     switch (fault.kind) {
       case 'crash':
-        return void this.#armed.get(fault.part)?.push({ writes: fault.writes, moment: fault.moment, backMs: fault.backMs });
+        return void this.#armed.get(fault.component)?.push({ writes: fault.writes, moment: fault.moment, backMs: fault.backMs });
       case 'crash-in-driver':
-        return void this.#backend.crashes.push({ calls: fault.calls, moment: fault.moment, onCrash: ({ name }) => this.#crash(name, fault.backMs) });
+        return void this.#driverFaults.crashes.push({ calls: fault.calls, moment: fault.moment, onCrash: ({ name }) => this.#crash(name, fault.backMs) });
       case 'server-crash':
         this.#disturbances.begin(allComponents, fault.backMs);
         this.timeline.add('fault', `the server dies (${fault.how})`);
@@ -139,19 +139,19 @@ export class FuzzWorld {
           this.#syncDelayMs = 0;
         });
       case 'backend-fails':
-        return void this.#backend.failures.push(...Array.from({ length: fault.calls }, () => fault.moment));
+        return void this.#driverFaults.failures.push(...Array.from({ length: fault.calls }, () => fault.moment));
       case 'backend-slow':
-        this.#backend.delayMs = fault.delayMs;
+        this.#driverFaults.delayMs = fault.delayMs;
         return void timers.after(fault.forMs, () => {
-          this.#backend.delayMs = 0;
+          this.#driverFaults.delayMs = 0;
         });
       case 'node-loss':
-        this.machines.off(fault.part);
-        if (fault.backMs === undefined) this.#lost.add(fault.part);
-        else timers.after(fault.backMs, () => this.machines.on(fault.part));
+        this.machines.off(fault.component);
+        if (fault.backMs === undefined) this.#lost.add(fault.component);
+        else timers.after(fault.backMs, () => this.machines.on(fault.component));
         return undefined;
       case 'pause':
-        return void this.#armedPauses.push({ part: fault.part, writes: fault.writes, forMs: fault.forMs });
+        return void this.#armedPauses.push({ component: fault.component, writes: fault.writes, forMs: fault.forMs });
       case 'compaction':
         this.#disturbances.begin(allComponents, 0);
         return void this.#compact();
@@ -172,25 +172,25 @@ export class FuzzWorld {
     for (const network of this.#networks.values()) network.heal();
     for (const armed of this.#armed.values()) armed.length = 0;
     this.#armedPauses.length = 0;
-    this.#backend.heal();
+    this.#driverFaults.heal();
     this.#syncDelayMs = 0;
     this.#limitDisk(Number.POSITIVE_INFINITY);
     await this.#startServer();
-    for (const node of this.#lost) await this.#bury(node);
-    for (const part of this.#parts.values()) {
-      part.resume();
+    for (const node of this.#lost) await this.#removeNode(node);
+    for (const component of this.#components.values()) {
+      component.resume();
       // Timers that were set by the wrong clock would come at the wrong time.
-      if (part.correctClock()) part.crash();
-      this.#start(part);
+      if (component.correctClock()) component.crash();
+      this.#start(component);
     }
   }
 
   /** Every program ends and begins again, and has to find out everything anew. */
   restart(): void {
     this.timeline.add('fault', 'every program is started anew');
-    for (const part of this.#parts.values()) {
-      part.crash();
-      this.#start(part);
+    for (const component of this.#components.values()) {
+      component.crash();
+      this.#start(component);
     }
   }
 
@@ -198,17 +198,17 @@ export class FuzzWorld {
     off: (node: string): void => {
       this.timeline.add('fault', `machine ${node} is off`);
       this.#off.add(node);
-      this.#parts.get(node)?.crash();
+      this.#components.get(node)?.crash();
     },
     on: (node: string): void => {
       if (this.#lost.has(node)) return;
       this.#off.delete(node);
-      const part = this.#parts.get(node);
-      if (part !== undefined) this.#start(part);
+      const component = this.#components.get(node);
+      if (component !== undefined) this.#start(component);
     },
   };
 
-  async #bury(name: string): Promise<void> {
+  async #removeNode(name: string): Promise<void> {
     for (;;) {
       const removed = await this.client.delete(nodeKind, { name });
       if (removed.ok || removed.reason === 'notFound') return;
@@ -216,20 +216,20 @@ export class FuzzWorld {
     }
   }
 
-  #start(part: SimulatedComponent): void {
-    if (part.up || this.#off.has(part.name)) return;
-    this.timeline.add('fault', `${part.name} starts`);
-    part.start();
+  #start(component: SimulatedComponent): void {
+    if (component.up || this.#off.has(component.name)) return;
+    this.timeline.add('fault', `${component.name} starts`);
+    component.start();
   }
 
   #crash(name: string, backMs: number): void {
-    const part = this.#parts.get(name);
-    if (part === undefined || !part.up) return;
+    const component = this.#components.get(name);
+    if (component === undefined || !component.up) return;
     this.timeline.add('fault', `${name} dies`);
     this.#disturbances.begin(name, backMs);
-    part.crash();
+    component.crash();
     this.#gate?.drop(name);
-    this.world.timers.after(backMs, () => this.#start(part));
+    this.world.timers.after(backMs, () => this.#start(component));
   }
 
   /** A store that cannot be opened now (its disk is full) is tried again. */
@@ -268,35 +268,41 @@ export class FuzzWorld {
     this.timeline.add('fault', capacity === Number.POSITIVE_INFINITY ? 'the disk of the store has room' : 'the disk of the store is full');
   }
 
-  #addPart(name: string): void {
+  #addComponent(name: string): void {
     const network = new SimulatedNetwork(this.world, perfectNetwork);
-    const clock = this.plan.faults.find((fault) => fault.kind === 'clock' && fault.part === name);
+    const clock = this.plan.faults.find((fault) => fault.kind === 'clock' && fault.component === name);
     // Controllers judge by their clocks who is late; schedulers do not.
     if (clock !== undefined && !name.startsWith('scheduler')) this.#disturbances.begin(name, Number.POSITIVE_INFINITY);
     this.#networks.set(name, network);
     this.#armed.set(name, []);
-    this.#parts.set(
+    this.#components.set(
       name,
       new SimulatedComponent({
         world: this.world,
         name,
         network,
         ...(clock?.kind === 'clock' ? { clock } : {}),
-        run: (life) => this.#run(name, { ...life, through: (server) => life.through(this.#doomed(name, server)) }),
+        run: (run) => this.#run(name, { ...run, through: (server) => run.through(this.#withCrashes(name, server)) }),
       }),
     );
   }
 
-  #run(name: string, life: ComponentRun): void {
+  #run(name: string, run: ComponentRun): void {
     const { settings } = this.plan;
-    const identity = `${name}-${life.number}`;
+    const identity = `${name}-${run.number}`;
     const numbers = Array.from({ length: Math.max(settings.leaders, settings.nodes) }, (_, i) => i + 1);
     if (numbers.some((number) => controllersName(number) === name)) {
       const throughTo = (driver: Parameters<typeof faultInjectingDriver>[0]) =>
-        faultInjectingDriver(driver, { world: this.world, process: life.process, faults: this.#backend, onDelete: this.#onDelete, ...this.#chosen(name) });
-      this.cluster.startControllers({ ...life, identity, throughTo });
-    } else if (numbers.some((number) => schedulerName(number) === name)) this.cluster.startScheduler({ ...life, identity });
-    else this.cluster.startNodes({ ...life, hosts: this.#host(name) });
+        faultInjectingDriver(driver, {
+          world: this.world,
+          process: run.process,
+          faults: this.#driverFaults,
+          onDelete: this.#onDelete,
+          ...this.#chosenCrashes(name),
+        });
+      this.cluster.startControllers({ ...run, identity, throughTo });
+    } else if (numbers.some((number) => schedulerName(number) === name)) this.cluster.startScheduler({ ...run, identity });
+    else this.cluster.startNodes({ ...run, hosts: this.#host(name) });
   }
 
   readonly #onDelete = (deletes: string): (() => void) => {
@@ -312,7 +318,7 @@ export class FuzzWorld {
   }
 
   /** Counts the writes of a program down to the one at which it dies. */
-  #doomed(name: string, server: Transport): Transport {
+  #withCrashes(name: string, server: Transport): Transport {
     return {
       watch: (request, sink) => server.watch(request, sink),
       send: async (request) => {
@@ -331,33 +337,33 @@ export class FuzzWorld {
 
   /** What it was about to write, it writes when it goes on. */
   async #pauseAt(name: string): Promise<void> {
-    const due = this.#armedPauses.findIndex((pause) => pause.part === name && pause.writes-- <= 0);
-    const part = this.#parts.get(name);
-    if (due < 0 || part === undefined) return;
+    const due = this.#armedPauses.findIndex((pause) => pause.component === name && pause.writes-- <= 0);
+    const component = this.#components.get(name);
+    if (due < 0 || component === undefined) return;
     const [pause] = this.#armedPauses.splice(due, 1);
     this.timeline.add('fault', `${name} stands still`);
     this.#disturbances.begin(name, pause?.forMs ?? 0);
-    part.pause();
+    component.pause();
     this.world.timers.after(pause?.forMs ?? 0, () => {
       this.timeline.add('fault', `${name} goes on`);
-      part.resume();
+      component.resume();
     });
-    await part.untilResumed();
+    await component.untilResumed();
   }
 
   async #crashAt(name: string, { method, path, body }: TransportRequest): Promise<Pick<ArmedCrash, 'moment' | 'backMs'> | undefined> {
     if (this.#gate === undefined) return this.#dueCrash(name);
     const verdict = await this.#pass(name, `${method} ${path}`, body?.object);
-    return verdict === 'go' ? undefined : { moment: verdict === 'die-before' ? 'before' : 'after', backMs: restartMs };
+    return verdict === 'go' ? undefined : { moment: verdict === 'crash-before' ? 'before' : 'after', backMs: restartMs };
   }
 
   /** How calls of drivers end, where that is chosen. */
-  #chosen(name: string): Pick<FaultInjectionOptions, 'verdict' | 'onCrash'> {
+  #chosenCrashes(name: string): Pick<FaultInjectionOptions, 'verdict' | 'onCrash'> {
     return this.#gate === undefined ? {} : { verdict: (what) => this.#pass(name, what), onCrash: () => this.#crash(name, restartMs) };
   }
 
   async #pass(who: string, what: string, body?: unknown): Promise<GateVerdict> {
-    return (await this.#gate?.pass({ who, what, body, mortal: !who.startsWith('node-') })) ?? 'go';
+    return (await this.#gate?.pass({ who, what, body, canCrash: !who.startsWith('node-') })) ?? 'go';
   }
 
   #dueCrash(name: string): ArmedCrash | undefined {

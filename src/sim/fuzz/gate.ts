@@ -5,20 +5,20 @@ export interface PendingEffect {
   readonly what: string;
   readonly body?: unknown;
   /** A program that can die over it. */
-  readonly mortal: boolean;
+  readonly canCrash: boolean;
 }
 
 /** `die-before`, `die-after`: the program dies before its effect, or before it hears of it. */
-export type GateVerdict = 'go' | 'die-before' | 'die-after';
+export type GateVerdict = 'go' | 'crash-before' | 'crash-after';
 
 interface Waiting {
-  readonly held: PendingEffect;
+  readonly effect: PendingEffect;
   readonly answer: (verdict: GateVerdict) => void;
 }
 
 /** One way on from here. */
 export interface GateOption {
-  readonly held: PendingEffect;
+  readonly effect: PendingEffect;
   readonly verdict: GateVerdict;
   readonly index: number;
 }
@@ -35,34 +35,34 @@ export class Gate {
     this.#isOpen = false;
   }
 
-  pass(held: PendingEffect): Promise<GateVerdict> {
+  pass(effect: PendingEffect): Promise<GateVerdict> {
     if (this.#isOpen) return Promise.resolve('go');
-    return new Promise((answer) => this.#waiting.push({ held, answer }));
+    return new Promise((answer) => this.#waiting.push({ effect, answer }));
   }
 
-  get held(): readonly PendingEffect[] {
-    return this.#waiting.map(({ held }) => held);
+  get pending(): readonly PendingEffect[] {
+    return this.#waiting.map(({ effect }) => effect);
   }
 
   /** Each effect may be next; each program that waits for one may die instead, or right behind it. In an order that does not change. */
-  options(mayDie: boolean): readonly GateOption[] {
-    const all = this.#waiting.map(({ held }, index): GateOption => ({ held, verdict: 'go', index }));
-    if (!mayDie) return all;
-    const mortal = all.filter(({ held }) => held.mortal);
+  options(mayCrash: boolean): readonly GateOption[] {
+    const all = this.#waiting.map(({ effect }, index): GateOption => ({ effect, verdict: 'go', index }));
+    if (!mayCrash) return all;
+    const canCrash = all.filter(({ effect }) => effect.canCrash);
     // Whatever a program had under way dies with it: which of its effects it dies before makes no difference. Nor is it another history if it has
     // died behind its last one already: it is started again when time moves on, which it does only when nothing waits here.
-    const before = mortal.filter(({ held }, i) => !this.#acted.has(held.who) && mortal.findIndex((other) => other.held.who === held.who) === i);
+    const before = canCrash.filter(({ effect }, i) => !this.#acted.has(effect.who) && canCrash.findIndex((other) => other.effect.who === effect.who) === i);
     return [
       ...all,
-      ...mortal.map((option): GateOption => ({ ...option, verdict: 'die-after' })),
-      ...before.map((option): GateOption => ({ ...option, verdict: 'die-before' })),
+      ...canCrash.map((option): GateOption => ({ ...option, verdict: 'crash-after' })),
+      ...before.map((option): GateOption => ({ ...option, verdict: 'crash-before' })),
     ];
   }
 
-  choose({ held, verdict, index }: GateOption): void {
+  choose({ effect, verdict, index }: GateOption): void {
     const [chosen] = this.#waiting.splice(index, 1);
-    this.#acted.add(held.who);
-    if (verdict === 'die-before') this.#waiting = this.#waiting.filter((other) => other.held.who !== held.who);
+    this.#acted.add(effect.who);
+    if (verdict === 'crash-before') this.#waiting = this.#waiting.filter((other) => other.effect.who !== effect.who);
     chosen?.answer(verdict);
   }
 
@@ -73,6 +73,6 @@ export class Gate {
 
   /** A program died: nothing of what it had under way happens. */
   drop(who: string): void {
-    this.#waiting = this.#waiting.filter(({ held }) => held.who !== who);
+    this.#waiting = this.#waiting.filter(({ effect }) => effect.who !== who);
   }
 }

@@ -24,10 +24,10 @@ export interface PerformerContext {
 
 /** One thing that somebody does, as kubectl would: what is in the way is said, and whoever cannot reach the server tries again. Answers how it ended. */
 export class UserActionPerformer {
-  readonly #seen: PerformerContext;
+  readonly #context: PerformerContext;
 
-  constructor(seen: PerformerContext) {
-    this.#seen = seen;
+  constructor(context: PerformerContext) {
+    this.#context = context;
   }
 
   perform(action: UserAction): Promise<string> {
@@ -35,7 +35,7 @@ export class UserActionPerformer {
       case 'create-class':
         return this.#create(storageClassKind, {
           metadata: { name: action.name },
-          provisioner: this.#seen.disks.capabilities.name,
+          provisioner: this.#context.disks.capabilities.name,
           reclaimPolicy: action.reclaim,
           volumeBindingMode: action.waits ? 'WaitForFirstConsumer' : 'Immediate',
           allowVolumeExpansion: true,
@@ -103,7 +103,7 @@ export class UserActionPerformer {
   }
 
   #createVolume({ name, sizeGi, reclaim, claim, storageClass }: Extract<UserAction, { do: 'create-volume' }>): Promise<string> {
-    const { disks } = this.#seen;
+    const { disks } = this.#context;
     const source: Draft<PersistentVolume['spec']> =
       reclaim === 'Recycle' ? { hostPath: { path: `/tmp/${name}` } } : { csi: { driver: disks.capabilities.name, volumeHandle: `disk-${name}` } };
     if (source.csi !== undefined) disks.provide(`disk-${name}`, `${sizeGi}Gi`);
@@ -123,11 +123,11 @@ export class UserActionPerformer {
   /** Every pod goes, as fast as it may. */
   async #drain(node: string): Promise<string> {
     const cordoned = await this.#cordon(node, true);
-    const pods = await this.#reach(() => this.#seen.client.list(podKind, { fieldSelector: `spec.nodeName=${node}` }));
+    const pods = await this.#reach(() => this.#context.client.list(podKind, { fieldSelector: `spec.nodeName=${node}` }));
     if (!pods.ok) return pods.reason;
     for (const { metadata } of pods.value.items)
       await this.#reach(() =>
-        this.#seen.client.postSubresource(
+        this.#context.client.postSubresource(
           podKind,
           { namespace: metadata.namespace, name: metadata.name ?? '', subresource: 'eviction' },
           { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace: metadata.namespace, name: metadata.name } },
@@ -137,7 +137,7 @@ export class UserActionPerformer {
   }
 
   async #removeNode(node: string, backMs: number): Promise<string> {
-    const { machines, world } = this.#seen;
+    const { machines, world } = this.#context;
     await this.#drain(node);
     await world.sleep(5_000);
     machines.off(node);
@@ -148,7 +148,7 @@ export class UserActionPerformer {
   }
 
   async #switchOff(node: string, backMs: number): Promise<string> {
-    const { machines, world } = this.#seen;
+    const { machines, world } = this.#context;
     machines.off(node);
     await world.sleep(backMs);
     machines.on(node);
@@ -156,7 +156,7 @@ export class UserActionPerformer {
   }
 
   async #outOfService({ node, saidMs, backMs }: Extract<UserAction, { do: 'out-of-service' }>): Promise<string> {
-    const { machines, world } = this.#seen;
+    const { machines, world } = this.#context;
     const taint = { key: 'node.kubernetes.io/out-of-service', value: 'nodeshutdown', effect: 'NoExecute' };
     machines.off(node);
     await world.sleep(saidMs);
@@ -180,7 +180,7 @@ export class UserActionPerformer {
 
   async #withVolume(choice: VolumeChoice, act: (name: string) => Promise<string>): Promise<string> {
     if ('volume' in choice) return act(choice.volume);
-    const all = await this.#reach(() => this.#seen.client.list(persistentVolumeKind));
+    const all = await this.#reach(() => this.#context.client.list(persistentVolumeKind));
     if (!all.ok) return all.reason;
     const of = ({ spec }: PersistentVolume) => `${spec.claimRef?.name} ${spec.claimRef?.uid}`;
     const candidates = all.value.items.filter((volume) =>
@@ -194,18 +194,18 @@ export class UserActionPerformer {
   }
 
   async #create<T extends KubeObject>(kind: Kind<T>, object: Draft<T>): Promise<string> {
-    return ending(await this.#reach(() => this.#seen.client.create(kind, object)));
+    return ending(await this.#reach(() => this.#context.client.create(kind, object)));
   }
 
   async #delete<T extends KubeObject>(kind: Kind<T>, ref: Ref, gracePeriodSeconds?: number): Promise<string> {
-    return ending(await this.#reach(() => this.#seen.client.delete(kind, ref, gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds })));
+    return ending(await this.#reach(() => this.#context.client.delete(kind, ref, gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds })));
   }
 
   async #change<T extends KubeObject>(kind: Kind<T>, ref: Ref, change: (object: T) => T): Promise<string> {
     for (let left = 20; left > 0; left--) {
-      const found = await this.#reach(() => this.#seen.client.get(kind, ref));
+      const found = await this.#reach(() => this.#context.client.get(kind, ref));
       if (!found.ok) return found.reason;
-      const written = await this.#reach(() => this.#seen.client.update(kind, change(found.value)));
+      const written = await this.#reach(() => this.#context.client.update(kind, change(found.value)));
       if (written.ok || written.reason !== 'conflict') return ending(written);
     }
     return 'gave up';
@@ -216,7 +216,7 @@ export class UserActionPerformer {
     for (;;) {
       const result = await ask();
       if (result.ok || (result.reason !== 'unreachable' && result.error.code < 500)) return result;
-      await this.#seen.world.sleep(1_000);
+      await this.#context.world.sleep(1_000);
     }
   }
 }

@@ -43,29 +43,29 @@ function difference(one: readonly string[], other: readonly string[]): readonly 
 }
 
 async function runOnce(plan: FuzzPlan): Promise<RunOutcome & { readonly end: readonly string[] }> {
-  const seen: { violation: Violation | undefined; running?: FuzzWorld; steps: number; end: readonly string[] } = { violation: undefined, steps: 0, end: [] };
+  const result: { violation: Violation | undefined; running?: FuzzWorld; steps: number; end: readonly string[] } = { violation: undefined, steps: 0, end: [] };
   try {
     await simulate(
       plan.seed,
       async (world) => {
         const violated = new Promise<void>((resolve) => {
-          seen.running = new FuzzWorld(world, plan, {
+          result.running = new FuzzWorld(world, plan, {
             onViolation: (violation) => {
-              seen.violation ??= violation;
+              result.violation ??= violation;
               resolve();
             },
           });
         });
-        if (seen.running !== undefined) await Promise.race([violated, runActions(seen.running).then((found) => void (seen.violation ??= found))]);
-        seen.end = seen.running === undefined ? [] : endState(seen.running.observer.facts);
-        seen.steps = world.steps;
+        if (result.running !== undefined) await Promise.race([violated, runActions(result.running).then((found) => void (result.violation ??= found))]);
+        result.end = result.running === undefined ? [] : endState(result.running.observer.facts);
+        result.steps = world.steps;
       },
       { steps: mostSteps, keepsLog: false },
     );
   } catch (error) {
-    seen.violation ??= { invariant: 'the simulation ends', what: error instanceof Error ? error.message : String(error) };
+    result.violation ??= { invariant: 'the simulation ends', what: error instanceof Error ? error.message : String(error) };
   }
-  const { violation, running, steps, end } = seen;
+  const { violation, running, steps, end } = result;
   if (violation !== undefined) running?.timeline.add('VIOLATION', `${violation.invariant}: ${violation.what}`);
   return { violation, timeline: running?.timeline.lines ?? [], steps, end };
 }
@@ -84,7 +84,7 @@ async function runActions(running: FuzzWorld): Promise<Violation | undefined> {
   const actors = (['user', 'admin', 'autoscaler'] as const).map((who) =>
     act(
       running,
-      plan.actions.filter((happening) => happening.who === who),
+      plan.actions.filter((action) => action.who === who),
       until,
     ),
   );
@@ -97,10 +97,10 @@ async function runActions(running: FuzzWorld): Promise<Violation | undefined> {
 }
 
 /** One after the other, as people do. */
-async function act(running: FuzzWorld, happenings: readonly TimedAction[], until: (at: number) => Promise<void>): Promise<void> {
+async function act(running: FuzzWorld, actions: readonly TimedAction[], until: (at: number) => Promise<void>): Promise<void> {
   const { world, client, disks, machines, timeline } = running;
   const performer = new UserActionPerformer({ world, client, disks, machines });
-  for (const { at, who, action } of happenings) {
+  for (const { at, who, action } of actions) {
     await until(at);
     timeline.add(who, describeAction(action));
     const ending = await performer.perform(action);

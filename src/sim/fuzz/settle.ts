@@ -11,10 +11,10 @@ export async function settle({ observer, world, plan }: FuzzWorld, quietMs = usu
   const deadline = world.clock.monotonic() + quietWithinMs;
   // Where nobody is in anybody's way, every pod runs in the end; a scheduler may wait ten minutes for a volume, though.
   const undone = () => leftUndone(observer.facts) ?? (plan.settings.confluent ? idlePod(observer.facts) : undefined);
-  let [seen, since] = [observer.changes, world.clock.monotonic()];
+  let [counted, since] = [observer.changes, world.clock.monotonic()];
   while (world.clock.monotonic() < deadline) {
     await world.sleep(10_000);
-    if (observer.changes !== seen) [seen, since] = [observer.changes, world.clock.monotonic()];
+    if (observer.changes !== counted) [counted, since] = [observer.changes, world.clock.monotonic()];
     else if (world.clock.monotonic() - since >= quietMs && undone() === undefined) return undefined;
   }
   const minutes = quietWithinMs / 60_000;

@@ -36,16 +36,16 @@ export async function shrink(found: FuzzFailure, run: (plan: FuzzPlan) => Promis
     const faults = best.plan.faults.filter((fault) => fault.kind !== kind);
     await breaks({ ...best.plan, faults });
   }
-  const items: readonly Item[] = [...best.plan.faults.map((fault) => ({ fault })), ...best.plan.actions.map((happening) => ({ happening }))];
+  const items: readonly Item[] = [...best.plan.faults.map((fault) => ({ fault })), ...best.plan.actions.map((action) => ({ action }))];
   await reduce(items, (left) => breaks({ ...best.plan, ...parted(left) }));
   return best;
 }
 
-type Item = { readonly fault: Fault } | { readonly happening: TimedAction };
+type Item = { readonly fault: Fault } | { readonly action: TimedAction };
 
 const parted = (items: readonly Item[]): Pick<FuzzPlan, 'faults' | 'actions'> => ({
   faults: items.flatMap((item) => ('fault' in item ? item.fault : [])),
-  actions: items.flatMap((item) => ('happening' in item ? item.happening : [])),
+  actions: items.flatMap((item) => ('action' in item ? item.action : [])),
 });
 
 /** Delta debugging: leaves out halves, then quarters, … then single ones, as long as `breaks` says yes. */

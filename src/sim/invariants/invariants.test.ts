@@ -54,12 +54,12 @@ const bound = (policy: string) => ({
 });
 
 async function podWithDisk() {
-  const seen = await watched(mountedStays);
-  await seen.node('True');
-  await seen.volume('Bound', bound('Delete'));
-  await seen.claim('ReadWriteOnce');
-  await seen.pod('p', running);
-  return { ...seen, detach: () => seen.observer.diskChanged({ type: 'detached', handle: 'd', node: 'n' }) };
+  const watch = await watched(mountedStays);
+  await watch.node('True');
+  await watch.volume('Bound', bound('Delete'));
+  await watch.claim('ReadWriteOnce');
+  await watch.pod('p', running);
+  return { ...watch, detach: () => watch.observer.diskChanged({ type: 'detached', handle: 'd', node: 'n' }) };
 }
 
 test('a disk that is taken from a node which was never anything but ready is found out, however young the node is', async () => {
@@ -88,59 +88,59 @@ test('a node that is out of service may lose its disks', async () => {
 });
 
 test('two pods that run with a claim for one pod are found out', async () => {
-  const seen = await watched(onePod);
-  await seen.volume('Bound', bound('Delete'));
-  await seen.claim('ReadWriteOncePod');
-  await seen.pod('p', running);
-  await seen.pod('q', { phase: 'Pending' });
-  expect(seen.names()).toEqual([]);
-  await seen.pod('q', running);
-  expect(seen.names()).toEqual([onePod.name]);
+  const watch = await watched(onePod);
+  await watch.volume('Bound', bound('Delete'));
+  await watch.claim('ReadWriteOncePod');
+  await watch.pod('p', running);
+  await watch.pod('q', { phase: 'Pending' });
+  expect(watch.names()).toEqual([]);
+  await watch.pod('q', running);
+  expect(watch.names()).toEqual([onePod.name]);
 });
 
 test.each([
   ['Retain', 1],
   ['Delete', 0],
 ])('the disk of a volume with policy %s is deleted after somebody has deleted the volume: %i violations', async (policy, count) => {
-  const seen = await watched(retained());
-  await seen.volume('Released', bound(policy));
-  await seen.removeVolume();
-  seen.observer.diskChanged({ type: 'deleted', handle: 'd' });
-  expect(seen.names()).toHaveLength(count);
+  const watch = await watched(retained());
+  await watch.volume('Released', bound(policy));
+  await watch.removeVolume();
+  watch.observer.diskChanged({ type: 'deleted', handle: 'd' });
+  expect(watch.names()).toHaveLength(count);
 });
 
 test.each([
   ['before the policy became Retain', ['Delete', 'ask', 'Retain', 'arrive'], 0],
   ['after the policy became Retain', ['Delete', 'Retain', 'ask', 'arrive'], 1],
 ])('a disk is deleted by a call that was made %s', async (_, steps, count) => {
-  const seen = await watched(retained());
+  const watch = await watched(retained());
   for (const step of steps) {
-    if (step === 'ask' || step === 'arrive') seen.observer.driverCalled({ id: 1, deletes: 'd', arrives: step === 'arrive' });
-    else await seen.volume('Released', bound(step));
+    if (step === 'ask' || step === 'arrive') watch.observer.driverCalled({ id: 1, deletes: 'd', arrives: step === 'arrive' });
+    else await watch.volume('Released', bound(step));
   }
-  seen.observer.diskChanged({ type: 'deleted', handle: 'd' });
-  expect(seen.names()).toHaveLength(count);
+  watch.observer.diskChanged({ type: 'deleted', handle: 'd' });
+  expect(watch.names()).toHaveLength(count);
 });
 
 test('another call, made after the policy became Retain, is not excused by one that is still under way', async () => {
-  const seen = await watched(retained());
-  await seen.volume('Released', bound('Delete'));
-  seen.observer.driverCalled({ id: 1, deletes: 'd', arrives: false });
-  await seen.volume('Released', bound('Retain'));
-  seen.observer.driverCalled({ id: 2, deletes: 'd', arrives: false });
-  seen.observer.driverCalled({ id: 2, deletes: 'd', arrives: true });
-  seen.observer.diskChanged({ type: 'deleted', handle: 'd' });
-  expect(seen.names()).toHaveLength(1);
+  const watch = await watched(retained());
+  await watch.volume('Released', bound('Delete'));
+  watch.observer.driverCalled({ id: 1, deletes: 'd', arrives: false });
+  await watch.volume('Released', bound('Retain'));
+  watch.observer.driverCalled({ id: 2, deletes: 'd', arrives: false });
+  watch.observer.driverCalled({ id: 2, deletes: 'd', arrives: true });
+  watch.observer.diskChanged({ type: 'deleted', handle: 'd' });
+  expect(watch.names()).toHaveLength(1);
 });
 
 test.each(['Released', 'Failed'])('a volume that was %s is offered again only after a scrubber has succeeded, each time anew', async (phase) => {
-  const seen = await watched(notOfferedUnscrubbed());
+  const watch = await watched(notOfferedUnscrubbed());
   const round = async (scrubber: string) => {
-    await seen.volume('Bound', bound('Recycle'));
-    await seen.volume(phase, bound('Recycle'));
-    if (scrubber !== '') await seen.pod('recycler-for-v', { phase: scrubber });
-    await seen.volume('Available', { persistentVolumeReclaimPolicy: 'Recycle' });
-    return seen.names().length;
+    await watch.volume('Bound', bound('Recycle'));
+    await watch.volume(phase, bound('Recycle'));
+    if (scrubber !== '') await watch.pod('recycler-for-v', { phase: scrubber });
+    await watch.volume('Available', { persistentVolumeReclaimPolicy: 'Recycle' });
+    return watch.names().length;
   };
   expect(await round('Succeeded')).toBe(0);
   expect(await round('')).toBe(1);
@@ -152,12 +152,12 @@ test.each([
   ['something kept them from it long ago', 0, 1],
   ['something keeps them from it', 40_000, 0],
 ])('in a full outage a node drives out its pods, and %s', async (_, disturbedUntil, count) => {
-  const seen = await watched(staysInOutage(false, () => disturbedUntil));
-  await seen.node('True');
-  await seen.node('Unknown');
-  seen.time.now = 40_000;
-  await seen.node('Unknown', [{ key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' }]);
-  expect(seen.names()).toHaveLength(count);
+  const watch = await watched(staysInOutage(false, () => disturbedUntil));
+  await watch.node('True');
+  await watch.node('Unknown');
+  watch.time.now = 40_000;
+  await watch.node('Unknown', [{ key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' }]);
+  expect(watch.names()).toHaveLength(count);
 });
 
 test('a node that is ready again and still marked is something left undone', async () => {
@@ -169,32 +169,32 @@ test('a node that is ready again and still marked is something left undone', asy
 });
 
 test('an attachment that nobody needs is something left undone', async () => {
-  const seen = await watched();
-  await seen.volume('Bound', bound('Delete'));
-  await seen.claim('ReadWriteOnce');
-  await seen.write('storage.k8s.io/volumeattachments/a', {
+  const watch = await watched();
+  await watch.volume('Bound', bound('Delete'));
+  await watch.claim('ReadWriteOnce');
+  await watch.write('storage.k8s.io/volumeattachments/a', {
     metadata: { name: 'a' },
     spec: { nodeName: 'n', source: { persistentVolumeName: 'v' } },
     status: {},
   });
-  expect(leftUndone(seen.observer.facts)).toBe('attachment a to n is still there, where nobody needs it');
-  await seen.pod('p', { phase: 'Pending' });
-  expect(leftUndone(seen.observer.facts)).toBeUndefined();
+  expect(leftUndone(watch.observer.facts)).toBe('attachment a to n is still there, where nobody needs it');
+  await watch.pod('p', { phase: 'Pending' });
+  expect(leftUndone(watch.observer.facts)).toBeUndefined();
 });
 
 test('a claim that has got another volume does not keep the one that was made for it', async () => {
-  const seen = await watched(deletedAfterClaim);
-  await seen.volume('Released', bound('Delete'));
+  const watch = await watched(deletedAfterClaim);
+  await watch.volume('Released', bound('Delete'));
   const claim = (volumeName: string) =>
-    seen.write('persistentvolumeclaims/default/c', { metadata: { name: 'c', uid: 'u' }, spec: { volumeName }, status: { phase: 'Bound' } });
+    watch.write('persistentvolumeclaims/default/c', { metadata: { name: 'c', uid: 'u' }, spec: { volumeName }, status: { phase: 'Bound' } });
   await claim('other');
-  seen.observer.diskChanged({ type: 'deleted', handle: 'd' });
-  expect(seen.names()).toEqual([]);
+  watch.observer.diskChanged({ type: 'deleted', handle: 'd' });
+  expect(watch.names()).toEqual([]);
   for (const volumeName of ['v', '']) {
     await claim(volumeName);
-    seen.observer.diskChanged({ type: 'deleted', handle: 'd' });
+    watch.observer.diskChanged({ type: 'deleted', handle: 'd' });
   }
-  expect(seen.names()).toEqual([deletedAfterClaim.name, deletedAfterClaim.name]);
+  expect(watch.names()).toEqual([deletedAfterClaim.name, deletedAfterClaim.name]);
 });
 
 const guard = 'external-provisioner.volume.kubernetes.io/finalizer';
@@ -204,35 +204,35 @@ test.each([
   ['lost its finalizer to Retain, and is to be deleted again', [['Delete', guard], ['Retain'], ['Delete']], 0],
   ['had its finalizer again', [['Retain'], ['Delete', guard], ['Delete']], 1],
 ])('a volume that %s leaves its disk behind', async (_, states, count) => {
-  const seen = await watched(intentBeforeEffect());
-  seen.observer.facts.changeDisk({ type: 'created', handle: 'd', capacity: '1Gi' });
+  const watch = await watched(intentBeforeEffect());
+  watch.observer.facts.changeDisk({ type: 'created', handle: 'd', capacity: '1Gi' });
   for (const [policy = '', ...finalizers] of states) {
     const metadata = { name: 'v', finalizers, annotations: { 'pv.kubernetes.io/provisioned-by': 'd' } };
-    await seen.write('persistentvolumes/v', { metadata, spec: bound(policy), status: { phase: 'Released' } });
+    await watch.write('persistentvolumes/v', { metadata, spec: bound(policy), status: { phase: 'Released' } });
   }
-  await seen.removeVolume();
-  expect(seen.names()).toHaveLength(count);
+  await watch.removeVolume();
+  expect(watch.names()).toHaveLength(count);
 });
 
 describe('a disk more than a node takes', () => {
   /** Of a class that waits for pods; what comes to pass before the claim has its volume. */
   async function attached(meanwhile: (step: { chooseNode: () => Promise<void>; deleteClass: () => Promise<unknown> }) => Promise<void>) {
-    const seen = await watched(withinLimit(0));
+    const watch = await watched(withinLimit(0));
     const claim = (annotations: object, volumeName?: string) =>
-      seen.write('persistentvolumeclaims/default/c', {
+      watch.write('persistentvolumeclaims/default/c', {
         metadata: { name: 'c', namespace: 'default', uid: 'u', annotations },
         spec: { storageClassName: 'late', volumeName },
         status: {},
       });
     const chosen = { 'volume.kubernetes.io/selected-node': 'n' };
-    await seen.write('storage.k8s.io/storageclasses/late', { metadata: { name: 'late' }, volumeBindingMode: 'WaitForFirstConsumer' });
+    await watch.write('storage.k8s.io/storageclasses/late', { metadata: { name: 'late' }, volumeBindingMode: 'WaitForFirstConsumer' });
     await claim({});
-    await meanwhile({ chooseNode: () => claim(chosen), deleteClass: () => seen.remove('storage.k8s.io/storageclasses/late') });
-    await seen.volume('Bound', bound('Delete'));
+    await meanwhile({ chooseNode: () => claim(chosen), deleteClass: () => watch.remove('storage.k8s.io/storageclasses/late') });
+    await watch.volume('Bound', bound('Delete'));
     await claim(chosen, 'v');
-    seen.time.now += 200_000;
-    seen.observer.diskChanged({ type: 'attached', handle: 'd', node: 'n' });
-    return seen.names().length;
+    watch.time.now += 200_000;
+    watch.observer.diskChanged({ type: 'attached', handle: 'd', node: 'n' });
+    return watch.names().length;
   }
 
   test('is found out', async () => {
@@ -248,13 +248,13 @@ describe('a disk more than a node takes', () => {
   });
 
   test('is found out also after some other class was deleted', async () => {
-    const seen = await watched(withinLimit(0));
-    await seen.write('storage.k8s.io/storageclasses/other', { metadata: { name: 'other' }, volumeBindingMode: 'WaitForFirstConsumer' });
-    await seen.remove('storage.k8s.io/storageclasses/other');
-    await seen.volume('Bound', bound('Delete'));
-    await seen.claim('ReadWriteOnce');
-    seen.observer.diskChanged({ type: 'attached', handle: 'd', node: 'n' });
-    expect(seen.names()).toHaveLength(1);
+    const watch = await watched(withinLimit(0));
+    await watch.write('storage.k8s.io/storageclasses/other', { metadata: { name: 'other' }, volumeBindingMode: 'WaitForFirstConsumer' });
+    await watch.remove('storage.k8s.io/storageclasses/other');
+    await watch.volume('Bound', bound('Delete'));
+    await watch.claim('ReadWriteOnce');
+    watch.observer.diskChanged({ type: 'attached', handle: 'd', node: 'n' });
+    expect(watch.names()).toHaveLength(1);
   });
 
   test.each([
@@ -265,18 +265,18 @@ describe('a disk more than a node takes', () => {
     ['came back some time ago, and the scheduler heard little once', ['away', 'back', 'disturb', 'wait'], 1],
   ])('is judged by whether the node %s', async (_, steps, count) => {
     let disturbedUntil = Number.NEGATIVE_INFINITY;
-    const seen = await watched(withinLimit(0, () => disturbedUntil));
-    await seen.node('True');
+    const watch = await watched(withinLimit(0, () => disturbedUntil));
+    await watch.node('True');
     for (const step of steps) {
-      if (step === 'away') await seen.remove('nodes/n');
-      else if (step === 'back') await seen.node('True');
-      else if (step === 'disturb') disturbedUntil = seen.time.now;
-      else seen.time.now += 200_000;
+      if (step === 'away') await watch.remove('nodes/n');
+      else if (step === 'back') await watch.node('True');
+      else if (step === 'disturb') disturbedUntil = watch.time.now;
+      else watch.time.now += 200_000;
     }
-    await seen.volume('Bound', bound('Delete'));
-    await seen.claim('ReadWriteOnce');
-    await seen.pod('p', {});
-    seen.observer.diskChanged({ type: 'attached', handle: 'd', node: 'n' });
-    expect(seen.names()).toHaveLength(count);
+    await watch.volume('Bound', bound('Delete'));
+    await watch.claim('ReadWriteOnce');
+    await watch.pod('p', {});
+    watch.observer.diskChanged({ type: 'attached', handle: 'd', node: 'n' });
+    expect(watch.names()).toHaveLength(count);
   });
 });

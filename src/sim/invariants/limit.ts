@@ -5,17 +5,17 @@ import { type DisturbedUntil, type Invariant, neverDisturbed, newsMs } from './i
 /** What a driver can attach to a node, as its CSINode says. */
 export function withinLimit(limit: number | undefined, disturbedUntil: DisturbedUntil = neverDisturbed): Invariant {
   const uncounted = new UncountedClaims();
-  const hurried = new HurriedPods(disturbedUntil);
+  const early = new EarlyPods(disturbedUntil);
   return {
     name: "no attach count exceeds the node's limit",
     check: (change, facts, now) => {
       if (limit === undefined) return undefined;
-      uncounted.see(change, facts, now);
-      hurried.see(change, now);
+      uncounted.observe(change, facts, now);
+      early.observe(change, now);
       if (change.type !== 'disk' || change.change.type !== 'attached') return undefined;
       const { node } = change.change;
       const counted = Array.from(facts.attached).filter(
-        ([handle, nodes]) => nodes.has(node) && !uncounted.has(handle, facts) && !hurried.wants(handle, node, facts),
+        ([handle, nodes]) => nodes.has(node) && !uncounted.has(handle, facts) && !early.wants(handle, node, facts),
       );
       return counted.length <= limit ? undefined : `${counted.length} disks are attached to node ${node}, which takes ${limit}`;
     },
@@ -40,7 +40,7 @@ class UncountedClaims {
     return facts.volumesOf(handle).some(({ spec }) => this.#claims.has(spec.claimRef?.uid ?? ''));
   }
 
-  see(change: ObservedChange, facts: Facts, now: number): void {
+  observe(change: ObservedChange, facts: Facts, now: number): void {
     switch (change.type) {
       case 'class':
         if (change.after !== undefined) {
@@ -84,7 +84,7 @@ const joinsMs = 5_000;
  * A node was removed and came back. A scheduler that hears of the node before it hears of its CSINode knows no limit; Kubernetes (v1.36.4, `NodeVolumeLimits`)
  * does not wait for one either. So pods that got a place there right after its return, or while the scheduler heard little, are not held against it.
  */
-class HurriedPods {
+class EarlyPods {
   readonly #disturbedUntil: DisturbedUntil;
   readonly #nodes = new Set<string>();
   readonly #returnedAt = new Map<string, number>();
@@ -101,7 +101,7 @@ class HurriedPods {
     );
   }
 
-  see(change: ObservedChange, now: number): void {
+  observe(change: ObservedChange, now: number): void {
     if (change.type === 'node' && change.before === undefined) {
       if (this.#nodes.has(change.key)) this.#returnedAt.set(change.key, now);
       this.#nodes.add(change.key);

@@ -9,43 +9,43 @@ const bytes = (object: unknown) => Buffer.from(JSON.stringify(object));
 
 function observer(...invariants: ConstructorParameters<typeof Observer>[0]['invariants']) {
   const violations: Violation[] = [];
-  const seen = new Observer({ invariants, now: () => 0, onChange: () => undefined, onViolation: (violation) => violations.push(violation) });
-  return { seen, violations };
+  const watch = new Observer({ invariants, now: () => 0, onChange: () => undefined, onViolation: (violation) => violations.push(violation) });
+  return { watch, violations };
 }
 
 test('a store that comes back without what it acknowledged is found out', async () => {
   const store = openMemoryStore();
   const written = await store.transact({ compares: [], writes: [put('/a', bytes(1))] });
   if (!written.ok) throw new Error('nothing was written');
-  const { seen, violations } = observer();
-  seen.acknowledge(written.revision);
-  await seen.follow(store);
+  const { watch, violations } = observer();
+  watch.acknowledge(written.revision);
+  await watch.follow(store);
   expect(violations).toEqual([]);
-  await seen.follow(openMemoryStore());
+  await watch.follow(openMemoryStore());
   expect(violations.map(({ invariant }) => invariant)).toEqual(['what was acknowledged is kept']);
 });
 
 test('a node that says once more how it is changes nothing; one that says something else does', async () => {
   const store = openMemoryStore();
-  const { seen } = observer();
-  await seen.follow(store);
+  const { watch } = observer();
+  await watch.follow(store);
   const say = (lastHeartbeatTime: string, status: string) =>
     store.transact({
       compares: [],
       writes: [put('/registry/nodes/n', bytes({ metadata: { name: 'n' }, spec: {}, status: { conditions: [{ type: 'Ready', status, lastHeartbeatTime }] } }))],
     });
   await say('2026-01-01T00:00:00Z', 'True');
-  const before = seen.changes;
+  const before = watch.changes;
   await say('2026-01-01T00:00:10Z', 'True');
-  expect(seen.changes).toBe(before);
+  expect(watch.changes).toBe(before);
   await say('2026-01-01T00:00:20Z', 'False');
-  expect(seen.changes).toBe(before + 1);
+  expect(watch.changes).toBe(before + 1);
 });
 
 test('a pod more than anybody asked for is found out; one in the place of a pod that goes is not', async () => {
   const store = openMemoryStore();
-  const { seen, violations } = observer(noSurplus(new Map([['web', 1]])));
-  await seen.follow(store);
+  const { watch, violations } = observer(noSurplus(new Map([['web', 1]])));
+  await watch.follow(store);
   const make = (name: string, metadata: Partial<Pod['metadata']> = {}) =>
     store.transact({
       compares: [],

@@ -51,17 +51,17 @@ export class Observer {
         what: `revision ${this.#acknowledged} was acknowledged, and the store came back with ${revision}`,
       });
     this.#catchUp(entries, revision);
-    this.#watch = store.watch({ prefix: '/', after: revision }, { changes: (at, changes) => this.#see(at, changes), end: () => undefined });
+    this.#watch = store.watch({ prefix: '/', after: revision }, { changes: (at, changes) => this.#observe(at, changes), end: () => undefined });
   }
 
   diskChanged(change: DiskChange): void {
     this.facts.changeDisk(change);
     this.#changes++;
-    this.#judge({ type: 'disk', change });
+    this.#check({ type: 'disk', change });
   }
 
   driverCalled(call: DriverCall): void {
-    this.#judge({ type: 'call', call });
+    this.#check({ type: 'call', call });
   }
 
   /** Somebody was told that their write is done. */
@@ -70,7 +70,7 @@ export class Observer {
   }
 
   fencedWrite(write: { readonly lease: string; readonly epoch: number; readonly revision: number }): void {
-    this.#judge({ type: 'fenced-write', ...write });
+    this.#check({ type: 'fenced-write', ...write });
   }
 
   #catchUp(entries: readonly Entry[], revision: number): void {
@@ -89,7 +89,7 @@ export class Observer {
     return type === undefined ? [] : Array.from(this.#known(type).keys(), (key) => prefix + key);
   }
 
-  #see(revision: number, changes: readonly StoreChange[]): void {
+  #observe(revision: number, changes: readonly StoreChange[]): void {
     this.#apply(
       changes.flatMap((change) => this.#changeOf(change)),
       revision,
@@ -107,7 +107,7 @@ export class Observer {
     }
     for (const change of changes) {
       if (!isSignOfLife(change)) this.#changes++;
-      this.#judge(change);
+      this.#check(change);
     }
   }
 
@@ -125,7 +125,7 @@ export class Observer {
     return this.facts.all(type);
   }
 
-  #judge(change: ObservedChange): void {
+  #check(change: ObservedChange): void {
     this.#options.onChange(change, this.facts);
     for (const invariant of this.#options.invariants) {
       const what = invariant.check(change, this.facts, this.#options.now());

@@ -116,7 +116,7 @@ export function intentBeforeEffect(): Invariant {
     check: (change, facts) => {
       if (change.type === 'disk') return change.change.type === 'created' ? orphan(facts, change.change.handle) : undefined;
       if (change.type !== 'intent' && change.type !== 'volume') return undefined;
-      if (change.type === 'volume' && change.after !== undefined) unguarded.see(change.key, change.after);
+      if (change.type === 'volume' && change.after !== undefined) unguarded.observe(change.key, change.after);
       if (change.after !== undefined || change.before === undefined) return undefined;
       // Who deletes a volume that is to be retained, or that was written down by hand, keeps the disk, and knows it.
       if (unguarded.has(change.key) || (change.type === 'volume' && !isProvisioned(change.before))) return undefined;
@@ -135,7 +135,7 @@ const guard = 'external-provisioner.volume.kubernetes.io/finalizer';
 class UnguardedVolumes {
   readonly #names = new Set<string>();
 
-  see(name: string, { metadata, spec }: PersistentVolume): void {
+  observe(name: string, { metadata, spec }: PersistentVolume): void {
     if (spec.persistentVolumeReclaimPolicy !== 'Delete') this.#names.add(name);
     else if (metadata.finalizers?.includes(guard) === true) this.#names.delete(name);
   }

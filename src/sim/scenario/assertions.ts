@@ -29,38 +29,38 @@ export interface AssertionContext {
 }
 
 export class Assertions {
-  readonly #open: Set<Expectation>;
+  readonly #undecided: Set<Expectation>;
   readonly #expectations: readonly Expectation[];
-  readonly #verdicts = new Map<Expectation, AssertionResult>();
-  readonly #evidence: AssertionContext;
+  readonly #results = new Map<Expectation, AssertionResult>();
+  readonly #context: AssertionContext;
 
-  constructor(expectations: readonly Expectation[], evidence: AssertionContext) {
+  constructor(expectations: readonly Expectation[], context: AssertionContext) {
     this.#expectations = expectations;
-    this.#open = new Set(expectations);
-    this.#evidence = evidence;
+    this.#undecided = new Set(expectations);
+    this.#context = context;
   }
 
   /** In the order in which they were written. */
   get verdicts(): readonly AssertionResult[] {
-    return this.#expectations.map((each) => this.#verdicts.get(each) ?? { text: each.text, held: false, at: 0, found: 'it was never looked at' });
+    return this.#expectations.map((each) => this.#results.get(each) ?? { text: each.text, held: false, at: 0, found: 'it was never looked at' });
   }
 
   /** Something changed, or it is time. */
   check(at: number): void {
-    for (const expectation of this.#open) {
-      const { when, statement: claimed } = expectation;
+    for (const expectation of this.#undecided) {
+      const { when, statement: statement } = expectation;
       switch (when.type) {
         case 'at':
         case 'end':
           break;
         case 'by':
-          if (at <= when.ms && this.#isSo(claimed).held) this.#decide(expectation, { held: true, at, found: '' });
-          else if (at >= when.ms) this.#decide(expectation, { held: false, at: when.ms, found: this.#isSo(claimed).found });
+          if (at <= when.ms && this.#evaluate(statement).held) this.#decide(expectation, { held: true, at, found: '' });
+          else if (at >= when.ms) this.#decide(expectation, { held: false, at: when.ms, found: this.#evaluate(statement).found });
           break;
         case 'always':
         case 'never': {
           if (at < when.fromMs || at > (when.toMs ?? Number.POSITIVE_INFINITY)) break;
-          const { held, found } = this.#isSo(claimed);
+          const { held, found } = this.#evaluate(statement);
           const broken = held === (when.type === 'never');
           if (broken) this.#decide(expectation, { held: false, at, found: `at ${formatDuration(at)} ${found}` });
         }
@@ -70,106 +70,110 @@ export class Assertions {
 
   /** It is exactly that time. */
   checkAt(ms: number): void {
-    for (const expectation of this.#open) {
-      const { when, statement: claimed } = expectation;
-      if (when.type === 'at' && when.ms === ms) this.#settle(expectation, claimed, ms);
+    for (const expectation of this.#undecided) {
+      const { when, statement: statement } = expectation;
+      if (when.type === 'at' && when.ms === ms) this.#settle(expectation, statement, ms);
     }
     this.check(ms);
   }
 
   end(ms: number): void {
     this.check(ms);
-    for (const expectation of this.#open) {
-      const { when, statement: claimed } = expectation;
+    for (const expectation of this.#undecided) {
+      const { when, statement: statement } = expectation;
       if (when.type === 'always' || when.type === 'never') this.#decide(expectation, { held: true, at: ms, found: '' });
-      else this.#settle(expectation, claimed, ms);
+      else this.#settle(expectation, statement, ms);
     }
   }
 
-  #settle(expectation: Expectation, claimed: Statement, at: number): void {
-    const { held, found } = this.#isSo(claimed);
+  #settle(expectation: Expectation, statement: Statement, at: number): void {
+    const { held, found } = this.#evaluate(statement);
     this.#decide(expectation, { held, at, found: held ? '' : found });
   }
 
-  #decide(expectation: Expectation, verdict: Omit<AssertionResult, 'text'>): void {
-    this.#open.delete(expectation);
-    this.#verdicts.set(expectation, { text: expectation.text, ...verdict });
+  #decide(expectation: Expectation, result: Omit<AssertionResult, 'text'>): void {
+    this.#undecided.delete(expectation);
+    this.#results.set(expectation, { text: expectation.text, ...result });
   }
 
-  #isSo(claimed: Statement): Found {
-    return checkStatement(claimed, this.#evidence);
+  #evaluate(statement: Statement): CheckResult {
+    return checkStatement(statement, this.#context);
   }
 }
 
 /** `found`: what is the case. */
-interface Found {
+interface CheckResult {
   readonly held: boolean;
   readonly found: string;
 }
 
-export function checkStatement(claimed: Statement, evidence: AssertionContext): Found {
-  switch (claimed.type) {
+export function checkStatement(statement: Statement, context: AssertionContext): CheckResult {
+  switch (statement.type) {
     case 'count':
-      return count(claimed, evidence);
+      return count(statement, context);
     case 'disks':
-      return disks(claimed, evidence);
+      return disks(statement, context);
     case 'event':
-      return event(claimed, evidence);
+      return event(statement, context);
     case 'exists': {
-      const object = lookUp(claimed.object, evidence);
+      const object = lookUp(statement.object, context);
       return {
-        held: (object === undefined) === claimed.not,
-        found: object === undefined ? 'it does not exist' : `it is ${stateOf(claimed.object.kind, object, evidence)}`,
+        held: (object === undefined) === statement.not,
+        found: object === undefined ? 'it does not exist' : `it is ${stateOf(statement.object.kind, object, context)}`,
       };
     }
     case 'attached':
-      return attached(claimed, evidence);
+      return attached(statement, context);
     case 'state':
     case 'bound to':
     case 'size':
     case 'ready':
     case 'field': {
-      const object = lookUp(claimed.object, evidence);
-      return object === undefined ? { held: claimed.type === 'state' && claimed.not, found: 'it does not exist' } : ofObject(claimed, object, evidence);
+      const object = lookUp(statement.object, context);
+      return object === undefined ? { held: statement.type === 'state' && statement.not, found: 'it does not exist' } : ofObject(statement, object, context);
     }
   }
 }
 
-type AboutObject = Extract<Statement, { readonly type: 'state' | 'bound to' | 'size' | 'ready' | 'field' }>;
+type ObjectStatement = Extract<Statement, { readonly type: 'state' | 'bound to' | 'size' | 'ready' | 'field' }>;
 
-function ofObject(claimed: AboutObject, object: KubeObject, evidence: AssertionContext): Found {
-  switch (claimed.type) {
+function ofObject(statement: ObjectStatement, object: KubeObject, context: AssertionContext): CheckResult {
+  switch (statement.type) {
     case 'state':
-      return state(claimed, object, evidence);
+      return state(statement, object, context);
     case 'bound to': {
       const other = partnerOf(object);
-      return { held: other === claimed.other.name, found: other === undefined ? `it is bound to nothing` : `it is bound to ${other}` };
+      return { held: other === statement.other.name, found: other === undefined ? `it is bound to nothing` : `it is bound to ${other}` };
     }
     case 'size': {
       const { spec, status } = object as PersistentVolume & PersistentVolumeClaim;
       const size = object.kind === 'PersistentVolume' ? spec.capacity?.['storage'] : status.capacity?.['storage'];
-      return { held: size !== undefined && compareQuantities(size, claimed.size) === 0, found: `it has ${size ?? 'nothing'}` };
+      return { held: size !== undefined && compareQuantities(size, statement.size) === 0, found: `it has ${size ?? 'nothing'}` };
     }
     case 'ready': {
       const { status } = object as KubeObject & { readonly status?: { readonly readyReplicas?: number; readonly numberReady?: number } };
       const ready = status?.readyReplicas ?? status?.numberReady ?? 0;
-      return { held: ready === claimed.number, found: `${ready} are ready` };
+      return { held: ready === statement.number, found: `${ready} are ready` };
     }
     case 'field': {
-      const value = fieldOf(object, claimed.path);
-      return { held: (value === claimed.value) !== claimed.not, found: `it is "${value}"` };
+      const value = fieldOf(object, statement.path);
+      return { held: (value === statement.value) !== statement.not, found: `it is "${value}"` };
     }
   }
 }
 
 const lookUp = ({ kind, namespace, name }: Reference, { history }: AssertionContext): KubeObject | undefined => history.get(kind, { namespace, name });
 
-function state({ state: wanted, not, place, object: { kind } }: Extract<Statement, { type: 'state' }>, object: KubeObject, evidence: AssertionContext): Found {
-  const is = wanted === '' || isInState(kind, object, { state: wanted, evidence });
+function state(
+  { state: wanted, not, place, object: { kind } }: Extract<Statement, { type: 'state' }>,
+  object: KubeObject,
+  context: AssertionContext,
+): CheckResult {
+  const is = wanted === '' || isInState(kind, object, { state: wanted, context });
   const { nodeName = '' } = (object as Pod).spec ?? {};
-  const there = place === undefined || isAt(place, nodeName, evidence);
-  const where = object.kind !== 'Pod' ? '' : nodeName === '' ? ', on no node' : `, on ${nodeName}${zoneText(nodeName, evidence)}`;
-  return { held: (is && there) !== not, found: `it is ${stateOf(kind, object, evidence)}${where}` };
+  const there = place === undefined || isAt(place, nodeName, context);
+  const where = object.kind !== 'Pod' ? '' : nodeName === '' ? ', on no node' : `, on ${nodeName}${zoneText(nodeName, context)}`;
+  return { held: (is && there) !== not, found: `it is ${stateOf(kind, object, context)}${where}` };
 }
 
 const zoneText = (node: string, { zoneOf }: AssertionContext): string => (zoneOf(node) === undefined ? '' : ` (${zoneOf(node) ?? ''})`);
@@ -177,8 +181,8 @@ const zoneText = (node: string, { zoneOf }: AssertionContext): string => (zoneOf
 const isAt = (place: NodeOrZone, node: string, { zoneOf }: AssertionContext): boolean =>
   'node' in place ? node === place.node : node !== '' && zoneOf(node) === place.zone;
 
-function isInState(kind: Kind, object: KubeObject, { state: wanted, evidence }: { readonly state: string; readonly evidence: AssertionContext }): boolean {
-  if (stateOf(kind, object, evidence).split(',').includes(wanted)) return true;
+function isInState(kind: Kind, object: KubeObject, { state: wanted, context }: { readonly state: string; readonly context: AssertionContext }): boolean {
+  if (stateOf(kind, object, context).split(',').includes(wanted)) return true;
   if (wanted === 'Terminating') return object.metadata.deletionTimestamp !== undefined;
   const { status } = object as { readonly status?: { readonly phase?: string; readonly conditions?: readonly { type: string; status: string }[] } };
   if (wanted === 'NotReady') return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is !== 'True') ?? false;
@@ -205,19 +209,19 @@ function fieldOf(object: KubeObject, path: string): string {
   return value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function attached({ object, place, not }: Extract<Statement, { type: 'attached' }>, evidence: AssertionContext): Found {
-  const found = lookUp(object, evidence);
+function attached({ object, place, not }: Extract<Statement, { type: 'attached' }>, context: AssertionContext): CheckResult {
+  const found = lookUp(object, context);
   const volume =
     found === undefined ? undefined : found.kind === 'PersistentVolumeClaim' ? (found as PersistentVolumeClaim).spec.volumeName : found.metadata.name;
-  const nodes = evidence.history
+  const nodes = context.history
     .all(volumeAttachmentKind)
     .flatMap(({ spec, status }) => (volume !== undefined && spec.source.persistentVolumeName === volume && (status?.attached ?? false) ? [spec.nodeName] : []));
-  const is = nodes.some((node) => place === undefined || isAt(place, node, evidence));
+  const is = nodes.some((node) => place === undefined || isAt(place, node, context));
   return { held: is !== not, found: nodes.length === 0 ? 'it is attached to no node' : `it is attached to ${nodes.join(', ')}` };
 }
 
 /** Also those that were told before; Kubernetes keeps events for an hour. */
-function event({ reason, object, text, not }: Extract<Statement, { type: 'event' }>, { history }: AssertionContext): Found {
+function event({ reason, object, text, not }: Extract<Statement, { type: 'event' }>, { history }: AssertionContext): CheckResult {
   const about = history
     .all(eventKind)
     .filter(
@@ -229,9 +233,9 @@ function event({ reason, object, text, not }: Extract<Statement, { type: 'event'
   return { held: is !== not, found: is ? 'there is one' : others.length === 0 ? 'there are none about it' : `there are ${others.join(', ')}` };
 }
 
-function count({ kind, number, state: wanted }: Extract<Statement, { type: 'count' }>, evidence: AssertionContext): Found {
-  const all = evidence.history.all(kind);
-  const found = wanted === undefined ? all : all.filter((each) => isInState(kind, each, { state: wanted, evidence }));
+function count({ kind, number, state: wanted }: Extract<Statement, { type: 'count' }>, context: AssertionContext): CheckResult {
+  const all = context.history.all(kind);
+  const found = wanted === undefined ? all : all.filter((each) => isInState(kind, each, { state: wanted, context }));
   const names = found.slice(0, 5).map(nameOf);
   return {
     held: found.length === number,
@@ -239,7 +243,7 @@ function count({ kind, number, state: wanted }: Extract<Statement, { type: 'coun
   };
 }
 
-function disks({ driver, number }: Extract<Statement, { type: 'disks' }>, { backends }: AssertionContext): Found {
+function disks({ driver, number }: Extract<Statement, { type: 'disks' }>, { backends }: AssertionContext): CheckResult {
   const held = backends.get(driver)?.disks.size ?? 0;
   return { held: held === number, found: `it holds ${held}` };
 }

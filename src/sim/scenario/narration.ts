@@ -1,4 +1,4 @@
-/** A change of an object, told in a few words: what matters about storage and the pods that wait for it, and nothing else. */
+/** A change of an object, narrated in a few words: what matters about storage and the pods that wait for it, and nothing else. */
 import type {
   Node,
   NodeSelectorRequirement,
@@ -22,20 +22,20 @@ export interface NarratedChange {
 /** Nothing: nobody has to hear of it. */
 export function narrate(before: KubeObject | undefined, after: KubeObject | undefined): readonly NarratedChange[] {
   const object = after ?? before;
-  const tell = object === undefined ? undefined : describers[object.kind];
-  if (object === undefined || tell === undefined) return [];
+  const describe = object === undefined ? undefined : describers[object.kind];
+  if (object === undefined || describe === undefined) return [];
   const about = nameOf(object);
-  return [...tell(before, after), ...describeDeletion(before, after)].map((what) => (typeof what === 'string' ? { about, what } : what));
+  return [...describe(before, after), ...describeDeletion(before, after)].map((what) => (typeof what === 'string' ? { about, what } : what));
 }
 
-/** Whether there is ever anything to tell about objects of a kind. */
+/** Whether there is ever anything to describe about objects of a kind. */
 export const isNarrated = (kind: string): boolean => kind === 'Event' || kind in describers;
 
 type Describer = (before: KubeObject | undefined, after: KubeObject | undefined) => readonly (string | NarratedChange)[];
 
-/** A teller of objects that are there; the end of each is told in the same way. */
-function of<T extends KubeObject>(tell: (before: T | undefined, after: T) => readonly (string | NarratedChange)[]): Describer {
-  return (before, after) => (after === undefined ? [] : tell(before as T | undefined, after as T));
+/** A teller of objects that are there; the end of each is narrated in the same way. */
+function of<T extends KubeObject>(describe: (before: T | undefined, after: T) => readonly (string | NarratedChange)[]): Describer {
+  return (before, after) => (after === undefined ? [] : describe(before as T | undefined, after as T));
 }
 
 const silentEnds = new Set(['VolumeAttachment', 'VolumeIntent']);
@@ -49,9 +49,9 @@ function describeDeletion(before: KubeObject | undefined, after: KubeObject | un
   return [`is Terminating${waits}`];
 }
 
-/** 'a' became 'b': told only if it did. */
-const became = <T>(before: T | undefined, after: T | undefined, tell: (now: T, was: T | undefined) => string): readonly string[] =>
-  after === undefined || JSON.stringify(before) === JSON.stringify(after) ? [] : [tell(after, before)];
+/** 'a' became 'b': narrated only if it did. */
+const became = <T>(before: T | undefined, after: T | undefined, describe: (now: T, was: T | undefined) => string): readonly string[] =>
+  after === undefined || JSON.stringify(before) === JSON.stringify(after) ? [] : [describe(after, before)];
 
 const condition = (object: { readonly status?: { readonly conditions?: readonly { type: string; status: string }[] | null } } | undefined, type: string) =>
   object?.status?.conditions?.find((each) => each.type === type);
@@ -128,19 +128,21 @@ const attachment: Describer = (before, after) => {
   if (object === undefined) return [];
   const { spec } = object;
   const about = `pv/${spec.source.persistentVolumeName ?? ''}`;
-  const told = (what: string): NarratedChange => ({ about, what });
-  if (after === undefined) return [told(`is detached from ${spec.nodeName}`)];
+  const narrated = (what: string): NarratedChange => ({ about, what });
+  if (after === undefined) return [narrated(`is detached from ${spec.nodeName}`)];
   const was = before as VolumeAttachment | undefined;
   const status = object.status;
   return [
-    ...(was === undefined ? [told(`is to be attached to ${spec.nodeName}`)] : []),
-    ...((status?.attached ?? false) && !(was?.status?.attached ?? false) ? [told(`is attached to ${spec.nodeName}`)] : []),
+    ...(was === undefined ? [narrated(`is to be attached to ${spec.nodeName}`)] : []),
+    ...((status?.attached ?? false) && !(was?.status?.attached ?? false) ? [narrated(`is attached to ${spec.nodeName}`)] : []),
     ...(after.metadata.deletionTimestamp !== undefined && was?.metadata.deletionTimestamp === undefined
-      ? [told(`is to be detached from ${spec.nodeName}`)]
+      ? [narrated(`is to be detached from ${spec.nodeName}`)]
       : []),
-    ...became(failureOf(was?.status?.attachError), failureOf(status?.attachError), (message) => `cannot be attached to ${spec.nodeName}: ${message}`).map(told),
+    ...became(failureOf(was?.status?.attachError), failureOf(status?.attachError), (message) => `cannot be attached to ${spec.nodeName}: ${message}`).map(
+      narrated,
+    ),
     ...became(failureOf(was?.status?.detachError), failureOf(status?.detachError), (message) => `cannot be detached from ${spec.nodeName}: ${message}`).map(
-      told,
+      narrated,
     ),
   ];
 };

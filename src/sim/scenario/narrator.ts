@@ -28,7 +28,7 @@ export class Narrator {
   readonly #timeline: ScenarioTimeline;
   readonly #begin: () => number | undefined;
   #waiting: Waiting[] = [];
-  #stage: ScenarioCluster | undefined;
+  #cluster: ScenarioCluster | undefined;
 
   constructor(timeline: ScenarioTimeline, begin: () => number | undefined) {
     this.#timeline = timeline;
@@ -36,27 +36,27 @@ export class Narrator {
   }
 
   /** `then`: called after each batch of changes was told. */
-  follow(stage: ScenarioCluster, then: () => void): void {
-    this.#stage = stage;
-    stage.history.onChange((changes) => {
+  follow(cluster: ScenarioCluster, then: () => void): void {
+    this.#cluster = cluster;
+    cluster.history.onChange((changes) => {
       const begin = this.#begin();
       if (begin === undefined) return;
-      const at = stage.world.clock.monotonic() - begin;
+      const at = cluster.world.clock.monotonic() - begin;
       const planned = this.#waiting.length > 0;
       for (const change of changes) {
         const object = change.after ?? change.before;
         if (object === undefined || !isNarrated(object.kind)) continue;
-        this.#waiting.push({ at, change, object, by: stage.writers.lastAuthorOf(object, pluralOf(object)) });
+        this.#waiting.push({ at, change, object, by: cluster.writers.lastAuthorOf(object, pluralOf(object)) });
       }
       // Who wrote it is known when the writer has its answer, which is a moment later.
-      if (!planned && this.#waiting.length > 0) stage.world.timers.after(1, () => (this.flush(), then()));
+      if (!planned && this.#waiting.length > 0) cluster.world.timers.after(1, () => (this.flush(), then()));
     });
   }
 
   backendCalled({ driver, call, failure }: BackendCallRecord): void {
-    const [stage, begin] = [this.#stage, this.#begin()];
-    if (stage === undefined || begin === undefined) return;
-    const at = stage.world.clock.monotonic() - begin;
+    const [cluster, begin] = [this.#cluster, this.#begin()];
+    if (cluster === undefined || begin === undefined) return;
+    const at = cluster.world.clock.monotonic() - begin;
     this.flush();
     if (failure === undefined) this.#timeline.add({ at, type: 'backend', who: driver, about: '', what: call });
     else this.#timeline.add({ at, type: 'failure', who: driver, about: '', what: `${call}: ${failure.code}: ${failure.message}` }, 'calls');
@@ -66,19 +66,19 @@ export class Narrator {
   flush(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const each of waiting) this.#tell(each);
+    for (const each of waiting) this.#addChange(each);
   }
 
-  #tell({ at, object, by, change: { before, after, revision } }: Waiting): void {
+  #addChange({ at, object, by, change: { before, after, revision } }: Waiting): void {
     if (object.kind === 'Event') {
-      if (after !== undefined) this.#tellEvent(at, after as unknown as Event);
+      if (after !== undefined) this.#addEvent(at, after as unknown as Event);
       return;
     }
-    const who = this.#stage?.writers.authorOf(revision) ?? by ?? '';
+    const who = this.#cluster?.writers.authorOf(revision) ?? by ?? '';
     for (const { about, what } of narrate(before, after)) this.#timeline.add({ at, type: 'change', who, about, what });
   }
 
-  #tellEvent(at: number, event: Event): void {
+  #addEvent(at: number, event: Event): void {
     const { type = '', reason = '', message = '', involvedObject, source, reportingComponent } = event;
     if (type !== 'Warning' && noise.has(reason)) return;
     const { kind = '', name = '', namespace = '' } = involvedObject;

@@ -17,7 +17,7 @@ import { allOf, type ClusterCopy } from './cluster-copy.ts';
 import { driverOf } from './language/read-cluster.ts';
 import type { DriverPlan } from './language/scenario.ts';
 
-/** Machines that say of themselves what the nodes said. */
+/** Machines that say of themselves what the nodes ofScenario. */
 export function hostsOfCopy(copy: ClusterCopy): readonly Host[] {
   const drivers = new Map(allOf(copy, csiNodeKind).map(({ metadata, spec }) => [metadata.name, spec.drivers]));
   return allOf(copy, nodeKind).map(({ metadata: { name = '', labels = {} }, spec, status }, i) => ({
@@ -38,8 +38,8 @@ export const unreachableNodes = (copy: ClusterCopy): readonly string[] =>
 
 const isReady = ({ status }: Node): boolean => status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
 
-/** A backend for whoever makes or attaches volumes; `told`: what the scenario says of some of them. */
-export function driversOfCopy(copy: ClusterCopy, told: readonly DriverPlan[]): readonly DriverPlan[] {
+/** A backend for whoever makes or attaches volumes; `given`: what the scenario says of some of them. */
+export function driversOfCopy(copy: ClusterCopy, given: readonly DriverPlan[]): readonly DriverPlan[] {
   const onNodes = new Map(
     allOf(copy, csiNodeKind).flatMap(({ spec }) => (spec.drivers ?? []).map((driver) => [driver.name, driver.topologyKeys ?? []] as const)),
   );
@@ -49,11 +49,11 @@ export function driversOfCopy(copy: ClusterCopy, told: readonly DriverPlan[]): r
     ...onNodes.keys(),
     ...allOf(copy, persistentVolumeKind).flatMap(({ spec }) => spec.csi?.driver ?? []),
     ...allOf(copy, storageClassKind).flatMap(({ provisioner }) => (provisioner.startsWith('kubernetes.io/') ? [] : [provisioner])),
-    ...told.map(({ name }) => name),
+    ...given.map(({ name }) => name),
   ]);
   return [...names].sort().map((name) => {
-    const said = told.find((each) => each.name === name);
-    if (said !== undefined) return said;
+    const ofScenario = given.find((each) => each.name === name);
+    if (ofScenario !== undefined) return ofScenario;
     const zonal = (onNodes.get(name) ?? []).some((key) => key.includes('zone'));
     return { ...driverOf(name), zonal, attaches: objects.get(name) ?? onNodes.has(name) };
   });

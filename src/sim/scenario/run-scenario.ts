@@ -31,11 +31,11 @@ export interface RunOptions {
 
 /** @throws FileError for what the server refuses of the scenario's objects */
 export async function runScenario(scenario: Scenario, { seed, copy }: RunOptions): Promise<ScenarioReport> {
-  const cast = copy === undefined ? castOf(scenario) : castOfCopy(copy, scenario);
-  checkNames(scenario, namesOf(cast));
+  const setup = copy === undefined ? setupOf(scenario) : setupOfCopy(copy, scenario);
+  checkNames(scenario, namesOf(setup));
   const limits = { steps: mostSteps, ...(copy === undefined ? {} : { begin: copy.takenAt }) };
   try {
-    return await simulate(seed, (world) => new Performance(world, scenario, cast).play(seed), limits);
+    return await simulate(seed, (world) => new ScenarioRun(world, scenario, setup).play(seed), limits);
   } catch (error) {
     if (error instanceof SimulationError && error.cause instanceof ScenarioFileError) throw error.cause;
     throw error;
@@ -43,14 +43,14 @@ export async function runScenario(scenario: Scenario, { seed, copy }: RunOptions
 }
 
 /** Who takes part. */
-interface Cast extends Omit<ScenarioClusterOptions, 'onBackendCall'> {
+interface ClusterSetup extends Omit<ScenarioClusterOptions, 'onBackendCall'> {
   /** A copy has a past: what its controllers do first is part of the story. A new cluster is put up before it begins. */
   readonly hasPast: boolean;
 }
 
-const castOf = ({ cluster }: Scenario): Cast => ({ hosts: hostsOf(cluster, cluster.nodes), drivers: cluster.drivers, hasPast: false });
+const setupOf = ({ cluster }: Scenario): ClusterSetup => ({ hosts: hostsOf(cluster, cluster.nodes), drivers: cluster.drivers, hasPast: false });
 
-const castOfCopy = (copy: ClusterCopy, { cluster }: Scenario): Cast => ({
+const setupOfCopy = (copy: ClusterCopy, { cluster }: Scenario): ClusterSetup => ({
   hosts: hostsOfCopy(copy),
   drivers: driversOfCopy(copy, cluster.drivers),
   fill: (store) => fillStore(store, copy),
@@ -59,72 +59,77 @@ const castOfCopy = (copy: ClusterCopy, { cluster }: Scenario): Cast => ({
   hasPast: true,
 });
 
-const namesOf = ({ hosts, drivers }: Cast) => ({
+const namesOf = ({ hosts, drivers }: ClusterSetup) => ({
   nodes: hosts.map(({ name }) => name),
   zones: [...new Set(hosts.flatMap(({ labels }) => labels[zoneLabel] ?? []))],
   drivers: drivers.map(({ name }) => name),
 });
 
-class Performance {
+class ScenarioRun {
   readonly #world: SimulatedWorld;
   readonly #scenario: Scenario;
-  readonly #cast: Cast;
+  readonly #setup: ClusterSetup;
   readonly #timeline = new ScenarioTimeline();
   /** When time began to count; undefined: the cluster is still being put up. */
   #begin: number | undefined;
 
-  constructor(world: SimulatedWorld, scenario: Scenario, cast: Cast) {
+  constructor(world: SimulatedWorld, scenario: Scenario, setup: ClusterSetup) {
     this.#world = world;
     this.#scenario = scenario;
-    this.#cast = cast;
+    this.#setup = setup;
   }
 
   async play(seed: number): Promise<ScenarioReport> {
     const { lastsMs, expectations } = this.#scenario;
     const narrator = new Narrator(this.#timeline, () => this.#begin);
-    const stage = await ScenarioCluster.build(this.#world, { ...this.#cast, onBackendCall: (word) => narrator.backendCalled(word) });
-    const hand = new ScriptRunner({
-      stage,
+    const cluster = await ScenarioCluster.build(this.#world, { ...this.#setup, onBackendCall: (call) => narrator.backendCalled(call) });
+    const runner = new ScriptRunner({
+      cluster,
       note: (text) => {
         narrator.flush();
         this.#timeline.add({ at: this.#now(), type: 'happening', who: kubectlUser, about: '', what: text });
       },
       refused: (message) => this.#timeline.add({ at: this.#now(), type: 'failure', who: kubectlUser, about: '', what: `refused: ${message}` }),
-      newHost: (name, zone) => this.#newHost(name, zone, stage.hosts.size + 1),
+      newHost: (name, zone) => this.#newHost(name, zone, cluster.hosts.size + 1),
     });
-    if (!this.#cast.hasPast) await this.#putUp(stage, hand);
+    if (!this.#setup.hasPast) await this.#startCluster(cluster, runner);
     const begin = this.#world.clock.monotonic();
     this.#begin = begin;
-    const evidence = { history: stage.history, backends: stage.backends, zoneOf: (node: string) => stage.zoneOf(node), now: () => this.#world.clock.now() };
-    const judge = new Assertions(expectations, evidence);
-    const reasons = new WaitReasons(stage, this.#timeline, begin);
-    narrator.follow(stage, () => {
-      judge.check(this.#now());
+    const context = {
+      history: cluster.history,
+      backends: cluster.backends,
+      zoneOf: (node: string) => cluster.zoneOf(node),
+      now: () => this.#world.clock.now(),
+    };
+    const assertions = new Assertions(expectations, context);
+    const reasons = new WaitReasons(cluster, this.#timeline, begin);
+    narrator.follow(cluster, () => {
+      assertions.check(this.#now());
       reasons.changed();
     });
-    if (this.#cast.hasPast) stage.start();
-    for (const manifest of this.#scenario.objects) await applyOrFail(hand, manifest);
-    await this.#follow({ hand, judge, narrator });
-    judge.end(lastsMs);
+    if (this.#setup.hasPast) cluster.start();
+    for (const manifest of this.#scenario.objects) await applyOrFail(runner, manifest);
+    await this.#follow({ runner, assertions, narrator });
+    assertions.end(lastsMs);
     return {
       seed,
       lastsMs,
       timeline: this.#timeline.entries,
       dropped: this.#timeline.dropped,
-      end: endTables(stage.history, this.#world.clock.now()),
-      verdicts: judge.verdicts,
+      end: endTables(cluster.history, this.#world.clock.now()),
+      verdicts: assertions.verdicts,
     };
   }
 
-  async #putUp(stage: ScenarioCluster, hand: ScriptRunner): Promise<void> {
-    stage.start();
-    for (const { name, taints } of this.#scenario.cluster.nodes) for (const taint of taints) await hand.perform({ type: 'taint', node: name, taint });
+  async #startCluster(cluster: ScenarioCluster, runner: ScriptRunner): Promise<void> {
+    cluster.start();
+    for (const { name, taints } of this.#scenario.cluster.nodes) for (const taint of taints) await runner.perform({ type: 'taint', node: name, taint });
     await this.#world.sleep(settleMs);
   }
 
   /** Like the first one. */
   #newHost(name: string, zone: string, number: number): Host {
-    const { hosts, drivers } = this.#cast;
+    const { hosts, drivers } = this.#setup;
     const like = hosts[0];
     const node = {
       name,
@@ -140,18 +145,26 @@ class Performance {
   }
 
   /** From one moment that matters to the next, until the end. What is expected of a moment is looked at before anything happens then. */
-  async #follow({ hand, judge, narrator }: { readonly hand: ScriptRunner; readonly judge: Assertions; readonly narrator: Narrator }): Promise<void> {
+  async #follow({
+    runner,
+    assertions,
+    narrator,
+  }: {
+    readonly runner: ScriptRunner;
+    readonly assertions: Assertions;
+    readonly narrator: Narrator;
+  }): Promise<void> {
     const { script, expectations, lastsMs } = this.#scenario;
-    const looks = expectations.flatMap(({ when }) => ('ms' in when ? [when.ms] : 'fromMs' in when ? [when.fromMs] : []));
-    const moments = [...new Set([...script.map(({ atMs }) => atMs), ...looks, lastsMs])].sort((a, b) => a - b);
+    const checkTimes = expectations.flatMap(({ when }) => ('ms' in when ? [when.ms] : 'fromMs' in when ? [when.fromMs] : []));
+    const moments = [...new Set([...script.map(({ atMs }) => atMs), ...checkTimes, lastsMs])].sort((a, b) => a - b);
     for (const moment of moments) {
       await this.#world.sleep(moment - this.#now());
-      judge.checkAt(moment);
-      for (const { atMs, step: happening, text } of script) {
+      assertions.checkAt(moment);
+      for (const { atMs, step: step, text } of script) {
         if (atMs !== moment) continue;
         narrator.flush();
         this.#timeline.add({ at: moment, type: 'happening', who: kubectlUser, about: '', what: text });
-        await hand.perform(happening);
+        await runner.perform(step);
       }
     }
   }
@@ -165,8 +178,8 @@ class Performance {
 const settleMs = 3_000;
 
 /** What the server says about a manifest is said where the manifest has it. */
-async function applyOrFail(hand: ScriptRunner, { object, written }: Manifest): Promise<void> {
-  const problem = await hand.apply(object);
+async function applyOrFail(runner: ScriptRunner, { object, written }: Manifest): Promise<void> {
+  const problem = await runner.apply(object);
   if (problem !== undefined) throw placeOf(problem, written).error(problem.message);
 }
 

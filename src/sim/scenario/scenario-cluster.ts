@@ -59,26 +59,26 @@ export class ScenarioCluster {
   readonly backends: ReadonlyMap<string, SimulatedBackend>;
   readonly hosts = new Map<string, Host>();
   readonly #server: SimulatedServer;
-  readonly #parts: Readonly<Record<'controllers' | 'scheduler', SimulatedComponent>>;
+  readonly #components: Readonly<Record<'controllers' | 'scheduler', SimulatedComponent>>;
   readonly #dead = new Set<string>();
 
-  /** With nodes; without controllers, which would see silence where nodes have not spoken yet. */
+  /** With nodes; without controllers, which would see noConnection where nodes have not spoken yet. */
   static async build(world: SimulatedWorld, options: ScenarioClusterOptions): Promise<ScenarioCluster> {
     let isNew = true;
-    const serve = async (life: { readonly world: World; readonly store: Store }) => {
-      if (isNew) await options.fill?.(life.store);
+    const serve = async (run: { readonly world: World; readonly store: Store }) => {
+      if (isNew) await options.fill?.(run.store);
       isNew = false;
-      return serveApi(life);
+      return serveApi(run);
     };
     const server = new SimulatedServer({ world, store: 'memory', serve });
     await server.start();
     const { store } = server;
     if (store === undefined) throw new Error('the server did not start');
-    const stage = new ScenarioCluster(world, { server, store, options });
-    options.adopt?.(stage.backends);
-    for (const node of options.unreachable ?? []) stage.disconnect(node);
-    await stage.addNodes(options.hosts);
-    return stage;
+    const cluster = new ScenarioCluster(world, { server, store, options });
+    options.adopt?.(cluster.backends);
+    for (const node of options.unreachable ?? []) cluster.disconnect(node);
+    await cluster.addNodes(options.hosts);
+    return cluster;
   }
 
   private constructor(
@@ -96,12 +96,12 @@ export class ScenarioCluster {
     const zones = () => [...new Set([...this.hosts.keys()].flatMap((node) => this.zoneOf(node) ?? []))];
     const zoneOf = (node: string) => this.zoneOf(node);
     this.backends = new Map(options.drivers.map((plan) => [plan.name, new SimulatedBackend({ plan, world, zones, zoneOf, onCall: options.onBackendCall })]));
-    this.#parts = { controllers: this.#controllers(), scheduler: this.#scheduler() };
+    this.#components = { controllers: this.#controllers(), scheduler: this.#scheduler() };
   }
 
   /** The controllers and the scheduler. */
   start(): void {
-    for (const part of Object.values(this.#parts)) part.start();
+    for (const component of Object.values(this.#components)) component.start();
   }
 
   /** Resolves once they are ready. */
@@ -141,11 +141,11 @@ export class ScenarioCluster {
 
   crash(process: ProcessName): void {
     if (process === 'server') this.#server.crash();
-    else this.#parts[process].crash();
+    else this.#components[process].crash();
   }
 
   async restart(process: ProcessName): Promise<void> {
-    if (process !== 'server') this.#parts[process].start();
+    if (process !== 'server') this.#components[process].start();
     else if (!this.#server.up) await this.#server.start();
   }
 
@@ -188,7 +188,7 @@ export class ScenarioCluster {
 
   #unlessDead(node: string, transport: Transport): Transport {
     return {
-      send: (request) => (this.#dead.has(node) ? Promise.resolve(silence) : transport.send(request)),
+      send: (request) => (this.#dead.has(node) ? Promise.resolve(noConnection) : transport.send(request)),
       watch: (request, sink) => transport.watch(request, sink),
     };
   }
@@ -198,16 +198,16 @@ export class ScenarioCluster {
     return {
       send: (request) => {
         const { source } = (request.body?.object ?? {}) as { readonly source?: { readonly host?: string } };
-        return this.#dead.has(source?.host ?? '') ? Promise.resolve(silence) : transport.send(request);
+        return this.#dead.has(source?.host ?? '') ? Promise.resolve(noConnection) : transport.send(request);
       },
       watch: (request, sink) => transport.watch(request, sink),
     };
   }
 }
 
-const silence = { type: 'unreachable', error: new Error('the node has no connection') } as const;
+const noConnection = { type: 'unreachable', error: new Error('the node has no connection') } as const;
 
-/** One life of the server. */
+/** One run of the server. */
 async function serveApi({ store, world }: { readonly store: Store; readonly world: World }) {
   const api = createApi({ store, kinds: allKinds, world, extensions: { authorizer }, access: { authorizer, rbac: new RbacAuthorizer() } });
   await bootstrap(systemClient(api, 'apiserver'), 6443);

@@ -16,7 +16,7 @@ import { type Reference, referenceText } from './language/reference.ts';
 import type { ScenarioCluster } from './scenario-cluster.ts';
 
 export interface ScriptRunnerOptions {
-  readonly stage: ScenarioCluster;
+  readonly cluster: ScenarioCluster;
   /** A machine like the others. */
   readonly newHost: (node: string, zone: string) => Host;
   /** Something happens later because of what happened now. */
@@ -30,27 +30,27 @@ const evictForMs = 600_000;
 const mostAttempts = 10;
 
 export class ScriptRunner {
-  readonly #stage: ScenarioCluster;
+  readonly #cluster: ScenarioCluster;
   readonly #options: ScriptRunnerOptions;
 
   constructor(options: ScriptRunnerOptions) {
     this.#options = options;
-    this.#stage = options.stage;
+    this.#cluster = options.cluster;
   }
 
-  async perform(happening: ScriptStep): Promise<void> {
-    const meant = this.#withNode(happening);
+  async perform(step: ScriptStep): Promise<void> {
+    const meant = this.#withNode(step);
     const problem = meant instanceof Error ? meant : await this.#do(meant);
     if (problem !== undefined) this.#options.refused(problem.message);
   }
 
   /** 'the node of pod/db-0' is known when it happens. */
-  #withNode(happening: ScriptStep): ScriptStep | Error {
-    if (!('node' in happening)) return happening;
-    const pod = podOfNode(happening.node);
-    if (pod === undefined) return happening;
-    const { nodeName = '' } = this.#stage.history.get(podKind, pod)?.spec ?? {};
-    return nodeName === '' ? new Error(`${referenceText(pod)} is on no node`) : { ...happening, node: nodeName };
+  #withNode(step: ScriptStep): ScriptStep | Error {
+    if (!('node' in step)) return step;
+    const pod = podOfNode(step.node);
+    if (pod === undefined) return step;
+    const { nodeName = '' } = this.#cluster.history.get(podKind, pod)?.spec ?? {};
+    return nodeName === '' ? new Error(`${referenceText(pod)} is on no node`) : { ...step, node: nodeName };
   }
 
   /** Creates it, or changes what is there into it. */
@@ -60,34 +60,34 @@ export class ScriptRunner {
     const { namespace, name } = object.metadata;
     const query = new URLSearchParams({ fieldValidation: 'Strict' });
     const send = (method: 'POST' | 'PATCH', path: string, contentType: string) =>
-      this.#stage.transport.send({ method, path, query, body: { contentType, object } });
+      this.#cluster.transport.send({ method, path, query, body: { contentType, object } });
     const made = await send('POST', collection(kind, namespace), 'application/json');
     const exists = made.type === 'failed' && made.error.reason === 'AlreadyExists' && name !== undefined;
     if (!exists) return problemOf(made);
     return problemOf(await send('PATCH', `${collection(kind, namespace)}/${name}`, 'application/merge-patch+json'));
   }
 
-  #do(happening: ScriptStep): Promise<Error | undefined> {
-    switch (happening.type) {
+  #do(step: ScriptStep): Promise<Error | undefined> {
+    switch (step.type) {
       case 'node dies':
       case 'node returns':
       case 'node is removed':
       case 'node joins':
       case 'zone goes dark':
       case 'zone returns':
-        return this.#machines(happening);
+        return this.#machines(step);
       case 'cordon':
       case 'uncordon':
       case 'drain':
       case 'taint':
       case 'untaint':
-        return this.#nodeObject(happening);
+        return this.#nodeObject(step);
       case 'backend fails':
       case 'backend slows':
       case 'backend recovers':
       case 'crash in call':
       case 'process crashes':
-        return this.#processes(happening);
+        return this.#processes(step);
       case 'scale':
       case 'resize':
       case 'delete':
@@ -96,64 +96,64 @@ export class ScriptRunner {
       case 'clear claimRef':
       case 'apply':
       case 'patch':
-        return this.#objects(happening);
+        return this.#objects(step);
     }
   }
 
-  async #machines(happening: MachineStep): Promise<Error | undefined> {
-    const stage = this.#stage;
-    switch (happening.type) {
+  async #machines(step: MachineStep): Promise<Error | undefined> {
+    const cluster = this.#cluster;
+    switch (step.type) {
       case 'node dies':
-        stage.disconnect(happening.node);
-        this.#later(happening.forMs, `${happening.node} returns`, () => stage.reconnect(happening.node));
+        cluster.disconnect(step.node);
+        this.#later(step.forMs, `${step.node} returns`, () => cluster.reconnect(step.node));
         return undefined;
       case 'node returns':
-        stage.reconnect(happening.node);
+        cluster.reconnect(step.node);
         return undefined;
       case 'node is removed':
-        await stage.removeNode(happening.node);
+        await cluster.removeNode(step.node);
         return undefined;
       case 'node joins':
         // An agent of that name may still be about.
-        if (stage.hosts.has(happening.node)) return new Error(`there is, or was, a node ${happening.node}: choose another name`);
-        void stage.addNodes([this.#options.newHost(happening.node, happening.zone)]);
+        if (cluster.hosts.has(step.node)) return new Error(`there is, or was, a node ${step.node}: choose another name`);
+        void cluster.addNodes([this.#options.newHost(step.node, step.zone)]);
         return undefined;
       case 'zone goes dark':
-        this.#darken(happening.zone);
-        this.#later(happening.forMs, `${happening.zone} is back`, () => this.#lighten(happening.zone));
+        this.#failZone(step.zone);
+        this.#later(step.forMs, `${step.zone} is back`, () => this.#restoreZone(step.zone));
         return undefined;
       case 'zone returns':
-        this.#lighten(happening.zone);
+        this.#restoreZone(step.zone);
         return undefined;
     }
   }
 
-  #darken(zone: string): void {
-    for (const node of this.#stage.nodesIn(zone)) this.#stage.disconnect(node);
-    for (const backend of this.#stage.backends.values()) backend.failedZones.add(zone);
+  #failZone(zone: string): void {
+    for (const node of this.#cluster.nodesIn(zone)) this.#cluster.disconnect(node);
+    for (const backend of this.#cluster.backends.values()) backend.failedZones.add(zone);
   }
 
-  #lighten(zone: string): void {
-    for (const node of this.#stage.nodesIn(zone)) this.#stage.reconnect(node);
-    for (const backend of this.#stage.backends.values()) backend.failedZones.delete(zone);
+  #restoreZone(zone: string): void {
+    for (const node of this.#cluster.nodesIn(zone)) this.#cluster.reconnect(node);
+    for (const backend of this.#cluster.backends.values()) backend.failedZones.delete(zone);
   }
 
   #later(ms: number | undefined, text: string, then: () => void): void {
     if (ms === undefined) return;
-    this.#stage.world.timers.after(ms, () => {
+    this.#cluster.world.timers.after(ms, () => {
       this.#options.note(text);
       then();
     });
   }
 
   #crash(process: ProcessName, forMs: number): void {
-    this.#stage.crash(process);
-    this.#later(forMs, `the ${process} ${process === 'controllers' ? 'are' : 'is'} back`, () => void this.#stage.restart(process));
+    this.#cluster.crash(process);
+    this.#later(forMs, `the ${process} ${process === 'controllers' ? 'are' : 'is'} back`, () => void this.#cluster.restart(process));
   }
 
-  async #nodeObject(happening: NodeStep): Promise<Error | undefined> {
-    const { node } = happening;
-    switch (happening.type) {
+  async #nodeObject(step: NodeStep): Promise<Error | undefined> {
+    const { node } = step;
+    switch (step.type) {
       case 'cordon':
         return this.#changeNode(node, (spec) => ({ ...spec, unschedulable: true }));
       case 'uncordon':
@@ -161,36 +161,36 @@ export class ScriptRunner {
       case 'drain': {
         const problem = await this.#changeNode(node, (spec) => ({ ...spec, unschedulable: true }));
         if (problem === undefined)
-          for (const { metadata } of this.#podsOn(node)) void this.#evict(refOfPod(metadata), this.#stage.world.clock.monotonic() + evictForMs);
+          for (const { metadata } of this.#podsOn(node)) void this.#evict(refOfPod(metadata), this.#cluster.world.clock.monotonic() + evictForMs);
         return problem;
       }
       case 'taint': {
-        const { taint } = happening;
+        const { taint } = step;
         const others = ({ taints = [] }: Node['spec']) => taints.filter(({ key, effect }) => key !== taint.key || effect !== taint.effect);
         return this.#changeNode(node, (spec) => ({ ...spec, taints: [...others(spec), taint] }));
       }
       case 'untaint':
-        return this.#changeNode(node, (spec) => ({ ...spec, taints: (spec.taints ?? []).filter(({ key }) => key !== happening.key) }));
+        return this.#changeNode(node, (spec) => ({ ...spec, taints: (spec.taints ?? []).filter(({ key }) => key !== step.key) }));
     }
   }
 
   /** Others write the node too: whoever comes second reads again. */
   async #changeNode(name: string, change: (spec: Node['spec']) => Node['spec']): Promise<Error | undefined> {
     for (let attempt = 0; ; attempt++) {
-      const found = await this.#stage.client.get(nodeKind, { name });
+      const found = await this.#cluster.client.get(nodeKind, { name });
       if (!found.ok) return found.error;
-      const written = await this.#stage.client.update(nodeKind, { ...found.value, spec: change(found.value.spec) });
+      const written = await this.#cluster.client.update(nodeKind, { ...found.value, spec: change(found.value.spec) });
       if (written.ok || written.reason !== 'conflict' || attempt >= mostAttempts) return errorOf(written);
     }
   }
 
   #podsOn(node: string): readonly Pod[] {
     const ofDaemonSet = ({ metadata }: Pod) => metadata.ownerReferences?.some(({ kind }) => kind === 'DaemonSet') ?? false;
-    return this.#stage.history.all(podKind).filter((pod) => pod.spec.nodeName === node && !hasEnded(pod) && !ofDaemonSet(pod));
+    return this.#cluster.history.all(podKind).filter((pod) => pod.spec.nodeName === node && !hasEnded(pod) && !ofDaemonSet(pod));
   }
 
   async #evict({ namespace, name }: { readonly namespace: string; readonly name: string }, until: number): Promise<void> {
-    const { client, world } = this.#stage;
+    const { client, world } = this.#cluster;
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name } };
     const asked = await client.postSubresource(podKind, { namespace, name, subresource: 'eviction' }, eviction);
     const budget = !asked.ok && asked.error instanceof ApiError && asked.error.code === 429;
@@ -198,72 +198,72 @@ export class ScriptRunner {
     world.timers.after(evictAgainMs, () => void this.#evict({ namespace, name }, until));
   }
 
-  async #processes(happening: ProcessStep): Promise<Error | undefined> {
-    const stage = this.#stage;
-    if (happening.type === 'process crashes') {
-      this.#crash(happening.process, happening.forMs);
+  async #processes(step: ProcessStep): Promise<Error | undefined> {
+    const cluster = this.#cluster;
+    if (step.type === 'process crashes') {
+      this.#crash(step.process, step.forMs);
       return undefined;
     }
-    const backend = stage.backends.get(happening.driver);
-    if (backend === undefined) return new Error(`there is no driver ${happening.driver}`);
-    switch (happening.type) {
+    const backend = cluster.backends.get(step.driver);
+    if (backend === undefined) return new Error(`there is no driver ${step.driver}`);
+    switch (step.type) {
       case 'backend fails':
-        backend.fail(happening);
-        this.#later(happening.forMs, `${happening.driver} works again`, () => undefined);
+        backend.fail(step);
+        this.#later(step.forMs, `${step.driver} works again`, () => undefined);
         return undefined;
       case 'backend slows':
-        backend.slowDown(happening.call, happening.takesMs, happening.forMs);
-        this.#later(happening.forMs, `${happening.driver} is as fast as ever`, () => undefined);
+        backend.slowDown(step.call, step.takesMs, step.forMs);
+        this.#later(step.forMs, `${step.driver} is as fast as ever`, () => undefined);
         return undefined;
       case 'backend recovers':
         backend.recover();
         return undefined;
       case 'crash in call':
-        backend.afterNext(happening.call, () => {
+        backend.afterNext(step.call, () => {
           this.#options.note('the controllers crash');
-          this.#crash('controllers', happening.forMs);
+          this.#crash('controllers', step.forMs);
         });
         return undefined;
     }
   }
 
-  async #objects(happening: ObjectStep): Promise<Error | undefined> {
-    switch (happening.type) {
+  async #objects(step: ObjectStep): Promise<Error | undefined> {
+    switch (step.type) {
       case 'apply': {
-        for (const object of happening.objects) {
+        for (const object of step.objects) {
           const problem = await this.apply(object);
           if (problem !== undefined) return problem;
         }
         return undefined;
       }
       case 'scale':
-        return this.#patch(happening.object, { spec: { replicas: happening.replicas } });
+        return this.#patch(step.object, { spec: { replicas: step.replicas } });
       case 'resize':
-        return this.#patch(happening.object, { spec: { resources: { requests: { storage: happening.size } } } });
+        return this.#patch(step.object, { spec: { resources: { requests: { storage: step.size } } } });
       case 'label':
-        return this.#patch(happening.object, { metadata: { labels: { [happening.key]: happening.value } } });
+        return this.#patch(step.object, { metadata: { labels: { [step.key]: step.value } } });
       case 'remove finalizers':
-        return this.#patch(happening.object, { metadata: { finalizers: null } });
+        return this.#patch(step.object, { metadata: { finalizers: null } });
       case 'clear claimRef':
-        return this.#clearClaimRef(happening.object);
+        return this.#clearClaimRef(step.object);
       case 'patch':
-        return this.#patch(happening.object, happening.patch);
+        return this.#patch(step.object, step.patch);
       case 'delete': {
-        const { kind, ...ref } = happening.object;
-        return errorOf(await this.#stage.client.delete(kind, refOf(ref), happening.force ? { gracePeriodSeconds: 0 } : {}));
+        const { kind, ...ref } = step.object;
+        return errorOf(await this.#cluster.client.delete(kind, refOf(ref), step.force ? { gracePeriodSeconds: 0 } : {}));
       }
     }
   }
 
   async #clearClaimRef({ name }: Reference): Promise<Error | undefined> {
-    const found = await this.#stage.client.get(persistentVolumeKind, { name });
+    const found = await this.#cluster.client.get(persistentVolumeKind, { name });
     if (!found.ok) return found.error;
     const { claimRef: _, ...spec } = found.value.spec;
-    return errorOf(await this.#stage.client.update<PersistentVolume>(persistentVolumeKind, { ...found.value, spec }));
+    return errorOf(await this.#cluster.client.update<PersistentVolume>(persistentVolumeKind, { ...found.value, spec }));
   }
 
   async #patch({ kind, ...ref }: Reference, body: object): Promise<Error | undefined> {
-    return errorOf(await this.#stage.client.patch(kind, refOf(ref), { type: 'merge', body }));
+    return errorOf(await this.#cluster.client.patch(kind, refOf(ref), { type: 'merge', body }));
   }
 }
 

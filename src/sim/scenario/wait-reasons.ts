@@ -27,64 +27,64 @@ const againMs = 60_000;
 const mostReasons = 20;
 
 export class WaitReasons {
-  readonly #stage: ScenarioCluster;
+  readonly #cluster: ScenarioCluster;
   readonly #timeline: ScenarioTimeline;
   readonly #begin: number;
   /** Since when each waits, and what was said about it last. */
-  readonly #waiting = new Map<string, { readonly since: number; told: string }>();
+  readonly #waiting = new Map<string, { readonly since: number; reported: string }>();
   /** When the next look is planned. */
   #next = Number.POSITIVE_INFINITY;
 
-  constructor(stage: ScenarioCluster, timeline: ScenarioTimeline, begin: number) {
-    this.#stage = stage;
+  constructor(cluster: ScenarioCluster, timeline: ScenarioTimeline, begin: number) {
+    this.#cluster = cluster;
     this.#timeline = timeline;
     this.#begin = begin;
   }
 
   /** Something changed: what waits now may have another reason soon. */
   changed(): void {
-    const now = this.#stage.world.clock.monotonic();
-    const waiting = new Set(targetsOf(this.#stage.history).map(({ id }) => id));
+    const now = this.#cluster.world.clock.monotonic();
+    const waiting = new Set(targetsOf(this.#cluster.history).map(({ id }) => id));
     for (const id of this.#waiting.keys()) if (!waiting.has(id)) this.#waiting.delete(id);
-    for (const id of waiting) if (!this.#waiting.has(id)) this.#waiting.set(id, { since: now, told: '' });
+    for (const id of waiting) if (!this.#waiting.has(id)) this.#waiting.set(id, { since: now, reported: '' });
     if (waiting.size > 0) this.#plan(now + patienceMs);
   }
 
   #plan(at: number): void {
     if (this.#next <= at) return;
     this.#next = at;
-    const { world } = this.#stage;
+    const { world } = this.#cluster;
     world.timers.after(at - world.clock.monotonic(), () => {
       if (this.#next !== at) return;
       this.#next = Number.POSITIVE_INFINITY;
-      this.#look();
+      this.#check();
     });
   }
 
-  #look(): void {
-    const { world, history } = this.#stage;
+  #check(): void {
+    const { world, history } = this.#cluster;
     const now = world.clock.monotonic();
     const due = targetsOf(history).filter(({ id }) => now - (this.#waiting.get(id)?.since ?? now) >= patienceMs);
     const objects = objectsOf(history);
     // Those of whom nothing was said yet come first.
-    const first = due.toSorted((a, b) => Number(this.#waiting.get(a.id)?.told !== '') - Number(this.#waiting.get(b.id)?.told !== ''));
+    const first = due.toSorted((a, b) => Number(this.#waiting.get(a.id)?.reported !== '') - Number(this.#waiting.get(b.id)?.reported !== ''));
     for (const { id, target, about } of first.slice(0, mostReasons)) {
-      const account = explain(target, objects, world.clock.now());
+      const explanation = explain(target, objects, world.clock.now());
       const waiting = this.#waiting.get(id);
-      if (account.verdict === 'fine' || account.verdict === 'absent' || waiting === undefined) continue;
-      const what = reasonOf(account);
+      if (explanation.verdict === 'fine' || explanation.verdict === 'absent' || waiting === undefined) continue;
+      const what = reasonOf(explanation);
       // Times and counts in it change all the time; that alone is no news.
-      const told = what.replace(/\d+/g, '#');
-      if (waiting.told === told) continue;
-      waiting.told = told;
-      this.#timeline.add({ at: now - this.#begin, type: 'why', who: account.verdict === 'stuck' ? 'stuck' : 'waits', about, what });
+      const reported = what.replace(/\d+/g, '#');
+      if (waiting.reported === reported) continue;
+      waiting.reported = reported;
+      this.#timeline.add({ at: now - this.#begin, type: 'why', who: explanation.verdict === 'stuck' ? 'stuck' : 'waits', about, what });
     }
-    this.#lookAgain();
+    this.#checkAgain();
   }
 
   /** Those that began to wait since the look was planned; and the others, for time alone makes some things worse. */
-  #lookAgain(): void {
-    const now = this.#stage.world.clock.monotonic();
+  #checkAgain(): void {
+    const now = this.#cluster.world.clock.monotonic();
     const waiting = [...this.#waiting.values()];
     if (waiting.some(({ since }) => now - since < patienceMs)) this.#plan(now + patienceMs);
     else if (waiting.length > 0) this.#plan(now + againMs);

@@ -19,7 +19,7 @@ export class SimulatedProcess implements World {
   /** While it is paused: what is to happen when it goes on, in any order. */
   #paused: (() => void)[] | undefined;
   /** What streams have brought meanwhile, and until that is heard: in order. */
-  readonly #news: (() => void)[] = [];
+  readonly #deferred: (() => void)[] = [];
 
   constructor(world: World, name: string) {
     this.name = name;
@@ -48,10 +48,10 @@ export class SimulatedProcess implements World {
 
   /** What has waited happens now, in whatever order; but streams deliver in theirs. */
   resume(): void {
-    const held = this.#paused;
+    const callbacks = this.#paused;
     this.#paused = undefined;
-    for (const callback of held ?? []) this.#world.timers.soon(callback);
-    if (this.#news.length > 0) this.#world.timers.soon(() => this.#hear());
+    for (const callback of callbacks ?? []) this.#world.timers.soon(callback);
+    if (this.#deferred.length > 0) this.#world.timers.soon(() => this.#deliverDeferred());
   }
 
   /** Something outside has answered. */
@@ -86,14 +86,14 @@ export class SimulatedProcess implements World {
 
   /** What comes while older news wait to be heard waits behind them. */
   #deliver(callback: () => void): void {
-    if (this.#paused !== undefined || this.#news.length > 0) this.#news.push(callback);
+    if (this.#paused !== undefined || this.#deferred.length > 0) this.#deferred.push(callback);
     else if (this.#alive) callback();
   }
 
-  #hear(): void {
-    while (this.#paused === undefined && this.#alive && this.#news.length > 0) {
-      this.#news[0]?.();
-      this.#news.shift();
+  #deliverDeferred(): void {
+    while (this.#paused === undefined && this.#alive && this.#deferred.length > 0) {
+      this.#deferred[0]?.();
+      this.#deferred.shift();
     }
   }
 }

@@ -68,7 +68,7 @@ class Draw {
  * what it asks for, is deleted only after those who use it, and every pod has an owner who replaces it.
  */
 function drawConfluent(draw: Draw): TimedAction[] {
-  const units = Array.from({ length: 2 + draw.random.below(3) }, (_, i) => draw.of(appLife, appLife, claimLife, databaseLife)(draw, i + 1));
+  const units = Array.from({ length: 2 + draw.random.below(3) }, (_, i) => draw.of(appLifecycle, appLifecycle, claimLifecycle, databaseLifecycle)(draw, i + 1));
   const moves = Array.from({ length: draw.random.below(4) }, () => ({
     at: draw.random.below(actionsEndMs),
     ...admin({ do: draw.of('cordon', 'drain', 'uncordon'), node: draw.node() }),
@@ -77,8 +77,8 @@ function drawConfluent(draw: Draw): TimedAction[] {
   return [...units.flat(), ...moves, ...last];
 }
 
-/** As many steps of a life as come to pass. */
-function life(draw: Draw, steps: readonly UserAction[]): TimedAction[] {
+/** As many steps of a lifecycle as come to pass. */
+function lifecycle(draw: Draw, steps: readonly UserAction[]): TimedAction[] {
   const lived = steps.slice(0, 2 + draw.random.below(steps.length - 1));
   const times = lived.map(() => draw.random.below(actionsEndMs)).sort((a, b) => a - b);
   return lived.map((action, i) => ({ at: times[i] ?? 0, ...user(action) }));
@@ -92,14 +92,14 @@ const newClaim = (draw: Draw, name: string, storageClass: string): UserAction =>
   mode: 'ReadWriteOnce',
 });
 
-function appLife(draw: Draw, number: number): TimedAction[] {
+function appLifecycle(draw: Draw, number: number): TimedAction[] {
   const [name, claim] = [`app-${number}`, `data-${number}`];
   const storageClass = draw.of('fast', 'late');
   const made: readonly UserAction[] = [newClaim(draw, claim, storageClass), { do: 'create-deployment', name, replicas: 1, claim }];
   const eitherFirst = draw.random.chance(0.5) ? made : made.toReversed();
   // Whether a claim that waits for its first pod was ever bound depends on when the last one goes: here it stays.
-  if (storageClass === 'late') return life(draw, [...eitherFirst, { do: 'label-claim', name: claim, value: 'yes' }]);
-  return life(draw, [
+  if (storageClass === 'late') return lifecycle(draw, [...eitherFirst, { do: 'label-claim', name: claim, value: 'yes' }]);
+  return lifecycle(draw, [
     ...eitherFirst,
     { do: 'scale-deployment', name, replicas: draw.random.below(2) },
     { do: 'label-claim', name: claim, value: 'yes' },
@@ -109,14 +109,14 @@ function appLife(draw: Draw, number: number): TimedAction[] {
   ]);
 }
 
-function claimLife(draw: Draw, number: number): TimedAction[] {
+function claimLifecycle(draw: Draw, number: number): TimedAction[] {
   const name = `lonely-${number}`;
-  return life(draw, [newClaim(draw, name, draw.of('fast', 'late')), { do: 'label-claim', name, value: 'yes' }, { do: 'delete-claim', name }]);
+  return lifecycle(draw, [newClaim(draw, name, draw.of('fast', 'late')), { do: 'label-claim', name, value: 'yes' }, { do: 'delete-claim', name }]);
 }
 
-function databaseLife(draw: Draw, number: number): TimedAction[] {
+function databaseLifecycle(draw: Draw, number: number): TimedAction[] {
   const name = `db-${number}`;
-  return life(draw, [
+  return lifecycle(draw, [
     // Claims that stay behind would depend on how far it came.
     { do: 'create-stateful-set', name, replicas: 1 + draw.random.below(2), storageClass: draw.of('fast', 'late'), deletesClaims: true },
     { do: 'scale-stateful-set', name, replicas: draw.random.below(3) },

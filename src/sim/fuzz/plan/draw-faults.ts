@@ -3,13 +3,13 @@ import { controllersName, nodeName, componentNames, type FuzzSettings } from './
 import { actionsEndMs } from './draw-actions.ts';
 import type { Fault, EffectMoment, NetworkFaultKind } from './faults.ts';
 
-/** Each seed has a few kinds of trouble, rather than a little of everything: bugs are found by concentration. */
+/** Each seed has a few kinds of networkFault, rather than a little of everything: bugs are found by concentration. */
 export function drawFaults(random: Prng, settings: FuzzSettings): readonly Fault[] {
-  const parts = componentNames(settings);
+  const components = componentNames(settings);
   const draw: Draw = {
     random,
     settings,
-    part: () => parts[random.below(parts.length)] ?? '',
+    component: () => components[random.below(components.length)] ?? '',
     at: () => random.below(actionsEndMs),
     moment: () => (random.chance(0.5) ? 'before' : 'after'),
   };
@@ -21,21 +21,21 @@ export function drawFaults(random: Prng, settings: FuzzSettings): readonly Fault
 interface Draw {
   readonly random: Prng;
   readonly settings: FuzzSettings;
-  readonly part: () => string;
+  readonly component: () => string;
   readonly at: () => number;
   readonly moment: () => EffectMoment;
 }
 
 type Drawer = (draw: Draw) => Fault | readonly Fault[];
 
-const trouble =
+const networkFault =
   (kind: NetworkFaultKind): Drawer =>
-  ({ random, part, at }) => ({ kind, at: at(), part: part(), forMs: 5_000 + random.below(60_000) });
+  ({ random, component, at }) => ({ kind, at: at(), component: component(), forMs: 5_000 + random.below(60_000) });
 
-const crash: Drawer = ({ random, part, at, moment }) => ({
+const crash: Drawer = ({ random, component, at, moment }) => ({
   kind: 'crash',
   at: at(),
-  part: part(),
+  component: component(),
   writes: random.below(8),
   moment: moment(),
   backMs: random.below(25_000),
@@ -49,39 +49,39 @@ const drawers: readonly Drawer[] = [
   ({ random, at, moment }) => ({ kind: 'crash-in-driver', at: at(), calls: random.below(3), moment: moment(), backMs: random.below(25_000) }),
   ({ random, at }) => ({ kind: 'server-crash', at: at(), how: random.chance(0.5) ? 'power' : 'killed', backMs: random.below(20_000) }),
   ({ random, at, settings }) => (settings.store === 'embedded' ? { kind: 'disk-full', at: at(), forMs: random.below(20_000) } : []),
-  trouble('slow'),
-  trouble('lossy'),
-  trouble('cuts'),
-  trouble('stale'),
-  trouble('twice'),
-  trouble('conflicts'),
-  trouble('bad'),
-  trouble('silence'),
+  networkFault('slow'),
+  networkFault('lossy'),
+  networkFault('cuts'),
+  networkFault('stale'),
+  networkFault('twice'),
+  networkFault('conflicts'),
+  networkFault('bad'),
+  networkFault('silence'),
   ({ random, at, moment }) => ({ kind: 'backend-fails', at: at(), calls: 1 + random.below(4), moment: moment() }),
   ({ random, at }) => ({ kind: 'backend-slow', at: at(), forMs: 5_000 + random.below(60_000), delayMs: 1_000 + random.below(10_000) }),
-  ({ random, part }) => {
-    const name = part();
+  ({ random, component }) => {
+    const name = component();
     // Pods end by the clocks of their nodes: hours would only make everybody wait.
     const mostMs = name.startsWith('node-') ? 30_000 : 3_600_000;
-    return { kind: 'clock', at: 0, part: name, rate: [0.5, 1, 2][random.below(3)] ?? 1, aheadMs: random.below(2 * mostMs) - mostMs };
+    return { kind: 'clock', at: 0, component: name, rate: [0.5, 1, 2][random.below(3)] ?? 1, aheadMs: random.below(2 * mostMs) - mostMs };
   },
   ({ random, at, settings }) => {
     const number = 1 + random.below(settings.nodes);
     // One may be lost for good: with none left, nothing runs.
     const isForGood = number === 1 && random.chance(0.5);
-    return { kind: 'node-loss', at: at(), part: nodeName(number), ...(isForGood ? {} : { backMs: random.below(120_000) }) };
+    return { kind: 'node-loss', at: at(), component: nodeName(number), ...(isForGood ? {} : { backMs: random.below(120_000) }) };
   },
 ];
 
 /** What concerns everybody at once, in some worlds. From numbers of its own. */
-export function drawWeather(random: Prng, settings: FuzzSettings): readonly Fault[] {
-  const parts = componentNames(settings);
+export function drawGlobalFaults(random: Prng, settings: FuzzSettings): readonly Fault[] {
+  const components = componentNames(settings);
   const compactions = random.chance(0.4) ? Array.from({ length: 2 + random.below(6) }, () => random.below(actionsEndMs)) : [];
   const powerCut: readonly Fault[] = random.chance(0.1) ? [{ kind: 'power-cut', at: random.below(20_000), forMs: 60_000 + random.below(90_000) }] : [];
   // Longer than a lease lasts, mostly.
   const pauses = Array.from({ length: random.chance(0.3) ? 1 + random.below(3) : 0 }, (): Fault => {
-    const part = random.chance(0.6) ? controllersName(1 + random.below(settings.leaders)) : (parts[random.below(parts.length)] ?? '');
-    return { kind: 'pause', at: random.below(40_000), part, writes: random.below(4), forMs: 20_000 + random.below(60_000) };
+    const component = random.chance(0.6) ? controllersName(1 + random.below(settings.leaders)) : (components[random.below(components.length)] ?? '');
+    return { kind: 'pause', at: random.below(40_000), component, writes: random.below(4), forMs: 20_000 + random.below(60_000) };
   });
   const slowDisk = settings.store === 'embedded' && random.below(4) === 3 ? drawSlowDisk(random) : [];
   return [...compactions.map((at): Fault => ({ kind: 'compaction', at })), ...powerCut, ...pauses, ...slowDisk];

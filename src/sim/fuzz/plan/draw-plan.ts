@@ -1,5 +1,5 @@
 import type { Fault } from './faults.ts';
-import { drawFaults, drawWeather } from './draw-faults.ts';
+import { drawFaults, drawGlobalFaults } from './draw-faults.ts';
 import { Prng } from '../../world/prng.ts';
 import { drawActions, actionsEndMs } from './draw-actions.ts';
 import { drawEpisodes, drawLaterEpisode } from './episodes.ts';
@@ -9,15 +9,15 @@ import { nodeName, type FuzzPlan, type FuzzSettings } from './plan.ts';
 export function drawPlan(seed: number): FuzzPlan {
   const random = new Prng(seed);
   // One after the other from numbers of their own, so that a change to one leaves the others as they were.
-  const [forSettings, forHappenings, forFaults, forWeather, forEpisodes] = [random.fork(), random.fork(), random.fork(), random.fork(), random.fork()];
+  const [forSettings, forActions, forFaults, forGlobalFaults, forEpisodes] = [random.fork(), random.fork(), random.fork(), random.fork(), random.fork()];
   const forLaterEpisode = random.fork();
   const settings = drawSettings(forSettings);
   const nodeNames = Array.from({ length: settings.nodes }, (_, i) => nodeName(i + 1));
-  const cast = { nodeNames, endMs: actionsEndMs };
-  const episodes = settings.confluent ? [] : [...drawEpisodes(forEpisodes, cast), ...drawLaterEpisode(forLaterEpisode, cast)];
-  const happenings = [...drawActions(forHappenings, settings), ...episodes].sort((a, b) => a.at - b.at);
-  const faults: readonly Fault[] = [...drawFaults(forFaults, settings), ...drawWeather(forWeather, settings)].sort((a, b) => a.at - b.at);
-  return { seed, settings, actions: happenings, faults };
+  const options = { nodeNames, endMs: actionsEndMs };
+  const episodes = settings.confluent ? [] : [...drawEpisodes(forEpisodes, options), ...drawLaterEpisode(forLaterEpisode, options)];
+  const actions = [...drawActions(forActions, settings), ...episodes].sort((a, b) => a.at - b.at);
+  const faults: readonly Fault[] = [...drawFaults(forFaults, settings), ...drawGlobalFaults(forGlobalFaults, settings)].sort((a, b) => a.at - b.at);
+  return { seed, settings, actions: actions, faults };
 }
 
 function drawSettings(random: Prng): FuzzSettings {

@@ -30,13 +30,13 @@ export function componentNames({ leaders, nodes }: FuzzSettings): readonly strin
 }
 
 /** The most pods that anybody asks for at a time, by the name of the Deployment. */
-export function mostReplicas({ actions: happenings }: FuzzPlan): ReadonlyMap<string, number> {
+export function mostReplicas({ actions: actions }: FuzzPlan): ReadonlyMap<string, number> {
   const most = new Map<string, number>();
-  for (const { action } of happenings)
+  for (const { action } of actions)
     if (action.do === 'create-deployment' || action.do === 'scale-deployment') most.set(action.name, Math.max(action.replicas, most.get(action.name) ?? 0));
   return most;
 }
 
 /** What fails, if anything does, are nodes and backends. */
 export const controllersAreWell = ({ faults }: FuzzPlan): boolean =>
-  faults.every((fault) => ('part' in fault ? fault.part.startsWith('node-') : fault.kind === 'power-cut' || fault.kind.startsWith('backend-')));
+  faults.every((fault) => ('component' in fault ? fault.component.startsWith('node-') : fault.kind === 'power-cut' || fault.kind.startsWith('backend-')));

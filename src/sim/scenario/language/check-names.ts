@@ -13,24 +13,24 @@ export interface KnownNames {
 
 /** @throws FileError */
 export function checkNames({ script, expectations }: Scenario, known: KnownNames): void {
-  const nodes = [...known.nodes, ...script.flatMap(({ step: happening }) => (happening.type === 'node joins' ? [happening.node] : []))];
-  const zones = [...known.zones, ...script.flatMap(({ step: happening }) => (happening.type === 'node joins' ? [happening.zone] : []))];
+  const nodes = [...known.nodes, ...script.flatMap(({ step: step }) => (step.type === 'node joins' ? [step.node] : []))];
+  const zones = [...known.zones, ...script.flatMap(({ step: step }) => (step.type === 'node joins' ? [step.zone] : []))];
   const names = { node: nodes, zone: zones, driver: known.drivers };
-  for (const { step: happening, written } of script) check(namedBy(happening), { names, written });
-  for (const { statement: claimed, written } of expectations) check(namedIn(claimed), { names, written });
+  for (const { step: step, written } of script) check(namedByStep(step), { names, written });
+  for (const { statement: statement, written } of expectations) check(namedByStatement(statement), { names, written });
 }
 
 type Named = Partial<Record<'node' | 'zone' | 'driver', string>>;
 
-function namedBy(happening: ScriptStep): Named {
-  const { node, zone, driver } = happening as Named;
-  const isNamed = node !== undefined && happening.type !== 'node joins' && podOfNode(node) === undefined;
+function namedByStep(step: ScriptStep): Named {
+  const { node, zone, driver } = step as Named;
+  const isNamed = node !== undefined && step.type !== 'node joins' && podOfNode(node) === undefined;
   return { ...(isNamed ? { node } : {}), ...(zone === undefined || zone === '' ? {} : { zone }), ...(driver === undefined ? {} : { driver }) };
 }
 
-function namedIn(claimed: Statement): Named {
-  if (claimed.type === 'disks') return { driver: claimed.driver };
-  return (claimed.type === 'state' || claimed.type === 'attached') && claimed.place !== undefined ? { ...claimed.place } : {};
+function namedByStatement(statement: Statement): Named {
+  if (statement.type === 'disks') return { driver: statement.driver };
+  return (statement.type === 'state' || statement.type === 'attached') && statement.place !== undefined ? { ...statement.place } : {};
 }
 
 function check(named: Named, { names, written }: { readonly names: Readonly<Record<keyof Named, readonly string[]>>; readonly written: LocatedYaml }): void {

@@ -193,9 +193,9 @@ export const timePhrases = moments;
 
 /** @throws PhraseError */
 export function readExpectation(text: string): Omit<Expectation, 'written'> {
-  const [, when, claimed] = /^\s*(at\s+the\s+end|(?:at|by)\s+\S+|(?:never|always)(?:\s+after\s+\S+)?(?:\s+before\s+\S+)?),?\s+(\S[\s\S]*)$/.exec(text) ?? [];
-  if (when === undefined || claimed === undefined) {
+  const [, when, statement] = /^\s*(at\s+the\s+end|(?:at|by)\s+\S+|(?:never|always)(?:\s+after\s+\S+)?(?:\s+before\s+\S+)?),?\s+(\S[\s\S]*)$/.exec(text) ?? [];
+  if (when === undefined || statement === undefined) {
     throw new PhraseError('it does not say when: begin with "at 8m", "by 8m", "at the end", "never" or "always"');
   }
-  return { when: momentBook.read(when.replace(/,$/, '')), statement: expectations.read(claimed), text: text.trim() };
+  return { when: momentBook.read(when.replace(/,$/, '')), statement: expectations.read(statement), text: text.trim() };
 }
