@@ -23,25 +23,27 @@ import { clusterRecords } from './dns/records-from-caches.ts';
 import { registration } from './registration/controller.ts';
 import { gatewayOf } from './network/gateway.ts';
 import { podsController } from './pod-worker/controller.ts';
+import { servicesFrom } from './pod-worker/services.ts';
 import type { Runtime } from './runtime.ts';
 import { KubeletPages } from './kubelet-api/pages.ts';
 import { nodeStats } from './kubelet-api/volume-usages.ts';
+import { VolumesInUse } from './volumes-in-use.ts';
 
 export interface NodeAgentOptions {
   readonly world: World;
   readonly host: Host;
-  /** For following objects. */
+  /** The informers'. */
   readonly readTransport: Transport;
-  /** For telling events. */
+  /** The event recorder's. */
   readonly eventTransport: Transport;
-  /** For what the node writes about itself and its pods. */
+  /** The node's own, for what it writes about itself and its pods. */
   readonly nodeTransport: Transport;
   readonly machine: { readonly mounts: Mounts; readonly files: HostFiles };
   readonly disk: Disk;
   /** The node's directory, absolute and without links. */
   readonly root: string;
   readonly runtime: Runtime;
-  readonly drivers: (around: DriverContext) => NodeDrivers;
+  readonly drivers: (context: DriverContext) => NodeDrivers;
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
 }
@@ -49,32 +51,31 @@ export interface NodeAgentOptions {
 /** The volume types that a node can mount. */
 export interface NodeDrivers {
   readonly drivers: readonly NodeDriver[];
-  /** Those that nobody knows before a volume names them. */
+  /** For drivers that are known only once a volume names them. */
   readonly findDriver: (name: string) => NodeDriver | undefined;
 }
 
-/** What drivers of a node may know of the cluster. */
+/** What a node's drivers are built with. */
 export interface DriverContext {
   readonly nodeName: string;
   readonly configMap: (key: string) => ConfigMap | undefined;
   readonly secret: (key: string) => Secret | undefined;
-  /** What the node can give to pods, by resource. */
+  /** By resource. */
   readonly allocatable: () => Readonly<Record<string, string>>;
   /** Under the node's own name. */
   readonly client: Client;
 }
 
 export interface NodeAgent {
-  /** What the node tells whoever may ask, by the paths of kubelets. */
   readonly pages: KubeletPages;
   readonly stats: NodeStats;
-  /** Those that are to run here, as they are now. */
+  /** The node's pods, from the cache. */
   readonly pods: () => readonly Pod[];
   /** Under the node's own name. */
   readonly client: Client;
   /** Resolves once the node is registered and ready. */
   readonly ready: Promise<void>;
-  /** Containers go on and volumes stay mounted: the next agent finds them. */
+  /** Containers continue and volumes stay mounted: the next agent finds them. */
   stop(): Promise<void>;
 }
 
@@ -92,36 +93,50 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     component: 'kubelet',
     waitingLimit: eventLimit,
   });
-  const holdings = new NodeAllocations();
-  const view = new NodeCaches({ hosts, informers, allocations: holdings, sha256 });
+  const [allocations, inUse] = [new NodeAllocations(), new VolumesInUse()];
+  const caches = new NodeCaches({ hosts, informers, allocations, inUse, sha256 });
   const { drivers, findDriver } = options.drivers({
     nodeName: name,
     configMap: (key) => informers.cache(configMapKind).getKey(key),
     secret: (key) => informers.cache(secretKind).getKey(key),
-    allocatable: () => view.nodes.getKey(name)?.status.allocatable ?? host.capacity,
+    allocatable: () => caches.nodes.getKey(name)?.status.allocatable ?? host.capacity,
     client,
   });
-  // Each needs the other: nothing is unmounted that a container uses, no container is started before its volumes are there.
-  const tenants = { mayRun: (uid: string): boolean => pods.activity.mayRun(uid) };
+  // Each needs the other: no volume is unmounted that a container uses, no container is started before its volumes are mounted.
+  const podActivity = { mayRun: (uid: string): boolean => pods.activity.mayRun(uid) };
   const volumes = await VolumeManager.open({
     world,
     machine,
     disk,
     root,
     host,
-    caches: view,
-    allocations: holdings,
+    caches,
+    inUse,
     client,
     recorder,
     drivers,
     findDriver,
-    podActivity: tenants,
+    podActivity,
     sha256,
   });
-  const names = new DnsServer({ world, address: gatewayOf(host.podCidr), records: clusterRecords(informers) });
-  const asking = { nameServer: gatewayOf(host.podCidr), onPlaced: () => names.listen() };
-  const pods = podsController({ world, host, informers, client, recorder, allocations: holdings, runtime, volumes, sha256, ...asking });
-  const renewals = new LeaseRenewals({ world, clientOf: () => client, node: (node) => view.nodes.getKey(node) });
+  const nameServer = gatewayOf(host.podCidr);
+  const dns = new DnsServer({ world, address: nameServer, records: clusterRecords(informers) });
+  const pods = podsController({
+    world,
+    hosts,
+    caches,
+    clientOf: () => client,
+    recorder,
+    allocations,
+    runtime,
+    volumes,
+    services: servicesFrom(informers),
+    sha256,
+    nameServer,
+    // The address that the DNS server listens on exists from the first sandbox on.
+    onSandboxStarted: () => dns.listen(),
+  });
+  const renewals = new LeaseRenewals({ world, clientOf: () => client, node: (node) => caches.nodes.getKey(node) });
   const changed = new Trigger<string>();
   volumes.subscribe(() => changed.fire(name));
   const { promise: ready, resolve: onReady } = promised();
@@ -131,14 +146,14 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     informers,
     recorder,
     world,
-    allocations: holdings,
-    volumesInUse: (node) => [...new Set([...view.volumesInUse(node), ...volumes.attachedVolumes()])].sort(),
-    sources: [...nodeSources(view), changed],
+    inUse,
+    volumesInUse: (node) => new Set([...caches.attachableVolumes(node), ...volumes.attachedVolumes()]),
+    sources: [...nodeSources(caches), changed],
     onRegistered: (node) => renewals.add(node),
     onReady,
     onReported: () => volumes.onStatusReported(),
   });
-  // What runs is known before anything is decided about it, or unmounted.
+  // Before any pod is decided about, and before any volume is unmounted.
   await pods.recover();
   const loop = { world, informers };
   const loops = [runController(registering, loop), runController(volumes.controller, loop), runController(pods.controller, loop)];
@@ -149,13 +164,13 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
     ready,
     stats,
     pages,
-    pods: () => view.podsOn(name),
+    pods: () => caches.podsOn(name),
     client,
     async stop() {
       renewals.stop();
       await Promise.all(loops.map((each) => each.stop()));
       pods.stop();
-      names.stop();
+      dns.stop();
       await volumes.stop();
       await recorder.stop();
       informers.stop();
@@ -164,7 +179,7 @@ export async function startNodeAgent(options: NodeAgentOptions): Promise<NodeAge
   };
 }
 
-/** What many pods say that start at once. */
+/** For many pods that start at once. */
 const eventLimit = 10_000;
 
 function promised(): { readonly promise: Promise<void>; readonly resolve: () => void } {

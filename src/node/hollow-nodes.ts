@@ -10,18 +10,21 @@ import { NodeAllocations } from './allocations.ts';
 import type { Host } from './host.ts';
 import { LeaseRenewals } from './lease/lease-renewals.ts';
 import { registration } from './registration/controller.ts';
-import { hollowPods } from './runtimes/hollow/controller.ts';
+import { podsController } from './pod-worker/controller.ts';
+import { HollowRuntime } from './runtimes/hollow/hollow-runtime.ts';
+import { HollowVolumeManager } from './runtimes/hollow/hollow-volume-manager.ts';
+import { VolumesInUse } from './volumes-in-use.ts';
 import { NodeCaches } from './cache/node-caches.ts';
 import { nodeSources } from './cache/sources.ts';
 
 export interface HollowNodesOptions {
   readonly world: World;
   readonly hosts: ReadonlyMap<string, Host>;
-  /** For following the objects, which they do together. */
+  /** The informers', which the nodes share. */
   readonly readTransport: Transport;
-  /** For telling events, which they do together too. */
+  /** The event recorder's, which the nodes share. */
   readonly eventTransport: Transport;
-  /** For what a node writes about itself and its pods. */
+  /** A node's own, for what it writes about itself and its pods. */
   readonly transportOf: (node: string) => Transport;
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
@@ -35,7 +38,7 @@ export interface HollowNodes extends Stoppable {
   stop(): Promise<void>;
 }
 
-/** Nodes on which nothing runs, all of them in this process: one set of caches, one loop for each task. */
+/** Nodes on which nothing runs, all of them in this process: one set of caches, one runtime, one loop for each task. */
 export function runHollowNodes(options: HollowNodesOptions): HollowNodes {
   const { world, hosts, sha256, onAction } = options;
   const informers: Informers = new Informers({ world, client: createClient({ transport: options.readTransport }) });
@@ -47,11 +50,16 @@ export function runHollowNodes(options: HollowNodesOptions): HollowNodes {
     component: 'kubelet',
     waitingLimit: eventLimit + eventsOfNode * hosts.size,
   });
-  const holdings = new NodeAllocations();
-  const view = new NodeCaches({ hosts, informers, allocations: holdings, sha256 });
-  const renewals = new LeaseRenewals({ world, clientOf, node: (name) => view.nodes.getKey(name) });
-  const vacated = new Trigger<string>();
-  const pods = hollowPods({ caches: view, allocations: holdings, sha256, clientOf, recorder, onVacated: (node) => vacated.fire(node) });
+  const [allocations, inUse] = [new NodeAllocations(), new VolumesInUse()];
+  const caches = new NodeCaches({ hosts, informers, allocations, inUse, sha256 });
+  const renewals = new LeaseRenewals({ world, clientOf, node: (name) => caches.nodes.getKey(name) });
+  const unmounted = new Trigger<string>();
+  const runtime = new HollowRuntime({ world, isHere: (pod) => caches.hostOf(pod) !== undefined, sha256 });
+  const volumes = new HollowVolumeManager({ caches, inUse, recorder, onUnmounted: (node) => unmounted.fire(node) });
+  const pods = podsController({ world, hosts, caches, clientOf, recorder, allocations, runtime, volumes, services: () => [], sha256 });
+  // After the pods controller: it has to know a pod before the runtime recovers it.
+  caches.pods.subscribe((change) => runtime.podChanged(change));
+  void pods.recover();
   const ready = countDown(hosts.size);
   const loop = { world, informers, ...(onAction === undefined ? {} : { onAction }) };
   const loops = [
@@ -62,30 +70,32 @@ export function runHollowNodes(options: HollowNodesOptions): HollowNodes {
         informers,
         recorder,
         world,
-        allocations: holdings,
-        volumesInUse: view.volumesInUse,
-        sources: [...nodeSources(view), vacated],
+        inUse,
+        volumesInUse: (node) => new Set([...caches.attachableVolumes(node), ...volumes.attachedVolumes(node)]),
+        sources: [...nodeSources(caches), unmounted],
         onRegistered: (node) => renewals.add(node),
         onReady: ready.one,
-        onReported: pods.reported,
+        onReported: (node) => volumes.onStatusReported(node),
       }),
       loop,
     ),
+    runController(volumes.controller, loop),
     runController(pods.controller, loop),
   ];
   informers.start();
-  return { ready: ready.all, stop: () => stopAll([renewals, ...loops, recorder, informers]) };
+  const timers = { stop: () => runtime.close() };
+  return { ready: ready.all, stop: () => stopAll([renewals, ...loops, timers, recorder, informers]) };
 }
 
-/** What all nodes say when they start at once, and then what many pods say that start at once. */
+/** Events of a node that starts, and of many pods that start at once. */
 const eventsOfNode = 6;
 const eventLimit = 10_000;
 
-function clients({ transportOf: as }: HollowNodesOptions, informers: Informers): (node: string) => Client {
+function clients({ transportOf }: HollowNodesOptions, informers: Informers): (node: string) => Client {
   const made = new Map<string, Client>();
   return (node) => {
     let client = made.get(node);
-    if (client === undefined) made.set(node, (client = createClient({ transport: as(node), observer: informers.observer })));
+    if (client === undefined) made.set(node, (client = createClient({ transport: transportOf(node), observer: informers.observer })));
     return client;
   };
 }

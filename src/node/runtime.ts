@@ -1,8 +1,9 @@
 /**
- * What runs containers, as the agent of a node sees it: `sandbox` here, a client of CRI later. Its calls are CRI's, with streams
- * instead of addresses to stream from. Containers go on when the agent ends, however it ends; the next one finds them by `recover`.
- * Times are milliseconds since 1970.
+ * What runs containers, as the agent of a node sees it: `sandbox` runs them as processes of the host, `hollow` only pretends to. The calls are
+ * CRI's, with streams instead of addresses to stream from. Containers continue when the agent ends, however it ends; the next agent
+ * finds them by `recover`. Times are milliseconds since 1970.
  */
+import type { Pod } from '../api/generated/types.ts';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { SessionFailure } from '../streams/contract.ts';
 import type { Cancel } from '../world/world.ts';
@@ -12,17 +13,19 @@ export interface Runtime {
   /** 'sandbox': ids of containers begin with it ('sandbox://…'). */
   readonly name: string;
   readonly version: string;
+  /** Of a runtime without processes: how containers behave. Absent: probes and hooks run against the containers. */
+  readonly scripted?: ScriptedContainers;
 
   /** Once, before anything else: everything that an earlier agent left, running or not. */
   recover(): Promise<readonly PodState[]>;
-  /** What is known of the pod at this moment; undefined: it has no sandbox and no containers. */
+  /** The pod's state at this moment; undefined: it has no sandbox and no containers. */
   pod(uid: string): PodState | undefined;
   /** Calls back with the uid of a pod whenever its state has changed, until it is cancelled. */
   observe(listener: (uid: string) => void): Cancel;
 
-  /** A place with a network (and hostname, IPC) for the pod's containers. Done already: nothing happens. */
+  /** A sandbox with a network (and hostname, IPC) for the pod's containers. If it is there already, nothing happens. */
   startPod(spec: PodSandboxSpec): Promise<Result<PodSandbox>>;
-  /** Kills whatever runs and takes the place away; `pod` then still knows how containers ended. */
+  /** Kills the pod's containers and removes the sandbox; `pod` then still knows how containers ended. */
   stopPod(uid: string): Promise<void>;
   /** Forgets the pod, its containers and their logs. Only after `stopPod`. */
   removePod(uid: string): Promise<void>;
@@ -31,7 +34,6 @@ export interface Runtime {
   startContainer(spec: ContainerSpec): Promise<Result<ContainerRun>>;
   /** Asks with its stop signal, and kills every process of the container if it still runs after `graceMs`. Resolves once it has ended. */
   stopContainer(id: string, graceMs: number): Promise<void>;
-  /** From now on it may use so much. */
   limitContainer(id: string, limits: ContainerLimits): Promise<Result<undefined>>;
   /** Forgets a container that has ended, and its log. */
   removeContainer(id: string): Promise<void>;
@@ -43,10 +45,26 @@ export interface Runtime {
   /** A connection to a port of the pod's loopback. */
   connect(uid: string, port: number): Promise<Result<Duplex>>;
 
-  /** Files that hold what the container wrote, in the format of CRI, oldest first; the last is the one that grows. */
+  /** The container's log files in CRI's format, oldest first; the last is the one that grows. */
   logFiles(id: string): Promise<readonly string[]>;
-  /** Lets go of everything; containers go on. */
+  /** Releases connections and timers; containers continue. */
   close(): Promise<void>;
+}
+
+export interface ScriptedContainers {
+  /** What probes would find out about a run. A change is observed like any other. */
+  health(id: string): ContainerHealth;
+  /** What is wrong with the annotations that script the pod. */
+  problems(pod: Pod): readonly string[];
+}
+
+/** The results of a run's probes. */
+export interface ContainerHealth {
+  /** The startup probe has succeeded, or there is none. */
+  readonly started: boolean;
+  readonly ready: boolean;
+  /** The probe because of which the container has to be restarted. */
+  readonly failed: 'liveness' | 'startup' | undefined;
 }
 
 export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: RuntimeFailure };
@@ -105,12 +123,13 @@ export interface ContainerEnd {
   readonly finishedAt: number;
   /** 128 + signal if a signal ended it. */
   readonly exitCode: number;
-  readonly reason: 'Completed' | 'Error' | 'OOMKilled' | 'StartError' | 'ContainerStatusUnknown';
-  /** What it left in its termination message file, or what kept it from starting. */
+  /** 'Completed', 'Error', 'OOMKilled', 'StartError' … */
+  readonly reason: string;
+  /** The content of its termination message file, or why it could not be started. */
   readonly message: string;
 }
 
-/** All that was variable is resolved: secrets, field references, `$(NAME)`, sub-paths. */
+/** Everything is resolved: secrets, field references, `$(NAME)`, sub-paths. */
 export interface ContainerSpec {
   readonly podUid: string;
   readonly name: string;
@@ -135,7 +154,7 @@ export interface ContainerSpec {
   readonly hostPid: boolean;
   /** The container of the same pod whose processes it shares; undefined: it has its own. */
   readonly processesOf?: string | undefined;
-  /** Whether its standard input stays open for who attaches, and whether the first of them to leave closes it. */
+  /** Whether standard input stays open for attaching clients, and whether the first client that detaches closes it. */
   readonly stdin: boolean;
   readonly stdinOnce: boolean;
   readonly tty: boolean;
@@ -174,14 +193,14 @@ export interface AttachOptions {
   readonly stderr: boolean;
 }
 
-/** A program's streams. Whoever opened it reads them to their end, or ends it with `close`. */
+/** A program's streams. The caller reads them to their end, or ends the session with `close`. */
 export interface Session {
   readonly stdin: Writable | undefined;
   readonly stdout: Readable | undefined;
   /** Undefined: there is none, or a terminal makes one of both. */
   readonly stderr: Readable | undefined;
   resize(size: TerminalSize): void;
-  /** Its exit code; 128 + signal if a signal ended it. Or why there was no program that could have ended. */
+  /** The exit code; 128 + signal if a signal ended it. Or why the program could not be started. */
   readonly done: Promise<number | SessionFailure>;
   /** Hangs up: a program of `exec` is killed, a container goes on. */
   close(): void;

@@ -16,6 +16,7 @@ import { realPrograms } from '../../src/host/programs.ts';
 import { realMounts } from '../../src/host/mounts.ts';
 import { createRealWorld } from '../../src/host/world.ts';
 import { NodeAllocations } from '../../src/node/allocations.ts';
+import { VolumesInUse } from '../../src/node/volumes-in-use.ts';
 import { NodeCaches } from '../../src/node/cache/node-caches.ts';
 import type { Host } from '../../src/node/host.ts';
 import { VolumeManager } from '../../src/node/volume-manager/volume-manager.ts';
@@ -35,8 +36,8 @@ const client = createClient({ transport: new HttpTransport({ access: loadKubecon
 const informers = new Informers({ world, client });
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const host = { name: 'node-1', drivers: [], capacity: {} } as unknown as Host;
-const holdings = new NodeAllocations();
-const view = new NodeCaches({ hosts: new Map([['node-1', host]]), informers, allocations: holdings, sha256 });
+const inUse = new VolumesInUse();
+const caches = new NodeCaches({ hosts: new Map([['node-1', host]]), informers, allocations: new NodeAllocations(), inUse, sha256 });
 const machine = { mounts: realMounts(), files: realHostFiles };
 const { drivers, findDriver } = nodeDrivers({ ...machine, programs: realPrograms }, world, {
   nodeName: 'node-1',
@@ -45,35 +46,35 @@ const { drivers, findDriver } = nodeDrivers({ ...machine, programs: realPrograms
   allocatable: () => ({ memory: '64Mi' }),
   client,
 });
-const tenants = { mayRun: (uid: string) => !readFileSync(vacated, 'utf8').includes(uid) };
+const podActivity = { mayRun: (uid: string) => !readFileSync(vacated, 'utf8').includes(uid) };
 const recorder = new EventRecorder({ world, client, eventKind, component: 'kubelet' });
-const keeper = await VolumeManager.open({
+const volumeManager = await VolumeManager.open({
   world,
   machine,
   disk: realDisk,
   root,
   host,
-  caches: view,
-  allocations: holdings,
+  caches,
+  inUse,
   client,
   recorder,
   drivers,
   findDriver,
-  podActivity: tenants,
+  podActivity,
   sha256,
 });
 
 function look(uid: string): void {
   const pod = [...informers.cache(podKind).list()].find(({ metadata }) => metadata.uid === uid);
-  if (pod !== undefined && keeper.mountState(pod).ready) process.stdout.write('mounted\n');
-  if (keeper.isUnmounted(uid)) process.stdout.write('vacant\n');
+  if (pod !== undefined && volumeManager.mountState(pod).ready) process.stdout.write('mounted\n');
+  if (volumeManager.isUnmounted(uid)) process.stdout.write('vacant\n');
 }
 
-keeper.subscribe(look);
-runController(keeper.controller, { world, informers });
+volumeManager.subscribe(look);
+runController(volumeManager.controller, { world, informers });
 informers.start();
 await informers.synced();
 process.stdout.write('working\n');
-for (const { metadata } of informers.cache(podKind).list()) if (!tenants.mayRun(metadata.uid ?? '')) look(metadata.uid ?? '');
+for (const { metadata } of informers.cache(podKind).list()) if (!podActivity.mayRun(metadata.uid ?? '')) look(metadata.uid ?? '');
 // Nothing else keeps a process alive that only waits.
 setInterval(() => undefined, 60_000);

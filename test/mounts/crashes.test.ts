@@ -40,16 +40,16 @@ test(
         const life = async (name: string, fatal: number | undefined) => {
           const scene = await MountCluster.open(world, cluster);
           const death = dyingAfter(fatal);
-          let { keeper, process } = await scene.agent(death);
+          let { volumeManager, process } = await scene.agent(death);
           const revive = async () => {
-            if (!process.alive) ({ keeper, process } = await scene.agent());
+            if (!process.alive) ({ volumeManager, process } = await scene.agent());
             await cluster.wait(1_000);
           };
           const pod = await scene.pod(name, volumes);
           await cluster.wait(1_000);
           const mounting = death.count();
           await revive();
-          expect(keeper.mountState(pod), name).toMatchObject({ ready: true });
+          expect(volumeManager.mountState(pod), name).toMatchObject({ ready: true });
           expect(await scene.mounted(), name).toHaveLength(5);
           const local = (await scene.host.table()).find(({ target }) => target.includes('local-volume'));
           expect(local?.options, name).toContain('ro');

@@ -53,7 +53,7 @@ scene('while it is mounted: the driver is asked once, and the claim has what it 
 
 scene('before it is mounted: it is as large as the claim says once a pod has it', async (scene) => {
   const seen: boolean[] = [];
-  const { keeper } = await scene.agent({
+  const { volumeManager } = await scene.agent({
     expands: async () => {
       seen.push((await scene.mounted()).some((path) => path.startsWith('pods/')));
       return fine;
@@ -62,14 +62,14 @@ scene('before it is mounted: it is as large as the claim says once a pod has it'
   await enlarge(scene);
   const pod = await scene.pod('web', disk);
   await scene.cluster.wait();
-  expect(keeper.mountState(pod).ready).toBe(true);
+  expect(volumeManager.mountState(pod).ready).toBe(true);
   expect(seen).toEqual([false]);
   expect(await statusOf(scene)).toEqual(grown);
 });
 
 scene('where that cannot be while it is mounted, pods go on, and it grows once nobody has it', async (scene) => {
   let stagings = 0;
-  const { keeper } = await scene.agent({
+  const { volumeManager } = await scene.agent({
     dies: ({ name, path }, moment) => (moment === 'after' && name === 'mount' && path.endsWith('/globalmount') && stagings++, false),
     expands: async () => (stagings < 2 ? failed('FailedPrecondition', 'not while it is mounted') : fine),
   });
@@ -77,7 +77,7 @@ scene('where that cannot be while it is mounted, pods go on, and it grows once n
   await scene.cluster.wait();
   await enlarge(scene);
   await scene.cluster.wait();
-  expect(keeper.mountState(first).ready).toBe(true);
+  expect(volumeManager.mountState(first).ready).toBe(true);
   expect(await statusOf(scene)).toMatchObject({
     capacity: { storage: '1Gi' },
     allocatedResourceStatuses: { storage: 'NodeResizeInProgress' },
@@ -86,17 +86,17 @@ scene('where that cannot be while it is mounted, pods go on, and it grows once n
   // Its successor is there before it leaves, and gets it all the same.
   const second = await scene.pod('second', disk);
   await scene.cluster.wait();
-  expect(keeper.mountState(second).ready).toBe(true);
+  expect(volumeManager.mountState(second).ready).toBe(true);
   for (const pod of [first, second]) scene.leave(pod.metadata.uid ?? '');
   const third = await scene.pod('third', disk);
   await scene.cluster.wait();
-  expect(keeper.mountState(third).ready).toBe(true);
+  expect(volumeManager.mountState(third).ready).toBe(true);
   expect(await statusOf(scene)).toEqual(grown);
 });
 
 scene('what fails is told, and keeps a pod waiting that does not have it yet; what can never be is said to the claim', async (scene) => {
   let answer: ReturnType<typeof failed> | typeof fine = failed('Unavailable', 'no answer');
-  const { keeper } = await scene.agent({ expands: async () => answer });
+  const { volumeManager } = await scene.agent({ expands: async () => answer });
   const first = await scene.pod('first', disk);
   await scene.cluster.wait();
   await enlarge(scene);
@@ -107,13 +107,13 @@ scene('what fails is told, and keeps a pod waiting that does not have it yet; wh
   const second = await scene.pod('second', disk);
   await scene.cluster.wait();
   expect(await scene.messages()).toContain('FailedMount: MountVolume.Setup failed while expanding volume for volume "disk" : no answer');
-  expect(keeper.mountState(second).ready).toBe(false);
+  expect(volumeManager.mountState(second).ready).toBe(false);
   expect((await statusOf(scene)).conditions).toHaveLength(1);
   answer = failed('OutOfRange', 'too much');
   await scene.cluster.wait(200_000);
   expect(await statusOf(scene)).toMatchObject({ capacity: { storage: '1Gi' }, allocatedResourceStatuses: { storage: 'NodeResizeInfeasible' } });
   await scene.cluster.wait(200_000);
-  expect(keeper.mountState(second).ready, 'nobody waits for what can never be').toBe(true);
+  expect(volumeManager.mountState(second).ready, 'nobody waits for what can never be').toBe(true);
 });
 
 scene('an agent that is killed right after the driver has grown it: the next one asks again, and says so once it is written', async (scene) => {

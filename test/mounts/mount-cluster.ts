@@ -1,5 +1,6 @@
 /** A machine with an agent that keeps volumes, in a simulated cluster in which tests play everybody else. */
 import type { Pod } from '../../src/api/generated/types.ts';
+import type { Stored } from '../../src/api/stored.ts';
 import { configMapKind } from '../../src/api/kinds/core/config-map.ts';
 import { eventKind } from '../../src/api/kinds/core/event.ts';
 import { nodeKind } from '../../src/api/kinds/core/node.ts';
@@ -60,19 +61,20 @@ export class MountCluster {
 
   leave(uid: string): void {
     this.vacated.add(uid);
-    this.#agent?.keeper.podStopped(uid);
+    this.#agent?.volumeManager.podStopped(uid);
   }
 
   async mounted(): Promise<readonly string[]> {
     return (await this.host.table()).flatMap(({ target }) => (target.startsWith(root) ? [target.slice(root.length + 1)] : [])).sort();
   }
 
-  async pod(name: string, volumes: Draft<Pod['spec']['volumes']>, more: Draft<Pod['spec']> = {}): Promise<Pod> {
+  async pod(name: string, volumes: Draft<Pod['spec']['volumes']>, more: Draft<Pod['spec']> = {}): Promise<Stored<Pod>> {
     const volumeMounts = (volumes ?? []).map((volume) => ({ name: volume.name ?? '', mountPath: `/${volume.name}` }));
-    return this.cluster.create(podKind, {
+    const created = await this.cluster.client.create(podKind, {
       metadata: inDefault(name),
       spec: { nodeName: 'node-1', automountServiceAccountToken: false, containers: [{ name: 'app', image: 'image', volumeMounts }], volumes, ...more },
     });
+    return ok(created);
   }
 
   async messages(): Promise<readonly string[]> {

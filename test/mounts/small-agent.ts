@@ -1,4 +1,4 @@
-/** An agent that does nothing but keep volumes, on a simulated machine, in a process that can be killed at any call. */
+/** An agent with nothing but a volume manager, on a simulated machine, in a process that can be killed at any call. */
 import { createHash } from 'node:crypto';
 import { configMapKind } from '../../src/api/kinds/core/config-map.ts';
 import { eventKind } from '../../src/api/kinds/core/event.ts';
@@ -16,6 +16,7 @@ import { runController } from '../../src/client/controller/loop.ts';
 import { EventRecorder } from '../../src/client/events/event-recorder.ts';
 import { createInProcessTransport } from '../../src/cluster/access/in-process-transport.ts';
 import { NodeAllocations } from '../../src/node/allocations.ts';
+import { VolumesInUse } from '../../src/node/volumes-in-use.ts';
 import { NodeCaches } from '../../src/node/cache/node-caches.ts';
 import { VolumeManager } from '../../src/node/volume-manager/volume-manager.ts';
 import type { SimulatedCluster } from '../../src/sim/cluster/simulated-cluster.ts';
@@ -46,7 +47,7 @@ export interface AgentOptions {
 }
 
 export interface SmallAgent {
-  readonly keeper: VolumeManager;
+  readonly volumeManager: VolumeManager;
   readonly process: SimulatedProcess;
   readonly host: SimulatedHost;
 }
@@ -70,27 +71,27 @@ export async function startAgent(options: AgentOptions): Promise<SmallAgent> {
   const hosts = cluster.hosts({ count: 1 });
   const node = hosts.get('node-1');
   if (node === undefined) throw new Error('there is no node-1');
-  const holdings = new NodeAllocations();
-  holdings.confirmReported('node-1', 'sent');
-  const view = new NodeCaches({ hosts, informers, allocations: holdings, sha256 });
+  const inUse = new VolumesInUse();
+  inUse.confirmReported('node-1', 'sent');
+  const caches = new NodeCaches({ hosts, informers, allocations: new NodeAllocations(), inUse, sha256 });
   const recorder = new EventRecorder({ world: process, client, eventKind, component: 'kubelet' });
-  const keeper = await VolumeManager.open({
+  const volumeManager = await VolumeManager.open({
     world: process,
     machine: { mounts: host, files: host },
     disk,
     root,
     host: node,
-    caches: view,
-    allocations: holdings,
+    caches,
+    inUse,
     client,
     recorder,
     drivers: driversOn(host, process, { informers, expands: options.expands ?? (async () => ({ ok: true, value: undefined })) }),
     podActivity: { mayRun: options.mayRun },
     sha256,
   });
-  runController(keeper.controller, { world: process, informers });
+  runController(volumeManager.controller, { world: process, informers });
   informers.start();
-  return { keeper, process, host };
+  return { volumeManager, process, host };
 }
 
 function driversOn(

@@ -19,11 +19,11 @@ function scene(name: string, story: (scene: MountCluster) => Promise<void>): voi
 }
 
 scene('all that a pod wants is mounted; once it has left, nothing is, and no data is lost', async (scene) => {
-  const { keeper } = await scene.agent();
+  const { volumeManager } = await scene.agent();
   const pod = await scene.pod('web', await everything(scene.cluster));
-  const { uid = '' } = pod.metadata;
+  const { uid } = pod.metadata;
   await scene.cluster.wait();
-  const looked = keeper.mountState(pod);
+  const looked = volumeManager.mountState(pod);
   expect(looked).toMatchObject({ ready: true, supplementalGroups: [4711] });
   const at = (name: string) => (looked.ready ? (looked.mounts.get(name)?.hostPath ?? '') : '');
   expect(at('scratch')).toBe(`${root}/pods/${uid}/volumes/kubernetes.io~empty-dir/scratch`);
@@ -37,17 +37,17 @@ scene('all that a pod wants is mounted; once it has left, nothing is, and no dat
   scene.leave(uid);
   await scene.cluster.wait();
   expect(await scene.mounted()).toEqual([]);
-  expect(keeper.isUnmounted(uid)).toBe(true);
+  expect(volumeManager.isUnmounted(uid)).toBe(true);
   expect(await scene.host.list(`${root}/pods`)).toEqual([]);
   expect(await scene.host.list('/mnt/local')).toEqual(['precious']);
   expect(await scene.host.list('/disk')).toEqual(['new', 'precious']);
 });
 
 scene('files follow the object that they are made of, at once and all together', async (scene) => {
-  const { keeper } = await scene.agent();
+  const { volumeManager } = await scene.agent();
   const pod = await scene.pod('web', await everything(scene.cluster));
   await scene.cluster.wait();
-  const looked = keeper.mountState(pod);
+  const looked = volumeManager.mountState(pod);
   const directory = looked.ready ? (looked.mounts.get('settings')?.hostPath ?? '') : '';
   const before = await scene.host.readLink(`${directory}/..data`);
   await scene.cluster.change(configMapKind, inDefault('settings'), (found) => ({ ...found, data: { 'app.conf': 'level=2', more: 'y' } }));
@@ -64,12 +64,12 @@ scene('an agent that starts anew touches nothing that is well', async (scene) =>
   await scene.cluster.wait();
   const table = await scene.host.table();
   const changes: string[] = [];
-  const { keeper } = await scene.agent({
+  const { volumeManager } = await scene.agent({
     dies: ({ name, path }) => (['mount', 'unmount', 'removeTree', 'rename'].includes(name) && changes.push(`${name} ${path}`), false),
   });
-  expect(keeper.mountState(pod).ready).toBe(false);
+  expect(volumeManager.mountState(pod).ready).toBe(false);
   await scene.cluster.wait();
-  expect(keeper.mountState(pod).ready).toBe(true);
+  expect(volumeManager.mountState(pod).ready).toBe(true);
   expect(changes).toEqual([]);
   expect(await scene.host.table()).toEqual(table);
 });
@@ -109,34 +109,34 @@ scene('a mount that fails is told and tried again, ever more rarely; the others 
     attempts++;
     return broken ? 'mount: wrong fs type' : undefined;
   };
-  const { keeper } = await scene.agent({ fails });
+  const { volumeManager } = await scene.agent({ fails });
   const pod = await scene.pod('web', await everything(scene.cluster));
   await scene.cluster.wait(10_000);
-  const looked = keeper.mountState(pod);
+  const looked = volumeManager.mountState(pod);
   expect(looked).toEqual({ ready: false, waiting: ['local'] });
   // At 0, 0.5, 1.5, 3.5 and 7.5 seconds.
   expect(attempts).toBe(5);
   expect(await scene.messages()).toContain('FailedMount: MountVolume.SetUp failed for volume "local" : mount: wrong fs type');
   broken = false;
   await scene.cluster.wait(10_000);
-  expect(keeper.mountState(pod).ready).toBe(true);
+  expect(volumeManager.mountState(pod).ready).toBe(true);
 });
 
 scene('a ReadWriteOncePod volume is mounted for one pod, and for the next once that has left', async (scene) => {
   await bound(scene.cluster, 'alone', { accessModes: ['ReadWriteOncePod'], hostPath: { path: '/mnt/local' } });
-  const { keeper } = await scene.agent();
+  const { volumeManager } = await scene.agent();
   const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'alone' } }];
   const [one, two] = [await scene.pod('one', volumes), await scene.pod('two', volumes)];
   await scene.cluster.wait();
-  const ready = [one, two].filter((pod) => keeper.mountState(pod).ready);
+  const ready = [one, two].filter((pod) => volumeManager.mountState(pod).ready);
   expect(ready).toHaveLength(1);
   expect(await scene.messages()).toEqual([
     'FailedMount: MountVolume.SetUp failed for volume "alone" : volume uses the ReadWriteOncePod access mode and is already in use by another pod',
   ]);
   scene.leave(ready[0]?.metadata.uid ?? '');
   await scene.cluster.wait(10_000);
-  expect([one, two].filter((pod) => keeper.mountState(pod).ready)).toHaveLength(1);
-  expect([one, two].filter((pod) => keeper.mountState(pod).ready)).not.toEqual(ready);
+  expect([one, two].filter((pod) => volumeManager.mountState(pod).ready)).toHaveLength(1);
+  expect([one, two].filter((pod) => volumeManager.mountState(pod).ready)).not.toEqual(ready);
 });
 
 scene('two pods of a node share what is mounted once for it; it goes with the last of them', async (scene) => {
@@ -157,12 +157,12 @@ scene('two pods of a node share what is mounted once for it; it goes with the la
 });
 
 scene('part of a volume is bound for a container, and no link leads out of it', async (scene) => {
-  const { keeper } = await scene.agent();
+  const { volumeManager } = await scene.agent();
   const pod = await scene.pod('web', await everything(scene.cluster));
   await scene.cluster.wait();
   const mounting = (subPath: Record<string, string>) =>
     ({ name: 'app', image: 'image', volumeMounts: [{ name: 'disk', mountPath: '/data', ...subPath }] }) as unknown as Container;
-  const made = await keeper.containerMounts(pod, mounting({ subPathExpr: '$(NAME)/logs' }), (text) => text.replace('$(NAME)', 'web'));
+  const made = await volumeManager.containerMounts(pod, mounting({ subPathExpr: '$(NAME)/logs' }), (text) => text.replace('$(NAME)', 'web'));
   const uid = pod.metadata.uid ?? '';
   const hostPath = `${root}/pods/${uid}/volume-subpaths/disk/app/0`;
   expect(made).toEqual({
@@ -173,7 +173,7 @@ scene('part of a volume is bound for a container, and no link leads out of it', 
   await scene.host.write(`${hostPath}/line`, bytes('x'), 0o600);
   expect(await scene.host.list('/disk/web/logs')).toEqual(['line']);
   await scene.host.makeLink('/disk/escape', '/mnt/local');
-  const escaped = await keeper.containerMounts(pod, mounting({ subPath: 'escape' }), (text) => text);
+  const escaped = await volumeManager.containerMounts(pod, mounting({ subPath: 'escape' }), (text) => text);
   expect(escaped).toEqual({ ok: false, error: 'failed to prepare subPath for volumeMount "disk" of container "app"' });
   scene.leave(uid);
   await scene.cluster.wait();

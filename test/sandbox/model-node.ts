@@ -1,10 +1,10 @@
 /** A node on virtual time whose runtime is a model: what is decided about one pod is done to it at once. */
 import type { Pod } from '../../src/api/generated/types.ts';
+import type { Stored } from '../../src/api/stored.ts';
 import type { Host } from '../../src/node/host.ts';
 import { type PodWorkerAction, initialWorkerState, type PodWorkerState } from '../../src/node/pod-worker/actions.ts';
 import { decidePod, type PodWorkerSnapshot } from '../../src/node/pod-worker/decide.ts';
-import type { ContainerHealth } from '../../src/node/pod-worker/probes/health.ts';
-import type { ContainerRun, PodState } from '../../src/node/runtime.ts';
+import type { ContainerHealth, ContainerRun, PodState } from '../../src/node/runtime.ts';
 
 /** What a container does when it is let. Milliseconds. */
 export interface Behaviour {
@@ -31,14 +31,14 @@ export const system = {
 const host: Host = { name: 'n1', labels: {}, ip: '1.2.3.4', podCidr: '10.0.0.0/24', capacity: { cpu: '2', memory: '4Gi', pods: '3' }, system, drivers: [] };
 
 export class ModelNode {
-  pod: Pod | undefined;
+  pod: Stored<Pod> | undefined;
   now = Date.UTC(2026, 0, 1);
   memory: PodWorkerState = initialWorkerState;
   volumesReady = true;
   health: (id: string) => ContainerHealth = () => ({ started: true, ready: true, failed: undefined });
   /** What was said, as 'reason: message'. */
   readonly said: string[] = [];
-  /** Everything that was done, as 'start app', 'kill app', 'vacate' … */
+  /** Everything that was done, as 'start app', 'kill app', 'stop-sandbox' … */
   readonly done: string[] = [];
   /** What runs were told they may use, by id. */
   readonly limits = new Map<string, object>();
@@ -48,7 +48,7 @@ export class ModelNode {
   /** When runs end by themselves or because they were asked to; by id. */
   readonly #ends = new Map<string, { readonly at: number; readonly exitCode: number }>();
 
-  constructor(pod: Pod, behaviour: (container: string) => Behaviour) {
+  constructor(pod: Stored<Pod>, behaviour: (container: string) => Behaviour) {
     this.pod = pod;
     this.#behaviour = behaviour;
   }
@@ -57,7 +57,7 @@ export class ModelNode {
     return this.#state?.runs ?? [];
   }
 
-  sight(): PodWorkerSnapshot {
+  snapshot(): PodWorkerSnapshot {
     const uid = this.pod?.metadata.uid;
     return {
       pod: this.pod,
@@ -65,16 +65,17 @@ export class ModelNode {
       node: undefined,
       admitted: this.#admitted || this.pod?.status.startTime !== undefined,
       others: () => [],
-      volumes: () => (this.volumesReady ? { ready: true, mounts: new Map(), supplementalGroups: [] } : { ready: false, waiting: ['v'] }),
+      mounts: () => (this.volumesReady ? { ready: true, mounts: new Map(), supplementalGroups: [] } : { ready: false, waiting: ['v'] }),
       isUnmounted: this.memory.volumesReleased,
       freeAddress: () => '10.0.0.5',
       problem: () => undefined,
       state: this.#state?.uid === uid ? this.#state : undefined,
-      strays: this.#state !== undefined && this.#state.uid !== uid ? [this.#state] : [],
+      strays: this.#state !== undefined && this.#state.uid !== uid ? [{ uid: this.#state.uid, node: host.name }] : [],
       memory: this.memory,
       health: (id) => this.health(id),
       runtime: 'model',
       imageId: (image) => image,
+      invalidAnnotations: () => [],
     };
   }
 
@@ -87,7 +88,7 @@ export class ModelNode {
   /** Decides and does until nothing more is to be done at this moment. `perform` false: the agent ends instead. */
   settle(perform: () => boolean = () => true): number | undefined {
     for (let round = 0; round < 100; round++) {
-      const { actions, again } = decidePod(this.sight(), this.now);
+      const { actions, again } = decidePod(this.snapshot(), this.now);
       if (actions.length === 0) return again;
       for (const action of actions) {
         if (perform()) this.#perform(action);
@@ -122,12 +123,13 @@ export class ModelNode {
 
   #perform(action: PodWorkerAction): void {
     const name = 'container' in action ? ` ${action.container.name}` : '';
-    if (action.do !== 'tell' && action.do !== 'give' && action.do !== 'remember' && action.do !== 'write-status') this.done.push(`${action.do}${name}`);
+    if (action.do !== 'record-event' && action.do !== 'allocate' && action.do !== 'remember' && action.do !== 'write-status')
+      this.done.push(`${action.do}${name}`);
     switch (action.do) {
       case 'admit':
         this.#admitted = true;
         return;
-      case 'give':
+      case 'allocate':
         return;
       case 'write-status':
         if (this.pod !== undefined) this.pod = { ...this.pod, status: action.status };
@@ -141,17 +143,17 @@ export class ModelNode {
         return void this.limits.set(action.id, action.container.resources);
       case 'kill':
         return this.#kill(action);
-      case 'vacate':
+      case 'stop-sandbox':
         if (this.#state !== undefined) this.#state = { ...this.#state, sandbox: undefined };
         this.memory = { ...this.memory, volumesReleased: true };
         return;
-      case 'remove':
+      case 'delete-pod':
         this.pod = undefined;
         return;
       case 'remember':
-        this.memory = { ...this.memory, ...action.news };
+        this.memory = { ...this.memory, ...action.changes };
         return;
-      case 'tell':
+      case 'record-event':
         this.said.push(`${action.reason}: ${action.message}`);
         return;
       case 'discard':
@@ -198,4 +200,4 @@ export class ModelNode {
   }
 }
 
-const identity = ({ metadata }: Pod) => ({ uid: metadata.uid ?? '', namespace: metadata.namespace ?? '', name: metadata.name ?? '' });
+const identity = ({ metadata: { uid, namespace = '', name } }: Stored<Pod>) => ({ uid, namespace, name });

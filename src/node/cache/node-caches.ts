@@ -7,6 +7,7 @@ import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts'
 import { secretKind } from '../../api/kinds/core/secret.ts';
 import { volumeAttachmentKind } from '../../api/kinds/storage/volume-attachment.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
+import type { Stored } from '../../api/stored.ts';
 import { csiSourceOf } from '../../api/volumes/csi-translation.ts';
 import { attachmentNameOf, uniqueNameOf } from '../../storage/volumes/attachable.ts';
 import { claimsOfPod, hasEnded } from '../../storage/volumes/pods.ts';
@@ -14,6 +15,8 @@ import type { Cache, Index } from '../../client/informers/cache.ts';
 import type { Informers } from '../../client/informers/informers.ts';
 import type { NodeAllocations } from '../allocations.ts';
 import type { Host } from '../host.ts';
+import { withAllocatedResources } from '../pods/allocated-resources.ts';
+import type { VolumesInUse } from '../volumes-in-use.ts';
 import { claimedVolume } from '../volumes/claimed-volume.ts';
 import type { VolumeSnapshot } from '../volumes/volume-state.ts';
 import { usedVolumes } from '../volumes/used-volumes.ts';
@@ -23,11 +26,12 @@ export interface NodeCachesOptions {
   readonly hosts: ReadonlyMap<string, Host>;
   readonly informers: Informers;
   readonly allocations: NodeAllocations;
+  readonly inUse: VolumesInUse;
   /** In hexadecimal. */
   readonly sha256: (text: string) => string;
 }
 
-/** The caches, arranged so that everything about one pod or one node is found without looking at anything else. */
+/** The informers' caches of one agent, indexed so that everything about one pod or one node is found without a scan. */
 export class NodeCaches {
   readonly pods: Cache<Pod>;
   readonly nodes: Cache<Node>;
@@ -41,7 +45,7 @@ export class NodeCaches {
   readonly #podsByClaim: Index<Pod>;
   /** By node: pods that use claims, and have not ended. */
   readonly #claimants: Index<Pod>;
-  /** Pods that wait for something, by what it is. */
+  /** Pods that wait for something, by `dependency`. */
   readonly waitingPods: Index<Pod>;
   readonly #options: NodeCachesOptions;
 
@@ -66,37 +70,58 @@ export class NodeCaches {
     return this.#options.hosts.get(nodeName);
   }
 
-  podsOn(node: string): readonly Pod[] {
+  podsOn(node: string): readonly Stored<Pod>[] {
     return this.#podsByNode.get(node);
   }
 
-  /** Whether the node has taken it in: said already, or about to be. */
-  isAdmitted({ metadata: { uid = '' }, status }: Pod, { name }: Host): boolean {
+  /** Pods of the node that use a claim. */
+  podsUsing(claim: string, node: string): readonly Stored<Pod>[] {
+    return this.#podsByClaim.get(claim).filter(({ spec }) => spec.nodeName === node);
+  }
+
+  /** Whether the node has admitted the pod: its status says so, or is about to. */
+  isAdmitted({ metadata: { uid }, status }: Stored<Pod>, { name }: Host): boolean {
     return status.startTime !== undefined || this.#options.allocations.isAdmitted(name, uid);
   }
 
-  /** Those that pods of the node have. */
-  addresses(node: string): ReadonlySet<string> {
-    const said = this.#podsByNode.get(node).flatMap((pod) => (hasEnded(pod) ? [] : (pod.status.podIP ?? [])));
-    return new Set([...said, ...this.#options.allocations.addresses(node)]);
+  /** The other pods that count against the node's capacity, with what they have been given of it. */
+  admittedPodsExcept(uid: string, host: Host): readonly Stored<Pod>[] {
+    return this.#podsByNode
+      .get(host.name)
+      .filter((other) => other.metadata.uid !== uid && this.isAdmitted(other, host) && !hasEnded(other))
+      .map((other) => (this.#options.allocations.isResized(host.name, other.metadata) ? other : withAllocatedResources(other)));
   }
 
-  volumeSnapshot(pod: Pod, host: Host): VolumeSnapshot {
-    const { allocations: holdings, sha256 } = this.#options;
+  /** Addresses that other pods of the node have. */
+  addressesExcept(uid: string, node: string): Set<string> {
+    const addresses = new Set<string>();
+    for (const [other, address] of this.#options.allocations.addresses(node)) if (other !== uid) addresses.add(address);
+    for (const pod of this.#podsByNode.get(node)) {
+      if (pod.metadata.uid !== uid && pod.status.podIP !== undefined && !hasEnded(pod)) addresses.add(pod.status.podIP);
+    }
+    return addresses;
+  }
+
+  readonly config = {
+    configMap: (key: string): Stored<ConfigMap> | undefined => this.#configMaps.getKey(key),
+    secret: (key: string): Stored<Secret> | undefined => this.#secrets.getKey(key),
+  };
+
+  /** What the node knows when it is to mount volumes, but for `isMountedByOtherPod`: that is known to the component that mounts. */
+  volumeSnapshot(host: Host): Omit<VolumeSnapshot, 'isMountedByOtherPod'> {
+    const { inUse, sha256 } = this.#options;
     return {
       node: this.nodes.getKey(host.name),
       claim: (key) => this.#claims.getKey(key),
       volume: (name) => this.#volumes.getKey(name),
-      configMap: (key) => this.#configMaps.getKey(key),
-      secret: (key) => this.#secrets.getKey(key),
+      ...this.config,
       attachRequired: (driver) => this.#isAttachRequired(driver),
       hasDriver: (driver) => host.drivers.some(({ name }) => name === driver),
       attachment: (source) => {
         const name = attachmentNameOf(source, host.name, sha256);
         return { name, object: this.#attachments.getKey(name) };
       },
-      mayMount: (volume) => holdings.mayMount(host.name, volume),
-      isMountedByOtherPod: (claim) => this.#podsByClaim.get(claim).some((other) => other.metadata.uid !== pod.metadata.uid && this.#isInside(other, host)),
+      mayMount: (volume) => inUse.mayMount(host.name, volume),
     };
   }
 
@@ -104,22 +129,12 @@ export class NodeCaches {
     return this.#drivers.getKey(driver)?.spec.attachRequired !== false;
   }
 
-  /** It has its volumes mounted on the node. */
-  #isInside(pod: Pod, { name }: Host): boolean {
-    if (pod.spec.nodeName !== name) return false;
-    if (this.#options.allocations.assignment(name, pod.metadata.uid ?? '') !== undefined) return true;
-    const hasSandbox = pod.status.conditions?.some(({ type, status }) => type === 'PodReadyToStartContainers' && status === 'True');
-    return hasSandbox === true && !hasEnded(pod);
+  /** Attachable volumes that pods of the node use or wait for, as node statuses name them. */
+  attachableVolumes(node: string): ReadonlySet<string> {
+    return new Set(this.#claimants.get(node).flatMap((pod) => [...this.#attachablesOf(pod)]));
   }
 
-  /** Volumes that pods of the node have mounted or wait for, if they have to be attached; as node statuses call them. */
-  readonly volumesInUse = (node: string): readonly string[] => {
-    const inUse = new Set(this.#options.allocations.mountedVolumes(node));
-    for (const pod of this.#claimants.get(node)) for (const volume of this.#attachables(pod)) inUse.add(volume);
-    return [...inUse].sort();
-  };
-
-  *#attachables(pod: Pod): Generator<string> {
+  *#attachablesOf(pod: Stored<Pod>): Generator<string> {
     const claims = { claim: (key: string) => this.#claims.getKey(key), volume: (name: string) => this.#volumes.getKey(name) };
     for (const use of usedVolumes(pod)) {
       const claimed = claimedVolume(pod, use, claims);

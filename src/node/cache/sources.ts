@@ -16,13 +16,13 @@ import { type Source, source } from '../../client/controller/loop.ts';
 import { dependency, freedCapacity } from './indexes.ts';
 import type { NodeCaches } from './node-caches.ts';
 
-export function podSources(view: NodeCaches): readonly Source<string>[] {
-  const waitingFor = (what: string) => view.waitingPods.get(what).flatMap((pod) => (view.hostOf(pod) === undefined ? [] : keyOf(pod.metadata)));
+export function podSources(caches: NodeCaches): readonly Source<string>[] {
+  const waitingFor = (what: string) => caches.waitingPods.get(what).flatMap((pod) => (caches.hostOf(pod) === undefined ? [] : keyOf(pod.metadata)));
   const either = <T extends KubeObject>({ before, after }: Change<T>): T | undefined => after ?? before;
   const keyed = (change: Change<KubeObject>) => keyOf(either(change)?.metadata ?? {});
   return [
     source(podKind, (change) => [
-      ...ownKey(view, change),
+      ...ownKey(caches, change),
       ...claimsLeft(change).flatMap((claim) => waitingFor(dependency.claim(claim))),
       ...freedCapacity(change).flatMap(waitingFor),
     ]),
@@ -36,9 +36,9 @@ export function podSources(view: NodeCaches): readonly Source<string>[] {
   ];
 }
 
-function ownKey(view: NodeCaches, { before, after }: Change<Pod>): readonly string[] {
+function ownKey(caches: NodeCaches, { before, after }: Change<Pod>): readonly string[] {
   const pod = after ?? before;
-  return pod === undefined || view.hostOf(pod) === undefined ? [] : [keyOf(pod.metadata)];
+  return pod === undefined || caches.hostOf(pod) === undefined ? [] : [keyOf(pod.metadata)];
 }
 
 /** Of a pod that has ended: others may have waited for it, where only one pod may have a volume. */
@@ -59,9 +59,9 @@ function saysTheSameOfVolumes({ before, after }: Change<Node>): boolean {
 }
 
 /** Which nodes may have other volumes in use than they say. */
-export function nodeSources(view: NodeCaches): readonly Source<string>[] {
-  const nodesOf = (pods: Iterable<Pod>): readonly string[] => [...new Set([...pods].flatMap((pod) => view.hostOf(pod)?.name ?? []))];
-  const users = (claim: string) => nodesOf(view.waitingPods.get(dependency.claim(claim)));
+export function nodeSources(caches: NodeCaches): readonly Source<string>[] {
+  const nodesOf = (pods: Iterable<Pod>): readonly string[] => [...new Set([...pods].flatMap((pod) => caches.hostOf(pod)?.name ?? []))];
+  const users = (claim: string) => nodesOf(caches.waitingPods.get(dependency.claim(claim)));
   return [
     source(podKind, ({ before, after }) => {
       const pod = after ?? before;
@@ -70,7 +70,7 @@ export function nodeSources(view: NodeCaches): readonly Source<string>[] {
     source(persistentVolumeClaimKind, ({ before, after }) => users(keyOf((after ?? before)?.metadata ?? {}))),
     source(persistentVolumeKind, (change) => claimsOfVolume(change).flatMap(users)),
     source(csiDriverKind, (change) =>
-      isAttachRequired(change.before) === isAttachRequired(change.after) ? [] : nodesOf(view.waitingPods.get(dependency.attaching)),
+      isAttachRequired(change.before) === isAttachRequired(change.after) ? [] : nodesOf(caches.waitingPods.get(dependency.attaching)),
     ),
   ];
 }

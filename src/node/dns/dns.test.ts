@@ -54,7 +54,7 @@ describe('questions on the wire', () => {
   const query = Buffer.from('abcd010000010000000000000244420453686f70037376630000010001', 'hex');
 
   test('are read, whatever their case', () => {
-    expect(decodeQuestion(query)).toMatchObject({ id: 0xabcd, name: 'db.shop.svc', type: 1 });
+    expect(decodeQuestion(query)).toMatchObject({ id: 0xabcd, name: 'db.shop.svc', type: 'A' });
   });
 
   test('are answered with addresses, with none, or with that there is no such name', () => {

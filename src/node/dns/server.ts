@@ -2,7 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { getServers } from 'node:dns';
 import type { Cancel, World } from '../../world/world.ts';
 import { addressesOf, type ClusterRecords } from './records.ts';
-import { decodeQuestion, recordTypes, encodeAnswer, encodeFailure } from './messages.ts';
+import { decodeQuestion, encodeAnswer, encodeFailure } from './messages.ts';
 
 export interface DnsServerOptions {
   readonly world: World;
@@ -11,21 +11,21 @@ export interface DnsServerOptions {
   readonly records: ClusterRecords;
 }
 
-/** Questions that are passed on and not answered yet. */
+/** Questions that are forwarded and not answered yet. */
 const maxForwarded = 1000;
-const patienceMs = 5000;
+const forwardTimeoutMs = 5000;
 
-/** Answers pods' questions for the cluster's names, and passes on all others to whom the host asks. */
+/** Answers pods' questions for the cluster's names, and forwards all others to the host's DNS server. */
 export class DnsServer {
   readonly #options: DnsServerOptions;
   #socket: Socket | undefined;
-  #asked = 0;
+  #forwarded = 0;
 
   constructor(options: DnsServerOptions) {
     this.#options = options;
   }
 
-  /** The network's address is there with its first pod. Does nothing if it is done. */
+  /** The address exists once the first pod has its sandbox. Does nothing if the server listens already. */
   listen(): void {
     if (this.#socket !== undefined) return;
     const { address, world } = this.#options;
@@ -33,7 +33,7 @@ export class DnsServer {
     this.#socket = socket;
     socket.on('message', (message, from) => this.#answer(message, (bytes) => socket.send(bytes, from.port, from.address)));
     socket.on('error', (error) => {
-      world.log.warn('nobody answers pods that ask for names', { address, error: error.message });
+      world.log.warn('the DNS server of the pods does not listen', { address, error: error.message });
       socket.close();
       if (this.#socket === socket) this.#socket = undefined;
     });
@@ -51,27 +51,27 @@ export class DnsServer {
     if (question === undefined) return;
     const known = addressesOf(question.name, this.#options.records);
     if (known === undefined) return this.#forward(message, { send, fail: () => send(encodeFailure(question)) });
-    const hasAddresses = question.type === recordTypes.a || question.type === recordTypes.any;
+    const hasAddresses = question.type === 'A' || question.type === 'ANY';
     send(encodeAnswer(question, known.addresses === undefined ? undefined : hasAddresses ? known.addresses : []));
   }
 
   #forward(message: Buffer, { send, fail }: { readonly send: (bytes: Buffer) => void; readonly fail: () => void }): void {
     const { address, world } = this.#options;
-    const other = getServers().find((each) => each !== address && !each.includes(':'));
-    if (other === undefined || this.#asked >= maxForwarded) return fail();
-    this.#asked++;
+    const upstream = getServers().find((each) => each !== address && !each.includes(':'));
+    if (upstream === undefined || this.#forwarded >= maxForwarded) return fail();
+    this.#forwarded++;
     const socket = createSocket('udp4');
     let cancel: Cancel = () => undefined;
     const end = (finish: () => void): void => {
       cancel();
-      this.#asked--;
+      this.#forwarded--;
       socket.close();
       finish();
     };
-    cancel = world.timers.after(patienceMs, () => end(fail));
+    cancel = world.timers.after(forwardTimeoutMs, () => end(fail));
     socket.on('message', (bytes) => end(() => send(bytes)));
     socket.on('error', () => end(fail));
-    socket.send(message, 53, other);
+    socket.send(message, 53, upstream);
     return undefined;
   }
 }

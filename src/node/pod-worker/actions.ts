@@ -1,35 +1,36 @@
 import type { Container, ObjectReference, Pod, PodStatus } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
+import type { Decision } from '../../client/controller/loop.ts';
 import type { BackOff } from '../pods/restart.ts';
 import type { Waiting } from '../pods/runtime-state.ts';
 
-/** What a node does about one of its pods: the one that it decided about, not another one of the same name. */
+/** What a node does about one of its pods: the very pod that was decided about, not a later one of the same name. */
 export type PodWorkerAction =
-  | ({ readonly pod: Pod } & (
-      | /** It has its place on the node from now on. */
-      { readonly do: 'admit' }
-      /** What it asks for now is its own, instead of what it had. */
-      | { readonly do: 'give' }
+  | ({ readonly pod: Stored<Pod> } & (
+      | { readonly do: 'admit' }
+      /** The resources that the spec asks for are allocated to the pod, instead of those that it had. */
+      | { readonly do: 'allocate' }
       | { readonly do: 'write-status'; readonly status: PodStatus }
-      /** `address`: undefined: it shares the host's network. */
+      /** `address`: undefined: the pod uses the host's network. */
       | { readonly do: 'start-sandbox'; readonly address: string | undefined }
       | StartContainer
       | KillContainer
       | ResizeContainer
-      /** Nothing of it runs or ever will: its namespaces go, its volumes may go. */
-      | { readonly do: 'vacate' }
-      /** Nothing of it is left on the node: the object may go. */
-      | { readonly do: 'remove' }
-      | { readonly do: 'remember'; readonly news: Partial<PodWorkerState> }
+      /** Nothing of the pod runs or ever will: its sandbox is stopped, and its volumes may be unmounted. */
+      | { readonly do: 'stop-sandbox' }
+      /** Nothing of the pod is left on the node: the object is deleted. */
+      | { readonly do: 'delete-pod' }
+      | { readonly do: 'remember'; readonly changes: Partial<PodWorkerState> }
       | RecordPodEvent
     ))
-  /** Something runs, or has run, for a pod that is gone. */
-  | { readonly do: 'discard'; readonly uid: string };
+  /** The runtime has something of a pod that is gone. */
+  | { readonly do: 'discard'; readonly uid: string; readonly node: string };
 
 export interface StartContainer {
   readonly do: 'start';
   readonly container: Container;
   readonly attempt: number;
-  /** For the next time that it ends; undefined: it did not run before. */
+  /** For the next time that the container ends; undefined: it did not run before. */
   readonly backOff: BackOff | undefined;
 }
 
@@ -40,11 +41,11 @@ export interface KillContainer {
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly deadline: number;
-  /** Why, for people. */
+  /** The message of the Killing event. */
   readonly message: string;
 }
 
-/** A container that runs may use so much from now on. */
+/** Other limits for a container that runs. */
 export interface ResizeContainer {
   readonly do: 'resize';
   readonly container: Container;
@@ -53,15 +54,15 @@ export interface ResizeContainer {
 }
 
 export interface RecordPodEvent {
-  readonly do: 'tell';
-  /** The pod itself, unless said. */
+  readonly do: 'record-event';
+  /** The pod itself, unless given. */
   readonly about?: ObjectReference;
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
 }
 
-/** What a node knows of a pod besides the objects and its runtime, and forgets when its agent ends. */
+/** What a pod worker knows of a pod besides the objects and the runtime. It is lost when the agent ends. */
 export interface PodWorkerState {
   /** By container. */
   readonly backOffs: ReadonlyMap<string, BackOff>;
@@ -69,15 +70,15 @@ export interface PodWorkerState {
   readonly waiting: ReadonlyMap<string, Waiting>;
   /** By which time each run that is being stopped will have ended; by its id. Milliseconds since 1970. */
   readonly stopping: ReadonlyMap<string, number>;
-  /** How far what has to follow a start has come; by the run's id. Absent: there is nothing, or it is done. */
+  /** postStart hooks that run or have failed; by the run's id. */
   readonly hooks: ReadonlyMap<string, 'running' | 'failed'>;
-  /** When to try again what could not be done; by container. Milliseconds since 1970. */
+  /** When to retry containers that could not be created; by container. Milliseconds since 1970. */
   readonly retryAt: ReadonlyMap<string, number>;
   readonly deadlineRecorded: boolean;
-  /** Why it may not stay on the node; undefined: it may. */
+  /** Why the pod is evicted; undefined: it is not. */
   readonly evicted: string | undefined;
   readonly evictionRecorded: boolean;
-  /** Its volumes were let go. */
+  /** The volume manager may unmount the pod's volumes. */
   readonly volumesReleased: boolean;
 }
 
@@ -93,10 +94,4 @@ export const initialWorkerState: PodWorkerState = {
   volumesReleased: false,
 };
 
-export interface PodWorkerDecision {
-  /** Any prefix may be all that happens. */
-  readonly actions: readonly PodWorkerAction[];
-  readonly reasons: readonly { readonly code: string; readonly text: string }[];
-  /** When to decide again although nothing changed; milliseconds since 1970. */
-  readonly again?: number;
-}
+export type PodWorkerDecision = Decision<PodWorkerAction>;

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Behaviour, ModelNode } from '../../../test/sandbox/model-node.ts';
 import type { Container, Pod, PodSpec } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { decidePod } from './decide.ts';
 
 const forever: Behaviour = { runFor: undefined, exitCode: 0, stopAfter: 500 };
@@ -13,7 +14,7 @@ const container = (name: string, restartPolicy?: string): Container => ({
   ...(restartPolicy === undefined ? {} : { restartPolicy }),
 });
 
-const podOf = (spec: Partial<PodSpec> = {}): Pod => ({
+const podOf = (spec: Partial<PodSpec> = {}): Stored<Pod> => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { namespace: 'default', name: 'web', uid: 'uid', generation: 1, resourceVersion: '1' },
@@ -88,7 +89,7 @@ describe('a pod on a node', () => {
     node.pass(9_999);
     expect(node.pod).toBeDefined();
     node.pass(2_600);
-    expect(node.done.slice(-5)).toEqual(['kill app', 'kill side', 'vacate', 'remove', 'discard']);
+    expect(node.done.slice(-5)).toEqual(['kill app', 'kill side', 'stop-sandbox', 'delete-pod', 'discard']);
     expect(node.pod).toBeUndefined();
     expect(node.said.slice(-2)).toEqual(['Killing: Stopping container app', 'Killing: Stopping container side']);
   });
@@ -197,12 +198,31 @@ const played = ({ spec, behaviours, deleteAfter }: Plan, perform?: () => boolean
   return node;
 };
 
+describe('a pod with sidecars', () => {
+  const side = container('side', 'Always');
+
+  test('that is done has succeeded: its sidecars end with it, and are not restarted', () => {
+    const node = nodeWith({ restartPolicy: 'Never', initContainers: [side] }, { app: { ...forever, runFor: 1000 } });
+    node.pass(60_000);
+    expect(node.pod?.status.phase).toBe('Succeeded');
+    expect(node.done.filter((what) => what === 'start side')).toHaveLength(1);
+  });
+
+  test('whose init container fails for good has failed, and its sidecars end', () => {
+    const node = nodeWith({ restartPolicy: 'Never', initContainers: [side, container('init')] }, { init: { ...forever, runFor: 1000, exitCode: 3 } });
+    node.pass(60_000);
+    expect(node.pod?.status.phase).toBe('Failed');
+    expect(node.done.filter((what) => what === 'start side')).toHaveLength(1);
+    expect(node.runs.every(({ state }) => state.type === 'exited')).toBe(true);
+  });
+});
+
 describe('whatever a pod does', () => {
   test('it comes to rest at every moment, and the same is decided of the same', () => {
     fc.assert(
       fc.property(plans, (plan) => {
         const node = played(plan);
-        expect(decidePod(node.sight(), node.now)).toEqual(decidePod(node.sight(), node.now));
+        expect(decidePod(node.snapshot(), node.now)).toEqual(decidePod(node.snapshot(), node.now));
         if (plan.deleteAfter !== undefined) expect(node.pod).toBeUndefined();
       }),
       { numRuns: 60 },
@@ -234,8 +254,8 @@ describe('whatever a pod does', () => {
         const inits = (plan.spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === undefined).map(({ name }) => `start ${name}`);
         const firstRegular = done.findIndex((what) => what.startsWith('start app'));
         for (const init of inits) if (firstRegular >= 0) expect(done.indexOf(init)).toBeLessThan(firstRegular);
-        const lastVacate = done.lastIndexOf('vacate');
-        if (lastVacate >= 0) expect(done.slice(lastVacate).filter((what) => what.startsWith('start '))).toEqual([]);
+        const lastStop = done.lastIndexOf('stop-sandbox');
+        if (lastStop >= 0) expect(done.slice(lastStop).filter((what) => what.startsWith('start '))).toEqual([]);
       }),
       { numRuns: 60 },
     );

@@ -1,118 +1,162 @@
 import type { Node, Pod } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
+import type { PodMountState } from '../contract.ts';
 import type { Host } from '../host.ts';
 import { rejection } from '../pods/admission.ts';
 import { type Allocation, allocate } from '../pods/resize.ts';
-import { type Failure, isTerminal, podStatus, terminatedStatus } from '../pods/status/pod-status.ts';
-import { confirmDeletion, deadlineExceeded, deadlineOf, ended, noAddress, rejectPod, acceptPod } from '../pods/pod-steps.ts';
+import { nothingRuns } from '../pods/runtime-state.ts';
+import { type Failure, isTerminal, podStatus, rejectedStatus, terminatedStatus } from '../pods/status/pod-status.ts';
 import type { PodState } from '../runtime.ts';
-import type { PodMountState } from '../contract.ts';
 import type { PodWorkerAction, PodWorkerDecision, PodWorkerState } from './actions.ts';
-import { planStart, type ContainerPlan, type PlanSnapshot, graceOf, planStop } from './container-plan.ts';
+import { type ContainerPlan, graceOf, type PlanSnapshot, planStart, planStop } from './container-plan.ts';
 
-/** A pod on this node, and what the runtime has of pods of its name that are gone. */
+/** A pod on this node, and what the runtime has of earlier pods of the same name. */
 export interface PodWorkerSnapshot extends Omit<PlanSnapshot, 'pod' | 'runs'> {
-  /** Undefined: it is gone, or on another node. */
-  readonly pod: Pod | undefined;
+  /** Undefined: the pod is gone, or on another node. */
+  readonly pod: Stored<Pod> | undefined;
   readonly host: Host;
-  /** Undefined: somebody deleted it. */
+  /** Undefined: the Node was deleted. */
   readonly node: Node | undefined;
   readonly admitted: boolean;
-  /** Pods that have their place on the node and have not ended. */
+  /** The node's other admitted pods that have not ended. */
   readonly others: () => readonly Pod[];
-  readonly volumes: () => PodMountState;
+  readonly mounts: () => PodMountState;
   /** Nothing of the pod is mounted. */
   readonly isUnmounted: boolean;
   readonly freeAddress: () => string | undefined;
   readonly state: PodState | undefined;
-  /** Pods that nobody asks for any more. */
-  readonly strays: readonly PodState[];
+  /** Pods that the runtime has, and that no longer exist. */
+  readonly strays: readonly { readonly uid: string; readonly node: string }[];
+  /** What is wrong with the pod's annotations for the runtime. */
+  readonly invalidAnnotations: () => readonly string[];
 }
 
-type PresentPod = PodWorkerSnapshot & { readonly pod: Pod };
+type PresentPod = PodWorkerSnapshot & { readonly pod: Stored<Pod> };
 
 /**
- * A pod's life on a node, one step: it is let in or not, waits for its volumes, gets its place, its containers are started, and started again, and when it
- * is deleted they are stopped, its volumes let go, and the object removed. What has happened so far the runtime knows: an agent that starts anew
- * goes on from there.
+ * One step of a pod's life on a node: the pod is admitted or rejected, waits for its volumes, gets a sandbox, its containers are started and
+ * restarted, and when it is deleted they are stopped, its volumes released, and the object deleted. The runtime knows what has happened so
+ * far: an agent that restarts continues from there.
  */
-export function decidePod(sight: PodWorkerSnapshot, now: number): PodWorkerDecision {
-  const discards = sight.strays.map(({ uid }): PodWorkerAction => ({ do: 'discard', uid }));
-  const { pod } = sight;
-  if (pod === undefined) return { actions: discards, reasons: [{ code: 'PodGone', text: 'nobody asks for the pod any more' }] };
-  const decision = decidePresent({ ...sight, pod }, now);
-  return { ...decision, actions: [...discards, ...decision.actions] };
+export function decidePod(snapshot: PodWorkerSnapshot, now: number): PodWorkerDecision {
+  const discards = snapshot.strays.map(({ uid, node }): PodWorkerAction => ({ do: 'discard', uid, node }));
+  const { pod } = snapshot;
+  if (pod === undefined) return { actions: discards, reasons: [{ code: 'PodGone', text: 'the pod is gone' }] };
+  const decision = decidePresent({ ...snapshot, pod }, now);
+  return discards.length === 0 ? decision : { ...decision, actions: [...discards, ...decision.actions] };
 }
 
-function decidePresent(sight: PresentPod, now: number): PodWorkerDecision {
-  const { pod, admitted } = sight;
-  if (isTerminal(pod.status.phase)) return cleanUp(sight, now);
-  if (pod.metadata.deletionTimestamp !== undefined) return terminate(sight, now);
-  const refused = admitted ? undefined : rejection({ ...sight, others: sight.others() });
+function decidePresent(snapshot: PresentPod, now: number): PodWorkerDecision {
+  const { pod, admitted } = snapshot;
+  if (isTerminal(pod.status.phase)) return cleanUp(snapshot, now);
+  if (pod.metadata.deletionTimestamp !== undefined) return terminate(snapshot, now);
+  const refused = admitted ? undefined : rejection({ ...snapshot, others: snapshot.others() });
   if (refused !== undefined) return rejectPod(pod, refused, now);
-  if (pod.status.startTime === undefined) return acceptPod(sight, now);
-  if (sight.memory.evicted !== undefined) return evict(sight, sight.memory.evicted, now);
+  if (pod.status.startTime === undefined) return acceptPod(snapshot, now);
+  if (snapshot.memory.evicted !== undefined) return evict(snapshot, snapshot.memory.evicted, now);
   const deadline = deadlineOf(pod);
-  if (deadline !== undefined && now >= deadline) return exceedDeadline(sight, now);
-  const decision = startPod(sight, now);
+  if (deadline !== undefined && now >= deadline) return exceedDeadline(snapshot, now);
+  const decision = startPod(snapshot, now);
   return deadline === undefined ? decision : { ...decision, again: Math.min(decision.again ?? deadline, deadline) };
 }
 
-/** It has ended: nothing of it runs any more, and what it has is taken back. */
-function cleanUp(sight: PresentPod, now: number): PodWorkerDecision {
-  const { pod } = sight;
-  const course = stopped(sight, now + graceOf(pod), now);
-  return { actions: isAnythingUp(sight) ? course.actions : leave(sight), reasons: ended };
+function rejectPod(pod: Stored<Pod>, refused: Failure, now: number): PodWorkerDecision {
+  return {
+    actions: [
+      { do: 'write-status', pod, status: rejectedStatus(pod, refused, now) },
+      { do: 'record-event', pod, type: 'Warning', ...refused },
+    ],
+    reasons: [{ code: refused.reason, text: refused.message }],
+  };
 }
 
-/** Volumes first, then the object: whoever waits for it to go may rely on that nothing uses its volumes. */
-function leave({ pod, state, memory, isUnmounted: isVacant }: PresentPod): readonly PodWorkerAction[] {
-  const isPlaced = state?.sandbox !== undefined;
-  return [
-    ...(isPlaced || !memory.volumesReleased ? [{ do: 'vacate', pod } as const] : []),
-    ...(memory.volumesReleased && isVacant ? confirmDeletion(pod) : []),
-  ];
+function acceptPod({ pod, host, invalidAnnotations }: PresentPod, now: number): PodWorkerDecision {
+  const status = podStatus({ pod, state: nothingRuns, hostIp: host.ip }, now);
+  return {
+    actions: [
+      { do: 'admit', pod },
+      { do: 'write-status', pod, status },
+      ...invalidAnnotations().map((message) => ({ do: 'record-event', pod, type: 'Warning', reason: 'InvalidAnnotation', message }) as const),
+    ],
+    reasons: [{ code: 'PodAdmitted', text: 'the node admits the pod' }],
+  };
 }
 
-/** Its volumes come first, then its place, then its containers. */
-function startPod(sight: PresentPod, now: number): PodWorkerDecision {
-  const { pod, state } = sight;
-  const first: PodWorkerAction[] = sight.admitted ? [] : [{ do: 'admit', pod }];
-  if (state?.sandbox !== undefined) return syncContainers(sight, first, now);
-  const waiting = waitingVolumes(sight);
+/** When the pod has used up its activeDeadlineSeconds; milliseconds since 1970. */
+function deadlineOf({ spec: { activeDeadlineSeconds }, status: { startTime } }: Pod): number | undefined {
+  return activeDeadlineSeconds === undefined || startTime === undefined ? undefined : Date.parse(startTime) + activeDeadlineSeconds * 1000;
+}
+
+/** The pod has ended: its remaining containers are stopped, and its sandbox, address and volumes are released. */
+function cleanUp(snapshot: PresentPod, now: number): PodWorkerDecision {
+  const plan = planStop(planSnapshot(snapshot), now + graceOf(snapshot.pod), now);
+  return { actions: isAnythingUp(snapshot) ? plan.actions : release(snapshot), reasons: [{ code: 'PodEnded', text: 'the pod has ended' }] };
+}
+
+/** Volumes first, then the object: once the object is gone, nothing uses its volumes. */
+function release({ pod, state, memory, isUnmounted }: PresentPod): readonly PodWorkerAction[] {
+  if (state?.sandbox !== undefined || !memory.volumesReleased) return [{ do: 'stop-sandbox', pod }];
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
+  // With a grace period, the API server waits for the node to delete the object.
+  return isUnmounted && deletionTimestamp !== undefined && deletionGracePeriodSeconds > 0 ? [{ do: 'delete-pod', pod }] : [];
+}
+
+/** Volumes first, then the sandbox, then the containers. */
+function startPod(snapshot: PresentPod, now: number): PodWorkerDecision {
+  const { pod, state } = snapshot;
+  const first: PodWorkerAction[] = snapshot.admitted ? [] : [{ do: 'admit', pod }];
+  if (state?.sandbox !== undefined) return syncContainers(snapshot, first, now);
+  const waiting = waitingVolumes(snapshot);
   if (waiting.length > 0) return { actions: first, reasons: waiting };
-  const isHosts = pod.spec.hostNetwork === true;
-  const address = isHosts ? undefined : sight.freeAddress();
-  if (address === undefined && !isHosts) return noAddress(sight, now);
-  const changed = { do: 'tell', pod, type: 'Normal', reason: 'SandboxChanged', message: 'Pod sandbox changed, it will be killed and re-created.' } as const;
+  const usesHostNetwork = pod.spec.hostNetwork === true;
+  const address = usesHostNetwork ? undefined : snapshot.freeAddress();
+  if (address === undefined && !usesHostNetwork) return noAddress(snapshot, now);
+  const changed = {
+    do: 'record-event',
+    pod,
+    type: 'Normal',
+    reason: 'SandboxChanged',
+    message: 'Pod sandbox changed, it will be killed and re-created.',
+  } as const;
   const start = { do: 'start-sandbox', pod, address } as const;
-  return syncContainers(sight, [...first, ...(state === undefined || state.runs.length === 0 ? [] : [changed]), start], now);
+  return syncContainers(snapshot, [...first, ...(state === undefined || state.runs.length === 0 ? [] : [changed]), start], now);
 }
 
-function syncContainers(sight: PresentPod, first: readonly PodWorkerAction[], now: number): PodWorkerDecision {
-  const { pod, host, state } = sight;
-  const allocation = allocate(sight);
-  const given: readonly PodWorkerAction[] = allocation.isGiven ? [{ do: 'give', pod }] : [];
-  const course = planStart(courseSight({ ...sight, pod: allocation.pod }), now);
-  const again = course.again === undefined ? {} : { again: course.again };
-  const waiting = course.actions.some((action) => action.do === 'start') ? waitingVolumes(sight) : undefined;
-  // What is started changes the status a moment later: then it is written.
+/** Only with a pod CIDR that was made smaller than the node's number of pods: pods that ended have released theirs. */
+function noAddress({ pod, host, node }: PresentPod, now: number): PodWorkerDecision {
+  const message = `Failed to create pod sandbox: no IP addresses available in range set: ${node?.spec.podCIDR ?? host.podCidr}`;
+  return {
+    actions: [{ do: 'record-event', pod, type: 'Warning', reason: 'FailedCreatePodSandBox', message }],
+    reasons: [{ code: 'NoAddress', text: message }],
+    again: now + 10_000,
+  };
+}
+
+function syncContainers(snapshot: PresentPod, first: readonly PodWorkerAction[], now: number): PodWorkerDecision {
+  const { pod, host, state } = snapshot;
+  const allocation = allocate(snapshot);
+  const allocated: readonly PodWorkerAction[] = allocation.isGiven ? [{ do: 'allocate', pod }] : [];
+  const plan = planStart(planSnapshot({ ...snapshot, pod: allocation.pod }), now);
+  const again = plan.again === undefined ? {} : { again: plan.again };
+  const waiting = plan.actions.some((action) => action.do === 'start') ? waitingVolumes(snapshot) : undefined;
+  // A start changes the status a moment later: then it is written.
   if (waiting?.length === 0) {
-    return { actions: [...first, ...given, ...course.actions], reasons: [{ code: 'PodStarting', text: 'containers are started' }], ...again };
+    return { actions: [...first, ...allocated, ...plan.actions], reasons: [{ code: 'PodStarting', text: 'containers are started' }], ...again };
   }
   const ips = state?.sandbox?.ips ?? [];
-  const known = { sandbox: state?.sandbox !== undefined, ips, containers: course.records };
+  const known = { sandbox: state?.sandbox !== undefined, ips, containers: plan.records };
   const status = podStatus({ pod: allocation.pod, state: known, hostIp: host.ip, resizePending: allocation.pending }, now);
   const isNews = !semanticallyEqual(status, pod.status);
-  // An agent that has just started has not looked at all volumes yet, and after a crash of the machine they are mounted anew: no container starts before.
-  const possible = waiting === undefined ? course.actions : course.actions.filter((action) => action.do !== 'start');
+  // A restarted agent has not verified all mounts yet, and after a reboot the volumes are mounted anew: no container starts before.
+  const possible = waiting === undefined ? plan.actions : plan.actions.filter((action) => action.do !== 'start');
   return {
     actions: [
       ...first,
-      ...given,
-      ...resizes(sight, allocation, now),
+      ...allocated,
+      ...resizes(snapshot, allocation, now),
       ...(isNews ? [{ do: 'write-status', pod, status } as const] : []),
-      ...allocation.events.map((event) => ({ do: 'tell', pod, ...event }) as const),
+      ...allocation.events.map((event) => ({ do: 'record-event', pod, ...event }) as const),
       ...possible,
     ],
     reasons: [{ code: `Pod${status.phase ?? ''}`, text: `the pod is ${status.phase ?? 'unknown'}` }, ...(waiting ?? [])],
@@ -120,7 +164,7 @@ function syncContainers(sight: PresentPod, first: readonly PodWorkerAction[], no
   };
 }
 
-/** Done before it is told: whoever reads it may rely on it, and after a crash it is done again. */
+/** Before the status: a client that reads it may rely on it, and after a crash the resize is repeated. */
 function resizes({ pod, state }: PresentPod, { changed }: Allocation, now: number): readonly PodWorkerAction[] {
   return changed.flatMap(({ container, restarts }): readonly PodWorkerAction[] => {
     const run = state?.runs.findLast(({ name }) => name === container.name);
@@ -131,21 +175,18 @@ function resizes({ pod, state }: PresentPod, { changed }: Allocation, now: numbe
   });
 }
 
-function waitingVolumes({ volumes }: PresentPod): PodWorkerDecision['reasons'] {
-  const look = volumes();
-  return look.ready ? [] : look.waiting.map((name) => ({ code: 'VolumeWaiting', text: `volume ${name} is not ready` }));
+function waitingVolumes({ mounts }: PresentPod): PodWorkerDecision['reasons'] {
+  const state = mounts();
+  return state.ready ? [] : state.waiting.map((name) => ({ code: 'VolumeWaiting', text: `volume ${name} is not ready` }));
 }
 
-const courseSight = (sight: PresentPod): PlanSnapshot => ({ ...sight, runs: sight.state?.runs ?? [] });
+const planSnapshot = (snapshot: PresentPod): PlanSnapshot => ({ ...snapshot, runs: snapshot.state?.runs ?? [] });
 
 const isAnythingUp = ({ state }: PresentPod): boolean => state?.runs.some((run) => run.state.type === 'running') === true;
 
-const stopped = (sight: PresentPod, deadline: number, now: number): ContainerPlan => planStop(courseSight(sight), deadline, now);
-
-/** It was deleted: its containers are stopped, what it has is given back, and then the object goes. */
-function terminate(sight: PresentPod, now: number): PodWorkerDecision {
-  const { deletionTimestamp = '' } = sight.pod.metadata;
-  return end(sight, { deadline: Date.parse(deletionTimestamp), now });
+function terminate(snapshot: PresentPod, now: number): PodWorkerDecision {
+  const { deletionTimestamp = '' } = snapshot.pod.metadata;
+  return end(snapshot, { deadline: Date.parse(deletionTimestamp), now });
 }
 
 interface End {
@@ -154,49 +195,53 @@ interface End {
   readonly failure?: Failure;
 }
 
-function end(sight: PresentPod, { deadline, now, failure }: End): PodWorkerDecision {
-  const { pod, host, state } = sight;
-  const course = stopped(sight, deadline, now);
+function end(snapshot: PresentPod, { deadline, now, failure }: End): PodWorkerDecision {
+  const { pod, host, state } = snapshot;
+  const plan: ContainerPlan = planStop(planSnapshot(snapshot), deadline, now);
   const ips = state?.sandbox?.ips ?? (pod.status.podIPs ?? []).map(({ ip }) => ip);
-  const isUp = isAnythingUp(sight);
-  const containers = course.records;
+  const containers = plan.records;
   const reasons = [{ code: 'PodStopping', text: 'the pod is stopped' }];
-  if (isUp) {
+  if (isAnythingUp(snapshot)) {
+    // A container that stops at once changes the status a moment later: then it is written.
+    if (plan.actions.length > 0) return { actions: plan.actions, reasons };
     const status = podStatus({ pod, state: { sandbox: true, ips, containers }, hostIp: host.ip }, now);
-    const isNews = !semanticallyEqual(status, pod.status);
-    return { actions: [...course.actions, ...(isNews ? [{ do: 'write-status', pod, status } as const] : [])], reasons };
+    return { actions: semanticallyEqual(status, pod.status) ? [] : [{ do: 'write-status', pod, status }], reasons };
   }
-  const reported = { pod, state: { sandbox: false, ips, containers }, hostIp: host.ip, terminal: true, ...(failure === undefined ? {} : { failure }) };
-  const status = terminatedStatus(pod, podStatus(reported, now));
+  const stopped = { pod, state: { sandbox: false, ips, containers }, hostIp: host.ip, terminal: true, ...(failure === undefined ? {} : { failure }) };
+  const status = terminatedStatus(pod, podStatus(stopped, now));
   const isNews = !semanticallyEqual(status, pod.status);
-  return { actions: [...(isNews ? [{ do: 'write-status', pod, status } as const] : []), ...leave(sight)], reasons };
+  return { actions: [...(isNews ? [{ do: 'write-status', pod, status } as const] : []), ...release(snapshot)], reasons };
 }
 
-/** It has had its time: the node ends it. */
-function exceedDeadline(sight: PresentPod, now: number): PodWorkerDecision {
-  const decision = end(sight, { deadline: now + graceOf(sight.pod), now, failure: deadlineExceeded });
-  return sight.memory.deadlineRecorded ? decision : told(decision, sight, { type: 'Normal', ...deadlineExceeded, news: { deadlineRecorded: true } });
+const deadlineExceeded: Failure = { reason: 'DeadlineExceeded', message: 'Pod was active on the node longer than the specified deadline' };
+
+function exceedDeadline(snapshot: PresentPod, now: number): PodWorkerDecision {
+  const decision = end(snapshot, { deadline: now + graceOf(snapshot.pod), now, failure: deadlineExceeded });
+  return snapshot.memory.deadlineRecorded
+    ? decision
+    : recordOnce(decision, snapshot, { type: 'Normal', ...deadlineExceeded, changes: { deadlineRecorded: true } });
 }
 
-/** It takes more than it may: there is no time for its own grace. */
-function evict(sight: PresentPod, message: string, now: number): PodWorkerDecision {
+/** The pod uses more than its limits allow: its own grace period does not count. */
+function evict(snapshot: PresentPod, message: string, now: number): PodWorkerDecision {
   const failure = { reason: 'Evicted', message };
-  const decision = end(sight, { deadline: now + evictionGraceMs, now, failure });
-  return sight.memory.evictionRecorded ? decision : told(decision, sight, { type: 'Warning', ...failure, news: { evictionRecorded: true } });
+  const decision = end(snapshot, { deadline: now + evictionGraceMs, now, failure });
+  return snapshot.memory.evictionRecorded ? decision : recordOnce(decision, snapshot, { type: 'Warning', ...failure, changes: { evictionRecorded: true } });
 }
 
 const evictionGraceMs = 1_000;
 
 interface EventOnce extends Failure {
   readonly type: 'Normal' | 'Warning';
-  readonly news: Partial<PodWorkerState>;
+  /** That the event was recorded. */
+  readonly changes: Partial<PodWorkerState>;
 }
 
-/** The same, and before all else people are told, once. */
-function told(decision: PodWorkerDecision, { pod }: PresentPod, { news, ...telling }: EventOnce): PodWorkerDecision {
+/** The same decision, and before its actions an event, once. */
+function recordOnce(decision: PodWorkerDecision, { pod }: PresentPod, { changes, ...event }: EventOnce): PodWorkerDecision {
   const first: readonly PodWorkerAction[] = [
-    { do: 'tell', pod, ...telling },
-    { do: 'remember', pod, news },
+    { do: 'record-event', pod, ...event },
+    { do: 'remember', pod, changes },
   ];
   return { ...decision, actions: [...first, ...decision.actions] };
 }

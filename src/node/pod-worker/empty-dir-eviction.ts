@@ -1,12 +1,13 @@
 import type { Pod, Volume } from '../../api/generated/types.ts';
 import { quantityValue } from '../../api/quantity.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { Cancel, World } from '../../world/world.ts';
 
 export interface EmptyDirEvictionOptions {
   readonly world: Pick<World, 'timers'>;
-  readonly usedBytes: (pod: Pod, volume: string) => Promise<number | undefined>;
+  readonly usedBytes: (pod: Stored<Pod>, volume: string) => Promise<number | undefined>;
   /** `message`: in the words of kubelets. */
-  readonly onExceeded: (pod: Pod, message: string) => void;
+  readonly onExceeded: (pod: Stored<Pod>, message: string) => void;
 }
 
 /** As kubelets do: nobody tells us when a directory grows. */
@@ -16,16 +17,16 @@ const everyMs = 10_000;
 export class EmptyDirEviction {
   readonly #options: EmptyDirEvictionOptions;
   /** By uid; those alone that have such a directory. */
-  readonly #pods = new Map<string, Pod>();
+  readonly #pods = new Map<string, Stored<Pod>>();
   #cancel: Cancel | undefined;
 
   constructor(options: EmptyDirEvictionOptions) {
     this.#options = options;
   }
 
-  follow(pod: Pod): void {
+  follow(pod: Stored<Pod>): void {
     if (limited(pod).length === 0 || isCritical(pod)) return;
-    this.#pods.set(pod.metadata.uid ?? '', pod);
+    this.#pods.set(pod.metadata.uid, pod);
     this.#schedule();
   }
 
@@ -55,7 +56,7 @@ export class EmptyDirEviction {
     if (this.#pods.size > 0) this.#schedule();
   }
 
-  async #wrongWith(pod: Pod): Promise<string | undefined> {
+  async #wrongWith(pod: Stored<Pod>): Promise<string | undefined> {
     for (const { name, limit } of limited(pod)) {
       const used = await this.#options.usedBytes(pod, name);
       if (used !== undefined && BigInt(used) > quantityValue(limit))

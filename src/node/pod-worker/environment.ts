@@ -7,7 +7,7 @@ import type { ConfigLookup } from '../volumes/config-references.ts';
 export interface EnvironmentSnapshot {
   readonly pod: Pod;
   readonly container: Container;
-  readonly files: ConfigLookup;
+  readonly config: ConfigLookup;
   /** Of the pod's namespace, and `kubernetes` of the default one. */
   readonly services: readonly Service[];
   readonly node: { readonly name: string; readonly ip: string; readonly allocatable: Readonly<Record<string, string>> };
@@ -19,14 +19,14 @@ export type EnvironmentResult =
   /** In the words of kubelets. */
   | { readonly ok: false; readonly error: string };
 
-export function environmentOf(sight: EnvironmentSnapshot): EnvironmentResult {
-  const { container, pod, services } = sight;
+export function environmentOf(snapshot: EnvironmentSnapshot): EnvironmentResult {
+  const { container, pod, services } = snapshot;
   const links = new Map(pod.spec.enableServiceLinks === false ? kubernetesOnly(services) : services.flatMap((service) => serviceVariables(service)));
   const result = new Map<string, string>();
-  for (const [name, text] of fromFiles(sight)) result.set(name, text);
+  for (const [name, text] of fromConfig(snapshot)) result.set(name, text);
   const known = (name: string): string | undefined => result.get(name) ?? links.get(name);
   for (const variable of container.env ?? []) {
-    const text = valueOf(variable, sight, known);
+    const text = valueOf(variable, snapshot, known);
     if (!text.ok) return text;
     if (text.value !== undefined) result.set(variable.name, text.value);
   }
@@ -41,10 +41,10 @@ export function expand(text: string, value: (name: string) => string | undefined
 }
 
 /** Objects that are not there and not optional were found missing before. */
-function* fromFiles({ container, pod, files }: EnvironmentSnapshot): Generator<readonly [string, string]> {
+function* fromConfig({ container, pod, config }: EnvironmentSnapshot): Generator<readonly [string, string]> {
   const key = (name: string | undefined) => `${pod.metadata.namespace ?? ''}/${name ?? ''}`;
   for (const { prefix = '', configMapRef, secretRef } of container.envFrom ?? []) {
-    const data = configMapRef === undefined ? decoded(files.secret(key(secretRef?.name))?.data) : files.configMap(key(configMapRef.name))?.data;
+    const data = configMapRef === undefined ? decoded(config.secret(key(secretRef?.name))?.data) : config.configMap(key(configMapRef.name))?.data;
     for (const [name, text] of Object.entries(data ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))) yield [`${prefix}${name}`, text];
   }
 }
@@ -54,11 +54,11 @@ const decoded = (data: Readonly<Record<string, string>> = {}): Readonly<Record<s
 
 type Value = { readonly ok: true; readonly value: string | undefined } | { readonly ok: false; readonly error: string };
 
-function valueOf({ value = '', valueFrom }: EnvVar, sight: EnvironmentSnapshot, known: (name: string) => string | undefined): Value {
+function valueOf({ value = '', valueFrom }: EnvVar, snapshot: EnvironmentSnapshot, known: (name: string) => string | undefined): Value {
   if (valueFrom === undefined) return { ok: true, value: expand(value, known) };
-  const { pod, container, files, node } = sight;
+  const { pod, container, config, node } = snapshot;
   const key = (name: string | undefined) => `${pod.metadata.namespace ?? ''}/${name ?? ''}`;
-  if (valueFrom.fieldRef !== undefined) return fieldOf(valueFrom.fieldRef.fieldPath, sight);
+  if (valueFrom.fieldRef !== undefined) return fieldOf(valueFrom.fieldRef.fieldPath, snapshot);
   if (valueFrom.resourceFieldRef !== undefined) {
     const { containerName = container.name } = valueFrom.resourceFieldRef;
     const named = [...(pod.spec.initContainers ?? []), ...(pod.spec.containers ?? [])].find(({ name }) => name === containerName) ?? container;
@@ -66,17 +66,17 @@ function valueOf({ value = '', valueFrom }: EnvVar, sight: EnvironmentSnapshot, 
   }
   if (valueFrom.configMapKeyRef !== undefined) {
     const { name, key: entry } = valueFrom.configMapKeyRef;
-    return { ok: true, value: files.configMap(key(name))?.data?.[entry] };
+    return { ok: true, value: config.configMap(key(name))?.data?.[entry] };
   }
   if (valueFrom.secretKeyRef !== undefined) {
     const { name, key: entry } = valueFrom.secretKeyRef;
-    return { ok: true, value: decoded(files.secret(key(name))?.data)[entry] };
+    return { ok: true, value: decoded(config.secret(key(name))?.data)[entry] };
   }
   return { ok: true, value: '' };
 }
 
-function fieldOf(path: string, sight: EnvironmentSnapshot): Value {
-  const { pod, node, podIps } = sight;
+function fieldOf(path: string, snapshot: EnvironmentSnapshot): Value {
+  const { pod, node, podIps } = snapshot;
   const own: Readonly<Record<string, string>> = {
     'spec.nodeName': node.name,
     'spec.serviceAccountName': pod.spec.serviceAccountName ?? '',

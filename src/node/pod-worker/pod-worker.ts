@@ -1,74 +1,70 @@
-import type { Container, Node, Pod, Service } from '../../api/generated/types.ts';
+import type { Container, Pod } from '../../api/generated/types.ts';
 import { podKind } from '../../api/kinds/pod/pod.ts';
+import type { Stored } from '../../api/stored.ts';
 import { refOf } from '../../client/client.ts';
 import { type Outcome, outcomeOf } from '../../client/controller/loop.ts';
-import { RecentMap } from '../../client/recent-map.ts';
-import type { PodsControllerOptions } from './controller.ts';
-import { type PodWorkerAction, type KillContainer, initialWorkerState, type PodWorkerState, type ResizeContainer, type StartContainer } from './actions.ts';
-import { runHandler, type ContainerHandler } from './probes/handlers.ts';
-import { containerSpecOf, limitsOf, hostnameOf, hostsFile } from './container-spec.ts';
+import type { Host } from '../host.ts';
 import { containerReference } from '../pods/container-reference.ts';
-import { resolvConfOf } from './resolv-conf.ts';
+import { initialWorkerState, type KillContainer, type PodWorkerAction, type PodWorkerState, type ResizeContainer, type StartContainer } from './actions.ts';
+import { containerSpecOf, hostnameOf, hostsFile, limitsOf } from './container-spec.ts';
+import type { PodsContext } from './context.ts';
 import { environmentOf } from './environment.ts';
-import type { ConfigLookup } from '../volumes/config-references.ts';
+import { type ContainerHandler, runHandler } from './probes/handlers.ts';
+import { resolvConfOf } from './resolv-conf.ts';
 
-export interface PodWorkerContext extends PodsControllerOptions {
-  readonly isThere: (pod: Pod) => boolean;
-  readonly files: ConfigLookup;
-  /** That a pod of the namespace is told of. */
-  readonly services: (namespace: string) => readonly Service[];
-  readonly node: () => Node | undefined;
-  readonly ipOf: (pod: Pod) => string;
-  /** Something about the pod of this uid is otherwise than before. */
+export interface PodWorkerContext extends PodsContext {
+  /** The pod's node. */
+  readonly hostOf: (pod: Stored<Pod>) => Host;
+  readonly ipOf: (pod: Stored<Pod>) => string;
+  /** Something about the pod of this uid has changed. */
   readonly onChange: (uid: string) => void;
 }
 
-/** Nobody asks so often for what has just failed. */
+/** How long a container that could not be created is left alone. */
 const retryMs = 10_000;
-/** What a kubelet gives a hook that has no bound of its own: as long as it takes; here, no longer than an hour. */
+/** A kubelet bounds a postStart hook not at all. */
 const longestHookMs = 3_600_000;
-const remembered = 10_000;
 
-/** Does what was decided about a pod, and remembers what came of it. */
+/** Performs what was decided about a pod, and remembers the outcome. */
 export class PodWorker {
-  readonly #options: PodWorkerContext;
+  readonly #context: PodWorkerContext;
   /** By uid. */
-  readonly #memories = new RecentMap<string, PodWorkerState>(remembered);
-  readonly #images = new Set<string>();
+  readonly #states = new Map<string, PodWorkerState>();
 
-  constructor(options: PodWorkerContext) {
-    this.#options = options;
+  constructor(context: PodWorkerContext) {
+    this.#context = context;
   }
 
   state(uid: string): PodWorkerState {
-    return this.#memories.get(uid) ?? initialWorkerState;
+    return this.#states.get(uid) ?? initialWorkerState;
   }
 
   evict(uid: string, message: string): void {
-    this.#note(uid, { evicted: message });
-    this.#options.onChange(uid);
+    this.#remember(uid, { evicted: message });
+    this.#context.onChange(uid);
   }
 
   forget(uid: string): void {
-    this.#memories.set(uid, initialWorkerState);
+    this.#states.delete(uid);
   }
 
   async perform(action: PodWorkerAction): Promise<Outcome> {
-    if (action.do === 'discard') return this.#discard(action.uid);
+    if (action.do === 'discard') return this.#discard(action.uid, action.node);
     const { pod } = action;
-    const { uid = '' } = pod.metadata;
-    const { allocations: holdings, host, client } = this.#options;
+    const { uid } = pod.metadata;
+    const { allocations, clientOf, recorder } = this.#context;
+    const node = pod.spec.nodeName ?? '';
     switch (action.do) {
       case 'admit':
-        if (!this.#options.isThere(pod)) return 'conflict';
-        holdings.admit(host.name, uid);
+        if (!this.#exists(pod)) return 'conflict';
+        allocations.admit(node, uid);
         return 'done';
-      case 'give':
-        if (!this.#options.isThere(pod)) return 'conflict';
-        holdings.setResized(host.name, pod.metadata);
+      case 'allocate':
+        if (!this.#exists(pod)) return 'conflict';
+        allocations.setResized(node, pod.metadata);
         return 'done';
       case 'write-status':
-        return outcomeOf(await client.updateStatus(podKind, { ...pod, status: action.status }));
+        return outcomeOf(await clientOf(node).updateStatus(podKind, { ...pod, status: action.status }));
       case 'start-sandbox':
         return this.#startSandbox(pod, action.address);
       case 'start':
@@ -78,28 +74,34 @@ export class PodWorker {
         return 'done';
       case 'resize':
         return this.#resize(action);
-      case 'vacate':
-        return this.#vacate(pod);
-      case 'remove':
-        return this.#remove(pod);
+      case 'stop-sandbox':
+        return this.#stopSandbox(pod);
+      case 'delete-pod':
+        return this.#deletePod(pod);
       case 'remember':
-        this.#note(uid, action.news);
+        this.#remember(uid, action.changes);
         return 'done';
-      case 'tell': {
+      case 'record-event': {
         const { about = pod, type, reason, message } = action;
-        this.#options.recorder.record(about, { type, reason, message }, host.name);
+        recorder.record(about, { type, reason, message }, node);
         return 'done';
       }
     }
   }
 
-  /** Another pod may have taken the address since it was decided. */
-  async #startSandbox(pod: Pod, address: string | undefined): Promise<Outcome> {
-    const { allocations: holdings, host, runtime, recorder, clusterDomain = 'cluster.local', nameServer } = this.#options;
-    const { uid = '', namespace = '', name = '' } = pod.metadata;
-    const mine = holdings.assignment(host.name, uid)?.address;
-    if (!this.#options.isThere(pod) || (address !== undefined && address !== mine && [...holdings.addresses(host.name)].includes(address))) return 'conflict';
-    holdings.assign(host.name, uid, { address, attached: [] });
+  /** A pod that is gone must be given nothing: nothing would take it back. */
+  #exists(pod: Stored<Pod>): boolean {
+    return this.#context.caches.pods.get(refOf(pod))?.metadata.uid === pod.metadata.uid;
+  }
+
+  /** Since the decision, another pod may have got the address. */
+  async #startSandbox(pod: Stored<Pod>, address: string | undefined): Promise<Outcome> {
+    const { allocations, runtime, recorder, clusterDomain = 'cluster.local', nameServer } = this.#context;
+    const { uid, namespace = '', name } = pod.metadata;
+    const node = pod.spec.nodeName ?? '';
+    const isTaken = address !== undefined && [...allocations.addresses(node)].some(([other, its]) => other !== uid && its === address);
+    if (isTaken || !this.#exists(pod)) return 'conflict';
+    if (address !== undefined) allocations.assign(node, uid, address);
     const started = await runtime.startPod({
       uid,
       namespace,
@@ -111,173 +113,181 @@ export class PodWorker {
       hosts: hostsFile(pod, address, clusterDomain),
     });
     if (started.ok) {
-      this.#options.onSandboxStarted?.();
+      this.#context.onSandboxStarted?.();
       return 'done';
     }
     const message = `Failed to create pod sandbox: ${started.error.message}`;
-    recorder.record(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message }, host.name);
+    recorder.record(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message }, node);
     return { retry: message };
   }
 
-  async #start(pod: Pod, { container, attempt, backOff }: StartContainer): Promise<Outcome> {
-    const { runtime, volumes } = this.#options;
-    const { uid = '' } = pod.metadata;
-    const variables = this.#variables(pod, container);
-    if (!variables.ok) return this.#hold(pod, container, variables.error);
-    const mounted = await volumes.containerMounts(pod, container, variables.expand);
-    if (!mounted.ok) return this.#hold(pod, container, mounted.error);
-    const look = volumes.mountState(pod);
-    const groups = look.ready ? look.supplementalGroups : [];
+  async #start(pod: Stored<Pod>, { container, attempt, backOff }: StartContainer): Promise<Outcome> {
+    const { runtime, volumes } = this.#context;
+    const { uid } = pod.metadata;
+    const environment = this.#environment(pod, container);
+    if (!environment.ok) return this.#retryLater(pod, container, environment.error);
+    const mounted = await volumes.containerMounts(pod, container, environment.expand);
+    if (!mounted.ok) return this.#retryLater(pod, container, mounted.error);
+    const state = volumes.mountState(pod);
+    const groups = state.ready ? state.supplementalGroups : [];
     this.#pull(pod, container);
-    const started = await runtime.startContainer(containerSpecOf({ pod, container, attempt, ...variables, ...mounted, groups }));
-    if (backOff !== undefined) this.#note(uid, { backOffs: new Map(this.state(uid).backOffs).set(container.name, backOff) });
+    const started = await runtime.startContainer(containerSpecOf({ pod, container, attempt, ...environment, ...mounted, groups }));
+    if (backOff !== undefined) this.#remember(uid, { backOffs: new Map(this.state(uid).backOffs).set(container.name, backOff) });
     if (!started.ok && started.error.reason !== 'start') return { retry: started.error.message };
-    this.#tell(pod, container, { type: 'Normal', reason: 'Created', message: 'Container created' });
+    this.#record(pod, container, { type: 'Normal', reason: 'Created', message: 'Container created' });
     if (!started.ok) {
-      this.#tell(pod, container, { type: 'Warning', reason: 'Failed', message: `Error: ${started.error.message}` });
-      this.#wait(uid, container, { reason: 'RunContainerError', message: started.error.message });
+      this.#record(pod, container, { type: 'Warning', reason: 'Failed', message: `Error: ${started.error.message}` });
+      this.#setWaiting(uid, container, { reason: 'RunContainerError', message: started.error.message });
       return 'done';
     }
-    this.#wait(uid, container, undefined);
-    this.#tell(pod, container, { type: 'Normal', reason: 'Started', message: 'Container started' });
+    this.#setWaiting(uid, container, undefined);
+    this.#record(pod, container, { type: 'Normal', reason: 'Started', message: 'Container started' });
     const { postStart } = container.lifecycle ?? {};
-    if (postStart !== undefined) void this.#afterStart(pod, container, { id: started.value.id, handler: postStart });
+    if (postStart !== undefined) void this.#postStart(pod, container, { id: started.value.id, handler: postStart });
     return 'done';
   }
 
-  #variables(pod: Pod, container: Container) {
-    const { host, files, services, node, ipOf } = this.#options;
-    const allocatable = node()?.status.allocatable ?? host.capacity;
+  #environment(pod: Stored<Pod>, container: Container) {
+    const { caches, services, ipOf, hostOf } = this.#context;
+    const { name, ip, capacity } = hostOf(pod);
+    const allocatable = caches.nodes.getKey(name)?.status.allocatable ?? capacity;
     return environmentOf({
       pod,
       container,
-      files,
+      config: caches.config,
       services: services(pod.metadata.namespace ?? ''),
-      node: { name: host.name, ip: host.ip, allocatable },
+      node: { name, ip, allocatable },
       podIps: [ipOf(pod)],
     });
   }
 
-  /** It cannot be made as things stand; it is tried again before long. */
-  #hold(pod: Pod, container: Container, error: string): Outcome {
-    const { uid = '' } = pod.metadata;
-    this.#tell(pod, container, { type: 'Warning', reason: 'Failed', message: `Error: ${error}` });
-    this.#wait(uid, container, { reason: 'CreateContainerConfigError', message: error });
-    this.#note(uid, { retryAt: new Map(this.state(uid).retryAt).set(container.name, this.#options.world.clock.now() + retryMs) });
-    this.#options.onChange(uid);
+  /** The container cannot be created as things are; the next attempt comes after `retryMs`. */
+  #retryLater(pod: Stored<Pod>, container: Container, error: string): Outcome {
+    const { uid } = pod.metadata;
+    this.#record(pod, container, { type: 'Warning', reason: 'Failed', message: `Error: ${error}` });
+    this.#setWaiting(uid, container, { reason: 'CreateContainerConfigError', message: error });
+    this.#remember(uid, { retryAt: new Map(this.state(uid).retryAt).set(container.name, this.#context.world.clock.now() + retryMs) });
+    this.#context.onChange(uid);
     return 'conflict';
   }
 
-  /** Images are names: what is pulled is the name. */
-  #pull(pod: Pod, container: Container): void {
+  /** Images are only names: pulling one remembers its name. */
+  #pull(pod: Stored<Pod>, container: Container): void {
+    const { allocations } = this.#context;
+    const { nodeName = '' } = pod.spec;
     const { image = '', imagePullPolicy } = container;
     const quoted = JSON.stringify(image);
-    if ((this.#images.has(image) && imagePullPolicy !== 'Always') || imagePullPolicy === 'Never') {
-      this.#tell(pod, container, {
-        type: 'Normal',
-        reason: 'Pulled',
-        message: `Container image ${quoted} already present on machine and can be accessed by the pod`,
-      });
-      return;
+    if ((allocations.hasImage(nodeName, image) && imagePullPolicy !== 'Always') || imagePullPolicy === 'Never') {
+      const message = `Container image ${quoted} already present on machine and can be accessed by the pod`;
+      return this.#record(pod, container, { type: 'Normal', reason: 'Pulled', message });
     }
-    if (this.#images.size < remembered) this.#images.add(image);
-    this.#tell(pod, container, { type: 'Normal', reason: 'Pulling', message: `Pulling image ${quoted}` });
-    this.#tell(pod, container, {
-      type: 'Normal',
-      reason: 'Pulled',
-      message: `Successfully pulled image ${quoted} in 0s (0s including waiting). Image size: 0 bytes.`,
-    });
+    allocations.addImage(nodeName, image);
+    const pulled = `Successfully pulled image ${quoted} in 0s (0s including waiting). Image size: 0 bytes.`;
+    this.#record(pod, container, { type: 'Normal', reason: 'Pulling', message: `Pulling image ${quoted}` });
+    this.#record(pod, container, { type: 'Normal', reason: 'Pulled', message: pulled });
   }
 
-  async #afterStart(pod: Pod, container: Container, { id, handler }: { readonly id: string; readonly handler: ContainerHandler }): Promise<void> {
-    const { uid = '' } = pod.metadata;
-    const note = (standing: 'running' | 'failed' | undefined): void => {
+  async #postStart(pod: Stored<Pod>, container: Container, { id, handler }: { readonly id: string; readonly handler: ContainerHandler }): Promise<void> {
+    const { uid } = pod.metadata;
+    const setHook = (hook: 'running' | 'failed' | undefined): void => {
       const hooks = new Map(this.state(uid).hooks);
-      if (standing === undefined) hooks.delete(id);
-      else hooks.set(id, standing);
-      this.#note(uid, { hooks });
+      if (hook === undefined) hooks.delete(id);
+      else hooks.set(id, hook);
+      this.#remember(uid, { hooks });
     };
-    note('running');
-    const { result } = await this.#hook(pod, container, { id, handler, ms: longestHookMs });
-    if (result !== 'fine') this.#tell(pod, container, { type: 'Warning', reason: 'FailedPostStartHook', message: 'PostStartHook failed' });
-    note(result === 'fine' ? undefined : 'failed');
-    this.#options.onChange(uid);
+    setHook('running');
+    const { result } = await this.#runHook(pod, container, { id, handler, field: 'lifecycle.postStart', ms: longestHookMs });
+    if (result !== 'success') this.#record(pod, container, { type: 'Warning', reason: 'FailedPostStartHook', message: 'PostStartHook failed' });
+    setHook(result === 'success' ? undefined : 'failed');
+    this.#context.onChange(uid);
   }
 
-  #hook(pod: Pod, container: Container, { id, handler, ms }: { readonly id: string; readonly handler: ContainerHandler; readonly ms: number }) {
-    const { runtime, world, ipOf } = this.#options;
-    return runHandler(handler, { runtime, world, container, id, ip: ipOf(pod), timeoutMs: ms });
+  #runHook(pod: Stored<Pod>, container: Container, { id, handler, field, ms }: Hook) {
+    const { runtime, world, ipOf } = this.#context;
+    return runHandler(handler, { runtime, world, container, field, id, ip: ipOf(pod), timeoutMs: ms });
   }
 
-  /** One that has just ended has nothing to be changed. */
+  /** A container that has just ended needs no other limits. */
   async #resize({ container, id }: ResizeContainer): Promise<Outcome> {
-    const changed = await this.#options.runtime.limitContainer(id, limitsOf(container));
+    const changed = await this.#context.runtime.limitContainer(id, limitsOf(container));
     return changed.ok || changed.error.reason === 'not-found' ? 'done' : { retry: changed.error.message };
   }
 
-  /** Takes as long as it is given; meanwhile others are decided about. */
-  #kill(pod: Pod, { container, id, deadline, message }: KillContainer): void {
-    const { uid = '' } = pod.metadata;
+  /** Does not wait for the container's end: meanwhile the worker decides about the others. */
+  #kill(pod: Stored<Pod>, { container, id, deadline, message }: KillContainer): void {
+    const { uid } = pod.metadata;
     const isFirst = !this.state(uid).stopping.has(id);
-    this.#note(uid, { stopping: new Map(this.state(uid).stopping).set(id, deadline) });
-    if (isFirst) this.#tell(pod, container, { type: 'Normal', reason: 'Killing', message });
+    this.#remember(uid, { stopping: new Map(this.state(uid).stopping).set(id, deadline) });
+    if (isFirst) this.#record(pod, container, { type: 'Normal', reason: 'Killing', message });
     void this.#stopRun(pod, container, { id, deadline, withHook: isFirst });
+    this.#context.onChange(uid);
   }
 
   async #stopRun(
-    pod: Pod,
+    pod: Stored<Pod>,
     container: Container,
     { id, deadline, withHook }: { readonly id: string; readonly deadline: number; readonly withHook: boolean },
   ): Promise<void> {
-    const { runtime, world } = this.#options;
+    const { runtime, world } = this.#context;
     const left = (): number => Math.max(0, deadline - world.clock.now());
     const { preStop } = container.lifecycle ?? {};
     if (preStop !== undefined && withHook) {
-      const { result } = await this.#hook(pod, container, { id, handler: preStop, ms: left() });
-      if (result !== 'fine') this.#tell(pod, container, { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed' });
+      const { result } = await this.#runHook(pod, container, { id, handler: preStop, field: 'lifecycle.preStop', ms: left() });
+      if (result !== 'success') this.#record(pod, container, { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed' });
     }
     await runtime.stopContainer(id, Math.max(left(), withHook && preStop !== undefined ? leastAfterHookMs : 0));
   }
 
-  async #vacate(pod: Pod): Promise<Outcome> {
-    const { runtime, allocations: holdings, volumes, host } = this.#options;
-    const { uid = '' } = pod.metadata;
-    await runtime.stopPod(uid);
-    holdings.release(host.name, uid);
-    this.#note(uid, { volumesReleased: true });
-    volumes.podStopped(uid);
-    this.#options.onChange(uid);
-    return 'done';
-  }
-
-  /** Nobody reads the logs of what is gone. */
-  async #discard(uid: string): Promise<Outcome> {
-    await this.#options.runtime.removePod(uid);
-    this.#options.volumes.podStopped(uid);
-    return 'done';
-  }
-
-  async #remove(pod: Pod): Promise<Outcome> {
+  async #stopSandbox(pod: Stored<Pod>): Promise<Outcome> {
+    const { runtime, allocations, volumes } = this.#context;
     const { uid } = pod.metadata;
-    const removed = await this.#options.client.delete(podKind, refOf(pod), { gracePeriodSeconds: 0, ...(uid === undefined ? {} : { preconditions: { uid } }) });
-    return !removed.ok && removed.reason === 'notFound' ? 'done' : outcomeOf(removed);
+    await runtime.stopPod(uid);
+    allocations.release(pod.spec.nodeName ?? '', uid);
+    this.#remember(uid, { volumesReleased: true });
+    volumes.podStopped(uid);
+    this.#context.onChange(uid);
+    return 'done';
   }
 
-  #wait(uid: string, { name }: Container, waiting: { readonly reason: string; readonly message: string } | undefined): void {
-    const all = new Map(this.state(uid).waiting);
+  /** The logs of a pod that is gone are removed with it. */
+  async #discard(uid: string, node: string): Promise<Outcome> {
+    const { runtime, allocations, volumes } = this.#context;
+    await runtime.removePod(uid);
+    allocations.forget(node, uid);
+    volumes.podStopped(uid);
+    return 'done';
+  }
+
+  async #deletePod(pod: Stored<Pod>): Promise<Outcome> {
+    const { uid } = pod.metadata;
+    const deleted = await this.#context.clientOf(pod.spec.nodeName ?? '').delete(podKind, refOf(pod), { gracePeriodSeconds: 0, preconditions: { uid } });
+    return !deleted.ok && deleted.reason === 'notFound' ? 'done' : outcomeOf(deleted);
+  }
+
+  #setWaiting(uid: string, { name }: Container, waiting: { readonly reason: string; readonly message: string } | undefined): void {
+    const before = this.state(uid).waiting;
+    if (waiting === undefined && !before.has(name)) return;
+    const all = new Map(before);
     if (waiting === undefined) all.delete(name);
     else all.set(name, waiting);
-    this.#note(uid, { waiting: all });
+    this.#remember(uid, { waiting: all });
   }
 
-  #note(uid: string, news: Partial<PodWorkerState>): void {
-    this.#memories.set(uid, { ...this.state(uid), ...news });
+  #remember(uid: string, changes: Partial<PodWorkerState>): void {
+    this.#states.set(uid, { ...this.state(uid), ...changes });
   }
 
-  #tell(pod: Pod, { name }: Container, report: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string }): void {
-    this.#options.recorder.record(containerReference(pod, name), report, this.#options.host.name);
+  #record(pod: Stored<Pod>, { name }: Container, event: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string }): void {
+    this.#context.recorder.record(containerReference(pod, name), event, pod.spec.nodeName ?? '');
   }
 }
 
-/** However long a hook took, its container still gets this long to end by itself. */
+interface Hook {
+  readonly id: string;
+  readonly handler: ContainerHandler;
+  readonly field: string;
+  readonly ms: number;
+}
+
+/** However long a preStop hook took, its container still gets this long to end by itself. */
 const leastAfterHookMs = 2_000;

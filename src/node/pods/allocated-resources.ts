@@ -5,7 +5,7 @@ import { without } from '../../api/validation/without.ts';
 import { resourcesOf } from './status/pod-status.ts';
 
 /** A pod that is not given what it asks for takes no more than it has: two that wait would keep each other from it. */
-export const withAllocatedResources = (pod: Pod): Pod => (isResizePending(pod) ? { ...pod, spec: specBeforeResize(pod) ?? pod.spec } : pod);
+export const withAllocatedResources = <T extends Pod>(pod: T): T => (isResizePending(pod) ? { ...pod, spec: specBeforeResize(pod) ?? pod.spec } : pod);
 
 /** There was no room for what it asks for, and that was said. */
 export const isResizePending = ({ metadata, status }: Pod): boolean =>

@@ -1,19 +1,19 @@
-/** What kubelets of v1.36.4 do when a pod is resized, and with containers that are added to it; on both kinds of nodes. */
+/** What kubelets of v1.36.4 do when a pod is resized, and with ephemeral containers. */
 import { describe, expect, test } from 'vitest';
-import { SmallNode } from '../../../test/node/small-node.ts';
 import { ModelNode } from '../../../test/sandbox/model-node.ts';
 import type { Container, ContainerStatus, EphemeralContainer, Pod, PodSpec, ResourceRequirements } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { NodeAllocations } from '../allocations.ts';
 import { freedCapacity } from '../cache/indexes.ts';
+import { decidePod } from '../pod-worker/decide.ts';
 import { withAllocatedResources } from './allocated-resources.ts';
 import { allocate } from './resize.ts';
 
-const start = Date.UTC(2026, 0, 1);
 const small = { requests: { cpu: '100m', memory: '64Mi' }, limits: { cpu: '200m', memory: '128Mi' } };
 const large = { requests: { cpu: '150m', memory: '64Mi' }, limits: { cpu: '300m', memory: '128Mi' } };
 
 const app = (resources: ResourceRequirements, more: Partial<Container> = {}): Container => ({ name: 'app', image: 'nginx', resources, ...more });
-const podOf = (spec: Partial<PodSpec> = {}): Pod => ({
+const podOf = (spec: Partial<PodSpec> = {}): Stored<Pod> => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { namespace: 'default', name: 'web', uid: 'uid', generation: 1, resourceVersion: '1' },
@@ -21,22 +21,13 @@ const podOf = (spec: Partial<PodSpec> = {}): Pod => ({
   status: { phase: 'Pending', qosClass: 'Burstable' },
 });
 
-/** As somebody writes another spec. */
-function change(node: { pod: Pod | undefined }, spec: Partial<PodSpec>): void {
+function change(node: { pod: Stored<Pod> | undefined }, spec: Partial<PodSpec>): void {
   if (node.pod === undefined) throw new Error('the pod is gone');
   const { metadata } = node.pod;
   node.pod = { ...node.pod, metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 }, spec: { ...node.pod.spec, ...spec } };
 }
 
-const settleHollow = (node: SmallNode, now = start): void => {
-  for (let i = 0; i < 20; i++) for (const action of node.decide(now)) node.perform(action);
-};
-const hollow = (spec: Partial<PodSpec> = {}): SmallNode => {
-  const node = new SmallNode(podOf(spec));
-  settleHollow(node);
-  return node;
-};
-const real = (spec: Partial<PodSpec> = {}): ModelNode => {
+const nodeWith = (spec: Partial<PodSpec> = {}): ModelNode => {
   const node = new ModelNode(podOf(spec), () => ({ runFor: undefined, exitCode: 0, stopAfter: 500 }));
   node.settle();
   return node;
@@ -46,25 +37,16 @@ const told = (how: string) =>
   `Pod resize ${how}: {"containers":[{"name":"app","resources":{"limits":{"cpu":"300m","memory":"128Mi"},"requests":{"cpu":"150m","memory":"64Mi"}}}],"generation":2}`;
 
 describe('a pod that is resized', () => {
-  test('has it at once on a hollow node, and goes on', () => {
-    const node = hollow();
+  test('gets its resources at once, and its container before the status says so', () => {
+    const node = nodeWith();
     const before = node.pod?.status.containerStatuses?.[0];
-    change(node, { containers: [app(large)] });
-    settleHollow(node);
-    expect(node.pod?.status).toMatchObject({ observedGeneration: 2, allocatedResources: large.requests, resources: large });
-    expect(node.pod?.status.containerStatuses?.[0]).toEqual({ ...before, resources: large, allocatedResources: large.requests });
-    expect(node.pod?.status.conditions?.some(({ type }) => type.startsWith('PodResize'))).toBe(false);
-    expect(node.told.slice(-2)).toEqual([`ResizeStarted: ${told('started')}`, `ResizeCompleted: ${told('completed')}`]);
-    expect(node.decide(start)).toEqual([]);
-  });
-
-  test('is told to its container before it is told to people, on a node where it runs', () => {
-    const node = real();
     change(node, { containers: [app(large)] });
     node.settle();
     expect(node.done.at(-1)).toBe('resize app');
     expect([...node.limits]).toEqual([['app-0', large]]);
-    expect(node.pod?.status.containerStatuses?.[0]).toMatchObject({ restartCount: 0, resources: large, allocatedResources: large.requests });
+    expect(node.pod?.status).toMatchObject({ observedGeneration: 2, allocatedResources: large.requests, resources: large });
+    expect(node.pod?.status.containerStatuses?.[0]).toEqual({ ...before, resources: large, allocatedResources: large.requests });
+    expect(node.pod?.status.conditions?.some(({ type }) => type.startsWith('PodResize'))).toBe(false);
     expect(node.said.slice(-2)).toEqual([`ResizeStarted: ${told('started')}`, `ResizeCompleted: ${told('completed')}`]);
     node.settle();
     expect(node.done.filter((done) => done === 'resize app')).toHaveLength(1);
@@ -76,28 +58,21 @@ describe('a pod that is resized', () => {
       ['cpu', 1],
       ['memory', 0],
     ] as const) {
-      const node = hollow({ containers: [app(small, { resizePolicy: restarts(resourceName) })] });
+      const node = nodeWith({ containers: [app(small, { resizePolicy: restarts(resourceName) })] });
       change(node, { containers: [app(large, { resizePolicy: restarts(resourceName) })] });
-      settleHollow(node);
+      node.pass(60_000);
       expect(node.pod?.status.containerStatuses?.[0], resourceName).toMatchObject({ restartCount, resources: large });
-      expect(node.told.includes('Killing: Container app resize requires restart'), resourceName).toBe(restartCount === 1);
+      expect(node.said.includes('Killing: Container app resize requires restart'), resourceName).toBe(restartCount === 1);
+      expect(node.runs).toHaveLength(1 + restartCount);
     }
-    const node = real({ containers: [app(small, { resizePolicy: restarts('cpu') })] });
-    change(node, { containers: [app(large, { resizePolicy: restarts('cpu') })] });
-    node.pass(60_000);
-    expect(node.runs.map(({ attempt, state }) => [attempt, state.type])).toEqual([
-      [0, 'exited'],
-      [1, 'running'],
-    ]);
-    expect(node.pod?.status.containerStatuses?.[0]).toMatchObject({ restartCount: 1, resources: large });
   });
 
   test('keeps what it has while there is no room, and says why, once', () => {
-    const node = hollow();
+    const node = nodeWith();
     change(node, { containers: [app(large)] });
-    const sight = node.sight();
-    if (sight === undefined) throw new Error('the pod is gone');
-    const room = { ...sight, host: { ...sight.host, capacity: { cpu: '220m', memory: '1Gi', pods: '10' } } };
+    const { pod: resized, ...snapshot } = node.snapshot();
+    if (resized === undefined) throw new Error('the pod is gone');
+    const room = { ...snapshot, pod: resized, host: { ...snapshot.host, capacity: { cpu: '220m', memory: '1Gi', pods: '10' } } };
     const others = () => [{ ...podOf(), metadata: { uid: 'other' } }];
     const message = "Node didn't have enough resource: cpu, requested: 150, used: 100, capacity: 220";
     const { pod, pending, changed, events } = allocate({ ...room, others });
@@ -105,24 +80,23 @@ describe('a pod that is resized', () => {
     const summary = told('OutOfcpu').replace(/}$/, `,"error":${JSON.stringify(message)}}`);
     expect(events).toEqual([{ type: 'Warning', reason: 'ResizeDeferred', message: summary }]);
     const conditions = [{ type: 'PodResizePending', status: 'True', observedGeneration: 2, lastProbeTime: null, lastTransitionTime: null }];
-    expect(allocate({ ...room, pod: { ...sight.pod, status: { ...sight.pod.status, conditions } }, others }).events).toEqual([]);
+    expect(allocate({ ...room, pod: { ...resized, status: { ...resized.status, conditions } }, others }).events).toEqual([]);
   });
 
   test('gets what there is although another one waits for more than that, and only one of two does', () => {
     const pending = { type: 'PodResizePending', status: 'True', observedGeneration: 2, lastProbeTime: null, lastTransitionTime: null };
-    const asking = (uid: string): Pod => ({
+    const asking = (uid: string): Stored<Pod> => ({
       ...podOf({ containers: [app(large)] }),
-      metadata: { namespace: 'default', name: uid, uid, generation: 2 },
-      status: { conditions: [pending], containerStatuses: [{ ...hollow().pod?.status.containerStatuses?.[0], resources: small } as ContainerStatus] },
+      metadata: { namespace: 'default', name: uid, uid, generation: 2, resourceVersion: '1' },
+      status: { conditions: [pending], containerStatuses: [{ ...nodeWith().pod?.status.containerStatuses?.[0], resources: small } as ContainerStatus] },
     });
-    const sight = hollow().sight();
-    if (sight === undefined) throw new Error('the pod is gone');
-    const holdings = new NodeAllocations();
+    const snapshot = nodeWith().snapshot();
+    const allocations = new NodeAllocations();
     const [first, second] = [asking('first'), asking('second')];
-    const given = (pod: Pod, other: Pod) => {
-      const others = () => [holdings.isResized('node-1', other.metadata) ? other : withAllocatedResources(other)];
-      const { isGiven } = allocate({ ...sight, pod, host: { ...sight.host, capacity: { cpu: '250m', memory: '1Gi', pods: '10' } }, others });
-      if (isGiven) holdings.setResized('node-1', pod.metadata);
+    const given = (pod: Stored<Pod>, other: Stored<Pod>) => {
+      const others = () => [allocations.isResized('node-1', other.metadata) ? other : withAllocatedResources(other)];
+      const { isGiven } = allocate({ ...snapshot, pod, host: { ...snapshot.host, capacity: { cpu: '250m', memory: '1Gi', pods: '10' } }, others });
+      if (isGiven) allocations.setResized('node-1', pod.metadata);
       return isGiven;
     };
     expect([given(first, second), given(second, first)]).toEqual([true, false]);
@@ -133,11 +107,11 @@ describe('a pod that is resized', () => {
   });
 
   test('as a whole is counted with what running it costs, and settles', () => {
-    const node = hollow({ overhead: { cpu: '10m' }, resources: small });
+    const node = nodeWith({ overhead: { cpu: '10m' }, resources: small });
     change(node, { resources: large });
-    settleHollow(node);
+    node.settle();
     expect(node.pod?.status.resources?.requests).toEqual({ cpu: '160m', memory: '64Mi' });
-    expect(node.decide(start)).toEqual([]);
+    expect(decidePod(node.snapshot(), node.now).actions).toEqual([]);
   });
 });
 
@@ -145,17 +119,14 @@ describe('an ephemeral container', () => {
   const ephemeral = (more: Partial<EphemeralContainer> = {}): EphemeralContainer => ({ name: 'debugger', image: 'busybox', resources: {}, ...more });
 
   test('runs beside the others, counts for nothing, and is not started again', () => {
-    const node = hollow({ restartPolicy: 'Always' });
+    const node = nodeWith({ restartPolicy: 'Always' });
     change(node, { ephemeralContainers: [ephemeral()] });
-    settleHollow(node);
+    node.settle();
     expect(node.pod?.status).toMatchObject({ phase: 'Running', observedGeneration: 2 });
     const [status] = node.pod?.status.ephemeralContainerStatuses ?? [];
     expect(status).toMatchObject({ name: 'debugger', image: 'busybox', ready: false, restartCount: 0, resources: {}, state: { running: {} } });
     expect(Object.keys(status ?? {})).not.toContain('started');
-    const runs = real();
-    change(runs, { ephemeralContainers: [ephemeral()] });
-    runs.settle();
-    expect(runs.done.at(-1)).toBe('start debugger');
+    expect(node.done.at(-1)).toBe('start debugger');
     const ending = new ModelNode(podOf({ ephemeralContainers: [ephemeral()] }), (name) => ({
       runFor: name === 'debugger' ? 1000 : undefined,
       exitCode: 3,
@@ -168,12 +139,12 @@ describe('an ephemeral container', () => {
 
   test('waits for the container whose processes it is to see', () => {
     const init: Container = { name: 'init', image: 'x', resources: {} };
-    const node = real({ initContainers: [init], ephemeralContainers: [ephemeral({ targetContainerName: 'app' })] });
+    const node = nodeWith({ initContainers: [init], ephemeralContainers: [ephemeral({ targetContainerName: 'app' })] });
     expect(node.pod?.status.ephemeralContainerStatuses?.[0]?.state).toEqual({
       waiting: { reason: 'CreateContainerConfigError', message: 'unable to find target container app' },
     });
     expect(node.said).toContain('Failed: Error: unable to find target container app');
-    const other = real({ initContainers: [init], ephemeralContainers: [ephemeral({ targetContainerName: 'init' })] });
+    const other = nodeWith({ initContainers: [init], ephemeralContainers: [ephemeral({ targetContainerName: 'init' })] });
     expect(other.done).toContain('start debugger');
   });
 

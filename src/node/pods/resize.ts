@@ -5,9 +5,9 @@ import { type AdmissionSnapshot, shortage } from './admission.ts';
 import { isResizePending, statusesOf, specBeforeResize } from './allocated-resources.ts';
 import type { Failure } from './status/pod-status.ts';
 
-export interface Allocation {
+export interface Allocation<T extends Pod = Pod> {
   /** The pod with what it has: what it asks for, or as long as there is no room for that, what it had. */
-  readonly pod: Pod;
+  readonly pod: T;
   /** Those whose resources are changed now, and run. */
   readonly changed: readonly Resized[];
   /** It gets something else than before. */
@@ -28,11 +28,13 @@ export interface Resized {
  * What the status says of running containers is what they have; the spec, what they are to have. If the node has room for the difference they get it at
  * once; if not, they keep what they have, and are looked at again whenever a pod of the node changes.
  */
-export function allocate(sight: Omit<AdmissionSnapshot, 'others'> & { readonly others: () => readonly Pod[] }): Allocation {
-  const { pod } = sight;
+export function allocate<T extends Pod>(
+  snapshot: Omit<AdmissionSnapshot, 'others' | 'pod'> & { readonly pod: T; readonly others: () => readonly Pod[] },
+): Allocation<T> {
+  const { pod } = snapshot;
   const had = specBeforeResize(pod);
   if (had === undefined) return { pod, changed: [], isGiven: false, events: [] };
-  const lacking = shortage({ ...sight, others: sight.others() });
+  const lacking = shortage({ ...snapshot, others: snapshot.others() });
   if (lacking !== undefined) {
     const pending = { reason: 'Deferred', message: lacking.message };
     return {

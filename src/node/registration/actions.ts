@@ -11,7 +11,7 @@ export type NodeAction =
   | RecordNodeEvent;
 
 export interface RecordNodeEvent {
-  readonly do: 'tell';
+  readonly do: 'record-event';
   readonly about: Node;
   readonly reason: string;
   readonly message: string;

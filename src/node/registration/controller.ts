@@ -7,8 +7,8 @@ import type { Informers } from '../../client/informers/informers.ts';
 import { type Controller, type Outcome, outcomeOf, type Source, source } from '../../client/controller/loop.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { World } from '../../world/world.ts';
-import type { NodeAllocations } from '../allocations.ts';
 import type { Host } from '../host.ts';
+import type { VolumesInUse } from '../volumes-in-use.ts';
 import type { NodeAction, RecordNodeEvent } from './actions.ts';
 import { decideNode, type NodeRegistrationSnapshot } from './decide.ts';
 import { driverIds } from './objects.ts';
@@ -21,10 +21,10 @@ export interface RegistrationOptions {
   readonly informers: Informers;
   readonly recorder: EventRecorder;
   readonly world: Pick<World, 'clock' | 'random'>;
-  readonly allocations: NodeAllocations;
-  /** What pods of the node have mounted or wait for. */
-  readonly volumesInUse: (node: string) => readonly string[];
-  /** What else changes the answer to that. */
+  readonly inUse: VolumesInUse;
+  /** Attachable volumes that pods of the node have mounted or wait for. */
+  readonly volumesInUse: (node: string) => ReadonlySet<string>;
+  /** What changes `volumesInUse`. */
   readonly sources: readonly Source<string>[];
   /** Called once for each node. */
   readonly onRegistered: (node: string) => void;
@@ -36,7 +36,7 @@ export interface RegistrationOptions {
 /** Registers nodes and keeps their statuses true. Keys are names of nodes. */
 export function registration(options: RegistrationOptions): Controller<string, NodeRegistrationSnapshot, NodeAction> {
   const { hosts, informers } = options;
-  const desk = new NodeStatusUpdater(options);
+  const updater = new NodeStatusUpdater(options);
   const mine = ({ metadata: { name = '' } }: { readonly metadata: { readonly name?: string } }) => (hosts.has(name) ? [name] : []);
   return {
     name: 'node-registration',
@@ -47,9 +47,9 @@ export function registration(options: RegistrationOptions): Controller<string, N
       source(csiNodeKind, ({ before, after }) => mine(after ?? before ?? noObject)),
       ...options.sources,
     ],
-    snapshot: (name) => desk.snapshot(name, { nodes: informers.cache(nodeKind), csiNodes: informers.cache(csiNodeKind) }),
+    snapshot: (name) => updater.snapshot(name, { nodes: informers.cache(nodeKind), csiNodes: informers.cache(csiNodeKind) }),
     decide: decideNode,
-    perform: (action, name) => desk.perform(action, name),
+    perform: (action, name) => updater.perform(action, name),
   };
 }
 
@@ -72,7 +72,7 @@ interface UpdaterState {
 
 class NodeStatusUpdater {
   readonly #options: RegistrationOptions;
-  readonly #memories = new Map<string, UpdaterState>();
+  readonly #states = new Map<string, UpdaterState>();
 
   constructor(options: RegistrationOptions) {
     this.#options = options;
@@ -81,16 +81,15 @@ class NodeStatusUpdater {
   snapshot(name: string, caches: { readonly nodes: Cache<Node>; readonly csiNodes: Cache<CSINode> }): NodeRegistrationSnapshot | undefined {
     const host = this.#options.hosts.get(name);
     if (host === undefined) return undefined;
-    const { registered, reportDue, unschedulableRecorded: toldUnschedulable } = this.#memory(name);
-    const volumesInUse = this.#options.volumesInUse(name);
+    const { registered, reportDue, unschedulableRecorded } = this.#state(name);
     return {
       host,
       node: caches.nodes.getKey(name),
       csiNode: caches.csiNodes.getKey(name),
       registered,
       reportDue,
-      unschedulableRecorded: toldUnschedulable,
-      volumesInUse,
+      unschedulableRecorded,
+      volumesInUse: [...this.#options.volumesInUse(name)].sort(),
     };
   }
 
@@ -102,7 +101,7 @@ class NodeStatusUpdater {
       case 'update-node':
         return outcomeOf(await client.patch(nodeKind, { name }, { type: 'merge', body: registrationPatch(action.object) }));
       case 'registered':
-        this.#memory(name).registered = true;
+        this.#state(name).registered = true;
         this.#options.onRegistered(name);
         return 'done';
       case 'create-csi-node':
@@ -113,8 +112,8 @@ class NodeStatusUpdater {
         return this.#deleteCsiNode(action.object, client);
       case 'report':
         return this.#report(action.object, client);
-      case 'tell':
-        return this.#tell(action, name);
+      case 'record-event':
+        return this.#recordEvent(action, name);
     }
   }
 
@@ -124,18 +123,18 @@ class NodeStatusUpdater {
   }
 
   async #report(object: Node, client: Client): Promise<Outcome> {
-    const { allocations: holdings, volumesInUse } = this.#options;
+    const { inUse, volumesInUse } = this.#options;
     const { name = '' } = object.metadata;
     const reported = object.status.volumesInUse ?? [];
     // Since this was decided a pod may have mounted one that is not listed.
-    if (volumesInUse(name).some((volume) => !reported.includes(volume))) return 'conflict';
+    if ([...volumesInUse(name)].some((volume) => !reported.includes(volume))) return 'conflict';
     const known = this.#options.informers.cache(nodeKind).getKey(name)?.status.volumesInUse ?? [];
-    holdings.withdrawInUse(
+    inUse.withdraw(
       name,
       known.filter((volume) => !reported.includes(volume)),
     );
     const result = await client.patch(nodeKind, { name }, { type: 'merge', body: statusPatch(object) }, { subresource: 'status' });
-    if (result.ok || result.reason !== 'unreachable') holdings.confirmReported(name, result.ok ? 'sent' : 'refused');
+    if (result.ok || result.reason !== 'unreachable') inUse.confirmReported(name, result.ok ? 'sent' : 'refused');
     if (result.ok) this.#reported(object);
     return outcomeOf(result);
   }
@@ -143,24 +142,24 @@ class NodeStatusUpdater {
   /** The next one, if nothing happens, comes in about five minutes: not at the same moment as those of all other nodes. */
   #reported({ metadata: { name = '' }, status }: Node): void {
     const { clock, random } = this.#options.world;
-    const memory = this.#memory(name);
-    memory.reportDue = clock.now() + reportEveryMs * (0.5 + random.float());
+    const state = this.#state(name);
+    state.reportDue = clock.now() + reportEveryMs * (0.5 + random.float());
     this.#options.onReported(name);
-    if (memory.ready || !isNodeReady(status)) return;
-    memory.ready = true;
+    if (state.ready || !isNodeReady(status)) return;
+    state.ready = true;
     this.#options.onReady(name);
   }
 
-  #tell({ about, reason, message, remember }: RecordNodeEvent, name: string): Outcome {
+  #recordEvent({ about, reason, message, remember }: RecordNodeEvent, name: string): Outcome {
     this.#options.recorder.record(about, { type: 'Normal', reason, message }, name);
-    if (remember !== undefined) this.#memory(name).unschedulableRecorded = remember.unschedulable;
+    if (remember !== undefined) this.#state(name).unschedulableRecorded = remember.unschedulable;
     return 'done';
   }
 
-  #memory(name: string): UpdaterState {
-    let memory = this.#memories.get(name);
-    if (memory === undefined) this.#memories.set(name, (memory = { registered: false, unschedulableRecorded: false, ready: false, reportDue: 0 }));
-    return memory;
+  #state(name: string): UpdaterState {
+    let state = this.#states.get(name);
+    if (state === undefined) this.#states.set(name, (state = { registered: false, unschedulableRecorded: false, ready: false, reportDue: 0 }));
+    return state;
   }
 }
 

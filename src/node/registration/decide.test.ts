@@ -61,7 +61,7 @@ class SmallServer {
       case 'registered':
         this.sight = { ...sight, registered: true };
         return;
-      case 'tell':
+      case 'record-event':
         this.told.push(action.reason);
         if (action.remember !== undefined) this.sight = { ...sight, unschedulableRecorded: action.remember.unschedulable };
     }
@@ -97,7 +97,7 @@ describe('a node', () => {
       server.perform(create);
     }
     expect(decideNode(server.sight, now).actions.map((action) => action.do)).toEqual([
-      ...Array.from({ length: 5 }, () => 'tell'),
+      ...Array.from({ length: 5 }, () => 'record-event'),
       'registered',
       'create-csi-node',
     ]);

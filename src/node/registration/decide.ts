@@ -39,7 +39,7 @@ export function decideNode(sight: NodeRegistrationSnapshot, now: number): NodeDe
 
 /** What a kubelet says when it starts. About its resources it speaks when the node is new. */
 function startEvents(node: Node): RecordNodeEvent[] {
-  const says = (reason: string, message: string): RecordNodeEvent => ({ do: 'tell', about: node, reason, message });
+  const says = (reason: string, message: string): RecordNodeEvent => ({ do: 'record-event', about: node, reason, message });
   const starting = says('Starting', 'Starting kubelet.');
   if (isNodeReady(node.status)) return [starting];
   const becomes = (reason: string) => says(reason, statusIsNow(node, reason));
@@ -73,7 +73,7 @@ function schedulableEvents({ node, unschedulableRecorded: toldUnschedulable }: R
   const unschedulable = node.spec.unschedulable ?? false;
   if (unschedulable === toldUnschedulable) return [];
   const reason = unschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable';
-  return [{ do: 'tell', about: node, reason, message: statusIsNow(node, reason), remember: { unschedulable } }];
+  return [{ do: 'record-event', about: node, reason, message: statusIsNow(node, reason), remember: { unschedulable } }];
 }
 
 function report({ host, node, volumesInUse, reportDue }: RegisteredSnapshot, { start, now }: { start: readonly NodeAction[]; now: number }): NodeDecision {
@@ -81,7 +81,7 @@ function report({ host, node, volumesInUse, reportDue }: RegisteredSnapshot, { s
   if (now < reportDue && saysTheSame(status, node.status)) {
     return { actions: start, reasons: [{ code: 'UpToDate', text: 'the node says what there is to say' }], again: reportDue };
   }
-  const ready: RecordNodeEvent = { do: 'tell', about: node, reason: 'NodeReady', message: statusIsNow(node, 'NodeReady') };
+  const ready: RecordNodeEvent = { do: 'record-event', about: node, reason: 'NodeReady', message: statusIsNow(node, 'NodeReady') };
   return {
     actions: [...start, { do: 'report', object: { ...node, status } }, ...(isNodeReady(node.status) ? [] : [ready])],
     reasons: [{ code: 'ReportDue', text: 'the node has something to say' }],

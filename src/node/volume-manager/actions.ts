@@ -20,7 +20,7 @@ export type VolumeAction =
   | VolumeOperation
   /** Nothing of the pod is mounted any more: its directories go. */
   | { readonly do: 'clean'; readonly uid: string }
-  | { readonly do: 'tell'; readonly pod: Pod; readonly reason: string; readonly message: string }
+  | { readonly do: 'record-event'; readonly pod: Pod; readonly reason: string; readonly message: string }
   | { readonly do: 'remember'; readonly pod: Pod; readonly mounts: MountWaitState };
 
 export interface VolumeDecision {

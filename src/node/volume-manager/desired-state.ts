@@ -1,10 +1,9 @@
 import type { Pod } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { NodeDriver } from '../../drivers/contract.ts';
 import type { Index } from '../../client/informers/cache.ts';
 import type { CsiSource } from '../../api/volumes/csi-translation.ts';
-import { claimsOfPod } from '../../storage/volumes/pods.ts';
 import type { PodActivity } from '../contract.ts';
-import { nodeOfPod } from '../cache/indexes.ts';
 import type { NodeCaches } from '../cache/node-caches.ts';
 import type { Host } from '../host.ts';
 import { isTerminal } from '../pods/status/pod-status.ts';
@@ -34,20 +33,16 @@ export interface DesiredStateOptions {
 export class DesiredState {
   readonly #options: DesiredStateOptions;
   readonly #byUid: Index<Pod>;
-  readonly #byNode: Index<Pod>;
-  readonly #byClaim: Index<Pod>;
 
   constructor(options: DesiredStateOptions) {
     const { pods } = options.caches;
     this.#options = options;
     this.#byUid = pods.addIndex(uidOf);
-    this.#byNode = pods.addIndex(nodeOfPod);
-    this.#byClaim = pods.addIndex(claimsOfPod);
   }
 
   /** The pods of this node. */
-  pods(): readonly Pod[] {
-    return this.#byNode.get(this.#options.host.name);
+  pods(): readonly Stored<Pod>[] {
+    return this.#options.caches.podsOn(this.#options.host.name);
   }
 
   has(uid: string): boolean {
@@ -55,22 +50,22 @@ export class DesiredState {
   }
 
   /** Pods of this node that use a claim. */
-  usersOf(claim: string): readonly Pod[] {
-    return this.#byClaim.get(claim).filter((pod) => this.#isHere(pod));
+  usersOf(claim: string): readonly Stored<Pod>[] {
+    return this.#options.caches.podsUsing(claim, this.#options.host.name);
   }
 
   /** Undefined: nothing may be done for now. */
   podSnapshot(uid: string, hasDirectory: boolean): PodVolumesSnapshot | undefined {
-    const { podActivity: tenants, actual, operations } = this.#options;
+    const { podActivity, actual, operations } = this.#options;
     const pod = this.#find(uid);
-    if (!tenants.mayRun(uid)) {
+    if (!podActivity.mayRun(uid)) {
       const records = [...actual.ofPod(uid)].map(({ record }): UnwantedRecord<typeof record> => {
         return { record, busy: operations.isBusy(lockOfVolume(record), uid), notBefore: operations.notBefore(record.key) };
       });
-      return { type: 'leaves', uid, records, hasDirectory };
+      return { type: 'unwanted', uid, records, hasDirectory };
     }
     if (pod === undefined || isTerminal(pod.status.phase) || pod.metadata.deletionTimestamp !== undefined) return undefined;
-    return { type: 'stays', pod, volumes: this.#volumesOf(pod), memory: notWaiting };
+    return { type: 'wanted', pod, volumes: this.#volumesOf(pod), memory: notWaiting };
   }
 
   /** What is mounted for the whole node, and wanted by no pod of it. */
@@ -80,26 +75,26 @@ export class DesiredState {
     const wanted = unused.length === 0 ? new Set<string>() : this.#wantedStages();
     const records = unused.filter(({ key }) => !wanted.has(key));
     return {
-      type: 'unused',
+      type: 'orphaned',
       records: records.map((record) => ({ record, busy: operations.isBusy(record.key, ''), notBefore: operations.notBefore(record.key) })),
     };
   }
 
   #wantedStages(): ReadonlySet<string> {
-    const staying = this.pods().filter(({ metadata, status }) => this.#options.podActivity.mayRun(metadata.uid ?? '') && !isTerminal(status.phase));
+    const staying = this.pods().filter(({ metadata, status }) => this.#options.podActivity.mayRun(metadata.uid) && !isTerminal(status.phase));
     return new Set(staying.flatMap((pod) => usedVolumes(pod).flatMap((use) => this.#resolve(pod, use, this.#volumeSnapshot(pod))?.stagingPath ?? [])));
   }
 
-  #volumesOf(pod: Pod): readonly VolumeEntry[] {
-    const around = this.#volumeSnapshot(pod);
-    return usedVolumes(pod).map((use) => this.#volumeEntry(pod, use, around));
+  #volumesOf(pod: Stored<Pod>): readonly VolumeEntry[] {
+    const snapshot = this.#volumeSnapshot(pod);
+    return usedVolumes(pod).map((use) => this.#volumeEntry(pod, use, snapshot));
   }
 
-  #volumeEntry(pod: Pod, use: VolumeUse, around: VolumeSnapshot): VolumeEntry {
+  #volumeEntry(pod: Stored<Pod>, use: VolumeUse, snapshot: VolumeSnapshot): VolumeEntry {
     const { actual, operations } = this.#options;
-    const state = volumeStateOf(pod, use, around);
-    const claimed = claimedVolume(pod, use, around);
-    const volume = this.#resolve(pod, use, around, claimed);
+    const state = volumeStateOf(pod, use, snapshot);
+    const claimed = claimedVolume(pod, use, snapshot);
+    const volume = this.#resolve(pod, use, snapshot, claimed);
     if (volume === undefined) return { state, volume, staging: 'needless', growth: undefined, published: undefined, busy: false, notBefore: undefined };
     const { stagingPath, key } = volume;
     const known = actual.get(key);
@@ -130,31 +125,31 @@ export class DesiredState {
     return { to, notBefore: operations.notBefore(expansionKey(stagingPath)) };
   }
 
-  #resolve(pod: Pod, use: VolumeUse, around: VolumeSnapshot, claimed = claimedVolume(pod, use, around)): PodVolume | undefined {
+  #resolve(pod: Stored<Pod>, use: VolumeUse, snapshot: VolumeSnapshot, claimed = claimedVolume(pod, use, snapshot)): PodVolume | undefined {
     const { root, sha256, driver: find } = this.#options;
     if (claimed?.type === 'error') return undefined;
     const volume = podVolume(pod, use, claimed?.volume, { root, sha256, stages: (driver) => find(driver)?.capabilities.stages ?? false });
-    return volume.attached === undefined ? volume : { ...volume, onNode: { ...volume.onNode, publishContext: contextOf(volume.attached, around) } };
+    return volume.attached === undefined ? volume : { ...volume, onNode: { ...volume.onNode, publishContext: contextOf(volume.attached, snapshot) } };
   }
 
   /** As the node sees it, but that what is mounted is known, and not guessed from what pods say. */
-  #volumeSnapshot(pod: Pod): VolumeSnapshot {
-    const { caches: view, host, actual } = this.#options;
-    const { uid = '' } = pod.metadata;
-    return { ...view.volumeSnapshot(pod, host), isMountedByOtherPod: (claim) => actual.isMountedElsewhere(claim, uid) };
+  #volumeSnapshot(pod: Stored<Pod>): VolumeSnapshot {
+    const { caches, host, actual } = this.#options;
+    const { uid } = pod.metadata;
+    return { ...caches.volumeSnapshot(host), isMountedByOtherPod: (claim) => actual.isMountedElsewhere(claim, uid) };
   }
 
-  #find(uid: string): Pod | undefined {
+  #find(uid: string): Stored<Pod> | undefined {
     return this.#byUid.get(uid).find((pod) => this.#isHere(pod));
   }
 
-  #isHere({ spec }: Pod): boolean {
+  #isHere({ spec }: Stored<Pod>): boolean {
     return spec.nodeName === this.#options.host.name;
   }
 }
 
 /** What attaching it told. */
-const contextOf = (source: CsiSource, around: VolumeSnapshot): Readonly<Record<string, string>> =>
-  around.attachment(source).object?.status.attachmentMetadata ?? {};
+const contextOf = (source: CsiSource, snapshot: VolumeSnapshot): Readonly<Record<string, string>> =>
+  snapshot.attachment(source).object?.status.attachmentMetadata ?? {};
 
-const uidOf = ({ metadata: { uid } }: Pod): readonly string[] => (uid === undefined ? [] : [uid]);
+const uidOf = ({ metadata: { uid } }: Stored<Pod>): readonly string[] => [uid];

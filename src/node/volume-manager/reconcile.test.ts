@@ -20,7 +20,7 @@ const ready = (name: string, changes: Partial<VolumeEntry> = {}): VolumeEntry =>
   notBefore: undefined,
   ...changes,
 });
-const stays = (...volumes: readonly VolumeEntry[]): PodVolumesSnapshot => ({ type: 'stays', pod, volumes, memory: notWaiting });
+const stays = (...volumes: readonly VolumeEntry[]): PodVolumesSnapshot => ({ type: 'wanted', pod, volumes, memory: notWaiting });
 const done = ({ actions }: { readonly actions: readonly VolumeAction[] }) =>
   actions.map((action) =>
     'volume' in action ? `${action.do} ${action.volume.podVolume}` : 'record' in action ? `${action.do} ${action.record.key}` : action.do,
@@ -57,14 +57,14 @@ describe('a pod that stays', () => {
 
   test('is told, and that is remembered after it was told', () => {
     const failing: VolumeEntry = { ...ready('a'), state: { state: 'failing', name: 'a', reason: 'FailedMount', message: 'no' } };
-    expect(done(reconcileVolumes(stays(failing), now))).toEqual(['tell', 'remember']);
+    expect(done(reconcileVolumes(stays(failing), now))).toEqual(['record-event', 'remember']);
   });
 });
 
 describe('a pod that leaves', () => {
   const record = (key: string) => ({ type: 'published', key, podUid: 'uid' }) as PublishedRecord;
   const leaves = (...keys: readonly string[]): PodVolumesSnapshot => ({
-    type: 'leaves',
+    type: 'unwanted',
     uid: 'uid',
     records: keys.map((key) => ({ record: record(key), busy: key === 'busy', notBefore: key === 'failed' ? now + 500 : undefined })),
     hasDirectory: true,
@@ -90,13 +90,13 @@ const anySight = fc
     notBefore: fc.option(fc.integer({ min: now - 10, max: now + 10 }), { nil: undefined }),
     attached: fc.boolean(),
   })
-  .map(({ name, attached, ...sight }): VolumeEntry => ready(name, { ...sight, ...(attached ? {} : { state: { state: 'unattached', name } }) }));
+  .map(({ name, attached, ...entry }): VolumeEntry => ready(name, { ...entry, ...(attached ? {} : { state: { state: 'unattached', name } }) }));
 
 /** The volume as it is once an action on it has succeeded. */
-const after = (sight: VolumeEntry, actions: readonly string[]): VolumeEntry => {
-  const { name } = sight.state;
-  if (actions.includes(`stage ${name}`)) return { ...sight, staging: 'done', notBefore: undefined };
-  return actions.includes(`publish ${name}`) ? { ...sight, published: { stale: false, again: undefined }, notBefore: undefined } : sight;
+const after = (entry: VolumeEntry, actions: readonly string[]): VolumeEntry => {
+  const { name } = entry.state;
+  if (actions.includes(`stage ${name}`)) return { ...entry, staging: 'done', notBefore: undefined };
+  return actions.includes(`publish ${name}`) ? { ...entry, published: { stale: false, again: undefined }, notBefore: undefined } : entry;
 };
 
 describe('whatever there is', () => {
@@ -104,43 +104,43 @@ describe('whatever there is', () => {
 
   test('it settles: each volume takes two steps at most, and then nothing is left to do', () =>
     fc.assert(
-      fc.property(distinct, (sights) => {
-        let volumes = sights;
+      fc.property(distinct, (entries) => {
+        let volumes = entries;
         let memory = notWaiting;
-        const look = (): PodVolumesSnapshot => ({ type: 'stays', pod, volumes, memory });
+        const look = (): PodVolumesSnapshot => ({ type: 'wanted', pod, volumes, memory });
         for (let pass = 0; pass < 2; pass++) {
           const decision = reconcileVolumes(look(), now);
           const actions = done(decision);
-          volumes = volumes.map((sight) => after(sight, actions));
+          volumes = volumes.map((entry) => after(entry, actions));
           for (const action of decision.actions) if (action.do === 'remember') memory = action.mounts;
         }
         expect(reconcileVolumes(look(), now).actions).toEqual([]);
       }),
     ));
 
-  test('the same sight gives the same actions, and nothing is done to what is busy', () =>
+  test('the same entry gives the same actions, and nothing is done to what is busy', () =>
     fc.assert(
-      fc.property(distinct, (sights) => {
-        const decision = reconcileVolumes(stays(...sights), now);
-        expect(reconcileVolumes(stays(...sights), now)).toEqual(decision);
-        const busy = sights.filter((sight) => sight.busy).map(({ state }) => state.name);
+      fc.property(distinct, (entries) => {
+        const decision = reconcileVolumes(stays(...entries), now);
+        expect(reconcileVolumes(stays(...entries), now)).toEqual(decision);
+        const busy = entries.filter((entry) => entry.busy).map(({ state }) => state.name);
         for (const action of done(decision)) expect(busy).not.toContain(action.split(' ')[1]);
       }),
     ));
 
   test('any part of the actions leads to the same end', () =>
     fc.assert(
-      fc.property(distinct, fc.nat(3), (sights, cut) => {
+      fc.property(distinct, fc.nat(3), (entries, cut) => {
         const run = (volumes: readonly VolumeEntry[], first: number): readonly VolumeEntry[] => {
           let next = volumes;
           for (let pass = 0; pass < 9; pass++) {
             const actions = done(reconcileVolumes(stays(...next), now));
             const some = pass === 0 ? actions.slice(0, first) : actions;
-            next = next.map((sight) => after(sight, some));
+            next = next.map((entry) => after(entry, some));
           }
           return next;
         };
-        expect(run(sights, cut)).toEqual(run(sights, 9));
+        expect(run(entries, cut)).toEqual(run(entries, 9));
       }),
     ));
 });

@@ -9,11 +9,11 @@ import type { PodVolume } from './pod-volume.ts';
 /** A pod's volumes as they should be and as they are. */
 export type PodVolumesSnapshot =
   /** Its volumes are wanted. */
-  | { readonly type: 'stays'; readonly pod: Pod; readonly volumes: readonly VolumeEntry[]; readonly memory: MountWaitState }
+  | { readonly type: 'wanted'; readonly pod: Pod; readonly volumes: readonly VolumeEntry[]; readonly memory: MountWaitState }
   /** None of its containers runs, and none will. */
-  | { readonly type: 'leaves'; readonly uid: string; readonly records: readonly UnwantedRecord<PublishedRecord>[]; readonly hasDirectory: boolean }
+  | { readonly type: 'unwanted'; readonly uid: string; readonly records: readonly UnwantedRecord<PublishedRecord>[]; readonly hasDirectory: boolean }
   /** What is mounted for the whole node, and for nobody. */
-  | { readonly type: 'unused'; readonly records: readonly UnwantedRecord<StagedRecord>[] };
+  | { readonly type: 'orphaned'; readonly records: readonly UnwantedRecord<StagedRecord>[] };
 
 export interface VolumeEntry {
   readonly state: VolumeState;
@@ -49,21 +49,21 @@ export interface UnwantedRecord<Record> {
  *
  * One that is busy or has just failed waits for its turn, and keeps no other waiting.
  */
-export function reconcileVolumes(sight: PodVolumesSnapshot, now: number): VolumeDecision {
-  switch (sight.type) {
-    case 'stays':
-      return reconcileWanted(sight, now);
-    case 'leaves':
-      return unmountUnwanted(sight, now);
-    case 'unused':
-      return { ...undo(sight.records, (record) => ({ do: 'unstage', record }), now), reasons: [{ code: 'Unused', text: 'nobody uses it any more' }] };
+export function reconcileVolumes(snapshot: PodVolumesSnapshot, now: number): VolumeDecision {
+  switch (snapshot.type) {
+    case 'wanted':
+      return reconcileWanted(snapshot, now);
+    case 'unwanted':
+      return unmountUnwanted(snapshot, now);
+    case 'orphaned':
+      return { ...undo(snapshot.records, (record) => ({ do: 'unstage', record }), now), reasons: [{ code: 'Unused', text: 'nobody uses it any more' }] };
   }
 }
 
-function reconcileWanted({ pod, volumes, memory }: Extract<PodVolumesSnapshot, { type: 'stays' }>, now: number): VolumeDecision {
+function reconcileWanted({ pod, volumes, memory }: Extract<PodVolumesSnapshot, { type: 'wanted' }>, now: number): VolumeDecision {
   const steps = volumes.map((volume) => stepFor(volume, pod, now));
   const wait = waitForVolumes(volumes.map(unlessMounted), memory, now);
-  const tells = wait.events.map(({ reason, message }): VolumeAction => ({ do: 'tell', pod, reason, message }));
+  const tells = wait.events.map(({ reason, message }): VolumeAction => ({ do: 'record-event', pod, reason, message }));
   // Said before it is remembered: a crash between the two says it twice rather than never.
   const isNews = tells.length > 0 || wait.memory.timesOutAt !== memory.timesOutAt;
   const remember: VolumeAction[] = !isNews ? [] : [{ do: 'remember', pod, mounts: wait.memory }];
@@ -105,7 +105,7 @@ function stepFor({ state, volume, staging, growth, published, busy, notBefore }:
   return { action: { do: staging === 'missing' ? 'stage' : 'publish', pod, volume, attached } };
 }
 
-function unmountUnwanted({ uid, records, hasDirectory }: Extract<PodVolumesSnapshot, { type: 'leaves' }>, now: number): VolumeDecision {
+function unmountUnwanted({ uid, records, hasDirectory }: Extract<PodVolumesSnapshot, { type: 'unwanted' }>, now: number): VolumeDecision {
   const reasons = [{ code: 'Left', text: 'no container of the pod runs, and none will' }];
   if (records.length === 0) return { actions: hasDirectory ? [{ do: 'clean', uid }] : [], reasons };
   return { ...undo(records, (record) => ({ do: 'unpublish', record }), now), reasons };

@@ -17,10 +17,10 @@ import type { Disk } from '../../world/disk.ts';
 import type { HostFiles, Mounts, Usage } from '../../world/mounts.ts';
 import type { Cancel, World } from '../../world/world.ts';
 import type { ContainerMounts, PodMounts, PodActivity, PodMountState } from '../contract.ts';
-import type { NodeAllocations } from '../allocations.ts';
 import type { NodeCaches } from '../cache/node-caches.ts';
 import { podSources } from '../cache/sources.ts';
 import type { Host } from '../host.ts';
+import type { VolumesInUse } from '../volumes-in-use.ts';
 import { configOfVolume } from '../volumes/config-references.ts';
 import { usedVolumes } from '../volumes/used-volumes.ts';
 import { type MountWaitState, notWaiting } from '../volumes/mount-events.ts';
@@ -41,7 +41,7 @@ export interface VolumeManagerOptions {
   readonly root: string;
   readonly host: Host;
   readonly caches: NodeCaches;
-  readonly allocations: NodeAllocations;
+  readonly inUse: VolumesInUse;
   /** The node's own. */
   readonly client: Client;
   readonly recorder: EventRecorder;
@@ -88,7 +88,7 @@ export class VolumeManager implements PodMounts {
     this.#journal = journal;
     this.#directories = directories;
     this.#actual = actualOf(journal);
-    const { caches: view, host, world, client, recorder, allocations: holdings, root, machine } = options;
+    const { caches, host, world, client, recorder, inUse, root, machine } = options;
     const drivers = new Map(options.drivers.map((driver) => [driver.capabilities.name, driver]));
     const driverOf = (name: string) => drivers.get(name) ?? options.findDriver?.(name);
     this.#driverOf = driverOf;
@@ -103,13 +103,13 @@ export class VolumeManager implements PodMounts {
       nodeName: host.name,
       clock: world.clock,
       log: world.log,
-      mayMount: (volume) => holdings.mayMount(host.name, volume),
+      mayMount: (volume) => inUse.mayMount(host.name, volume),
       onEnd: (operation, waiting) => this.#ended(operation, waiting),
     });
     this.#desired = new DesiredState({ ...options, actual: this.#actual, operations: this.#operations, driver: driverOf });
-    this.#followers = view.pods.addIndex(filesOfPod);
+    this.#followers = caches.pods.addIndex(filesOfPod);
     this.controller = {
-      name: 'volume-keeper',
+      name: 'volume-manager',
       parallelism: 32,
       sources: [...this.#sources(), this.#trigger],
       snapshot: (key) => this.#snapshot(key),
@@ -194,14 +194,14 @@ export class VolumeManager implements PodMounts {
 
   #snapshot(key: string): PodVolumesSnapshot | undefined {
     if (key === nodeKey) return this.#desired.orphanedSnapshot();
-    const sight = this.#desired.podSnapshot(key, this.#directories.has(key));
-    if (sight?.type !== 'stays') return sight;
-    this.#noteDesired(sight);
-    return { ...sight, memory: this.#memories.get(key) ?? notWaiting };
+    const snapshot = this.#desired.podSnapshot(key, this.#directories.has(key));
+    if (snapshot?.type !== 'wanted') return snapshot;
+    this.#logDesired(snapshot);
+    return { ...snapshot, memory: this.#memories.get(key) ?? notWaiting };
   }
 
   /** Once for each pod: what it wants, for people who follow it. */
-  #noteDesired({ pod, volumes }: Extract<PodVolumesSnapshot, { type: 'stays' }>): void {
+  #logDesired({ pod, volumes }: Extract<PodVolumesSnapshot, { type: 'wanted' }>): void {
     const { log } = this.#options.world;
     const { uid = '' } = pod.metadata;
     if (this.#memories.get(uid) !== undefined || volumes.some(({ volume }) => volume === undefined)) return;
@@ -229,7 +229,7 @@ export class VolumeManager implements PodMounts {
         return 'done';
       case 'clean':
         return this.#clean(action.uid);
-      case 'tell':
+      case 'record-event':
         this.#options.recorder.record(action.pod, { type: 'Warning', reason: action.reason, message: action.message }, this.#options.host.name);
         return 'done';
       case 'remember':
@@ -267,7 +267,7 @@ export class VolumeManager implements PodMounts {
 
   /** What an earlier agent left is looked at once; then whatever concerns a pod of the node. */
   #sources(): readonly Source<string>[] {
-    const { caches: view } = this.#options;
+    const { caches } = this.#options;
     const left = new Set([...this.#directories, ...this.#actual.pods(), nodeKey]);
     const found: Source<string> = {
       subscribe: (_, add) => {
@@ -275,7 +275,7 @@ export class VolumeManager implements PodMounts {
         return () => undefined;
       },
     };
-    const waiting = podSources(view).map((each) => byUid(each, view));
+    const waiting = podSources(caches).map((each) => byUid(each, caches));
     return [
       found,
       ...waiting,
@@ -344,11 +344,11 @@ function filesOfPod({ metadata: { namespace = '' }, spec }: Pod): readonly strin
 }
 
 /** The same wake-ups, by the pod's uid instead of its name. */
-function byUid(wakes: Source<string>, view: NodeCaches): Source<string> {
+function byUid(sources: Source<string>, caches: NodeCaches): Source<string> {
   return {
     subscribe: (informers, add) =>
-      wakes.subscribe(informers, (key) => {
-        const uid = view.pods.getKey(key)?.metadata.uid;
+      sources.subscribe(informers, (key) => {
+        const uid = caches.pods.getKey(key)?.metadata.uid;
         if (uid !== undefined) add(uid);
       }),
   };

@@ -37,13 +37,13 @@ test('an attachment is waited for in silence, and each time that patience has en
     reason: 'FailedMount',
     message: 'Unable to attach or mount volumes: unmounted volumes=[a c], unattached volumes=[a], failed to process volumes=[]: context deadline exceeded',
   });
-  expect(waitForVolumes([{ state: 'ready', name: 'a' }], memory, 123_000)).toEqual({ complaints: [], memory: notWaiting, again: undefined });
+  expect(waitForVolumes([{ state: 'ready', name: 'a' }], memory, 123_000)).toEqual({ events: [], memory: notWaiting, again: undefined });
 });
 
 test('looking more often says nothing more; news are told at once', () => {
   const { memory } = waitForVolumes([failing('one')], notWaiting, 0);
   expect(waitForVolumes([failing('one')], memory, 400).events).toEqual([]);
-  expect(waitForVolumes([failing('two')], memory, 400)).toMatchObject({ complaints: [{ reason: 'FailedMount', message: 'two' }], again: 900 });
+  expect(waitForVolumes([failing('two')], memory, 400)).toMatchObject({ events: [{ reason: 'FailedMount', message: 'two' }], again: 900 });
 });
 
 test('volumes are listed by what they wait for, and errors once, in order', () => {

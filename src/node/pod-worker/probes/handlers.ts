@@ -1,44 +1,42 @@
-/** What probes and hooks do: run a program in a container, ask a web server, knock at a port. */
+/** The handlers of probes and lifecycle hooks: exec, httpGet, tcpSocket, sleep. */
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
-import type { Container, ExecAction, HTTPGetAction, TCPSocketAction } from '../../../api/generated/types.ts';
+import type { Container, HTTPGetAction, LifecycleHandler, ProbeHandler } from '../../../api/generated/types.ts';
 import type { World } from '../../../world/world.ts';
 import type { Runtime, Session } from '../../runtime.ts';
 
-export interface ContainerHandler {
-  readonly exec?: ExecAction;
-  readonly httpGet?: HTTPGetAction;
-  readonly tcpSocket?: TCPSocketAction;
-  readonly grpc?: { readonly port: number };
-  readonly sleep?: { readonly seconds: number };
-}
+export type ContainerHandler = ProbeHandler & Pick<LifecycleHandler, 'sleep'>;
 
 export interface HandlerTarget {
   readonly runtime: Runtime;
   readonly world: World;
   readonly container: Container;
+  /** The handler's field in the container: 'livenessProbe', 'lifecycle.preStop'. */
+  readonly field: string;
   /** Of the run. */
   readonly id: string;
   readonly ip: string;
   readonly timeoutMs: number;
 }
 
-/** `fine`: it succeeded. `bad`: it did not, and said so. `unknown`: it could not be tried. */
+/** `unknown`: the handler could not be run. */
 export interface HandlerResult {
-  readonly result: 'fine' | 'bad' | 'unknown';
+  readonly result: 'success' | 'failure' | 'unknown';
   readonly output: string;
 }
 
-/** More than that nobody reads of what a program or a server says. */
+/** Of a program's or a server's output, in bytes. */
 const maxOutput = 10 * 1024;
 
 /** Never rejects, and takes no longer than the time it is given. */
 export async function runHandler(handler: ContainerHandler, target: HandlerTarget): Promise<HandlerResult> {
+  const isScripted = target.runtime.scripted !== undefined;
+  if (isScripted && handler.sleep === undefined) return { result: 'success', output: '' };
   if (handler.exec !== undefined) return execProbe(handler.exec.command ?? [], target);
   if (handler.httpGet !== undefined) return httpProbe(handler.httpGet, target);
   if (handler.tcpSocket !== undefined) return tcpProbe(handler.tcpSocket.host ?? target.ip, portOf(handler.tcpSocket.port, target), target);
-  if (handler.grpc !== undefined) return tcpProbe(target.ip, handler.grpc.port, target);
+  if (handler.grpc !== undefined) return { result: 'failure', output: `${target.field}.grpc: gRPC probes are not supported yet` };
   if (handler.sleep !== undefined) return sleepHandler(handler.sleep.seconds * 1000, target);
   return { result: 'unknown', output: 'missing probe handler' };
 }
@@ -50,11 +48,11 @@ async function execProbe(command: readonly string[], { runtime, id, world, timeo
   const output = collect(session);
   return inTime(world, timeoutMs, {
     work: session.done.then((end) =>
-      typeof end === 'number' ? { result: end === 0 ? 'fine' : 'bad', output: output() } : { result: 'unknown', output: end.message },
+      typeof end === 'number' ? { result: end === 0 ? 'success' : 'failure', output: output() } : { result: 'unknown', output: end.message },
     ),
     late: () => {
       session.close();
-      return { result: 'bad', output: `command timed out: ${JSON.stringify(command.join(' '))} timed out after ${timeoutMs / 1000}s` };
+      return { result: 'failure', output: `command timed out: ${JSON.stringify(command.join(' '))} timed out after ${timeoutMs / 1000}s` };
     },
   });
 }
@@ -86,7 +84,9 @@ function httpProbe({ scheme = 'HTTP', host, path = '/', port, httpHeaders = [] }
       answer.resume();
       answer.on('error', () => undefined);
       resolve(
-        statusCode >= 200 && statusCode < 400 ? { result: 'fine', output: '' } : { result: 'bad', output: `HTTP probe failed with statuscode: ${statusCode}` },
+        statusCode >= 200 && statusCode < 400
+          ? { result: 'success', output: '' }
+          : { result: 'failure', output: `HTTP probe failed with statuscode: ${statusCode}` },
       );
     };
     const ask = scheme === 'HTTPS' ? httpsRequest : httpRequest;
@@ -95,14 +95,14 @@ function httpProbe({ scheme = 'HTTP', host, path = '/', port, httpHeaders = [] }
       { headers, signal: abort.signal, rejectUnauthorized: false, agent: false } as Parameters<typeof httpsRequest>[1] & object,
       onAnswer,
     );
-    request.on('error', (error: NodeJS.ErrnoException) => resolve({ result: 'bad', output: `Get "${url}": ${dialError(error, address, number)}` }));
+    request.on('error', (error: NodeJS.ErrnoException) => resolve({ result: 'failure', output: `Get "${url}": ${dialError(error, address, number)}` }));
     request.end();
   });
   return inTime(target.world, target.timeoutMs, {
     work,
     late: () => {
       abort.abort();
-      return { result: 'bad', output: `Get "${url}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)` };
+      return { result: 'failure', output: `Get "${url}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)` };
     },
   });
 }
@@ -110,19 +110,19 @@ function httpProbe({ scheme = 'HTTP', host, path = '/', port, httpHeaders = [] }
 function tcpProbe(host: string, port: number, { world, timeoutMs }: HandlerTarget): Promise<HandlerResult> {
   const socket = connect({ host, port });
   const work = new Promise<HandlerResult>((resolve) => {
-    socket.once('connect', () => resolve({ result: 'fine', output: '' }));
-    socket.on('error', (error) => resolve({ result: 'bad', output: dialError(error, host, port) }));
+    socket.once('connect', () => resolve({ result: 'success', output: '' }));
+    socket.on('error', (error) => resolve({ result: 'failure', output: dialError(error, host, port) }));
   });
-  const late = (): HandlerResult => ({ result: 'bad', output: `dial tcp ${host}:${port}: i/o timeout` });
+  const late = (): HandlerResult => ({ result: 'failure', output: `dial tcp ${host}:${port}: i/o timeout` });
   return inTime(world, timeoutMs, { work, late }).finally(() => socket.destroy());
 }
 
 async function sleepHandler(ms: number, { world, timeoutMs }: HandlerTarget): Promise<HandlerResult> {
   await new Promise<void>((resolve) => void world.timers.after(Math.min(ms, timeoutMs), resolve));
-  return { result: 'fine', output: '' };
+  return { result: 'success', output: '' };
 }
 
-/** In Go's words. */
+/** As Go prints it. */
 function dialError(error: NodeJS.ErrnoException, host: string, port: number): string {
   const words: Readonly<Record<string, string>> = {
     ECONNREFUSED: 'connect: connection refused',

@@ -1,22 +1,15 @@
-/** What probes say of a container, as a function of their outcomes, by the rules of kubelets. */
+/** The health of a container as a function of its probes' outcomes, by the kubelet's rules (pkg/kubelet/prober/worker.go). */
 import type { Container, Probe } from '../../../api/generated/types.ts';
-
-export interface ContainerHealth {
-  /** It has done what it does before it counts as started. */
-  readonly started: boolean;
-  readonly ready: boolean;
-  /** It has to be started again. */
-  readonly failed: 'liveness' | 'startup' | undefined;
-}
+import type { ContainerHealth } from '../../runtime.ts';
 
 export type ProbeType = 'startup' | 'readiness' | 'liveness';
 
 /** One probe of one run. */
 export interface ProbeState {
-  /** Outcomes like the last one, in a row. */
+  /** Consecutive outcomes like the last one. */
   readonly inRow: number;
   readonly last: boolean | undefined;
-  /** What counts by now; undefined: nothing yet. */
+  /** The outcome that has reached its threshold; undefined: none yet. */
   readonly counts: boolean | undefined;
   readonly nextAt: number;
 }
@@ -24,7 +17,7 @@ export interface ProbeState {
 export const probeOf = ({ startupProbe, readinessProbe, livenessProbe }: Container, type: ProbeType): Probe | undefined =>
   ({ startup: startupProbe, readiness: readinessProbe, liveness: livenessProbe })[type];
 
-/** `from`: when it may be asked first; milliseconds since 1970. */
+/** `from`: when it may be probed first; milliseconds since 1970. */
 export const initialProbeState = (from: number): ProbeState => ({ inRow: 0, last: undefined, counts: undefined, nextAt: from });
 
 export function nextProbeState(before: ProbeState, probe: Probe, { ok, now }: { readonly ok: boolean; readonly now: number }): ProbeState {
@@ -34,9 +27,9 @@ export function nextProbeState(before: ProbeState, probe: Probe, { ok, now }: { 
   return { inRow, last: ok, counts: isEnough ? ok : before.counts, nextAt: now + periodSeconds * 1000 };
 }
 
-/** `standings`: of the probes that the container has; those of a run that nobody has asked yet are absent. */
-export function healthOf(container: Container, standings: ReadonlyMap<ProbeType, ProbeState>): ContainerHealth {
-  const counts = (type: ProbeType) => standings.get(type)?.counts;
+/** `states`: of the probes that the container has; a probe that has not run yet is absent. */
+export function healthOf(container: Container, states: ReadonlyMap<ProbeType, ProbeState>): ContainerHealth {
+  const counts = (type: ProbeType) => states.get(type)?.counts;
   const started = container.startupProbe === undefined || counts('startup') === true;
   return {
     started,

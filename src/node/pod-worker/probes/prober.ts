@@ -1,9 +1,10 @@
 import type { Container, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { recordsOf } from '../../pods/status/container-statuses.ts';
 import type { Cancel, World } from '../../../world/world.ts';
-import type { ContainerRun } from '../../runtime.ts';
+import type { ContainerHealth, ContainerRun } from '../../runtime.ts';
 import type { ContainerHandler, HandlerResult } from './handlers.ts';
-import { initialProbeState, type ContainerHealth, healthOf, nextProbeState, type ProbeType, probeOf, type ProbeState } from './health.ts';
+import { initialProbeState, healthOf, nextProbeState, type ProbeType, probeOf, type ProbeState } from './health.ts';
 
 export interface ProberOptions {
   readonly world: World;
@@ -11,17 +12,17 @@ export interface ProberOptions {
   readonly runtime: string;
   readonly runHandler: (
     handler: ContainerHandler,
-    of: { readonly container: Container; readonly id: string; readonly pod: Pod; readonly timeoutMs: number },
+    of: { readonly container: Container; readonly field: string; readonly id: string; readonly pod: Stored<Pod>; readonly timeoutMs: number },
   ) => Promise<HandlerResult>;
-  /** What counts of a pod's container has changed. */
-  readonly onChange: (pod: Pod) => void;
-  readonly recordUnhealthy: (pod: Pod, container: string, message: string) => void;
+  /** The health of a container has changed. */
+  readonly onChange: (pod: Stored<Pod>) => void;
+  readonly recordUnhealthy: (pod: Stored<Pod>, container: string, message: string) => void;
 }
 
 const types = ['startup', 'readiness', 'liveness'] as const;
 const healthy: ContainerHealth = { started: true, ready: true, failed: undefined };
 
-/** Asks containers how they are, as often as they want to be asked. */
+/** Runs the probes of containers, each in its period. */
 export class Prober {
   readonly #options: ProberOptions;
   /** By the run's id. */
@@ -33,14 +34,14 @@ export class Prober {
     this.#options = options;
   }
 
-  /** What is found out about a run; all is well with whoever is not asked. */
+  /** A run without probes is healthy. */
   health(id: string): ContainerHealth {
     return this.#workers.get(id)?.health ?? healthy;
   }
 
-  /** From now on, these runs of the pod are asked, and no others. */
-  follow(pod: Pod, runs: readonly ContainerRun[]): void {
-    const { uid = '' } = pod.metadata;
+  /** From now on, these runs of the pod are probed, and no others. */
+  follow(pod: Stored<Pod>, runs: readonly ContainerRun[]): void {
+    const { uid } = pod.metadata;
     const before = this.#byPod.get(uid);
     const containers = [...(pod.spec.initContainers ?? []), ...(pod.spec.containers ?? [])].filter(isProbed);
     if (before === undefined && containers.length === 0) return;
@@ -76,7 +77,7 @@ export class Prober {
 const isProbed = (container: Container): boolean => types.some((type) => probeOf(container, type) !== undefined);
 
 interface ProbeSubject {
-  readonly pod: Pod;
+  readonly pod: Stored<Pod>;
   readonly container: Container;
   readonly run: ContainerRun;
 }
@@ -85,8 +86,8 @@ class ProbeWorker {
   readonly #options: ProberOptions;
   readonly #container: Container;
   readonly #id: string;
-  #pod: Pod;
-  readonly #standings = new Map<ProbeType, ProbeState>();
+  #pod: Stored<Pod>;
+  readonly #states = new Map<ProbeType, ProbeState>();
   readonly #timers = new Map<ProbeType, Cancel>();
   #stopped = false;
 
@@ -95,24 +96,24 @@ class ProbeWorker {
     this.#pod = pod;
     this.#container = container;
     this.#id = run.id;
-    const said = recordsOf(pod.status).get(container.name);
-    // What was said of this very run holds until probes say otherwise: an agent that starts anew makes no container unready.
-    const isKnown = said?.run?.id === `${options.runtime}://${run.id}`;
+    const reported = recordsOf(pod.status).get(container.name);
+    // The status of this very run holds until probes say otherwise: a restarted agent makes no container unready.
+    const isKnown = reported?.run?.id === `${options.runtime}://${run.id}`;
     for (const type of types) {
       const probe = probeOf(container, type);
       if (probe === undefined) continue;
-      const standing = initialProbeState(run.state.startedAt + (probe.initialDelaySeconds ?? 0) * 1000);
-      const known = type === 'startup' ? said?.started : type === 'readiness' ? said?.ready : undefined;
-      this.#standings.set(type, isKnown && known === true ? { ...standing, counts: true } : standing);
+      const state = initialProbeState(run.state.startedAt + (probe.initialDelaySeconds ?? 0) * 1000);
+      const known = type === 'startup' ? reported?.started : type === 'readiness' ? reported?.ready : undefined;
+      this.#states.set(type, isKnown && known === true ? { ...state, counts: true } : state);
     }
     this.#schedule();
   }
 
   get health(): ContainerHealth {
-    return healthOf(this.#container, this.#standings);
+    return healthOf(this.#container, this.#states);
   }
 
-  update(pod: Pod): void {
+  update(pod: Stored<Pod>): void {
     this.#pod = pod;
   }
 
@@ -121,11 +122,11 @@ class ProbeWorker {
     for (const cancel of this.#timers.values()) cancel();
   }
 
-  /** A container that is about to start is asked about nothing else; one that failed is asked no more. */
+  /** Until the startup probe has succeeded no other probe runs; a container that failed is probed no more. */
   #schedule(): void {
     const { started, failed } = this.health;
     if (this.#stopped || failed !== undefined) return;
-    for (const [type, { nextAt }] of this.#standings) {
+    for (const [type, { nextAt }] of this.#states) {
       const isDue = type === 'startup' ? !started : started;
       if (isDue && !this.#timers.has(type)) {
         this.#timers.set(
@@ -139,17 +140,17 @@ class ProbeWorker {
   async #probe(type: ProbeType): Promise<void> {
     const { runHandler: check, recordUnhealthy: tell, onChange, world } = this.#options;
     const probe = probeOf(this.#container, type);
-    const standing = this.#standings.get(type);
-    if (probe === undefined || standing === undefined || this.#stopped) return;
+    const state = this.#states.get(type);
+    if (probe === undefined || state === undefined || this.#stopped) return;
     const pod = this.#pod;
-    const isLeaving = pod.metadata.deletionTimestamp !== undefined && type !== 'readiness';
-    const of = { container: this.#container, id: this.#id, pod, timeoutMs: (probe.timeoutSeconds ?? 1) * 1000 };
-    // Whoever is asked to stop is not asked whether they live.
-    const outcome: HandlerResult = isLeaving ? { result: 'fine', output: '' } : await check(probe, of);
+    const isTerminating = pod.metadata.deletionTimestamp !== undefined && type !== 'readiness';
+    const of = { container: this.#container, field: `${type}Probe`, id: this.#id, pod, timeoutMs: (probe.timeoutSeconds ?? 1) * 1000 };
+    // A container that is being stopped is not restarted because of a probe.
+    const outcome: HandlerResult = isTerminating ? { result: 'success', output: '' } : await check(probe, of);
     if (this.#stopped) return;
     const before = this.health;
-    this.#standings.set(type, nextProbeState(standing, probe, { ok: outcome.result === 'fine', now: world.clock.now() }));
-    if (outcome.result !== 'fine') tell(pod, this.#container.name, said(type, outcome));
+    this.#states.set(type, nextProbeState(state, probe, { ok: outcome.result === 'success', now: world.clock.now() }));
+    if (outcome.result !== 'success') tell(pod, this.#container.name, unhealthyMessage(type, outcome));
     this.#timers.delete(type);
     this.#schedule();
     const after = this.health;
@@ -157,7 +158,7 @@ class ProbeWorker {
   }
 }
 
-const said = (type: ProbeType, { result, output }: HandlerResult): string => {
+const unhealthyMessage = (type: ProbeType, { result, output }: HandlerResult): string => {
   const name = `${type.charAt(0).toUpperCase()}${type.slice(1)}`;
   return result === 'unknown' ? `${name} probe errored and resulted in Unknown state: ${output}` : `${name} probe failed: ${output}`;
 };

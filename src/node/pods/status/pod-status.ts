@@ -124,3 +124,7 @@ export function resourcesOf(pod: Pick<Pod, 'spec'>): Pick<PodStatus, 'allocatedR
   };
   return { ...(resources.requests === undefined ? {} : { allocatedResources: resources.requests }), resources };
 }
+
+/** The pod has its sandbox: its volumes are mounted, and its containers can be started. */
+export const hasSandbox = ({ conditions = [] }: PodStatus): boolean =>
+  conditions.some(({ type, status }) => type === 'PodReadyToStartContainers' && status === 'True');

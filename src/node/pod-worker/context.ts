@@ -1,0 +1,32 @@
+import type { Service } from '../../api/generated/types.ts';
+import type { Client } from '../../client/client.ts';
+import type { EventRecorder } from '../../client/events/event-recorder.ts';
+import type { World } from '../../world/world.ts';
+import type { NodeAllocations } from '../allocations.ts';
+import type { NodeCaches } from '../cache/node-caches.ts';
+import type { PodMounts } from '../contract.ts';
+import type { Host } from '../host.ts';
+import type { Runtime } from '../runtime.ts';
+
+/** What the pods controller of one or many nodes is built with. */
+export interface PodsContext {
+  readonly world: World;
+  /** By name. */
+  readonly hosts: ReadonlyMap<string, Host>;
+  readonly caches: NodeCaches;
+  /** Each node writes under its own name. */
+  readonly clientOf: (node: string) => Client;
+  readonly recorder: EventRecorder;
+  readonly allocations: NodeAllocations;
+  readonly runtime: Runtime;
+  readonly volumes: PodMounts;
+  /** The services that containers of the namespace get variables for. */
+  readonly services: (namespace: string) => readonly Service[];
+  /** In hexadecimal. */
+  readonly sha256: (text: string) => string;
+  /** Names of services end so: 'cluster.local'. */
+  readonly clusterDomain?: string;
+  /** The DNS server of the cluster's names; undefined: pods use the host's. */
+  readonly nameServer?: string;
+  readonly onSandboxStarted?: () => void;
+}
