@@ -1,6 +1,6 @@
-// A TLS server that keeps what it is given in memory and does nothing else with it: what the client, Node.js and this machine
-// allow at the most, to compare with. No checks, no versions, no disk, no controllers.
-//   node bench/_nothing.mjs DATA_DIR   prints its port; DATA_DIR is one of a `moor up`, whose certificates it uses
+// A TLS server that only keeps request bodies in memory: the upper limit that the client, Node.js and this machine allow, for comparison. No
+// validation, no revisions, no disk, no controllers.
+//   node bench/_nothing.mjs DATA_DIR   prints its port; DATA_DIR: the data directory of a `moor up`, for its certificates
 import { readFileSync } from 'node:fs';
 import https from 'node:https';
 import path from 'node:path';

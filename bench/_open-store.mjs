@@ -1,4 +1,4 @@
-// Opens a store in a process of its own, and prints how long that took and what it holds: node --expose-gc _open-store.mjs DIRECTORY
+// Opens a store in its own process, and prints how long that took and its statistics: node --expose-gc _open-store.mjs DIRECTORY
 import { realDisk } from '../dist/host/disk.js';
 import { openEmbeddedStore } from '../dist/store/embedded/embedded-store.js';
 

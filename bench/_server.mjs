@@ -1,4 +1,4 @@
-// A `moor up --bare` in a process of its own, and a client for it, for the benchmarks that measure from outside.
+// A `moor up --bare` in its own process, and a client for it, for the benchmarks that measure from outside.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import https from 'node:https';
@@ -34,7 +34,7 @@ export async function startServer({ dataDir = mkdtempSync(path.join(tmpdir(), 'm
       return (Number(fields[11]) + Number(fields[12])) * 10; // in hundredths of a second
     },
     client: clientFor(kubeconfig),
-    /** A server that only keeps bytes in memory, reached by the same client. */
+    /** The comparison server (_nothing.mjs), with the same client. */
     nothing: () => startNothing(dataDir, kubeconfig),
     stop: () =>
       new Promise((resolve) => {

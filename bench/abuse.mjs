@@ -1,5 +1,5 @@
-// 200 abusive clients at once, and one that behaves: what it feels of them. The abusers are users of their own (client certificates are
-// checked by the same code for all; here they impersonate, as only an administrator may), the well-behaved client is another.
+// 200 abusive clients at once, and the latency of one well-behaved client. The abusers are users of their own, by impersonation; the well-behaved
+// client is another user.
 import tls from 'node:tls';
 import { readFileSync } from 'node:fs';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -16,7 +16,7 @@ export async function run() {
     const { request } = server.client;
     for (let i = 0; i < 500; i++) await request('POST', base, configMap(`m-${i}`, 1000));
     const alone = await behave(request, seconds / 2);
-    // On a thread of their own: what they cost themselves must not show in the latency of another.
+    // In their own thread, so that their cost does not show in the latency of the other client.
     const abuse = new Worker(new URL(import.meta.url), { workerData: { abuse: server.kubeconfig } });
     await pause(1000);
     const under = await behave(request, seconds);

@@ -37,7 +37,7 @@ export async function run() {
   }
 }
 
-/** The same requests to a server that only keeps bytes in memory: the most that this client on this machine can see. */
+/** The same requests to the comparison server: the upper limit of this client on this machine. */
 async function doingNothing({ client: { request }, stop }, base, body) {
   await rate(3000, (i) => request('POST', base, body(`w-${i}`)));
   const figures = { 'doing nothing: creates a second': await rate(n, (i) => request('POST', base, body(`m-${i}`))) };
@@ -46,7 +46,7 @@ async function doingNothing({ client: { request }, stop }, base, body) {
   return figures;
 }
 
-/** One writer, 100 writes a second: from sending the write to seeing it on a watch. */
+/** One writer, 100 writes a second: the time from the write to its watch event. */
 async function writeToWatch(request, watch, base, body) {
   const sent = new Map();
   const seen = [];

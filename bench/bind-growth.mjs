@@ -1,5 +1,5 @@
-// What one bind costs among few volumes and among many: processor time of the server, from the claim's POST until it is seen Bound.
-// Processor time, not wall time: it says the same on a busy machine. The ratio should stay under 1.5.
+// The cost of one bind among few PVs and among many: processor time of the server, from the PVC's POST until its watch shows Bound.
+// Processor time, not wall time: it is the same on a busy machine. The ratio should stay under 1.5.
 import { rate, startServer } from './_server.mjs';
 
 const sizes = (process.env.SIZES ?? '1000,100000').split(',').map(Number);
@@ -24,7 +24,7 @@ async function costAmong(size) {
     const { request } = server.client;
     await rate(size, (i) => request('POST', '/api/v1/persistentvolumes', volume(i, size)));
     const bind = (round) => bindAll(server.client, round, size);
-    // Until everything is compiled, and nothing is left to do.
+    // Until the code is compiled and the queues are empty.
     await bind('warm');
     await bind('warmer');
     await atRest(server);
@@ -41,7 +41,7 @@ async function atRest({ cpuMs }) {
   for (let before = -1000; cpuMs() - before > 50; await new Promise((resolve) => setTimeout(resolve, 2000))) before = cpuMs();
 }
 
-/** As many claims as are counted, each of which takes a volume of some size out of the middle of all others. */
+/** The PVCs to bind, each of which takes a PV from the middle of the sizes. */
 async function bindAll({ request, watch }, round, size) {
   let bound = 0;
   let done;
@@ -63,7 +63,7 @@ const volume = (i, size) => ({
   apiVersion: 'v1',
   kind: 'PersistentVolume',
   metadata: { name: `vol-${i}` },
-  // In no order.
+  // In random order.
   spec: { capacity: { storage: sizeOf((i * 104729) % size) }, accessModes: ['ReadWriteOnce'], storageClassName: 'class', hostPath: { path: `/tmp/${i}` } },
 });
 

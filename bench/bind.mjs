@@ -1,4 +1,4 @@
-// Binding from outside: volumes stand ready and claims arrive, or the other way round.
+// Binding from outside: PVs exist and PVCs arrive, or the other way round.
 import { rate, startServer } from './_server.mjs';
 
 const n = Number(process.env.N ?? 5_000);
@@ -19,7 +19,7 @@ export async function run() {
     server.remove();
   }
 
-  /** From the first request to the last claim that is seen Bound. */
+  /** From the first request until the watch shows the last PVC Bound. */
   async function bound(className, create) {
     const seen = new Set();
     const all = withResolvers();

@@ -1,4 +1,4 @@
-// Hollow nodes from outside: what a thousand of them cost when nothing happens, and how fast pods come to life on them.
+// Hollow nodes from outside: the cost of a thousand idle ones, and how fast pods start on them.
 import { rate, startServer } from './_server.mjs';
 
 const nodes = Number(process.env.NODES ?? 1_000);
@@ -24,7 +24,7 @@ export async function run() {
   }
 }
 
-/** Pods that are given to nodes by name: from the first request to the last pod that is seen ready. */
+/** Pods with spec.nodeName: from the first request until the watch shows the last one ready. */
 async function comingToLife({ client: { request, watch }, cpuMs }) {
   const seen = new Set();
   let all;

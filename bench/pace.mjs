@@ -1,5 +1,5 @@
-// How much of what this machine allows is left to Mooring: a black-box load (LOAD=FILE, by default ../shared/bench/load.mjs) on a server that only
-// keeps bytes in memory and on `moor up --bare`, in turn, since a shared machine is faster in one minute than in the next.
+// The ratio of Mooring to the upper limit of this machine: a black-box load (LOAD=FILE, default ../shared/bench/load.mjs) on the comparison server
+// (_nothing.mjs) and on `moor up --bare`, alternating, since the speed of a shared machine changes from minute to minute.
 //   [ROUNDS=5] [N=10000] npm run bench pace
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ async function measure(kubeconfig) {
   return JSON.parse(stdout.trim().split('\n').at(-1));
 }
 
-/** The median, and the least and the most; ratios with two digits. */
+/** Median, minimum and maximum; ratios with two digits. */
 function spread(values) {
   const digits = Math.max(...values) < 10 ? 2 : 1;
   const sorted = values.toSorted((a, b) => a - b);

@@ -1,6 +1,6 @@
-// Pods that really run, from outside: from a pod with a claim of its own to its container writing into the new volume, one by one and a hundred at once,
-// and what a node costs on which a hundred of them rest. Needs root, as sandboxes do. What else the machine does shows in these figures: `chrt -r 20 npm run
-// bench pods` keeps it out.
+// Pods that really run, from outside: the time from creating a pod with its own PVC until its container writes to the new volume, one by one and a
+// hundred at once, and the cost of a node with a hundred idle ones. Needs root. Other load on the machine shows in these figures: `chrt -r 20 npm run
+// bench pods` reduces it.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ const together = Number(process.env.PODS ?? 100);
 const restMs = Number(process.env.REST_MS ?? 20_000);
 const [claims, pods] = ['/api/v1/namespaces/default/persistentvolumeclaims', '/api/v1/namespaces/default/pods'];
 
-/** Images are file systems in files, where the machine has loop devices. */
+/** Image volumes need loop devices. */
 const provisioners = { directories: 'kubernetes.io/host-path', images: 'image.mooring.dev' };
 const classes = existsSync('/dev/loop-control') ? ['directories', 'images'] : ['directories'];
 
@@ -78,7 +78,7 @@ async function makeClaims({ client: { request } }, { prefix, className, count })
   }
 }
 
-/** When it was sent counts: what the server took to accept it is in the figure. */
+/** From the moment of sending: the time of the request is in the figure. */
 async function makePod({ client: { request } }, name) {
   const at = Date.now();
   const { metadata } = JSON.parse(await request('POST', pods, pod(name)));
@@ -109,19 +109,19 @@ const pod = (name) => ({
   },
 });
 
-/** Milliseconds until the container wrote, by the time of the file that it made. */
+/** Milliseconds until the container wrote, by the modification time of its file. */
 async function written(server, { name, uid, at }) {
   const volume = await server.volumes.of(name);
   const file =
     volume.spec.hostPath === undefined
       ? path.join(server.dataDir, 'nodes/node-1/pods', uid, 'volumes/kubernetes.io~csi', volume.metadata.name, 'mount/here')
       : path.join(volume.spec.hostPath.path, 'here');
-  // Seldom: the file says itself when it was made.
+  // Polled seldom: the file has its own timestamp.
   await until(() => existsSync(file), 100);
   return statSync(file).mtimeMs - at;
 }
 
-/** Volumes by the claim that they were made for. They are told to us: to ask again and again would be part of what is measured. */
+/** PVs by their PVC, from a watch: polling would add to the measured load. */
 function follow({ client: { watch } }) {
   const [known, waiting] = [new Map(), new Map()];
   const stop = watch('/api/v1/persistentvolumes?watch=true', (line) => {
@@ -146,7 +146,7 @@ const mountsOf = ({ dataDir }) =>
     .split('\n')
     .filter((line) => line.includes(dataDir)).length;
 
-/** Of a process and all that it started, also of what has ended meanwhile, in milliseconds. */
+/** Processor time of a process and its descendants, ended ones included, in milliseconds. */
 function cpuMsBelow(top) {
   const processes = new Map();
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -155,14 +155,14 @@ function cpuMsBelow(top) {
       const ticksOfChildren = Number(fields[13]) + Number(fields[14]);
       processes.set(Number(pid), { parent: Number(fields[1]), ms: ownMs(pid) + (ticksOfChildren * 1000) / ticksASecond });
     } catch {
-      // it has ended
+      // ended meanwhile
     }
   }
   const isBelow = (pid) => pid === top || (pid > 1 && isBelow(processes.get(pid)?.parent ?? 0));
   return [...processes].reduce((sum, [pid, each]) => sum + (pid !== top && isBelow(pid) ? each.ms : 0), 0);
 }
 
-/** Of its threads. In nanoseconds, since most of a pod's processes live for less than the tick in which stat(5) counts. */
+/** Of its threads, in nanoseconds: most processes of a pod live shorter than one tick of /proc/PID/stat. */
 const ownMs = (pid) =>
   readdirSync(`/proc/${pid}/task`).reduce((sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]) / 1e6, 0);
 

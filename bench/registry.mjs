@@ -1,4 +1,4 @@
-// The API below HTTP on the store in memory: what one request costs of the CPU, without network, encoding of answers and disk.
+// The API below HTTP with the memory store: the processor time of one request, without network, encoding and disk.
 import { allKinds } from '../dist/api/kinds/index.js';
 import { createRealWorld } from '../dist/host/world.js';
 import { createApi } from '../dist/apiserver/create-api.js';
@@ -31,7 +31,7 @@ export async function run() {
     const { user: u, system } = process.cpuUsage(began);
     figures[what] = ((u + system) / count).toFixed(1);
   };
-  // What the compiler has not seen yet is not what a server that runs costs.
+  // Warm up until the code is compiled.
   for (let i = 0; i < N; i++) await send('POST', maps, json(object(`warm-${i}`)));
   for (let i = 0; i < N; i++) await send('GET', `${maps}/map-warm-${i}`);
   for (let i = 0; i < N; i++) await send('PATCH', `${maps}/map-warm-${i}`, patch);

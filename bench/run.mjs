@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// npm run bench [NAME…]: runs the benchmarks in this folder on the built code and prints what they measured.
-// A benchmark is a file that exports `run()`, which resolves with its figures: { what: number or text }.
+// npm run bench [NAME…]: runs the benchmarks in this folder on the built code and prints their results.
+// A benchmark is a file that exports `run()`, which resolves with its figures: { name: number or text }.
 // Figures vary with the machine: compare two runs on one machine, not a run with a document.
 import { readdirSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// What it costs to give a pod a node and a volume of that node (WaitForFirstConsumer, local volumes), on few nodes and on many: processor
-// time of the server, from the pod's POST until it is seen bound. Processor time, not wall time: it says the same on a busy machine.
+// The cost of scheduling a pod with a local volume (WaitForFirstConsumer) on few nodes and on many: processor time of the server, from the pod's POST
+// until its watch shows it bound. Processor time, not wall time: it is the same on a busy machine.
 import { rate, startServer } from './_server.mjs';
 
 const sizes = (process.env.SIZES ?? '100,1000,5000').split(',').map(Number);
@@ -28,7 +28,7 @@ async function costOn(size) {
       await request('PATCH', `/api/v1/nodes/n-${i}/status`, { status }, 'application/merge-patch+json');
     });
     const rounds = ['warm', 'measured'];
-    // Every node has as many volumes as any other, give or take one; and there are always more than are wanted.
+    // The PVs are spread evenly over the nodes, and there are more than needed.
     await rate(Math.max(size, 3 * pods), (i) => request('POST', '/api/v1/persistentvolumes', volume(i, i % size)));
     for (const round of rounds) await rate(pods, (i) => request('POST', `${inDefault}/persistentvolumeclaims`, claim(`${round}-${i}`)));
     await schedule(server.client, 'warm');

@@ -1,4 +1,4 @@
-// From `moor up` to ready, and memory at rest: empty, and with 100,000 claims in the store.
+// From `moor up` to ready, and memory when idle: empty, and with 100,000 claims in the store.
 import { rate, startServer } from './_server.mjs';
 
 const claims = Number(process.env.N ?? 100_000);
@@ -26,7 +26,7 @@ export async function run() {
   return figures;
 }
 
-/** At rest: the server used almost no CPU for a second. */
+/** Idle: the server used almost no CPU for a second. */
 async function settled(server) {
   for (let before = server.cpuMs(); ; ) {
     await new Promise((resolve) => setTimeout(resolve, 1000));

@@ -15,7 +15,7 @@ const world = {
   timers: { soon: (callback) => void setImmediate(() => callback()) },
 };
 
-/** One after the other. */
+/** Sequential. */
 async function syncs(file) {
   const times = [];
   for (let i = 0; i < 400; i++) {
@@ -64,7 +64,7 @@ export async function run() {
   }
 }
 
-/** In a process of its own, as a start is. */
+/** In its own process, as at a start. */
 function measureOpen(directory) {
   const script = fileURLToPath(new URL('_open-store.mjs', import.meta.url));
   return JSON.parse(execFileSync(process.execPath, ['--expose-gc', script, directory], { encoding: 'utf8' }));
@@ -77,7 +77,7 @@ async function commits(store, { writers, seconds }) {
   let done = 0;
   const writer = async (w) => {
     for (let i = 0; performance.now() < end; i++) {
-      // A tight buffer of its own, as the server makes it.
+      // Its own buffer without slack, as the server allocates it.
       const value = new Uint8Array(VALUE_BYTES).fill(i);
       await store.transact({ compares: [], writes: [{ type: 'put', key: keyOf(w * 100 + (i % 100)), value }] });
       done++;

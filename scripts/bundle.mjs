@@ -1,17 +1,27 @@
 #!/usr/bin/env node
-// Puts the command `moor` into a few files, over the one that the compiler made: to load seven hundred takes longer than all the rest of a start.
-// The library and the benchmarks use the compiler's files.
+// Bundles the command `moor` into a few files: loading seven hundred takes longer than all the rest of a start. The library and the benchmarks use
+// the compiler's files. The command is always dist/main/moor.js, which scripts outside the project call.
 import { chmodSync, rmSync } from 'node:fs';
 import { rolldown } from 'rolldown';
 
-rmSync('dist/moor', { recursive: true, force: true });
-const bundle = await rolldown({
-  input: { moor: 'src/commands/moor.ts' },
-  platform: 'node',
-  // Packages stay where npm installed them.
-  external: /^[^./]/,
-});
-// The parts lie as deep as the files they come from: some look for package.json from where they are.
-await bundle.write({ dir: 'dist', entryFileNames: 'main/[name].js', chunkFileNames: 'moor/[name]-[hash].js' });
-// It can be run by itself, with the flags of its first line: under load a larger young generation saves a tenth of the server's time.
-chmodSync('dist/main/moor.js', 0o755);
+/** `input`: further programs, which are written to commands/. */
+export async function bundle({ dir, input = {}, sourcemap = false }) {
+  rmSync(`${dir}/moor`, { recursive: true, force: true });
+  const bundled = await rolldown({
+    input: { moor: 'src/commands/moor.ts', ...input },
+    platform: 'node',
+    // Packages stay where npm installed them.
+    external: /^[^./]/,
+  });
+  // Chunks lie one folder below, as deep as the files that look for package.json and for other programs relative to themselves.
+  await bundled.write({
+    dir,
+    sourcemap,
+    entryFileNames: ({ name }) => (name === 'moor' ? 'main/moor.js' : 'commands/[name].js'),
+    chunkFileNames: 'moor/[name]-[hash].js',
+  });
+  // Executable, with the Node.js flags of its first line: a larger young generation saves a tenth of the server's time under load.
+  chmodSync(`${dir}/main/moor.js`, 0o755);
+}
+
+if (process.argv[1] === import.meta.filename) await bundle({ dir: 'dist' });

@@ -12,8 +12,8 @@ import { fileURLToPath } from 'node:url';
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
 
 /**
- * Layer → what it may import besides itself: `folder` or `folder/file`. '*': every layer that is not `above` it. 'decisions': of a storage
- * controller the files that load nothing but api, storage/volumes and each other.
+ * Layer → what it may import besides itself: `folder` or `folder/file`. 'type folder': its types only. '*': every layer that is not `above` it.
+ * 'decisions': of a storage controller the files that load nothing but api, storage/volumes and each other.
  */
 const layers = {
   api: [],
@@ -28,54 +28,48 @@ const layers = {
   scheduler: ['api', 'storage/volumes', 'client', 'world'],
   node: ['api', 'storage/volumes', 'client', 'drivers/contract', 'streams', 'world'],
   why: ['api', 'storage/volumes', 'client', 'decisions', 'scheduler'],
-  host: ['world'],
+  // Drivers and the sandbox runtime declare what they need of the machine.
+  host: ['world', 'type drivers', 'type node'],
   cluster: ['*'],
   sim: ['*'],
   commands: ['*'],
 };
 const above = { cluster: ['sim', 'commands'], sim: ['commands'] };
+/** What unit tests may import besides: virtual and real clocks and disks, and the samples and harnesses in test/. */
+const testImports = ['sim', 'host'];
 
 /** Folders whose children never import each other, except the children named: a controller never imports another controller. */
 const strangers = { storage: ['volumes'], 'controllers/workloads': [], 'controllers/cluster': [] };
 
 /** Layers that may touch the real world, and the files elsewhere whose task is I/O. */
 const realWorld = ['host', 'cluster', 'sim', 'commands'];
-const ioFiles = [];
+const ioFiles = [
+  /^apiserver\/(http|authentication|certificates|encryption|streams)\//,
+  /^apiserver\/(exchange|discovery\/hash)\.ts$/,
+  /^client\/http-transport/,
+  /^node\/(runtimes\/sandbox|kubelet-api|streams|dns|pod-worker\/probes)\//,
+  /^streams\//,
+];
 /** Modules of Node.js that compute or load code and touch nothing else. */
 const harmless = ['node:zlib', 'node:module', 'node:stream'];
 const impure =
   /\b(Date\.now\(|new Date\(\)|Math\.random\(|(?<!ocket\.)setTimeout\(|setInterval\(|setImmediate\(|performance\.now\(|process\.(env|hrtime|exit))/;
-/** A pure decision imports only these layers and its own folder. */
+
+/** A decision is pure: it and the files of its layer that it loads import nothing else but these. Types load nothing. */
 const isDecision = (name) => /(^|\/)(decide|reconcile)\.ts$/.test(name);
-const decisionImports = ['api/', 'storage/volumes/'];
+const pureFolders = ['api/', 'storage/volumes/'];
 
 const maxLines = 400;
 const maxFiles = 30;
-/** Folders with one file for each of many things. */
-const longLists = [];
 
 /** Words that name no one in particular. The subject of a sentence is a noun of the domain: the binder, a client, the caller. */
 const vagueWords = /\b(somebody|whoever|nobody|everybody|anybody)\b/i;
 /** Metaphors that were names once. docs/GLOSSARY.md has Kubernetes' word for each. */
-const retiredNames = [
-  'bell',
-  'bells',
-  'crew',
-  'desk',
-  'keeper',
-  'portions',
-  'sight',
-  'sights',
-  'situation',
-  'surroundings',
-  'tellings',
-  'trail',
-  'whereabouts',
-];
-/** As the last word of a type only: a variable may hold what was seen. */
-const retiredTypes = /^([A-Z]\w*)?Seen$/;
-/** Where words are not ours: recorded from Kubernetes, or history. */
-const notOurWords = [];
+const retiredNames = new Set(
+  'bell bells crew desk keeper patiently portions sight sights situation surroundings telling tellings trail whereabouts'.split(' '),
+);
+/** As the last word of a type only. */
+const retiredTypes = /^([A-Z]\w*)?(Seen|Told|Around)$/;
 
 const problems = [];
 const report = (file, problem) => void problems.push(`${file}: ${problem}`);
@@ -93,7 +87,7 @@ const layerOf = (name) => name.split('/')[0];
 const imports = new Map();
 
 for (const [name, text] of sources) {
-  if (isTest(name)) checkTest(name);
+  if (isTest(name)) checkTest(name, text);
   else {
     checkImports(name, text);
     checkPurity(name, text);
@@ -105,8 +99,12 @@ checkFolderCycles();
 checkFolders();
 checkWords();
 
+/** Each import and re-export: where from, and whether only types come over. */
 function specifiers(text) {
-  return Array.from(text.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g), ([, target]) => target);
+  return Array.from(text.matchAll(/(?:\b(import|export)\s+(type\s)?[^;'"()]*?\bfrom\s*|\bimport\s*\(?\s*)'([^']+)'/g), ([, , type, target]) => ({
+    target,
+    isType: type !== undefined,
+  }));
 }
 
 function resolve(name, target) {
@@ -118,51 +116,57 @@ function checkImports(name, text) {
   if (layers[layer] === undefined) return report(`src/${name}`, `src/${layer} is in no layer`);
   const own = [];
   imports.set(name, own);
-  for (const target of specifiers(text)) {
-    if (!target.startsWith('.')) {
-      if (isDecision(name)) report(`src/${name}`, `a decision imports '${target}'`);
-      if (target.startsWith('node:') && !harmless.includes(target) && !mayDoIo(name))
-        report(`src/${name}`, `'${target}' outside the layers that touch the real world`);
-      continue;
+  for (const { target, isType } of specifiers(text)) {
+    if (target.startsWith('.')) {
+      const to = resolve(name, target);
+      own.push(to);
+      if (!mayImport(name, to, isType)) report(`src/${name}`, `may not import ${to}`);
+    } else if (target.startsWith('node:') && !harmless.includes(target) && !mayDoIo(name)) {
+      report(`src/${name}`, `'${target}' outside the layers that touch the real world`);
     }
-    const to = resolve(name, target);
-    own.push(to);
-    if (!mayImport(name, to)) report(`src/${name}`, `may not import ${to}`);
-    if (isDecision(name) && !decisionImports.some((prefix) => to.startsWith(prefix)) && !to.startsWith(`${path.posix.dirname(name)}/`))
-      report(`src/${name}`, `a decision imports ${to}`);
   }
+  if (isDecision(name)) for (const found of impureImports(name)) report(`src/${name}`, `a decision loads ${found}`);
 }
 
-function mayImport(name, to) {
+function mayImport(name, to, isType) {
   const [from, into] = [layerOf(name), layerOf(to)];
   if (from === into) return !areStrangers(name, to);
   const allowed = layers[from];
   if (allowed.includes('*')) return !(above[from] ?? []).includes(into);
+  if (isType && allowed.includes(`type ${into}`)) return true;
   return allowed.some((each) => to === `${each}.ts` || to.startsWith(`${each}/`)) || (allowed.includes('decisions') && isPartOfDecision(to));
 }
 
 function areStrangers(name, to) {
   for (const [folder, shared] of Object.entries(strangers)) {
     if (!name.startsWith(`${folder}/`) || !to.startsWith(`${folder}/`)) continue;
-    const child = (file) => (file.slice(folder.length + 1).includes('/') ? file.slice(folder.length + 1).split('/')[0] : undefined);
+    const child = (file) =>
+      file
+        .slice(folder.length + 1)
+        .split('/')
+        .slice(0, -1)[0];
     const [from, into] = [child(name), child(to)];
     return from !== undefined && into !== undefined && from !== into && !shared.includes(into);
   }
   return false;
 }
 
-/** `storage/x/decide.ts`, or a file beside one that loads nothing but api, storage/volumes and such files itself. Types load nothing. */
+/** What a file loads, directly or through files of its own layer, that is neither pure nor of its layer. */
+function impureImports(name, visited = new Set([name])) {
+  return specifiers(sources.get(name) ?? '').flatMap(({ target, isType }) => {
+    const to = resolve(name, target);
+    if (isType || pureFolders.some((folder) => to.startsWith(folder))) return [];
+    if (!target.startsWith('.') || layerOf(to) !== layerOf(name)) return [`${target.startsWith('.') ? to : target} (${name})`];
+    if (visited.has(to)) return [];
+    visited.add(to);
+    return impureImports(to, visited);
+  });
+}
+
+/** `storage/x/decide.ts`, or a file beside one that is as pure. */
 function isPartOfDecision(name) {
   const [layer, folder, file] = name.split('/');
-  if (layer !== 'storage' || file === undefined || !sources.has(`${layer}/${folder}/decide.ts`)) return false;
-  const loads = /^(?:import|export)\s(?!type\b)[^;]*?\bfrom\s+'([^']+)'|\bimport\s*\(?\s*'([^']+)'/gm;
-  return [...(sources.get(name) ?? '').matchAll(loads)].every(([, from, bare]) => {
-    const target = from ?? bare;
-    const to = resolve(name, target);
-    return (
-      target.startsWith('.') && (decisionImports.some((prefix) => to.startsWith(prefix)) || (to.startsWith(`${layer}/${folder}/`) && isPartOfDecision(to)))
-    );
-  });
+  return layer === 'storage' && file !== undefined && sources.has(`${layer}/${folder}/decide.ts`) && impureImports(name).length === 0;
 }
 
 function mayDoIo(name) {
@@ -184,11 +188,14 @@ function checkLength(name, text) {
   if (!isGenerated(name) && lines > maxLines + 1) report(`src/${name}`, `${lines} lines (at most ${maxLines}: split it by meaning)`);
 }
 
-/** A unit test lies beside its code and bears its name, or its folder's. What composes several top-level folders lies in test/. */
-function checkTest(name) {
-  const [folder, base] = [path.posix.dirname(name), path.posix.basename(name, '.test.ts')];
-  if (!sources.has(`${folder}/${base}.ts`) && path.posix.basename(folder) !== base)
-    report(`src/${name}`, `there is no ${base}.ts beside it; tests of several folders lie in test/`);
+/** A unit test lies beside its code and imports what its layer may import. What composes other top-level folders lies in test/. */
+function checkTest(name, text) {
+  const allowed = [...layers[layerOf(name)].map((each) => each.replace('type ', '').split('/')[0]), ...testImports, layerOf(name)];
+  if (allowed.includes('*')) return;
+  for (const { target } of specifiers(text)) {
+    const to = resolve(name, target);
+    if (target.startsWith('.') && !to.startsWith('../') && !allowed.includes(layerOf(to))) report(`src/${name}`, `a unit test imports ${to}: move it to test/`);
+  }
 }
 
 function checkFileCycles() {
@@ -275,8 +282,7 @@ function checkFolders() {
     const folder = path.posix.dirname(name);
     counts.set(folder, (counts.get(folder) ?? 0) + 1);
   }
-  for (const [folder, count] of counts)
-    if (count > maxFiles && !longLists.includes(folder)) report(`src/${folder}`, `${count} files (at most ${maxFiles}: group them in folders)`);
+  for (const [folder, count] of counts) if (count > maxFiles) report(`src/${folder}`, `${count} files (at most ${maxFiles}: group them in folders)`);
   for (const layer of new Set(Array.from(sources.keys(), layerOf)))
     if (!existsSync(path.join(root, 'src', layer, 'README.md')))
       report(`src/${layer}`, 'has no README.md: what it is, its most important files, what it may import');
@@ -284,28 +290,29 @@ function checkFolders() {
 
 function checkWords() {
   for (const file of tracked) {
-    if (!/^(src|test|bench|scripts|docs|examples)\/|^README\.md$/.test(file) || !/\.(ts|mts|mjs|md|ya?ml|sh)$/.test(file)) continue;
-    if (isGenerated(file) || file === 'scripts/tidy.mjs' || notOurWords.some((pattern) => pattern.test(file))) continue;
+    if (!/^((src|test|bench|scripts|docs)\/.*\.(ts|mts|mjs|md)|README\.md)$/.test(file)) continue;
+    // Generated comments are Kubernetes' own.
+    if (isGenerated(file) || file === 'scripts/tidy.mjs') continue;
     const retired = path.posix
       .basename(file)
       .split(/[-.]/)
-      .find((word) => retiredNames.includes(word));
-    if (retired !== undefined) report(file, `"${retired}" is no name any more (docs/GLOSSARY.md)`);
+      .find((word) => retiredNames.has(word));
+    if (retired !== undefined) report(file, `"${retired}" is a retired word (docs/GLOSSARY.md)`);
     const isCode = /\.(ts|mts|mjs)$/.test(file);
     const text = textOf(file);
     const code = isCode ? withoutWords(text).split('\n') : [];
     text.split('\n').forEach((line, i) => {
       const vague = vagueWords.exec(line);
-      if (vague) report(`${file}:${i + 1}`, `"${vague[0]}": name who it is`);
+      if (vague) report(`${file}:${i + 1}`, `"${vague[0]}": name the component, client or user`);
       for (const identifier of code[i]?.match(/[A-Za-z_$][\w$]*/g) ?? []) {
-        if (isRetired(identifier)) report(`${file}:${i + 1}`, `${identifier} is no name any more (docs/GLOSSARY.md)`);
+        if (isRetired(identifier)) report(`${file}:${i + 1}`, `${identifier} is a retired word (docs/GLOSSARY.md)`);
       }
     });
   }
 }
 
 function isRetired(identifier) {
-  return retiredTypes.test(identifier) || (identifier.match(/[A-Z]?[a-z]+/g) ?? []).some((word) => retiredNames.includes(word.toLowerCase()));
+  return retiredTypes.test(identifier) || (identifier.match(/[A-Z]?[a-z]+/g) ?? []).some((word) => retiredNames.has(word.toLowerCase()));
 }
 
 /** The same lines without comments and without the text of strings. */

@@ -17,40 +17,40 @@ export interface Result {
   readonly stderr: string;
 }
 
-/** A real `moor up` in a process of its own, with a data directory of its own. */
+/** A real `moor up` in its own process, with its own data directory. */
 export interface MoorProcess {
   readonly kubeconfig: string;
   readonly dataDir: string;
   readonly pid: number;
   /** Runs the real kubectl; never rejects for a failing command. */
   kubectl(...args: string[]): Promise<Result>;
-  /** The same with something on its standard input. */
+  /** The same with standard input. */
   kubectlWith(input: string, ...args: string[]): Promise<Result>;
   /** The same with this shell command as the editor. */
   kubectlEditing(editor: string, ...args: string[]): Promise<Result>;
-  /** Runs a script for bash that uses kubectl. */
+  /** Runs a bash script that uses kubectl. */
   bash(script: string): Promise<Result>;
-  /** A kubectl that goes on until it is killed. */
+  /** A kubectl that runs until it is killed. */
   spawnKubectl(...args: string[]): ChildProcessByStdio<null, Readable, Readable>;
-  /** The screen, and what it logged. */
+  /** Its standard output and log. */
   output(): string;
-  /** Ends it with a signal and resolves with its exit code once it is gone. */
+  /** Sends the signal and resolves with the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface MoorOptions {
-  /** False: with storage classes and nodes, hollow ones unless `args` say otherwise: they are the same on every machine. */
+  /** False: with StorageClasses and nodes, which are hollow unless `args` give a runtime: so they are the same on every machine. */
   readonly bare?: boolean;
   readonly args?: readonly string[];
-  /** A directory that survives this process; otherwise a new one is made, and removed at the end. */
+  /** A directory that survives this process; absent: a temporary one, removed at the end. */
   readonly dataDir?: string;
-  /** Whose process it is: a uid and gid that may read this folder and owns `dataDir`. */
+  /** The uid and gid of the process, which may read this folder and owns `dataDir`. */
   readonly user?: number;
 }
 
-/** Somebody without rights and without an entry in passwd, if that one can run programs from here and we may be somebody else; else undefined. */
-export function stranger(): number | undefined {
+/** A uid without privileges and without an entry in passwd; undefined if this process cannot start programs under it. */
+export function unprivilegedUser(): number | undefined {
   const user = 54_321;
   const end = spawnSync(process.execPath, ['--check', moorScript], { uid: user, gid: user });
   return end.status === 0 ? user : undefined;
@@ -101,51 +101,51 @@ export async function startMoor(options: MoorOptions = {}): Promise<MoorProcess>
   };
 }
 
-/** A real `moor controllers` or `moor scheduler` in a process of its own. */
-export interface LedProcess {
-  /** The screen, and what it logged. */
+/** A real `moor controllers`, `moor scheduler` or `moor node` in its own process. */
+export interface CommandProcess {
+  /** Its standard output and log. */
   output(): string;
-  /** Ends it with a signal and resolves with its exit code once it is gone. */
+  /** Sends the signal and resolves with the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 type Server = Pick<MoorProcess, 'kubeconfig'>;
 
-export const startControllersProcess = (server: Server, identity: string): Promise<LedProcess> =>
-  startLedProcess('controllers', server, { identity, sign: 'Controllers are ready' });
+export const startControllersProcess = (server: Server, identity: string): Promise<CommandProcess> =>
+  startCommandProcess('controllers', server, { identity, readyText: 'Controllers are ready' });
 
-export const startSchedulerProcess = (server: Server, identity: string): Promise<LedProcess> =>
-  startLedProcess('scheduler', server, { identity, sign: 'The scheduler is ready' });
+export const startSchedulerProcess = (server: Server, identity: string): Promise<CommandProcess> =>
+  startCommandProcess('scheduler', server, { identity, readyText: 'The scheduler is ready' });
 
-/** Who holds a lease of the control plane; '': nobody. */
+/** The holder of a Lease of the control plane; '': none. */
 export const leaseHolder = async (moor: MoorProcess, lease: string): Promise<string> =>
   (await moor.kubectl('get', 'lease', '-n', 'kube-system', lease, '-o', 'jsonpath={.spec.holderIdentity}')).stdout.split('_')[0] ?? '';
 
-/** Lets a lease whose holder is dead run out in a second: nobody has to wait for the rest of it. */
+/** Lets a Lease whose holder is dead expire in a second. */
 export async function hastenLease(moor: MoorProcess, lease: string): Promise<void> {
   await moor.kubectl('patch', 'lease', '-n', 'kube-system', lease, '--type=merge', '-p', '{"spec":{"leaseDurationSeconds":1}}');
 }
 
 /** A real `moor node`. */
-export const startNodeProcess = (server: Server, { name, dataDir, sign = `Node ${name} is ready` }: NodeProcess): Promise<LedProcess> =>
-  startOther(['node', '--kubeconfig', server.kubeconfig, '--name', name, '--data-dir', dataDir, '--listen', '127.0.0.1:0'], sign);
+export const startNodeProcess = (server: Server, { name, dataDir, readyText = `Node ${name} is ready` }: NodeProcess): Promise<CommandProcess> =>
+  startCommand(['node', '--kubeconfig', server.kubeconfig, '--name', name, '--data-dir', dataDir, '--listen', '127.0.0.1:0'], readyText);
 
 interface NodeProcess {
   readonly name: string;
   readonly dataDir: string;
-  /** What it says once it is as far as wanted. */
-  readonly sign?: string;
+  /** The output to wait for. */
+  readonly readyText?: string;
 }
 
-const startLedProcess = (command: string, { kubeconfig }: Server, { identity, sign }: { readonly identity: string; readonly sign: string }) =>
-  startOther([command, '--kubeconfig', kubeconfig, '--identity', identity], sign);
+const startCommandProcess = (command: string, { kubeconfig }: Server, { identity, readyText }: { readonly identity: string; readonly readyText: string }) =>
+  startCommand([command, '--kubeconfig', kubeconfig, '--identity', identity], readyText);
 
-async function startOther(args: readonly string[], sign: string): Promise<LedProcess> {
+async function startCommand(args: readonly string[], readyText: string): Promise<CommandProcess> {
   const child = spawn(process.execPath, [moorScript, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const output = collect(child);
   const gone = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
-  await ready(child, output, sign);
+  await ready(child, output, readyText);
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
     return gone;
@@ -169,9 +169,9 @@ function collect(child: ChildProcess): () => string {
   return () => text;
 }
 
-function ready(child: ChildProcess, output: () => string, sign = 'Mooring is ready'): Promise<void> {
+function ready(child: ChildProcess, output: () => string, readyText = 'Mooring is ready'): Promise<void> {
   return new Promise((resolve, reject) => {
-    const isReady = () => output().includes(sign) && resolve();
+    const isReady = () => output().includes(readyText) && resolve();
     child.stdout?.on('data', isReady);
     child.stderr?.on('data', isReady);
     child.once('exit', (code) => reject(new Error(`moor ended with ${code} before it was ready:\n${output()}`)));

@@ -7,7 +7,8 @@ import koffi from 'koffi';
 import type { ContainerDevice } from '../node/contract.ts';
 import type { ContainerRoot, RootBind, RootMount } from '../node/runtimes/sandbox/container-root.ts';
 import { parseMountInfo } from './mount-info.ts';
-import { argumentsOf, systemError } from './mounts.ts';
+import { argumentsOf } from './mounts.ts';
+import { systemError } from './system-error.ts';
 import type { ContainerRootRequest } from './container-root-threads.ts';
 
 const library = koffi.load(null);

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Directories } from '../drivers/directories.ts';
+import { errorTexts } from './error-texts.ts';
 
 /** Directories of this machine. Errors have the text of Go's os package, as in Kubernetes' events. */
 export const realDirectories: Directories = {
@@ -35,18 +36,7 @@ export const realDirectories: Directories = {
   },
 };
 
-const words: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EPERM: 'operation not permitted',
-  ENOSPC: 'no space left on device',
-  EDQUOT: 'disk quota exceeded',
-  EROFS: 'read-only file system',
-  ENOTDIR: 'not a directory',
-  EEXIST: 'not a directory',
-  EBUSY: 'device or resource busy',
-};
-
 const throwAsGo = (call: string, asked: string) => (error: unknown) => {
   const { code = '', path: found = asked, message } = error as NodeJS.ErrnoException;
-  throw new Error(`${call} ${found}: ${words[code] ?? message}`, { cause: error });
+  throw new Error(`${call} ${found}: ${code === 'EEXIST' ? errorTexts['ENOTDIR'] : (errorTexts[code] ?? message)}`, { cause: error });
 };

@@ -1,8 +1,7 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openEmbeddedStore } from '../store/embedded/embedded-store.ts';
 import { realDisk } from './disk.ts';
 
 let directory: string;
@@ -69,12 +68,4 @@ test('a lock is held by one, and released', async () => {
   const again = await realDisk.lock(directory);
   expect(again).toBeDefined();
   await again?.release();
-});
-
-test('a directory that cannot be used is reported with the reason', async () => {
-  await writeFile(join(directory, 'file'), '');
-  await expect(openEmbeddedStore({ directory: join(directory, 'file'), disk: realDisk })).rejects.toMatchObject({
-    code: 'failed',
-    message: expect.stringContaining('cannot open'),
-  });
 });

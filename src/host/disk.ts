@@ -168,7 +168,7 @@ class RealAheadFile extends RealAppendFile {
 
   #cut(): Promise<void> {
     return new Promise((resolve) => {
-      // Where it fails the zeros stay: whoever reads the file knows them.
+      // If it fails the zeros stay: readers of the file skip them.
       ftruncate(this.fd, this.#end, () => resolve());
     });
   }

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import fs, { type FileHandle } from 'node:fs/promises';
 import koffi from 'koffi';
+import { systemError } from './system-error.ts';
 
 /** Requests of ioctl(2): linux/loop.h, and ext4's own. */
 const [clear, setCapacity, configure, getFree, resizeExt4] = [0x4c01, 0x4c07, 0x4c0a, 0x4c82, 0x4008_6610];
@@ -228,7 +229,7 @@ const ioctl = koffi.load(null).func('int ioctl(int fd, unsigned long request, vo
 function control(fd: number, request: number, argument: Buffer | null): number {
   const result = ioctl(fd, request, argument) as number;
   if (result >= 0) return result;
-  throw refused(koffi.errno());
+  throw systemError('ioctl', koffi.errno());
 }
 
 /** In a thread, since resizing may take a while. */
@@ -237,12 +238,7 @@ const controlInThread = (fd: number, request: number, argument: Buffer): Promise
     ioctl.async(fd, request, argument, (error: unknown, result: number) => {
       const errno = koffi.errno();
       if (error instanceof Error) reject(error);
-      else if (result < 0) reject(refused(errno));
+      else if (result < 0) reject(systemError('ioctl', errno));
       else resolve();
     });
   });
-
-function refused(errno: number): Error {
-  const code = Object.entries(koffi.os.errno).find(([, number]) => number === errno)?.[0] ?? `E${errno}`;
-  return Object.assign(new Error(`ioctl: ${code}`), { code });
-}

@@ -3,6 +3,7 @@ import koffi, { type LibraryHandle } from 'koffi';
 import type { MountEntry, MountRequest, Mounts } from '../world/mounts.ts';
 import { withLoopDevice } from './loop-devices.ts';
 import { mountInfoParser, parseMountInfo } from './mount-info.ts';
+import { systemError } from './system-error.ts';
 
 /** Flags of mount(2), by their names in mount(8). */
 const flags: Readonly<Record<string, number>> = {
@@ -76,26 +77,6 @@ function systemCall(name: string, call: ReturnType<LibraryHandle['func']>): Syst
       });
     });
 }
-
-export function systemError(call: string, errno: number, args: readonly unknown[]): Error {
-  const code = Object.entries(koffi.os.errno).find(([, number]) => number === errno)?.[0] ?? `E${errno}`;
-  const message = `${call} ${args.filter((arg) => typeof arg === 'string' && arg !== '').join(' ')}: ${words[code] ?? code}`;
-  return Object.assign(new Error(message), { code });
-}
-
-const words: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file or directory',
-  ENOTDIR: 'not a directory',
-  EACCES: 'permission denied',
-  EPERM: 'operation not permitted',
-  EBUSY: 'device or resource busy',
-  EINVAL: 'invalid argument',
-  ENODEV: 'no such device',
-  ENOMEM: 'cannot allocate memory',
-  ENOSPC: 'no space left on device',
-  EROFS: 'read-only file system',
-  ELOOP: 'too many levels of symbolic links',
-};
 
 function mountAny(request: MountRequest, mount: SystemCall): Promise<void> {
   switch (request.type) {

@@ -5,7 +5,7 @@ import { createClient } from '../../src/client/client.ts';
 import { loadKubeconfig } from '../../src/client/http-transport-kubeconfig.ts';
 import { HttpTransport } from '../../src/client/http-transport.ts';
 import { createRealWorld } from '../../src/host/world.ts';
-import { hastenLease, leaseHolder, type LedProcess, type MoorProcess, startControllersProcess, startMoor } from '../moor-process.ts';
+import { hastenLease, leaseHolder, type CommandProcess, type MoorProcess, startControllersProcess, startMoor } from '../moor-process.ts';
 
 const volume = (name: string) => ({
   apiVersion: 'v1',
@@ -26,7 +26,7 @@ async function apply(moor: MoorProcess, ...objects: readonly object[]): Promise<
 const bound = (moor: MoorProcess, name: string) => moor.kubectl('wait', '--for=jsonpath={.status.phase}=Bound', `pvc/${name}`, '--timeout=60s');
 const holder = (moor: MoorProcess) => leaseHolder(moor, 'moor-controllers');
 /** Of its last term: a process that was paused for too long is elected again. */
-const epochOf = (process: LedProcess): number => Number([...process.output().matchAll(/"epoch":(\d+),"msg":"became leader"/g)].at(-1)?.[1]);
+const epochOf = (process: CommandProcess): number => Number([...process.output().matchAll(/"epoch":(\d+),"msg":"became leader"/g)].at(-1)?.[1]);
 
 /** Writes as a leader of that epoch would. */
 async function writeUnder(moor: MoorProcess, epoch: number, name: string): Promise<string> {

@@ -1,4 +1,4 @@
-/** Who may do what, with the real kubectl: two users in one kubeconfig, and what they hear when they ask. */
+/** RBAC with the real kubectl: two users in one kubeconfig, and the answers they get. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MoorProcess, startMoor } from '../moor-process.ts';
 
@@ -14,7 +14,7 @@ describe('two users with different rights', () => {
     const cluster = (await kubectl('config', 'view', '-o', 'jsonpath={.contexts[0].context.cluster}')).trim();
     await kubectl('config', 'set-context', 'reader', `--cluster=${cluster}`, '--user=reader', '--namespace=shop');
     admin = (await kubectl('config', 'current-context')).trim();
-    // Roles that are made of others are so a moment after the server is ready.
+    // Aggregated ClusterRoles are filled a moment after the server is ready.
     await kubectl('wait', 'clusterrole/view', '--for=jsonpath={.rules[0].verbs[0]}=get', '--timeout=60s');
   });
   afterAll(() => moor.stop());
@@ -26,7 +26,7 @@ describe('two users with different rights', () => {
     return result.stdout;
   };
 
-  test('each is told who they are', async () => {
+  test('auth whoami names each user', async () => {
     await kubectl('config', 'use-context', 'reader');
     expect(await kubectl('auth', 'whoami')).toMatch(/Username +system:serviceaccount:shop:reader\n/);
     expect(await kubectl('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.groups}')).toBe(
@@ -36,7 +36,7 @@ describe('two users with different rights', () => {
     expect(await kubectl('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.groups}')).toBe('["system:masters","system:authenticated"]');
   });
 
-  test('the reader reads, in its namespace, what is no secret', async () => {
+  test('the reader reads everything but Secrets in its namespace', async () => {
     expect(await moor.kubectl('get', 'pods', '--context=reader')).toMatchObject({ code: 0, stderr: 'No resources found in shop namespace.\n' });
     const who = 'User "system:serviceaccount:shop:reader"';
     expect(await moor.kubectl('get', 'secrets', '--context=reader')).toMatchObject({
@@ -53,7 +53,7 @@ describe('two users with different rights', () => {
     });
   });
 
-  test('can-i, one by one and as a list', async () => {
+  test('auth can-i, for one request and as a list', async () => {
     expect(await moor.kubectl('auth', 'can-i', 'delete', 'pods', '--context=reader')).toMatchObject({ code: 1, stdout: 'no\n' });
     expect(await kubectl('auth', 'can-i', '*', '*')).toBe('yes\n');
     const list = await kubectl('auth', 'can-i', '--list', '--context=reader');
@@ -63,9 +63,9 @@ describe('two users with different rights', () => {
     expect(await moor.kubectl('auth', 'can-i', 'get', 'pods', '--as=jane')).toMatchObject({ code: 1, stdout: 'no\n' });
   });
 
-  test('nobody gives away what they do not have, nor changes what a binding is to', async () => {
+  test('a user cannot grant rights that they do not have, and the roleRef of a binding is immutable', async () => {
     await kubectl('create', 'rolebinding', 'boss', '-n', 'shop', '--clusterrole=admin', '--user=adam');
-    // The role admin is made of others, too, and of one that is.
+    // The ClusterRole admin aggregates others, one of which is aggregated itself.
     const rights = () => moor.kubectl('create', 'role', 'nodes', '-n', 'shop', '--verb=get,list', '--resource=nodes', '--as=adam');
     await expect.poll(rights).toMatchObject({
       code: 1,
@@ -85,7 +85,7 @@ describe('two users with different rights', () => {
     });
   });
 
-  test('roles are made of others as soon as they say so', async () => {
+  test('a ClusterRole with an aggregationRule is filled at once', async () => {
     await kubectl('create', 'clusterrole', 'parts', '--aggregation-rule=part=yes');
     await kubectl('create', 'clusterrole', 'part', '--verb=get', '--resource=nodes');
     await kubectl('label', 'clusterrole', 'part', 'part=yes');

@@ -1,11 +1,11 @@
-/** Webhooks over real HTTPS, and policies, with the real kubectl. The texts are those of v1.36.4. */
+/** Webhooks over real HTTPS, and admission policies, with the real kubectl. The texts are those of v1.36.4. */
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { issueCertificate } from '../../src/apiserver/certificates/issue-certificates.ts';
 import { type MoorProcess, startMoor } from '../moor-process.ts';
 
-/** What JSON says, as loosely as a test wants to look at it. */
+/** Decoded JSON, loosely typed. */
 type Json = ReturnType<typeof JSON.parse>;
 
 let moor: MoorProcess;
@@ -17,7 +17,7 @@ const seen: Json[] = [];
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** By its path, what it does with a request. */
+/** By path, the answer to a request. */
 const behaviours: Readonly<Record<string, (request: Json) => Json>> = {
   '/deny-red': ({ object }) => ({
     allowed: object.data?.color !== 'red',
@@ -102,7 +102,7 @@ describe('webhooks', () => {
     await forget('validatingwebhookconfiguration', 'colors');
   });
 
-  test('change what is stored, and know a dry run', async () => {
+  test('mutate the stored object, and are told of a dry run', async () => {
     await apply(configuration('MutatingWebhookConfiguration', 'labels', { url: `${url}/label`, caBundle }));
     expect(await createMap('labelled')).toMatchObject({ code: 0 });
     expect((await moor.kubectl('get', 'configmap', 'labelled', '-o', 'jsonpath={.metadata.labels}')).stdout).toBe('{"hooked":"yes"}');
@@ -113,7 +113,7 @@ describe('webhooks', () => {
     await forget('mutatingwebhookconfiguration', 'labels');
   });
 
-  test('are found behind a service, by the name that their certificate has', async () => {
+  test('are reached through a Service, by the DNS name of their certificate', async () => {
     expect(await moor.kubectl('create', 'service', 'externalname', 'hooks', '--external-name=127.0.0.1.nip.invalid')).toMatchObject({ code: 0 });
     await moor.kubectl('patch', 'service', 'hooks', '-p', '{"spec":{"externalName":"localhost"}}');
     await apply(
@@ -123,7 +123,7 @@ describe('webhooks', () => {
     await forget('validatingwebhookconfiguration', 'service');
   });
 
-  test('that cannot be trusted, reached, waited for or read fail the request', async () => {
+  test('fail the request if they are not trusted, unreachable, too slow or send garbage', async () => {
     const failure = async (clientConfig: object, more: object = {}): Promise<string> => {
       await apply(configuration('ValidatingWebhookConfiguration', 'failing', clientConfig, more));
       const { stderr } = await createMap('failing');
@@ -150,7 +150,7 @@ describe('webhooks', () => {
     await forget('validatingwebhookconfiguration', 'open');
   });
 
-  test('of a chart are about its own kinds, and get their certificates later', async () => {
+  test('of a Helm chart for its own kinds, which get their certificates later', async () => {
     const chart = {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'ValidatingWebhookConfiguration',
@@ -207,7 +207,7 @@ describe('policies', () => {
   const storageClass = (name: string, reclaimPolicy: string) =>
     JSON.stringify({ apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata: { name }, provisioner: 'example.com/x', reclaimPolicy });
 
-  test('deny with their own words, and are listed', async () => {
+  test('deny with their own message, and are listed', async () => {
     await apply(policy);
     await apply(binding);
     expect(await moor.kubectlWith(storageClass('fast', 'Delete'), 'apply', '-f', '-')).toMatchObject({
@@ -222,7 +222,7 @@ describe('policies', () => {
     );
   });
 
-  test('that cannot be read are refused', async () => {
+  test('with an invalid expression are rejected', async () => {
     const broken = { ...policy, metadata: { name: 'broken' }, spec: { ...policy.spec, variables: [], validations: [{ expression: 'nothing.known' }] } };
     const { stderr } = await moor.kubectlWith(JSON.stringify(broken), 'apply', '-f', '-');
     expect(stderr).toContain('The ValidatingAdmissionPolicy "broken" is invalid: spec.validations[0].expression: Invalid value: "nothing.known": ');

@@ -1,4 +1,4 @@
-/** Server-side apply as people use it. Kubernetes' behaviour: v1.36. */
+/** Server-side apply with the real kubectl. Kubernetes' behaviour: v1.36. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MoorProcess, startMoor } from '../moor-process.ts';
 import { claim, deployment, settings } from './manifests.ts';
@@ -58,7 +58,7 @@ describe('kubectl apply --server-side', () => {
     ['pod/made', pod('made')],
     ['statefulset.apps/made', statefulSet('made')],
     ['deployment.apps/made', deployment('made')],
-  ])('makes %s, and the same again changes nothing', async (ref, manifest) => {
+  ])('creates %s, and applying it again changes nothing', async (ref, manifest) => {
     expect(await applied(manifest)).toMatchObject({ code: 0, stdout: `${ref} serverside-applied\n` });
     expect(await ownersOf(ref)).toContain('kubectl Apply');
     const spec = JSON.stringify((await read(ref)).spec ?? {});
@@ -66,14 +66,14 @@ describe('kubectl apply --server-side', () => {
     expect(JSON.stringify((await read(ref)).spec ?? {})).toBe(spec);
   });
 
-  test('what is left out is removed, what others own stays', async () => {
+  test('fields that are left out are removed, fields of other managers stay', async () => {
     await applied(settings('shared', { a: '1', b: '2' }));
     await applied(settings('shared', { c: '3' }), '--field-manager=other');
     await applied(settings('shared', { a: '9' }));
     expect((await read('cm/shared')).data).toEqual({ a: '9', c: '3' });
   });
 
-  test('a conflict names the field and its owner, and --force-conflicts takes it', async () => {
+  test('a conflict names the field and its manager, and --force-conflicts takes it over', async () => {
     await applied(deployment('fought'));
     const more = deployment('fought').replace('replicas: 2', 'replicas: 5');
     const refused = await applied(more, '--field-manager=other');
@@ -84,19 +84,19 @@ describe('kubectl apply --server-side', () => {
     expect((await applied(more, '--field-manager=other')).stderr).toContain('conflict with "kubectl" with subresource "scale" using apps/v1: .spec.replicas');
   });
 
-  test('what somebody edits is theirs', async () => {
+  test('kubectl edit owns the fields that it changes', async () => {
     await applied(settings('edited', { a: '1' }));
     await moor.kubectl('patch', 'cm', 'edited', '-p', '{"data":{"a":"2"}}');
     expect((await applied(settings('edited', { a: '1' }))).stderr).toContain('conflict with "kubectl-patch" using v1: .data.a');
   });
 
-  test('--dry-run=server makes nothing, and a typo is found', async () => {
+  test('--dry-run=server stores nothing, and a typo is reported', async () => {
     expect(await applied(settings('dry'), '--dry-run=server')).toMatchObject({ code: 0, stdout: 'configmap/dry serverside-applied (server dry run)\n' });
     expect((await moor.kubectl('get', 'cm', 'dry')).code).toBe(1);
     expect((await applied(settings('dry').replace('\ndata:', '\ndataa:'))).stderr).toContain('.dataa: field not declared in schema');
   });
 
-  test('objects move from client-side apply without a conflict, and what is left out then is removed', async () => {
+  test('objects move from client-side apply without a conflict, and fields that are left out then are removed', async () => {
     await feed(deployment('moved'), 'apply');
     expect(await ownersOf('deployment/moved')).toContain('kubectl-client-side-apply Update');
     expect(await applied(deployment('moved').replace('replicas: 2', 'replicas: 3'))).toMatchObject({ code: 0 });
@@ -117,7 +117,7 @@ describe('kubectl apply --server-side', () => {
     expect((await read('cm/differing')).data).toEqual({ a: '1' });
   });
 
-  test('managed fields are shown only to whoever asks', async () => {
+  test('managed fields are shown only with --show-managed-fields', async () => {
     await applied(settings('shown', { a: '1' }));
     expect((await moor.kubectl('get', 'cm', 'shown', '-o', 'yaml')).stdout).not.toContain('managedFields');
     expect((await moor.kubectl('get', 'cm', 'shown', '-o', 'yaml', '--show-managed-fields')).stdout).toContain('f:data:\n        f:a: {}');

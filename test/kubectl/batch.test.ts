@@ -16,14 +16,14 @@ async function ok(...args: string[]): Promise<string> {
 const podsOf = async (job: string): Promise<string[]> =>
   (await ok('get', 'pods', '-l', `job-name=${job}`, '-o', 'name')).split('\n').filter((name) => name !== '');
 
-/** No node runs them: this is what a kubelet would say. */
+/** No node runs the pods: this writes the status that a kubelet would write. */
 async function endPods(job: string, phase: 'Succeeded' | 'Failed'): Promise<void> {
   await ok('wait', 'pods', '-l', `job-name=${job}`, '--for=create', '--timeout=60s');
   for (const pod of await podsOf(job)) await ok('patch', pod, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: { phase } }));
 }
 
-describe('kubectl and jobs', () => {
-  test('create job, wait for it, look at it', async () => {
+describe('kubectl and Jobs', () => {
+  test('create, wait and describe', async () => {
     expect(await ok('create', 'job', 'backup', '--image=tool')).toBe('job.batch/backup created\n');
     const waiting = moor.spawnKubectl('wait', 'job/backup', '--for=condition=complete', '--timeout=60s');
     const ended = once(waiting, 'exit');
@@ -36,7 +36,7 @@ describe('kubectl and jobs', () => {
     await expect.poll(described).toMatch(/Normal\s+Completed\s+\S+\s+job-controller\s+Job completed/);
   });
 
-  test('one that fails can be waited for too', async () => {
+  test('wait for a failed Job', async () => {
     await ok('create', 'job', 'broken', '--image=tool');
     await ok('delete', 'job', 'broken');
     const manifest = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'broken' } };
@@ -47,22 +47,22 @@ describe('kubectl and jobs', () => {
     expect(await ok('get', 'job', 'broken', '-o', 'jsonpath={.status.conditions[?(@.type=="Failed")].reason}')).toBe('BackoffLimitExceeded');
   });
 
-  test('delete takes the pods along', async () => {
+  test('delete also deletes the pods', async () => {
     await ok('create', 'job', 'short', '--image=tool');
     await ok('wait', 'pods', '-l', 'job-name=short', '--for=create', '--timeout=60s');
     await ok('delete', 'job', 'short', '--cascade=foreground');
     expect(await podsOf('short')).toEqual([]);
   });
 
-  test('create cronjob, and a job from it by hand', async () => {
-    // Its own time comes on a leap day only, and not while this runs.
+  test('create cronjob, and a Job from it by hand', async () => {
+    // Its schedule is a leap day, so that it does not start during the test.
     await ok('create', 'cronjob', 'nightly', '--image=tool', '--schedule=0 3 29 2 *', '--', 'backup', '--all');
     expect(await ok('get', 'cronjob', 'nightly', '--no-headers')).toMatch(/^nightly\s+0 3 29 2 \*\s+<none>\s+False\s+0\s+<none>\s/);
     expect(await ok('create', 'job', '--from=cronjob/nightly', 'now')).toBe('job.batch/now created\n');
     await endPods('now', 'Succeeded');
     await ok('wait', 'job/now', '--for=condition=complete', '--timeout=60s');
     expect(await ok('get', 'job', 'now', '-o', 'jsonpath={.spec.template.spec.containers[0].command}')).toBe('["backup","--all"]');
-    // As in Kubernetes: it is the cron job's, and not made by its schedule.
+    // As in Kubernetes: the CronJob owns it, although the schedule did not create it.
     const events = () => ok('get', 'events', '--field-selector', 'involvedObject.name=nightly', '-o', 'jsonpath={.items[*].message}');
     await expect.poll(events).toBe('Saw a job that the controller did not create or forgot: now');
     await expect.poll(() => ok('get', 'cronjob', 'nightly', '-o', 'jsonpath={.status.lastSuccessfulTime}')).toMatch(/^\d{4}-/);
@@ -70,7 +70,7 @@ describe('kubectl and jobs', () => {
     await ok('wait', 'job/now', '--for=delete', '--timeout=60s');
   });
 
-  test('a cron job whose time is every second starts jobs', async () => {
+  test('a CronJob that is due starts Jobs', async () => {
     const jobTemplate = { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'tool' }] } } } };
     const cronJob = { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'often' }, spec: { schedule: '@every 1s', jobTemplate } };
     expect(await moor.kubectlWith(JSON.stringify(cronJob), 'create', '-f', '-')).toMatchObject({ code: 0 });
@@ -85,7 +85,7 @@ describe('kubectl and DaemonSets', () => {
   const image = (name: string) => ({ spec: { template: { spec: { containers: [{ name: 'app', image: name }] } } } });
   const node = (name: string) => JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
 
-  /** What scheduler and kubelets would do. */
+  /** Writes what the scheduler and kubelets would write. */
   async function runPods(): Promise<void> {
     const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }] };
     for (const pod of (await ok('get', 'pods', '-l', 'app=driver', '-o', 'name')).split('\n').filter((name) => name !== '')) {
@@ -93,7 +93,7 @@ describe('kubectl and DaemonSets', () => {
     }
   }
 
-  /** Until kubectl says that it is over. */
+  /** Until kubectl ends. */
   async function rolledOut(): Promise<string> {
     const waiting = moor.spawnKubectl('rollout', 'status', 'ds/driver', '--timeout=60s');
     const ended = once(waiting, 'exit');

@@ -1,4 +1,4 @@
-/** How somebody gets a certificate, with the real kubectl: a machine that becomes a node, a person whom an administrator approves, and one who is denied. */
+/** CertificateSigningRequests with the real kubectl: a machine that becomes a node, a user whom an administrator approves, and one who is denied. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -26,15 +26,15 @@ describe('certificates', () => {
     return result.stdout;
   };
 
-  /** Asks for a certificate under the name of the request's object. */
+  /** Creates a CertificateSigningRequest of this name. */
   async function ask(name: string, wanted: CsrOptions, { signerName, usages, as = [] }: { signerName: string; usages: string[]; as?: string[] }) {
     const made = await createCsr(wanted);
-    const spec = { request: Buffer.from(made.request).toString('base64'), signerName, usages, expirationSeconds: 3600, username: 'somebody else' };
+    const spec = { request: Buffer.from(made.request).toString('base64'), signerName, usages, expirationSeconds: 3600, username: 'another user' };
     const object = { apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest', metadata: { name }, spec };
     return { made, asked: await moor.kubectlWith(JSON.stringify(object), 'create', '-f', '-', ...as) };
   }
 
-  /** Adds a context of that name, with the certificate that the request got. */
+  /** Adds a context of this name, with the issued certificate. */
   async function use(name: string, { key }: KeyAndCsr): Promise<void> {
     await expect.poll(() => kubectl('get', 'csr', name, '-o', 'jsonpath={.status.certificate}')).not.toBe('');
     const certificate = await kubectl('get', 'csr', name, '-o', 'jsonpath={.status.certificate}');
@@ -47,7 +47,7 @@ describe('certificates', () => {
 
   const client = { signerName: 'kubernetes.io/kube-apiserver-client', usages: ['client auth'] };
 
-  test('a machine asks with its bootstrap kubeconfig, is approved, and is a node that may do what concerns it', async () => {
+  test('a machine requests with its bootstrap kubeconfig, is approved, and has the rights of a node', async () => {
     const nodeClient = { signerName: 'kubernetes.io/kube-apiserver-client-kubelet', usages: ['client auth', 'digital signature'] };
     const { made, asked } = await ask('node', { name: 'system:node:n1', groups: ['system:nodes'] }, { ...nodeClient, as: ['--kubeconfig', bootstrap] });
     expect(asked).toMatchObject({ code: 0 });
@@ -86,7 +86,7 @@ describe('certificates', () => {
     expect(await moor.kubectl('get', 'pods', '--context=node')).toMatchObject({ code: 1 });
   });
 
-  test('a node gets a new certificate for itself, and none for another', async () => {
+  test('a node gets a new certificate for itself, but not for another node', async () => {
     const nodeClient = { signerName: 'kubernetes.io/kube-apiserver-client-kubelet', usages: ['client auth', 'digital signature'], as: ['--context=node'] };
     expect((await ask('again', { name: 'system:node:n1', groups: ['system:nodes'] }, nodeClient)).asked).toMatchObject({ code: 0 });
     await expect.poll(() => kubectl('get', 'csr', 'again', '-o', 'jsonpath={.status.conditions[0].message}')).toMatch(/^Auto approving self kubelet client/);
@@ -96,7 +96,7 @@ describe('certificates', () => {
     });
   });
 
-  test('a person waits until an administrator approves, and is then who the certificate says', async () => {
+  test('a user waits until an administrator approves, and is then the user of the certificate', async () => {
     const { made } = await ask('jane', { name: 'jane', groups: ['team'] }, client);
     expect(await kubectl('get', 'csr', 'jane', '--no-headers')).toMatch(/^jane +\S+ +kubernetes.io\/kube-apiserver-client +kubernetes-admin +60m +Pending\n$/);
     expect(await kubectl('certificate', 'approve', 'jane')).toBe('certificatesigningrequest.certificates.k8s.io/jane approved\n');
@@ -111,7 +111,7 @@ describe('certificates', () => {
     await kubectl('config', 'use-context', admin);
   });
 
-  test('nobody approves who may not speak for the signer, nor what was denied', async () => {
+  test('an approver needs the verb approve on the signer, and a denied request stays denied', async () => {
     await ask('joe', { name: 'joe', groups: [] }, client);
     await kubectl('create', 'clusterrole', 'approval', '--verb=get,update', '--resource=certificatesigningrequests,certificatesigningrequests/approval');
     await kubectl('create', 'clusterrolebinding', 'approval', '--clusterrole=approval', '--user=clerk');
@@ -131,7 +131,7 @@ describe('certificates', () => {
     );
   });
 
-  test('nobody becomes a superuser by a certificate', async () => {
+  test('no certificate is issued for system:masters', async () => {
     const { asked } = await ask('root', { name: 'root', groups: ['system:masters'] }, client);
     expect(asked).toMatchObject({
       code: 1,

@@ -65,8 +65,8 @@ const definition = {
 
 const widget = (name: string, more: object) => ({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, spec: more });
 
-describe('kubectl on kinds that were defined', () => {
-  test('a definition is established, found and explained', async () => {
+describe('kubectl on custom resources', () => {
+  test('a CustomResourceDefinition is established, discovered and explained', async () => {
     expect(await apply(definition)).toBe('customresourcedefinition.apiextensions.k8s.io/widgets.example.com created\n');
     expect(await ok('wait', '--for=condition=Established', 'crd/widgets.example.com', '--timeout=60s')).toContain('condition met');
     await expect.poll(() => ok('api-resources', '--api-group=example.com')).toMatch(/widgets\s+wd\s+example\.com\/v1\s+true\s+Widget/);
@@ -74,7 +74,7 @@ describe('kubectl on kinds that were defined', () => {
     await expect.poll(() => ok('explain', 'widgets.spec', '--output=plaintext-openapiv2')).toContain('How large it is.');
   });
 
-  test('objects get defaults and are judged by schema and rules', async () => {
+  test('objects get defaults and are validated by schema and rules', async () => {
     expect(await apply(widget('a', { size: 1 }))).toBe('widget.example.com/a created\n');
     expect(await ok('get', 'wd', 'a', '-o', 'jsonpath={.spec}')).toBe('{"name":"x","replicas":1,"size":1}');
     expect(await apply(widget('b', {}))).toContain('spec.size: Required value');
@@ -84,7 +84,7 @@ describe('kubectl on kinds that were defined', () => {
     expect(await apply(widget('a', { size: 0, replicas: 0 }))).toContain('spec.size: Invalid value: 0: it only grows');
   });
 
-  test('columns, fields, status and scale', async () => {
+  test('columns, selectable fields, status and scale', async () => {
     await ok('patch', 'wd', 'a', '--subresource=status', '--type=merge', '-p', '{"status":{"replicas":1,"conditions":[{"type":"Ready","status":"True"}]}}');
     expect(await ok('get', 'wd')).toMatch(/^NAME\s+SIZE\s+READY\na\s+1\s+True\n$/);
     expect(await ok('get', 'all')).toContain('widget.example.com/a');
@@ -103,13 +103,13 @@ describe('kubectl on kinds that were defined', () => {
     expect(clash).toContain('conflict with "one": .spec.ports[port=80].name');
   });
 
-  test('what is owned by an object goes with it, and objects with their definition', async () => {
+  test('dependents are deleted with their owner, and objects with their definition', async () => {
     const uid = await ok('get', 'wd', 'a', '-o', 'jsonpath={.metadata.uid}');
     const ownerReferences = [{ apiVersion: 'example.com/v1', kind: 'Widget', name: 'a', uid }];
     await apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'owned', ownerReferences } });
     const watching = moor.kubectl('get', 'wd', '--watch-only', '-o', 'name');
     await ok('delete', 'crd', 'widgets.example.com');
-    // The watch ends by itself: nobody is left to tell of.
+    // The watch ends by itself, since the kind is gone.
     await watching;
     await ok('wait', '--for=delete', 'configmap/owned', '--timeout=60s');
     expect(await moor.kubectl('get', 'wd')).toMatchObject({ code: 1 });

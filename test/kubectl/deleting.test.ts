@@ -23,7 +23,7 @@ async function ownedBy(owner: string, name: string): Promise<void> {
 }
 
 describe('kubectl deletes', () => {
-  test('delete removes, waits until it is gone, and reports what is not there', async () => {
+  test('delete removes, waits for the end, and reports missing objects', async () => {
     await create(settings('gone'));
     expect(await ok('delete', 'cm', 'gone')).toBe('configmap "gone" deleted\n');
     expect((await moor.kubectl('delete', 'cm', 'gone')).stderr).toContain('configmaps "gone" not found');
@@ -36,7 +36,7 @@ describe('kubectl deletes', () => {
     expect(await ok('get', 'cm', 'held', '-o', 'jsonpath={.metadata.deletionTimestamp}')).toMatch(/^\d{4}-/);
     const refused = await moor.kubectl('patch', 'cm', 'held', '--type=merge', '-p', '{"metadata":{"finalizers":["example.com/hold","example.com/more"]}}');
     expect(refused.stderr).toContain('no new finalizers can be added if the object is being deleted');
-    // It says that it deleted, and then waits: the finalizer goes only after that.
+    // kubectl prints "deleted" and then waits: the finalizer is removed after that.
     const waiting = moor.spawnKubectl('delete', 'cm', 'held', '--timeout=60s');
     const ended = once(waiting, 'exit');
     await once(waiting.stdout, 'data');
@@ -83,7 +83,7 @@ describe('kubectl deletes', () => {
     expect(await ok('get', 'secrets', '-n', 'doomed', '-o', 'name')).toBe('');
   });
 
-  test('delete --all and by label take a whole collection', async () => {
+  test('delete --all and by label delete a whole collection', async () => {
     await ok('create', 'namespace', 'bulk');
     for (const n of ['a', 'b', 'c']) await ok('create', 'secret', 'generic', n, '-n', 'bulk');
     await ok('label', 'secret', 'b', 'x=y', '-n', 'bulk');
@@ -93,7 +93,7 @@ describe('kubectl deletes', () => {
     expect(await ok('get', 'secret', '-n', 'bulk', '-o', 'name')).toBe('');
   });
 
-  test('a pod without a node goes at once; one with a node waits for it', async () => {
+  test('a pod without a node is deleted at once; one with a node waits for its kubelet', async () => {
     const pod = (name: string, more = '') => `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec: {${more}containers: [{name: a, image: "a:1"}]}\n`;
     await create(pod('loose'));
     await ok('delete', 'pod', 'loose', '--timeout=60s');

@@ -1,4 +1,4 @@
-/** Cordon, uncordon and drain, as people know them: on nodes that have a lease, with pods that a budget guards. */
+/** Cordon, uncordon and drain: on nodes with a Lease, with pods under a PodDisruptionBudget. */
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MoorProcess, startMoor } from '../moor-process.ts';
@@ -15,7 +15,7 @@ afterAll(async () => {
   await moor[Symbol.asyncDispose]();
 });
 
-/** Or they would be lost before a slow machine gets to the end of this. */
+/** Long, so that the nodes do not become NotReady on a slow machine. */
 let beating: NodeJS.Timeout;
 const beat = (name: string) =>
   moor.kubectl(
@@ -38,7 +38,7 @@ async function create(manifest: string): Promise<void> {
   expect(await moor.kubectlWith(manifest, 'create', '-f', '-')).toMatchObject({ code: 0, stderr: '' });
 }
 
-/** A node as its kubelet registers it, with its lease. */
+/** A Node as its kubelet registers it, with its Lease. */
 async function createNode(name: string): Promise<void> {
   const now = new Date().toISOString();
   await create(`apiVersion: v1
@@ -57,7 +57,7 @@ spec: {holderIdentity: ${name}, leaseDurationSeconds: 40}
 
 const taintsOf = (node: string) => ok('get', 'node', node, '-o', 'jsonpath={.spec.taints[*].key}');
 
-/** What a kubelet would say of each of its pods that does not run yet. */
+/** Writes the status that a kubelet would write, for each pod that does not run yet. */
 async function runPods(): Promise<void> {
   const names = (await ok('get', 'pods', '-o', 'jsonpath={range .items[?(@.status.phase=="Pending")]}{.metadata.name}{" "}{.spec.nodeName}{"\\n"}{end}'))
     .split('\n')
@@ -66,11 +66,11 @@ async function runPods(): Promise<void> {
   const status = JSON.stringify({
     status: { phase: 'Running', podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }], conditions: [{ type: 'Ready', status: 'True' }] },
   });
-  // One may have gone meanwhile.
+  // A pod may have been deleted meanwhile.
   for (const name of names) await moor.kubectl('patch', 'pod', name, '--subresource=status', '--type=strategic', '-p', status);
 }
 
-/** The two pods of the set run, whenever each of them came and found its node. */
+/** Until both pods of the set run. */
 async function bothRun(): Promise<void> {
   const phases = async () => {
     await runPods();
@@ -79,7 +79,7 @@ async function bothRun(): Promise<void> {
   await expect.poll(phases).toBe('Running Running');
 }
 
-/** What a command that would go on tells until this is among it. */
+/** The output of a running command until it contains the text. */
 async function toldUntil(command: ReturnType<MoorProcess['spawnKubectl']>, sign: RegExp): Promise<string> {
   const ended = once(command, 'exit');
   let told = '';
@@ -111,7 +111,7 @@ spec:
 `;
 
 describe('kubectl', () => {
-  test('cordon and uncordon: the node says so, and is tainted meanwhile', async () => {
+  test('cordon and uncordon: the node is unschedulable and tainted meanwhile', async () => {
     expect(await ok('cordon', 'n1')).toBe('node/n1 cordoned\n');
     expect(await ok('cordon', 'n1')).toBe('node/n1 already cordoned\n');
     expect(await ok('get', 'node', 'n1')).toMatch(/n1\s+Ready,SchedulingDisabled/);
@@ -121,7 +121,7 @@ describe('kubectl', () => {
     expect(await ok('get', 'node', 'n1')).toMatch(/n1\s+Ready\s/);
   });
 
-  test('drain: a budget keeps the pods until it allows them to go, one after the other', async () => {
+  test('drain: a PodDisruptionBudget lets the pods be evicted one after the other', async () => {
     await ok('cordon', 'n2');
     await create(web);
     await bothRun();
@@ -137,18 +137,18 @@ describe('kubectl', () => {
     await ok('patch', 'pdb', 'web', '--type=merge', '-p', '{"spec":{"minAvailable":1}}');
     const drained = moor.kubectl('drain', 'n1', '--timeout=100s');
     const isOver = drained.then(() => true);
-    // Their successors start on the other node, or the second one would never be allowed to go.
+    // Their replacements run on the other node; otherwise the second pod could never be evicted.
     while (!(await Promise.race([isOver, runPods().then(() => false)])));
     const { code, stdout } = await drained;
     expect(code).toBe(0);
     expect(stdout.match(/pod\/web-\w+ evicted/g)).toHaveLength(2);
     expect(stdout).toContain('node/n1 drained');
-    // The drain is over once the second one is gone: its successor may not run yet.
+    // The drain ends with the second pod: its replacement may not run yet.
     await bothRun();
     expect(await ok('get', 'pods', '-o', 'jsonpath={.items[*].spec.nodeName}')).toBe('n2 n2');
   });
 
-  test('get endpoints: warned of, but right', async () => {
+  test('get endpoints: a deprecation warning, and the right answer', async () => {
     await ok('expose', 'rs', 'web', '--port=80', '--target-port=8080');
     await expect
       .poll(() => moor.kubectl('get', 'endpoints', 'web'))

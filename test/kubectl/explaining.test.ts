@@ -20,25 +20,25 @@ describe('kubectl explain', () => {
     expect(explained).toMatch(/provisioner\t<string> -required-\n\s+Who makes and removes the volumes\./);
   });
 
-  test('a field far inside, with its values', async () => {
+  test('a nested field with its enum values', async () => {
     const explained = await explain('pvc.spec.volumeMode');
     expect(explained).toMatch(/FIELD: volumeMode <string>\nENUM:\n\s+Block\n\s+Filesystem\n/);
     expect(explained).toContain('Whether the volume carries a file system');
   });
 
-  test('a field that is a struct keeps its own words and shows the fields inside', async () => {
+  test('a struct field has its own description and its fields', async () => {
     const explained = await explain('pv.spec.claimRef');
     expect(explained).toContain('The claim that the volume is bound to, or is kept for.');
     expect(explained).toMatch(/resourceVersion\t<string>\n\s+The version of the object that is meant\./);
   });
 
-  test('everything at once', async () => {
+  test('--recursive', async () => {
     const explained = await explain('statefulsets', '--recursive');
     expect(explained).toMatch(/volumeClaimTemplates\t<\[\]PersistentVolumeClaim>\n(.*\n)*\s+dataSourceRef\t<TypedObjectReference>/);
     expect(await explain('pv', '--output=plaintext-openapiv2')).toContain('What the volume is and who may use it.');
   });
 
-  test('what does not exist', async () => {
+  test('a field that does not exist', async () => {
     expect(await moor.kubectl('explain', 'pvc.spec.size')).toMatchObject({ code: 1, stderr: 'error: field "size" does not exist\n' });
     expect(await moor.kubectl('explain', 'deployments', '--api-version=apps/v1beta1')).toMatchObject({ code: 1 });
   });

@@ -29,7 +29,7 @@ describe('moor up', () => {
   };
   const apply = async (...objects: readonly object[]) => expect(await moor.kubectlWith(yaml(...objects), 'apply', '-f', '-')).toMatchObject({ code: 0 });
 
-  test('says which nodes and classes there are', () => {
+  test('prints nodes and StorageClasses on the ready screen', () => {
     expect(moor.output()).toContain('3 hollow, nothing runs on them: node-1 (zone-a), node-2 (zone-b), node-3 (zone-c)');
     expect(moor.output()).toContain('classes     immediate, standard (default)');
   });
@@ -41,7 +41,7 @@ describe('moor up', () => {
     );
   });
 
-  test('describes a node with its lease, its pods and its events', async () => {
+  test('kubectl describe shows a node with its Lease, pods and events', async () => {
     await apply(pod('described', { nodeName: 'node-2' }));
     await kubectl('wait', '--for=condition=Ready', 'pod/described', '--timeout=60s');
     const described = () => kubectl('describe', 'node', 'node-2');
@@ -57,7 +57,7 @@ describe('moor up', () => {
     for (const event of ['Starting kubelet.', 'Node node-2 status is now: NodeReady']) await expect.poll(described).toContain(event);
   });
 
-  test('a pod becomes ready, and goes when it is deleted', async () => {
+  test('a pod becomes ready, and is deleted', async () => {
     await apply(pod('web'));
     await kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=60s');
     expect(await kubectl('get', 'pod', 'web', '--no-headers')).toMatch(/^web +1\/1 +Running +0 /);
@@ -85,7 +85,7 @@ describe('moor up', () => {
     await kubectl('delete', 'statefulset/db', 'service/db', 'pvc/data-db-0', 'pvc/data-db-1', 'pvc/data-db-2', '--timeout=60s');
   });
 
-  test('a task ends as it is told to', async () => {
+  test('a container ends as its annotations say', async () => {
     const annotations = { 'mooring.dev/run-for': '1s', 'mooring.dev/exit-code': '3' };
     await apply(pod('task', { restartPolicy: 'Never' }, { annotations }));
     await kubectl('wait', '--for=jsonpath={.status.phase}=Failed', 'pod/task', '--timeout=60s');
@@ -93,7 +93,7 @@ describe('moor up', () => {
     expect(await kubectl('get', 'pod', 'task', '--no-headers')).toMatch(/^task +0\/1 +Error /);
   });
 
-  test('a claim of a driver behind which there is nothing is made in the zone of its pod, attached and mounted', async () => {
+  test('a PVC of a hollow CSI driver is provisioned in the zone of its pod, attached and mounted', async () => {
     await apply(
       {
         apiVersion: 'storage.k8s.io/v1',
@@ -122,7 +122,7 @@ describe('moor up', () => {
     await kubectl('delete', 'pvc', 'disk', '--timeout=60s');
   });
 
-  test('a claim without a class gets a directory once a pod wants it', async () => {
+  test('a PVC of the default class is provisioned when a pod uses it', async () => {
     await apply(
       {
         apiVersion: 'v1',
@@ -141,7 +141,7 @@ describe('moor up', () => {
   });
 });
 
-test('nodes and classes of a new start are those of the last, as their users left them', async () => {
+test('a restart keeps nodes and StorageClasses with the changes of their users', async () => {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'mooring-nodes-'));
   try {
     const first = await startMoor({ bare: false, dataDir });
@@ -153,7 +153,7 @@ test('nodes and classes of a new start are those of the last, as their users lef
     await first.stop('SIGKILL');
 
     await using second = await startMoor({ bare: false, dataDir, args: ['--nodes', '2', '--zones', 'elsewhere', '--node-capacity', 'cpu=64'] });
-    expect(second.output()).toContain('abandoned   node-3 of an earlier start: nobody runs them now, and they become NotReady');
+    expect(second.output()).toContain('abandoned   node-3 of an earlier start: they do not run now and become NotReady');
     expect(second.output()).toContain('classes     immediate\n');
     const node = await second.kubectl(
       'get',

@@ -20,7 +20,7 @@ async function create(manifest: string): Promise<void> {
 const columns = (table: string) => table.split('\n')[0]?.trim().split(/ {2,}/) ?? [];
 
 describe('kubectl reads', () => {
-  test('get prints the columns that people know, and more with -o wide', async () => {
+  test('get prints the columns of Kubernetes, and more with -o wide', async () => {
     await create(volume('shown'));
     const table = await ok('get', 'pv');
     expect(columns(table)).toEqual([
@@ -98,7 +98,7 @@ describe('kubectl reads', () => {
     expect(seen.split('\n').slice(0, 2)).toEqual(['1', '2']);
   });
 
-  test('describe tells the story of a claim, a volume, a pod and a node', async () => {
+  test('describe of a PVC, a PV, a pod and a node', async () => {
     await create(claim('told'));
     await create(volume('told'));
     const story = await ok('describe', 'pvc', 'told');
@@ -125,13 +125,13 @@ describe('kubectl reads', () => {
     expect(await ok('api-resources', '--namespaced=false', '--verbs=list', '-o', 'name')).toContain('persistentvolumes\n');
   });
 
-  test('version names the server, and the two get along', async () => {
+  test('version names the server, without a warning about version skew', async () => {
     const version = JSON.parse(await ok('version', '-o', 'json')) as { serverVersion: { major: string; minor: string } };
     expect(version.serverVersion.major).toBe('1');
     expect(Number.parseInt(version.serverVersion.minor, 10)).toBeGreaterThanOrEqual(30);
   });
 
-  test('wait returns once a condition, a value or a deletion comes true', async () => {
+  test('wait returns on a condition, a value or a deletion', async () => {
     await create('apiVersion: v1\nkind: Node\nmetadata: {name: awaited}\n');
     const waiting = ok('wait', 'node/awaited', '--for=condition=Ready', '--timeout=60s');
     await ok('patch', 'node', 'awaited', '--subresource=status', '-p', '{"status":{"conditions":[{"type":"Ready","status":"True"}]}}');
@@ -142,7 +142,7 @@ describe('kubectl reads', () => {
     expect(await value).toContain('condition met');
     const deletion = ok('wait', 'cm/awaited', '--for=delete', '--timeout=60s');
     await ok('delete', 'cm', 'awaited');
-    // Whichever of the two is first, it ends well; kubectl is silent if the object was gone before it looked.
+    // kubectl succeeds in either order; it prints nothing if the object was gone before its first request.
     await deletion;
   });
 

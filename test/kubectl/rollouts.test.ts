@@ -34,18 +34,18 @@ async function deployed(name: string, image = 'web:1'): Promise<void> {
 }
 
 describe('kubectl rollout', () => {
-  test('status follows a rollout to its end, and says when it is over', async () => {
+  test('status follows a rollout and reports its end', async () => {
     await ok('create', 'deployment', 'followed', '--image=web:1', '--replicas=3');
-    const told = await rolledOut('followed');
-    expect(told.split('\n').at(-2)).toBe('deployment "followed" successfully rolled out');
-    for (const line of told.split('\n').slice(0, -2))
+    const output = await rolledOut('followed');
+    expect(output.split('\n').at(-2)).toBe('deployment "followed" successfully rolled out');
+    for (const line of output.split('\n').slice(0, -2))
       expect(line).toMatch(
         /^Waiting for deployment (spec update to be observed|"followed" rollout to finish: \d of 3 updated replicas are available|"followed" rollout to finish: \d out of 3 new replicas have been updated)\.\.\.$/,
       );
     expect(await ok('get', 'deploy', 'followed', '--no-headers')).toMatch(/^followed\s+3\/3\s+3\s+3\s/);
   });
 
-  test('status of one that is stuck fails when its deadline is over', async () => {
+  test('status of a stuck rollout fails at its progress deadline', async () => {
     await ok('create', 'deployment', 'stuck', '--image=broken');
     await ok('patch', 'deploy', 'stuck', '-p', '{"spec":{"progressDeadlineSeconds":1}}');
     const status = await moor.kubectl('rollout', 'status', 'deploy/stuck', '--timeout=60s');
@@ -60,7 +60,7 @@ describe('kubectl rollout', () => {
       await ok('annotate', 'deploy/historic', '--overwrite', `kubernetes.io/change-cause=version ${version}`);
       await rolledOut('historic');
     }
-    // A new annotation alone is no rollout that could be waited for.
+    // A new annotation alone does not start a rollout.
     const history = () => ok('rollout', 'history', 'deploy/historic');
     await expect.poll(history).toBe('deployment.apps/historic \nREVISION  CHANGE-CAUSE\n1         <none>\n2         version 2\n3         version 3\n\n');
     expect(await ok('rollout', 'history', 'deploy/historic', '--revision=2')).toContain('Image:\tweb:2');
@@ -85,7 +85,7 @@ describe('kubectl rollout', () => {
     expect(await names()).toHaveLength(3);
   });
 
-  test('pause holds a rollout back, resume lets it go on', async () => {
+  test('pause stops a rollout, resume continues it', async () => {
     await deployed('paused');
     expect(await ok('rollout', 'pause', 'deploy/paused')).toBe('deployment.apps/paused paused\n');
     await ok('set', 'image', 'deploy/paused', 'web=web:2');
@@ -100,7 +100,7 @@ describe('kubectl rollout', () => {
 });
 
 describe('kubectl', () => {
-  test('scale changes the size, if it is the expected one', async () => {
+  test('scale changes the replicas, if --current-replicas matches', async () => {
     await deployed('scaled');
     expect(await ok('scale', 'deploy/scaled', '--replicas=5', '--current-replicas=3')).toBe('deployment.apps/scaled scaled\n');
     await ok('wait', 'deploy/scaled', '--for=jsonpath={.status.availableReplicas}=5', '--timeout=60s');
@@ -110,22 +110,22 @@ describe('kubectl', () => {
     expect(await rolledOut('scaled')).toMatch(/^deployment "scaled" successfully rolled out\n$/m);
   });
 
-  test('describe tells of replica sets and what happened', async () => {
+  test('describe shows ReplicaSets and events', async () => {
     await deployed('described');
-    const told = await ok('describe', 'deploy/described');
-    expect(told).toMatch(/^Replicas:\s+3 desired \| 3 updated \| 3 total \| 3 available \| 0 unavailable$/m);
-    expect(told).toMatch(/^NewReplicaSet:\s+described-\w+ \(3\/3 replicas created\)$/m);
-    expect(told).toMatch(/Progressing\s+True\s+NewReplicaSetAvailable/);
+    const output = await ok('describe', 'deploy/described');
+    expect(output).toMatch(/^Replicas:\s+3 desired \| 3 updated \| 3 total \| 3 available \| 0 unavailable$/m);
+    expect(output).toMatch(/^NewReplicaSet:\s+described-\w+ \(3\/3 replicas created\)$/m);
+    expect(output).toMatch(/Progressing\s+True\s+NewReplicaSetAvailable/);
     const event = /Normal\s+ScalingReplicaSet\s+\S+\s+deployment-controller\s+Scaled up replica set described-\w+ from 0 to 3/;
     await expect.poll(() => ok('describe', 'deploy/described')).toMatch(event);
   });
 
-  test('wait sees a deployment become available', async () => {
+  test('wait for a Deployment to become available', async () => {
     await ok('create', 'deployment', 'awaited', '--image=web:1');
     expect(await ok('wait', 'deploy/awaited', '--for=condition=Available', '--timeout=60s')).toBe('deployment.apps/awaited condition met\n');
   });
 
-  test('get events --watch shows them as they come', async () => {
+  test('get events --watch prints new events', async () => {
     const events = moor.spawnKubectl(
       'get',
       'events',
@@ -149,7 +149,7 @@ describe('kubectl', () => {
     await ended;
   });
 
-  test('delete takes replica sets and pods along, unless they are to be left behind', async () => {
+  test('delete also deletes ReplicaSets and pods, unless with --cascade=orphan', async () => {
     await deployed('deleted');
     await ok('delete', 'deploy/deleted', '--cascade=orphan');
     expect(await ok('get', 'rs', '-l', 'app=deleted', '-o', 'name')).not.toBe('');

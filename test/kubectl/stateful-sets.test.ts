@@ -48,9 +48,9 @@ async function applied(name: string, more: object = {}): Promise<void> {
 }
 
 describe('kubectl rollout on a StatefulSet', () => {
-  test('status follows it to its end', async () => {
+  test('status follows a rollout to its end', async () => {
     await applied('followed');
-    // One that never gets ready: it is not over before kubectl looks for the first time.
+    // A pod that never gets ready: the rollout cannot end before kubectl's first request.
     await ok('set', 'image', 'sts/followed', 'web=broken');
     const following = moor.spawnKubectl('rollout', 'status', 'sts/followed', '--timeout=100s');
     const ended = once(following, 'exit');
@@ -86,7 +86,7 @@ describe('kubectl rollout on a StatefulSet', () => {
     expect((await moor.kubectl('rollout', 'undo', 'sts/historic', '--to-revision=2')).stderr).toContain('unable to find specified revision 2 in history');
   });
 
-  test('restart replaces every pod, and none of the claims', async () => {
+  test('restart replaces every pod, and no PVC', async () => {
     await applied('restarted');
     const uids = (kind: string) => ok('get', kind, '-l', 'app=restarted', '-o', 'jsonpath={.items[*].metadata.uid}');
     const [pods, claims] = [await uids('pods'), await uids('pvc')];
@@ -97,7 +97,7 @@ describe('kubectl rollout on a StatefulSet', () => {
     expect(await uids('pvc')).toBe(claims);
   });
 
-  test('status with a partition tells how many are updated', async () => {
+  test('status with a partition reports how many pods are updated', async () => {
     await applied('partitioned', { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } } });
     await ok('set', 'image', 'sts/partitioned', 'web=web:2');
     expect(await rolledOut('partitioned')).toContain('partitioned roll out complete: 1 new pods have been updated...\n');
@@ -106,7 +106,7 @@ describe('kubectl rollout on a StatefulSet', () => {
 });
 
 describe('kubectl on a StatefulSet', () => {
-  test('scale there and back keeps the claims', async () => {
+  test('scaling down and up keeps the PVCs', async () => {
     await applied('scaled');
     const claims = () => ok('get', 'pvc', '-l', 'app=scaled', '-o', 'jsonpath={.items[*].metadata.uid}');
     const before = await claims();
@@ -118,7 +118,7 @@ describe('kubectl on a StatefulSet', () => {
     expect(await claims()).toBe(before);
   });
 
-  test('describe tells of pods, claims and what happened', async () => {
+  test('describe shows pods, volume claims and events', async () => {
     await applied('described');
     const told = await ok('describe', 'sts/described');
     expect(told).toMatch(/^Replicas:\s+3 desired \| 3 total$/m);
@@ -130,7 +130,7 @@ describe('kubectl on a StatefulSet', () => {
     }
   });
 
-  test('delete --cascade=orphan leaves pods and revisions, and the next set of the name takes them over', async () => {
+  test('delete --cascade=orphan leaves pods and revisions, and the next set of the same name adopts them', async () => {
     await applied('orphaning');
     const uids = () => ok('get', 'pods,controllerrevisions', '-l', 'app=orphaning', '-o', 'jsonpath={.items[*].metadata.uid}');
     const before = await uids();
@@ -143,7 +143,7 @@ describe('kubectl on a StatefulSet', () => {
     expect(await ok('get', 'pvc', '-l', 'app=orphaning', '-o', 'name')).toMatch(/^(persistentvolumeclaim\/data-orphaning-\d\n){3}$/);
   });
 
-  test('claim templates may grow only if the set says so', async () => {
+  test('volume claim templates can grow only with the annotation on the set', async () => {
     await applied('growing');
     const grow = (name: string) =>
       moor.kubectl(

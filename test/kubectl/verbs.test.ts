@@ -22,7 +22,7 @@ async function ok(...args: string[]): Promise<string> {
 }
 
 describe('kubectl, verb by verb', () => {
-  test('create: what has a verb of its own', async () => {
+  test('create: the kinds with their own subcommand', async () => {
     const made = [
       ['quota', 'small', '--hard=pods=100,services=10'],
       ['poddisruptionbudget', 'web', '--selector=app=web', '--min-available=1'],
@@ -64,43 +64,43 @@ describe('kubectl, verb by verb', () => {
     expect(await ok('delete', '-k', folder)).toMatch(/^configmap "k-made-\w+" deleted/);
   });
 
-  test('get --raw: what is no page', async () => {
+  test('get --raw: paths that do not exist', async () => {
     expect(await moor.kubectl('get', '--raw', '/nowhere')).toMatchObject({
       code: 1,
       stderr: 'Error from server (NotFound): the server could not find the requested resource\n',
     });
   });
 
-  test('cluster-info, and all of it', async () => {
+  test('cluster-info and cluster-info dump', async () => {
     expect(await ok('cluster-info')).toContain('Kubernetes control plane');
     expect(await ok('cluster-info', 'dump', `--output-directory=${path.join(folder, 'dump')}`)).toContain('Cluster info dumped to');
   });
 
-  test('autoscale, in the version that kubectl speaks', async () => {
+  test('autoscale, in the API version of kubectl', async () => {
     expect(await ok('autoscale', 'deployment', 'web', '--max=3', '--cpu-percent=60')).toBe('horizontalpodautoscaler.autoscaling/web autoscaled\n');
     expect(await ok('get', 'hpa', '--no-headers')).toMatch(/^web\s+Deployment\/web\s+cpu: <unknown>\/60%\s+(1|<unset>)\s+3\s+0\s/);
     expect(await ok('get', 'all', '-o', 'name')).toContain('horizontalpodautoscaler.autoscaling/web');
   });
 
-  test('create ingress, and the classes of its company', async () => {
+  test('create ingress, and IngressClasses', async () => {
     expect(await ok('create', 'ingress', 'web', '--class=nginx', '--rule=example.com/*=web:80')).toBe('ingress.networking.k8s.io/web created\n');
     expect(await ok('get', 'ingress', '--no-headers')).toMatch(/^web\s+nginx\s+example\.com\s+80\s/);
     expect(await ok('get', 'rc,netpol,ingressclass,runtimeclass', '-o', 'name')).toBe('');
   });
 
-  test('apply --prune: what is no longer said goes', async () => {
+  test('apply --prune deletes objects that are no longer in the manifests', async () => {
     const map = (name: string) => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}","labels":{"set":"pruned"}}}`;
     await moor.kubectlWith(map('keeps') + map('goes'), 'apply', '-f', '-');
     const { stdout } = await moor.kubectlWith(map('keeps'), 'apply', '--prune', '-l', 'set=pruned', '-f', '-');
     expect(stdout).toBe('configmap/keeps unchanged\nconfigmap/goes pruned\n');
   });
 
-  test('the server itself is behind its service', async () => {
+  test('the Service kubernetes has the API server as its endpoint', async () => {
     expect(await ok('get', 'endpointslice', 'kubernetes', '-o', 'jsonpath={.ports[0].name} {.endpoints[0].conditions.ready}')).toBe('https true');
   });
 
   /** v1.36.4: LogLocation answers with nothing, the others refuse (pkg/registry/core/pod/strategy.go). */
-  test('a pod without a node has an empty log, and nothing to run in', async () => {
+  test('a pod without a node has an empty log, and refuses exec', async () => {
     expect(await ok('run', 'one', '--image=tool')).toBe('pod/one created\n');
     await ok('patch', 'pod', 'one', '--subresource=status', '--type=merge', '-p', '{"status":{"phase":"Running"}}');
     expect(await ok('logs', 'one')).toBe('');

@@ -19,7 +19,7 @@ async function field(ref: string, path: string): Promise<string> {
 }
 
 describe('kubectl writes', () => {
-  test('create says what it made, and refuses the same name twice', async () => {
+  test('create reports the object, and AlreadyExists for a second one', async () => {
     expect(await feed(settings('once'), 'create')).toMatchObject({ code: 0, stdout: 'configmap/once created\n' });
     const again = await feed(settings('once'), 'create');
     expect(again.code).toBe(1);
@@ -27,14 +27,14 @@ describe('kubectl writes', () => {
     expect(again.stderr).toContain('configmaps "once" already exists');
   });
 
-  test('create finds a typo by its path and changes nothing', async () => {
+  test('create reports a typo with its path and stores nothing', async () => {
     const typo = await feed(claim('typo').replace('volumeMode', '').replace('accessModes', 'accessmodes'), 'create');
     expect(typo.code).toBe(1);
     expect(typo.stderr).toContain('strict decoding error: unknown field "spec.accessmodes"');
     expect((await moor.kubectl('get', 'pvc', 'typo')).stderr).toContain('persistentvolumeclaims "typo" not found');
   });
 
-  test('a List is checked by kubectl itself, against the schema of the server', async () => {
+  test('kubectl validates a List itself, against the schema of the server', async () => {
     const list = (items: string) => `apiVersion: v1\nkind: List\nitems:\n${items.replaceAll(/^(?=.)/gm, '  ').replace('  apiVersion', '- apiVersion')}`;
     expect(await feed(list(settings('listed')), 'create')).toMatchObject({ code: 0, stdout: 'configmap/listed created\n' });
     const typo = await feed(list(settings('listed-typo').replace('\ndata:', '\ndataa:')), 'create');
@@ -48,7 +48,7 @@ describe('kubectl writes', () => {
     expect(bad.stderr).toContain('spec.resources[storage]: Invalid value');
   });
 
-  test('apply creates, changes only what changed, and removes what was taken out', async () => {
+  test('apply creates, patches only changed fields, and removes deleted fields', async () => {
     expect((await feed(settings('applied', { a: '1', b: '2' }), 'apply')).stdout).toBe('configmap/applied created\n');
     expect((await feed(settings('applied', { a: '1', b: '2' }), 'apply')).stdout).toBe('configmap/applied unchanged\n');
     await ok('patch', 'cm', 'applied', '-p', '{"data":{"theirs":"x"}}');
@@ -64,7 +64,7 @@ describe('kubectl writes', () => {
     expect(await field('deployment/merged', '.metadata.generation')).toBe('3');
   });
 
-  test('edit opens an editor and stores what it left', async () => {
+  test('edit opens an editor and stores its result', async () => {
     await feed(settings('edited'), 'create');
     const unchanged = await moor.kubectlEditing('true', 'edit', 'cm', 'edited');
     expect(unchanged).toMatchObject({ code: 0, stderr: 'Edit cancelled, no changes made.\n' });
@@ -92,7 +92,7 @@ describe('kubectl writes', () => {
     expect(failed.code).toBe(1);
   });
 
-  test('label and annotate add, refuse to overwrite, overwrite when told, and remove', async () => {
+  test('label and annotate add, refuse to overwrite, overwrite with --overwrite, and remove', async () => {
     await feed(settings('marked'), 'create');
     expect(await ok('label', 'cm', 'marked', 'tier=gold')).toBe('configmap/marked labeled\n');
     expect((await moor.kubectl('label', 'cm', 'marked', 'tier=iron')).code).toBe(1);
@@ -106,7 +106,7 @@ describe('kubectl writes', () => {
     expect(bad.stderr).toContain('metadata.labels: Invalid value: "not ok": a valid label must be an empty string or consist of alphanumeric characters');
   });
 
-  test('replace needs the object, and the version that was read if it names one', async () => {
+  test('replace needs an existing object, and its resourceVersion if the manifest has one', async () => {
     await feed(settings('replaced'), 'create');
     const old = await ok('get', 'cm', 'replaced', '-o', 'yaml');
     expect((await feed(settings('replaced', { z: '1' }), 'replace')).stdout).toBe('configmap/replaced replaced\n');
@@ -124,13 +124,13 @@ describe('kubectl writes', () => {
     expect((await moor.kubectl('scale', 'deployment/scaled', '--replicas=1', '--current-replicas=3')).code).toBe(1);
   });
 
-  test('create token hands out a token that the server knows', async () => {
+  test('create token issues a token that the server accepts', async () => {
     const token = (await ok('create', 'token', 'default')).trim();
     expect(token.split('.')).toHaveLength(3);
     expect(await ok('--token', token, 'get', 'namespace', 'default', '-o', 'name')).toBe('namespace/default\n');
   });
 
-  test('run, expose and set work on what they make', async () => {
+  test('run, expose and set', async () => {
     expect(await ok('run', 'quick', '--image=a:1')).toBe('pod/quick created\n');
     await feed(deployment('exposed'), 'create');
     expect(await ok('expose', 'deployment', 'exposed', '--port=80')).toBe('service/exposed exposed\n');

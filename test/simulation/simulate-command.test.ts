@@ -41,8 +41,14 @@ describe('moor simulate FILE', () => {
       stderr: `moor simulate: ${bad}:2:5: script[0]: "dyes" is not expected there; did you mean "dies"?\n`,
     });
     expect(await runMoor('simulate', path.join(directory, 'none.yaml'))).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot read') as string });
-    expect(await runMoor('simulate', bad, '--seed', 'x')).toMatchObject({ code: 2, stderr: expect.stringContaining('--seed is a whole number') as string });
-    expect(await runMoor('simulate', bad, '--kubeconfig', 'x')).toMatchObject({ code: 2, stderr: expect.stringContaining('give --from-cluster') as string });
+    expect(await runMoor('simulate', bad, '--seed', 'x')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--seed must be a whole number') as string,
+    });
+    expect(await runMoor('simulate', bad, '--kubeconfig', 'x')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('it needs --from-cluster') as string,
+    });
   });
 });
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,4 +26,14 @@ test('a directory is locked while its process lives, and says by whom; not a mom
     holder.kill('SIGKILL');
     await rm(directory, { recursive: true });
   }
+});
+
+test('a directory that cannot be used is reported with the reason', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'moor-lock-'));
+  await writeFile(join(directory, 'file'), '');
+  await expect(openEmbeddedStore({ directory: join(directory, 'file'), disk: realDisk })).rejects.toMatchObject({
+    code: 'failed',
+    message: expect.stringContaining('cannot open'),
+  });
+  await rm(directory, { recursive: true });
 });

@@ -24,7 +24,7 @@ function configuration(providers: string): string {
   return file;
 }
 
-/** The control plane alone, on the same data each time. */
+/** The control plane alone, with the same data at each start. */
 const start = (encryptionConfig?: string): Promise<Cluster> =>
   startCluster({ dataDir: path.join(directory, 'data'), store: 'embedded', bare: true, controllers: false, logLevel: 'silent', encryptionConfig });
 
@@ -34,7 +34,7 @@ async function kubectl({ kubeconfig }: Cluster, ...args: string[]): Promise<stri
   return stdout;
 }
 
-/** Everything in the data directory's store, as bytes. */
+/** The bytes of all files of the store. */
 function onDisk(): Buffer {
   const store = path.join(directory, 'data', 'store');
   const files = readdirSync(store, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
@@ -44,7 +44,7 @@ function onDisk(): Buffer {
 const password = 'correct-horse-battery-staple';
 
 describe('secrets encrypted at rest', () => {
-  test('are nowhere on disk in the clear, are read after a new start, and only with their key', async () => {
+  test('are nowhere on disk in plain text, and can be read after a restart only with their key', async () => {
     const first = await start(configuration(`{aescbc: ${keyOf('key1')}}`));
     await kubectl(first, 'create', 'secret', 'generic', 'safe', `--from-literal=password=${password}`);
     await kubectl(first, 'create', 'configmap', 'open', '--from-literal=password=nothing-to-hide');
@@ -72,7 +72,7 @@ describe('secrets encrypted at rest', () => {
     await without.stop();
   });
 
-  test('a key is replaced by writing everything again, and encryption is left in the same way', async () => {
+  test('rewriting every object replaces a key, and likewise ends encryption', async () => {
     const plain = await start();
     await kubectl(plain, 'create', 'secret', 'generic', 'safe', `--from-literal=password=${password}`);
     await plain.stop();
@@ -84,7 +84,7 @@ describe('secrets encrypted at rest', () => {
       await kubectl(cluster, 'replace', '-f', path.join(directory, 'secrets.json'));
       const after = await kubectl(cluster, 'get', 'secret', 'safe', '-o', 'jsonpath={.metadata.resourceVersion}');
       expect(Number(after)).toBeGreaterThan(Number(before));
-      // Once it is as it would be written, nothing more is written.
+      // An object that is stored with the current key is not written again.
       await kubectl(cluster, 'label', 'secret', 'safe', 'nothing-');
       expect(await kubectl(cluster, 'get', 'secret', 'safe', '-o', 'jsonpath={.metadata.resourceVersion}')).toBe(after);
     };

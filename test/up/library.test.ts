@@ -14,7 +14,7 @@ const kubectl = async (kubeconfig: string, ...args: string[]) =>
   ).stdout;
 
 describe('startCluster', () => {
-  test('two clusters in one process know nothing of each other and leave nothing behind', async () => {
+  test('two clusters in one process are independent and leave nothing behind', async () => {
     const one = await startCluster();
     const two = await startCluster();
     await kubectl(one.kubeconfig, 'create', 'configmap', 'mine');
@@ -27,7 +27,7 @@ describe('startCluster', () => {
     await two.stop();
   });
 
-  test('has the nodes and classes that it was asked for', async () => {
+  test('has the requested nodes and StorageClasses', async () => {
     await using usual = await startCluster();
     expect(usual.nodes.running.map(({ name, zone }) => `${name} ${zone}`)).toEqual(['node-1 zone-a', 'node-2 zone-b', 'node-3 zone-c']);
     expect(usual.storageClasses).toEqual([

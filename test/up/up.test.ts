@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { runMoor, startMoor, stranger } from '../moor-process.ts';
+import { runMoor, startMoor, unprivilegedUser } from '../moor-process.ts';
 
 const directories: string[] = [];
 function directory(): string {
@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 describe('moor up', () => {
-  test('says where it is, writes a kubeconfig for its owner alone, and stops cleanly on SIGTERM', async () => {
+  test('prints its URL, writes a kubeconfig that only its owner can read, and stops cleanly on SIGTERM', async () => {
     await using moor = await startMoor();
     expect(moor.output()).toMatch(/Mooring is ready: https:\/\/127\.0\.0\.1:\d+/);
     expect(moor.output()).toContain(`export KUBECONFIG=${moor.kubeconfig}`);
@@ -28,7 +28,7 @@ describe('moor up', () => {
     expect(await moor.stop()).toBe(0);
   });
 
-  test('stops on SIGINT while somebody watches', async () => {
+  test('stops on SIGINT during a watch', async () => {
     await using moor = await startMoor();
     const watching = moor.spawnKubectl('get', 'cm', '-A', '-w', '-o', 'name');
     await new Promise((resolve) => watching.stdout.once('data', resolve));
@@ -36,7 +36,7 @@ describe('moor up', () => {
     watching.kill();
   });
 
-  test.each(['SIGTERM', 'SIGKILL'] as const)('goes on where %s ended it: same data, same certificates, newer revisions', async (signal) => {
+  test.each(['SIGTERM', 'SIGKILL'] as const)('continues after %s with the same data, the same certificates and newer revisions', async (signal) => {
     const dataDir = directory();
     const first = await startMoor({ dataDir });
     expect(await first.kubectl('create', 'configmap', 'kept', '--from-literal=a=1')).toMatchObject({ code: 0 });
@@ -51,14 +51,14 @@ describe('moor up', () => {
     expect(readFileSync(path.join(dataDir, 'pki/ca.crt'), 'utf8')).toBe(authority);
   });
 
-  test('for somebody without rights: nodes are hollow, and one line says why', async () => {
+  test('without root: nodes are hollow, and the ready screen says why', async () => {
     const dataDir = directory();
-    const user = stranger();
+    const user = unprivilegedUser();
     if (user !== undefined) chownSync(dataDir, user, user);
     await using moor = await startMoor({ bare: false, dataDir, ...(user === undefined ? {} : { user }) });
     expect(moor.output()).toMatch(/^ {2}nodes {7}3 hollow, nothing runs on them:/m);
-    // Where we cannot be somebody else, they are hollow because they were asked to be.
-    const why = 'hollow      pods do not run here: containers need root: nobody else may mount';
+    // Where the test cannot change its uid, they are hollow by --runtime.
+    const why = 'hollow      pods cannot run here: containers need root';
     expect(moor.output().includes(why)).toBe(user !== undefined);
     await expect.poll(() => moor.kubectl('get', 'nodes', '-o', 'name')).toMatchObject({ stdout: 'node/node-1\nnode/node-2\nnode/node-3\n' });
   });
@@ -73,18 +73,18 @@ describe('moor up', () => {
     expect((await second.kubectl('get', 'cm', 'gone')).stderr).toContain('not found');
   });
 
-  test('a port that is taken is named, with the way out', async () => {
+  test('a port in use is named, with the remedy', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => holder.once('listening', resolve));
     const { port } = holder.address() as { port: number };
     const result = await runMoor('up', '--listen', `127.0.0.1:${port}`, '--data-dir', directory());
     holder.close();
     expect(result).toMatchObject({ code: 1 });
-    expect(result.stderr).toContain(`127.0.0.1:${port} is taken by another program`);
+    expect(result.stderr).toContain(`127.0.0.1:${port} is in use by another program`);
     expect(result.stderr).toContain('--listen');
   });
 
-  test('a directory that another moor uses is left alone', async () => {
+  test('a directory that another moor uses is not touched', async () => {
     await using first = await startMoor();
     const second = await runMoor('up', '--listen', '127.0.0.1:0', '--data-dir', first.dataDir);
     expect(second).toMatchObject({ code: 1 });
@@ -92,7 +92,7 @@ describe('moor up', () => {
     expect(await first.kubectl('get', '--raw', '/readyz')).toMatchObject({ code: 0, stdout: 'ok' });
   });
 
-  test('data of a newer version, and damaged data, are left as they are', async () => {
+  test('data of a newer version, and damaged data, are not changed', async () => {
     const dataDir = directory();
     await (await startMoor({ dataDir })).stop();
     const log = path.join(dataDir, 'store', readdirSync(path.join(dataDir, 'store')).find((name) => name.startsWith('log-')) ?? '');
@@ -104,7 +104,7 @@ describe('moor up', () => {
     newer.writeUInt32LE(2, 8);
     newer.writeUInt32LE(crc32(newer.subarray(0, 28)), 28);
     for (const [bytes, message] of [
-      [damaged, 'is damaged and was left as it is'],
+      [damaged, 'is damaged and was not changed'],
       [newer, 'was written by a newer version of Mooring'],
     ] as const) {
       writeFileSync(log, bytes);
@@ -118,7 +118,7 @@ describe('moor up', () => {
     expect(await again.kubectl('get', '--raw', '/readyz')).toMatchObject({ stdout: 'ok' });
   });
 
-  test('a kubeconfig that others share is changed only if told so', async () => {
+  test('a kubeconfig with other entries is changed only with --merge-kubeconfig', async () => {
     const dataDir = directory();
     const shared = path.join(dataDir, 'config');
     const text =
@@ -134,10 +134,10 @@ describe('moor up', () => {
   });
 
   test.each([
-    [['up', '--store', 'paper'], '--store is one of memory, embedded, not "paper"'],
-    [['up', '--listen', 'nowhere'], '--listen wants HOST:PORT'],
+    [['up', '--store', 'paper'], '--store must be one of memory, embedded, not "paper"'],
+    [['up', '--listen', 'nowhere'], '--listen must be HOST:PORT'],
     [['up', '--data-dirr', 'x'], 'did you mean --data-dir?'],
-  ])('refuses %j', async (args, message) => {
+  ])('rejects %j', async (args, message) => {
     const result = await runMoor(...args);
     expect(result.code).toBe(2);
     expect(result.stderr).toContain(message);

@@ -166,10 +166,10 @@ describe('moor why with wrong arguments', () => {
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
   test.each([
-    [['why'], 'it wants KIND/NAME: pvc/NAME, pv/NAME, pod/NAME or va/NAME'],
+    [['why'], 'KIND/NAME is missing: pvc/NAME, pv/NAME, pod/NAME or va/NAME'],
     [['why', 'svc/web', '--server', 'http://127.0.0.1:1'], 'the target is pvc/NAME, pv/NAME, pod/NAME or va/NAME, not "svc/web"'],
-    [['why', 'pvc/data', '-o', 'xml'], '--output is one of text, json, not "xml"'],
-    [['why', 'pvc/data', '--server', 'localhost'], '--server wants a URL'],
+    [['why', 'pvc/data', '-o', 'xml'], '--output must be one of text, json, not "xml"'],
+    [['why', 'pvc/data', '--server', 'localhost'], '--server must be a URL'],
     [['why', 'pvc/data', '--kubeconfig', '/nowhere/config'], 'cannot read the kubeconfig'],
   ])('%j', async (args, message) => {
     const { code, stderr } = await runMoor(...args);
@@ -187,7 +187,7 @@ describe('moor why with wrong arguments', () => {
     process.env['HOME'] = home;
     process.env['XDG_STATE_HOME'] = path.join(home, 'state');
     expect((await runMoor('why', 'pvc/data')).stderr).toContain(
-      `no kubeconfig: there is none at ${home}/.kube/config or ${home}/state/mooring/kubeconfig. Start a cluster with "moor up", or say which with --kubeconfig FILE.`,
+      `no kubeconfig at ${home}/.kube/config or ${home}/state/mooring/kubeconfig. Start a cluster with "moor up", or name one with --kubeconfig FILE.`,
     );
     const file = path.join(home, 'config');
     writeFileSync(
@@ -200,6 +200,6 @@ describe('moor why with wrong arguments', () => {
       }),
     );
     process.env['KUBECONFIG'] = `/nowhere:${file}`;
-    expect((await runMoor('why', 'pvc/data')).stderr).toMatch(/uses exec, which is not supported.*go through "kubectl proxy" with --server URL/);
+    expect((await runMoor('why', 'pvc/data')).stderr).toMatch(/uses exec, which is not supported.*use "kubectl proxy" with --server URL/);
   });
 });

@@ -45,5 +45,5 @@ export async function ensureDefaultClasses(client: Client, store: Store, hasImag
 
 export async function storageClasses(client: Client): Promise<readonly { readonly name: string; readonly isDefault: boolean }[]> {
   const all = await client.list(storageClassKind);
-  return all.ok ? all.value.items.map((each) => ({ name: each.metadata.name ?? '', isDefault: isDefaultClass(each) })) : [];
+  return all.ok ? all.value.items.map((each) => ({ name: each.metadata.name, isDefault: isDefaultClass(each) })) : [];
 }

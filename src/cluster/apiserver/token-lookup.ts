@@ -13,7 +13,7 @@ export function tokenSubjectLookup(client: Client): TokenReferenceLookup {
   return async ({ kind, namespace, name }) => {
     const found = await client.get(kinds[kind] as unknown as Kind, { namespace, name });
     if (!found.ok) return undefined;
-    const { uid = '', deletionTimestamp } = found.value.metadata;
+    const { uid, deletionTimestamp } = found.value.metadata;
     return deletionTimestamp === undefined ? { uid } : { uid, deletionTimestamp };
   };
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Kind } from '../../api/kind.ts';
 import { configMapKind } from '../../api/kinds/core/config-map.ts';
 import { eventKind } from '../../api/kinds/core/event.ts';
@@ -36,6 +35,7 @@ import type { World } from '../../world/world.ts';
 import type { ControllerName } from '../access/controller-roles.ts';
 import type { Connect } from '../access/identities.ts';
 import type { ControllerContext } from './controller-context.ts';
+import { sha256 } from '../sha256.ts';
 import { nodeLoops } from './node-controllers.ts';
 import { serviceLoops } from './service-controllers.ts';
 import { storageControllers } from './storage-controllers.ts';
@@ -172,4 +172,3 @@ function housekeepingLoops(
 
 const storageKinds = { pod: podKind, claim: persistentVolumeClaimKind, volume: persistentVolumeKind, attributesClass: volumeAttributesClassKind };
 const serviceAccountKinds = { namespace: namespaceKind, serviceAccount: serviceAccountKind, configMap: configMapKind };
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

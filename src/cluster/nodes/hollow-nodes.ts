@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { arch, release } from 'node:os';
 import { nodeKind } from '../../api/kinds/core/node.ts';
 import { hollowDriver } from '../../drivers/hollow/driver.ts';
@@ -9,9 +8,8 @@ import { type HollowNodes, runHollowNodes } from '../../node/hollow-nodes.ts';
 import type { Host } from '../../node/host.ts';
 import type { World } from '../../world/world.ts';
 import type { Connect, ConnectNode } from '../access/identities.ts';
+import { sha256 } from '../sha256.ts';
 import { kubernetesVersion, version } from '../version.ts';
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Marks the nodes of this program. */
 const runtime = 'hollow://';
@@ -64,5 +62,5 @@ export async function abandonedNodes(client: Client, hosts: ReadonlyMap<string, 
   const all = await client.list(nodeKind);
   if (!all.ok) return [];
   const ours = all.value.items.filter(({ status }) => status.nodeInfo.containerRuntimeVersion.startsWith(runtime));
-  return ours.flatMap(({ metadata: { name = '' } }) => (hosts.has(name) ? [] : [name]));
+  return ours.flatMap(({ metadata: { name } }) => (hosts.has(name) ? [] : [name]));
 }

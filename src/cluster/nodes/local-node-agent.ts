@@ -6,7 +6,7 @@ import { type NodeAgent, startNodeAgent } from '../../node/agent.ts';
 import type { Host } from '../../node/host.ts';
 import type { Runtime } from '../../node/runtime.ts';
 import type { ImageVolumes } from './image-volumes.ts';
-import { sha256 } from './machine.ts';
+import { sha256 } from '../sha256.ts';
 import { nodeDrivers } from './node-drivers.ts';
 
 /** The node agent (kubelet) of a node on this machine. */

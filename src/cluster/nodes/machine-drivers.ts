@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { access, constants } from 'node:fs/promises';
 import { namespaceKind } from '../../api/kinds/core/namespace.ts';
 import type { VolumeDriver } from '../../drivers/contract.ts';
@@ -6,13 +5,13 @@ import { DriverSet } from '../../drivers/driver-set.ts';
 import { hostPathDriver, usualRoot } from '../../drivers/host-path/driver.ts';
 import type { Client } from '../../client/client.ts';
 import { realDirectories } from '../../host/directories.ts';
+import { sha256 } from '../sha256.ts';
 
 /** The drivers of this machine, for the cluster that the client reaches: the uid of its kube-system Namespace tells clusters apart. */
 export async function machineDrivers(client: Client, more: readonly VolumeDriver[] = []): Promise<DriverSet> {
   const system = await client.get(namespaceKind, { name: 'kube-system' });
   if (!system.ok) throw system.error;
-  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-  const cluster = system.value.metadata.uid ?? '';
+  const cluster = system.value.metadata.uid;
   return new DriverSet([hostPathDriver({ directories: realDirectories, sha256, cluster, root: await usableRoot() }), ...more]);
 }
 

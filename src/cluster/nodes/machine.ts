@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
 import { arch, availableParallelism, networkInterfaces, release, totalmem } from 'node:os';
 import type { Host } from '../../node/host.ts';
+import { sha256 } from '../sha256.ts';
 import { kubernetesVersion, version } from '../version.ts';
-
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 export interface MachineOptions {
   readonly name: string;

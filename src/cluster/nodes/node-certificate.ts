@@ -53,7 +53,7 @@ export async function requestNodeCertificate(transport: Transport, options: Node
   };
   const asked = await client.create(certificateSigningRequestKind, { metadata: { generateName: use === 'client' ? 'node-csr-' : 'csr-' }, spec });
   if (!asked.ok) throw asked.error;
-  const { name = '' } = asked.value.metadata;
+  const { name } = asked.value.metadata;
   world.log.info('waiting for a certificate of the node', { request: name, use, approve: `kubectl certificate approve ${name}` });
   const informer = new Informer({ client, world, kind: certificateSigningRequestKind, selection: { fieldSelector: `metadata.name=${name}` } });
   try {
