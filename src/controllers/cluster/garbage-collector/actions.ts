@@ -80,7 +80,7 @@ async function remove(client: Client, kind: Kind, { target, propagation }: Extra
     if (!live.ok) return doneIfGone(live);
     if (live.value.metadata.uid !== uid) return 'done';
     if (!sameOwners(live.value.metadata.ownerReferences ?? [], target.ownerReferences)) return 'conflict';
-    resourceVersion = live.value.metadata.resourceVersion ?? '';
+    resourceVersion = live.value.metadata.resourceVersion;
   }
   return 'conflict';
 }

@@ -1,4 +1,5 @@
 import type { ResourceQuota } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Kind } from '../../../api/kind.ts';
 import { compareQuantities } from '../../../api/quantity.ts';
 import { type Meter, readAll } from '../../../api/quota/meter.ts';
@@ -9,7 +10,8 @@ import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../../
 
 export type QuotaAction =
   /** Lists from the server, not from the caches. If more is used than `used` says, the pass ends here. */
-  { readonly type: 'confirm-usage'; readonly quota: ResourceQuota; readonly used: Usage } | { readonly type: 'write-status'; readonly quota: ResourceQuota };
+  | { readonly type: 'confirm-usage'; readonly quota: Stored<ResourceQuota>; readonly used: Usage }
+  | { readonly type: 'write-status'; readonly quota: Stored<ResourceQuota> };
 
 export interface QuotaDecision extends AnyDecision<QuotaAction> {
   /** Since when the caches and the quota disagree, while they get time to agree. */

@@ -1,4 +1,5 @@
 import type { ObjectReference, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
 import type { EventDraft } from '../../../client/events/event-recorder.ts';
 
@@ -10,8 +11,8 @@ export type TaintEvictionAction =
   /** `rememberAs`: recorded once for each pod, however often the eviction is retried. */
   | { readonly do: 'tell'; readonly about: ObjectReference; readonly report: EventDraft; readonly rememberAs?: string }
   /** Writes the DisruptionTarget condition. */
-  | { readonly do: 'mark'; readonly pod: Pod }
-  | { readonly do: 'delete'; readonly pod: Pod };
+  | { readonly do: 'mark'; readonly pod: Stored<Pod> }
+  | { readonly do: 'delete'; readonly pod: Stored<Pod> };
 
 /** When the pod of this uid is evicted. */
 export interface PlannedEviction {

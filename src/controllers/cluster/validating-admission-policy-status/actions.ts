@@ -1,11 +1,12 @@
 import type { ValidatingAdmissionPolicy } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { validatingAdmissionPolicyKind } from '../../../api/kinds/admissionregistration/validating-policies.ts';
 import type { Client } from '../../../client/client.ts';
 import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 
 export interface PolicyStatusAction {
   readonly type: 'update-status';
-  readonly policy: ValidatingAdmissionPolicy;
+  readonly policy: Stored<ValidatingAdmissionPolicy>;
 }
 
 export type PolicyStatusDecision = AnyDecision<PolicyStatusAction>;

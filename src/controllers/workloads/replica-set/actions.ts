@@ -1,4 +1,5 @@
 import type { Pod, ReplicaSet, ReplicaSetStatus } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
 import type { OwnershipAction } from '../../pods/ownership.ts';
 
@@ -6,8 +7,8 @@ import type { OwnershipAction } from '../../pods/ownership.ts';
 export type ReplicaSetAction =
   | OwnershipAction
   /** `status`: the status before the creation; written with a ReplicaFailure condition if a pod cannot be created. */
-  | { readonly do: 'createPods'; readonly set: ReplicaSet; readonly count: number; readonly status: ReplicaSetStatus }
-  | { readonly do: 'deletePods'; readonly set: ReplicaSet; readonly pods: readonly Pod[]; readonly status: ReplicaSetStatus }
-  | { readonly do: 'updateStatus'; readonly set: ReplicaSet; readonly status: ReplicaSetStatus };
+  | { readonly do: 'createPods'; readonly set: Stored<ReplicaSet>; readonly count: number; readonly status: ReplicaSetStatus }
+  | { readonly do: 'deletePods'; readonly set: Stored<ReplicaSet>; readonly pods: readonly Stored<Pod>[]; readonly status: ReplicaSetStatus }
+  | { readonly do: 'updateStatus'; readonly set: Stored<ReplicaSet>; readonly status: ReplicaSetStatus };
 
 export type ReplicaSetDecision = AnyDecision<ReplicaSetAction>;
