@@ -3,7 +3,8 @@ import type { Stored } from '../../../api/stored.ts';
 import { certificateSigningRequestKind as requestKind } from '../../../api/kinds/certificates/certificate-signing-request.ts';
 import { reviewKinds } from '../../../api/kinds/authorization/reviews.ts';
 import type { Client } from '../../../client/client.ts';
-import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
+import type { Decision } from '../../../client/decision.ts';
+import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 
 /** A virtual subresource of CertificateSigningRequests: a user who may create it gets such requests approved automatically. */
 export interface Permission {
@@ -19,7 +20,7 @@ export type CertificateAction =
   | { readonly type: 'fail'; readonly request: Stored<CertificateSigningRequest>; readonly message: string }
   | { readonly type: 'delete'; readonly request: Stored<CertificateSigningRequest> };
 
-export type CertificateDecision = AnyDecision<CertificateAction>;
+export type CertificateDecision = Decision<CertificateAction>;
 
 /** Signs an approved and valid request; returns PEM in base64. */
 export type Sign = (request: Stored<CertificateSigningRequest>) => Promise<string>;

@@ -1,8 +1,7 @@
 import type { PodDisruptionBudget } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
 import type { KubeObject } from '../../../api/object.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../client/decision.ts';
 
 export type BudgetAction = { readonly do: 'write-status'; readonly budget: Stored<PodDisruptionBudget> } | DisruptionEventAction;
 
@@ -14,7 +13,7 @@ export interface DisruptionEventAction {
   readonly rememberAs?: string;
 }
 
-export type BudgetDecision = AnyDecision<BudgetAction>;
+export type BudgetDecision = Decision<BudgetAction>;
 
 /** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'controllermanager';

@@ -3,7 +3,8 @@ import type { Stored } from '../../../api/stored.ts';
 import type { Kind } from '../../../api/kind.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import type { Client } from '../../../client/client.ts';
-import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
+import type { Decision } from '../../../client/decision.ts';
+import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 import type { Clock } from '../../../world/world.ts';
 
 export type NamespaceAction =
@@ -12,7 +13,7 @@ export type NamespaceAction =
   | { readonly type: 'sweep'; readonly namespace: Stored<Namespace> }
   | { readonly type: 'finalize'; readonly namespace: Stored<Namespace>; readonly finalizers: readonly string[] };
 
-export type NamespaceDecision = AnyDecision<NamespaceAction>;
+export type NamespaceDecision = Decision<NamespaceAction>;
 
 /** The result of one attempt to delete the content of a namespace. */
 export interface ContentDeletion {

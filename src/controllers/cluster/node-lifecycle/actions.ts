@@ -1,7 +1,6 @@
 import type { Node, ObjectReference, Pod } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../client/decision.ts';
 
 export type NodeLifecycleAction =
   /** `from`: the node of the snapshot, or what an earlier action of the same list writes. */
@@ -11,7 +10,7 @@ export type NodeLifecycleAction =
   | { readonly do: 'take-turn' }
   | { readonly do: 'tell'; readonly about: Stored<Pod> | ObjectReference; readonly report: EventDraft };
 
-export type NodeLifecycleDecision = AnyDecision<NodeLifecycleAction>;
+export type NodeLifecycleDecision = Decision<NodeLifecycleAction>;
 
 /** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'node-controller';

@@ -1,6 +1,6 @@
 import type { Pod } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
+import type { Decision } from '../../../client/decision.ts';
 
 export type PodGcAction =
   /** Goes on only if the server has no such node either. */
@@ -10,4 +10,4 @@ export type PodGcAction =
   /** With grace period 0: no kubelet stops the pod. */
   | { readonly do: 'delete'; readonly pod: Stored<Pod> };
 
-export type PodGcDecision = AnyDecision<PodGcAction>;
+export type PodGcDecision = Decision<PodGcAction>;

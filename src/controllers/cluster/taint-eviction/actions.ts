@@ -1,7 +1,6 @@
 import type { ObjectReference, Pod } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../client/decision.ts';
 
 export type TaintEvictionAction =
   /** The pod may stay until then. Only this process remembers it: after a change of leader the whole toleration time starts again. */
@@ -21,7 +20,7 @@ export interface PlannedEviction {
   readonly at: number;
 }
 
-export type TaintEvictionDecision = AnyDecision<TaintEvictionAction>;
+export type TaintEvictionDecision = Decision<TaintEvictionAction>;
 
 /** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'taint-eviction-controller';

@@ -1,8 +1,7 @@
 import type { CronJob, Job } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
 import type { Draft, Ref } from '../../../client/client.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../client/decision.ts';
 
 /** Everything that the controller may do. */
 export type CronJobAction =
@@ -23,7 +22,7 @@ export interface CronJobEventAction {
   readonly rememberAs?: string;
 }
 
-export type CronJobDecision = AnyDecision<CronJobAction>;
+export type CronJobDecision = Decision<CronJobAction>;
 
 export type { EventDraft as Report };
 export type JobDraft = Draft<Job>;

@@ -1,7 +1,6 @@
 import type { Deployment, ReplicaSet } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../client/decision.ts';
 import type { OwnershipAction } from '../../pods/ownership.ts';
 
 /** Everything that the controller may do. */
@@ -15,6 +14,6 @@ export type DeploymentAction =
   | { readonly do: 'delete'; readonly object: Stored<ReplicaSet> }
   | { readonly do: 'tell'; readonly about: Stored<Deployment>; readonly report: EventDraft };
 
-export type DeploymentDecision = AnyDecision<DeploymentAction>;
+export type DeploymentDecision = Decision<DeploymentAction>;
 
 export const decided = (code: string, text: string, actions: readonly DeploymentAction[] = []): DeploymentDecision => ({ actions, reasons: [{ code, text }] });

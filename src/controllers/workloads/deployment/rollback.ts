@@ -1,7 +1,7 @@
 /** Rollback by annotation, as extensions/v1beta1 clients request it. */
 import type { Deployment, ReplicaSet } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { EventDraft } from '../../../client/decision.ts';
 import { type DeploymentAction, type DeploymentDecision, decided } from './actions.ts';
 import { annotationsAfterRollback, revisionOf, rollbackAnnotation } from './annotations.ts';
 import { isSameTemplate, withoutHash } from './replica-sets.ts';

@@ -1,8 +1,7 @@
 import type { Job, Pod } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
 import type { Draft } from '../../../client/client.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../client/decision.ts';
 import type { OwnershipAction } from '../../pods/ownership.ts';
 import type { Backoff } from './backoff.ts';
 import type { Ending } from './conditions.ts';
@@ -22,7 +21,7 @@ export type JobAction =
   | { readonly do: 'rememberFailures'; readonly job: Stored<Job>; readonly backoff: Backoff }
   | { readonly do: 'tell'; readonly job: Stored<Job>; readonly report: EventDraft };
 
-export type JobDecision = AnyDecision<JobAction>;
+export type JobDecision = Decision<JobAction>;
 
 export type PodDraft = Draft<Pod>;
 

@@ -1,6 +1,6 @@
 import type { Pod, ReplicaSet, ReplicaSetStatus } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
+import type { Decision } from '../../../client/decision.ts';
 import type { OwnershipAction } from '../../pods/ownership.ts';
 
 /** Everything that the controller may do. */
@@ -11,4 +11,4 @@ export type ReplicaSetAction =
   | { readonly do: 'deletePods'; readonly set: Stored<ReplicaSet>; readonly pods: readonly Stored<Pod>[]; readonly status: ReplicaSetStatus }
   | { readonly do: 'updateStatus'; readonly set: Stored<ReplicaSet>; readonly status: ReplicaSetStatus };
 
-export type ReplicaSetDecision = AnyDecision<ReplicaSetAction>;
+export type ReplicaSetDecision = Decision<ReplicaSetAction>;

@@ -2,8 +2,7 @@
 import type { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from '../../../api/generated/types.ts';
 import type { Stored } from '../../../api/stored.ts';
 import type { Draft } from '../../../client/client.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../client/decision.ts';
 import type { OwnershipAction } from '../../pods/ownership.ts';
 
 export type PodDraft = Draft<Pod>;
@@ -56,7 +55,7 @@ export interface ClaimChanges {
   readonly foreign: readonly string[];
 }
 
-export type StatefulSetDecision = AnyDecision<StatefulSetAction>;
+export type StatefulSetDecision = Decision<StatefulSetAction>;
 
 /** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'statefulset-controller';

@@ -1,7 +1,6 @@
 import type { EndpointSlice, Service } from '../../../../api/generated/types.ts';
 import type { Stored } from '../../../../api/stored.ts';
-import type { Decision as AnyDecision } from '../../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../../client/decision.ts';
 import type { TriggerTimes } from '../trigger-times.ts';
 
 export type EndpointSliceAction =
@@ -11,7 +10,7 @@ export type EndpointSliceAction =
   | { readonly do: 'remember'; readonly times: TriggerTimes }
   | { readonly do: 'tell'; readonly service: Stored<Service>; readonly report: EventDraft; readonly rememberAs: string };
 
-export type EndpointSliceDecision = AnyDecision<EndpointSliceAction>;
+export type EndpointSliceDecision = Decision<EndpointSliceAction>;
 
 /** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'endpoint-slice-controller';
