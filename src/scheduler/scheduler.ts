@@ -1,6 +1,7 @@
 import type { Client } from '../client/client.ts';
 import type { Informers } from '../client/informers/informers.ts';
 import type { EventSeriesRecorder } from '../client/events/event-series-recorder.ts';
+import { Pump } from '../client/pump.ts';
 import type { Cancel, Log, World } from '../world/world.ts';
 import { BindingCycles, type AssumedPod } from './binding-cycle.ts';
 import { SchedulerCache } from './scheduler-cache.ts';
@@ -47,8 +48,7 @@ export class Scheduler {
   readonly #unsubscribe: Cancel;
   /** Work that does not block the next decision. */
   readonly #underWay = new Set<Promise<void>>();
-  #state: 'waiting' | 'running' | 'stopped' = 'waiting';
-  #pumpPlanned = false;
+  readonly #pump: Pump;
 
   constructor(options: SchedulerOptions) {
     const { world, client, plugins, informers } = options;
@@ -57,7 +57,8 @@ export class Scheduler {
     this.#followed = schedulerInformers(informers);
     this.#cluster = new SchedulerCache(this.#followed.views);
     this.#queue = new SchedulingQueue(world, plugins);
-    this.#queue.onReady = () => this.#planPump();
+    this.#pump = new Pump(world, () => this.#scheduleOne(), { steps: decisionsPerRun, ms: runMs });
+    this.#queue.onReady = () => this.#pump.schedule();
     this.#cycle = { plugins, cluster: this.#cluster, nominations: this.#nominations, random: () => world.random.float() };
     this.#search = new SchedulingCycle(this.#cycle);
     this.#binder = new BindingCycles({ client, world, nodeExists: (name) => this.#cluster.node(name) !== undefined });
@@ -69,12 +70,12 @@ export class Scheduler {
       if (change.resource === 'pod') pods(change);
       else this.#queue.changed(change);
     });
-    void informers.synced().then(() => this.#begin());
+    void informers.synced().then(() => this.#pump.start());
   }
 
   /** Nothing is being done, and nothing will be unless something changes or time passes. */
   get idle(): boolean {
-    return this.#state !== 'waiting' && this.#underWay.size === 0 && !this.#queue.busy;
+    return this.#pump.state !== 'waiting' && this.#underWay.size === 0 && !this.#queue.busy;
   }
 
   /** Decides no more; resolves once what is under way has ended. */
@@ -84,16 +85,10 @@ export class Scheduler {
   }
 
   #halt(): void {
-    this.#state = 'stopped';
+    this.#pump.stop();
     this.#queue.stop();
     this.#unsubscribe();
     this.#binder.stop();
-  }
-
-  #begin(): void {
-    if (this.#state !== 'waiting') return;
-    this.#state = 'running';
-    this.#planPump();
   }
 
   #followNode({ before, after }: Extract<ClusterEvent, { resource: 'node' }>): void {
@@ -101,31 +96,17 @@ export class Scheduler {
     else this.#cluster.setNode(after);
   }
 
-  #planPump(): void {
-    if (this.#pumpPlanned || this.#state !== 'running') return;
-    this.#pumpPlanned = true;
-    this.#options.world.timers.soon(() => {
-      this.#pumpPlanned = false;
-      this.#pump();
-    });
-  }
-
-  /** A few decisions, then whoever else wants to work in this process has a turn. */
-  #pump(): void {
-    const { clock } = this.#options.world;
-    const until = clock.monotonic() + turnMs;
-    for (let decisions = 0; decisions < turnDecisions && clock.monotonic() <= until && this.#state === 'running'; decisions++) {
-      const pod = this.#queue.pop();
-      if (pod === undefined) return;
-      try {
-        this.#schedule(pod);
-      } catch (error) {
-        // A plugin broke its contract. That is this pod's problem, not that of the others.
-        this.#log.error('a pod could not be decided on', { pod: pod.key, error });
-        this.#queue.failed(pod.uid);
-      }
+  #scheduleOne(): boolean {
+    const pod = this.#queue.pop();
+    if (pod === undefined) return false;
+    try {
+      this.#schedule(pod);
+    } catch (error) {
+      // A plugin broke its contract. That is this pod's problem, not that of the others.
+      this.#log.error('a pod could not be decided on', { pod: pod.key, error });
+      this.#queue.failed(pod.uid);
     }
-    this.#planPump();
+    return true;
   }
 
   #schedule(pod: PodInfo): void {
@@ -187,7 +168,7 @@ export class Scheduler {
   #undo({ pod, node, cycle: run }: AssumedPod, message: string): void {
     run.unreserve(node);
     this.#cluster.forgetPod(pod.uid);
-    if (this.#state === 'stopped') return;
+    if (this.#pump.state === 'stopped') return;
     // Whatever it would have taken is free again: only now, even if the pod is long gone from its node.
     const before = { ...pod.pod, spec: { ...pod.pod.spec, nodeName: node.name } };
     this.#queue.changed({ resource: 'pod', before, after: undefined });
@@ -252,9 +233,9 @@ export class Scheduler {
   }
 }
 
-/** How long, and for how many pods, decisions are made before others have a turn. */
-const turnMs = 5;
-const turnDecisions = 16;
+/** How long, and for how many pods, decisions are made before the event loop goes on with requests. */
+const runMs = 5;
+const decisionsPerRun = 16;
 
 /** The plugin that every new node wakes: what a pod waits for where there are none. */
 const anyNewNode: ReadonlySet<string> = new Set(['NodeName']);

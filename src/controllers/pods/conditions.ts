@@ -1,5 +1,6 @@
 /** Reads and writes pod conditions. */
 import type { Pod, PodCondition } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { timestamp } from '../../api/kinds/timestamps.ts';
 
 export type NewCondition = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
@@ -10,7 +11,7 @@ export const conditionOf = ({ status }: Pod, type: string): PodCondition | undef
  * The pod with this condition; the same object if nothing changes. lastTransitionTime is `now` only if the status changes.
  * `now`: milliseconds since 1970.
  */
-export function withCondition(pod: Pod, condition: NewCondition, now: number): Pod {
+export function withCondition(pod: Stored<Pod>, condition: NewCondition, now: number): Stored<Pod> {
   const old = conditionOf(pod, condition.type);
   if (old !== undefined && old.status === condition.status && old.reason === condition.reason && old.message === condition.message) return pod;
   const { generation } = pod.metadata;

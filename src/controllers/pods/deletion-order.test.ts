@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { inDeletionOrder } from './deletion-order.ts';
 
 const now = Date.parse('2026-01-02T00:00:00Z');
@@ -16,12 +17,18 @@ interface Facts {
   readonly sidecarRestarts?: number;
 }
 
-function pod(uid: string, { node = 'n1', phase = 'Running', readyFor, age = 3600, cost, restarts = 0, sidecarRestarts = 0 }: Facts): Pod {
+function pod(uid: string, { node = 'n1', phase = 'Running', readyFor, age = 3600, cost, restarts = 0, sidecarRestarts = 0 }: Facts): Stored<Pod> {
   const status = (name: string, restartCount: number) => ({ name, restartCount, ready: true, image: '', imageID: '', state: {}, lastState: {} });
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { uid, creationTimestamp: ago(age), ...(cost === undefined ? {} : { annotations: { 'controller.kubernetes.io/pod-deletion-cost': cost } }) },
+    metadata: {
+      name: uid,
+      uid,
+      resourceVersion: '1',
+      creationTimestamp: ago(age),
+      ...(cost === undefined ? {} : { annotations: { 'controller.kubernetes.io/pod-deletion-cost': cost } }),
+    },
     spec: { nodeName: node, containers: [], initContainers: [{ name: 'side', restartPolicy: 'Always', resources: {} }] },
     status: {
       phase,
@@ -32,7 +39,7 @@ function pod(uid: string, { node = 'n1', phase = 'Running', readyFor, age = 3600
   };
 }
 
-const order = (pods: Record<string, Facts>, rank?: (pod: Pod) => number) =>
+const order = (pods: Record<string, Facts>, rank?: (pod: Stored<Pod>) => number) =>
   inDeletionOrder(
     Object.entries(pods).map(([uid, facts]) => pod(uid, facts)),
     { now, ...(rank === undefined ? {} : { rank }) },
@@ -64,7 +71,7 @@ describe('pods to be deleted first', () => {
   });
 
   test('those that share their node with more ready pods of the same kind', () => {
-    const rank = ({ metadata }: Pod) => (metadata.uid === 'doubled' ? 2 : 1);
+    const rank = ({ metadata }: Stored<Pod>) => (metadata.uid === 'doubled' ? 2 : 1);
     expect(order({ alone: { readyFor: 60 }, doubled: { readyFor: 6000 } }, rank)).toEqual(['doubled', 'alone']);
     expect(order({ alone: {}, doubled: { ...ready } }, rank)).toEqual(['alone', 'doubled']);
   });

@@ -1,21 +1,22 @@
 /** Which pods are deleted first when there are too many (pkg/controller/controller_utils.go). */
 import type { Pod } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { isPodReady, readySince } from './state.ts';
 
 export interface DeletionOrder {
   /** How many related ready pods share the pod's node: pods on crowded nodes go first. Absent: not considered. */
-  readonly rank?: (pod: Pod) => number;
+  readonly rank?: (pod: Stored<Pod>) => number;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
 /** The pods to delete first come first; sorting is stable. */
-export function inDeletionOrder(pods: readonly Pod[], order: DeletionOrder): readonly Pod[] {
+export function inDeletionOrder(pods: readonly Stored<Pod>[], order: DeletionOrder): readonly Stored<Pod>[] {
   return [...pods].sort((a, b) => compareForDeletion(a, b, order));
 }
 
 /** The order of Jobs: without the deletion cost, and by exact age. */
-export function inAgeOrder(pods: readonly Pod[]): readonly Pod[] {
+export function inAgeOrder(pods: readonly Stored<Pod>[]): readonly Stored<Pod>[] {
   return [...pods].sort(
     (a, b) =>
       Number(isAssigned(a)) - Number(isAssigned(b)) ||
@@ -31,7 +32,7 @@ export function inAgeOrder(pods: readonly Pod[]): readonly Pod[] {
 const latestFirst = (a = Infinity, b = Infinity): number => (a === b ? 0 : a > b ? -1 : 1);
 
 /** Negative: `a` is deleted before `b`. */
-function compareForDeletion(a: Pod, b: Pod, { rank, now }: DeletionOrder): number {
+function compareForDeletion(a: Stored<Pod>, b: Stored<Pod>, { rank, now }: DeletionOrder): number {
   return (
     Number(isAssigned(a)) - Number(isAssigned(b)) ||
     phaseRank(a) - phaseRank(b) ||
@@ -70,7 +71,7 @@ interface Timed {
   readonly at: number | undefined;
 }
 
-const timed = ({ metadata }: Pod, at: number | undefined): Timed => ({ uid: metadata.uid ?? '', at });
+const timed = ({ metadata }: Stored<Pod>, at: number | undefined): Timed => ({ uid: metadata.uid, at });
 
 const created = ({ metadata }: Pod): number | undefined => (metadata.creationTimestamp === undefined ? undefined : Date.parse(metadata.creationTimestamp));
 

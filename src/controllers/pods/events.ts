@@ -1,5 +1,5 @@
 /** Events about pods on their owners: the texts of Kubernetes' ReplicaSet, DaemonSet and Job controllers. */
-import type { EventDraft } from '../../client/events/event-recorder.ts';
+import type { EventDraft } from '../../client/decision.ts';
 
 export const createdPod = (name: string): EventDraft => ({ type: 'Normal', reason: 'SuccessfulCreate', message: `Created pod: ${name}` });
 export const failedCreate = (error: string): EventDraft => ({ type: 'Warning', reason: 'FailedCreate', message: `Error creating: ${error}` });

@@ -1,5 +1,6 @@
 import type { LabelSelector } from '../../api/generated/types.ts';
 import type { KubeObject } from '../../api/object.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { Cache, Index } from '../../client/informers/cache.ts';
 import { controllerOf } from './ownership.ts';
 
@@ -15,7 +16,7 @@ export class OrphanIndex<T extends KubeObject> {
   }
 
   /** Objects that the selector may select, and maybe more. */
-  candidates(namespace: string | undefined, selector: LabelSelector | null | undefined): readonly T[] {
+  candidates(namespace: string | undefined, selector: LabelSelector | null | undefined): readonly Stored<T>[] {
     const [label] = Object.entries(selector?.matchLabels ?? {});
     return this.#byLabel.get(orphanKey(namespace, label));
   }

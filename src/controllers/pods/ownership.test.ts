@@ -1,21 +1,22 @@
+import type { Stored } from '../../api/stored.ts';
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
 import { sortByOwner, ownershipActions } from './ownership.ts';
 
-const object = (name: string, metadata: Partial<KubeObject['metadata']> = {}): KubeObject => ({
+const object = (name: string, metadata: Partial<KubeObject['metadata']> = {}): Stored<KubeObject> => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { namespace: 'default', name, uid: `uid-${name}`, ...metadata },
+  metadata: { namespace: 'default', name, uid: `uid-${name}`, resourceVersion: '1', ...metadata },
 });
 const ownedBy = (uid: string, controller = true) => ({ ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid, controller }] });
 const web = { labels: { app: 'web' } };
 const going = { deletionTimestamp: '2026-01-01T00:00:00Z' };
 const owner = object('web', { uid: 'u1' });
-const selects = ({ metadata }: KubeObject) => metadata.labels?.['app'] === 'web';
+const selects = ({ metadata }: Stored<KubeObject>) => metadata.labels?.['app'] === 'web';
 
-const sorted = (of: KubeObject, ...candidates: readonly KubeObject[]) => {
+const sorted = (of: Stored<KubeObject>, ...candidates: readonly Stored<KubeObject>[]) => {
   const { owned, toAdopt, toRelease } = sortByOwner(of, candidates, selects);
-  const names = (list: readonly KubeObject[]) => list.map(({ metadata }) => metadata.name);
+  const names = (list: readonly Stored<KubeObject>[]) => list.map(({ metadata }) => metadata.name);
   return { owned: names(owned), toAdopt: names(toAdopt), toRelease: names(toRelease) };
 };
 
@@ -46,7 +47,7 @@ describe('objects by owner', () => {
 
   test('the owner is confirmed once, before the first adoption, and not for a release', () => {
     const reference = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'u1', controller: true, blockOwnerDeletion: true };
-    const done = (toAdopt: readonly KubeObject[], toRelease: readonly KubeObject[]) =>
+    const done = (toAdopt: readonly Stored<KubeObject>[], toRelease: readonly Stored<KubeObject>[]) =>
       ownershipActions(reference, owner, { toAdopt, toRelease }).map((action) => action.do);
     expect(done([object('a'), object('b')], [object('c')])).toEqual(['release', 'confirmOwner', 'adopt', 'adopt']);
     expect(done([], [object('c')])).toEqual(['release']);

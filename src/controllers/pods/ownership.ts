@@ -4,6 +4,7 @@
  * not match any more is released.
  */
 import type { OwnerReference } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { KubeObject } from '../../api/object.ts';
 
 export const controllerOf = ({ metadata }: KubeObject): OwnerReference | undefined => metadata.ownerReferences?.find(({ controller }) => controller === true);
@@ -15,7 +16,7 @@ export const controllerUid = (object: KubeObject): readonly string[] => {
 };
 
 /** An index function: the uid of the controller, or the namespace of an object that has none. */
-export const controllerUidOrNamespace = (object: KubeObject): readonly string[] => [controllerOf(object)?.uid ?? orphansOf(object.metadata.namespace)];
+export const controllerUidOrNamespace = (object: Stored): readonly string[] => [controllerOf(object)?.uid ?? orphansOf(object.metadata.namespace)];
 
 /** The index value of a namespace's orphans in `controllerUidOrNamespace`; no uid looks like this. */
 export const orphansOf = (namespace: string | undefined): string => `orphans of ${namespace ?? ''}`;
@@ -27,7 +28,7 @@ export interface ObjectsByOwner<T> {
 }
 
 /** Objects of other controllers are left out. An owner that is being deleted adopts and releases nothing. */
-export function sortByOwner<T extends KubeObject>(owner: KubeObject, candidates: Iterable<T>, matches: (candidate: T) => boolean): ObjectsByOwner<T> {
+export function sortByOwner<T extends Stored>(owner: Stored, candidates: Iterable<T>, matches: (candidate: T) => boolean): ObjectsByOwner<T> {
   const owned: T[] = [];
   const toAdopt: T[] = [];
   const toRelease: T[] = [];
@@ -47,14 +48,14 @@ export function sortByOwner<T extends KubeObject>(owner: KubeObject, candidates:
 
 export type OwnershipAction =
   /** Before any adoption: goes on only if the server still has the owner and it is not being deleted. The cache may be old. */
-  | { readonly do: 'confirmOwner'; readonly owner: KubeObject }
-  | { readonly do: 'adopt'; readonly object: KubeObject; readonly reference: OwnerReference; readonly finalizers?: readonly string[] }
-  | { readonly do: 'release'; readonly object: KubeObject; readonly ownerUid: string; readonly finalizers?: readonly string[] };
+  | { readonly do: 'confirmOwner'; readonly owner: Stored }
+  | { readonly do: 'adopt'; readonly object: Stored; readonly reference: OwnerReference; readonly finalizers?: readonly string[] }
+  | { readonly do: 'release'; readonly object: Stored; readonly ownerUid: string; readonly finalizers?: readonly string[] };
 
 /** A pass with these actions decides nothing else: the next pass sees their result. */
-export function ownershipActions<T extends KubeObject>(
+export function ownershipActions<T extends Stored>(
   reference: OwnerReference,
-  owner: KubeObject,
+  owner: Stored,
   { toAdopt, toRelease }: Pick<ObjectsByOwner<T>, 'toAdopt' | 'toRelease'>,
 ): readonly OwnershipAction[] {
   return [

@@ -1,3 +1,4 @@
+import type { Stored } from '../../api/stored.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { type Client, refOf } from '../../client/client.ts';
@@ -5,7 +6,7 @@ import { type Outcome, outcomeOf } from '../../client/controller/loop.ts';
 import type { OwnershipAction } from './ownership.ts';
 
 /** `kindOf`: the kinds of owner and dependents. The uid in each patch protects a new object of the same name. */
-export async function performOwnership(action: OwnershipAction, client: Client, kindOf: (object: KubeObject) => Kind): Promise<Outcome> {
+export async function performOwnership(action: OwnershipAction, client: Client, kindOf: (object: Stored<KubeObject>) => Kind): Promise<Outcome> {
   switch (action.do) {
     case 'confirmOwner':
       return await confirmOwner(client, kindOf(action.owner), action.owner);
@@ -26,7 +27,7 @@ export async function performOwnership(action: OwnershipAction, client: Client, 
   }
 }
 
-async function confirmOwner(client: Client, kind: Kind, owner: KubeObject): Promise<Outcome> {
+async function confirmOwner(client: Client, kind: Kind, owner: Stored<KubeObject>): Promise<Outcome> {
   const found = await client.get(kind, refOf(owner));
   if (!found.ok) return outcomeOf(found);
   const { uid, deletionTimestamp } = found.value.metadata;

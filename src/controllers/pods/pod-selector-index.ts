@@ -1,4 +1,5 @@
 import type { Pod } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { type Cache, type Change, keyOf } from '../../client/informers/cache.ts';
 
 type Matches = (labels: Readonly<Record<string, string>> | undefined) => boolean;
@@ -48,14 +49,14 @@ export class PodSelectorIndex {
   }
 
   /** The keys of selectors that select the pod. */
-  selecting({ metadata }: Pod): readonly string[] {
+  selecting({ metadata }: Stored<Pod>): readonly string[] {
     const pod = keyOf(metadata);
     const selections = this.#byNamespace.get(metadata.namespace ?? '') ?? new Map<string, IndexedSelector>();
     return [...selections].filter(([, { members }]) => members.has(pod)).map(([key]) => key);
   }
 
   /** In no particular order. */
-  members(key: string): readonly Pod[] {
+  members(key: string): readonly Stored<Pod>[] {
     const members = this.#byNamespace.get(namespaceOf(key))?.get(key)?.members;
     if (members === undefined) return [];
     return [...members].flatMap((pod) => this.#pods.getKey(pod) ?? []);

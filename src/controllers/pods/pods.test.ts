@@ -46,7 +46,7 @@ describe('availability', () => {
 
 describe('a pod from a template', () => {
   const template: PodTemplateSpec = { metadata: { labels: { app: 'web' }, finalizers: ['example.com/x'] }, spec: { containers: [] } };
-  const owner = (name: string) => ({ apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { namespace: 'team', name, uid: 'u1' } });
+  const owner = (name: string) => ({ apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { namespace: 'team', name, uid: 'u1', resourceVersion: '1' } });
 
   test('has the contents of the template and its owner', () => {
     expect(podFromTemplate(template, owner('web'), replicaSetKind)).toEqual({

@@ -1,5 +1,6 @@
 /** The history of a pod template: ControllerRevisions, each of which holds a patch that restores one version. */
 import type { ControllerRevision, PodTemplateSpec } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { sortedJson } from './hash.ts';
 
 /** The patch with which `kubectl rollout undo` restores this template. */
@@ -25,13 +26,14 @@ function textOf(data: unknown): string {
 }
 
 /** Oldest first. */
-export const inRevisionOrder = (revisions: readonly ControllerRevision[]): readonly ControllerRevision[] => [...revisions].sort(compareRevisions);
+export const inRevisionOrder = (revisions: readonly Stored<ControllerRevision>[]): readonly Stored<ControllerRevision>[] =>
+  [...revisions].sort(compareRevisions);
 
-function compareRevisions(a: ControllerRevision, b: ControllerRevision): number {
+function compareRevisions(a: Stored<ControllerRevision>, b: Stored<ControllerRevision>): number {
   return (
     a.revision - b.revision ||
     compareTexts(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') ||
-    compareTexts(a.metadata.name ?? '', b.metadata.name ?? '')
+    compareTexts(a.metadata.name, b.metadata.name)
   );
 }
 

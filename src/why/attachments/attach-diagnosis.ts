@@ -167,10 +167,10 @@ function nodeGone(at: VolumeAtNode, snapshot: AttachDetachSnapshot): Diagnosis {
 
 function otherReason(at: VolumeAtNode, snapshot: AttachDetachSnapshot, { code, text, next }: AttachDetachReason): Diagnosis {
   return {
-    verdict: next === nothingToDo.who || next === 'node' ? 'fine' : 'waiting',
+    verdict: next === 'none' || next === 'node' ? 'fine' : 'waiting',
     code,
     summary: `pv/${at.volume.name} on node/${at.node}: ${text}.`,
     facts: attachFacts(at, snapshot),
-    next: next === nothingToDo.who ? nothingToDo : { who: next === 'node' ? `node/${at.node}` : `the ${next}`, does: 'takes the next step' },
+    next: next === 'none' ? nothingToDo : { who: next === 'node' ? `node/${at.node}` : `the ${next}`, does: 'takes the next step' },
   };
 }

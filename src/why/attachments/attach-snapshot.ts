@@ -31,7 +31,7 @@ export function attachSnapshotOf({ volume, node, graph }: VolumeAtNode): AttachD
     attachment: readAttachment(attachment),
     competitors: attachable.exclusive ? competitorsOf({ volume, node, graph }, attachable) : [],
     unwantedSince: undefined,
-    lastEvents: new Map(),
+    lastEvent: () => undefined,
   };
 }
 

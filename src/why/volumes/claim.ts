@@ -133,10 +133,10 @@ function withoutCapacity({ reason }: ClaimWithReason): Diagnosis {
 /** A reason without an explainer of its own. */
 function otherReason({ claim, reason: { code, text, next } }: ClaimWithReason): Diagnosis {
   return {
-    verdict: next === nothingToDo.who ? 'fine' : 'waiting',
+    verdict: next === 'none' ? 'fine' : 'waiting',
     code,
     summary: `${text.charAt(0).toUpperCase()}${text.slice(1)}.`,
     facts: [requestFact(claim)],
-    next: next === nothingToDo.who ? nothingToDo : { who: `the ${next}`, does: 'takes the next step' },
+    next: next === 'none' ? nothingToDo : { who: `the ${next}`, does: 'takes the next step' },
   };
 }

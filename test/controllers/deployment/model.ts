@@ -1,12 +1,13 @@
 /** A namespace with one Deployment as pure data: the effects of actions, and simulated ReplicaSets and pods. */
 import type { Deployment, Pod, ReplicaSet } from '../../../src/api/generated/types.ts';
+import type { Stored } from '../../../src/api/stored.ts';
 import type { DeploymentAction } from '../../../src/controllers/workloads/deployment/actions.ts';
 import { decideRollout } from '../../../src/controllers/workloads/deployment/decide.ts';
 import { now } from './objects.ts';
 
 export interface Model {
-  readonly deployment: Deployment;
-  readonly sets: readonly ReplicaSet[];
+  readonly deployment: Stored<Deployment>;
+  readonly sets: readonly Stored<ReplicaSet>[];
   /** Pods by uid of their ReplicaSet. */
   readonly pods?: ReadonlyMap<string, readonly Pod[]>;
 }
@@ -17,7 +18,7 @@ export const decide = ({ deployment, sets, pods }: Model, at = now) =>
       deployment,
       candidates: sets,
       named: (name) => sets.find(({ metadata }) => metadata.name === name),
-      podsOf: ({ metadata }) => pods?.get(metadata.uid ?? '') ?? [],
+      podsOf: ({ metadata }) => pods?.get(metadata.uid) ?? [],
     },
     at,
   );
@@ -45,8 +46,11 @@ export function describeAction(action: DeploymentAction): string {
 
 export const done = (model: Model): readonly string[] => decide(model).actions.map(describeAction);
 
-const named = (sets: readonly ReplicaSet[], { metadata }: { readonly metadata: { readonly name?: string } }, change: (set: ReplicaSet) => ReplicaSet) =>
-  sets.map((set) => (set.metadata.name === metadata.name ? change(set) : set));
+const named = (
+  sets: readonly Stored<ReplicaSet>[],
+  { metadata }: { readonly metadata: { readonly name?: string } },
+  change: (set: Stored<ReplicaSet>) => Stored<ReplicaSet>,
+) => sets.map((set) => (set.metadata.name === metadata.name ? change(set) : set));
 
 /** The objects after an action. */
 export function after(model: Model, action: DeploymentAction): Model {
@@ -54,13 +58,15 @@ export function after(model: Model, action: DeploymentAction): Model {
   switch (action.do) {
     case 'createSet': {
       const { set } = action;
-      const metadata = { ...set.metadata, uid: set.metadata.name ?? '', generation: 1, creationTimestamp: new Date(now + sets.length * 1000).toISOString() };
+      const { name = '' } = set.metadata;
+      const creationTimestamp = new Date(now + sets.length * 1000).toISOString();
+      const metadata = { ...set.metadata, name, uid: name, resourceVersion: '1', generation: 1, creationTimestamp };
       return { ...model, sets: [...sets, { ...set, metadata }] };
     }
     case 'update': {
       const { object } = action;
-      if (object.kind === 'Deployment') return { ...model, deployment: grown(object as Deployment, model.deployment) };
-      return { ...model, sets: named(sets, object, (set) => grown(object as ReplicaSet, set)) };
+      if (object.kind === 'Deployment') return { ...model, deployment: grown(object as Stored<Deployment>, model.deployment) };
+      return { ...model, sets: named(sets, object, (set) => grown(object as Stored<ReplicaSet>, set)) };
     }
     case 'updateStatus':
       return { ...model, deployment: { ...model.deployment, status: action.object.status, metadata: action.object.metadata } };
@@ -76,7 +82,7 @@ export function after(model: Model, action: DeploymentAction): Model {
   }
 }
 
-const grown = <T extends Deployment | ReplicaSet>(object: T, before: T): T => ({
+const grown = <T extends Stored<Deployment> | Stored<ReplicaSet>>(object: T, before: T): T => ({
   ...object,
   metadata: { ...object.metadata, generation: (before.metadata.generation ?? 0) + 1 },
 });
@@ -89,7 +95,7 @@ export function pass(model: Model, limit = Number.POSITIVE_INFINITY): Model {
 }
 
 /** Every ReplicaSet gets its pods, `available` of them at most, and its status. */
-export function live(model: Model, available: (set: ReplicaSet) => number = ({ spec }) => spec.replicas ?? 0): Model {
+export function live(model: Model, available: (set: Stored<ReplicaSet>) => number = ({ spec }) => spec.replicas ?? 0): Model {
   return {
     ...model,
     sets: model.sets.map((set) => {

@@ -1,5 +1,6 @@
 /** Deployments and ReplicaSets for tests. */
 import type { Deployment, PodTemplateSpec, ReplicaSet } from '../../../src/api/generated/types.ts';
+import type { Stored } from '../../../src/api/stored.ts';
 
 /** The current time in all tests. */
 export const now = Date.parse('2026-01-01T12:00:00Z');
@@ -23,12 +24,20 @@ export interface DeploymentParts {
   readonly metadata?: object;
 }
 
-export function deployment(replicas: number, parts: DeploymentParts = {}): Deployment {
+export function deployment(replicas: number, parts: DeploymentParts = {}): Stored<Deployment> {
   const { image = 'new', surge = 0, unavailable = 0, annotations, spec, status = {}, metadata } = parts;
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name: 'web', namespace: 'team', uid: 'deployment', generation: 1, ...(annotations === undefined ? {} : { annotations }), ...metadata },
+    metadata: {
+      name: 'web',
+      namespace: 'team',
+      uid: 'deployment',
+      resourceVersion: '1',
+      generation: 1,
+      ...(annotations === undefined ? {} : { annotations }),
+      ...metadata,
+    },
     spec: {
       replicas,
       selector: { matchLabels: labels },
@@ -56,7 +65,7 @@ export interface SetParts {
 const prefix = 'deployment.kubernetes.io/';
 
 /** Owned by the Deployment, with all its pods. */
-export function replicaSet(name: string, replicas: number, parts: SetParts = {}): ReplicaSet {
+export function replicaSet(name: string, replicas: number, parts: SetParts = {}): Stored<ReplicaSet> {
   const { image = 'old', desired, most = desired, available = replicas, age = 0, revision, annotations = {}, metadata, status } = parts;
   const all = {
     ...(desired === undefined ? {} : { [`${prefix}desired-replicas`]: String(desired) }),
@@ -71,6 +80,7 @@ export function replicaSet(name: string, replicas: number, parts: SetParts = {})
       name,
       namespace: 'team',
       uid: name,
+      resourceVersion: '1',
       generation: 1,
       creationTimestamp: ago(age),
       labels: { ...labels, 'pod-template-hash': name },

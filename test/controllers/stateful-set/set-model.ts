@@ -1,5 +1,6 @@
 /** The objects of one StatefulSet as a value, and the effects of the controller's actions on them. */
 import type { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from '../../../src/api/generated/types.ts';
+import type { Stored } from '../../../src/api/stored.ts';
 import { statefulSetKind } from '../../../src/api/kinds/apps/stateful-set.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
 import { cloneObject } from '../../../src/api/schema/index.ts';
@@ -8,24 +9,24 @@ import type { StatefulSetAction, ClaimChanges, PodStep } from '../../../src/cont
 import type { StatefulSetSnapshot } from '../../../src/controllers/workloads/stateful-set/decide.ts';
 
 export interface Model {
-  readonly set: StatefulSet;
-  readonly pods: ReadonlyMap<string, Pod>;
-  readonly claims: ReadonlyMap<string, PersistentVolumeClaim>;
-  readonly revisions: ReadonlyMap<string, ControllerRevision>;
+  readonly set: Stored<StatefulSet>;
+  readonly pods: ReadonlyMap<string, Stored<Pod>>;
+  readonly claims: ReadonlyMap<string, Stored<PersistentVolumeClaim>>;
+  readonly revisions: ReadonlyMap<string, Stored<ControllerRevision>>;
 }
 
 /** One write. */
 type Write = (model: Model) => Model;
 
 export function modelOf(draft: object): Model {
-  const set = decode<StatefulSet>('StatefulSet', { apiVersion: 'apps/v1', kind: 'StatefulSet', ...draft }).object;
+  const set = decode<Stored<StatefulSet>>('StatefulSet', { apiVersion: 'apps/v1', kind: 'StatefulSet', ...draft }).object;
   statefulSetKind.defaults?.(set);
   set.metadata.uid = 'uid-of-set';
   set.metadata.generation = 1;
   return { set, pods: new Map(), claims: new Map(), revisions: new Map() };
 }
 
-export const changed = (model: Model, change: (set: StatefulSet) => void): Model => {
+export const changed = (model: Model, change: (set: Stored<StatefulSet>) => void): Model => {
   const set = cloneObject(model.set);
   change(set);
   set.metadata.generation = (set.metadata.generation ?? 0) + 1;
@@ -71,33 +72,38 @@ function writesOfAction(action: StatefulSetAction): readonly Write[] {
 function writesOfStep(step: PodStep): readonly Write[] {
   switch (step.do) {
     case 'createPod':
-      return step.claims.terminating.length > 0 ? creations(step.claims) : [...creations(step.claims), created(step.pod), ...marks(step.claims)];
+      return step.claims.terminating.length > 0 ? creations(step.claims) : [...creations(step.claims), created(step.pod), ...updates(step.claims)];
     case 'updatePod': {
       const { pod } = step;
       const update: readonly Write[] = pod === undefined ? [] : [(model) => ({ ...model, pods: put(model.pods, pod.object) })];
-      return [...creations(step.claims), ...marks(step.claims), ...update];
+      return [...creations(step.claims), ...updates(step.claims), ...update];
     }
     case 'restoreClaims':
     case 'markClaims':
-      return [...creations(step.claims), ...marks(step.claims)];
+      return [...creations(step.claims), ...updates(step.claims)];
     case 'deletePod':
       return [(model) => ({ ...model, pods: without(model.pods, step.pod) })];
   }
 }
 
 const creations = ({ toCreate }: ClaimChanges) => toCreate.map(putClaim);
-const marks = ({ toUpdate: toMark }: ClaimChanges) => toMark.map(({ claim }) => putClaim(claim));
+const updates = ({ toUpdate }: ClaimChanges) => toUpdate.map(({ claim }) => putClaim(claim));
 const putClaim =
   (claim: PersistentVolumeClaim): Write =>
-  (model) => ({ ...model, claims: put(model.claims, claim) });
+  (model) => ({ ...model, claims: put(model.claims, stored(claim)) });
+
+const stored = (claim: PersistentVolumeClaim): Stored<PersistentVolumeClaim> => {
+  const { name = '' } = claim.metadata;
+  return { ...claim, metadata: { uid: `uid-of-${name}`, resourceVersion: '1', ...claim.metadata, name } };
+};
 
 /** Every created pod has another uid. */
 let made = 0;
 
 function created(draft: object): Write {
   return (model) => {
-    const pod = decode<Pod>('Pod', draft).object;
-    const { name = '' } = pod.metadata;
+    const pod = decode<Stored<Pod>>('Pod', draft).object;
+    const { name } = pod.metadata;
     if (model.pods.has(name)) throw new Error(`a second pod ${name}`);
     for (const { persistentVolumeClaim } of pod.spec.volumes ?? []) {
       if (persistentVolumeClaim !== undefined && !model.claims.has(persistentVolumeClaim.claimName)) throw new Error(`${name} came before its claims`);
@@ -106,10 +112,10 @@ function created(draft: object): Write {
   };
 }
 
-const revisionFrom = (draft: object): ControllerRevision => decode<ControllerRevision>('ControllerRevision', draft).object;
+const revisionFrom = (draft: object): Stored<ControllerRevision> => decode<Stored<ControllerRevision>>('ControllerRevision', draft).object;
 
-function owned(object: KubeObject, ownerReferences: Pod['metadata']['ownerReferences']): Write {
-  const { name = '' } = object.metadata;
+function owned(object: Stored<KubeObject>, ownerReferences: Pod['metadata']['ownerReferences']): Write {
+  const { name } = object.metadata;
   const change = <T extends KubeObject>(map: ReadonlyMap<string, T>): ReadonlyMap<string, T> => {
     const found = map.get(name);
     if (found === undefined) return map;
@@ -121,9 +127,9 @@ function owned(object: KubeObject, ownerReferences: Pod['metadata']['ownerRefere
 
 const put = <T extends KubeObject>(map: ReadonlyMap<string, T>, object: T): ReadonlyMap<string, T> => new Map(map).set(object.metadata.name ?? '', object);
 
-function without<T extends KubeObject>(map: ReadonlyMap<string, T>, { metadata }: KubeObject): ReadonlyMap<string, T> {
+function without<T extends KubeObject>(map: ReadonlyMap<string, T>, { metadata }: Stored<KubeObject>): ReadonlyMap<string, T> {
   const rest = new Map(map);
-  rest.delete(metadata.name ?? '');
+  rest.delete(metadata.name);
   return rest;
 }
 

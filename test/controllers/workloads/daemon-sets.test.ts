@@ -61,7 +61,10 @@ async function run(workloads: WorkloadCluster, pod: Pod): Promise<void> {
     // The binding subresource answers with a Status, not with the pod.
     await workloads.client.createSubresource(podKind, { ...inDefault(name), subresource: 'binding' }, binding);
   }
-  await workloads.set(pod, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: '2026-01-01T00:00:00Z' }] });
+  await workloads.set(pod, {
+    phase: 'Running',
+    conditions: [{ type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: '2026-01-01T00:00:00Z' }],
+  });
 }
 
 async function runAll(workloads: WorkloadCluster): Promise<void> {
@@ -245,7 +248,9 @@ test(
     await workloads.succeed(third);
     await finishDeletions(workloads);
     expect(await workloads.activePods()).toHaveLength(1);
-    expect(await workloads.events()).toContain(`SucceededDaemonPod: Found succeeded daemon pod default/${third.metadata.name} on node n1, will try to delete it`);
+    expect(await workloads.events()).toContain(
+      `SucceededDaemonPod: Found succeeded daemon pod default/${third.metadata.name} on node n1, will try to delete it`,
+    );
   }),
 );
 
@@ -273,7 +278,9 @@ test(
     ok(await workloads.client.delete(daemonSetKind, inDefault('driver')));
     ok(await workloads.client.patch(podKind, inDefault(pod.metadata.name ?? ''), { type: 'merge', body: { metadata: { ownerReferences: null } } }));
     for (const { metadata } of ok(await workloads.client.list(controllerRevisionKind)).items) {
-      ok(await workloads.client.patch(controllerRevisionKind, inDefault(metadata.name ?? ''), { type: 'merge', body: { metadata: { ownerReferences: null } } }));
+      ok(
+        await workloads.client.patch(controllerRevisionKind, inDefault(metadata.name ?? ''), { type: 'merge', body: { metadata: { ownerReferences: null } } }),
+      );
     }
     await createSet(workloads);
     expect((await workloads.pods()).map(({ metadata }) => [metadata.name, metadata.ownerReferences?.[0]?.kind])).toEqual([[pod.metadata.name, 'DaemonSet']]);

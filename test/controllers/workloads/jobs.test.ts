@@ -17,7 +17,10 @@ test(
       ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: 'backup', controller: true, blockOwnerDeletion: true }],
     });
     expect((await workloads.get()).status).toEqual({ active: 1, ready: 0, terminating: 0, startTime: expect.any(String), uncountedTerminatedPods: {} });
-    await workloads.set(pod ?? expect.fail(), { phase: 'Running', conditions: [{ type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: null }] });
+    await workloads.set(pod ?? expect.fail(), {
+      phase: 'Running',
+      conditions: [{ type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: null }],
+    });
     expect((await workloads.get()).status).toMatchObject({ active: 1, ready: 1 });
     await workloads.succeed(pod ?? expect.fail());
     const job = await workloads.get();

@@ -1,8 +1,10 @@
 import type { CertificateSigningRequest, SubjectAccessReview } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { certificateSigningRequestKind as requestKind } from '../../../api/kinds/certificates/certificate-signing-request.ts';
 import { reviewKinds } from '../../../api/kinds/authorization/reviews.ts';
 import type { Client } from '../../../client/client.ts';
-import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
+import type { Decision } from '../../../client/decision.ts';
+import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 
 /** A virtual subresource of CertificateSigningRequests: a user who may create it gets such requests approved automatically. */
 export interface Permission {
@@ -13,15 +15,15 @@ export interface Permission {
 
 export type CertificateAction =
   /** Approves if the requesting user has one of these permissions. */
-  | { readonly type: 'approve-if-allowed'; readonly request: CertificateSigningRequest; readonly permissions: readonly Permission[] }
-  | { readonly type: 'sign'; readonly request: CertificateSigningRequest }
-  | { readonly type: 'fail'; readonly request: CertificateSigningRequest; readonly message: string }
-  | { readonly type: 'delete'; readonly request: CertificateSigningRequest };
+  | { readonly type: 'approve-if-allowed'; readonly request: Stored<CertificateSigningRequest>; readonly permissions: readonly Permission[] }
+  | { readonly type: 'sign'; readonly request: Stored<CertificateSigningRequest> }
+  | { readonly type: 'fail'; readonly request: Stored<CertificateSigningRequest>; readonly message: string }
+  | { readonly type: 'delete'; readonly request: Stored<CertificateSigningRequest> };
 
-export type CertificateDecision = AnyDecision<CertificateAction>;
+export type CertificateDecision = Decision<CertificateAction>;
 
 /** Signs an approved and valid request; returns PEM in base64. */
-export type Sign = (request: CertificateSigningRequest) => Promise<string>;
+export type Sign = (request: Stored<CertificateSigningRequest>) => Promise<string>;
 
 export interface CertificateContext {
   readonly client: Client;
@@ -42,7 +44,7 @@ export async function perform(action: CertificateAction, { client, sign }: Certi
         await client.updateStatus(requestKind, withCondition(request, { type: 'Failed', reason: 'SignerValidationFailure', message: action.message })),
       );
     case 'delete': {
-      const { name = '', uid = '' } = request.metadata;
+      const { name, uid } = request.metadata;
       const deleted = await client.delete(requestKind, { name }, { preconditions: { uid } });
       return !deleted.ok && deleted.reason === 'notFound' ? 'done' : outcomeOf(deleted);
     }
@@ -73,7 +75,10 @@ function questionAbout({ spec }: CertificateSigningRequest, subresource: string)
 }
 
 /** The server sets the times. */
-function withCondition(request: CertificateSigningRequest, added: { type: string; reason: string; message: string }): CertificateSigningRequest {
+function withCondition(
+  request: Stored<CertificateSigningRequest>,
+  added: { type: string; reason: string; message: string },
+): Stored<CertificateSigningRequest> {
   const condition = { ...added, status: 'True', lastUpdateTime: null, lastTransitionTime: null };
   return { ...request, status: { ...request.status, conditions: [...(request.status.conditions ?? []), condition] } };
 }

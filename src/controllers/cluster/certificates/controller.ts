@@ -1,4 +1,5 @@
 import type { CertificateSigningRequest, Node } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { certificateSigningRequestKind as requestKind } from '../../../api/kinds/certificates/certificate-signing-request.ts';
 import { signers } from '../../../api/kinds/certificates/signer-name.ts';
 import { nodeKind } from '../../../api/kinds/core/node.ts';
@@ -22,9 +23,9 @@ export function certificates({ client, informers, sign }: CertificatesOptions): 
   return {
     name: 'certificates',
     sources: [
-      source(requestKind, ({ after }) => (after?.metadata.name === undefined ? [] : [after.metadata.name])),
+      source(requestKind, ({ after }) => (after === undefined ? [] : [after.metadata.name])),
       // A kubelet may request a certificate before its Node object has addresses.
-      source(nodeKind, ({ after }) => waiting.get(after?.metadata.name ?? '').flatMap(({ metadata }) => metadata.name ?? [])),
+      source(nodeKind, ({ after }) => waiting.get(after?.metadata.name ?? '').map(({ metadata }) => metadata.name)),
     ],
     snapshot(name) {
       const request = requests.getKey(name);
@@ -52,4 +53,4 @@ function waitsForNode(request: CertificateSigningRequest): readonly string[] {
   return spec.signerName === signers.nodeServing && (status.conditions ?? []).length === 0 ? [requesterOf(request) ?? []].flat() : [];
 }
 
-const announcedBy = ({ metadata: { name = '' }, status }: Node): readonly string[] => [name, ...(status.addresses ?? []).map(({ address }) => address)];
+const announcedBy = ({ metadata: { name }, status }: Stored<Node>): readonly string[] => [name, ...(status.addresses ?? []).map(({ address }) => address)];

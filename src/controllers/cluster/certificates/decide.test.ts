@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CertificateSigningRequest } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { signers } from '../../../api/kinds/certificates/signer-name.ts';
 import { nodeRequest, sampleRequest, servingRequest } from '../../../api/kinds/samples.ts';
 import { simulatedCertificate } from '../../../sim/cluster/certificate.ts';
@@ -21,12 +22,12 @@ interface Fields {
   readonly announced?: readonly string[];
 }
 
-function request({ spec, conditions = [], certificate, age = 0 }: Fields = {}): CertificateSigningRequest {
+function request({ spec, conditions = [], certificate, age = 0 }: Fields = {}): Stored<CertificateSigningRequest> {
   const time = timestamp(now - age);
   return {
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
-    metadata: { name: 'r', uid: 'u', creationTimestamp: time },
+    metadata: { name: 'r', uid: 'u', resourceVersion: '1', creationTimestamp: time },
     spec: { request: nodeRequest, signerName: signers.nodeClient, usages: ['client auth', 'digital signature'], username: 'bootstrap', ...spec },
     status: {
       ...(conditions.length === 0 ? {} : { conditions: conditions.map((type) => ({ type, status: 'True', lastUpdateTime: time, lastTransitionTime: time })) }),
@@ -157,7 +158,7 @@ const fields = fc.record(
 );
 
 /** The request after the server has applied an action. */
-function after(before: CertificateSigningRequest, action: CertificateAction): CertificateSigningRequest | undefined {
+function after(before: Stored<CertificateSigningRequest>, action: CertificateAction): Stored<CertificateSigningRequest> | undefined {
   const condition = (type: string) => ({ type, status: 'True', lastUpdateTime: timestamp(now), lastTransitionTime: timestamp(now) });
   const conditions = before.status.conditions ?? [];
   switch (action.type) {
@@ -172,8 +173,8 @@ function after(before: CertificateSigningRequest, action: CertificateAction): Ce
   }
 }
 
-function settle(start: CertificateSigningRequest, announced: readonly string[] = []): CertificateSigningRequest | undefined {
-  let current: CertificateSigningRequest | undefined = start;
+function settle(start: Stored<CertificateSigningRequest>, announced: readonly string[] = []): Stored<CertificateSigningRequest> | undefined {
+  let current: Stored<CertificateSigningRequest> | undefined = start;
   for (let pass = 0; pass < 4 && current !== undefined; pass++) {
     const [action] = decideRequest({ request: current, signs: true, announced }, now).actions;
     if (action === undefined) return current;

@@ -1,4 +1,5 @@
 import type { CertificateSigningRequest, CertificateSigningRequestCondition } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { signers } from '../../../api/kinds/certificates/signer-name.ts';
 import { parseIp } from '../../../api/validation/ip.ts';
 import { type CertificateRequest, parseCertificateRequest } from '../../../api/x509/certificate-request.ts';
@@ -7,7 +8,7 @@ import type { CertificateAction, CertificateDecision, Permission } from './actio
 import { nodeClientProblem, nodeServingProblem, signerRules } from './signer-rules.ts';
 
 export interface CertificateSnapshot {
-  readonly request: CertificateSigningRequest;
+  readonly request: Stored<CertificateSigningRequest>;
   /** Whether this process has the CA key. */
   readonly signs: boolean;
   /** Name and addresses of the requesting node; empty if the user is not a node, or the Node object does not exist yet. */
@@ -49,7 +50,7 @@ function actionsFor({ request, signs, announced }: CertificateSnapshot): readonl
 const hasFailed = ({ status }: CertificateSigningRequest): boolean =>
   (status.conditions ?? []).some((condition) => condition.type === 'Failed' && (condition.status === '' || condition.status === 'True'));
 
-function approvals(request: CertificateSigningRequest, parsed: CertificateRequest, announced: readonly string[]): readonly CertificateAction[] {
+function approvals(request: Stored<CertificateSigningRequest>, parsed: CertificateRequest, announced: readonly string[]): readonly CertificateAction[] {
   const { signerName, usages = [], username = '' } = request.spec;
   const isOwn = username === parsed.subject.commonName;
   if (signerName === signers.nodeServing) {
@@ -66,7 +67,7 @@ function areAnnounced({ names }: CertificateRequest, announced: readonly string[
   return names.dns.every((name) => announced.includes(name)) && names.ip.every((ip) => addresses.includes(ip.join('.')));
 }
 
-function signatures(request: CertificateSigningRequest, parsed: CertificateRequest): readonly CertificateAction[] {
+function signatures(request: Stored<CertificateSigningRequest>, parsed: CertificateRequest): readonly CertificateAction[] {
   const rule = signerRules.get(request.spec.signerName);
   if (rule === undefined) return [];
   const message = rule(parsed, request.spec.usages ?? []);

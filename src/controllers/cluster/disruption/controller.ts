@@ -1,4 +1,5 @@
 import type { Deployment, Pod, PodDisruptionBudget, ReplicaSet, StatefulSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Kind } from '../../../api/kind.ts';
 import { podDisruptionBudgetKind } from '../../../api/kinds/policy/pod-disruption-budget.ts';
 import { deploymentKind } from '../../../api/kinds/apps/deployment.ts';
@@ -108,7 +109,7 @@ function mayChangeCounts({ before, after }: Change<Pod>): boolean {
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** Undefined: it selects nothing. An empty selector selects all pods of the namespace. */
-function selectorOf(budget: PodDisruptionBudget | undefined): ((labels: Pod['metadata']['labels']) => boolean) | undefined {
+function selectorOf(budget: Stored<PodDisruptionBudget> | undefined): ((labels: Pod['metadata']['labels']) => boolean) | undefined {
   if (budget?.spec.selector === undefined) return undefined;
   try {
     const selector = labelSelectorOf(budget.spec.selector);
@@ -119,4 +120,4 @@ function selectorOf(budget: PodDisruptionBudget | undefined): ((labels: Pod['met
   }
 }
 
-const byName = (a: Pod, b: Pod): number => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
+const byName = (a: Stored<Pod>, b: Stored<Pod>): number => (a.metadata.name < b.metadata.name ? -1 : 1);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OwnerReference, Pod, PodDisruptionBudget } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { BudgetAction } from './actions.ts';
 import { decideBudget, type BudgetSnapshot } from './decide.ts';
 import type { Scale } from './expected.ts';
@@ -8,10 +9,10 @@ import type { Scale } from './expected.ts';
 const now = Date.UTC(2026, 0, 1);
 const at = (ms: number) => `${new Date(now + ms).toISOString().slice(0, 19)}Z`;
 
-const budget = (spec: Partial<PodDisruptionBudget['spec']>, status: Partial<PodDisruptionBudget['status']> = {}): PodDisruptionBudget => ({
+const budget = (spec: Partial<PodDisruptionBudget['spec']>, status: Partial<PodDisruptionBudget['status']> = {}): Stored<PodDisruptionBudget> => ({
   apiVersion: 'policy/v1',
   kind: 'PodDisruptionBudget',
-  metadata: { namespace: 'team', name: 'web', uid: 'b', generation: 2 },
+  metadata: { namespace: 'team', name: 'web', uid: 'b', resourceVersion: '1', generation: 2 },
   spec: { selector: { matchLabels: { app: 'web' } }, ...spec },
   status: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0, ...status },
 });
@@ -21,13 +22,14 @@ interface Wanted {
   readonly owner?: string | undefined;
   readonly going?: boolean;
 }
-const pod = (name: string, { ready = true, owner = 'set', going = false }: Wanted = {}): Pod => ({
+const pod = (name: string, { ready = true, owner = 'set', going = false }: Wanted = {}): Stored<Pod> => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: {
     namespace: 'team',
     name,
     uid: name,
+    resourceVersion: '1',
     ...(owner === '' ? {} : { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: owner, uid: owner, controller: true }] }),
     ...(going ? { deletionTimestamp: at(0) } : {}),
   },
@@ -44,7 +46,7 @@ const scales: Readonly<Record<string, Scale>> = {
 };
 const scaleOf = ({ name }: OwnerReference): Scale => scales[name] ?? { state: 'missing' };
 
-const seen = (of: PodDisruptionBudget, pods: readonly Pod[] = three, recorded: Readonly<Record<string, string>> = {}): BudgetSnapshot => ({
+const seen = (of: Stored<PodDisruptionBudget>, pods: readonly Stored<Pod>[] = three, recorded: Readonly<Record<string, string>> = {}): BudgetSnapshot => ({
   budget: of,
   pods,
   scaleOf,
@@ -62,7 +64,7 @@ const brief = (snapshot: BudgetSnapshot) => {
 };
 
 describe('a budget', () => {
-  test.each<[string, Partial<PodDisruptionBudget['spec']>, readonly Pod[], string]>([
+  test.each<[string, Partial<PodDisruptionBudget['spec']>, readonly Stored<Pod>[], string]>([
     ['that wants two of three pods lets one go', { minAvailable: 2 }, three, '3/2 of 3: 1'],
     ['that wants all lets none go', { minAvailable: 3 }, three, '3/3 of 3: 0'],
     ['that wants more than there are lets none go', { minAvailable: 5 }, three, '3/5 of 3: 0'],

@@ -1,4 +1,5 @@
 import type { Condition, Pod, PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
 import { isPodReady } from '../../pods/state.ts';
 import type { BudgetAction, BudgetDecision, DisruptionEventAction } from './actions.ts';
@@ -6,9 +7,9 @@ import { expectedOf, type ScaleOf } from './expected.ts';
 import { goTextOfSelector } from './selector-text.ts';
 
 export interface BudgetSnapshot {
-  readonly budget: PodDisruptionBudget;
+  readonly budget: Stored<PodDisruptionBudget>;
   /** The pods that it selects, sorted by name. */
-  readonly pods: readonly Pod[];
+  readonly pods: readonly Stored<Pod>[];
   readonly scaleOf: ScaleOf;
   /** The message that was last recorded under a key, unless that was long ago. */
   readonly recorded: (key: string) => string | undefined;
@@ -125,35 +126,35 @@ function withCondition(status: PodDisruptionBudgetStatus, given: Pick<Condition,
 interface Disrupted {
   /** By pod name: when its eviction was allowed. Only pods that still exist. */
   readonly waiting: Readonly<Record<string, string>>;
-  readonly overdue: readonly Pod[];
+  readonly overdue: readonly Stored<Pod>[];
   /** When the next of them is overdue. */
   readonly again: number | undefined;
 }
 
-function disruptedPods({ status }: PodDisruptionBudget, pods: readonly Pod[], now: number): Disrupted {
+function disruptedPods({ status }: PodDisruptionBudget, pods: readonly Stored<Pod>[], now: number): Disrupted {
   const waiting: Record<string, string> = {};
-  const overdue: Pod[] = [];
+  const overdue: Stored<Pod>[] = [];
   let again: number | undefined;
   for (const pod of pods) {
-    const since = status.disruptedPods?.[pod.metadata.name ?? ''];
+    const since = status.disruptedPods?.[pod.metadata.name];
     if (since === undefined || pod.metadata.deletionTimestamp !== undefined) continue;
     const due = Date.parse(since) + deletionTimeoutMs;
     if (due < now) {
       overdue.push(pod);
       continue;
     }
-    waiting[pod.metadata.name ?? ''] = since;
+    waiting[pod.metadata.name] = since;
     again = Math.min(again ?? due + 1, due + 1);
   }
   return { waiting, overdue, again };
 }
 
-const isHealthy = (pod: Pod, { waiting }: Disrupted): boolean =>
-  pod.metadata.deletionTimestamp === undefined && !Object.hasOwn(waiting, pod.metadata.name ?? '') && isPodReady(pod);
+const isHealthy = (pod: Stored<Pod>, { waiting }: Disrupted): boolean =>
+  pod.metadata.deletionTimestamp === undefined && !Object.hasOwn(waiting, pod.metadata.name) && isPodReady(pod);
 
 /** Recorded unless it was before. */
 function recordOnce({ budget, recorded }: BudgetSnapshot, report: DisruptionEventAction['report']): readonly DisruptionEventAction[] {
-  const key = `${budget.metadata.uid ?? ''} ${report.reason}`;
+  const key = `${budget.metadata.uid} ${report.reason}`;
   return recorded(key) === report.message ? [] : [{ do: 'tell', about: budget, report, rememberAs: key }];
 }
 
@@ -167,7 +168,7 @@ const unmanagedPods = ({ spec }: PodDisruptionBudget): DisruptionEventAction['re
 });
 
 /** The namespace comes twice, as in Kubernetes. */
-const notDeleted = ({ metadata: { namespace = '' } }: PodDisruptionBudget, pod: Pod): DisruptionEventAction => ({
+const notDeleted = ({ metadata: { namespace = '' } }: Stored<PodDisruptionBudget>, pod: Stored<Pod>): DisruptionEventAction => ({
   do: 'tell',
   about: pod,
   report: { type: 'Warning', reason: 'NotDeleted', message: `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't` },

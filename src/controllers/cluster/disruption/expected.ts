@@ -1,5 +1,6 @@
 /** How many pods a budget expects, and how many of them have to be healthy. */
 import type { OwnerReference, Pod, PodDisruptionBudget } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { controllerOf } from '../../pods/ownership.ts';
 
 /**
@@ -15,10 +16,10 @@ export type Scale =
 export type ScaleOf = (owner: OwnerReference) => Scale;
 
 export type Expected =
-  | { readonly state: 'known'; readonly pods: number; readonly healthy: number; readonly unmanaged: readonly Pod[] }
+  | { readonly state: 'known'; readonly pods: number; readonly healthy: number; readonly unmanaged: readonly Stored<Pod>[] }
   | { readonly state: 'failed'; readonly why: string };
 
-export function expectedOf({ spec }: PodDisruptionBudget, pods: readonly Pod[], scaleOf: ScaleOf): Expected {
+export function expectedOf({ spec }: PodDisruptionBudget, pods: readonly Stored<Pod>[], scaleOf: ScaleOf): Expected {
   const { maxUnavailable, minAvailable } = spec;
   if (maxUnavailable === undefined && typeof minAvailable !== 'string') {
     return { state: 'known', pods: minAvailable === undefined ? 0 : pods.length, healthy: minAvailable ?? 0, unmanaged: [] };
@@ -34,12 +35,14 @@ export function expectedOf({ spec }: PodDisruptionBudget, pods: readonly Pod[], 
 const share = (amount: number | string, total: number): number =>
   typeof amount === 'number' ? amount : Math.ceil((Number.parseInt(amount, 10) * total) / 100);
 
-type Total = { readonly state: 'known'; readonly total: number; readonly unmanaged: readonly Pod[] } | { readonly state: 'failed'; readonly why: string };
+type Total =
+  | { readonly state: 'known'; readonly total: number; readonly unmanaged: readonly Stored<Pod>[] }
+  | { readonly state: 'failed'; readonly why: string };
 
 /** The replicas of all controllers of these pods together. */
-function totalScale(pods: readonly Pod[], scaleOf: ScaleOf): Total {
+function totalScale(pods: readonly Stored<Pod>[], scaleOf: ScaleOf): Total {
   const replicas = new Map<string, number>();
-  const unmanaged: Pod[] = [];
+  const unmanaged: Stored<Pod>[] = [];
   for (const pod of pods) {
     const owner = controllerOf(pod);
     if (owner === undefined) {
@@ -49,7 +52,7 @@ function totalScale(pods: readonly Pod[], scaleOf: ScaleOf): Total {
     if (replicas.has(owner.uid)) continue;
     const scale = scaleOf(owner);
     if (scale.state === 'unscalable') return { state: 'failed', why: scale.why };
-    if (scale.state === 'missing') return { state: 'failed', why: `found no controllers for pod ${JSON.stringify(pod.metadata.name ?? '')}` };
+    if (scale.state === 'missing') return { state: 'failed', why: `found no controllers for pod ${JSON.stringify(pod.metadata.name)}` };
     replicas.set(scale.uid, scale.replicas);
   }
   return { state: 'known', total: [...replicas.values()].reduce((sum, each) => sum + each, 0), unmanaged };

@@ -1,4 +1,5 @@
 import type { Deployment, OwnerReference, ReplicaSet, StatefulSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { type Kind, qualifiedResource } from '../../../api/kind.ts';
 import { deploymentKind } from '../../../api/kinds/apps/deployment.ts';
 import { replicaSetKind } from '../../../api/kinds/apps/replica-set.ts';
@@ -49,7 +50,7 @@ export class Scales {
 
 const groupOf = (apiVersion: string): string => (apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '');
 
-function found(object: (KubeObject & { readonly spec: { readonly replicas?: number } }) | undefined, uid: string): Scale {
+function found(object: (Stored<KubeObject> & { readonly spec: { readonly replicas?: number } }) | undefined, uid: string): Scale {
   if (object === undefined || object.metadata.uid !== uid) return { state: 'missing' };
   return { state: 'found', uid, replicas: object.spec.replicas ?? 1 };
 }

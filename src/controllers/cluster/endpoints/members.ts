@@ -1,5 +1,6 @@
 /** Which pods are endpoints of a Service, and under which addresses and ports: rules that EndpointSlices and Endpoints share. */
 import type { ObjectReference, Pod, Service, ServicePort } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { formatIp, isIpv4, parseIp } from '../../../api/validation/ip.ts';
 import { isPodTerminal } from '../../pods/state.ts';
 
@@ -24,7 +25,7 @@ export function addressesOf({ status }: Pod, family: IpFamily): readonly string[
 }
 
 /** The pod's hostname, if the Service is its `spec.subdomain`, as for the pods of a StatefulSet. */
-export function hostnameBelow({ metadata }: Service, pod: Pod): string | undefined {
+export function hostnameBelow({ metadata }: Stored<Service>, pod: Stored<Pod>): string | undefined {
   const { hostname = '', subdomain = '' } = pod.spec;
   return hostname !== '' && subdomain === metadata.name && metadata.namespace === pod.metadata.namespace ? hostname : undefined;
 }
@@ -44,7 +45,7 @@ export const isHeadless = ({ spec }: Service): boolean => spec.clusterIP === 'No
 /** The Service has a cluster IP: it is not headless, and the IP is allocated. */
 export const hasAddress = (service: Service): boolean => !isHeadless(service) && (service.spec.clusterIP ?? '') !== '';
 
-export const referenceTo = ({ metadata: { namespace = '', name = '', uid = '' } }: Pod): ObjectReference => ({ kind: 'Pod', namespace, name, uid });
+export const referenceTo = ({ metadata: { namespace = '', name, uid } }: Stored<Pod>): ObjectReference => ({ kind: 'Pod', namespace, name, uid });
 
 export const headlessLabel = 'service.kubernetes.io/headless';
 export const serviceNameLabel = 'kubernetes.io/service-name';

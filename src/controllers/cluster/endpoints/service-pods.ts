@@ -1,4 +1,5 @@
 import type { Node, Pod, Service } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { nodeKind } from '../../../api/kinds/core/node.ts';
 import { serviceKind } from '../../../api/kinds/core/service.ts';
 import { podKind } from '../../../api/kinds/pod/pod.ts';
@@ -41,8 +42,8 @@ export class ServicePods {
   }
 
   /** Sorted by name. */
-  of(key: string): readonly Pod[] {
-    return this.#selections.members(key).toSorted((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
+  of(key: string): readonly Stored<Pod>[] {
+    return this.#selections.members(key).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   }
 
   zoneOf(name: string): { readonly zone: string | undefined } | undefined {

@@ -1,5 +1,6 @@
 /** The times for the last-change-trigger-time annotation, by which clients measure network programming latency. */
 import type { Pod, Service } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 
 /** As of the last pass. */
 export interface TriggerTimes {
@@ -8,10 +9,10 @@ export interface TriggerTimes {
   readonly pods: Readonly<Record<string, string>>;
 }
 
-export function triggerTimesOf({ metadata }: Service, pods: readonly Pod[]): TriggerTimes {
+export function triggerTimesOf({ metadata }: Stored<Service>, pods: readonly Stored<Pod>[]): TriggerTimes {
   const times = pods.flatMap((pod) => {
     const since = pod.status.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
-    return since === undefined || since === null ? [] : [[pod.metadata.name ?? '', since] as const];
+    return since === undefined || since === null ? [] : [[pod.metadata.name, since] as const];
   });
   return { service: metadata.creationTimestamp ?? '', pods: Object.fromEntries(times.sort(([a], [b]) => (a < b ? -1 : 1))) };
 }

@@ -1,7 +1,8 @@
 import { apiVersionOf, type Kind } from '../../../api/kind.ts';
 import type { OwnerReference } from '../../../api/generated/types.ts';
 import type { Client, Ref, Result } from '../../../client/client.ts';
-import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
+import type { Decision } from '../../../client/decision.ts';
+import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 
 /** Everything that the garbage collector may do. */
 export type GarbageCollectorAction =
@@ -11,7 +12,7 @@ export type GarbageCollectorAction =
   | { readonly type: 'set-finalizers'; readonly target: Target; readonly finalizers: readonly string[] }
   | { readonly type: 'delete'; readonly target: Target; readonly propagation: Propagation };
 
-export type GarbageCollectorDecision = AnyDecision<GarbageCollectorAction>;
+export type GarbageCollectorDecision = Decision<GarbageCollectorAction>;
 
 export type Propagation = 'Background' | 'Foreground' | 'Orphan';
 
@@ -80,7 +81,7 @@ async function remove(client: Client, kind: Kind, { target, propagation }: Extra
     if (!live.ok) return doneIfGone(live);
     if (live.value.metadata.uid !== uid) return 'done';
     if (!sameOwners(live.value.metadata.ownerReferences ?? [], target.ownerReferences)) return 'conflict';
-    resourceVersion = live.value.metadata.resourceVersion ?? '';
+    resourceVersion = live.value.metadata.resourceVersion;
   }
   return 'conflict';
 }

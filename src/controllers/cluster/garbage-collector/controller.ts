@@ -1,4 +1,5 @@
 import type { OwnerReference } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { eachOnce, type Kind } from '../../../api/kind.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import type { Client } from '../../../client/client.ts';
@@ -80,7 +81,7 @@ function isCollected(kind: Kind): boolean {
   return kind.plural !== 'events' && (['delete', 'list', 'watch'] as const).every((verb) => kind.verbs.includes(verb));
 }
 
-function misplacedReport({ metadata }: KubeObject, { apiVersion, kind, name, uid }: OwnerReference): Parameters<EventRecorder['record']>[1] {
+function misplacedReport({ metadata }: Stored<KubeObject>, { apiVersion, kind, name, uid }: OwnerReference): Parameters<EventRecorder['record']>[1] {
   const namespace = metadata.namespace ?? '';
   const message = `ownerRef [${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}] does not exist in namespace ${JSON.stringify(namespace)}`;
   return { type: 'Warning', reason: 'OwnerRefInvalidNamespace', message };

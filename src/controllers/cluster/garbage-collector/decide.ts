@@ -101,7 +101,11 @@ function propagationOf(snapshot: GarbageCollectorSnapshot): Propagation {
 
 const lookUp = (owner: Owner): GarbageCollectorAction => ({ type: 'look-up', owner: owner.coordinates });
 
-const remove = (snapshot: GarbageCollectorSnapshot, propagation: Propagation): GarbageCollectorAction => ({ type: 'delete', target: snapshot.target, propagation });
+const remove = (snapshot: GarbageCollectorSnapshot, propagation: Propagation): GarbageCollectorAction => ({
+  type: 'delete',
+  target: snapshot.target,
+  propagation,
+});
 
 const withoutFinalizer = (snapshot: GarbageCollectorSnapshot, finalizer: string): GarbageCollectorAction => ({
   type: 'set-finalizers',

@@ -1,4 +1,5 @@
 import type { OwnerReference } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Kind } from '../../../api/kind.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import type { Change } from '../../../client/informers/cache.ts';
@@ -11,7 +12,7 @@ import { FOREGROUND, type GarbageCollectorSnapshot, ORPHAN, type Owner, type Own
  */
 export class OwnerGraph {
   readonly #kindOf: OwnerLookup['kindOf'];
-  readonly #objects = new Map<string, KubeObject>();
+  readonly #objects = new Map<string, Stored<KubeObject>>();
   /** Everything that an object names as its owner, whether it exists or not. */
   readonly #owners = new Map<string, OwnerNode>();
 
@@ -40,7 +41,7 @@ export class OwnerGraph {
   snapshot(uid: string): GarbageCollectorSnapshot | undefined {
     const object = this.#objects.get(uid);
     if (object === undefined) return undefined;
-    const { ownerReferences = [], finalizers = [], resourceVersion = '' } = object.metadata;
+    const { ownerReferences = [], finalizers = [], resourceVersion } = object.metadata;
     const node = this.#owners.get(uid);
     const owners = ownerReferences.map((reference) => this.#owner(reference, object));
     return {
@@ -65,8 +66,8 @@ export class OwnerGraph {
     return { objects: this.#objects.size, owners: this.#owners.size };
   }
 
-  #put(object: KubeObject, changes: GraphChanges): void {
-    const { uid = '', ownerReferences = [] } = object.metadata;
+  #put(object: Stored<KubeObject>, changes: GraphChanges): void {
+    const { uid, ownerReferences = [] } = object.metadata;
     const known = this.#objects.get(uid);
     this.#objects.set(uid, object);
     const ownersBefore = known?.metadata.ownerReferences ?? [];
@@ -82,8 +83,8 @@ export class OwnerGraph {
     if (known === undefined) for (const dependent of node.dependents) this.#reportMisplaced(this.#objects.get(dependent), object, changes);
   }
 
-  #remove(object: KubeObject, changes: GraphChanges): void {
-    const { uid = '', ownerReferences = [] } = object.metadata;
+  #remove(object: Stored<KubeObject>, changes: GraphChanges): void {
+    const { uid, ownerReferences = [] } = object.metadata;
     this.#objects.delete(uid);
     for (const { uid: owner } of ownerReferences) this.#unlink(uid, owner, changes);
     const node = this.#owners.get(uid);
@@ -92,8 +93,8 @@ export class OwnerGraph {
     for (const dependent of node.dependents) changes.enqueue(dependent);
   }
 
-  #relink(object: KubeObject, before: readonly OwnerReference[], changes: GraphChanges): void {
-    const { uid = '', ownerReferences = [] } = object.metadata;
+  #relink(object: Stored<KubeObject>, before: readonly OwnerReference[], changes: GraphChanges): void {
+    const { uid, ownerReferences = [] } = object.metadata;
     for (const { uid: owner } of before) if (!ownerReferences.some((reference) => reference.uid === owner)) this.#unlink(uid, owner, changes);
     for (const { uid: owner } of ownerReferences) {
       const node = this.#node(owner);
@@ -117,14 +118,14 @@ export class OwnerGraph {
     if (node.dependents.size === 0 || (wasBlocking && node.blocking.size === 0)) changes.enqueue(owner);
   }
 
-  #reportMisplaced(dependent: KubeObject | undefined, owner: KubeObject | undefined, changes: GraphChanges): void {
+  #reportMisplaced(dependent: Stored<KubeObject> | undefined, owner: Stored<KubeObject> | undefined, changes: GraphChanges): void {
     const namespace = owner?.metadata.namespace;
     if (dependent === undefined || owner === undefined || namespace === undefined || namespace === dependent.metadata.namespace) return;
     const reference = dependent.metadata.ownerReferences?.find(({ uid }) => uid === owner.metadata.uid);
     if (reference !== undefined) changes.report({ dependent, reference });
   }
 
-  #owner(reference: OwnerReference, dependent: KubeObject): Owner {
+  #owner(reference: OwnerReference, dependent: Stored<KubeObject>): Owner {
     const kind = this.#kindOf(reference);
     const namespace = kind?.namespaced === true ? dependent.metadata.namespace : undefined;
     const coordinates: Coordinates = { apiVersion: reference.apiVersion, kind: reference.kind, namespace, name: reference.name, uid: reference.uid };
@@ -166,7 +167,7 @@ export class OwnerGraph {
 }
 
 interface Misplaced {
-  readonly dependent: KubeObject;
+  readonly dependent: Stored<KubeObject>;
   readonly reference: OwnerReference;
 }
 
@@ -216,12 +217,12 @@ function deletionPhase({ metadata }: KubeObject): 'none' | 'deleting' | 'orphani
   return metadata.finalizers?.includes(FOREGROUND) === true ? 'waiting' : 'deleting';
 }
 
-const coordinatesOf = ({ apiVersion, kind, metadata }: KubeObject): Coordinates => ({
+const coordinatesOf = ({ apiVersion, kind, metadata }: Stored<KubeObject>): Coordinates => ({
   apiVersion,
   kind,
   namespace: metadata.namespace,
-  name: metadata.name ?? '',
-  uid: metadata.uid ?? '',
+  name: metadata.name,
+  uid: metadata.uid,
 });
 
 const coordinateKey = (c: Coordinates): string => [c.apiVersion, c.kind, c.namespace ?? '', c.name, c.uid].join('\0');

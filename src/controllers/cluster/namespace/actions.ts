@@ -1,17 +1,19 @@
 import type { Namespace, NamespaceStatus, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Kind } from '../../../api/kind.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import type { Client } from '../../../client/client.ts';
-import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
+import type { Decision } from '../../../client/decision.ts';
+import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 import type { Clock } from '../../../world/world.ts';
 
 export type NamespaceAction =
-  | { readonly type: 'set-status'; readonly namespace: Namespace; readonly status: NamespaceStatus }
+  | { readonly type: 'set-status'; readonly namespace: Stored<Namespace>; readonly status: NamespaceStatus }
   /** Deletes all objects in the namespace, and counts what remains. */
-  | { readonly type: 'sweep'; readonly namespace: Namespace }
-  | { readonly type: 'finalize'; readonly namespace: Namespace; readonly finalizers: readonly string[] };
+  | { readonly type: 'sweep'; readonly namespace: Stored<Namespace> }
+  | { readonly type: 'finalize'; readonly namespace: Stored<Namespace>; readonly finalizers: readonly string[] };
 
-export type NamespaceDecision = AnyDecision<NamespaceAction>;
+export type NamespaceDecision = Decision<NamespaceAction>;
 
 /** The result of one attempt to delete the content of a namespace. */
 export interface ContentDeletion {
@@ -48,13 +50,13 @@ export async function perform(action: Exclude<NamespaceAction, { type: 'sweep' }
     case 'set-status':
       return outcomeOf(await client.updateStatus(namespaceKind, { ...namespace, status: action.status }));
     case 'finalize': {
-      const finalized: Namespace = { ...namespace, spec: { ...namespace.spec, finalizers: [...action.finalizers] } };
+      const finalized: Stored<Namespace> = { ...namespace, spec: { ...namespace.spec, finalizers: [...action.finalizers] } };
       return outcomeOf(await client.update(namespaceKind, finalized, { subresource: 'finalize' }));
     }
   }
 }
 
-export async function deleteContent(namespace: Namespace, failuresBefore: number, deleter: ContentDeleter): Promise<ContentDeletion> {
+export async function deleteContent(namespace: Stored<Namespace>, failuresBefore: number, deleter: ContentDeleter): Promise<ContentDeletion> {
   const isPods = (kind: Kind) => kind.group === '' && kind.plural === 'pods';
   const kinds: KindDeletion[] = [];
   for (const kind of deleter.contentKinds.filter(isPods)) kinds.push(await deleteKind(kind, namespace, deleter));
@@ -72,8 +74,8 @@ function waitAfter(kinds: readonly KindDeletion[], failures: number): number | u
   return estimate > 0 ? (Math.floor(estimate / 2) + 1) * 1000 : undefined;
 }
 
-async function deleteKind(kind: Kind, namespace: Namespace, { client, clock }: ContentDeleter): Promise<KindDeletion> {
-  const name = namespace.metadata.name ?? '';
+async function deleteKind(kind: Kind, namespace: Stored<Namespace>, { client, clock }: ContentDeleter): Promise<KindDeletion> {
+  const name = namespace.metadata.name;
   const failed = (error: string, estimate = 0): KindDeletion => ({ kind, remaining: 0, finalizers: new Map(), error, estimate });
   const found = await client.list(kind, { namespace: name });
   if (!found.ok) return failed(found.error.message);
@@ -86,7 +88,7 @@ async function deleteKind(kind: Kind, namespace: Namespace, { client, clock }: C
   return assess(kind, name, { left: left.value.items, grace });
 }
 
-function assess(kind: Kind, namespace: string, { left, grace }: { left: readonly KubeObject[]; grace: number }): KindDeletion {
+function assess(kind: Kind, namespace: string, { left, grace }: { left: readonly Stored<KubeObject>[]; grace: number }): KindDeletion {
   const remaining = left.length;
   const finalizers = countFinalizers(left);
   if (remaining === 0) return { kind, remaining, finalizers, estimate: 0 };
@@ -97,13 +99,17 @@ function assess(kind: Kind, namespace: string, { left, grace }: { left: readonly
 }
 
 /** Returns the error message; undefined: no error. */
-async function deleteAll(kind: Kind, namespace: string, { client, items }: { client: Client; items: readonly KubeObject[] }): Promise<string | undefined> {
+async function deleteAll(
+  kind: Kind,
+  namespace: string,
+  { client, items }: { client: Client; items: readonly Stored<KubeObject>[] },
+): Promise<string | undefined> {
   if (kind.verbs.includes('deletecollection')) {
     const all = await client.deleteCollection(kind, { namespace }, { propagation: 'Background' });
     return all.ok ? undefined : all.error.message;
   }
   for (const { metadata } of items) {
-    const one = await client.delete(kind, { namespace, name: metadata.name ?? '' }, { propagation: 'Background' });
+    const one = await client.delete(kind, { namespace, name: metadata.name }, { propagation: 'Background' });
     if (!one.ok && one.reason !== 'notFound') return one.error.message;
   }
   return undefined;
@@ -114,7 +120,7 @@ function graceSeconds(items: readonly KubeObject[], namespace: Namespace, now: n
   let grace = 0;
   for (const item of items) {
     if (item.kind !== 'Pod') return 0;
-    const { spec, status } = item as Pod;
+    const { spec, status } = item as Stored<Pod>;
     if (status.phase !== 'Succeeded' && status.phase !== 'Failed') grace = Math.max(grace, spec.terminationGracePeriodSeconds ?? 0);
   }
   const elapsed = now - Date.parse(namespace.metadata.deletionTimestamp ?? '');

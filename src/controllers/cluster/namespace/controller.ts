@@ -53,7 +53,7 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
       deleted,
       source(namespaceKind, ({ before, after }) => {
         if (after === undefined && before?.metadata.name !== undefined) deletions.forget(before.metadata.name);
-        return after?.metadata.deletionTimestamp === undefined ? [] : [after.metadata.name ?? ''];
+        return after?.metadata.deletionTimestamp === undefined ? [] : [after.metadata.name];
       }),
       ...known.filter(isWaitedFor).map(emptied),
       definedKinds.each(emptied),

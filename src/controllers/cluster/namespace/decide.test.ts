@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import type { Namespace } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { NamespaceDecision, ContentDeletion, KindDeletion } from './actions.ts';
 import { decideNamespace } from './decide.ts';
 
 const now = Date.parse('2026-01-01T00:00:30Z');
 
-function namespace(more: { deleting?: boolean; phase?: string; finalizers?: string[]; conditions?: Namespace['status']['conditions'] } = {}): Namespace {
+function namespace(
+  more: { deleting?: boolean; phase?: string; finalizers?: string[]; conditions?: Namespace['status']['conditions'] } = {},
+): Stored<Namespace> {
   const { deleting = true, phase = 'Terminating', finalizers = ['kubernetes'], conditions } = more;
   return {
     apiVersion: 'v1',

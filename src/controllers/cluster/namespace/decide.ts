@@ -1,11 +1,12 @@
 import type { Namespace, NamespaceCondition } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { NamespaceDecision, ContentDeletion } from './actions.ts';
 
 /** The finalizer in `spec.finalizers` that this controller removes once the namespace is empty. */
 export const FINALIZER = 'kubernetes';
 
 export interface NamespaceSnapshot {
-  readonly namespace: Namespace;
+  readonly namespace: Stored<Namespace>;
   /** The result of the last attempt; undefined: there was none since the content changed. */
   readonly deletion: ContentDeletion | undefined;
 }
@@ -50,7 +51,10 @@ function conditionsOf(deletion: ContentDeletion): readonly Wanted[] {
   return [
     condition('NamespaceDeletionDiscoveryFailure', undefined, ['ResourcesDiscovered', 'All resources successfully discovered']),
     condition('NamespaceDeletionGroupVersionParsingFailure', undefined, ['ParsedGroupVersions', 'All legacy kube types successfully parsed']),
-    condition('NamespaceDeletionContentFailure', contentFailure(deletion), ['ContentDeleted', 'All content successfully deleted, may be waiting on finalization']),
+    condition('NamespaceDeletionContentFailure', contentFailure(deletion), [
+      'ContentDeleted',
+      'All content successfully deleted, may be waiting on finalization',
+    ]),
     condition('NamespaceContentRemaining', contentRemaining(deletion), ['ContentRemoved', 'All content successfully removed']),
     condition('NamespaceFinalizersRemaining', finalizersRemaining(deletion), ['ContentHasNoFinalizers', 'All content-preserving finalizers finished']),
   ];

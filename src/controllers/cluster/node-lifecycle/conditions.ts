@@ -1,5 +1,6 @@
 /** The conditions that the kubelet writes, and those that this controller writes once the kubelet stops. */
 import type { Node, NodeCondition } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
 
 export const readyOf = ({ status }: Node): NodeCondition | undefined => status.conditions?.find(({ type }) => type === 'Ready');
@@ -20,7 +21,7 @@ export const isMarkedUnreachable = (node: Node): boolean => {
 const ofKubelet = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
 /** The node with its conditions set to Unknown; the same object if they are already. */
-export function markUnreachable(node: Node, now: number): Node {
+export function markUnreachable(node: Stored<Node>, now: number): Stored<Node> {
   if (readyOf(node)?.status === 'Unknown') return node;
   const conditions = (node.status.conditions ?? []).map((condition) =>
     ofKubelet.includes(condition.type) && condition.status !== 'Unknown'

@@ -1,4 +1,5 @@
 import type { Lease, Node, ObjectReference, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { untypedKind } from '../../../api/kind.ts';
 import { leaseKind } from '../../../api/kinds/coordination/lease.ts';
 import { nodeKind } from '../../../api/kinds/core/node.ts';
@@ -57,7 +58,7 @@ export function nodeLifecycle(options: NodeLifecycleOptions): Controller<string,
     name: 'node-lifecycle',
     sources: [
       view.trigger,
-      source(nodeKind, ({ after }) => (after === undefined ? [] : [after.metadata.name ?? ''])),
+      source(nodeKind, ({ after }) => (after === undefined ? [] : [after.metadata.name])),
       // A pod that arrives on an unreachable node may have condition Ready.
       source(podKind, (change) => (isPlaced(change) ? nodeOfPod(change.after).filter((name) => isUnreachable(nodes.getKey(name))) : [])),
     ],
@@ -68,7 +69,7 @@ export function nodeLifecycle(options: NodeLifecycleOptions): Controller<string,
   };
 }
 
-const isPlaced = (change: Change<Pod>): change is Change<Pod> & { readonly after: Pod } =>
+const isPlaced = (change: Change<Pod>): change is Change<Pod> & { readonly after: Stored<Pod> } =>
   change.after !== undefined && change.before?.spec.nodeName !== change.after.spec.nodeName;
 
 const isUnreachable = (node: Node | undefined): boolean => node !== undefined && readyOf(node)?.status === 'Unknown';
@@ -81,7 +82,7 @@ class NodeLifecycleView {
   readonly #heartbeats: NodeHeartbeats;
   readonly #nodes: Cache<Node>;
   readonly #leases: Cache<Lease>;
-  readonly #podsOnNode: (name: string) => readonly Pod[];
+  readonly #podsOnNode: (name: string) => readonly Stored<Pod>[];
   readonly #options: NodeLifecycleOptions;
   readonly #followed = new Set<string>();
 
@@ -128,16 +129,16 @@ class NodeLifecycleView {
   }
 
   #onNodeChange({ before, after }: Change<Node>): void {
-    const name = (after ?? before)?.metadata.name ?? '';
     if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#unfollow(before);
     if (after === undefined) return;
     this.#heartbeats.nodeChanged(after);
+    const { name } = after.metadata;
     if (this.#followed.has(name)) this.zones.count(name, after);
     else if (this.#heartbeats.isFollowed(after)) this.#follow(after);
   }
 
-  #follow(node: Node): void {
-    const { name = '', creationTimestamp = '' } = node.metadata;
+  #follow(node: Stored<Node>): void {
+    const { name, creationTimestamp = '' } = node.metadata;
     this.#followed.add(name);
     this.zones.count(name, node);
     // Only for new nodes: a new leader must not record the event again.
@@ -145,14 +146,14 @@ class NodeLifecycleView {
       this.#recordEvent(node, 'RegisteredNode', `Registered Node ${name} in Controller`);
   }
 
-  #unfollow(node: Node): void {
-    const { name = '' } = node.metadata;
+  #unfollow(node: Stored<Node>): void {
+    const { name } = node.metadata;
     this.#heartbeats.nodeDeleted(name, this.#leases.get({ namespace: leaseNamespace, name }) !== undefined);
     this.zones.count(name, undefined);
     if (this.#followed.delete(name)) this.#recordEvent(node, 'RemovingNode', `Removing Node ${name} from Controller`);
   }
 
-  #recordEvent({ metadata: { name = '', uid = '' } }: Node, reason: string, event: string): void {
+  #recordEvent({ metadata: { name, uid } }: Stored<Node>, reason: string, event: string): void {
     const about: ObjectReference = { kind: 'Node', name, uid, apiVersion: 'v1' };
     this.#options.recorder.record(about, { type: 'Normal', reason, message: `Node ${name} event: ${event}` });
   }

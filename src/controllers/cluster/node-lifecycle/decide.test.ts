@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Node, NodeCondition, Pod, Taint } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { NodeLifecycleAction } from './actions.ts';
 import { decideNode, type NodeLifecycleSnapshot } from './decide.ts';
 import type { EvictionSlot } from './taints.ts';
@@ -21,19 +22,19 @@ const condition = (type: string, status: string, more: Partial<NodeCondition> = 
 });
 const healthy = [condition('Ready', 'True'), condition('MemoryPressure', 'False'), condition('DiskPressure', 'False'), condition('PIDPressure', 'False')];
 
-const node = (conditions: readonly NodeCondition[] = healthy, { taints = [] as readonly Taint[], unschedulable = false, labels = {} } = {}): Node =>
+const node = (conditions: readonly NodeCondition[] = healthy, { taints = [] as readonly Taint[], unschedulable = false, labels = {} } = {}): Stored<Node> =>
   ({
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name: 'n1', uid: 'u1', creationTimestamp: '2026-01-01T00:00:00Z', labels },
+    metadata: { name: 'n1', uid: 'u1', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', labels },
     spec: { ...(unschedulable ? { unschedulable } : {}), ...(taints.length === 0 ? {} : { taints: [...taints] }) },
     status: { conditions: [...conditions] },
-  }) as unknown as Node;
+  }) as unknown as Stored<Node>;
 
-const pod = (name: string, ready: string, since: string): Pod => ({
+const pod = (name: string, ready: string, since: string): Stored<Pod> => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { namespace: 'team', name, uid: name },
+  metadata: { namespace: 'team', name, uid: name, resourceVersion: '1' },
   spec: { containers: [], nodeName: 'n1' },
   status: { conditions: [{ type: 'Ready', status: ready, lastProbeTime: null, lastTransitionTime: since, reason: 'Why', observedGeneration: 3 }] },
 });
@@ -132,7 +133,7 @@ describe('a node without heartbeats', () => {
 });
 
 describe('taints follow from conditions', () => {
-  test.each<[string, Node, EvictionSlot, readonly string[]]>([
+  test.each<[string, Stored<Node>, EvictionSlot, readonly string[]]>([
     ['of a node that is well: none', node(), later, []],
     ['a cordoned one', node(healthy, { unschedulable: true }), later, ['taints unschedulable:NoSchedule']],
     ['no longer cordoned', node(healthy, { taints: [taint('unschedulable', 'NoSchedule')] }), later, ['taints']],
@@ -218,8 +219,8 @@ describe('for any snapshot', () => {
     pods: fc.array(fc.record({ ready: statuses, since: fc.constantFrom(earlier, present) }), { maxLength: 2 }),
   });
   interface State {
-    readonly node: Node;
-    readonly pods: readonly Pod[];
+    readonly node: Stored<Node>;
+    readonly pods: readonly Stored<Pod>[];
     readonly sinceHeartbeatMs: number;
     readonly slot: EvictionSlot;
   }
@@ -276,7 +277,7 @@ describe('for any snapshot', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const state = stateOf(world);
-        const keys = (of: Node) => (of.spec.taints ?? []).map(({ key, effect }) => `${key} ${effect}`);
+        const keys = (of: Stored<Node>) => (of.spec.taints ?? []).map(({ key, effect }) => `${key} ${effect}`);
         const end = keys(settled(state).node);
         expect(new Set(end).size).toBe(end.length);
         for (const key of keys(state.node).filter((each) => each.includes('out-of-service'))) expect(end).toContain(key);

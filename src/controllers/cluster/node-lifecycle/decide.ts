@@ -1,4 +1,5 @@
 import type { Node, Pod, PodCondition } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
 import { conditionOf } from '../../pods/conditions.ts';
 import type { NodeLifecycleAction, NodeLifecycleDecision } from './actions.ts';
@@ -6,13 +7,13 @@ import { markUnreachable, readyOf } from './conditions.ts';
 import { needsEvictionTaint, type EvictionSlot, taintsFor } from './taints.ts';
 
 export interface NodeLifecycleSnapshot {
-  readonly node: Node;
+  readonly node: Stored<Node>;
   /** Milliseconds since the last heartbeat, by Lease or status. */
   readonly sinceHeartbeatMs: number;
   /** Whether, and when, the node may get the NoExecute taint. */
   readonly slot: EvictionSlot;
   /** Called only for an unreachable node. */
-  readonly pods: () => readonly Pod[];
+  readonly pods: () => readonly Stored<Pod>[];
 }
 
 const graceMs = 50_000;
@@ -35,14 +36,14 @@ export function decideNode(snapshot: NodeLifecycleSnapshot, now: number): NodeLi
   return { actions, reasons: [reasonFor(judged, leftMs)], ...(times.length === 0 ? {} : { again: now + Math.min(...times) }) };
 }
 
-function reasonFor(node: Node, leftMs: number): NodeLifecycleDecision['reasons'][number] {
+function reasonFor(node: Stored<Node>, leftMs: number): NodeLifecycleDecision['reasons'][number] {
   if (leftMs < 0) return { code: 'NodeLost', text: 'the node had no heartbeat for too long' };
   const status = readyOf(node)?.status ?? 'missing';
   return status === 'True' ? { code: 'NodeReady', text: 'the node is ready' } : { code: 'NodeNotReady', text: `the node's Ready condition is ${status}` };
 }
 
-function markUnreachableActions(node: Node, lost: Node): readonly NodeLifecycleAction[] {
-  const { name = '', uid = '' } = node.metadata;
+function markUnreachableActions(node: Stored<Node>, lost: Stored<Node>): readonly NodeLifecycleAction[] {
+  const { name, uid } = node.metadata;
   const report = { type: 'Normal', reason: 'NodeNotReady', message: `Node ${name} status is now: NodeNotReady` } as const;
   const write = { do: 'updateStatus', object: lost, from: node } as const;
   return readyOf(node)?.status === 'True' ? [write, { do: 'tell', about: { kind: 'Node', name, uid, apiVersion: 'v1' }, report }] : [write];
@@ -52,7 +53,7 @@ function markUnreachableActions(node: Node, lost: Node): readonly NodeLifecycleA
  * Pods that are Ready since before their node became unreachable. A pod that became Ready later has a kubelet that lives and
  * will soon update the node.
  */
-function stalePods(node: Node, { pods }: NodeLifecycleSnapshot): readonly Pod[] {
+function stalePods(node: Stored<Node>, { pods }: NodeLifecycleSnapshot): readonly Stored<Pod>[] {
   const ready = readyOf(node);
   if (ready?.status !== 'Unknown') return [];
   return pods().filter((pod) => {
@@ -61,7 +62,7 @@ function stalePods(node: Node, { pods }: NodeLifecycleSnapshot): readonly Pod[] 
   });
 }
 
-function unready(pod: Pod, now: number): readonly NodeLifecycleAction[] {
+function unready(pod: Stored<Pod>, now: number): readonly NodeLifecycleAction[] {
   const changed = (condition: PodCondition): PodCondition =>
     condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime: timestamp(now) } : condition;
   const marked = { ...pod, status: { ...pod.status, conditions: (pod.status.conditions ?? []).map(changed) } };
@@ -72,7 +73,7 @@ function unready(pod: Pod, now: number): readonly NodeLifecycleAction[] {
   ];
 }
 
-function withTaints(judged: Node, { node: seen, slot }: NodeLifecycleSnapshot, now: number): Node {
+function withTaints(judged: Stored<Node>, { node: seen, slot }: NodeLifecycleSnapshot, now: number): Stored<Node> {
   const taints = taintsFor(judged, { isNews: judged !== seen, turn: slot, now });
   if (taints.length === 0 ? judged.spec.taints === undefined : taints === judged.spec.taints) return judged;
   const { taints: _, ...spec } = judged.spec;
@@ -85,7 +86,7 @@ const oldNames = [
   ['kubernetes.io/arch', 'beta.kubernetes.io/arch'],
 ] as const;
 
-function withLabels(node: Node): Node {
+function withLabels(node: Stored<Node>): Stored<Node> {
   const labels = node.metadata.labels ?? {};
   const changed = oldNames.flatMap(([name, old]) => (labels[name] === undefined || labels[old] === labels[name] ? [] : [[old, labels[name]] as const]));
   return changed.length === 0 ? node : { ...node, metadata: { ...node.metadata, labels: { ...labels, ...Object.fromEntries(changed) } } };

@@ -1,4 +1,5 @@
 import type { Lease, Node } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Clock } from '../../../world/world.ts';
 import { heartbeatOf, isMarkedUnreachable } from './conditions.ts';
 
@@ -19,8 +20,8 @@ export class NodeHeartbeats {
     this.#clock = clock;
   }
 
-  nodeChanged(node: Node): void {
-    const name = node.metadata.name ?? '';
+  nodeChanged(node: Stored<Node>): void {
+    const name = node.metadata.name;
     const heartbeat = heartbeatOf(node);
     const known = this.#nodes.get(name);
     if (known?.heartbeat === heartbeat) return;
@@ -36,8 +37,8 @@ export class NodeHeartbeats {
   }
 
   /** Whether it is the first Lease of its node. */
-  leaseRenewed({ metadata, spec }: Lease): boolean {
-    const name = metadata.name ?? '';
+  leaseRenewed({ metadata, spec }: Stored<Lease>): boolean {
+    const name = metadata.name;
     const before = this.#renewals.get(name);
     const renewed = spec.renewTime ?? '';
     if (before !== undefined && renewed <= before) return false;
@@ -52,8 +53,8 @@ export class NodeHeartbeats {
   }
 
   /** Nodes that never had a Lease have no kubelet that renews it, and are not monitored. */
-  isFollowed(node: Node): boolean {
-    return this.#renewals.has(node.metadata.name ?? '') || isMarkedUnreachable(node);
+  isFollowed(node: Stored<Node>): boolean {
+    return this.#renewals.has(node.metadata.name) || isMarkedUnreachable(node);
   }
 
   sinceHeartbeatMs(name: string): number {

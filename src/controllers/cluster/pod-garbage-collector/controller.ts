@@ -38,14 +38,14 @@ export function podGarbageCollector({
     const mayGo = after !== undefined && (after.metadata.deletionTimestamp !== undefined || nodes.isMissing(after.spec.nodeName));
     return mayGo ? [keyOf(after.metadata), ...finished.surplus()] : finished.surplus();
   };
-  const wokenByNode = ({ before, after }: Change<Node>): readonly string[] => {
+  const keysForNode = ({ before, after }: Change<Node>): readonly string[] => {
     const isNews = after === undefined || (isOutOfService(after) && (before === undefined || !isOutOfService(before)));
     return isNews ? podsOnNode.get((after ?? before)?.metadata.name ?? '').map(({ metadata }) => keyOf(metadata)) : [];
   };
 
   return {
     name: 'pod-garbage-collector',
-    sources: [source(podKind, wokenByPod), source(nodeKind, wokenByNode)],
+    sources: [source(podKind, wokenByPod), source(nodeKind, keysForNode)],
     snapshot(key) {
       const pod = pods.getKey(key);
       return pod === undefined ? undefined : { pod, node: nodes.of(pod), isSurplus: finished.surplus().includes(key) };
@@ -67,7 +67,7 @@ async function perform(action: PodGcAction, client: Client): Promise<Outcome> {
     case 'mark-failed':
       return outcomeOf(await client.updateStatus(podKind, action.pod));
     case 'delete': {
-      const { uid = '' } = action.pod.metadata;
+      const { uid } = action.pod.metadata;
       const result = await client.delete(podKind, refOf(action.pod), { preconditions: { uid }, gracePeriodSeconds: 0 });
       return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
     }
@@ -85,7 +85,7 @@ class MissingNodes {
     this.#nodes = nodes;
     this.#clock = clock;
     nodes.subscribe(({ after }) => {
-      if (after !== undefined) this.#since.delete(after.metadata.name ?? '');
+      if (after !== undefined) this.#since.delete(after.metadata.name);
     });
   }
 

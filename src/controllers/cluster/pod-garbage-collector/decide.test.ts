@@ -1,16 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Node, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { PodGcAction } from './actions.ts';
 import { decidePodGc, type PodNode, type PodGcSnapshot } from './decide.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const going = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 };
 
-const pod = (metadata: Partial<Pod['metadata']> = {}, phase = 'Running'): Pod => ({
+const pod = (metadata: Partial<Pod['metadata']> = {}, phase = 'Running'): Stored<Pod> => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { namespace: 'team', name: 'web', uid: 'u1', generation: 2, ...metadata },
+  metadata: { namespace: 'team', name: 'web', uid: 'u1', resourceVersion: '1', generation: 2, ...metadata },
   spec: { containers: [] },
   status: { phase, conditions: [{ type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: null }] },
 });
@@ -20,10 +21,10 @@ const node = (isReady: boolean, ...taints: readonly string[]): PodNode => ({
   node: {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name: 'n1' },
+    metadata: { name: 'n1', uid: 'u', resourceVersion: '1' },
     spec: { taints: taints.map((key) => ({ key, effect: 'NoExecute' })) },
     status: { conditions: [{ type: 'Ready', status: isReady ? 'True' : 'Unknown', lastHeartbeatTime: null, lastTransitionTime: null }] },
-  } as unknown as Node,
+  } as unknown as Stored<Node>,
 });
 const missing = (ms: number): PodNode => ({ state: 'missing', name: 'n1', since: now - ms });
 const out = 'node.kubernetes.io/out-of-service';

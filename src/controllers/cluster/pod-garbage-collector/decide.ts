@@ -1,10 +1,11 @@
 import type { Node, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { disruption, type NewCondition, withCondition } from '../../pods/conditions.ts';
 import { isPodTerminal } from '../../pods/state.ts';
 import type { PodGcAction, PodGcDecision } from './actions.ts';
 
 export interface PodGcSnapshot {
-  readonly pod: Pod;
+  readonly pod: Stored<Pod>;
   readonly node: PodNode;
   /** The pod is one of the oldest beyond the limit of finished pods. */
   readonly isSurplus: boolean;
@@ -12,7 +13,7 @@ export interface PodGcSnapshot {
 
 export type PodNode =
   | { readonly state: 'none' }
-  | { readonly state: 'known'; readonly node: Node }
+  | { readonly state: 'known'; readonly node: Stored<Node> }
   /** Not in the cache since then; milliseconds since 1970. */
   | { readonly state: 'missing'; readonly name: string; readonly since: number };
 
@@ -31,7 +32,7 @@ export function decidePodGc({ pod, node, isSurplus }: PodGcSnapshot, now: number
   return { actions: [], reasons: [{ code: 'NodeDecides', text: 'it is being deleted by its kubelet' }] };
 }
 
-function decideOrphan(pod: Pod, { name, since }: PodNode & { readonly state: 'missing' }, now: number): PodGcDecision {
+function decideOrphan(pod: Stored<Pod>, { name, since }: PodNode & { readonly state: 'missing' }, now: number): PodGcDecision {
   const due = since + quarantineMs;
   if (now < due) return { actions: [], reasons: [{ code: 'NodeMissing', text: `its node ${name} does not exist, or not yet` }], again: due };
   const removal = remove(pod, now, orphaned);
@@ -46,7 +47,7 @@ export function isOutOfService({ spec, status }: Node): boolean {
   return !isReady && (spec.taints ?? []).some(({ key }) => key === 'node.kubernetes.io/out-of-service');
 }
 
-function remove(pod: Pod, now: number, why?: NewCondition): readonly PodGcAction[] {
+function remove(pod: Stored<Pod>, now: number, why?: NewCondition): readonly PodGcAction[] {
   const failed = isPodTerminal(pod) ? pod : asFailed(pod, now, why);
   return [...(failed === pod ? [] : [{ do: 'mark-failed', pod: failed } as const]), ...(isBeingRemoved(pod) ? [] : [{ do: 'delete', pod } as const])];
 }
@@ -54,7 +55,7 @@ function remove(pod: Pod, now: number, why?: NewCondition): readonly PodGcAction
 /** Only finalizers keep the pod. */
 const isBeingRemoved = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
 
-function asFailed(pod: Pod, now: number, why: NewCondition | undefined): Pod {
+function asFailed(pod: Stored<Pod>, now: number, why: NewCondition | undefined): Stored<Pod> {
   const { generation } = pod.metadata;
   const explained = why === undefined ? pod : withCondition(pod, why, now);
   return { ...explained, status: { ...explained.status, phase: 'Failed', ...(generation === undefined ? {} : { observedGeneration: generation }) } };

@@ -1,4 +1,5 @@
 import type { Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { SortedList } from '../../../storage/volumes/sorted-list.ts';
 import { type Change, keyOf } from '../../../client/informers/cache.ts';
 
@@ -33,9 +34,9 @@ interface Finished {
   readonly created: string;
 }
 
-const finishedOf = ({ metadata, status }: Pod): Finished => ({
+const finishedOf = ({ metadata, status }: Stored<Pod>): Finished => ({
   key: keyOf(metadata),
-  name: metadata.name ?? '',
+  name: metadata.name,
   isEvicted: status.phase === 'Failed' && status.reason === 'Evicted',
   created: metadata.creationTimestamp ?? '',
 });

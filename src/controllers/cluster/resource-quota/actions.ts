@@ -1,17 +1,20 @@
 import type { ResourceQuota } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Kind } from '../../../api/kind.ts';
 import { compareQuantities } from '../../../api/quantity.ts';
 import { type Meter, readAll } from '../../../api/quota/meter.ts';
 import { addUsage, nothingUsed, type Usage, zero } from '../../../api/quota/usage.ts';
 import type { Client } from '../../../client/client.ts';
 import { listAll } from '../../../client/live-lists.ts';
-import { type Decision as AnyDecision, type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
+import type { Decision } from '../../../client/decision.ts';
+import { type Outcome, outcomeOf } from '../../../client/controller/loop.ts';
 
 export type QuotaAction =
   /** Lists from the server, not from the caches. If more is used than `used` says, the pass ends here. */
-  { readonly type: 'confirm-usage'; readonly quota: ResourceQuota; readonly used: Usage } | { readonly type: 'write-status'; readonly quota: ResourceQuota };
+  | { readonly type: 'confirm-usage'; readonly quota: Stored<ResourceQuota>; readonly used: Usage }
+  | { readonly type: 'write-status'; readonly quota: Stored<ResourceQuota> };
 
-export interface QuotaDecision extends AnyDecision<QuotaAction> {
+export interface QuotaDecision extends Decision<QuotaAction> {
   /** Since when the caches and the quota disagree, while they get time to agree. */
   readonly disagreeingSince?: number;
 }

@@ -1,4 +1,5 @@
 import type { ResourceQuota } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { eachOnce, type Kind } from '../../../api/kind.ts';
 import { resourceQuotaKind } from '../../../api/kinds/core/resource-quota.ts';
 import type { Evaluator } from '../../../api/quota/evaluator.ts';
@@ -117,7 +118,7 @@ class QuotaWorker {
     };
   }
 
-  remember(quota: ResourceQuota, disagreeingSince: number | undefined): void {
+  remember(quota: Stored<ResourceQuota>, disagreeingSince: number | undefined): void {
     const key = keyOf(quota.metadata);
     const { disagreement: _, ...memory } = this.#memories.get(key) ?? {};
     const chargedAt = this.#chargedAt(key, quota);
@@ -130,12 +131,12 @@ class QuotaWorker {
     const chargedAt = this.#chargedAt(key, action.quota);
     const result = await client.updateStatus(resourceQuotaKind, action.quota);
     // The write compared the revision, so admission has not charged the quota in between.
-    if (result.ok) this.#memories.set(key, { ...this.#memories.get(key), own: { resourceVersion: result.value.metadata.resourceVersion ?? '', chargedAt } });
+    if (result.ok) this.#memories.set(key, { ...this.#memories.get(key), own: { resourceVersion: result.value.metadata.resourceVersion, chargedAt } });
     return outcomeOf(result);
   }
 
   /** The last revision at which admission may have charged this quota. */
-  #chargedAt(key: string, { metadata: { resourceVersion = '' } }: ResourceQuota): string {
+  #chargedAt(key: string, { metadata: { resourceVersion } }: Stored<ResourceQuota>): string {
     const own = this.#memories.get(key)?.own;
     return own?.resourceVersion === resourceVersion ? own.chargedAt : resourceVersion;
   }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ResourceQuota } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { compareQuantities } from '../../../api/quantity.ts';
 import { usedOf } from '../../../api/quota/meter.ts';
 import { parseUsage } from '../../../api/quota/usage.ts';
@@ -9,14 +10,14 @@ import { decideUsage, agreementTimeoutMs, type QuotaSnapshot } from './decide.ts
 type Amounts = Readonly<Record<string, string>>;
 
 const hard = { persistentvolumeclaims: '10', 'requests.storage': '10Gi' };
-const quota = (used: Amounts | undefined, status: Amounts | undefined = hard, spec: Amounts = hard): ResourceQuota => ({
+const quota = (used: Amounts | undefined, status: Amounts | undefined = hard, spec: Amounts = hard): Stored<ResourceQuota> => ({
   apiVersion: 'v1',
   kind: 'ResourceQuota',
   metadata: { name: 'q', namespace: 'default', uid: 'u', resourceVersion: '7' },
   spec: { hard: spec },
   status: { ...(status === undefined ? {} : { hard: status }), ...(used === undefined ? {} : { used }) },
 });
-const seen = (of: ResourceQuota, measured: Amounts, more: Partial<QuotaSnapshot> = {}): QuotaSnapshot => ({
+const seen = (of: Stored<ResourceQuota>, measured: Amounts, more: Partial<QuotaSnapshot> = {}): QuotaSnapshot => ({
   quota: of,
   measured: parseUsage(measured),
   current: new Set(),

@@ -1,4 +1,5 @@
 import type { ResourceQuota } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { compareQuantities, formatQuantity } from '../../../api/quantity.ts';
 import { equalResourceLists } from '../../../api/validation/resources.ts';
 import { usedOf } from '../../../api/quota/meter.ts';
@@ -6,7 +7,7 @@ import { formatUsage, parseUsage, type Usage } from '../../../api/quota/usage.ts
 import type { QuotaAction, QuotaDecision } from './actions.ts';
 
 export interface QuotaSnapshot {
-  readonly quota: ResourceQuota;
+  readonly quota: Stored<ResourceQuota>;
   /** What the objects in the caches use of the limited resources. */
   readonly measured: Usage;
   /** The resource names for which the caches show everything that was charged to this revision of the quota. */
@@ -67,7 +68,7 @@ function isBelow(used: Usage, said: Usage, name: string): boolean {
   return after !== undefined && (before === undefined || compareQuantities(after, before) < 0);
 }
 
-function withStatus(quota: ResourceQuota, used: Usage): ResourceQuota {
+function withStatus(quota: Stored<ResourceQuota>, used: Usage): Stored<ResourceQuota> {
   const { hard } = quota.spec;
   const isEmpty = Object.keys(hard ?? {}).length === 0;
   return { ...quota, status: isEmpty ? {} : { hard: { ...hard }, ...(used.size === 0 ? {} : { used: formatUsage(used) }) } };

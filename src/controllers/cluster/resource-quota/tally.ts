@@ -1,3 +1,4 @@
+import type { Stored } from '../../../api/stored.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { type Meter, readMeter } from '../../../api/quota/meter.ts';
 import { RunningSum } from '../../../api/quota/running-sum.ts';
@@ -14,7 +15,7 @@ import type { Change } from '../../../client/informers/cache.ts';
 export class Tally {
   readonly #sums = new Map<string, RunningSum>();
   /** By uid: objects that will stop counting. */
-  readonly #ending = new Map<string, { readonly meter: Meter; readonly object: KubeObject; readonly at: number }>();
+  readonly #ending = new Map<string, { readonly meter: Meter; readonly object: Stored<KubeObject>; readonly at: number }>();
   /** uids of objects that have stopped counting. */
   readonly #ended = new Set<string>();
   /** No object stops counting before. */
@@ -59,14 +60,14 @@ export class Tally {
     return this.#nextEnd === Infinity ? undefined : this.#nextEnd;
   }
 
-  #takeOut(meter: Meter, object: KubeObject): Usage {
-    const uid = object.metadata.uid ?? '';
+  #takeOut(meter: Meter, object: Stored<KubeObject>): Usage {
+    const uid = object.metadata.uid;
     this.#ending.delete(uid);
     return readMeter(meter, object, this.#ended.delete(uid) ? afterItsEnd : beforeItsEnd);
   }
 
-  #putIn(meter: Meter, object: KubeObject, now: number): Usage {
-    const uid = object.metadata.uid ?? '';
+  #putIn(meter: Meter, object: Stored<KubeObject>, now: number): Usage {
+    const uid = object.metadata.uid;
     const at = meter.evaluator.endsAt?.(object);
     if (at === undefined) return readMeter(meter, object, beforeItsEnd);
     if (now > at) {

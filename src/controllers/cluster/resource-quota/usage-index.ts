@@ -1,4 +1,5 @@
 import type { ResourceQuota } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Kind } from '../../../api/kind.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import type { Evaluator } from '../../../api/quota/evaluator.ts';
@@ -55,8 +56,8 @@ export class UsageIndex {
   }
 
   /** Never call this from a change handler: the change that is being delivered would count twice. */
-  usageOf(quota: ResourceQuota): Pick<QuotaUsage, 'meters' | 'tally'> {
-    const { namespace = '', uid = '' } = quota.metadata;
+  usageOf(quota: Stored<ResourceQuota>): Pick<QuotaUsage, 'meters' | 'tally'> {
+    const { namespace = '', uid } = quota.metadata;
     const key = keyOf(quota.metadata);
     const scopeKey = JSON.stringify([
       [...this.#options.evaluators.keys()].map(({ storage }) => storage.resource),
@@ -79,7 +80,7 @@ export class UsageIndex {
     if (usages?.size === 0) this.#usages.delete(namespace);
   }
 
-  #count(quota: ResourceQuota): Pick<QuotaUsage, 'meters' | 'tally'> {
+  #count(quota: Stored<ResourceQuota>): Pick<QuotaUsage, 'meters' | 'tally'> {
     const { informers, clock, evaluators } = this.#options;
     const meters = new Map<Kind, Meter>();
     for (const [kind, evaluator] of evaluators) {

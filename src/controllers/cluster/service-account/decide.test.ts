@@ -1,11 +1,18 @@
 import { expect, test } from 'vitest';
 import type { ConfigMap, Namespace, ServiceAccount } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { decideNamespaceDefaults, type ServiceAccountSnapshot } from './decide.ts';
 
 const metadata = (name: string) => ({ namespace: 'team', name, uid: name, resourceVersion: '5' });
-const namespace = (phase: string): Namespace => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' }, spec: {}, status: { phase } });
-const account: ServiceAccount = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: metadata('default') };
-const map = (more: Partial<ConfigMap> = {}): ConfigMap => ({
+const namespace = (phase: string): Stored<Namespace> => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name: 'team', uid: 'u', resourceVersion: '1' },
+  spec: {},
+  status: { phase },
+});
+const account: Stored<ServiceAccount> = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: metadata('default') };
+const map = (more: Partial<Stored<ConfigMap>> = {}): Stored<ConfigMap> => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { ...metadata('kube-root-ca.crt'), annotations: { 'kubernetes.io/description': 'about' } },
@@ -50,7 +57,7 @@ test.each([
   ['no description', map({ metadata: metadata('kube-root-ca.crt') })],
   ['an empty description', map({ metadata: { ...metadata('kube-root-ca.crt'), annotations: { 'kubernetes.io/description': '' } } })],
 ])('a ConfigMap with %s is repaired, and keeps other metadata', (_, broken) => {
-  const labelled: ConfigMap = { ...broken, metadata: { ...broken.metadata, labels: { team: 'a' } } };
+  const labelled: Stored<ConfigMap> = { ...broken, metadata: { ...broken.metadata, labels: { team: 'a' } } };
   const [action] = decideNamespaceDefaults(seen({ map: labelled })).actions;
   if (action?.type !== 'update-map') throw new Error('not repaired');
   expect(action.map).toMatchObject({ metadata: { labels: { team: 'a' }, resourceVersion: '5' }, data: { 'ca.crt': 'PEM' } });

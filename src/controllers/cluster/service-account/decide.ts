@@ -1,4 +1,5 @@
 import type { ConfigMap, Namespace, ServiceAccount } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { ServiceAccountAction, ServiceAccountDecision } from './actions.ts';
 
 export const ACCOUNT_NAME = 'default';
@@ -10,11 +11,11 @@ const description =
   'No other usage is guaranteed across distributions of Kubernetes clusters.';
 
 export interface ServiceAccountSnapshot {
-  readonly namespace: Namespace;
+  readonly namespace: Stored<Namespace>;
   /** The ServiceAccount `default`. */
-  readonly account: ServiceAccount | undefined;
+  readonly account: Stored<ServiceAccount> | undefined;
   /** The ConfigMap `kube-root-ca.crt`. */
-  readonly map: ConfigMap | undefined;
+  readonly map: Stored<ConfigMap> | undefined;
   /** PEM. */
   readonly rootCa: string;
 }
@@ -22,7 +23,7 @@ export interface ServiceAccountSnapshot {
 /** Every namespace has a ServiceAccount for its pods, and the CA certificate to verify the server with. */
 export function decideNamespaceDefaults({ namespace, account, map, rootCa }: ServiceAccountSnapshot): ServiceAccountDecision {
   if (namespace.status.phase !== 'Active') return { actions: [], reasons: [{ code: 'NotActive', text: 'the namespace is terminating' }] };
-  const metadata = { namespace: namespace.metadata.name ?? '' };
+  const metadata = { namespace: namespace.metadata.name };
   const actions: ServiceAccountAction[] = [];
   if (account === undefined) actions.push({ type: 'create-account', account: { metadata: { ...metadata, name: ACCOUNT_NAME } } });
   const data = { 'ca.crt': rootCa };

@@ -1,6 +1,6 @@
 import type { ObjectReference, Pod } from '../../../api/generated/types.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Stored } from '../../../api/stored.ts';
+import type { Decision, EventDraft } from '../../../client/decision.ts';
 
 export type TaintEvictionAction =
   /** The pod may stay until then. Only this process remembers it: after a change of leader the whole toleration time starts again. */
@@ -10,8 +10,8 @@ export type TaintEvictionAction =
   /** `rememberAs`: recorded once for each pod, however often the eviction is retried. */
   | { readonly do: 'tell'; readonly about: ObjectReference; readonly report: EventDraft; readonly rememberAs?: string }
   /** Writes the DisruptionTarget condition. */
-  | { readonly do: 'mark'; readonly pod: Pod }
-  | { readonly do: 'delete'; readonly pod: Pod };
+  | { readonly do: 'mark'; readonly pod: Stored<Pod> }
+  | { readonly do: 'delete'; readonly pod: Stored<Pod> };
 
 /** When the pod of this uid is evicted. */
 export interface PlannedEviction {
@@ -20,7 +20,7 @@ export interface PlannedEviction {
   readonly at: number;
 }
 
-export type TaintEvictionDecision = AnyDecision<TaintEvictionAction>;
+export type TaintEvictionDecision = Decision<TaintEvictionAction>;
 
 /** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'taint-eviction-controller';

@@ -42,7 +42,7 @@ export function taintEviction({ client, informers, recorder }: TaintEvictionOpti
       case 'mark':
         return outcomeOf(await client.updateStatus(podKind, action.pod));
       case 'delete': {
-        const { uid = '' } = action.pod.metadata;
+        const { uid } = action.pod.metadata;
         const result = await client.delete(podKind, refOf(action.pod), { preconditions: { uid } });
         return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
       }

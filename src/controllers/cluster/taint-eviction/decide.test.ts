@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Pod, Taint, Toleration } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { TaintEvictionAction, PlannedEviction } from './actions.ts';
 import { decideEviction, type TaintEvictionSnapshot } from './decide.ts';
 
@@ -10,10 +11,10 @@ const broken: Taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoExecute'
 const forSeconds = (tolerationSeconds: number, key?: string): Toleration => ({ operator: 'Exists', tolerationSeconds, ...(key === undefined ? {} : { key }) });
 const forever: Toleration = { operator: 'Exists' };
 
-const pod = (tolerations: readonly Toleration[], metadata: Partial<Pod['metadata']> = {}): Pod => ({
+const pod = (tolerations: readonly Toleration[], metadata: Partial<Pod['metadata']> = {}): Stored<Pod> => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { namespace: 'team', name: 'web', uid: 'u1', generation: 1, ...metadata },
+  metadata: { namespace: 'team', name: 'web', uid: 'u1', resourceVersion: '1', generation: 1, ...metadata },
   spec: { containers: [], nodeName: 'n1', tolerations: [...tolerations] },
   status: {},
 });
@@ -110,6 +111,7 @@ describe('a pod on a tainted node', () => {
 });
 
 describe('for any snapshot', () => {
+  const deleted = (of: Stored<Pod>): Stored<Pod> => ({ ...of, metadata: { ...of.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } });
   const tolerations = fc.array(fc.constantFrom(forever, forSeconds(0), forSeconds(30), forSeconds(300, lost.key), { key: broken.key, operator: 'Exists' }), {
     maxLength: 3,
   });
@@ -143,7 +145,7 @@ describe('for any snapshot', () => {
         case 'mark':
           return { ...state, pod: action.pod };
         case 'delete':
-          return { ...state, pod: { ...(state.pod ?? pod([])), metadata: { ...state.pod?.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } } };
+          return { ...state, pod: deleted(state.pod ?? pod([])) };
       }
     }, snapshot);
 

@@ -1,4 +1,5 @@
 import type { ObjectReference, Pod, Taint, Toleration } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { tolerationsFor } from '../../../api/taints.ts';
 import { conditionOf, disruption, withCondition } from '../../pods/conditions.ts';
 import type { TaintEvictionAction, TaintEvictionDecision, PlannedEviction } from './actions.ts';
@@ -8,7 +9,7 @@ export interface TaintEvictionSnapshot {
   /** 'namespace/name' */
   readonly key: string;
   /** Undefined: it was deleted, and an eviction was planned. */
-  readonly pod: Pod | undefined;
+  readonly pod: Stored<Pod> | undefined;
   /** The NoExecute taints of its node. Undefined: the node does not exist. */
   readonly taints: readonly Taint[] | undefined;
   /** The eviction that was planned before. */
@@ -41,7 +42,7 @@ export function decideEviction(snapshot: TaintEvictionSnapshot, now: number): Ta
     case 'goes':
       return { actions: [...dropped, ...(plan === undefined ? [] : cancel(snapshot)), ...evict(snapshot, pod, now)], reasons: [toleration.reason] };
     case 'goesLater': {
-      const next = plan ?? { uid: pod.metadata.uid ?? '', at: now + toleration.afterMs };
+      const next = plan ?? { uid: pod.metadata.uid, at: now + toleration.afterMs };
       if (next.at <= now) return { actions: [...dropped, ...evict(snapshot, pod, now), { do: 'forget-plan' }], reasons: [toleration.reason] };
       return { actions: [...dropped, ...(plan === undefined ? [{ do: 'plan', plan: next } as const] : [])], reasons: [toleration.reason], again: next.at };
     }
@@ -81,7 +82,7 @@ function isEvicted(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp !== undefined && condition?.status === 'True' && condition.reason === evicted.reason;
 }
 
-function evict({ key, isRecorded }: TaintEvictionSnapshot, pod: Pod, now: number): readonly TaintEvictionAction[] {
+function evict({ key, isRecorded }: TaintEvictionSnapshot, pod: Stored<Pod>, now: number): readonly TaintEvictionAction[] {
   const marked = withCondition(pod, evicted, now);
   return [
     ...(isRecorded ? [] : [eventAction(key, `Marking for deletion Pod ${key}`, pod.metadata.uid)]),

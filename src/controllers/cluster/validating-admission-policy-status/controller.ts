@@ -1,4 +1,5 @@
 import type { ValidatingAdmissionPolicy } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { validatingAdmissionPolicyKind } from '../../../api/kinds/admissionregistration/validating-policies.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Informers } from '../../../client/informers/informers.ts';
@@ -13,11 +14,11 @@ export function policyStatus({
 }: {
   readonly client: Client;
   readonly informers: Informers;
-}): Controller<string, ValidatingAdmissionPolicy, PolicyStatusAction> {
+}): Controller<string, Stored<ValidatingAdmissionPolicy>, PolicyStatusAction> {
   const policies = informers.cache(validatingAdmissionPolicyKind);
   return {
     name: 'policy-status',
-    sources: [source(validatingAdmissionPolicyKind, ({ after }) => (after === undefined ? [] : [after.metadata.name ?? '']))],
+    sources: [source(validatingAdmissionPolicyKind, ({ after }) => (after === undefined ? [] : [after.metadata.name]))],
     snapshot: (name) => policies.getKey(name),
     decide: decideStatus,
     perform: (action) => perform(action, client),

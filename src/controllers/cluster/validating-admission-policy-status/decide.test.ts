@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyStatus } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { decideStatus } from './decide.ts';
 
-const policy = (generation: number, status: ValidatingAdmissionPolicyStatus): ValidatingAdmissionPolicy => ({
+const policy = (generation: number, status: ValidatingAdmissionPolicyStatus): Stored<ValidatingAdmissionPolicy> => ({
   kind: 'ValidatingAdmissionPolicy',
   apiVersion: 'admissionregistration.k8s.io/v1',
-  metadata: { name: 'p', generation },
+  metadata: { name: 'p', uid: 'u', resourceVersion: '1', generation },
   spec: {},
   status,
 });

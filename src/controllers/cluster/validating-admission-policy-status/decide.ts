@@ -1,11 +1,12 @@
 import type { ValidatingAdmissionPolicy } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { PolicyStatusDecision } from './actions.ts';
 
 /**
  * Marks the policy as observed. Its expressions were compiled by validation. They are not type-checked against the schemas of the matched
  * kinds, so there are never warnings.
  */
-export function decideStatus(policy: ValidatingAdmissionPolicy): PolicyStatusDecision {
+export function decideStatus(policy: Stored<ValidatingAdmissionPolicy>): PolicyStatusDecision {
   const { metadata, status } = policy;
   const { generation = 0 } = metadata;
   if (generation <= (status.observedGeneration ?? 0)) return { actions: [], reasons: [{ code: 'Observed', text: 'its status is up to date' }] };

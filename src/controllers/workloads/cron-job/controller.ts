@@ -1,4 +1,5 @@
 import type { CronJob } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { untypedKind } from '../../../api/kind.ts';
 import { cronJobKind } from '../../../api/kinds/batch/cron-job.ts';
 import { jobKind } from '../../../api/kinds/batch/job.ts';
@@ -44,7 +45,7 @@ export function cronJobController({ client, informers, recordedEvents, clock }: 
     snapshot(key) {
       const cronJob = cronJobs.getKey(key);
       if (cronJob === undefined) return undefined;
-      const { namespace, uid = '' } = cronJob.metadata;
+      const { namespace, uid } = cronJob.metadata;
       return {
         cronJob,
         jobs: jobsByOwner.get(uid),
@@ -59,12 +60,12 @@ export function cronJobController({ client, informers, recordedEvents, clock }: 
   };
 }
 
-function ownersOf(job: Job) {
+function ownersOf(job: Stored<Job>) {
   const owner = controllerOf(job);
   return owner?.kind === cronJobKind.kind ? [owner] : [];
 }
 
-const keysOfOwners = (job: Job): readonly string[] => ownersOf(job).map(({ name }) => keyOf({ namespace: job.metadata.namespace, name }));
+const keysOfOwners = (job: Stored<Job>): readonly string[] => ownersOf(job).map(({ name }) => keyOf({ namespace: job.metadata.namespace, name }));
 
 /** A changed schedule does not start Jobs for times before the change. */
 class ScheduleChanges {
@@ -76,9 +77,10 @@ class ScheduleChanges {
   }
 
   observe({ before, after }: Change<CronJob>): void {
-    const uid = before?.metadata.uid ?? '';
+    if (before === undefined) return;
+    const { uid } = before.metadata;
     if (after?.metadata.uid !== uid) this.#changedAt.delete(uid);
-    else if (before !== undefined && !isSameSchedule(before, after)) this.#changedAt.set(uid, this.#clock.now());
+    else if (!isSameSchedule(before, after)) this.#changedAt.set(uid, this.#clock.now());
   }
 
   of(uid: string): number | undefined {
@@ -115,16 +117,16 @@ class CronJobWorker {
     }
   }
 
-  async #create(cronJob: CronJob, job: Draft<Job>): Promise<Outcome> {
+  async #create(cronJob: Stored<CronJob>, job: Draft<Job>): Promise<Outcome> {
     const result = await this.#client.create(jobKind, job);
-    if (result.ok) this.#recordedEvents.record({ about: cronJob, ...createdJob(result.value.metadata.name ?? '') });
+    if (result.ok) this.#recordedEvents.record({ about: cronJob, ...createdJob(result.value.metadata.name) });
     // The namespace is terminating, and the CronJob with it.
     if (!result.ok && result.reason === 'terminating') return 'done';
     return this.#recordFailure(cronJob, result, failedCreate);
   }
 
-  async #delete(cronJob: CronJob, job: Job): Promise<Outcome> {
-    const { name = '', uid = '' } = job.metadata;
+  async #delete(cronJob: Stored<CronJob>, job: Stored<Job>): Promise<Outcome> {
+    const { name, uid } = job.metadata;
     const result = await this.#client.delete(jobKind, refOf(job), { preconditions: { uid }, propagation: 'Background' });
     if (result.ok) this.#recordedEvents.record({ about: cronJob, ...deletedJob(name) });
     if (!result.ok && result.reason === 'notFound') return 'done';

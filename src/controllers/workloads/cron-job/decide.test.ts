@@ -1,16 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CronJob, CronJobSpec, CronJobStatus, Job } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { CronJobAction, JobDraft } from './actions.ts';
 import { decideCronJob, type CronJobSnapshot } from './decide.ts';
 
 const at = (time: string): number => Date.parse(time.includes('T') ? time : `2026-11-16T${time}Z`);
 const minutes = (time: string): number => at(time) / 60_000;
 
-const cronJob = (spec: Partial<CronJobSpec> = {}, status: CronJobStatus = {}, metadata: object = {}): CronJob => ({
+const cronJob = (spec: Partial<CronJobSpec> = {}, status: CronJobStatus = {}, metadata: object = {}): Stored<CronJob> => ({
   apiVersion: 'batch/v1',
   kind: 'CronJob',
-  metadata: { name: 'backup', namespace: 'team', uid: 'u1', creationTimestamp: '2026-11-16T09:30:00Z', ...metadata },
+  metadata: { name: 'backup', namespace: 'team', uid: 'u1', resourceVersion: '1', creationTimestamp: '2026-11-16T09:30:00Z', ...metadata },
   spec: {
     schedule: '0 * * * *',
     concurrencyPolicy: 'Allow',
@@ -29,7 +30,7 @@ const cronJob = (spec: Partial<CronJobSpec> = {}, status: CronJobStatus = {}, me
 const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'backup', uid: 'u1', controller: true, blockOwnerDeletion: true };
 
 /** As this controller creates it, for that time. */
-function job(time: string, finish?: 'Complete' | 'Failed', more: object = {}): Job {
+function job(time: string, finish?: 'Complete' | 'Failed', more: object = {}): Stored<Job> {
   const name = `backup-${minutes(time)}`;
   const conditions = finish === undefined ? [] : [{ type: finish, status: 'True', lastProbeTime: null, lastTransitionTime: null }];
   return {
@@ -49,7 +50,7 @@ function job(time: string, finish?: 'Complete' | 'Failed', more: object = {}): J
   };
 }
 
-const reference = (of: Job) => ({
+const reference = (of: Stored<Job>) => ({
   kind: 'Job',
   namespace: 'team',
   name: of.metadata.name ?? '',
@@ -59,9 +60,9 @@ const reference = (of: Job) => ({
 });
 
 interface World {
-  readonly cronJob: CronJob;
-  readonly jobs?: readonly Job[];
-  readonly foreign?: readonly Job[];
+  readonly cronJob: Stored<CronJob>;
+  readonly jobs?: readonly Stored<Job>[];
+  readonly foreign?: readonly Stored<Job>[];
   readonly changedAt?: number;
   readonly told?: ReadonlyMap<string, string>;
 }
@@ -305,14 +306,14 @@ describe('for any snapshot', () => {
     }, world);
   }
 
-  const asStored = (draft: JobDraft): Job =>
+  const asStored = (draft: JobDraft): Stored<Job> =>
     ({
       apiVersion: 'batch/v1',
       kind: 'Job',
       ...draft,
       metadata: { ...draft.metadata, uid: `uid of ${draft.metadata?.name ?? ''}`, resourceVersion: '7' },
       status: {},
-    }) as Job;
+    }) as Stored<Job>;
 
   function settled(world: World, now: string): World {
     let state = world;

@@ -1,4 +1,5 @@
 import type { CronJob, Job } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { parseSchedule } from '../../../api/kinds/batch/cron-schedule.ts';
 import { sortedJson } from '../../pods/hash.ts';
 import {
@@ -22,11 +23,11 @@ import { type Finish, finishOf, jobName, summarizeJobs, scheduledAtAnnotation } 
 import { type TimeZone, timeZone } from './time-zone.ts';
 
 export interface CronJobSnapshot {
-  readonly cronJob: CronJob;
+  readonly cronJob: Stored<CronJob>;
   /** Jobs that it controls. */
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly Stored<Job>[];
   /** Any Job of this name in its namespace. */
-  readonly jobNamed: (name: string) => Job | undefined;
+  readonly jobNamed: (name: string) => Stored<Job> | undefined;
   /** When this process saw the schedule change; milliseconds since 1970. */
   readonly changedAt?: number | undefined;
   /** The event that was recorded under a key, and is not recorded again. */
@@ -44,15 +45,15 @@ export function decideCronJob(snapshot: CronJobSnapshot, now: number): CronJobDe
   return { ...start, actions: [...actions, ...oldJobs(seen).map((job) => deletion(cronJob, job)), ...starting] };
 }
 
-const byName = (a: Job, b: Job): number => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
+const byName = (a: Stored<Job>, b: Stored<Job>): number => (a.metadata.name < b.metadata.name ? -1 : 1);
 
-const deletion = (cronJob: CronJob, job: Job): CronJobAction => ({ do: 'deleteJob', cronJob, job });
+const deletion = (cronJob: Stored<CronJob>, job: Stored<Job>): CronJobAction => ({ do: 'deleteJob', cronJob, job });
 
 /** The CronJob with its status updated from its Jobs, and the actions that write it. */
-function updateStatus(snapshot: CronJobSnapshot): { readonly cronJob: CronJob; readonly actions: readonly CronJobAction[] } {
+function updateStatus(snapshot: CronJobSnapshot): { readonly cronJob: Stored<CronJob>; readonly actions: readonly CronJobAction[] } {
   const { cronJob, jobs } = snapshot;
   const { status, missing, events, unexpected } = summarizeJobs(cronJob, jobs);
-  const strange = unexpected.flatMap((job) => recordOnce(snapshot, unexpectedJob(job.metadata.name ?? ''), job.metadata.uid));
+  const strange = unexpected.flatMap((job) => recordOnce(snapshot, unexpectedJob(job.metadata.name), job.metadata.uid));
   if (sortedJson(status) === sortedJson(cronJob.status)) return { cronJob, actions: strange };
   const recorded = { ...cronJob, status };
   return {
@@ -72,13 +73,13 @@ function recordOnce(
   report: Report,
   about: string | number = '',
 ): readonly CronJobEventAction[] {
-  const rememberAs = `${cronJob.metadata.uid ?? ''} ${report.reason} ${about}`;
+  const rememberAs = `${cronJob.metadata.uid} ${report.reason} ${about}`;
   return recorded(rememberAs)?.message === report.message ? [] : [{ do: 'tell', cronJob, report, rememberAs }];
 }
 
 /** Finished Jobs beyond the history limits, oldest first. */
-function oldJobs({ cronJob: { spec }, jobs }: CronJobSnapshot): readonly Job[] {
-  const surplus = (finish: Finish, kept: number | undefined): readonly Job[] => {
+function oldJobs({ cronJob: { spec }, jobs }: CronJobSnapshot): readonly Stored<Job>[] {
+  const surplus = (finish: Finish, kept: number | undefined): readonly Stored<Job>[] => {
     const finished = jobs.filter((job) => finishOf(job) === finish).sort(byStart);
     return kept === undefined ? [] : finished.slice(0, Math.max(0, finished.length - kept));
   };
@@ -86,7 +87,7 @@ function oldJobs({ cronJob: { spec }, jobs }: CronJobSnapshot): readonly Job[] {
   return all.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 }
 
-const byStart = (a: Job, b: Job): number => startOf(a) - startOf(b) || byName(a, b);
+const byStart = (a: Stored<Job>, b: Stored<Job>): number => startOf(a) - startOf(b) || byName(a, b);
 const startOf = ({ status }: Job): number => (status.startTime === undefined ? Number.MAX_VALUE : Date.parse(status.startTime));
 
 /** Whether a scheduled time has come, and a Job has to be started for it. */
@@ -148,9 +149,9 @@ function replace({ cronJob, jobs }: CronJobSnapshot): readonly CronJobAction[] {
 }
 
 /** The name contains the scheduled time, so that there is never a second Job for it. */
-function jobFor(cronJob: CronJob, { time, zone }: DueTime): JobDraft {
+function jobFor(cronJob: Stored<CronJob>, { time, zone }: DueTime): JobDraft {
   const { metadata, spec } = cronJob.spec.jobTemplate;
-  const { namespace, name = '', uid = '' } = cronJob.metadata;
+  const { namespace, name, uid } = cronJob.metadata;
   return {
     metadata: {
       namespace,

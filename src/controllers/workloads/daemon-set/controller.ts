@@ -1,4 +1,5 @@
 import type { ControllerRevision, DaemonSet, Node } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { nodeKind } from '../../../api/kinds/core/node.ts';
 import { controllerRevisionKind } from '../../../api/kinds/apps/controller-revision.ts';
 import { daemonSetKind } from '../../../api/kinds/apps/daemon-set.ts';
@@ -37,13 +38,13 @@ export function daemonSetController({ informers, ...context }: DaemonSetOptions)
     sources: [
       source(daemonSetKind, ({ before, after }) => [keyOf((after ?? before)?.metadata ?? {})]),
       source(podKind, (change) => ownerKeys(change, owners)),
-      source<ControllerRevision, string>(controllerRevisionKind, (change) => ownerKeys(change, owners)),
+      source<Stored<ControllerRevision>, string>(controllerRevisionKind, (change) => ownerKeys(change, owners)),
       source(nodeKind, (change) => setsAffectedByNode(change, sets)),
     ],
     snapshot(key) {
       const set = sets.getKey(key);
       if (set === undefined) return undefined;
-      const { namespace, uid = '' } = set.metadata;
+      const { namespace, uid } = set.metadata;
       return {
         set,
         candidates: [...podsByOwner.get(uid), ...orphanPods.candidates(namespace, set.spec.selector)],

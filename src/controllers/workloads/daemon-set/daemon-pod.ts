@@ -1,5 +1,6 @@
 /** The pod of a DaemonSet on one node. */
 import type { Affinity, DaemonSet, Pod, PodSpec, PodTemplateSpec, Toleration } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { daemonSetKind } from '../../../api/kinds/apps/daemon-set.ts';
 import { podFromTemplate } from '../../pods/template.ts';
 import type { PodDraft } from './actions.ts';
@@ -29,7 +30,7 @@ const isAlike = (a: Toleration, b: Toleration): boolean =>
   (a.key ?? '') === (b.key ?? '') && (a.effect ?? '') === (b.effect ?? '') && (a.operator ?? '') === (b.operator ?? '') && (a.value ?? '') === (b.value ?? '');
 
 /** Node affinity names the node; the scheduler then treats the pod like any other. */
-export function podForNode(set: DaemonSet, node: string, hash: string): PodDraft {
+export function podForNode(set: Stored<DaemonSet>, node: string, hash: string): PodDraft {
   const { metadata, spec } = set.spec.template;
   const generation = templateGeneration(set);
   const template: PodTemplateSpec = {

@@ -1,4 +1,5 @@
 import type { ControllerRevision, DaemonSet, Node, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { daemonSetKind } from '../../../api/kinds/apps/daemon-set.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { sortedJson } from '../../pods/hash.ts';
@@ -16,14 +17,14 @@ import { rollPods } from './rolling.ts';
 import { statusOf } from './status.ts';
 
 export interface DaemonSetSnapshot {
-  readonly set: DaemonSet;
+  readonly set: Stored<DaemonSet>;
   /** The pods that it controls, and those in its namespace without controller. */
-  readonly candidates: readonly Pod[];
+  readonly candidates: readonly Stored<Pod>[];
   /** The revisions that it controls, and those in its namespace without controller. */
-  readonly revisions: readonly ControllerRevision[];
-  readonly revisionNamed: (name: string) => ControllerRevision | undefined;
+  readonly revisions: readonly Stored<ControllerRevision>[];
+  readonly revisionNamed: (name: string) => Stored<ControllerRevision> | undefined;
   /** All nodes of the cluster. */
-  readonly nodes: readonly Node[];
+  readonly nodes: readonly Stored<Node>[];
   /** The back-off for failed pods, which this process remembers. */
   readonly failureOn: (key: string) => FailureBackoff | undefined;
 }
@@ -38,7 +39,7 @@ const burst = 250;
 export function decideDaemonSet(snapshot: DaemonSetSnapshot, now: number): DaemonSetDecision {
   const { set, candidates, revisions, revisionNamed, failureOn } = snapshot;
   if (set.metadata.deletionTimestamp !== undefined) return decided('Deleted', 'it is being deleted');
-  const matches = ({ metadata }: KubeObject) => selects(set.spec.selector, metadata.labels);
+  const matches = ({ metadata }: Stored<KubeObject>) => selects(set.spec.selector, metadata.labels);
   const [pods, history] = [sortByOwner(set, candidates, matches), sortByOwner(set, revisions, matches)];
   const reference = controllerReference(set, daemonSetKind);
   const claiming = [...ownershipActions(reference, set, pods), ...ownershipActions(reference, set, history)];
@@ -51,14 +52,14 @@ export function decideDaemonSet(snapshot: DaemonSetSnapshot, now: number): Daemo
 
 const decided = (code: string, text: string, ...actions: readonly DaemonSetAction[]): DaemonSetDecision => ({ actions, reasons: [{ code, text }] });
 
-function eligibilityByNode(set: DaemonSet, nodes: readonly Node[]): PlacementSnapshot['eligibility'] {
+function eligibilityByNode(set: Stored<DaemonSet>, nodes: readonly Stored<Node>[]): PlacementSnapshot['eligibility'] {
   const demands = nodeRequirementsOf(set);
-  return new Map(nodes.map((node) => [node.metadata.name ?? '', eligibilityOf(node, demands)]));
+  return new Map(nodes.map((node) => [node.metadata.name, eligibilityOf(node, demands)]));
 }
 
 /** Without pods that have ended and are being deleted. */
-function podsByNode(pods: readonly Pod[]): PlacementSnapshot['podsOn'] {
-  const byNode = new Map<string, Pod[]>();
+function podsByNode(pods: readonly Stored<Pod>[]): PlacementSnapshot['podsOn'] {
+  const byNode = new Map<string, Stored<Pod>[]>();
   for (const pod of pods) {
     const node = targetNode(pod);
     if (node === undefined || (isPodTerminal(pod) && pod.metadata.deletionTimestamp !== undefined)) continue;
@@ -71,7 +72,7 @@ function podsByNode(pods: readonly Pod[]): PlacementSnapshot['podsOn'] {
 
 interface RevisionsToKeep {
   readonly collisionCount: number | undefined;
-  readonly forgotten: readonly ControllerRevision[];
+  readonly forgotten: readonly Stored<ControllerRevision>[];
 }
 
 /** Creations come last: one that a quota refuses must not keep the status from being written. */

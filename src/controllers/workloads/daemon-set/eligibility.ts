@@ -1,4 +1,5 @@
 import type { DaemonSet, Node, Taint, Toleration } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { toleratesTaint } from '../../../api/taints.ts';
 import { matchesNode, type NodeTerms, nodeTermsOf } from '../../../storage/volumes/topology.ts';
 import { daemonTolerations } from './daemon-pod.ts';
@@ -29,8 +30,8 @@ export function nodeRequirementsOf({ spec: { template } }: DaemonSet): NodeRequi
   };
 }
 
-export function eligibilityOf({ metadata, spec }: Node, { nodeName, labels, terms, tolerations }: NodeRequirements): NodeEligibility {
-  const { name = '', labels: has } = metadata;
+export function eligibilityOf({ metadata, spec }: Stored<Node>, { nodeName, labels, terms, tolerations }: NodeRequirements): NodeEligibility {
+  const { name, labels: has } = metadata;
   if (nodeName !== undefined && nodeName !== name) return 'none';
   if (labels.some(([key, value]) => has?.[key] !== value)) return 'none';
   if (terms !== undefined && !matchesNode(terms, { name, labels: has })) return 'none';

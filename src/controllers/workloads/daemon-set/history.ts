@@ -1,5 +1,6 @@
 /** The revisions of a DaemonSet's template. */
 import type { ControllerRevision, DaemonSet, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { daemonSetKind } from '../../../api/kinds/apps/daemon-set.ts';
 import { shortHash } from '../../pods/hash.ts';
 import { inRevisionOrder, nextRevisionNumber, sameData, templatePatch } from '../../pods/revisions.ts';
@@ -13,21 +14,21 @@ export interface History {
   /** How often another template had the name of a revision. */
   readonly collisionCount: number | undefined;
   /** Oldest first. */
-  readonly old: readonly ControllerRevision[];
+  readonly old: readonly Stored<ControllerRevision>[];
   /** Make the current template the newest revision, if it is not. Nothing else is decided until it is. */
   readonly actions: readonly DaemonSetAction[];
 }
 
 export interface RevisionsSnapshot {
-  readonly revisions: readonly ControllerRevision[];
+  readonly revisions: readonly Stored<ControllerRevision>[];
   /** Any revision of this name in the namespace. */
-  readonly named: (name: string) => ControllerRevision | undefined;
-  readonly pods: readonly Pod[];
+  readonly named: (name: string) => Stored<ControllerRevision> | undefined;
+  readonly pods: readonly Stored<Pod>[];
 }
 
-export function historyOf(set: DaemonSet, { revisions, named, pods }: RevisionsSnapshot): History {
+export function historyOf(set: Stored<DaemonSet>, { revisions, named, pods }: RevisionsSnapshot): History {
   const data = templatePatch(set.spec.template);
-  const isCurrent = (revision: ControllerRevision) => sameData(revision.data, data);
+  const isCurrent = (revision: Stored<ControllerRevision>) => sameData(revision.data, data);
   const inOrder = inRevisionOrder(revisions);
   const old = inOrder.filter((revision) => !isCurrent(revision));
   const same = inOrder.filter(isCurrent);
@@ -41,7 +42,7 @@ export function historyOf(set: DaemonSet, { revisions, named, pods }: RevisionsS
 }
 
 /** Of several revisions of the same template only one stays; pods of the others are relabelled. */
-function mergeInto(hash: string, doubles: readonly ControllerRevision[], pods: readonly Pod[]): readonly DaemonSetAction[] {
+function mergeInto(hash: string, doubles: readonly Stored<ControllerRevision>[], pods: readonly Stored<Pod>[]): readonly DaemonSetAction[] {
   const hashes = new Set<string | undefined>(doubles.map(hashOf));
   hashes.delete(hash);
   const theirs = pods.filter(({ metadata }) => hashes.has(metadata.labels?.[HASH_LABEL]));
@@ -51,7 +52,7 @@ function mergeInto(hash: string, doubles: readonly ControllerRevision[], pods: r
   ];
 }
 
-const hashOf = ({ metadata }: ControllerRevision): string => metadata.labels?.[HASH_LABEL] ?? metadata.name ?? '';
+const hashOf = ({ metadata }: Stored<ControllerRevision>): string => metadata.labels?.[HASH_LABEL] ?? metadata.name;
 
 interface NewRevision {
   readonly data: object;
@@ -60,10 +61,10 @@ interface NewRevision {
 }
 
 /** Named by a hash of its contents, so that a retry makes the same one. If another template has that name, the next hash is tried. */
-function newRevision(set: DaemonSet, { data, number, named }: NewRevision): Pick<History, 'hash' | 'collisionCount' | 'actions'> {
+function newRevision(set: Stored<DaemonSet>, { data, number, named }: NewRevision): Pick<History, 'hash' | 'collisionCount' | 'actions'> {
   for (let { collisionCount } = set.status; ; collisionCount = (collisionCount ?? 0) + 1) {
     const hash = shortHash(set.spec.template, collisionCount);
-    const name = `${set.metadata.name ?? ''}-${hash}`;
+    const name = `${set.metadata.name}-${hash}`;
     const taken = named(name);
     if (taken === undefined) return { hash, collisionCount, actions: [{ do: 'createRevision', revision: revisionDraft(set, { data, number, name, hash }) }] };
     if (sameData(taken.data, data)) return { hash, collisionCount, actions: [] };
@@ -71,7 +72,7 @@ function newRevision(set: DaemonSet, { data, number, named }: NewRevision): Pick
 }
 
 function revisionDraft(
-  set: DaemonSet,
+  set: Stored<DaemonSet>,
   { data, number, name, hash }: Omit<NewRevision, 'named'> & { readonly name: string; readonly hash: string },
 ): RevisionDraft {
   const { namespace, annotations } = set.metadata;
@@ -89,7 +90,11 @@ function revisionDraft(
 }
 
 /** Unused revisions beyond revisionHistoryLimit, oldest first. */
-export function outdated(set: DaemonSet, old: readonly ControllerRevision[], pods: readonly Pod[]): readonly ControllerRevision[] {
+export function outdated(
+  set: Stored<DaemonSet>,
+  old: readonly Stored<ControllerRevision>[],
+  pods: readonly Stored<Pod>[],
+): readonly Stored<ControllerRevision>[] {
   const surplus = old.length - (set.spec.revisionHistoryLimit ?? 0);
   const live = new Set(pods.map(({ metadata }) => metadata.labels?.[HASH_LABEL]));
   return surplus <= 0 ? [] : old.filter((revision) => !live.has(hashOf(revision))).slice(0, surplus);

@@ -1,4 +1,5 @@
 import type { DaemonSet, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { untypedKind, type Kind } from '../../../api/kind.ts';
 import { controllerRevisionKind } from '../../../api/kinds/apps/controller-revision.ts';
 import { daemonSetKind } from '../../../api/kinds/apps/daemon-set.ts';
@@ -72,18 +73,18 @@ export class DaemonSetWorker {
     }
   }
 
-  async #create(pod: PodDraft, set: DaemonSet): Promise<Outcome> {
+  async #create(pod: PodDraft, set: Stored<DaemonSet>): Promise<Outcome> {
     const result = await this.#client.create(podKind, pod);
-    if (result.ok) this.#recorder.record(set, createdPod(result.value.metadata.name ?? ''));
+    if (result.ok) this.#recorder.record(set, createdPod(result.value.metadata.name));
     if (result.ok || result.reason === 'terminating') return 'done';
     const outcome = outcomeOf(result);
     if (typeof outcome === 'object') this.#recorder.record(set, failedCreate(outcome.retry));
     return outcome;
   }
 
-  async #delete(pod: Pod, set: DaemonSet): Promise<Outcome> {
+  async #delete(pod: Stored<Pod>, set: Stored<DaemonSet>): Promise<Outcome> {
     const result = await this.#client.delete(podKind, refOf(pod), onlyThis(pod));
-    if (result.ok) this.#recorder.record(set, deletedPod(pod.metadata.name ?? ''));
+    if (result.ok) this.#recorder.record(set, deletedPod(pod.metadata.name));
     const outcome = doneIfGone(result);
     if (typeof outcome === 'object') this.#recorder.record(set, failedDelete(outcome.retry));
     return outcome;
@@ -95,7 +96,7 @@ type HistoryAction = Extract<DaemonSetAction, { readonly do: 'createRevision' | 
 /** DaemonSets times nodes on which pods failed; beyond, the oldest back-off is forgotten. */
 const remembered = 100_000;
 
-const onlyThis = ({ metadata: { uid = '' } }: KubeObject) => ({ preconditions: { uid } });
+const onlyThis = ({ metadata: { uid } }: Stored<KubeObject>) => ({ preconditions: { uid } });
 
 const doneIfGone = (result: Result<unknown>): Outcome => (!result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result));
 

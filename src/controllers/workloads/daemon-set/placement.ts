@@ -1,5 +1,6 @@
 /** Which pods a DaemonSet has to create and delete so that there is one on every eligible node. */
 import type { DaemonSet, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { amountOf } from '../../../api/kinds/apps/rolling-update.ts';
 import { isPodAvailable, isPodReady } from '../../pods/state.ts';
 import { type DaemonSetAction, foundFailedPod, foundSucceededPod } from './actions.ts';
@@ -9,18 +10,18 @@ import { afterFailure, type FailureBackoff, staysUntil } from './failure-backoff
 
 /** A DaemonSet and its pods by node. */
 export interface PlacementSnapshot {
-  readonly set: DaemonSet;
+  readonly set: Stored<DaemonSet>;
   readonly hash: string;
   /** Of every node. */
   readonly eligibility: ReadonlyMap<string, NodeEligibility>;
   /** Includes nodes that do not exist any more. */
-  readonly podsOn: ReadonlyMap<string, readonly Pod[]>;
+  readonly podsOn: ReadonlyMap<string, readonly Stored<Pod>[]>;
   readonly failureOn: (key: string) => FailureBackoff | undefined;
   readonly now: number;
 }
 
 export interface PodChanges {
-  readonly remove: readonly Pod[];
+  readonly remove: readonly Stored<Pod>[];
   /** Nodes that need a pod. */
   readonly create: readonly string[];
   /** Events and back-offs. */
@@ -32,7 +33,7 @@ export interface PodChanges {
 export const noPodChanges: PodChanges = { remove: [], create: [], records: [] };
 
 export function placePods(snapshot: PlacementSnapshot): PodChanges {
-  const remove: Pod[] = [];
+  const remove: Stored<Pod>[] = [];
   const create: string[] = [];
   const records: DaemonSetAction[] = [];
   let again: number | undefined;
@@ -63,8 +64,8 @@ function onNode(snapshot: PlacementSnapshot, node: string, eligible: NodeEligibi
 }
 
 /** Failed and succeeded pods are deleted, and replaced once they are gone. */
-function replaceEnded({ set, failureOn, now }: PlacementSnapshot, node: string, pods: readonly Pod[]): PodChanges {
-  const remove: Pod[] = [];
+function replaceEnded({ set, failureOn, now }: PlacementSnapshot, node: string, pods: readonly Stored<Pod>[]): PodChanges {
+  const remove: Stored<Pod>[] = [];
   const records: DaemonSetAction[] = [];
   let again: number | undefined;
   for (const pod of pods) {
@@ -83,10 +84,10 @@ function replaceEnded({ set, failureOn, now }: PlacementSnapshot, node: string, 
 }
 
 /** The generation in the key resets the back-off when the DaemonSet changes. */
-const failureKey = ({ metadata, status }: DaemonSet, node: string): string => `${metadata.uid ?? ''}/${status.observedGeneration ?? 0}/${node}`;
+const failureKey = ({ metadata, status }: Stored<DaemonSet>, node: string): string => `${metadata.uid}/${status.observedGeneration ?? 0}/${node}`;
 
 /** Pods that are bound to the node come before unscheduled ones. */
-export function oldestFirst(a: Pod, b: Pod): number {
+export function oldestFirst(a: Stored<Pod>, b: Stored<Pod>): number {
   const isOn = ({ spec }: Pod): number => ((spec.nodeName ?? '') === '' ? 1 : 0);
   return isOn(a) - isOn(b) || compare(a.metadata.creationTimestamp, b.metadata.creationTimestamp) || compare(a.metadata.name, b.metadata.name);
 }
@@ -96,7 +97,7 @@ const compare = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0);
 /**
  * With maxSurge an old and a new pod share a node until the new one is available, or the old one is not ready any more.
  */
-function surplus({ set, hash, now }: PlacementSnapshot, running: readonly Pod[]): readonly Pod[] {
+function surplus({ set, hash, now }: PlacementSnapshot, running: readonly Stored<Pod>[]): readonly Stored<Pod>[] {
   const fresh = running.filter(({ metadata }) => metadata.labels?.[HASH_LABEL] === hash);
   const stale = running.filter(({ metadata }) => metadata.labels?.[HASH_LABEL] !== hash);
   const [newPod, oldPod] = [fresh[0], stale[0]];

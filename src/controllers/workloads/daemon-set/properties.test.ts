@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ControllerRevision, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { DaemonSetAction, PodDraft, RevisionDraft } from './actions.ts';
 import { targetNode } from './daemon-pod.ts';
 import { decideDaemonSet } from './decide.ts';
@@ -41,7 +42,7 @@ describe('for any snapshot', () => {
     );
 
   let made = 0;
-  const asPod = (draft: PodDraft): Pod => {
+  const asPod = (draft: PodDraft): Stored<Pod> => {
     const name = `new${made++}`;
     return {
       ...draft,
@@ -49,16 +50,16 @@ describe('for any snapshot', () => {
       kind: 'Pod',
       metadata: { ...draft.metadata, name, uid: name, creationTimestamp: '2026-11-16T12:00:00Z' },
       status: pod('x', 'n1', 'v2').status,
-    } as Pod;
+    } as Stored<Pod>;
   };
-  const asRevision = (draft: RevisionDraft): ControllerRevision =>
+  const asRevision = (draft: RevisionDraft): Stored<ControllerRevision> =>
     ({
       ...draft,
       apiVersion: 'apps/v1',
       kind: 'ControllerRevision',
       metadata: { ...draft.metadata, uid: `made ${draft.metadata?.name ?? ''}` },
-    }) as ControllerRevision;
-  const withoutUid = <T extends Pod | ControllerRevision>(all: readonly T[] = [], gone: readonly T[]) =>
+    }) as Stored<ControllerRevision>;
+  const withoutUid = <T extends Stored>(all: readonly T[] = [], gone: readonly T[]) =>
     all.filter(({ metadata }) => !gone.some((each) => each.metadata.uid === metadata.uid));
 
   /** The objects after these actions: deleted pods are gone and new ones ready at once. */

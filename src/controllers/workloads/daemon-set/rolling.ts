@@ -1,5 +1,6 @@
 /** RollingUpdate: replaces pods of an older template, a few at a time. */
 import type { Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { isPodAvailable } from '../../pods/state.ts';
 import { isUpToDate } from './daemon-pod.ts';
 import { type PodChanges, type PlacementSnapshot, limitsOf, noPodChanges } from './placement.ts';
@@ -14,8 +15,8 @@ export function rollPods(snapshot: PlacementSnapshot): PodChanges {
 
 interface PodPair {
   readonly node: string;
-  readonly newPod: Pod | undefined;
-  readonly oldPod: Pod | undefined;
+  readonly newPod: Stored<Pod> | undefined;
+  readonly oldPod: Stored<Pod> | undefined;
 }
 
 /** One for each node that has a pod or should have one. */
@@ -31,8 +32,8 @@ function* pairs({ set, hash, podsOn, eligibility }: PlacementSnapshot): Iterable
 
 /** maxUnavailable: old pods are deleted, and replaced once they are gone. Unavailable ones go at once, others within the limit. */
 function removeOld(snapshot: PlacementSnapshot, mayBeMissing: number): PodChanges {
-  const dispensable: Pod[] = [];
-  const candidates: Pod[] = [];
+  const dispensable: Stored<Pod>[] = [];
+  const candidates: Stored<Pod>[] = [];
   let missing = 0;
   for (const { newPod, oldPod, ok } of pairs(snapshot)) {
     if (!ok || (oldPod === undefined) === (newPod === undefined)) missing++;
@@ -50,8 +51,8 @@ const isAvailable = (pod: Pod, { set, now }: PlacementSnapshot): boolean => isPo
 
 /** maxSurge: new pods are created beside the old ones, which are deleted once the new ones are available. */
 function addNew(snapshot: PlacementSnapshot, maySurge: number, wanted: number): PodChanges {
-  const remove: Pod[] = [];
-  const misplaced: Pod[] = [];
+  const remove: Stored<Pod>[] = [];
+  const misplaced: Stored<Pod>[] = [];
   const urgent: string[] = [];
   const candidates: string[] = [];
   let [surging, available] = [0, 0];

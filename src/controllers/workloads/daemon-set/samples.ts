@@ -1,5 +1,6 @@
 /** DaemonSets, nodes, pods and revisions for unit tests. */
 import type { ControllerRevision, DaemonSet, DaemonSetSpec, DaemonSetStatus, Node, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { templatePatch } from '../../pods/revisions.ts';
 import type { DaemonSetSnapshot } from './decide.ts';
 import type { FailureBackoff } from './failure-backoff.ts';
@@ -10,10 +11,10 @@ const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'driver', uid: '
 
 export const template = (image: string): DaemonSetSpec['template'] => ({ metadata: { labels }, spec: { containers: [{ name: 'c', image, resources: {} }] } });
 
-export const daemonSet = (spec: Partial<DaemonSetSpec> = {}, status: Partial<DaemonSetStatus> = {}): DaemonSet => ({
+export const daemonSet = (spec: Partial<DaemonSetSpec> = {}, status: Partial<DaemonSetStatus> = {}): Stored<DaemonSet> => ({
   apiVersion: 'apps/v1',
   kind: 'DaemonSet',
-  metadata: { name: 'driver', namespace: 'team', uid: 'set', generation: 1 },
+  metadata: { name: 'driver', namespace: 'team', uid: 'set', resourceVersion: '1', generation: 1 },
   spec: {
     selector: { matchLabels: labels },
     updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
@@ -24,10 +25,10 @@ export const daemonSet = (spec: Partial<DaemonSetSpec> = {}, status: Partial<Dae
   status: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0, observedGeneration: 1, ...status },
 });
 
-export const node = (name: string, spec: Node['spec'] = {}, of: Record<string, string> = {}): Node => ({
+export const node = (name: string, spec: Node['spec'] = {}, of: Record<string, string> = {}): Stored<Node> => ({
   apiVersion: 'v1',
   kind: 'Node',
-  metadata: { name, labels: of },
+  metadata: { name, uid: name, resourceVersion: '1', labels: of },
   spec,
   status: {} as Node['status'],
 });
@@ -46,7 +47,7 @@ export function pod(
   on: string,
   hash: string,
   { phase = 'Running', ready = true, deleted = false, waiting = false, created = '10' }: PodOptions = {},
-): Pod {
+): Stored<Pod> {
   const nodeSelectorTerms = [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [on] }] }];
   return {
     apiVersion: 'v1',
@@ -55,6 +56,7 @@ export function pod(
       name,
       namespace: 'team',
       uid: name,
+      resourceVersion: '1',
       creationTimestamp: `2026-11-16T11:00:${created}Z`,
       labels: { ...labels, 'controller-revision-hash': hash },
       ownerReferences: [owner],
@@ -72,13 +74,14 @@ export function pod(
   };
 }
 
-export const revision = (number: number, image: string, hash = image): ControllerRevision => ({
+export const revision = (number: number, image: string, hash = image): Stored<ControllerRevision> => ({
   apiVersion: 'apps/v1',
   kind: 'ControllerRevision',
   metadata: {
     name: `driver-${hash}`,
     namespace: 'team',
     uid: `revision ${hash}`,
+    resourceVersion: '1',
     labels: { ...labels, 'controller-revision-hash': hash },
     ownerReferences: [owner],
   },
@@ -87,10 +90,10 @@ export const revision = (number: number, image: string, hash = image): Controlle
 });
 
 export interface SampleObjects {
-  readonly set?: DaemonSet;
-  readonly nodes?: readonly Node[];
-  readonly pods?: readonly Pod[];
-  readonly revisions?: readonly ControllerRevision[];
+  readonly set?: Stored<DaemonSet>;
+  readonly nodes?: readonly Stored<Node>[];
+  readonly pods?: readonly Stored<Pod>[];
+  readonly revisions?: readonly Stored<ControllerRevision>[];
   readonly failures?: ReadonlyMap<string, FailureBackoff>;
 }
 

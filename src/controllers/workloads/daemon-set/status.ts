@@ -1,4 +1,5 @@
 import type { DaemonSetStatus, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { isPodAvailable, isPodReady } from '../../pods/state.ts';
 import { isUpToDate } from './daemon-pod.ts';
 import { type PlacementSnapshot, oldestFirst } from './placement.ts';
@@ -6,7 +7,7 @@ import { type PlacementSnapshot, oldestFirst } from './placement.ts';
 /** Of several pods on a node the oldest counts. */
 export function statusOf(snapshot: PlacementSnapshot, collisionCount: number | undefined): DaemonSetStatus {
   const { set, hash, eligibility, podsOn, now } = snapshot;
-  const counted: Pod[] = [];
+  const counted: Stored<Pod>[] = [];
   let [desired, misscheduled] = [0, 0];
   for (const [node, eligible] of eligibility) {
     const [pod] = [...(podsOn.get(node) ?? [])].sort(oldestFirst);

@@ -1,4 +1,5 @@
 import type { Deployment, Pod, ReplicaSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { deploymentKind } from '../../../api/kinds/apps/deployment.ts';
 import { podKind } from '../../../api/kinds/pod/pod.ts';
 import { replicaSetKind } from '../../../api/kinds/apps/replica-set.ts';
@@ -36,12 +37,12 @@ export function deploymentController({ informers, ...context }: DeploymentOption
     snapshot(key) {
       const deployment = deployments.getKey(key);
       if (deployment === undefined) return undefined;
-      const { namespace, uid = '' } = deployment.metadata;
+      const { namespace, uid } = deployment.metadata;
       return {
         deployment,
         candidates: [...setsByOwner.get(uid), ...orphans.candidates(namespace, deployment.spec.selector)],
         named: (name) => sets.get({ namespace, name }),
-        podsOf: ({ metadata }) => podsByOwner.get(metadata.uid ?? ''),
+        podsOf: ({ metadata }) => podsByOwner.get(metadata.uid),
       };
     },
     decide: decideRollout,
@@ -51,14 +52,14 @@ export function deploymentController({ informers, ...context }: DeploymentOption
 }
 
 /** Recreate waits for the last old pod, also for one that lost its label while terminating and that its ReplicaSet does not count. */
-function keysForDeletedPod(pod: Pod, sets: Cache<ReplicaSet>, deployments: Cache<Deployment>): readonly string[] {
+function keysForDeletedPod(pod: Stored<Pod>, sets: Cache<ReplicaSet>, deployments: Cache<Deployment>): readonly string[] {
   return ownerKey(pod, replicaSetKind.kind)
     .flatMap((key) => sets.getKey(key) ?? [])
     .flatMap((set) => ownerKey(set, deploymentKind.kind))
     .filter((key) => deployments.getKey(key)?.spec.strategy.type === 'Recreate');
 }
 
-function ownerKey(object: Pod | ReplicaSet, kind: string): readonly string[] {
+function ownerKey(object: Stored<Pod> | Stored<ReplicaSet>, kind: string): readonly string[] {
   const owner = controllerOf(object);
   return owner?.kind === kind ? [keyOf({ namespace: object.metadata.namespace, name: owner.name })] : [];
 }

@@ -2,12 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { done, live, type Model, pass, settle } from '../../../../test/controllers/deployment/model.ts';
 import { ago, deployment, type DeploymentParts, replicaSet, type SetParts, template } from '../../../../test/controllers/deployment/objects.ts';
 import type { Deployment, Pod, ReplicaSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 
 const revised = { 'deployment.kubernetes.io/revision': '2' };
 /** Of the current template, and noted on the Deployment as its second revision. */
 const present = (replicas: number, parts: SetParts = {}) => replicaSet('now', replicas, { image: 'new', revision: '2', desired: 4, most: 5, ...parts });
 const former = (replicas: number, parts: SetParts = {}) => replicaSet('then', replicas, { revision: '1', desired: 4, most: 5, age: 60, ...parts });
-const four = (parts: DeploymentParts = {}): Deployment => deployment(4, { surge: 1, annotations: revised, ...parts });
+const four = (parts: DeploymentParts = {}): Stored<Deployment> => deployment(4, { surge: 1, annotations: revised, ...parts });
 const recreating = (parts: DeploymentParts = {}) => four({ ...parts, spec: { strategy: { type: 'Recreate' }, ...parts.spec } });
 const noted = { progressDeadlineSeconds: 600 };
 const condition = (reason: string, status = 'True') => ({
@@ -18,7 +19,7 @@ const condition = (reason: string, status = 'True') => ({
   lastUpdateTime: ago(1),
   lastTransitionTime: ago(1),
 });
-const of = (one: Deployment, ...sets: readonly ReplicaSet[]): Model => ({ deployment: one, sets });
+const of = (one: Stored<Deployment>, ...sets: readonly Stored<ReplicaSet>[]): Model => ({ deployment: one, sets });
 const nameOf = (model: Model) => model.sets.at(-1)?.metadata.name ?? '';
 
 describe('a deployment of a new template', () => {
@@ -48,7 +49,7 @@ describe('a deployment of a new template', () => {
   });
 
   test('has the same name each time, and another for another template or after a collision', () => {
-    const name = (one: Deployment) => nameOf(pass(of(one)));
+    const name = (one: Stored<Deployment>) => nameOf(pass(of(one)));
     expect(name(four())).toBe(name(four()));
     expect(new Set([name(four()), name(four({ image: 'other' })), name(four({ status: { collisionCount: 1 } }))]).size).toBe(3);
     expect(name(four({ metadata: { name: 'x'.repeat(253) } }))).toMatch(/^x{242,251}-[bcdf4-9]{1,10}$/);

@@ -1,4 +1,5 @@
 import type { Deployment, Pod, ReplicaSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { deploymentKind } from '../../../api/kinds/apps/deployment.ts';
 import { sortByOwner, ownershipActions } from '../../pods/ownership.ts';
 import { selects } from '../../pods/selector.ts';
@@ -14,12 +15,12 @@ import { isScaling, scale, scaleAll, shrinkOld, sizeOfNew } from './scaling.ts';
 import { hasDeadline, isComplete, statusOf, syncRolloutStatus, updateStatus } from './status.ts';
 
 export interface DeploymentSnapshot {
-  readonly deployment: Deployment;
+  readonly deployment: Stored<Deployment>;
   /** The ReplicaSets that it controls, and those in its namespace without controller. */
-  readonly candidates: readonly ReplicaSet[];
+  readonly candidates: readonly Stored<ReplicaSet>[];
   /** Any ReplicaSet of this name in its namespace. */
-  readonly named: (name: string) => ReplicaSet | undefined;
-  readonly podsOf: (set: ReplicaSet) => readonly Pod[];
+  readonly named: (name: string) => Stored<ReplicaSet> | undefined;
+  readonly podsOf: (set: Stored<ReplicaSet>) => readonly Pod[];
 }
 
 interface Rollout extends DeploymentSnapshot {
@@ -45,7 +46,7 @@ export function decideRollout(snapshot: DeploymentSnapshot, now: number): Deploy
 }
 
 /** progressDeadlineSeconds does not run while the Deployment is paused, and starts again when it is resumed. */
-function syncPause(deployment: Deployment, now: number): DeploymentDecision | undefined {
+function syncPause(deployment: Stored<Deployment>, now: number): DeploymentDecision | undefined {
   const { paused = false } = deployment.spec;
   const reason = conditionOf(deployment.status, 'Progressing')?.reason;
   const isNoted = reason === 'DeploymentPaused';
@@ -125,7 +126,7 @@ function cleanUp({ deployment, replicaSets }: Rollout): readonly DeploymentActio
     .map((object) => ({ do: 'delete', object }));
 }
 
-function byRevision(a: ReplicaSet, b: ReplicaSet): number {
+function byRevision(a: Stored<ReplicaSet>, b: Stored<ReplicaSet>): number {
   const [revision, other] = [revisionOf(a), revisionOf(b)];
   return revision === undefined || other === undefined || revision === other ? byAge(a, b) : revision - other;
 }

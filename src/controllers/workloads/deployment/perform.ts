@@ -1,4 +1,5 @@
 import type { Deployment, ReplicaSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { untypedKind, type Kind } from '../../../api/kind.ts';
 import { deploymentKind } from '../../../api/kinds/apps/deployment.ts';
 import { replicaSetKind } from '../../../api/kinds/apps/replica-set.ts';
@@ -40,7 +41,7 @@ export function deploymentWorker(context: DeploymentContext): (action: Deploymen
 }
 
 /** A refusal becomes a condition. A crash before it is written loses nothing: the next attempt is refused again. */
-async function createSet(deployment: Deployment, set: ReplicaSet, { client, recorder, clock }: DeploymentContext): Promise<Outcome> {
+async function createSet(deployment: Stored<Deployment>, set: ReplicaSet, { client, recorder, clock }: DeploymentContext): Promise<Outcome> {
   const result = await client.create(replicaSetKind, set);
   const outcome = outcomeOf(result);
   if (result.ok || typeof outcome !== 'object') return outcome;

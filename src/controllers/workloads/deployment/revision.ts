@@ -1,5 +1,6 @@
 /** The ReplicaSet of a Deployment's current template: its name, contents and revision. */
 import type { Deployment, ReplicaSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { deploymentKind } from '../../../api/kinds/apps/deployment.ts';
 import { shortHash } from '../../pods/hash.ts';
 import { controllerOf } from '../../pods/ownership.ts';
@@ -13,38 +14,38 @@ import { sizeOfNew, scaledEvent } from './scaling.ts';
 import { hasDeadline } from './status.ts';
 
 /** Copies annotations, revision and minReadySeconds between the Deployment and its current ReplicaSet. Undefined: nothing to copy. */
-export function syncRevision(deployment: Deployment, { current, old }: ReplicaSets, now: number): DeploymentDecision | undefined {
+export function syncRevision(deployment: Stored<Deployment>, { current, old }: ReplicaSets, now: number): DeploymentDecision | undefined {
   if (current === undefined) return undefined;
   const annotations = annotationsOfCurrent(deployment, current, nextRevision(old));
   const { minReadySeconds = 0 } = deployment.spec;
   if (!sameEntries(annotations, current.metadata.annotations) || (current.spec.minReadySeconds ?? 0) !== minReadySeconds) {
-    const object: ReplicaSet = { ...current, metadata: { ...current.metadata, annotations }, spec: { ...current.spec, minReadySeconds } };
+    const object: Stored<ReplicaSet> = { ...current, metadata: { ...current.metadata, annotations }, spec: { ...current.spec, minReadySeconds } };
     return decided('RevisionMoves', 'the present replica set gets its revision and annotations', [{ do: 'update', object, from: current }]);
   }
   const revised = withRevision(deployment, annotations[revisionAnnotation] ?? '');
   const isNoted = !hasDeadline(deployment) || conditionOf(deployment.status, 'Progressing') !== undefined;
   if (revised === deployment && isNoted) return undefined;
-  const found = progressing('True', 'FoundNewReplicaSet', `Found new replica set "${current.metadata.name ?? ''}"`, now);
+  const found = progressing('True', 'FoundNewReplicaSet', `Found new replica set "${current.metadata.name}"`, now);
   const object = isNoted ? revised : { ...revised, status: withCondition(deployment.status, found) };
   return decided('RevisionNoted', 'the deployment notes the revision of its present replica set', [{ do: 'updateStatus', object, from: deployment }]);
 }
 
-function withRevision(deployment: Deployment, revision: string): Deployment {
+function withRevision(deployment: Stored<Deployment>, revision: string): Stored<Deployment> {
   if (deployment.metadata.annotations?.[revisionAnnotation] === revision) return deployment;
   return { ...deployment, metadata: { ...deployment.metadata, annotations: { ...deployment.metadata.annotations, [revisionAnnotation]: revision } } };
 }
 
 export interface Creation {
-  readonly deployment: Deployment;
+  readonly deployment: Stored<Deployment>;
   readonly replicaSets: ReplicaSets;
   /** Any ReplicaSet of this name in the Deployment's namespace. */
-  readonly named: (name: string) => ReplicaSet | undefined;
+  readonly named: (name: string) => Stored<ReplicaSet> | undefined;
   readonly now: number;
 }
 
 export function createCurrent({ deployment, replicaSets, named, now }: Creation): DeploymentDecision {
   const revision = nextRevision(replicaSets.old);
-  const set = setFor(deployment, { family: replicaSets, revision });
+  const set = setFor(deployment, { replicaSets, revision });
   const name = set.metadata.name ?? '';
   const namesake = named(name);
   if (namesake !== undefined && !isOurs(namesake, deployment)) return collide(deployment, name);
@@ -59,16 +60,16 @@ export function createCurrent({ deployment, replicaSets, named, now }: Creation)
   ]);
 }
 
-const isOurs = (set: ReplicaSet, { metadata, spec }: Deployment): boolean =>
+const isOurs = (set: Stored<ReplicaSet>, { metadata, spec }: Stored<Deployment>): boolean =>
   controllerOf(set)?.uid === metadata.uid && isSameTemplate(set.spec.template, spec.template);
 
 /** A ReplicaSet of another template or owner has the name: the next hash is tried. */
-function collide(deployment: Deployment, name: string): DeploymentDecision {
+function collide(deployment: Stored<Deployment>, name: string): DeploymentDecision {
   const status = { ...deployment.status, collisionCount: (deployment.status.collisionCount ?? 0) + 1 };
   return decided('HashCollision', `replica set ${name} is not of its template`, [{ do: 'updateStatus', object: { ...deployment, status }, from: deployment }]);
 }
 
-function setFor(deployment: Deployment, { family: replicaSets, revision }: { readonly family: ReplicaSets; readonly revision: number }): ReplicaSet {
+function setFor(deployment: Stored<Deployment>, { replicaSets, revision }: { readonly replicaSets: ReplicaSets; readonly revision: number }): ReplicaSet {
   const { spec, metadata, status } = deployment;
   const hash = shortHash(spec.template, status.collisionCount);
   const labels = { ...spec.template.metadata.labels, [templateHashLabel]: hash };
@@ -76,7 +77,7 @@ function setFor(deployment: Deployment, { family: replicaSets, revision }: { rea
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
     metadata: {
-      name: nameFor(metadata.name ?? '', hash),
+      name: nameFor(metadata.name, hash),
       ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
       labels,
       annotations: annotationsOfNew(deployment, revision),

@@ -1,6 +1,7 @@
 /** Rollback by annotation, as extensions/v1beta1 clients request it. */
 import type { Deployment, ReplicaSet } from '../../../api/generated/types.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Stored } from '../../../api/stored.ts';
+import type { EventDraft } from '../../../client/decision.ts';
 import { type DeploymentAction, type DeploymentDecision, decided } from './actions.ts';
 import { annotationsAfterRollback, revisionOf, rollbackAnnotation } from './annotations.ts';
 import { isSameTemplate, withoutHash } from './replica-sets.ts';
@@ -12,17 +13,17 @@ export function rollbackRevision({ metadata }: Deployment): number | undefined {
 }
 
 /** The request is cleared in any case. */
-export function rollBack(deployment: Deployment, sets: readonly ReplicaSet[], asked: number): DeploymentDecision {
+export function rollBack(deployment: Stored<Deployment>, sets: readonly Stored<ReplicaSet>[], asked: number): DeploymentDecision {
   const revision = asked === 0 ? lastRevision(sets) : asked;
   if (revision === 0) return giveUp(deployment, 'DeploymentRollbackRevisionNotFound', 'Unable to find last revision.');
   const set = sets.find((each) => revisionOf(each) === revision);
   if (set === undefined) return giveUp(deployment, 'DeploymentRollbackRevisionNotFound', 'Unable to find the revision to rollback to.');
-  const name = deployment.metadata.name ?? '';
+  const name = deployment.metadata.name;
   if (isSameTemplate(set.spec.template, deployment.spec.template)) {
     return giveUp(deployment, 'DeploymentRollbackTemplateUnchanged', `The rollback revision contains the same template as current deployment "${name}"`);
   }
   const annotations = annotationsAfterRollback(deployment, set);
-  const restored: Deployment = {
+  const restored: Stored<Deployment> = {
     ...deployment,
     metadata: { ...deployment.metadata, annotations },
     spec: { ...deployment.spec, template: withoutHash(set.spec.template) },
@@ -39,12 +40,12 @@ function lastRevision(sets: readonly ReplicaSet[]): number {
   return second;
 }
 
-const giveUp = (deployment: Deployment, reason: string, message: string): DeploymentDecision =>
+const giveUp = (deployment: Stored<Deployment>, reason: string, message: string): DeploymentDecision =>
   decided('NoRollback', message, [eventAction(deployment, { type: 'Warning', reason, message }), clear(deployment, deployment)]);
 
-const eventAction = (about: Deployment, report: EventDraft): DeploymentAction => ({ do: 'tell', about, report });
+const eventAction = (about: Stored<Deployment>, report: EventDraft): DeploymentAction => ({ do: 'tell', about, report });
 
-function clear(deployment: Deployment, from: Deployment): DeploymentAction {
+function clear(deployment: Stored<Deployment>, from: Stored<Deployment>): DeploymentAction {
   const { [rollbackAnnotation]: _, ...annotations } = deployment.metadata.annotations ?? {};
   return { do: 'update', object: { ...deployment, metadata: { ...deployment.metadata, annotations } }, from };
 }

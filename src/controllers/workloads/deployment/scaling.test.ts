@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { deployment, replicaSet } from '../../../../test/controllers/deployment/objects.ts';
 import type { ReplicaSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { DeploymentAction } from './actions.ts';
 import { surgeOf, unavailableOf } from './limits.ts';
 import { isScaling, scaleAll, shrinkOld, sizeOfNew } from './scaling.ts';
@@ -149,7 +150,7 @@ describe('a rollout', () => {
     expect(sizeOfNew(deployment(replicas, { spec: { strategy: { type: 'Recreate' } } }), replicaSets)).toBe(replicas);
   });
 
-  const shrunk = (unavailable: number, old: readonly ReplicaSet[], current = replicaSet('v9', 0)) =>
+  const shrunk = (unavailable: number, old: readonly Stored<ReplicaSet>[], current = replicaSet('v9', 0)) =>
     sizes(shrinkOld(deployment(10, { unavailable }), { current, old }));
 
   test.each([

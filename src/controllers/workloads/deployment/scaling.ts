@@ -1,5 +1,6 @@
 /** Sizes of ReplicaSets. */
 import type { Deployment, ReplicaSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { DeploymentAction } from './actions.ts';
 import { desiredSizeOf, hasSizeAnnotations, mostSizeOf, sizeAnnotations } from './annotations.ts';
 import { active, allOf, byAge, type ReplicaSets, replicasOf, sum } from './replica-sets.ts';
@@ -7,23 +8,23 @@ import { isRolling, surgeOf, unavailableOf } from './limits.ts';
 
 export interface Scaled {
   /** The ReplicaSet after the action. */
-  readonly set: ReplicaSet;
+  readonly set: Stored<ReplicaSet>;
   readonly actions: readonly DeploymentAction[];
 }
 
 /** No action if it has that size already. */
-export const scale = (deployment: Deployment, set: ReplicaSet, to: number): Scaled =>
+export const scale = (deployment: Stored<Deployment>, set: Stored<ReplicaSet>, to: number): Scaled =>
   replicasOf(set) === to ? { set, actions: [] } : resize(deployment, set, to);
 
-function resize(deployment: Deployment, set: ReplicaSet, to: number): Scaled {
+function resize(deployment: Stored<Deployment>, set: Stored<ReplicaSet>, to: number): Scaled {
   const annotations = { ...set.metadata.annotations, ...sizeAnnotations(deployment) };
-  const scaled: ReplicaSet = { ...set, metadata: { ...set.metadata, annotations }, spec: { ...set.spec, replicas: to } };
+  const scaled: Stored<ReplicaSet> = { ...set, metadata: { ...set.metadata, annotations }, spec: { ...set.spec, replicas: to } };
   const from = replicasOf(set);
   const update: DeploymentAction = { do: 'update', object: scaled, from: set };
-  return { set: scaled, actions: from === to ? [update] : [update, scaledEvent(deployment, set.metadata.name ?? '', { from, to })] };
+  return { set: scaled, actions: from === to ? [update] : [update, scaledEvent(deployment, set.metadata.name, { from, to })] };
 }
 
-export const scaledEvent = (about: Deployment, name: string, { from, to }: { readonly from: number; readonly to: number }): DeploymentAction => ({
+export const scaledEvent = (about: Stored<Deployment>, name: string, { from, to }: { readonly from: number; readonly to: number }): DeploymentAction => ({
   do: 'tell',
   about,
   report: { type: 'Normal', reason: 'ScalingReplicaSet', message: `Scaled ${from < to ? 'up' : 'down'} replica set ${name} from ${from} to ${to}` },
@@ -34,7 +35,7 @@ export const isScaling = (deployment: Deployment, replicaSets: ReplicaSets): boo
   active(allOf(replicaSets)).some((set) => (desiredSizeOf(set) ?? replicasOf(deployment)) !== replicasOf(deployment));
 
 /** Scaling does not roll out: every ReplicaSet keeps its share. */
-export function scaleAll(deployment: Deployment, replicaSets: ReplicaSets): readonly DeploymentAction[] {
+export function scaleAll(deployment: Stored<Deployment>, replicaSets: ReplicaSets): readonly DeploymentAction[] {
   const only = onlyActiveOrLatest(replicaSets);
   if (only !== undefined) return scale(deployment, only, replicasOf(deployment)).actions;
   if (isSaturated(deployment, replicaSets.current)) return active(replicaSets.old).flatMap((set) => scale(deployment, set, 0).actions);
@@ -42,7 +43,7 @@ export function scaleAll(deployment: Deployment, replicaSets: ReplicaSets): read
 }
 
 /** Undefined: several have replicas, or there is none at all. */
-function onlyActiveOrLatest({ current, old }: ReplicaSets): ReplicaSet | undefined {
+function onlyActiveOrLatest({ current, old }: ReplicaSets): Stored<ReplicaSet> | undefined {
   const [first, second] = active(allOf({ current, old }));
   if (first === undefined) return current ?? old.at(-1);
   return second === undefined ? first : undefined;
@@ -55,7 +56,7 @@ function isSaturated(deployment: Deployment, set: ReplicaSet | undefined): boole
 }
 
 /** The largest first, which also gets the rounding remainder; of equal ones the newer grows first, and the older shrinks first. */
-function scaleInProportion(deployment: Deployment, sets: readonly ReplicaSet[]): readonly DeploymentAction[] {
+function scaleInProportion(deployment: Stored<Deployment>, sets: readonly Stored<ReplicaSet>[]): readonly DeploymentAction[] {
   const wanted = replicasOf(deployment);
   const toAdd = (wanted > 0 ? wanted + surgeOf(deployment) : 0) - sum(sets, replicasOf);
   const ordered = sets.toSorted((a, b) => replicasOf(b) - replicasOf(a) || (toAdd > 0 ? byAge(b, a) : byAge(a, b)));
@@ -100,7 +101,10 @@ export function sizeOfNew(deployment: Deployment, { old, current }: ReplicaSets)
  * Scales old ReplicaSets down within maxUnavailable. Unavailable pods go first: they would block the rollout, and their removal
  * does not reduce availability. Pods of the current ReplicaSet that are not available yet count as unavailable.
  */
-export function shrinkOld(deployment: Deployment, { current, old }: ReplicaSets & { readonly current: ReplicaSet }): readonly DeploymentAction[] {
+export function shrinkOld(
+  deployment: Stored<Deployment>,
+  { current, old }: ReplicaSets & { readonly current: Stored<ReplicaSet> },
+): readonly DeploymentAction[] {
   const shrinking = active(old);
   if (shrinking.length === 0) return [];
   const least = replicasOf(deployment) - unavailableOf(deployment);
@@ -115,10 +119,10 @@ export function shrinkOld(deployment: Deployment, { current, old }: ReplicaSets 
 
 /** `unclear`: a ReplicaSet has more available pods than replicas. Its last scaling has not taken effect yet, so nothing may be removed. */
 type Removed =
-  | { readonly type: 'done'; readonly sets: readonly ReplicaSet[]; readonly actions: readonly DeploymentAction[] }
+  | { readonly type: 'done'; readonly sets: readonly Stored<ReplicaSet>[]; readonly actions: readonly DeploymentAction[] }
   | { readonly type: 'unclear'; readonly actions: readonly DeploymentAction[] };
 
-function removeUnavailable(deployment: Deployment, sets: readonly ReplicaSet[], atMost: number): Removed {
+function removeUnavailable(deployment: Stored<Deployment>, sets: readonly Stored<ReplicaSet>[], atMost: number): Removed {
   const scaled: Scaled[] = [];
   let left = atMost;
   for (const set of sets) {
@@ -130,7 +134,7 @@ function removeUnavailable(deployment: Deployment, sets: readonly ReplicaSet[], 
   return { type: 'done', sets: scaled.map(({ set }) => set), actions: scaled.flatMap(({ actions }) => actions) };
 }
 
-function removeAvailable(deployment: Deployment, sets: readonly ReplicaSet[], atMost: number): readonly DeploymentAction[] {
+function removeAvailable(deployment: Stored<Deployment>, sets: readonly Stored<ReplicaSet>[], atMost: number): readonly DeploymentAction[] {
   let left = Math.max(0, atMost);
   return sets.flatMap((set) => {
     const by = Math.min(left, replicasOf(set));

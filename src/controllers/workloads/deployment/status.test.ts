@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ago, deployment, type DeploymentParts, now, replicaSet } from '../../../../test/controllers/deployment/objects.ts';
 import type { Deployment, DeploymentCondition, DeploymentStatus } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { ReplicaSets } from './replica-sets.ts';
 import { statusOf, syncRolloutStatus } from './status.ts';
 
@@ -13,15 +14,15 @@ const condition = (reason: string, more: Partial<DeploymentCondition> = {}): Dep
   message: 'before',
   ...more,
 });
-const withDeadline = (replicas: number, status: DeploymentStatus = {}, parts: DeploymentParts = {}): Deployment =>
+const withDeadline = (replicas: number, status: DeploymentStatus = {}, parts: DeploymentParts = {}): Stored<Deployment> =>
   deployment(replicas, { status, ...parts, spec: { progressDeadlineSeconds: 600, ...parts.spec } });
 
 /** The status that is written; undefined if nothing changes. */
-function told(of: Deployment, replicaSets: ReplicaSets): DeploymentStatus | undefined {
+function told(of: Stored<Deployment>, replicaSets: ReplicaSets): DeploymentStatus | undefined {
   const [action] = syncRolloutStatus(of, replicaSets, now).actions;
   return action?.do === 'updateStatus' ? action.object.status : undefined;
 }
-const progressOf = (of: Deployment, replicaSets: ReplicaSets) => told(of, replicaSets)?.conditions?.find(({ type }) => type === 'Progressing');
+const progressOf = (of: Stored<Deployment>, replicaSets: ReplicaSets) => told(of, replicaSets)?.conditions?.find(({ type }) => type === 'Progressing');
 const alone = (...args: Parameters<typeof replicaSet>): ReplicaSets => ({ current: replicaSet(...args), old: [] });
 
 describe('the status of a deployment', () => {

@@ -1,4 +1,5 @@
 import type { Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { sortedJson } from '../../pods/hash.ts';
 import { type DeploymentAction, type DeploymentDecision, decided } from './actions.ts';
 import { availability, conditionOf, progressing, withCondition, withoutCondition } from './conditions.ts';
@@ -49,13 +50,13 @@ function terminatingOf(sets: readonly ReplicaSet[]): number | undefined {
 }
 
 /** Writes the status if it changes. */
-export function updateStatus(deployment: Deployment, status: DeploymentStatus): readonly DeploymentAction[] {
+export function updateStatus(deployment: Stored<Deployment>, status: DeploymentStatus): readonly DeploymentAction[] {
   if (sortedJson(status) === sortedJson(deployment.status)) return [];
   return [{ do: 'updateStatus', object: { ...deployment, status }, from: deployment }];
 }
 
 /** Writes counts and progress, and decides again when the progress deadline passes. */
-export function syncRolloutStatus(deployment: Deployment, replicaSets: ReplicaSets, now: number): DeploymentDecision {
+export function syncRolloutStatus(deployment: Stored<Deployment>, replicaSets: ReplicaSets, now: number): DeploymentDecision {
   const status = withFailures(withProgress(deployment, replicaSets, now), replicaSets);
   const actions = updateStatus(deployment, status);
   const progress = conditionOf(status, 'Progressing');
@@ -64,14 +65,15 @@ export function syncRolloutStatus(deployment: Deployment, replicaSets: ReplicaSe
   return again === undefined || isComplete(deployment, status) ? decision : { ...decision, again };
 }
 
-function withProgress(deployment: Deployment, replicaSets: ReplicaSets, now: number): DeploymentStatus {
+function withProgress(deployment: Stored<Deployment>, replicaSets: ReplicaSets, now: number): DeploymentStatus {
   const status = statusOf(deployment, replicaSets, now);
   if (!hasDeadline(deployment)) return withoutCondition(status, 'Progressing');
   const present = conditionOf(deployment.status, 'Progressing');
   const isOver = (status.replicas ?? 0) === (status.updatedReplicas ?? 0) && present?.reason === 'NewReplicaSetAvailable';
   if (isOver) return status;
-  const subject = replicaSets.current === undefined ? `Deployment "${deployment.metadata.name ?? ''}"` : `ReplicaSet "${replicaSets.current.metadata.name ?? ''}"`;
-  if (isComplete(deployment, status)) return withCondition(status, progressing('True', 'NewReplicaSetAvailable', `${subject} has successfully progressed.`, now));
+  const subject = replicaSets.current === undefined ? `Deployment "${deployment.metadata.name}"` : `ReplicaSet "${replicaSets.current.metadata.name}"`;
+  if (isComplete(deployment, status))
+    return withCondition(status, progressing('True', 'NewReplicaSetAvailable', `${subject} has successfully progressed.`, now));
   if (hasProgressed(deployment.status, status))
     return withNewProgress(status, progressing('True', 'ReplicaSetUpdated', `${subject} is progressing.`, now), present);
   const deadline = deadlineOf(deployment, present);

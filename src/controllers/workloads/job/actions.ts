@@ -1,7 +1,7 @@
 import type { Job, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Draft } from '../../../client/client.ts';
-import type { Decision as AnyDecision } from '../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../client/events/event-recorder.ts';
+import type { Decision, EventDraft } from '../../../client/decision.ts';
 import type { OwnershipAction } from '../../pods/ownership.ts';
 import type { Backoff } from './backoff.ts';
 import type { Ending } from './conditions.ts';
@@ -10,18 +10,18 @@ import type { Ending } from './conditions.ts';
 export type JobAction =
   | OwnershipAction
   /** The pods stay until they are counted, because of their finalizers. */
-  | { readonly do: 'deletePods'; readonly job: Job; readonly pods: readonly Pod[] }
+  | { readonly do: 'deletePods'; readonly job: Stored<Job>; readonly pods: readonly Stored<Pod>[] }
   /** The pods are deleted without being counted. */
-  | { readonly do: 'dropPods'; readonly job: Job; readonly pods: readonly Pod[] }
-  | { readonly do: 'createPods'; readonly job: Job; readonly pods: readonly PodDraft[] }
+  | { readonly do: 'dropPods'; readonly job: Stored<Job>; readonly pods: readonly Stored<Pod>[] }
+  | { readonly do: 'createPods'; readonly job: Stored<Job>; readonly pods: readonly PodDraft[] }
   /** Removes the tracking finalizers. */
-  | { readonly do: 'releasePods'; readonly pods: readonly Pod[] }
+  | { readonly do: 'releasePods'; readonly pods: readonly Stored<Pod>[] }
   /** `from`: the object of the snapshot, or what an earlier action of the same list writes. */
-  | { readonly do: 'updateStatus'; readonly object: Job; readonly from: Job }
-  | { readonly do: 'rememberFailures'; readonly job: Job; readonly backoff: Backoff }
-  | { readonly do: 'tell'; readonly job: Job; readonly report: EventDraft };
+  | { readonly do: 'updateStatus'; readonly object: Stored<Job>; readonly from: Stored<Job> }
+  | { readonly do: 'rememberFailures'; readonly job: Stored<Job>; readonly backoff: Backoff }
+  | { readonly do: 'tell'; readonly job: Stored<Job>; readonly report: EventDraft };
 
-export type JobDecision = AnyDecision<JobAction>;
+export type JobDecision = Decision<JobAction>;
 
 export type PodDraft = Draft<Pod>;
 

@@ -37,7 +37,7 @@ export function jobController({ informers, ...context }: JobOptions): Controller
     snapshot(key) {
       const job = jobs.getKey(key);
       if (job === undefined) return undefined;
-      const { uid = '', namespace } = job.metadata;
+      const { uid, namespace } = job.metadata;
       return { job, candidates: [...podsByOwner.get(uid), ...orphans.candidates(namespace, job.spec.selector)], backoff: worker.failures.get(uid) };
     },
     decide: decideJob,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Job, JobSpec, JobStatus, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { JobAction, PodDraft } from './actions.ts';
 import type { Backoff } from './backoff.ts';
 import { decideJob } from './decide.ts';
@@ -9,10 +10,10 @@ import { TRACKING_FINALIZER } from './tracked-pod.ts';
 const now = Date.parse('2026-11-16T12:00:00Z');
 const at = (seconds: number): string => new Date(now + seconds * 1000).toISOString().replace('.000', '');
 
-const job = (spec: Partial<JobSpec> = {}, status: JobStatus = {}, metadata: object = {}): Job => ({
+const job = (spec: Partial<JobSpec> = {}, status: JobStatus = {}, metadata: object = {}): Stored<Job> => ({
   apiVersion: 'batch/v1',
   kind: 'Job',
-  metadata: { name: 'backup', namespace: 'team', uid: 'job', ...metadata },
+  metadata: { name: 'backup', namespace: 'team', uid: 'job', resourceVersion: '1', ...metadata },
   spec: {
     parallelism: 1,
     completions: 1,
@@ -37,7 +38,7 @@ interface PodSpec {
 }
 
 /** Named after its phase and number. */
-function pod(name: string, phase: string, { index, counted = false, deleted = false, failures, node, endedAt = -1 }: PodSpec = {}): Pod {
+function pod(name: string, phase: string, { index, counted = false, deleted = false, failures, node, endedAt = -1 }: PodSpec = {}): Stored<Pod> {
   const annotations = {
     ...(index === undefined ? {} : { 'batch.kubernetes.io/job-completion-index': String(index) }),
     ...(failures === undefined ? {} : { 'batch.kubernetes.io/job-index-failure-count': String(failures) }),
@@ -49,6 +50,7 @@ function pod(name: string, phase: string, { index, counted = false, deleted = fa
       name,
       namespace: 'team',
       uid: name,
+      resourceVersion: '1',
       creationTimestamp: at(endedAt),
       labels: { job: 'backup' },
       annotations,
@@ -64,7 +66,7 @@ function pod(name: string, phase: string, { index, counted = false, deleted = fa
 const running = { startTime: at(-60), ready: 0, terminating: 0, uncountedTerminatedPods: {} };
 
 /** The actions as text. */
-function done(of: Job, pods: readonly Pod[] = [], backoff?: Backoff): string[] {
+function done(of: Stored<Job>, pods: readonly Stored<Pod>[] = [], backoff?: Backoff): string[] {
   return decideJob({ job: of, candidates: pods, backoff }, now).actions.map(inWords);
 }
 
@@ -154,7 +156,7 @@ describe('a job', () => {
   });
 
   test('container restarts count with OnFailure', () => {
-    const restarting = (restartCount: number): Pod => {
+    const restarting = (restartCount: number): Stored<Pod> => {
       const container = { name: 'c', ready: false, restartCount, image: 'i', imageID: '', state: {}, lastState: {} };
       return { ...pod('a', 'Running'), status: { phase: 'Running', containerStatuses: [container] } };
     };
@@ -199,7 +201,8 @@ describe('a job', () => {
 });
 
 describe('for any snapshot', () => {
-  const sweep = (pods: readonly Pod[]) => pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined || (metadata.finalizers ?? []).length > 0);
+  const sweep = (pods: readonly Stored<Pod>[]) =>
+    pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined || (metadata.finalizers ?? []).length > 0);
   const phase = fc.constantFrom('Pending', 'Running', 'Succeeded', 'Failed');
   const worlds = fc
     .record({
@@ -232,16 +235,22 @@ describe('for any snapshot', () => {
     });
 
   interface World {
-    readonly job: Job;
-    readonly pods: readonly Pod[];
+    readonly job: Stored<Job>;
+    readonly pods: readonly Stored<Pod>[];
   }
 
   let made = 0;
-  const asStored = (draft: PodDraft): Pod => {
+  const asStored = (draft: PodDraft): Stored<Pod> => {
     const name = `new${made++}`;
-    return { ...pod(name, 'Pending'), ...draft, metadata: { ...pod(name, 'Pending').metadata, ...draft.metadata }, status: { phase: 'Pending' } } as Pod;
+    return {
+      ...pod(name, 'Pending'),
+      ...draft,
+      metadata: { ...pod(name, 'Pending').metadata, ...draft.metadata },
+      status: { phase: 'Pending' },
+    } as Stored<Pod>;
   };
-  const without = (pods: readonly Pod[], gone: readonly Pod[]) => pods.filter(({ metadata }) => !gone.some((each) => each.metadata.uid === metadata.uid));
+  const without = (pods: readonly Stored<Pod>[], gone: readonly Stored<Pod>[]) =>
+    pods.filter(({ metadata }) => !gone.some((each) => each.metadata.uid === metadata.uid));
 
   /** The objects after these actions; pods have no node, so deleted ones vanish with their last finalizer. */
   function after(world: World, actions: readonly JobAction[]): World {
@@ -268,7 +277,7 @@ describe('for any snapshot', () => {
       }
     }, world);
   }
-  const isIn = ({ metadata }: Pod, pods: readonly Pod[]) => pods.some((each) => each.metadata.uid === metadata.uid);
+  const isIn = ({ metadata }: Stored<Pod>, pods: readonly Stored<Pod>[]) => pods.some((each) => each.metadata.uid === metadata.uid);
 
   /** Later, after every back-off. */
   const later = now + 3_600_000;

@@ -1,4 +1,5 @@
 import type { Job, JobStatus, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { isFinished } from '../../../api/kinds/batch/job-conditions.ts';
 import { jobKind } from '../../../api/kinds/batch/job.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
@@ -17,9 +18,9 @@ import { isSuspended, TRACKING_FINALIZER } from './tracked-pod.ts';
 import { type JobState, jobStateOf } from './job-state.ts';
 
 export interface JobSnapshot {
-  readonly job: Job;
+  readonly job: Stored<Job>;
   /** The pods that it controls, and those in its namespace without controller. */
-  readonly candidates: readonly Pod[];
+  readonly candidates: readonly Stored<Pod>[];
   /** The back-off that this process remembers. */
   readonly backoff: Backoff | undefined;
 }
@@ -79,7 +80,7 @@ function earliest(...times: readonly (number | undefined)[]): number | undefined
 interface Changes {
   readonly startedAt: number | undefined;
   /** Active pods that the end of the Job terminates. */
-  readonly ended: readonly Pod[];
+  readonly ended: readonly Stored<Pod>[];
   /** False once the Job is ending: suspension does not matter any more. */
   readonly isManaged: boolean;
   readonly now: number;
@@ -115,7 +116,7 @@ function withSuspension(status: JobStatus, job: Job, now: number): JobStatus {
 interface StatusChange {
   readonly ending: Ending | undefined;
   readonly status: JobStatus;
-  readonly ended: readonly Pod[];
+  readonly ended: readonly Stored<Pod>[];
   readonly now: number;
 }
 
@@ -142,11 +143,11 @@ function settle(state: JobState, { ending, status, ended, now }: StatusChange): 
 
 const isEmpty = ({ succeeded = [], failed = [] }: NonNullable<JobStatus['uncountedTerminatedPods']> = {}): boolean => succeeded.length + failed.length === 0;
 
-const withStatus = (job: Job, status: JobStatus): Job => (sortedJson(job.status) === sortedJson(status) ? job : { ...job, status });
+const withStatus = (job: Stored<Job>, status: JobStatus): Stored<Job> => (sortedJson(job.status) === sortedJson(status) ? job : { ...job, status });
 
-const update = (from: Job, object: Job): readonly JobAction[] => (from === object ? [] : [{ do: 'updateStatus', object, from }]);
+const update = (from: Stored<Job>, object: Stored<Job>): readonly JobAction[] => (from === object ? [] : [{ do: 'updateStatus', object, from }]);
 
-function suspensionEvents(before: Job, after: Job): readonly JobAction[] {
+function suspensionEvents(before: Stored<Job>, after: Stored<Job>): readonly JobAction[] {
   const said = ({ status }: Job) => status.conditions?.find(({ type }) => type === 'Suspended')?.status;
   if (said(before) === said(after)) return [];
   return [{ do: 'tell', job: before, report: said(after) === 'True' ? suspended : resumed }];

@@ -1,4 +1,5 @@
 import type { ContainerStatus, Pod, PodFailurePolicy, PodFailurePolicyOnExitCodesRequirement, PodFailurePolicyRule } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 
 /** The result of spec.podFailurePolicy for a failed pod. */
 export type FailurePolicyMatch =
@@ -10,7 +11,7 @@ export type FailurePolicyMatch =
   | { readonly type: 'failJob'; readonly message: string };
 
 /** The first matching rule decides. */
-export function matchFailurePolicy(policy: PodFailurePolicy | undefined, pod: Pod): FailurePolicyMatch {
+export function matchFailurePolicy(policy: PodFailurePolicy | undefined, pod: Stored<Pod>): FailurePolicyMatch {
   for (const [i, rule] of (policy?.rules ?? []).entries()) {
     const why = reasonToApply(rule, pod);
     if (why === undefined) continue;
@@ -29,10 +30,10 @@ export function matchFailurePolicy(policy: PodFailurePolicy | undefined, pod: Po
 }
 
 /** Whether the failure counts towards backoffLimit. */
-export const countsAsFailure = (policy: PodFailurePolicy | undefined, pod: Pod): boolean => matchFailurePolicy(policy, pod).type !== 'ignore';
+export const countsAsFailure = (policy: PodFailurePolicy | undefined, pod: Stored<Pod>): boolean => matchFailurePolicy(policy, pod).type !== 'ignore';
 
-function reasonToApply({ onExitCodes, onPodConditions }: PodFailurePolicyRule, { metadata, status }: Pod): string | undefined {
-  const pod = `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
+function reasonToApply({ onExitCodes, onPodConditions }: PodFailurePolicyRule, { metadata, status }: Stored<Pod>): string | undefined {
+  const pod = `${metadata.namespace ?? ''}/${metadata.name}`;
   if (onExitCodes !== undefined) {
     const exited = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])].find((container) => hasExitedWith(onExitCodes, container));
     return exited === undefined ? undefined : `Container ${exited.name} for pod ${pod} failed with exit code ${exitCode(exited)}`;

@@ -1,4 +1,5 @@
 import type { Job, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { isPodActive, isPodTerminating } from '../../pods/state.ts';
 import { afterEnds, type Backoff, noFailures } from './backoff.ts';
 import { announcedEnding } from './conditions.ts';
@@ -8,11 +9,11 @@ import { completionIndex, endOf, failuresBefore, hasFailed, hasSucceeded, ignore
 
 /** A Job and its pods, counted. */
 export interface JobState {
-  readonly job: Job;
+  readonly job: Stored<Job>;
   /** The pods that it controls, sorted by index, else by name. */
-  readonly pods: readonly Pod[];
-  readonly active: readonly Pod[];
-  readonly terminating: readonly Pod[];
+  readonly pods: readonly Stored<Pod>[];
+  readonly active: readonly Stored<Pod>[];
+  readonly terminating: readonly Stored<Pod>[];
   /** Includes pods that the status does not count yet. In an Indexed Job: the number of indexes. */
   readonly succeeded: number;
   /** Without failures that its policy ignores. */
@@ -31,14 +32,14 @@ export interface IndexState {
   /** Absent: no backoffLimitPerIndex. */
   readonly failed?: Intervals;
   /** By index to retry: its last failed pod, which stays until a new pod carries on its failure count. */
-  readonly awaiting: ReadonlyMap<number, Pod>;
+  readonly awaiting: ReadonlyMap<number, Stored<Pod>>;
 }
 
 /** `remembered`: includes failures of pods that do not exist any more. */
-export function jobStateOf(job: Job, pods: readonly Pod[], remembered: Backoff | undefined): JobState {
+export function jobStateOf(job: Stored<Job>, pods: readonly Stored<Pod>[], remembered: Backoff | undefined): JobState {
   const inOrder = [...pods].sort(isIndexed(job) ? byIndex : byName);
   const { uncountedTerminatedPods: uncounted = {}, succeeded = 0, failed = 0 } = job.status;
-  const isUncounted = (pod: Pod, list: readonly string[] = []) => list.includes(pod.metadata.uid ?? '');
+  const isUncounted = (pod: Stored<Pod>, list: readonly string[] = []) => list.includes(pod.metadata.uid);
   const valid = inOrder.filter((pod) => isTracked(pod) && (!isIndexed(job) || validIndex(pod, job) !== undefined));
   const newlySucceeded = valid.filter((pod) => hasSucceeded(pod) && !isUncounted(pod, uncounted.succeeded));
   const newlyFailed = valid.filter((pod) => hasFailed(pod, job) && !isUncounted(pod, uncounted.failed));
@@ -56,8 +57,8 @@ export function jobStateOf(job: Job, pods: readonly Pod[], remembered: Backoff |
   };
 }
 
-const byName = (a: Pod, b: Pod): number => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
-const byIndex = (a: Pod, b: Pod): number => (completionIndex(a) ?? -1) - (completionIndex(b) ?? -1) || byName(a, b);
+const byName = (a: Stored<Pod>, b: Stored<Pod>): number => (a.metadata.name < b.metadata.name ? -1 : 1);
+const byIndex = (a: Stored<Pod>, b: Stored<Pod>): number => (completionIndex(a) ?? -1) - (completionIndex(b) ?? -1) || byName(a, b);
 
 /** A new process rebuilds the back-off from counted pods that still exist. */
 function backoffOf(job: Job, pods: readonly Pod[]): Backoff {
@@ -71,11 +72,11 @@ function backoffOf(job: Job, pods: readonly Pod[]): Backoff {
 
 interface IndexedPods {
   /** Pods that are not counted yet and have a valid index. */
-  readonly valid: readonly Pod[];
-  readonly active: readonly Pod[];
+  readonly valid: readonly Stored<Pod>[];
+  readonly active: readonly Stored<Pod>[];
 }
 
-function indexStateOf(job: Job, { valid, active }: IndexedPods): IndexState {
+function indexStateOf(job: Stored<Job>, { valid, active }: IndexedPods): IndexState {
   const { completions = 0, backoffLimitPerIndex } = job.spec;
   const known = parseIntervals(job.status.completedIndexes, completions);
   const succeeded = union(known, indexesOf(valid.filter(hasSucceeded)));
@@ -90,14 +91,14 @@ function indexStateOf(job: Job, { valid, active }: IndexedPods): IndexState {
 const indexesOf = (pods: readonly Pod[]): Intervals => intervalsOf(pods.flatMap((pod) => completionIndex(pod) ?? []));
 
 /** The index of the pod is not retried. */
-function hasFailedForGood(pod: Pod, { spec, ...job }: Job): boolean {
+function hasFailedForGood(pod: Stored<Pod>, { spec, ...job }: Job): boolean {
   if (!hasFailed(pod, { spec, ...job })) return false;
   const match = matchFailurePolicy(spec.podFailurePolicy, pod).type;
   return match === 'failIndex' || (match !== 'ignore' && failuresBefore(pod) >= (spec.backoffLimitPerIndex ?? 0));
 }
 
-function awaitingSuccessors(job: Job, valid: readonly Pod[], settled: Intervals): ReadonlyMap<number, Pod> {
-  const last = new Map<number, Pod>();
+function awaitingSuccessors(job: Stored<Job>, valid: readonly Stored<Pod>[], settled: Intervals): ReadonlyMap<number, Stored<Pod>> {
+  const last = new Map<number, Stored<Pod>>();
   for (const pod of valid) {
     const index = completionIndex(pod);
     if (index === undefined || !hasFailed(pod, job) || has(settled, index)) continue;

@@ -1,5 +1,6 @@
 /** Which pods a Job has to create or delete. */
 import type { Container, Job, Pod, PodTemplateSpec } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { jobKind } from '../../../api/kinds/batch/job.ts';
 import { inAgeOrder } from '../../pods/deletion-order.ts';
 import { podFromTemplate } from '../../pods/template.ts';
@@ -25,7 +26,7 @@ import type { IndexState, JobState } from './job-state.ts';
 /** Pods are deleted, or pods are created, or the creation waits. */
 export interface JobPodChanges {
   /** Deleted without being counted. */
-  readonly remove: readonly Pod[];
+  readonly remove: readonly Stored<Pod>[];
   readonly create: readonly PodDraft[];
   /** When more pods may be created; milliseconds since 1970. */
   readonly again?: number;
@@ -54,15 +55,15 @@ function wantedActive({ job, active, succeeded }: JobState): number {
 }
 
 /** Of an Indexed Job also pods without valid index, and all but one of the pods that share an index. */
-function surplus({ job, active }: JobState, atLeast: number): readonly Pod[] {
+function surplus({ job, active }: JobState, atLeast: number): readonly Stored<Pod>[] {
   const needless = isIndexed(job) ? needlessPods(job, active) : [];
   if (needless.length >= atLeast) return needless;
   const rest = active.filter((pod) => !needless.includes(pod));
   return [...needless, ...inAgeOrder(rest).slice(0, atLeast - needless.length)];
 }
 
-function needlessPods(job: Job, active: readonly Pod[]): readonly Pod[] {
-  const needed = new Map<number, Pod>();
+function needlessPods(job: Stored<Job>, active: readonly Stored<Pod>[]): readonly Stored<Pod>[] {
+  const needed = new Map<number, Stored<Pod>>();
   // Of the pods that share an index, the last one in this order stays.
   for (const pod of inAgeOrder(active)) {
     const index = validIndex(pod, job);
@@ -106,9 +107,9 @@ function trackedTemplate({ spec: { template } }: Job): PodTemplateSpec {
 }
 
 /** The index is in the name, hostname, labels, annotations and environment of the pod. */
-function podForIndex(job: Job, index: number, indexes: IndexState): PodDraft {
+function podForIndex(job: Stored<Job>, index: number, indexes: IndexState): PodDraft {
   const { metadata, spec } = trackedTemplate(job);
-  const name = job.metadata.name ?? '';
+  const name = job.metadata.name;
   const template: PodTemplateSpec = {
     metadata: {
       ...metadata,

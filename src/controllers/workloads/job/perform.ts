@@ -1,4 +1,5 @@
 import type { Job, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { untypedKind, type Kind } from '../../../api/kind.ts';
 import { jobKind } from '../../../api/kinds/batch/job.ts';
 import { podKind } from '../../../api/kinds/pod/pod.ts';
@@ -45,7 +46,7 @@ export class JobWorker {
       case 'updateStatus':
         return await this.#writer.perform(action);
       case 'rememberFailures':
-        this.failures.set(action.job.metadata.uid ?? '', action.backoff);
+        this.failures.set(action.job.metadata.uid, action.backoff);
         return 'done';
       case 'tell':
         this.#recorder.record(action.job, action.report);
@@ -55,10 +56,10 @@ export class JobWorker {
     }
   }
 
-  async #create(pod: PodDraft, job: Job): Promise<Outcome> {
+  async #create(pod: PodDraft, job: Stored<Job>): Promise<Outcome> {
     const result = await this.#client.create(podKind, pod);
     if (result.ok) {
-      this.#recorder.record(job, createdPod(result.value.metadata.name ?? ''));
+      this.#recorder.record(job, createdPod(result.value.metadata.name));
       return 'done';
     }
     // The namespace is terminating, and the Job with it.
@@ -68,8 +69,8 @@ export class JobWorker {
     return outcome;
   }
 
-  async #delete(pod: Pod, job: Job): Promise<Outcome> {
-    const { name = '', uid = '' } = pod.metadata;
+  async #delete(pod: Stored<Pod>, job: Stored<Job>): Promise<Outcome> {
+    const { name, uid } = pod.metadata;
     const result = await this.#client.delete(podKind, refOf(pod), { preconditions: { uid } });
     if (result.ok) this.#recorder.record(job, deletedPod(name));
     if (result.ok || result.reason === 'notFound') return 'done';
@@ -79,16 +80,17 @@ export class JobWorker {
   }
 
   /** The finalizer is removed first, so that the pod is not counted. After a crash in between the pod is still surplus. */
-  async #deleteTracked(pod: Pod, job: Job): Promise<Outcome> {
+  async #deleteTracked(pod: Stored<Pod>, job: Stored<Job>): Promise<Outcome> {
     const released = await releasePod(pod, this.#client);
     return released === 'done' ? await this.#delete(pod, job) : released;
   }
 }
 
-const allAtOnce = (pods: readonly Pod[], perform: (pod: Pod) => Promise<Outcome>): Promise<Outcome> => slowStart(pods, perform, { first: pods.length });
+const allAtOnce = (pods: readonly Stored<Pod>[], perform: (pod: Stored<Pod>) => Promise<Outcome>): Promise<Outcome> =>
+  slowStart(pods, perform, { first: pods.length });
 
 /** The uid in the patch protects a new pod of the same name. */
-export async function releasePod(pod: Pod, client: Client): Promise<Outcome> {
+export async function releasePod(pod: Stored<Pod>, client: Client): Promise<Outcome> {
   const metadata = { uid: pod.metadata.uid, '$deleteFromPrimitiveList/finalizers': [TRACKING_FINALIZER] };
   const result = await client.patch(podKind, refOf(pod), { type: 'strategic', body: { metadata } });
   if (result.ok || result.reason === 'notFound') return 'done';

@@ -8,6 +8,7 @@
  * After a crash behind 1 the next pass goes on with 2. Behind 2, a listed uid whose pod has no finalizer still has to be counted.
  */
 import type { JobStatus, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Ending } from './conditions.ts';
 import { countsAsFailure } from './failure-policy.ts';
 import { formatIntervals, has } from './intervals.ts';
@@ -17,7 +18,7 @@ import type { JobState } from './job-state.ts';
 export interface PodTracking {
   /** Written before any finalizer is removed. */
   readonly first: JobStatus;
-  readonly release: readonly Pod[];
+  readonly release: readonly Stored<Pod>[];
   /** Written after the finalizers are removed. */
   readonly last: JobStatus;
   /** The list of uids is full: other pods wait for the next pass. */
@@ -30,7 +31,7 @@ export function trackPods(state: JobState, ending: Ending | undefined, status: J
   const base = countReleased(status, new Set(tracked.map(uidOf)));
   const { succeeded = [], failed = [] } = base.uncountedTerminatedPods ?? {};
   const lists = { succeeded: [...succeeded], failed: [...failed] };
-  const release: Pod[] = [];
+  const release: Stored<Pod>[] = [];
   let newIndexes = 0;
   for (const pod of tracked.filter((each) => mayRelease(state, ending, each))) {
     release.push(pod);
@@ -48,7 +49,7 @@ export function trackPods(state: JobState, ending: Ending | undefined, status: J
 /** Keeps the status below 20 KB, and one large Job from delaying the others. */
 const longestList = 500;
 
-const uidOf = ({ metadata }: Pod): string => metadata.uid ?? '';
+const uidOf = ({ metadata }: Stored<Pod>): string => metadata.uid;
 
 function uncountedOf({ succeeded, failed }: { readonly succeeded: readonly string[]; readonly failed: readonly string[] }) {
   return { ...(succeeded.length === 0 ? {} : { succeeded: [...succeeded] }), ...(failed.length === 0 ? {} : { failed: [...failed] }) };
@@ -87,7 +88,7 @@ function mayRelease({ job, indexes }: JobState, ending: Ending | undefined, pod:
 }
 
 /** In a Job that fails, every pod that has not succeeded counts as failed. */
-function newEnd(state: JobState, ending: Ending | undefined, pod: Pod): 'succeeded' | 'failed' | 'index' | undefined {
+function newEnd(state: JobState, ending: Ending | undefined, pod: Stored<Pod>): 'succeeded' | 'failed' | 'index' | undefined {
   const { job, indexes } = state;
   const wasFailed = job.status.uncountedTerminatedPods?.failed?.includes(uidOf(pod)) ?? false;
   const index = indexes === undefined ? undefined : validIndex(pod, job);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Pod, PodFailurePolicyRule, PodStatus } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { matchFailurePolicy } from './failure-policy.ts';
 import { parseIntervals } from './intervals.ts';
 import { reasonForSuccess } from './success-policy.ts';
@@ -14,16 +15,16 @@ const container = (name: string, exitCode?: number, finishedAt: string | null = 
   lastState: {},
   state: exitCode === undefined ? {} : { terminated: { exitCode, startedAt: null, finishedAt } },
 });
-const pod = (status: Partial<PodStatus>, metadata: object = {}, spec: object = {}): Pod => ({
+const pod = (status: Partial<PodStatus>, metadata: object = {}, spec: object = {}): Stored<Pod> => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name: 'p', namespace: 'team', creationTimestamp: '2026-01-01T00:00:00Z', ...metadata },
+  metadata: { name: 'p', namespace: 'team', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', ...metadata },
   spec: { containers: [], ...spec },
   status: { phase: 'Failed', ...status },
 });
 
 describe('podFailurePolicy:', () => {
-  const judge = (rules: readonly PodFailurePolicyRule[], of: Pod) => matchFailurePolicy({ rules: [...rules] }, of);
+  const judge = (rules: readonly PodFailurePolicyRule[], of: Stored<Pod>) => matchFailurePolicy({ rules: [...rules] }, of);
   const onExit = (action: string, operator: string, values: number[], containerName?: string): PodFailurePolicyRule => ({
     action,
     onExitCodes: { operator, values, ...(containerName === undefined ? {} : { containerName }) },

@@ -1,4 +1,5 @@
 import type { Pod, ReplicaSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { podKind } from '../../../api/kinds/pod/pod.ts';
 import { replicaSetKind } from '../../../api/kinds/apps/replica-set.ts';
 import { keyOf } from '../../../client/informers/cache.ts';
@@ -24,7 +25,7 @@ export function replicaSetController({ informers, ...context }: ReplicaSetOption
   const setsByOwner = sets.addIndex(controllerUid);
   const podsByOwner = informers.cache(podKind).addIndex(controllerUid);
   const orphans = new OrphanIndex(informers.cache(podKind));
-  const podsOf = ({ metadata }: ReplicaSet): readonly Pod[] => podsByOwner.get(metadata.uid ?? '');
+  const podsOf = ({ metadata }: Stored<ReplicaSet>): readonly Stored<Pod>[] => podsByOwner.get(metadata.uid);
   return {
     name: 'replica-set',
     sources: [

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Pod, ReplicaSet, ReplicaSetStatus } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { ReplicaSetAction } from './actions.ts';
 import { decideReplicas, type ReplicaSetSnapshot } from './decide.ts';
 
@@ -9,10 +10,10 @@ const ago = (seconds: number) => new Date(now - seconds * 1000).toISOString().re
 const labels = { app: 'web' };
 const controlledBy = (uid: string, kind = 'ReplicaSet') => [{ apiVersion: 'apps/v1', kind, name: 'web', uid, controller: true }];
 
-const set = (replicas: number, spec: Partial<ReplicaSet['spec']> = {}, metadata: object = {}): ReplicaSet => ({
+const set = (replicas: number, spec: Partial<ReplicaSet['spec']> = {}, metadata: object = {}): Stored<ReplicaSet> => ({
   apiVersion: 'apps/v1',
   kind: 'ReplicaSet',
-  metadata: { name: 'web', namespace: 'team', uid: 'set', generation: 1, ...metadata },
+  metadata: { name: 'web', namespace: 'team', uid: 'set', resourceVersion: '1', generation: 1, ...metadata },
   spec: { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [] } }, ...spec },
   status: { replicas: 0 },
 });
@@ -26,19 +27,28 @@ interface PodParts {
   readonly restarts?: number;
 }
 
-function pod(name: string, { metadata = {}, node, phase = 'Running', ready, restarts = 0 }: PodParts = {}): Pod {
+function pod(name: string, { metadata = {}, node, phase = 'Running', ready, restarts = 0 }: PodParts = {}): Stored<Pod> {
   const status = { name: 'app', ready: true, restartCount: restarts, image: '', imageID: '', state: {}, lastState: {} };
   const condition = { type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: ago(ready ?? 0) };
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, namespace: 'team', uid: name, labels, creationTimestamp: ago(100), ownerReferences: controlledBy('set'), ...metadata },
+    metadata: {
+      name,
+      namespace: 'team',
+      uid: name,
+      resourceVersion: '1',
+      labels,
+      creationTimestamp: ago(100),
+      ownerReferences: controlledBy('set'),
+      ...metadata,
+    },
     spec: { containers: [], ...(node === undefined ? {} : { nodeName: node }) },
     status: { phase, containerStatuses: [status], ...(ready === undefined ? {} : { conditions: [condition] }) },
   };
 }
 
-const seen = (of: ReplicaSet, candidates: readonly Pod[] = [], related: readonly Pod[] = []): ReplicaSetSnapshot => ({
+const seen = (of: Stored<ReplicaSet>, candidates: readonly Stored<Pod>[] = [], related: readonly Stored<Pod>[] = []): ReplicaSetSnapshot => ({
   set: of,
   candidates,
   related: () => related,
@@ -128,18 +138,18 @@ describe('a ReplicaSet', () => {
 
   test('clears a failure once it has all its pods, and keeps the first one until then', () => {
     const failure = { type: 'ReplicaFailure', status: 'True', lastTransitionTime: ago(60), reason: 'FailedCreate', message: 'exceeded quota' };
-    const failing: ReplicaSet = { ...set(1), status: { replicas: 0, terminatingReplicas: 0, observedGeneration: 1, conditions: [failure] } };
+    const failing: Stored<ReplicaSet> = { ...set(1), status: { replicas: 0, terminatingReplicas: 0, observedGeneration: 1, conditions: [failure] } };
     expect(decide(seen(failing)).actions).toMatchObject([{ do: 'createPods', status: { conditions: [failure] } }]);
     expect(statusOf(seen(failing, [pod('a')]))).not.toHaveProperty('conditions');
   });
 });
 
 describe('of too many pods', () => {
-  const going = (pods: readonly Pod[], related: readonly Pod[] = []) => done(seen(set(pods.length - 1), pods, related))[0];
+  const going = (pods: readonly Stored<Pod>[], related: readonly Stored<Pod>[] = []) => done(seen(set(pods.length - 1), pods, related))[0];
   const cost = (value: string) => ({ metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': value } } });
   const aged = (seconds: number) => ({ creationTimestamp: ago(seconds) });
 
-  test.each<[string, Pod, Pod]>([
+  test.each<[string, Stored<Pod>, Stored<Pod>]>([
     ['one without a node before one with', pod('first'), pod('second', { node: 'n' })],
     ['one that waits before one that runs', pod('first', { node: 'n', phase: 'Pending' }), pod('second', { node: 'n' })],
     ['one of unknown state before one that runs', pod('first', { node: 'n', phase: 'Unknown' }), pod('second', { node: 'n' })],
@@ -197,11 +207,11 @@ describe('for any snapshot', () => {
     pods: made.map((make, i) => make(`p${i}`)),
   }));
   interface State {
-    readonly set: ReplicaSet;
-    readonly pods: readonly Pod[];
+    readonly set: Stored<ReplicaSet>;
+    readonly pods: readonly Stored<Pod>[];
   }
 
-  const change = (pods: readonly Pod[], name: string | undefined, metadata: object) =>
+  const change = (pods: readonly Stored<Pod>[], name: string | undefined, metadata: object) =>
     pods.map((each) => (each.metadata.name === name ? { ...each, metadata: { ...each.metadata, ...metadata } } : each));
   /** The objects after an action, or after `part` of its writes. */
   const after = (state: State, action: ReplicaSetAction, part = Number.POSITIVE_INFINITY): State => {

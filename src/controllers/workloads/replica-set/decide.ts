@@ -1,4 +1,5 @@
 import type { Pod, ReplicaSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { replicaSetKind } from '../../../api/kinds/apps/replica-set.ts';
 import { inDeletionOrder } from '../../pods/deletion-order.ts';
 import { sortByOwner, ownershipActions } from '../../pods/ownership.ts';
@@ -9,11 +10,11 @@ import type { ReplicaSetDecision } from './actions.ts';
 import { type Counted, isSameStatus, statusOf, withFailure, withoutFailure } from './status.ts';
 
 export interface ReplicaSetSnapshot {
-  readonly set: ReplicaSet;
+  readonly set: Stored<ReplicaSet>;
   /** The pods that it controls, and those in its namespace without controller. */
-  readonly candidates: readonly Pod[];
+  readonly candidates: readonly Stored<Pod>[];
   /** The pods of all ReplicaSets of the same Deployment, its own included; empty if it has no owner. */
-  readonly related: () => readonly Pod[];
+  readonly related: () => readonly Stored<Pod>[];
 }
 
 /** At most this many pods are created or deleted in one pass; the next pass sees the result. */
@@ -25,7 +26,7 @@ const burst = 500;
  */
 export function decideReplicas(snapshot: ReplicaSetSnapshot, now: number): ReplicaSetDecision {
   const { set, candidates } = snapshot;
-  const matches = ({ metadata }: Pod) => selects(set.spec.selector, metadata.labels);
+  const matches = ({ metadata }: Stored<Pod>) => selects(set.spec.selector, metadata.labels);
   const { owned: active, ...claims } = sortByOwner(set, candidates.filter(isPodActive), matches);
   const claiming = ownershipActions(controllerReference(set, replicaSetKind), set, claims);
   if (claiming.length > 0) return decided('PodsClaimed', 'pods begin or cease to match its selector', ...claiming);
@@ -43,7 +44,7 @@ interface Change {
   readonly now: number;
 }
 
-function create(set: ReplicaSet, counted: Counted, { count, now }: Change): ReplicaSetDecision {
+function create(set: Stored<ReplicaSet>, counted: Counted, { count, now }: Change): ReplicaSetDecision {
   const status = statusOf(set, counted, now);
   // A selector that requires the absence of a label may match a template without labels. Such pods could not be found again.
   if (Object.keys(set.spec.template.metadata.labels ?? {}).length === 0) {
@@ -67,14 +68,14 @@ function remove({ set, related }: ReplicaSetSnapshot, counted: Counted, { count,
 }
 
 /** How many of the related pods are on a pod's node, itself included. */
-function neighboursOnNode(related: readonly Pod[]): (pod: Pod) => number {
+function neighboursOnNode(related: readonly Stored<Pod>[]): (pod: Stored<Pod>) => number {
   const counts = new Map<string, number>();
   for (const { spec } of related.filter(isPodActive)) counts.set(spec.nodeName ?? '', (counts.get(spec.nodeName ?? '') ?? 0) + 1);
   return ({ spec }) => counts.get(spec.nodeName ?? '') ?? 0;
 }
 
 /** The number of pods is right: the status loses its ReplicaFailure condition. */
-function syncStatus(set: ReplicaSet, counted: Counted, now: number): ReplicaSetDecision {
+function syncStatus(set: Stored<ReplicaSet>, counted: Counted, now: number): ReplicaSetDecision {
   const status = withoutFailure(statusOf(set, counted, now));
   const again = nextAvailability(counted.active, set.spec.minReadySeconds ?? 0, now);
   const actions = isSameStatus(status, set.status) ? [] : [{ do: 'updateStatus', set, status } as const];

@@ -1,4 +1,5 @@
 import type { Pod, ReplicaSet, ReplicaSetStatus } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { untypedKind, type Kind } from '../../../api/kind.ts';
 import { podKind } from '../../../api/kinds/pod/pod.ts';
 import { replicaSetKind } from '../../../api/kinds/apps/replica-set.ts';
@@ -39,10 +40,10 @@ export async function perform(action: ReplicaSetAction, context: ReplicaSetConte
   }
 }
 
-async function createPod(set: ReplicaSet, { client, recorder }: ReplicaSetContext): Promise<Outcome> {
+async function createPod(set: Stored<ReplicaSet>, { client, recorder }: ReplicaSetContext): Promise<Outcome> {
   const result = await client.create(podKind, podFromTemplate(set.spec.template, set, replicaSetKind));
   if (result.ok) {
-    recorder.record(set, createdPod(result.value.metadata.name ?? ''));
+    recorder.record(set, createdPod(result.value.metadata.name));
     return 'done';
   }
   // The namespace is terminating, and the ReplicaSet with it.
@@ -52,8 +53,8 @@ async function createPod(set: ReplicaSet, { client, recorder }: ReplicaSetContex
   return outcome;
 }
 
-async function deletePod(pod: Pod, set: ReplicaSet, { client, recorder }: ReplicaSetContext): Promise<Outcome> {
-  const { name = '', uid = '' } = pod.metadata;
+async function deletePod(pod: Stored<Pod>, set: Stored<ReplicaSet>, { client, recorder }: ReplicaSetContext): Promise<Outcome> {
+  const { name, uid } = pod.metadata;
   const result = await client.delete(podKind, refOf(pod), { preconditions: { uid } });
   if (result.ok) recorder.record(set, deletedPod(name));
   if (result.ok || result.reason === 'notFound') return 'done';

@@ -1,11 +1,12 @@
 import type { Pod, ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { timestamp } from '../../../api/kinds/timestamps.ts';
 import { sortedJson } from '../../pods/hash.ts';
 import { isPodAvailable, isPodReady } from '../../pods/state.ts';
 
 export interface Counted {
-  readonly active: readonly Pod[];
-  readonly terminating: readonly Pod[];
+  readonly active: readonly Stored<Pod>[];
+  readonly terminating: readonly Stored<Pod>[];
 }
 
 const replicaFailure = 'ReplicaFailure';

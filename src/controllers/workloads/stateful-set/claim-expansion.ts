@@ -4,6 +4,7 @@
  * file system, one replica is affected and not all.
  */
 import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { mayGrowClaims } from '../../../api/kinds/apps/claim-expansion.ts';
 import { compareQuantities, type Quantity } from '../../../api/quantity.ts';
 import { showAmount, storageAmount, zero } from '../../../api/volumes/capacity.ts';
@@ -19,22 +20,22 @@ export interface ClaimExpansion {
 const none: ClaimExpansion = { actions: [], reasons: [] };
 
 /** `members`: the pods of the wanted ordinals, in any order. */
-export function expandClaims(snapshot: ClaimsSnapshot, members: readonly Pod[]): ClaimExpansion {
+export function expandClaims(snapshot: ClaimsSnapshot, members: readonly Stored<Pod>[]): ClaimExpansion {
   if (!mayGrowClaims(snapshot.set)) return none;
   const bound = [...members].sort((a, b) => ordinalOf(b) - ordinalOf(a)).flatMap((pod) => boundClaims(snapshot, pod));
   const expanding = bound.find(({ claim }) => isExpanding(claim));
-  if (expanding !== undefined) return { actions: [], reasons: [{ code: 'ClaimGrows', text: `claim ${expanding.claim.metadata.name ?? ''} is being expanded` }] };
+  if (expanding !== undefined) return { actions: [], reasons: [{ code: 'ClaimGrows', text: `claim ${expanding.claim.metadata.name} is being expanded` }] };
   const next = bound.find(({ claim, wanted }) => compareQuantities(requestOf(claim), wanted) < 0);
   return next === undefined ? none : expand(snapshot.set, next);
 }
 
 interface BoundClaim {
-  readonly pod: Pod;
-  readonly claim: PersistentVolumeClaim;
+  readonly pod: Stored<Pod>;
+  readonly claim: Stored<PersistentVolumeClaim>;
   readonly wanted: Quantity;
 }
 
-function boundClaims({ set, claim }: ClaimsSnapshot, pod: Pod): readonly BoundClaim[] {
+function boundClaims({ set, claim }: ClaimsSnapshot, pod: Stored<Pod>): readonly BoundClaim[] {
   return claimTemplates(set).flatMap((template) => {
     const found = claim(claimName(template, set, ordinalOf(pod)));
     const isBound = found?.status.phase === 'Bound' && found.metadata.deletionTimestamp === undefined;
@@ -51,12 +52,12 @@ function isExpanding(claim: PersistentVolumeClaim): boolean {
   return lacks && !waitsForNode;
 }
 
-function expand(set: StatefulSet, { pod, claim, wanted }: BoundClaim): ClaimExpansion {
+function expand(set: Stored<StatefulSet>, { pod, claim, wanted }: BoundClaim): ClaimExpansion {
   const { resources } = claim.spec;
   const expanded = { ...claim, spec: { ...claim.spec, resources: { ...resources, requests: { ...resources.requests, storage: showAmount(wanted) } } } };
-  const text = `claim ${claim.metadata.name ?? ''} asks for ${showAmount(requestOf(claim))}, its template for ${showAmount(wanted)}`;
+  const text = `claim ${claim.metadata.name} asks for ${showAmount(requestOf(claim))}, its template for ${showAmount(wanted)}`;
   return {
-    actions: [{ do: 'growClaim', set, podName: pod.metadata.name ?? '', claim: expanded, from: claim }],
+    actions: [{ do: 'growClaim', set, podName: pod.metadata.name, claim: expanded, from: claim }],
     reasons: [{ code: 'ClaimTooSmall', text }],
   };
 }

@@ -1,13 +1,14 @@
 /** The changes that the claims of one ordinal need. */
 import type { PersistentVolumeClaim, StatefulSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { ClaimChanges } from './actions.ts';
 import { claimName, claimOf, claimTemplates } from './identity.ts';
 import { hasForeignController, isStale, type Member, withOwners } from './retention.ts';
 
 export interface ClaimsSnapshot {
-  readonly set: StatefulSet;
+  readonly set: Stored<StatefulSet>;
   /** By name, in the set's namespace. */
-  readonly claim: (name: string) => PersistentVolumeClaim | undefined;
+  readonly claim: (name: string) => Stored<PersistentVolumeClaim> | undefined;
 }
 
 export const hasStaleClaim = ({ set, claim }: ClaimsSnapshot, member: Member): boolean =>
@@ -18,8 +19,8 @@ export const hasStaleClaim = ({ set, claim }: ClaimsSnapshot, member: Member): b
 
 export function claimChanges({ set, claim }: ClaimsSnapshot, member: Member): ClaimChanges {
   const toCreate: PersistentVolumeClaim[] = [];
-  const going: string[] = [];
-  const toMark: ClaimChanges['toUpdate'][number][] = [];
+  const terminating: string[] = [];
+  const toUpdate: ClaimChanges['toUpdate'][number][] = [];
   const foreign: string[] = [];
   for (const template of claimTemplates(set)) {
     const name = claimName(template, set, member.ordinal);
@@ -29,12 +30,12 @@ export function claimChanges({ set, claim }: ClaimsSnapshot, member: Member): Cl
       toCreate.push(withOwners(claimOf(set, template, member.ordinal), set, member));
       continue;
     }
-    if (found.metadata.deletionTimestamp !== undefined) going.push(name);
+    if (found.metadata.deletionTimestamp !== undefined) terminating.push(name);
     if (hasForeignController(found, set, member)) foreign.push(name);
-    const marked = withOwners(found, set, member);
-    if (marked !== found) toMark.push({ claim: marked, from: found });
+    const updated = withOwners(found, set, member);
+    if (updated !== found) toUpdate.push({ claim: updated, from: found });
   }
-  return { toCreate, terminating: going, toUpdate: toMark, foreign };
+  return { toCreate, terminating, toUpdate, foreign };
 }
 
 /** Owner references only: missing claims are created only for pods that wait for them. */

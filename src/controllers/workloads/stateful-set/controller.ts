@@ -1,4 +1,5 @@
 import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { mayGrowClaims } from '../../../api/kinds/apps/claim-expansion.ts';
 import { persistentVolumeClaimKind } from '../../../api/kinds/core/persistent-volume-claim.ts';
 import { controllerRevisionKind } from '../../../api/kinds/apps/controller-revision.ts';
@@ -40,7 +41,7 @@ export function statefulSetController({ informers, ...options }: StatefulSetOpti
     snapshot(key) {
       const set = sets.getKey(key);
       if (set === undefined) return undefined;
-      const { namespace, uid = '' } = set.metadata;
+      const { namespace, uid } = set.metadata;
       return {
         set,
         pods: [...podsByController.get(uid), ...orphansBySet.get(key)],
@@ -56,29 +57,29 @@ export function statefulSetController({ informers, ...options }: StatefulSetOpti
 }
 
 /** An index function: the StatefulSet that the name of an orphan pod points to. */
-const setsOfOrphan = (pod: Pod): readonly string[] => (controllerOf(pod) === undefined ? setNamedByPod(pod) : []);
+const setsOfOrphan = (pod: Stored<Pod>): readonly string[] => (controllerOf(pod) === undefined ? setNamedByPod(pod) : []);
 
 /** Keys of StatefulSets, whether they exist or not. */
-function setNamedByPod({ metadata }: Pod): readonly string[] {
-  const parsed = parseMemberName(metadata.name ?? '');
+function setNamedByPod({ metadata }: Stored<Pod>): readonly string[] {
+  const parsed = parseMemberName(metadata.name);
   return parsed === undefined ? [] : [keyOf({ namespace: metadata.namespace, name: parsed.parent })];
 }
 
-function controllingSet(object: KubeObject | undefined): readonly string[] {
+function controllingSet(object: Stored<KubeObject> | undefined): readonly string[] {
   const controller = object === undefined ? undefined : controllerOf(object);
   return controller?.kind === 'StatefulSet' ? [keyOf({ namespace: object?.metadata.namespace, name: controller.name })] : [];
 }
 
 /** The StatefulSet that controls the pod, and the one whose pod name it occupies. */
-const setsOfPod = (pod: Pod | undefined): readonly string[] => (pod === undefined ? [] : [...controllingSet(pod), ...setNamedByPod(pod)]);
+const setsOfPod = (pod: Stored<Pod> | undefined): readonly string[] => (pod === undefined ? [] : [...controllingSet(pod), ...setNamedByPod(pod)]);
 
 /** An index function: the names of a StatefulSet's claims without ordinal. */
-const claimPrefixes = (set: StatefulSet): readonly string[] =>
-  claimTemplates(set).map(({ metadata }) => keyOf({ namespace: set.metadata.namespace, name: `${metadata.name ?? ''}-${set.metadata.name ?? ''}` }));
+const claimPrefixes = (set: Stored<StatefulSet>): readonly string[] =>
+  claimTemplates(set).map(({ metadata }) => keyOf({ namespace: set.metadata.namespace, name: `${metadata.name}-${set.metadata.name}` }));
 
 /** The binding of a claim matters only to a StatefulSet that expands its claims. */
 function setsOfClaim({ before, after }: Change<PersistentVolumeClaim>, setsByClaim: Index<StatefulSet>): readonly string[] {
-  const parsed = before === undefined ? undefined : parseMemberName(before.metadata.name ?? '');
+  const parsed = before === undefined ? undefined : parseMemberName(before.metadata.name);
   if (parsed === undefined || before === undefined) return [];
   const owners = setsByClaim.get(keyOf({ namespace: before.metadata.namespace, name: parsed.parent }));
   if (owners.length === 0) return [];
@@ -86,5 +87,5 @@ function setsOfClaim({ before, after }: Change<PersistentVolumeClaim>, setsByCla
   return owners.filter((set) => isNews || mayGrowClaims(set)).map(({ metadata }) => keyOf(metadata));
 }
 
-const ownership = ({ metadata }: PersistentVolumeClaim): string =>
+const ownership = ({ metadata }: Stored<PersistentVolumeClaim>): string =>
   [metadata.uid, metadata.deletionTimestamp, ...(metadata.ownerReferences ?? []).map(({ uid, controller }) => `${uid} ${controller === true}`)].join();

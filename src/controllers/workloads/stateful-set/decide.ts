@@ -1,4 +1,5 @@
 import type { ControllerRevision, Pod } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { sortByOwner, ownershipActions } from '../../pods/ownership.ts';
 import { selects } from '../../pods/selector.ts';
 import { nextAvailability } from '../../pods/state.ts';
@@ -12,11 +13,11 @@ import { isStatusChanged, statusOf } from './status.ts';
 
 export interface StatefulSetSnapshot extends ClaimsSnapshot {
   /** The pods that it controls, and orphans whose names point to it. */
-  readonly pods: readonly Pod[];
+  readonly pods: readonly Stored<Pod>[];
   /** The revisions that it controls, and those in its namespace without controller. */
-  readonly revisions: readonly ControllerRevision[];
+  readonly revisions: readonly Stored<ControllerRevision>[];
   /** Any revision of this name in its namespace. */
-  readonly revision: (name: string) => ControllerRevision | undefined;
+  readonly revision: (name: string) => Stored<ControllerRevision> | undefined;
 }
 
 /**

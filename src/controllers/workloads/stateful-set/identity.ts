@@ -1,5 +1,6 @@
 /** The identity of a StatefulSet's pods: names and claims by ordinal. */
 import type { PersistentVolumeClaim, Pod, PodTemplateSpec, StatefulSet, Volume } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { statefulSetKind } from '../../../api/kinds/apps/stateful-set.ts';
 import { controllerReference, podFromTemplate } from '../../pods/template.ts';
 import type { PodDraft } from './actions.ts';
@@ -20,9 +21,9 @@ export function parseMemberName(name: string): { readonly parent: string; readon
 
 const largestOrdinal = 2 ** 31 - 1;
 
-export const ordinalOf = ({ metadata }: Pod): number => parseMemberName(metadata.name ?? '')?.ordinal ?? -1;
+export const ordinalOf = ({ metadata }: Stored<Pod>): number => parseMemberName(metadata.name)?.ordinal ?? -1;
 
-export const isMemberOf = (set: StatefulSet, { metadata }: Pod): boolean => parseMemberName(metadata.name ?? '')?.parent === set.metadata.name;
+export const isMemberOf = (set: Stored<StatefulSet>, { metadata }: Stored<Pod>): boolean => parseMemberName(metadata.name)?.parent === set.metadata.name;
 
 /** The wanted ordinals; `end` is exclusive. */
 export interface OrdinalRange {
@@ -37,15 +38,17 @@ export function ordinalsOf({ spec }: StatefulSet): OrdinalRange {
 
 export const isWithin = ({ start, end }: OrdinalRange, ordinal: number): boolean => ordinal >= start && ordinal < end;
 
-export const memberName = ({ metadata }: StatefulSet, ordinal: number): string => `${metadata.name ?? ''}-${ordinal}`;
+export const memberName = ({ metadata }: Stored<StatefulSet>, ordinal: number): string => `${metadata.name}-${ordinal}`;
 
 export const claimTemplates = ({ spec }: StatefulSet): readonly PersistentVolumeClaim[] => spec.volumeClaimTemplates ?? [];
 
-export const claimName = (template: PersistentVolumeClaim, set: StatefulSet, ordinal: number): string =>
-  `${template.metadata.name ?? ''}-${set.metadata.name ?? ''}-${ordinal}`;
+const templateName = ({ metadata }: PersistentVolumeClaim): string => metadata.name ?? '';
+
+export const claimName = (template: PersistentVolumeClaim, set: Stored<StatefulSet>, ordinal: number): string =>
+  `${templateName(template)}-${set.metadata.name}-${ordinal}`;
 
 /** The claim of an ordinal. The selector's labels override those of the template, so that the claims can be found by them. */
-export function claimOf(set: StatefulSet, template: PersistentVolumeClaim, ordinal: number): PersistentVolumeClaim {
+export function claimOf(set: Stored<StatefulSet>, template: PersistentVolumeClaim, ordinal: number): PersistentVolumeClaim {
   const merged = { ...template.metadata.labels, ...set.spec.selector?.matchLabels };
   const metadata = { ...template.metadata, namespace: set.metadata.namespace ?? '', name: claimName(template, set, ordinal) };
   return { ...template, metadata: Object.keys(merged).length === 0 ? metadata : { ...metadata, labels: merged } };
@@ -53,7 +56,7 @@ export function claimOf(set: StatefulSet, template: PersistentVolumeClaim, ordin
 
 /** A new pod of this ordinal and revision. */
 export function memberOf(
-  set: StatefulSet,
+  set: Stored<StatefulSet>,
   ordinal: number,
   { template, revision }: { readonly template: PodTemplateSpec; readonly revision: string },
 ): PodDraft {
@@ -74,31 +77,31 @@ export function memberOf(
 const identityLabels = (name: string, ordinal: number) => ({ [labels.podName]: name, [labels.podIndex]: String(ordinal) });
 
 /** Claims of the StatefulSet replace volumes of the same name. */
-function withClaims(volumes: readonly Volume[], set: StatefulSet, ordinal: number): Volume[] {
+function withClaims(volumes: readonly Volume[], set: Stored<StatefulSet>, ordinal: number): Volume[] {
   const templates = claimTemplates(set);
-  const claimed = new Set(templates.map(({ metadata }) => metadata.name ?? ''));
+  const claimed = new Set(templates.map(templateName));
   return [
-    ...templates.map((template) => ({ name: template.metadata.name ?? '', persistentVolumeClaim: { claimName: claimName(template, set, ordinal) } })),
+    ...templates.map((template) => ({ name: templateName(template), persistentVolumeClaim: { claimName: claimName(template, set, ordinal) } })),
     ...volumes.filter(({ name }) => !claimed.has(name)),
   ];
 }
 
 export const revisionOf = ({ metadata }: Pod): string => metadata.labels?.[labels.revision] ?? '';
 
-const hasIdentity = ({ metadata }: Pod): boolean => metadata.labels?.[labels.podName] === metadata.name;
+const hasIdentity = ({ metadata }: Stored<Pod>): boolean => metadata.labels?.[labels.podName] === metadata.name;
 
-export function hasStorage(pod: Pod, set: StatefulSet): boolean {
+export function hasStorage(pod: Stored<Pod>, set: Stored<StatefulSet>): boolean {
   const claims = new Map((pod.spec.volumes ?? []).map(({ name, persistentVolumeClaim }) => [name, persistentVolumeClaim?.claimName]));
-  return claimTemplates(set).every((template) => claims.get(template.metadata.name ?? '') === claimName(template, set, ordinalOf(pod)));
+  return claimTemplates(set).every((template) => claims.get(templateName(template)) === claimName(template, set, ordinalOf(pod)));
 }
 
 /** The pod with its identity labels and volumes; the same object if nothing changes. */
-export function asMember(pod: Pod, set: StatefulSet): Pod {
+export function asMember(pod: Stored<Pod>, set: Stored<StatefulSet>): Stored<Pod> {
   const ordinal = ordinalOf(pod);
   const { metadata, spec } = pod;
-  const named = hasIdentity(pod) ? metadata : { ...metadata, labels: { ...metadata.labels, ...identityLabels(metadata.name ?? '', ordinal) } };
+  const named = hasIdentity(pod) ? metadata : { ...metadata, labels: { ...metadata.labels, ...identityLabels(metadata.name, ordinal) } };
   const stored = hasStorage(pod, set) ? spec : { ...spec, volumes: withClaims(spec.volumes ?? [], set, ordinal) };
   return named === metadata && stored === spec ? pod : { ...pod, metadata: named, spec: stored };
 }
 
-export const setReference = (set: StatefulSet) => controllerReference(set, statefulSetKind);
+export const setReference = (set: Stored<StatefulSet>) => controllerReference(set, statefulSetKind);

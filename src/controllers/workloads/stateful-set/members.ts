@@ -1,5 +1,6 @@
 /** The plan for the pods of a StatefulSet, by ordinal. */
 import type { Pod, StatefulSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { isPodAvailable, isPodTerminal } from '../../pods/state.ts';
 import type { StatefulSetAction, ClaimChanges, PodStep } from './actions.ts';
 import { type ClaimsSnapshot, claimChanges, hasStaleClaim, ownerChanges } from './claims.ts';
@@ -20,9 +21,9 @@ export interface MembersPlan {
 
 export interface MembersSnapshot extends ClaimsSnapshot {
   readonly range: OrdinalRange;
-  readonly podAt: ReadonlyMap<number, Pod>;
+  readonly podAt: ReadonlyMap<number, Stored<Pod>>;
   /** Pods beyond the wanted ordinals, highest first. */
-  readonly condemned: readonly Pod[];
+  readonly condemned: readonly Stored<Pod>[];
   readonly history: Pick<History, 'current' | 'update'>;
   /** How many pods have the current revision. */
   readonly currentReplicas: number;
@@ -31,7 +32,7 @@ export interface MembersSnapshot extends ClaimsSnapshot {
   readonly now: number;
 }
 
-export type MembersSnapshotParts = Pick<MembersSnapshot, 'history' | 'currentReplicas' | 'now'> & { readonly pods: readonly Pod[] };
+export type MembersSnapshotParts = Pick<MembersSnapshot, 'history' | 'currentReplicas' | 'now'> & { readonly pods: readonly Stored<Pod>[] };
 
 export function membersSnapshot({ set, claim }: ClaimsSnapshot, { pods, ...rest }: MembersSnapshotParts): MembersSnapshot {
   const range = ordinalsOf(set);
@@ -131,7 +132,7 @@ function restoration(snapshot: MembersSnapshot, member: Member): MemberPlan {
 }
 
 /** Corrects the pod and its claims: it may have been adopted, or the retention policy may have changed. */
-function correction(snapshot: MembersSnapshot, member: Member, pod: Pod): readonly PodStep[] {
+function correction(snapshot: MembersSnapshot, member: Member, pod: Stored<Pod>): readonly PodStep[] {
   const { set } = snapshot;
   const right = asMember(pod, set);
   const claims = hasStorage(pod, set) ? ownerChanges(snapshot, member) : claimChanges(snapshot, member);
@@ -139,25 +140,24 @@ function correction(snapshot: MembersSnapshot, member: Member, pod: Pod): readon
   return [{ do: 'updatePod', set, podName: member.name, claims, ...(right === pod ? {} : { pod: { object: right, from: pod } }) }];
 }
 
-function marking(snapshot: MembersSnapshot, pod: Pod): readonly PodStep[] {
-  const podName = pod.metadata.name ?? '';
+function marking(snapshot: MembersSnapshot, pod: Stored<Pod>): readonly PodStep[] {
+  const podName = pod.metadata.name;
   const claims = ownerChanges(snapshot, { name: podName, ordinal: ordinalOf(pod), pod });
   return claims.toUpdate.length === 0 ? [] : [{ do: 'markClaims', set: snapshot.set, podName, claims }];
 }
 
-const deletion = (set: StatefulSet, pod: Pod): PodStep => ({ do: 'deletePod', set, pod });
+const deletion = (set: Stored<StatefulSet>, pod: Stored<Pod>): PodStep => ({ do: 'deletePod', set, pod });
 
 function planRemoval({ set, condemned, ordered, now }: MembersSnapshot): MemberPlan {
   if (!ordered) return { steps: condemned.filter((pod) => !isTerminating(pod)).map((pod) => deletion(set, pod)) };
   const [highest] = condemned;
   if (highest === undefined) return { steps: [] };
-  const name = highest.metadata.name ?? '';
+  const name = highest.metadata.name;
   if (isTerminating(highest)) return stop('PodGoes', `pod ${name} is being deleted`);
   // All wanted pods are healthy, or planning would have stopped before.
   const firstUnhealthy = condemned.findLast((pod) => isUnavailable(pod, set, now));
   const isWell = isRunningAndReady(highest) && isPodAvailable(highest, set.spec.minReadySeconds ?? 0, now);
-  if (!isWell && highest !== firstUnhealthy)
-    return stop('PodNotReady', `pod ${firstUnhealthy?.metadata.name ?? ''} has to be available before ${name} is deleted`);
+  if (!isWell && highest !== firstUnhealthy) return stop('PodNotReady', `pod ${firstUnhealthy?.metadata.name} has to be available before ${name} is deleted`);
   return stop('ScaleDown', `pod ${name} is not wanted any more`, deletion(set, highest));
 }
 

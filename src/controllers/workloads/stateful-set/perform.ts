@@ -77,8 +77,7 @@ export class StatefulSetWorker {
   }
 
   async #createPod({ set, pod, claims }: Of<PodStep, 'createPod'>): Promise<Outcome> {
-    const name = pod.metadata?.name ?? '';
-    const member = { set, podName: name, claims };
+    const member = { set, podName: pod.metadata?.name ?? '', claims };
     const prepared = await this.#createClaims(member);
     if (prepared.outcome !== 'done') return this.#recordPod(prepared, 'Create', member);
     const created = await this.#client.create(podKind, pod);
@@ -131,7 +130,7 @@ export class StatefulSetWorker {
       const { refusal } = done;
       return {
         ...done,
-        refusal: refusal === undefined ? undefined : `could not update claim ${claim.metadata.name ?? ''} for delete policy ownerRefs: ${refusal}`,
+        refusal: refusal === undefined ? undefined : `could not update claim ${claim.metadata.name} for delete policy ownerRefs: ${refusal}`,
       };
     }
     return { outcome: 'done', refusal: undefined };
@@ -139,12 +138,12 @@ export class StatefulSetWorker {
 
   async #deletePod({ set, pod }: Of<PodStep, 'deletePod'>): Promise<Outcome> {
     const result = await this.#writer.attempt({ do: 'delete', object: pod });
-    return this.#recordPod(stepResult(result), 'Delete', { set, podName: pod.metadata.name ?? '' });
+    return this.#recordPod(stepResult(result), 'Delete', { set, podName: pod.metadata.name });
   }
 
   async #growClaim({ set, podName, claim }: Of<StatefulSetAction, 'growClaim'>): Promise<Outcome> {
     const { outcome, refusal } = stepResult(await this.#client.update(persistentVolumeClaimKind, claim));
-    const report = claimReport('Expand', set, { claim: claim.metadata.name ?? '', pod: podName, error: refusal });
+    const report = claimReport('Expand', set, { claim: claim.metadata.name, pod: podName, error: refusal });
     if (outcome === 'done' || refusal !== undefined) this.#recorder.record(set, report);
     return outcome;
   }

@@ -3,6 +3,7 @@
  * the pod that is scaled down (whenScaled: Delete) as its owner, and loses them if the policy changes.
  */
 import type { OwnerReference, PersistentVolumeClaim, Pod, StatefulSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { podKind } from '../../../api/kinds/pod/pod.ts';
 import { controllerReference } from '../../pods/template.ts';
 import { isWithin, ordinalsOf, setReference } from './identity.ts';
@@ -11,7 +12,7 @@ import { isWithin, ordinalsOf, setReference } from './identity.ts';
 export interface Member {
   readonly name: string;
   readonly ordinal: number;
-  readonly pod: Pod | undefined;
+  readonly pod: Stored<Pod> | undefined;
 }
 
 interface Policy {
@@ -29,8 +30,7 @@ const names = (reference: OwnerReference, { apiVersion, kind, name }: Pick<Owner
   reference.apiVersion === apiVersion && reference.kind === kind && reference.name === name;
 
 const asOwner = ({ name, pod }: Member): OwnerReference => {
-  const of = pod ?? { apiVersion: 'v1', kind: 'Pod', metadata: { name } };
-  return controllerReference(of, podKind);
+  return controllerReference({ metadata: pod?.metadata ?? { name, uid: '' } }, podKind);
 };
 
 /** Owned by an earlier pod of that name: the claim will be deleted with it and must not be used again. */
@@ -44,7 +44,7 @@ function hasStaleReference({ metadata }: PersistentVolumeClaim, owner: OwnerRefe
 }
 
 /** The claim has another controller. With policy Retain only, that does not matter. */
-export function hasForeignController(claim: PersistentVolumeClaim, set: StatefulSet, member: Member): boolean {
+export function hasForeignController(claim: PersistentVolumeClaim, set: Stored<StatefulSet>, member: Member): boolean {
   const { whenDeleted, whenScaled } = policyOf(set);
   if (!whenDeleted && !whenScaled) return false;
   const own = [setReference(set), asOwner(member)];
@@ -55,7 +55,7 @@ export function hasForeignController(claim: PersistentVolumeClaim, set: Stateful
 }
 
 /** The claim with the owner references of the policy; the same object if nothing changes. */
-export function withOwners(claim: PersistentVolumeClaim, set: StatefulSet, member: Member): PersistentVolumeClaim {
+export function withOwners(claim: PersistentVolumeClaim, set: Stored<StatefulSet>, member: Member): PersistentVolumeClaim {
   const [ofSet, ofPod] = [setReference(set), asOwner(member)];
   // References to an earlier StatefulSet or pod of the same name are left to the garbage collector.
   if (hasStaleReference(claim, ofSet) || hasStaleReference(claim, ofPod)) return claim;
@@ -70,7 +70,7 @@ export function withOwners(claim: PersistentVolumeClaim, set: StatefulSet, membe
   return { ...claim, metadata: ownerReferences.length === 0 ? metadata : { ...metadata, ownerReferences } };
 }
 
-function wantedOwners(set: StatefulSet, ordinal: number, { ofSet, ofPod }: { readonly ofSet: OwnerReference; readonly ofPod: OwnerReference }) {
+function wantedOwners(set: Stored<StatefulSet>, ordinal: number, { ofSet, ofPod }: { readonly ofSet: OwnerReference; readonly ofPod: OwnerReference }) {
   const { whenDeleted, whenScaled } = policyOf(set);
   const isScaledAway = !isWithin(ordinalsOf(set), ordinal);
   if (whenScaled && isScaledAway) return [ofPod];

@@ -2,23 +2,24 @@ import { describe, expect, test } from 'vitest';
 import { setDraft } from '../../../../test/controllers/stateful-set/set-cluster.ts';
 import { changed, modelOf } from '../../../../test/controllers/stateful-set/set-model.ts';
 import type { ControllerRevision, StatefulSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { historyOf } from './revisions.ts';
 
 const { set } = modelOf(setDraft(1));
-const withImage = (image: string): StatefulSet =>
+const withImage = (image: string): Stored<StatefulSet> =>
   changed(modelOf(setDraft(1)), ({ spec }) => {
     for (const container of spec.template.spec.containers ?? []) container.image = image;
   }).set;
 
-const revision = (name: string, number: number, data: unknown): ControllerRevision => ({
+const revision = (name: string, number: number, data: unknown): Stored<ControllerRevision> => ({
   apiVersion: 'apps/v1',
   kind: 'ControllerRevision',
-  metadata: { namespace: 'default', name },
+  metadata: { namespace: 'default', name, uid: name, resourceVersion: '1' },
   data,
   revision: number,
 });
-const dataOf = (of: StatefulSet) => ({ spec: { template: { $patch: 'replace', ...of.spec.template } } });
-const history = (of: StatefulSet, own: readonly ControllerRevision[], others: readonly ControllerRevision[] = []) =>
+const dataOf = (of: Stored<StatefulSet>) => ({ spec: { template: { $patch: 'replace', ...of.spec.template } } });
+const history = (of: Stored<StatefulSet>, own: readonly Stored<ControllerRevision>[], others: readonly Stored<ControllerRevision>[] = []) =>
   historyOf(of, { own, named: (name) => [...own, ...others].find(({ metadata }) => metadata.name === name) });
 
 describe('the history of a set', () => {

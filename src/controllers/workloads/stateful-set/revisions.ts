@@ -1,5 +1,6 @@
 /** The revisions of a StatefulSet's template: history, current and update revision. */
 import type { ControllerRevision, PodTemplateSpec, StatefulSet } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { statefulSetKind } from '../../../api/kinds/apps/stateful-set.ts';
 import { applyStrategicPatch } from '../../../api/patch/strategic-patch.ts';
 import { decode } from '../../../api/schema/decode.ts';
@@ -26,12 +27,12 @@ export interface History {
 
 export interface Revisions {
   /** Controlled by the StatefulSet. */
-  readonly own: readonly ControllerRevision[];
+  readonly own: readonly Stored<ControllerRevision>[];
   /** Any revision of this name in the namespace. */
-  readonly named: (name: string) => ControllerRevision | undefined;
+  readonly named: (name: string) => Stored<ControllerRevision> | undefined;
 }
 
-export function historyOf(set: StatefulSet, { own, named }: Revisions): History {
+export function historyOf(set: Stored<StatefulSet>, { own, named }: Revisions): History {
   const revisions = inRevisionOrder(own);
   const data = templatePatch(set.spec.template);
   const counted = set.status.collisionCount ?? 0;
@@ -49,7 +50,7 @@ interface Found {
 }
 
 /** The newest one if nothing changed; an older one, renumbered, if the template was rolled back to it. */
-function existingUpdate(set: StatefulSet, revisions: readonly ControllerRevision[], data: object): Found | undefined {
+function existingUpdate(set: StatefulSet, revisions: readonly Stored<ControllerRevision>[], data: object): Found | undefined {
   const newest = revisions.at(-1);
   const equal = revisions.findLast((revision) => sameData(revision.data, data));
   if (newest === undefined) return undefined;
@@ -59,7 +60,7 @@ function existingUpdate(set: StatefulSet, revisions: readonly ControllerRevision
 }
 
 /** A release with fewer defaults wrote the revision: that must not replace all pods. */
-function isSemanticallyEqual(set: StatefulSet, revision: ControllerRevision): boolean {
+function isSemanticallyEqual(set: StatefulSet, revision: Stored<ControllerRevision>): boolean {
   const restored: StatefulSet = { ...structuredClone(set), spec: { ...structuredClone(set.spec), template: stateAt(set, revision).template } };
   statefulSetKind.defaults?.(restored);
   return sameData(templatePatch(restored.spec.template), templatePatch(set.spec.template));
@@ -73,7 +74,7 @@ interface NewRevision {
 }
 
 /** Named by a hash of its contents, so that a retry makes the same one. If another template has that name, the next hash is tried. */
-function newUpdate(set: StatefulSet, { data, number, collisionCount, named }: NewRevision): Found {
+function newUpdate(set: Stored<StatefulSet>, { data, number, collisionCount, named }: NewRevision): Found {
   for (let count = collisionCount; ; count++) {
     const draft = revisionDraft(set, { data, number, hash: shortHash(data, count) });
     const name = draft.metadata?.name ?? '';
@@ -83,8 +84,11 @@ function newUpdate(set: StatefulSet, { data, number, collisionCount, named }: Ne
   }
 }
 
-function revisionDraft(set: StatefulSet, { data, number, hash }: { readonly data: object; readonly number: number; readonly hash: string }): RevisionDraft {
-  const { namespace, name = '', annotations } = set.metadata;
+function revisionDraft(
+  set: Stored<StatefulSet>,
+  { data, number, hash }: { readonly data: object; readonly number: number; readonly hash: string },
+): RevisionDraft {
+  const { namespace, name, annotations } = set.metadata;
   return {
     metadata: {
       namespace,
@@ -102,15 +106,19 @@ const hashLabel = 'controller.kubernetes.io/hash';
 /** Leaves room for the hash in a name of 253 characters. */
 const longestPrefix = 223;
 
-function stateAt(set: StatefulSet, revision: ControllerRevision): TemplateRevision {
+function stateAt(set: StatefulSet, revision: Stored<ControllerRevision>): TemplateRevision {
   const patched = applyStrategicPatch('StatefulSet', { ...set }, (revision.data ?? {}) as Record<string, unknown>);
   return { revision: nameOf(revision), template: decode<StatefulSet>('StatefulSet', patched).object.spec.template };
 }
 
-const nameOf = ({ metadata }: ControllerRevision): string => metadata.name ?? '';
+const nameOf = ({ metadata }: Stored<ControllerRevision>): string => metadata.name;
 
 /** Unused revisions beyond revisionHistoryLimit, oldest first. */
-export function outdated(set: StatefulSet, own: readonly ControllerRevision[], live: ReadonlySet<string>): readonly ControllerRevision[] {
+export function outdated(
+  set: Stored<StatefulSet>,
+  own: readonly Stored<ControllerRevision>[],
+  live: ReadonlySet<string>,
+): readonly Stored<ControllerRevision>[] {
   const limit = set.spec.revisionHistoryLimit ?? 0;
   if (limit < 0) return [];
   const history = inRevisionOrder(own.filter((revision) => !live.has(nameOf(revision))));

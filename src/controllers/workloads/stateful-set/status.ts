@@ -1,4 +1,5 @@
 import type { Pod, StatefulSet, StatefulSetStatus } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { isPodAvailable, isPodReady } from '../../pods/state.ts';
 import { revisionOf } from './identity.ts';
 import type { History } from './revisions.ts';
@@ -12,7 +13,7 @@ export const isUnavailable = (pod: Pod, { spec }: StatefulSet, now: number): boo
   isTerminating(pod) || !isPodAvailable(pod, spec.minReadySeconds ?? 0, now);
 
 export interface StatusSnapshot {
-  readonly pods: readonly Pod[];
+  readonly pods: readonly Stored<Pod>[];
   readonly history: Pick<History, 'current' | 'update' | 'collisionCount'>;
 }
 

@@ -1,4 +1,5 @@
 import type { Job } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { isFinished } from '../../../api/kinds/batch/job-conditions.ts';
 import { jobKind } from '../../../api/kinds/batch/job.ts';
 import { keyOf } from '../../../client/informers/cache.ts';
@@ -14,7 +15,7 @@ export interface TtlAfterFinishedOptions {
 }
 
 /** Deletes finished Jobs after ttlSecondsAfterFinished. Keys are those of Jobs: 'namespace/name'. */
-export function ttlAfterFinished({ client, informers }: TtlAfterFinishedOptions): Controller<string, Job, TtlAfterFinishedAction> {
+export function ttlAfterFinished({ client, informers }: TtlAfterFinishedOptions): Controller<string, Stored<Job>, TtlAfterFinishedAction> {
   const jobs = informers.cache(jobKind);
   return {
     name: 'job-expiry',
@@ -22,7 +23,7 @@ export function ttlAfterFinished({ client, informers }: TtlAfterFinishedOptions)
     snapshot: (key) => jobs.getKey(key),
     decide: decideExpiry,
     async perform({ job }) {
-      const { uid = '', resourceVersion = '' } = job.metadata;
+      const { uid, resourceVersion } = job.metadata;
       return outcomeOf(await client.delete(jobKind, refOf(job), { preconditions: { uid, resourceVersion }, propagation: 'Foreground' }));
     },
     parallelism: 16,

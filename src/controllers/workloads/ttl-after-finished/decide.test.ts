@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Job } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { decideExpiry } from './decide.ts';
 
 const end = Date.parse('2026-01-01T00:00:00Z');
 
-const job = (ttl: number | undefined, type: string | undefined, metadata: object = {}): Job => ({
+const job = (ttl: number | undefined, type: string | undefined, metadata: object = {}): Stored<Job> => ({
   apiVersion: 'batch/v1',
   kind: 'Job',
-  metadata: { name: 'backup', namespace: 'team', uid: 'u', ...metadata },
+  metadata: { name: 'backup', namespace: 'team', uid: 'u', resourceVersion: '1', ...metadata },
   spec: { template: { metadata: {}, spec: { containers: [] } }, ...(ttl === undefined ? {} : { ttlSecondsAfterFinished: ttl }) },
   status: type === undefined ? {} : { conditions: [{ type, status: 'True', lastProbeTime: null, lastTransitionTime: '2026-01-01T00:00:00Z' }] },
 });

@@ -1,8 +1,9 @@
 import type { Job } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { TtlAfterFinishedDecision } from './actions.ts';
 
 /** A finished Job is deleted with its pods once its TTL has passed. */
-export function decideExpiry(job: Job, now: number): TtlAfterFinishedDecision {
+export function decideExpiry(job: Stored<Job>, now: number): TtlAfterFinishedDecision {
   const { ttlSecondsAfterFinished: seconds } = job.spec;
   const end = endOf(job);
   if (job.metadata.deletionTimestamp !== undefined) return decided('Deleted', 'it is being deleted');

@@ -38,7 +38,7 @@ export function disruptedPods({
       const pod = pods.getKey(key);
       if (pod === undefined) return undefined;
       const budgets = podIndex.selecting(pod).map((budget) => budget.slice(budget.indexOf('/') + 1));
-      return { pod, budgets: budgets.sort(), isRecorded: recordedEvents.lastEvent(pod.metadata.uid ?? '') !== undefined };
+      return { pod, budgets: budgets.sort(), isRecorded: recordedEvents.lastEvent(pod.metadata.uid) !== undefined };
     },
     decide: decideDisruptedPod,
     async perform(action) {

@@ -1,19 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '../../../../api/generated/types.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import { decideDisruptedPod } from './decide.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const at = (ms: number) => `${new Date(now + ms).toISOString().slice(0, 19)}Z`;
 
-const pod = (reason: string, { agoMs = 200_000, status = 'True', phase = 'Running', going = false } = {}): Pod => ({
+const pod = (reason: string, { agoMs = 200_000, status = 'True', phase = 'Running', going = false } = {}): Stored<Pod> => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { namespace: 'team', name: 'web', uid: 'u1', generation: 3, ...(going ? { deletionTimestamp: at(0) } : {}) },
+  metadata: { namespace: 'team', name: 'web', uid: 'u1', resourceVersion: '1', generation: 3, ...(going ? { deletionTimestamp: at(0) } : {}) },
   spec: { containers: [] },
   status: { phase, conditions: [{ type: 'DisruptionTarget', status, reason, message: 'because', lastProbeTime: null, lastTransitionTime: at(-agoMs) }] },
 });
-const seen = (of: Pod, budgets: readonly string[] = [], isRecorded = false) => ({ pod: of, budgets, isRecorded });
+const seen = (of: Stored<Pod>, budgets: readonly string[] = [], isRecorded = false) => ({ pod: of, budgets, isRecorded });
 
 describe('a pod with a DisruptionTarget condition', () => {
   test('loses it after two minutes without deletion', () => {

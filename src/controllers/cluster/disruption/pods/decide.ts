@@ -1,10 +1,11 @@
 import type { Pod } from '../../../../api/generated/types.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import { conditionOf, withCondition } from '../../../pods/conditions.ts';
 import { isPodTerminal } from '../../../pods/state.ts';
 import type { DisruptedPodDecision, DisruptedPodAction } from './actions.ts';
 
 export interface DisruptedPodSnapshot {
-  readonly pod: Pod;
+  readonly pod: Stored<Pod>;
   /** Names of the budgets that select the pod, sorted. */
   readonly budgets: readonly string[];
   /** The event about several budgets was recorded. */
@@ -35,8 +36,8 @@ function staleAt(pod: Pod): number | undefined {
 }
 
 /** 'Chose' is Kubernetes' word; the eviction subresource in fact refuses such pods. */
-function tooManyBudgets(pod: Pod, chosen: string): DisruptedPodAction {
-  const { namespace = '', name = '', uid = '' } = pod.metadata;
+function tooManyBudgets(pod: Stored<Pod>, chosen: string): DisruptedPodAction {
+  const { namespace = '', name, uid } = pod.metadata;
   const quoted = JSON.stringify;
   const message = `Pod ${quoted(namespace)}/${quoted(name)} matches multiple PodDisruptionBudgets.  Chose ${quoted(chosen)} arbitrarily.`;
   return { do: 'tell', about: pod, report: { type: 'Warning', reason: 'MultiplePodDisruptionBudgets', message }, rememberAs: uid };

@@ -1,10 +1,11 @@
 import type { Endpoints } from '../../../../api/generated/types.ts';
-import type { Decision as AnyDecision } from '../../../../client/controller/loop.ts';
+import type { Stored } from '../../../../api/stored.ts';
+import type { Decision } from '../../../../client/decision.ts';
 import type { TriggerTimes } from '../trigger-times.ts';
 
 export type EndpointsAction =
   | EndpointsWrite
-  | { readonly do: 'delete'; readonly endpoints: Endpoints }
+  | { readonly do: 'delete'; readonly endpoints: Stored<Endpoints> }
   /** Later passes compare with these times to find what changed. */
   | { readonly do: 'remember'; readonly times: TriggerTimes };
 
@@ -13,7 +14,7 @@ export interface EndpointsWrite {
   readonly endpoints: Endpoints;
 }
 
-export type EndpointsDecision = AnyDecision<EndpointsAction>;
+export type EndpointsDecision = Decision<EndpointsAction>;
 
 /** The `source.component` of the events and the value of the managed-by label, as in Kubernetes. */
 export const controllerName = 'endpoint-controller';

@@ -58,7 +58,7 @@ export function endpointsController({ client, informers, recorder, pods }: Endpo
           times.set(key, action.times);
           return 'done';
         case 'delete': {
-          const { uid = '' } = action.endpoints.metadata;
+          const { uid } = action.endpoints.metadata;
           const result = await client.delete(endpointsKind, refOf(action.endpoints), { preconditions: { uid } });
           return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
         }

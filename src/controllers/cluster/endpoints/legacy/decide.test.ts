@@ -1,17 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Endpoints, Pod, Service } from '../../../../api/generated/types.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import { pod, service } from '../samples.ts';
 import type { EndpointsAction } from './actions.ts';
 import { decideEndpoints, type EndpointsSnapshot } from './decide.ts';
 
 type Served = Extract<EndpointsSnapshot, { state: 'served' }>;
-const seen = (of: Service, pods: readonly Pod[], endpoints?: Endpoints): Served => ({ state: 'served', service: of, pods, endpoints, times: undefined });
+const seen = (of: Stored<Service>, pods: readonly Stored<Pod>[], endpoints?: Stored<Endpoints>): Served => ({
+  state: 'served',
+  service: of,
+  pods,
+  endpoints,
+  times: undefined,
+});
+
+const stored = (of: Endpoints): Stored<Endpoints> => ({ ...of, metadata: { name: 'web', uid: 'e1', resourceVersion: '1', ...of.metadata } });
 
 function after(snapshot: Served, actions: readonly EndpointsAction[] = decideEndpoints(snapshot).actions): Served {
   return actions.reduce(
     (state, action): Served =>
-      action.do === 'remember' ? { ...state, times: action.times } : { ...state, endpoints: action.do === 'delete' ? undefined : action.endpoints },
+      action.do === 'remember' ? { ...state, times: action.times } : { ...state, endpoints: action.do === 'delete' ? undefined : stored(action.endpoints) },
     snapshot,
   );
 }
@@ -32,6 +41,8 @@ describe('the endpoints of a service', () => {
       metadata: {
         namespace: 'team',
         name: 'web',
+        uid: 'e1',
+        resourceVersion: '1',
         labels: { team: 'x', 'service.kubernetes.io/headless': '', 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' },
         annotations: { 'endpoints.kubernetes.io/last-change-trigger-time': '2026-01-01T00:00:00Z' },
       },
@@ -51,7 +62,7 @@ describe('the endpoints of a service', () => {
   const offering = {
     spec: { containers: [{ name: 'c', image: 'i', resources: {}, ports: [{ name: 'web', containerPort: 9090, protocol: 'TCP' }] }] as never },
   };
-  test.each<[string, Partial<Service['spec']>, readonly Pod[], readonly string[]]>([
+  test.each<[string, Partial<Service['spec']>, readonly Stored<Pod>[], readonly string[]]>([
     ['tell who is ready', {}, [pod('b'), pod('a'), pod('c', { ready: false })], ['10.0.0.1,10.0.0.2 (10.0.0.3) http:8080']],
     ['take all for ready if asked to', { publishNotReadyAddresses: true }, [pod('a', { ready: false, terminating: true })], ['10.0.0.1 http:8080']],
     ['leave out who goes', {}, [pod('a', { terminating: true }), pod('b', { phase: 'Failed' })], []],

@@ -1,4 +1,5 @@
 import type { EndpointAddress, Endpoints, EndpointSubset, Pod, Service } from '../../../../api/generated/types.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import { semanticallyEqual } from '../../../../api/validation/equality.ts';
 import { isPodReady } from '../../../pods/state.ts';
 import {
@@ -21,15 +22,15 @@ import { isOverCapacity, type SubsetEntry, subsetEntries, repackSubsets, truncat
 export type EndpointsSnapshot =
   | {
       readonly state: 'served';
-      readonly service: Service;
+      readonly service: Stored<Service>;
       /** The pods that it selects, sorted by name. */
-      readonly pods: readonly Pod[];
-      readonly endpoints: Endpoints | undefined;
+      readonly pods: readonly Stored<Pod>[];
+      readonly endpoints: Stored<Endpoints> | undefined;
       /** As of the last pass. Undefined: the Service is new to this process. */
       readonly times: TriggerTimes | undefined;
     }
   /** The Service was deleted. */
-  | { readonly state: 'orphaned'; readonly endpoints: Endpoints };
+  | { readonly state: 'orphaned'; readonly endpoints: Stored<Endpoints> };
 
 const managedByLabel = 'endpoints.kubernetes.io/managed-by';
 const overCapacity = 'endpoints.kubernetes.io/over-capacity';
@@ -49,7 +50,7 @@ export function decideEndpoints(snapshot: EndpointsSnapshot): EndpointsDecision 
 
 const act = (code: string, text: string, ...actions: readonly EndpointsAction[]): EndpointsDecision => ({ actions, reasons: [{ code, text }] });
 
-function entriesFor(service: Service, pod: Pod): readonly SubsetEntry[] {
+function entriesFor(service: Stored<Service>, pod: Stored<Pod>): readonly SubsetEntry[] {
   const isReady = service.spec.publishNotReadyAddresses === true || isPodReady(pod);
   if (!isReachable(pod, { alsoIfGoing: service.spec.publishNotReadyAddresses === true })) return [];
   const address = addressFor(service, pod);
@@ -65,7 +66,7 @@ function entriesFor(service: Service, pod: Pod): readonly SubsetEntry[] {
 }
 
 /** The first address of the Service's own family: Endpoints have one family only. */
-function addressFor(service: Service, pod: Pod): EndpointAddress | undefined {
+function addressFor(service: Stored<Service>, pod: Stored<Pod>): EndpointAddress | undefined {
   const [ip] = addressesOf(pod, familyOf(service, pod));
   if (ip === undefined) return undefined;
   const hostname = hostnameBelow(service, pod);
@@ -92,13 +93,13 @@ function hasLabelsOf(labels: Readonly<Record<string, string>>, { metadata }: Ser
 }
 
 interface Contents {
-  readonly endpoints: Endpoints | undefined;
+  readonly endpoints: Stored<Endpoints> | undefined;
   readonly subsets: readonly EndpointSubset[];
   readonly time: string | undefined;
 }
 
-function endpointsFor(service: Service, { endpoints, subsets, time }: Contents): Endpoints {
-  const { namespace = '', name = '', labels } = service.metadata;
+function endpointsFor(service: Stored<Service>, { endpoints, subsets, time }: Contents): Endpoints {
+  const { namespace = '', name, labels } = service.metadata;
   const { [overCapacity]: _, ...timed } = withTriggerTime(endpoints?.metadata.annotations, time);
   const annotations = isOverCapacity(subsets) ? { ...timed, [overCapacity]: 'truncated' } : timed;
   const { [headlessLabel]: __, ...own } = labels ?? {};

@@ -1,4 +1,5 @@
 import type { Endpoints, EndpointSlice, Service } from '../../../../api/generated/types.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import { endpointSliceKind } from '../../../../api/kinds/discovery/endpoint-slice.ts';
 import { endpointsKind } from '../../../../api/kinds/core/endpoints.ts';
 import { serviceKind } from '../../../../api/kinds/core/service.ts';
@@ -21,12 +22,7 @@ export interface MirrorControllerOptions {
 }
 
 /** Mirrors Endpoints of Services without selector to EndpointSlices. Keys are those of Services: 'namespace/name'. */
-export function mirrorController({
-  client,
-  informers,
-  recordedEvents,
-  clock,
-}: MirrorControllerOptions): Controller<string, MirrorSnapshot, MirrorAction> {
+export function mirrorController({ client, informers, recordedEvents, clock }: MirrorControllerOptions): Controller<string, MirrorSnapshot, MirrorAction> {
   const services = informers.cache(serviceKind);
   const endpoints = informers.cache(endpointsKind);
   const slices = informers.cache(endpointSliceKind).addIndex(managerAndService);
@@ -54,17 +50,17 @@ export function mirrorController({
   };
 }
 
-async function write(client: Client, { do: what, slice }: MirrorAction & { readonly do: 'create' | 'update' | 'delete' }): Promise<Outcome> {
-  switch (what) {
+async function write(client: Client, action: Exclude<MirrorAction, { readonly do: 'tell' }>): Promise<Outcome> {
+  switch (action.do) {
     case 'create': {
-      const result = await client.create(endpointSliceKind, slice);
+      const result = await client.create(endpointSliceKind, action.slice);
       return !result.ok && result.reason === 'terminating' ? 'done' : outcomeOf(result);
     }
     case 'update':
-      return outcomeOf(await client.update(endpointSliceKind, slice));
+      return outcomeOf(await client.update(endpointSliceKind, action.slice));
     case 'delete': {
-      const { uid = '' } = slice.metadata;
-      const result = await client.delete(endpointSliceKind, refOf(slice), { preconditions: { uid } });
+      const { uid } = action.slice.metadata;
+      const result = await client.delete(endpointSliceKind, refOf(action.slice), { preconditions: { uid } });
       return !result.ok && result.reason === 'notFound' ? 'done' : outcomeOf(result);
     }
   }
@@ -77,4 +73,4 @@ const isMirrored = ({ metadata }: Endpoints, service: Service | undefined): bool
   metadata.labels?.['endpointslice.kubernetes.io/skip-mirror'] !== 'true' &&
   metadata.annotations?.['control-plane.alpha.kubernetes.io/leader'] === undefined;
 
-const byName = (a: EndpointSlice, b: EndpointSlice): number => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
+const byName = (a: Stored<EndpointSlice>, b: Stored<EndpointSlice>): number => (a.metadata.name < b.metadata.name ? -1 : 1);

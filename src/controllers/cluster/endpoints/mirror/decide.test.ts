@@ -1,24 +1,35 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Endpoints, EndpointSlice, EndpointSubset, ObjectMeta } from '../../../../api/generated/types.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import type { MirrorAction } from './actions.ts';
 import { decideMirror, type MirrorSnapshot } from './decide.ts';
 
-const endpoints = (subsets: readonly EndpointSubset[], metadata: Partial<ObjectMeta> = {}): Endpoints => ({
+const endpoints = (subsets: readonly EndpointSubset[], metadata: Partial<ObjectMeta> = {}): Stored<Endpoints> => ({
   apiVersion: 'v1',
   kind: 'Endpoints',
-  metadata: { namespace: 'team', name: 'db', uid: 'e1', ...metadata },
+  metadata: { namespace: 'team', name: 'db', uid: 'e1', resourceVersion: '1', ...metadata },
   subsets: [...subsets],
 });
-const seen = (of: Endpoints | undefined, slices: readonly EndpointSlice[] = []): MirrorSnapshot => ({ endpoints: of, slices, recorded: () => undefined });
+const seen = (of: Stored<Endpoints> | undefined, slices: readonly Stored<EndpointSlice>[] = []): MirrorSnapshot => ({
+  endpoints: of,
+  slices,
+  recorded: () => undefined,
+});
 const ports = [{ name: 'sql', port: 5432, protocol: 'TCP' }];
+
+const stored = (slice: EndpointSlice, name: string): Stored<EndpointSlice> => ({
+  ...slice,
+  metadata: { uid: `uid of ${name}`, resourceVersion: '1', ...slice.metadata, name },
+});
 
 let made = 0;
 const after = (snapshot: MirrorSnapshot, actions: readonly MirrorAction[] = decideMirror(snapshot).actions): MirrorSnapshot => {
   let { slices } = snapshot;
   for (const action of actions) {
-    if (action.do === 'create') slices = [...slices, { ...action.slice, metadata: { ...action.slice.metadata, name: `db-${++made}`, uid: `u${made}` } }];
-    if (action.do === 'update') slices = slices.map((slice) => (slice.metadata.name === action.slice.metadata.name ? action.slice : slice));
+    if (action.do === 'create') slices = [...slices, stored(action.slice, `db-${++made}`)];
+    if (action.do === 'update')
+      slices = slices.map((slice) => (slice.metadata.name === action.slice.metadata.name ? stored(action.slice, slice.metadata.name) : slice));
     if (action.do === 'delete') slices = slices.filter((slice) => slice.metadata.name !== action.slice.metadata.name);
   }
   return { ...snapshot, slices };

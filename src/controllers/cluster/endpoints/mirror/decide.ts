@@ -1,4 +1,5 @@
 import type { DiscoveryEndpointPort, Endpoint, EndpointAddress, EndpointPort, Endpoints, EndpointSlice } from '../../../../api/generated/types.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import { formatIp, isIpv4, parseIp } from '../../../../api/validation/ip.ts';
 import { nameIsDnsSubdomain } from '../../../../api/validation/names.ts';
 import { semanticallyEqual } from '../../../../api/validation/equality.ts';
@@ -9,9 +10,9 @@ import type { MirrorAction, MirrorDecision } from './actions.ts';
 
 export interface MirrorSnapshot {
   /** Undefined: they do not exist or are not mirrored: no Service, a Service with selector, or the skip-mirror label. */
-  readonly endpoints: Endpoints | undefined;
+  readonly endpoints: Stored<Endpoints> | undefined;
   /** The slices that this controller made, sorted by name. */
-  readonly slices: readonly EndpointSlice[];
+  readonly slices: readonly Stored<EndpointSlice>[];
   /** By reason: the message that was last recorded about the endpoints, unless that was long ago. */
   readonly recorded: (key: string) => string | undefined;
 }
@@ -41,10 +42,10 @@ export function decideMirror({ endpoints, slices, recorded }: MirrorSnapshot): M
     else update.push(sliceFor(endpoints, group, first));
   }
   const { recycled, created, removed } = recycle(create, remove);
-  const isGoing = endpoints.metadata.deletionTimestamp !== undefined;
+  const isTerminating = endpoints.metadata.deletionTimestamp !== undefined;
   return act('Mirrored', 'the slices mirror the endpoints', [
-    ...eventsFor({ endpoints, told: recorded }, invalid, skipped),
-    ...(isGoing ? [] : created).map((slice) => ({ do: 'create', slice }) as const),
+    ...eventsFor({ endpoints, recorded }, invalid, skipped),
+    ...(isTerminating ? [] : created).map((slice) => ({ do: 'create', slice }) as const),
     ...[...update, ...recycled].map((slice) => ({ do: 'update', slice }) as const),
     ...removed.map((slice) => ({ do: 'delete', slice }) as const),
   ]);
@@ -109,7 +110,7 @@ const endpointOf = ({ hostname = '', nodeName, targetRef }: EndpointAddress, ip:
 
 const keyOf = ({ addressType, ports }: EndpointSlice): string => `${addressType} ${portsKey(ports)}`;
 
-function isMirrored(slice: EndpointSlice, { endpoints: wanted }: Group, { metadata }: Endpoints): boolean {
+function isMirrored(slice: Stored<EndpointSlice>, { endpoints: wanted }: Group, { metadata }: Stored<Endpoints>): boolean {
   const held = new Map((slice.endpoints ?? []).map((endpoint) => [identityOf(endpoint), endpoint]));
   const sameEndpoints =
     held.size === wanted.length &&
@@ -129,8 +130,12 @@ function annotationsFor({ annotations }: Endpoints['metadata']): Record<string, 
 }
 
 /** A new slice, or `old` with new contents. */
-function sliceFor({ metadata }: Endpoints, { family, ports, endpoints }: Pick<Group, 'family' | 'ports' | 'endpoints'>, old?: EndpointSlice): EndpointSlice {
-  const { namespace = '', name = '', uid = '', labels } = metadata;
+function sliceFor(
+  { metadata }: Stored<Endpoints>,
+  { family, ports, endpoints }: Pick<Group, 'family' | 'ports' | 'endpoints'>,
+  old?: Stored<EndpointSlice>,
+): EndpointSlice {
+  const { namespace = '', name, uid, labels } = metadata;
   const prefix = `${name}-`;
   const annotations = annotationsFor(metadata);
   const { annotations: _, ...kept } = old?.metadata ?? { namespace, generateName: nameIsDnsSubdomain(prefix, true).length === 0 ? prefix : name };
@@ -152,11 +157,11 @@ function sliceFor({ metadata }: Endpoints, { family, ports, endpoints }: Pick<Gr
 interface Recycled {
   readonly recycled: readonly EndpointSlice[];
   readonly created: readonly EndpointSlice[];
-  readonly removed: readonly EndpointSlice[];
+  readonly removed: readonly Stored<EndpointSlice>[];
 }
 
 /** Slices to delete are updated to the contents of slices to create: one write instead of two. */
-function recycle(create: readonly EndpointSlice[], remove: readonly EndpointSlice[]): Recycled {
+function recycle(create: readonly EndpointSlice[], remove: readonly Stored<EndpointSlice>[]): Recycled {
   const removed = [...remove];
   const created: EndpointSlice[] = [];
   const recycled: EndpointSlice[] = [];
@@ -170,12 +175,12 @@ function recycle(create: readonly EndpointSlice[], remove: readonly EndpointSlic
 }
 
 function eventsFor(
-  { endpoints, told: recorded }: { readonly endpoints: Endpoints; readonly told: MirrorSnapshot['recorded'] },
+  { endpoints, recorded }: { readonly endpoints: Stored<Endpoints>; readonly recorded: MirrorSnapshot['recorded'] },
   invalid: number,
   skipped: number,
 ): readonly MirrorAction[] {
   const say = (reason: string, message: string): readonly MirrorAction[] => {
-    const key = `${endpoints.metadata.uid ?? ''} ${reason}`;
+    const key = `${endpoints.metadata.uid} ${reason}`;
     return recorded(key) === message ? [] : [{ do: 'tell', endpoints, report: { type: 'Warning', reason, message }, rememberAs: key }];
   };
   return [

@@ -1,20 +1,21 @@
 import type { EndpointSlice, Service } from '../../../../api/generated/types.ts';
-import type { Decision as AnyDecision } from '../../../../client/controller/loop.ts';
-import type { EventDraft } from '../../../../client/events/event-recorder.ts';
+import type { Stored } from '../../../../api/stored.ts';
+import type { Decision, EventDraft } from '../../../../client/decision.ts';
 import type { TriggerTimes } from '../trigger-times.ts';
 
 export type EndpointSliceAction =
-  | { readonly do: 'create' | 'update' | 'delete'; readonly slice: EndpointSlice; readonly service: Service }
+  | { readonly do: 'create'; readonly slice: EndpointSlice; readonly service: Stored<Service> }
+  | { readonly do: 'update' | 'delete'; readonly slice: Stored<EndpointSlice>; readonly service: Stored<Service> }
   /** Later passes compare with these times to find what changed. */
   | { readonly do: 'remember'; readonly times: TriggerTimes }
-  | { readonly do: 'tell'; readonly service: Service; readonly report: EventDraft; readonly rememberAs: string };
+  | { readonly do: 'tell'; readonly service: Stored<Service>; readonly report: EventDraft; readonly rememberAs: string };
 
-export type EndpointSliceDecision = AnyDecision<EndpointSliceAction>;
+export type EndpointSliceDecision = Decision<EndpointSliceAction>;
 
 /** The `source.component` of the events, as in Kubernetes. */
 export const eventSource = 'endpoint-slice-controller';
 
-export const failedToUpdate = ({ metadata: { namespace = '', name = '' } }: Service, why: string): EventDraft => ({
+export const failedToUpdate = ({ metadata: { namespace = '', name } }: Stored<Service>, why: string): EventDraft => ({
   type: 'Warning',
   reason: 'FailedToUpdateEndpointSlices',
   message: `Error updating Endpoint Slices for Service ${namespace}/${name}: ${why}`,

@@ -36,11 +36,11 @@ export function sliceController({
   pods.addListener({ service: (key) => changed.fire(key), node: (key) => changed.fire(key) });
 
   const write = async (action: EndpointSliceAction & { readonly do: 'create' | 'update' | 'delete' }): Promise<Outcome> => {
-    const { slice, service } = action;
-    const { result, doing } = await attempt(client, action.do, slice);
+    const { service } = action;
+    const { result, doing } = await attempt(client, action);
     if (result.ok || result.reason === 'terminating' || (action.do === 'delete' && result.reason === 'notFound')) return 'done';
     if (result.reason === 'forbidden' || result.reason === 'invalid' || result.reason === 'failed') {
-      const { namespace = '', name = '' } = service.metadata;
+      const { namespace = '', name } = service.metadata;
       recordedEvents.record({ about: service, ...failedToUpdate(service, `failed to ${doing} for Service ${namespace}/${name}: ${result.error.message}`) });
     }
     return outcomeOf(result);
@@ -57,7 +57,7 @@ export function sliceController({
       if (service === undefined) times.delete(key);
       if (service === undefined || !isSelecting(service)) return undefined;
       const made = slices.get(`${controllerName} ${key}`).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-      const recorded = recentMessage(recordedEvents, service.metadata.uid ?? '', clock);
+      const recorded = recentMessage(recordedEvents, service.metadata.uid, clock);
       return { service, pods: pods.of(key), slices: made.toSorted(byName), zoneOf: (node) => pods.zoneOf(node), times: times.get(key), recorded };
     },
     decide: decideSlices,
@@ -77,11 +77,11 @@ export function sliceController({
   };
 }
 
-async function attempt(client: Client, what: 'create' | 'update' | 'delete', slice: EndpointSlice) {
-  const { name = '', uid = '' } = slice.metadata;
-  switch (what) {
-    case 'create':
-      return { result: await client.create(endpointSliceKind, slice), doing: 'create EndpointSlice' };
+async function attempt(client: Client, action: EndpointSliceAction & { readonly do: 'create' | 'update' | 'delete' }) {
+  if (action.do === 'create') return { result: await client.create(endpointSliceKind, action.slice), doing: 'create EndpointSlice' };
+  const { slice } = action;
+  const { name, uid } = slice.metadata;
+  switch (action.do) {
     case 'update':
       return { result: await client.update(endpointSliceKind, slice), doing: `update ${name} EndpointSlice` };
     case 'delete':

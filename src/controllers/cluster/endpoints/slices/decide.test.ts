@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EndpointSlice, Pod, Service } from '../../../../api/generated/types.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import { pod, service } from '../samples.ts';
 import type { TriggerTimes } from '../trigger-times.ts';
 import { triggerTimesOf } from '../trigger-times.ts';
@@ -11,7 +12,12 @@ import { endpointsPerSlice } from './fill.ts';
 const zones: Readonly<Record<string, string | undefined>> = { n1: 'zone-a', n2: 'zone-b', bare: undefined };
 const zoneOf = (node: string) => (Object.hasOwn(zones, node) ? { zone: zones[node] } : undefined);
 
-const seen = (of: Service, pods: readonly Pod[], slices: readonly EndpointSlice[] = [], times?: TriggerTimes): EndpointSliceSnapshot => ({
+const seen = (
+  of: Stored<Service>,
+  pods: readonly Stored<Pod>[],
+  slices: readonly Stored<EndpointSlice>[] = [],
+  times?: TriggerTimes,
+): EndpointSliceSnapshot => ({
   service: of,
   pods,
   slices,
@@ -22,7 +28,7 @@ const seen = (of: Service, pods: readonly Pod[], slices: readonly EndpointSlice[
 
 let made = 0;
 /** The slice as the server stores it. */
-const stored = (slice: EndpointSlice): EndpointSlice => ({
+const stored = (slice: EndpointSlice): Stored<EndpointSlice> => ({
   ...slice,
   metadata: {
     ...slice.metadata,
@@ -56,7 +62,7 @@ function after(snapshot: EndpointSliceSnapshot, actions: readonly EndpointSliceA
 }
 
 const writes = (snapshot: EndpointSliceSnapshot) => decideSlices(snapshot).actions.filter((action) => action.do !== 'remember' && action.do !== 'tell');
-const only = (snapshot: EndpointSliceSnapshot): EndpointSlice => {
+const only = (snapshot: EndpointSliceSnapshot): Stored<EndpointSlice> => {
   const [slice, another] = after(snapshot).slices;
   if (slice === undefined || another !== undefined) throw new Error(`${after(snapshot).slices.length} slices`);
   return slice;
@@ -92,7 +98,7 @@ describe('a service with pods', () => {
     });
   });
 
-  test.each<[string, Partial<Service['spec']>, Pod, string[]]>([
+  test.each<[string, Partial<Service['spec']>, Stored<Pod>, string[]]>([
     ['that is not ready is there', {}, pod('a', { ready: false }), ['a']],
     ['that is not ready is published if asked for', { publishNotReadyAddresses: true }, pod('a', { ready: false }), ['a ready']],
     ['that goes still serves', {}, pod('a', { terminating: true }), ['a serving terminating']],
@@ -206,7 +212,7 @@ describe('slices', () => {
 
   test('have the earliest trigger time', () => {
     const before = after(seen(service(), [pod('a')]));
-    const late = (of: Pod, at: string): Pod => ({
+    const late = (of: Stored<Pod>, at: string): Stored<Pod> => ({
       ...of,
       status: { ...of.status, conditions: [{ type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: at }] },
     });
@@ -219,9 +225,9 @@ describe('slices', () => {
 });
 
 describe('hints for trafficDistribution', () => {
-  const hints = (spec: Partial<Service['spec']>, of: Pod, annotations = {}) => only(seen(service(spec, { annotations }), [of])).endpoints?.[0]?.hints;
+  const hints = (spec: Partial<Service['spec']>, of: Stored<Pod>, annotations = {}) => only(seen(service(spec, { annotations }), [of])).endpoints?.[0]?.hints;
 
-  test.each<[string, Partial<Service['spec']>, Pod, object | undefined]>([
+  test.each<[string, Partial<Service['spec']>, Stored<Pod>, object | undefined]>([
     ['to its zone', { trafficDistribution: 'PreferClose' }, pod('a'), { forZones: [{ name: 'zone-a' }] }],
     ['to its zone, said newly', { trafficDistribution: 'PreferSameZone' }, pod('a'), { forZones: [{ name: 'zone-a' }] }],
     ['to its node', { trafficDistribution: 'PreferSameNode' }, pod('a'), { forZones: [{ name: 'zone-a' }], forNodes: [{ name: 'n1' }] }],

@@ -1,4 +1,5 @@
 import type { DiscoveryEndpointPort, Endpoint, EndpointSlice, Pod, Service } from '../../../../api/generated/types.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import { nameIsDnsSubdomain } from '../../../../api/validation/names.ts';
 import { parseIp, isIpv4 } from '../../../../api/validation/ip.ts';
 import { type IpFamily, hasAddress, headlessLabel, managedByLabel, serviceNameLabel, withTriggerTime } from '../members.ts';
@@ -9,11 +10,11 @@ import { type TrafficDistribution, trafficDistributionOf, withHints } from './hi
 import { type EndpointGroup, portsKey, desiredEndpoints, type ZoneOf } from './desired-endpoints.ts';
 
 export interface EndpointSliceSnapshot {
-  readonly service: Service;
+  readonly service: Stored<Service>;
   /** The pods that it selects, sorted by name. */
-  readonly pods: readonly Pod[];
+  readonly pods: readonly Stored<Pod>[];
   /** The Service's slices of this controller that are not being deleted, sorted by name. */
-  readonly slices: readonly EndpointSlice[];
+  readonly slices: readonly Stored<EndpointSlice>[];
   readonly zoneOf: ZoneOf;
   /** As of the last pass. Undefined: the Service is new to this process. */
   readonly times: TriggerTimes | undefined;
@@ -52,10 +53,14 @@ function familiesOf({ spec }: Service): readonly IpFamily[] {
 
 interface SlicePlan {
   readonly family: IpFamily;
-  readonly update: readonly { readonly slice: EndpointSlice; readonly ports: readonly DiscoveryEndpointPort[]; readonly endpoints: readonly Endpoint[] }[];
+  readonly update: readonly {
+    readonly slice: Stored<EndpointSlice>;
+    readonly ports: readonly DiscoveryEndpointPort[];
+    readonly endpoints: readonly Endpoint[];
+  }[];
   readonly create: readonly { readonly ports: readonly DiscoveryEndpointPort[]; readonly endpoints: readonly Endpoint[] }[];
-  readonly remove: readonly EndpointSlice[];
-  readonly skipped: readonly Pod[];
+  readonly remove: readonly Stored<EndpointSlice>[];
+  readonly skipped: readonly Stored<Pod>[];
 }
 
 function planFor({ service, pods, slices, zoneOf }: EndpointSliceSnapshot, family: IpFamily): SlicePlan {
@@ -63,9 +68,7 @@ function planFor({ service, pods, slices, zoneOf }: EndpointSliceSnapshot, famil
   const own = existing.filter((slice) => isOwned(slice, service));
   const { groups, skipped } = desiredEndpoints(service, pods, { family, zoneOf });
   const trafficDistribution = trafficDistributionOf(service);
-  const filled = [...groups].map(([key, group]) =>
-    fillGroup(group, { own: own.filter(({ ports }) => portsKey(ports) === key), service, trafficDistribution }),
-  );
+  const filled = [...groups].map(([key, group]) => fillGroup(group, { own: own.filter(({ ports }) => portsKey(ports) === key), service, trafficDistribution }));
   const update = filled.flatMap((each) => each.update);
   const create = filled.flatMap((each) => each.create);
   const unwanted = own.filter(({ ports }) => !groups.has(portsKey(ports)));
@@ -79,15 +82,12 @@ function planFor({ service, pods, slices, zoneOf }: EndpointSliceSnapshot, famil
 
 interface GroupOptions {
   /** The slices with the group's ports. */
-  readonly own: readonly EndpointSlice[];
-  readonly service: Service;
+  readonly own: readonly Stored<EndpointSlice>[];
+  readonly service: Stored<Service>;
   readonly trafficDistribution: TrafficDistribution;
 }
 
-function fillGroup(
-  { ports, endpoints }: EndpointGroup,
-  { own, service, trafficDistribution }: GroupOptions,
-): Pick<SlicePlan, 'update' | 'create' | 'remove'> {
+function fillGroup({ ports, endpoints }: EndpointGroup, { own, service, trafficDistribution }: GroupOptions): Pick<SlicePlan, 'update' | 'create' | 'remove'> {
   const hinted = (all: readonly Endpoint[]) => all.map((endpoint) => withHints(endpoint, trafficDistribution));
   const { unchanged, changed, emptied, created } = fill(own, endpoints, (slice) => !hasLabelsOf(slice, service));
   const rehinted = unchanged
@@ -101,9 +101,9 @@ function fillGroup(
 }
 
 /** Slices to delete are updated to the contents of slices to create: one write instead of two. */
-function recycled(plan: SlicePlan, service: Service): SlicePlan {
+function recycled(plan: SlicePlan, service: Stored<Service>): SlicePlan {
   const create = [...plan.create];
-  const remove: EndpointSlice[] = [];
+  const remove: Stored<EndpointSlice>[] = [];
   const update = [...plan.update];
   for (const slice of plan.remove) {
     const contents = isOwned(slice, service) ? create.pop() : undefined;
@@ -114,19 +114,19 @@ function recycled(plan: SlicePlan, service: Service): SlicePlan {
 }
 
 /** Without the annotations of its old contents. */
-const bare = (slice: EndpointSlice): EndpointSlice => {
+const bare = (slice: Stored<EndpointSlice>): Stored<EndpointSlice> => {
   const { annotations: _, ...metadata } = slice.metadata;
   return { ...slice, metadata };
 };
 
 function writesOf(
   { family, update, create, remove }: SlicePlan,
-  { service, time }: { readonly service: Service; readonly time: string | undefined },
+  { service, time }: { readonly service: Stored<Service>; readonly time: string | undefined },
 ): readonly EndpointSliceAction[] {
   // A Service that is being deleted gets no new slices: they might be left behind.
   const created = service.metadata.deletionTimestamp === undefined ? create : [];
   const labels = labelsFor(service);
-  const write = (slice: EndpointSlice, { ports, endpoints }: SlicePlan['create'][number]): EndpointSlice => {
+  const write = <T extends EndpointSlice>(slice: T, { ports, endpoints }: SlicePlan['create'][number]): T => {
     const { annotations: old, ...metadata } = slice.metadata;
     const annotations = withTriggerTime(old, time);
     return {
@@ -143,8 +143,8 @@ function writesOf(
   ];
 }
 
-function newSlice({ metadata }: Service, addressType: IpFamily): EndpointSlice {
-  const { namespace = '', name = '', uid = '' } = metadata;
+function newSlice({ metadata }: Stored<Service>, addressType: IpFamily): EndpointSlice {
+  const { namespace = '', name, uid } = metadata;
   const prefix = `${name}-`;
   return {
     apiVersion: 'discovery.k8s.io/v1',
@@ -160,7 +160,7 @@ function newSlice({ metadata }: Service, addressType: IpFamily): EndpointSlice {
   };
 }
 
-const isOwned = ({ metadata }: EndpointSlice, service: Service): boolean =>
+const isOwned = ({ metadata }: Stored<EndpointSlice>, service: Stored<Service>): boolean =>
   (metadata.ownerReferences ?? []).some(({ uid, kind, apiVersion }) => uid === service.metadata.uid && kind === 'Service' && apiVersion === 'v1');
 
 const reserved: ReadonlySet<string> = new Set([serviceNameLabel, managedByLabel, headlessLabel]);
@@ -170,10 +170,10 @@ const ownLabels = (labels: Readonly<Record<string, string>> | undefined): readon
     .filter(([key]) => !reserved.has(key))
     .sort(([a], [b]) => (a < b ? -1 : 1));
 
-const labelsFor = (service: Service): Record<string, string> => ({
+const labelsFor = (service: Stored<Service>): Record<string, string> => ({
   ...Object.fromEntries(ownLabels(service.metadata.labels)),
   ...(hasAddress(service) ? {} : { [headlessLabel]: '' }),
-  [serviceNameLabel]: service.metadata.name ?? '',
+  [serviceNameLabel]: service.metadata.name,
   [managedByLabel]: controllerName,
 });
 
@@ -183,17 +183,15 @@ const hasLabelsOf = ({ metadata }: EndpointSlice, service: Service): boolean =>
 const sorted = (labels: Readonly<Record<string, string>> | undefined): string =>
   JSON.stringify(Object.entries(labels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-const isPlaceholder = (slice: EndpointSlice, service: Service): boolean =>
+const isPlaceholder = (slice: Stored<EndpointSlice>, service: Stored<Service>): boolean =>
   isOwned(slice, service) &&
   (slice.endpoints ?? []).length === 0 &&
   (slice.ports ?? []).length === 0 &&
   sorted(slice.metadata.labels) === sorted(labelsFor(service));
 
-function skippedPodsEvent({ service, recorded }: EndpointSliceSnapshot, skipped: readonly Pod[]): readonly EndpointSliceAction[] {
-  const { namespace = '', name = '', uid = '' } = service.metadata;
-  const texts = skipped.map(
-    ({ metadata, spec }) => `skipping Pod ${metadata.name ?? ''} for Service ${namespace}/${name}: Node ${spec.nodeName ?? ''} Not Found`,
-  );
+function skippedPodsEvent({ service, recorded }: EndpointSliceSnapshot, skipped: readonly Stored<Pod>[]): readonly EndpointSliceAction[] {
+  const { namespace = '', name, uid } = service.metadata;
+  const texts = skipped.map(({ metadata, spec }) => `skipping Pod ${metadata.name} for Service ${namespace}/${name}: Node ${spec.nodeName ?? ''} Not Found`);
   if (texts.length === 0) return [];
   const report = failedToUpdate(service, texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
   return recorded === report.message ? [] : [{ do: 'tell', service, report, rememberAs: uid }];

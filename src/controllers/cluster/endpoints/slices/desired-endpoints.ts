@@ -1,5 +1,6 @@
 /** The endpoints that the slices of a Service should hold. */
 import type { DiscoveryEndpointPort, Endpoint, Pod, Service } from '../../../../api/generated/types.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import { isPodReady } from '../../../pods/state.ts';
 import { byGoHash, printSlicePort } from '../go-hash.ts';
 import { addressesOf, type IpFamily, hostnameBelow, isReachable, portOf, referenceTo } from '../members.ts';
@@ -18,16 +19,16 @@ export interface DesiredEndpoints {
   /** By `portsKey`. */
   readonly groups: Map<string, EndpointGroup>;
   /** Pods that are left out because the cache has no such node. */
-  readonly skipped: readonly Pod[];
+  readonly skipped: readonly Stored<Pod>[];
 }
 
 export function desiredEndpoints(
-  service: Service,
-  pods: readonly Pod[],
+  service: Stored<Service>,
+  pods: readonly Stored<Pod>[],
   { family, zoneOf }: { readonly family: IpFamily; readonly zoneOf: ZoneOf },
 ): DesiredEndpoints {
   const groups = new Map<string, EndpointGroup>();
-  const skipped: Pod[] = [];
+  const skipped: Stored<Pod>[] = [];
   for (const pod of pods) {
     if (!isReachable(pod, { alsoIfGoing: true })) continue;
     const ports = portsFor(service, pod);
@@ -57,7 +58,7 @@ function portsFor(service: Service, pod: Pod): readonly DiscoveryEndpointPort[] 
 
 export const portsKey = (ports: readonly DiscoveryEndpointPort[] | null): string => JSON.stringify((ports ?? []).map(printSlicePort).sort());
 
-function endpointOf(service: Service, pod: Pod, { family, zone }: { readonly family: IpFamily; readonly zone: string | undefined }): Endpoint {
+function endpointOf(service: Stored<Service>, pod: Stored<Pod>, { family, zone }: { readonly family: IpFamily; readonly zone: string | undefined }): Endpoint {
   const serving = isPodReady(pod);
   const terminating = pod.metadata.deletionTimestamp !== undefined;
   const ready = service.spec.publishNotReadyAddresses === true || (serving && !terminating);

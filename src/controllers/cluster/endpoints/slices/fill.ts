@@ -1,24 +1,29 @@
 /** Distributes endpoints over slices: as few slices as possible are written, and none exceeds the limit. */
 import type { Endpoint, EndpointSlice } from '../../../../api/generated/types.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import { identityOf, equalEndpoints } from './desired-endpoints.ts';
 
 export const endpointsPerSlice = 100;
 
 export interface Filled {
-  readonly unchanged: readonly EndpointSlice[];
-  readonly changed: readonly { readonly slice: EndpointSlice; readonly endpoints: readonly Endpoint[] }[];
+  readonly unchanged: readonly Stored<EndpointSlice>[];
+  readonly changed: readonly { readonly slice: Stored<EndpointSlice>; readonly endpoints: readonly Endpoint[] }[];
   /** Slices that have no endpoints any more. */
-  readonly emptied: readonly EndpointSlice[];
+  readonly emptied: readonly Stored<EndpointSlice>[];
   /** The contents of new slices. */
   readonly created: readonly (readonly Endpoint[])[];
 }
 
 /** `wanted`: by identity. `mustChange`: the slice has to be written for another reason, such as its labels. */
-export function fill(slices: readonly EndpointSlice[], wanted: ReadonlyMap<string, Endpoint>, mustChange: (slice: EndpointSlice) => boolean): Filled {
+export function fill(
+  slices: readonly Stored<EndpointSlice>[],
+  wanted: ReadonlyMap<string, Endpoint>,
+  mustChange: (slice: Stored<EndpointSlice>) => boolean,
+): Filled {
   const left = new Map(wanted);
-  const unchanged = new Set<EndpointSlice>();
-  const changed = new Map<EndpointSlice, Endpoint[]>();
-  const emptied: EndpointSlice[] = [];
+  const unchanged = new Set<Stored<EndpointSlice>>();
+  const changed = new Map<Stored<EndpointSlice>, Endpoint[]>();
+  const emptied: Stored<EndpointSlice>[] = [];
   for (const slice of slices) {
     const held = slice.endpoints ?? [];
     const kept = held.flatMap((endpoint) => take(left, identityOf(endpoint)));
@@ -60,8 +65,8 @@ function topUp(contents: readonly Endpoint[][], left: Map<string, Endpoint>): vo
 }
 
 /** The fullest slice that has room for all of them. */
-function closestFit(slices: readonly EndpointSlice[], count: number): EndpointSlice | undefined {
-  let best: { readonly slice: EndpointSlice; readonly room: number } | undefined;
+function closestFit(slices: readonly Stored<EndpointSlice>[], count: number): Stored<EndpointSlice> | undefined {
+  let best: { readonly slice: Stored<EndpointSlice>; readonly room: number } | undefined;
   for (const slice of slices) {
     const room = endpointsPerSlice - (slice.endpoints ?? []).length - count;
     if (room >= 0 && room < (best?.room ?? endpointsPerSlice)) best = { slice, room };

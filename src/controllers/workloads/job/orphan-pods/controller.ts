@@ -1,4 +1,5 @@
 import type { Job, Pod } from '../../../../api/generated/types.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import { isFinished } from '../../../../api/kinds/batch/job-conditions.ts';
 import { jobKind } from '../../../../api/kinds/batch/job.ts';
 import { podKind } from '../../../../api/kinds/pod/pod.ts';
@@ -42,7 +43,7 @@ export function jobOrphanPods({ client, informers }: JobOrphanPodsOptions): Cont
 const isOver = ({ before, after }: Change<Job>): boolean =>
   before !== undefined && (after === undefined || after.metadata.uid !== before.metadata.uid || isFinished(after.status));
 
-function jobOf(pod: Pod, jobNamed: (ref: { namespace: string | undefined; name: string }) => Job | undefined): Job | undefined {
+function jobOf(pod: Stored<Pod>, jobNamed: (ref: { namespace: string | undefined; name: string }) => Stored<Job> | undefined): Stored<Job> | undefined {
   const controller = controllerOf(pod);
   const job = controller === undefined ? undefined : jobNamed({ namespace: pod.metadata.namespace, name: controller.name });
   return job?.metadata.uid === controller?.uid ? job : undefined;

@@ -1,24 +1,27 @@
 import { expect, test } from 'vitest';
 import type { Job, Pod } from '../../../../api/generated/types.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import { TRACKING_FINALIZER } from '../tracked-pod.ts';
 import { decideOrphanPod } from './decide.ts';
 
-const pod = (kind: string | undefined, finalizers: string[] = [TRACKING_FINALIZER]): Pod => ({
+const pod = (kind: string | undefined, finalizers: string[] = [TRACKING_FINALIZER]): Stored<Pod> => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: {
     name: 'p',
     namespace: 'team',
+    uid: 'p',
+    resourceVersion: '1',
     finalizers,
     ...(kind === undefined ? {} : { ownerReferences: [{ apiVersion: 'batch/v1', kind, name: 'backup', uid: 'u', controller: true }] }),
   },
   spec: { containers: [] },
   status: {},
 });
-const job = (finished: boolean, managedBy?: string): Job => ({
+const job = (finished: boolean, managedBy?: string): Stored<Job> => ({
   apiVersion: 'batch/v1',
   kind: 'Job',
-  metadata: { name: 'backup', namespace: 'team', uid: 'u' },
+  metadata: { name: 'backup', namespace: 'team', uid: 'u', resourceVersion: '1' },
   spec: { template: { metadata: {}, spec: { containers: [] } }, ...(managedBy === undefined ? {} : { managedBy }) },
   status: finished ? { conditions: [{ type: 'Failed', status: 'True', lastProbeTime: null, lastTransitionTime: null }] } : {},
 });

@@ -1,13 +1,14 @@
 import type { Job, Pod } from '../../../../api/generated/types.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import { isFinished } from '../../../../api/kinds/batch/job-conditions.ts';
 import { controllerOf } from '../../../pods/ownership.ts';
 import { isTracked } from '../tracked-pod.ts';
 import type { OrphanPodAction, OrphanPodDecision } from './actions.ts';
 
 export interface OrphanPodSnapshot {
-  readonly pod: Pod;
+  readonly pod: Stored<Pod>;
   /** Its controller, by uid. */
-  readonly job: Job | undefined;
+  readonly job: Stored<Job> | undefined;
 }
 
 /** With any other `spec.managedBy`, another controller handles the Job. */
