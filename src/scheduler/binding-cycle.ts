@@ -7,7 +7,7 @@ import { patchPodStatus } from './pod-status.ts';
 import type { AbortReason, NodeInfo, PodInfo } from './framework.ts';
 import type { PodCycle } from './pod-cycle.ts';
 
-/** A pod that was given a node, and what is left to do before the server knows. */
+/** A pod that is assumed on a node and not bound yet. */
 export interface AssumedPod {
   readonly pod: PodInfo;
   readonly node: NodeInfo;
@@ -16,9 +16,9 @@ export interface AssumedPod {
 
 export type BindingResult =
   | { readonly type: 'bound' }
-  /** The pod is where it was: on no node. */
+  /** The pod is not bound. */
   | { readonly type: 'failed'; readonly message: string }
-  /** Somebody else leads; nothing that this process thinks counts. */
+  /** Another process holds the lease. */
   | { readonly type: 'deposed' };
 
 export interface BindingContext {
@@ -27,7 +27,7 @@ export interface BindingContext {
   readonly nodeExists: (name: string) => boolean;
 }
 
-/** PreBind and Bind, of many pods side by side. Until a pod is bound, it can be called off. */
+/** The binding cycles (PreBind and Bind) of many pods, concurrently. A cycle can be cancelled until Bind starts. */
 export class BindingCycles {
   readonly #options: BindingContext;
   readonly #underWay = new Map<string, { readonly abort: AbortController; stage: 'preBind' | 'bind' }>();
@@ -57,7 +57,7 @@ export class BindingCycles {
     }
   }
 
-  /** Whether it was called off: false if it is too late, or the pod is not being bound. */
+  /** False: Bind has started, or the pod has no binding cycle. */
   cancel(uid: string, reason: AbortReason): boolean {
     const work = this.#underWay.get(uid);
     if (work === undefined || work.stage === 'bind') return false;
@@ -74,7 +74,7 @@ export class BindingCycles {
     const { client, world } = this.#options;
     const busy = run.plugins.filter(({ cycle: stages }) => stages.preBind !== undefined);
     if (busy.length === 0) return undefined;
-    // Told only if it takes a while, as it does when a volume has to be made: all others are bound by then.
+    // Only if PreBind takes long, as it does when a volume is provisioned: other pods are bound by then.
     let told: Promise<unknown> | undefined;
     const notice = () => {
       told = patchPodStatus(pod.pod, { nominatedNodeName: node.name }, { client, world });
@@ -90,7 +90,7 @@ export class BindingCycles {
       return undefined;
     } finally {
       cancelNotice();
-      // Or a pod that has its node would be promised it.
+      // Otherwise the nomination could be written after the binding.
       await told;
     }
   }
@@ -109,7 +109,7 @@ export class BindingCycles {
     return result.reason === 'unreachable' && (await this.#wasBound(pod, node.name)) ? { type: 'bound' } : bindingFailure(result);
   }
 
-  /** No answer came. Until it is known whether the pod has its node, nobody else may have that room. */
+  /** The response was lost. Until the outcome is known, the pod stays assumed, so that no other pod takes its resources. */
   async #wasBound({ namespace, name, uid }: PodInfo, nodeName: string): Promise<boolean> {
     const { client, world } = this.#options;
     for (;;) {

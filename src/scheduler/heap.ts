@@ -1,4 +1,4 @@
-/** A heap whose items can also be taken from the middle: the least comes first. */
+/** A min-heap with removal of any item. */
 export class Heap<T> {
   readonly #comesBefore: (a: T, b: T) => boolean;
   readonly #items: T[] = [];
@@ -34,7 +34,7 @@ export class Heap<T> {
     this.#places.delete(item);
     const last = this.#items.pop();
     if (last === undefined || last === item) return true;
-    // The last one fills the gap; it may belong above or below it.
+    // The last item fills the gap; it may belong above or below it.
     this.#rise(last, at);
     this.#sink(last, this.#places.get(last) ?? at);
     return true;

@@ -9,13 +9,12 @@ import {
   type CyclePlugin,
 } from './framework.ts';
 
-/** What one plugin does with one pod. */
 export interface PreparedPlugin {
   readonly plugin: Plugin;
   readonly cycle: CyclePlugin;
 }
 
-/** All that the plugins make of one pod in one cycle. */
+/** One pod's scheduling cycle: the plugins that PreFilter did not skip, each with its cycle state. */
 export class PodCycle {
   readonly pod: PodInfo;
   readonly plugins: readonly PreparedPlugin[];
@@ -27,7 +26,7 @@ export class PodCycle {
     this.#filters = parts.flatMap(({ cycle: stages }) => (stages.filter === undefined ? [] : [stages as Required<Pick<CyclePlugin, 'filter'>>]));
   }
 
-  /** The first plugin that objects to the node. */
+  /** The verdict of the first plugin that rejects the node. */
   filter(node: NodeInfo): Rejection | PluginFailure | undefined {
     for (const stages of this.#filters) {
       const verdict = stages.filter(node);
@@ -44,7 +43,7 @@ export class PodCycle {
     for (const { cycle: stages } of this.plugins) stages.removePod?.(pod, node);
   }
 
-  /** For a what-if: it can be changed without anybody noticing. */
+  /** For a dry run. */
   copy(): PodCycle {
     return new PodCycle(
       this.pod,
@@ -58,8 +57,7 @@ export class PodCycle {
 }
 
 /**
- * - `ready`: each plugin has had its say
- * - `rejected`: the pod can go nowhere. `run` is there if nodes that lose pods could help: then every plugin was asked
+ * - `rejected`: no node is feasible. `run` is set if preemption could help: then PreFilter ran for every plugin
  */
 export type PreFilterResult =
   | { readonly type: 'ready'; readonly run: PodCycle; readonly nodeNames: ReadonlySet<string> | undefined; readonly restrictedBy: readonly string[] }
@@ -99,7 +97,7 @@ function noNodeLeft(plugins: readonly string[]): Rejection {
   return { code: 'unresolvable', plugin: first, reasons: [{ text, rule: 'nodeNames' }] };
 }
 
-/** What the nodes say that plugins excluded by name. */
+/** The rejection of the nodes that are in no PreFilterResult. */
 export const excludedBy = (plugins: readonly string[]): Rejection => ({
   code: 'unresolvable',
   plugin: plugins[0] ?? '',

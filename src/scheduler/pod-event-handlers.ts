@@ -14,9 +14,9 @@ export interface PodEventContext {
 }
 
 /**
- * - `placed`:  it has a node, and takes part of it
- * - `waiting`: it is to be given a node, by this scheduler
- * - `none`:    it has ended, or somebody else schedules it
+ * - `assigned`: has a node, and takes resources of it
+ * - `pending`:  has no node, and this scheduler is responsible for it
+ * - `ignored`:  has terminated, or another scheduler is responsible for it
  */
 type PodState = 'placed' | 'waiting' | 'none';
 
@@ -28,10 +28,10 @@ function stateOf(pod: Pod | undefined): PodState {
 
 const schedulerName = 'default-scheduler';
 
-/** Where a change of a pod belongs: to the nodes, or to the queue; and whom it may help. */
+/** Routes a pod event to the cache or to the queue, and lets the queue evaluate which pods it may help (eventhandlers.go). */
 export function podEventHandler(places: PodEventContext): (change: ObjectChange<Pod>) => void {
   return ({ before, after }) => {
-    // Another pod of the same name: the old one is gone.
+    // A new pod of the same name: the old one was deleted.
     if (before !== undefined && after !== undefined && before.metadata.uid !== after.metadata.uid) {
       handle(places, { before, after: undefined });
       handle(places, { before: undefined, after });
@@ -60,7 +60,7 @@ function assignedPodChanged(
   queue.changed({ resource: 'pod', before, after });
 }
 
-/** Most changes of a pod on a node are reports on its containers, and concern nobody here. */
+/** Most updates of an assigned pod are status reports of its containers, which do not concern the scheduler. */
 function reread(known: PodInfo | undefined, pod: Pod): PodInfo {
   const isUnchanged =
     known !== undefined &&
@@ -108,7 +108,7 @@ function pendingPodRemoved(places: PodEventContext, before: Pod): void {
   } else if (known !== undefined && nominatedNode(known) !== '') nominationReleased(places, known);
 }
 
-/** A promise was taken back: the room is there for those who had to yield to it. */
+/** The nominated resources are free for pods of the same or a lower priority. */
 function nominationReleased({ queue }: PodEventContext, { pod, priority }: PodInfo): void {
   queue.changed({ resource: 'pod', before: pod, after: undefined }, (other) => other.priority <= priority);
 }

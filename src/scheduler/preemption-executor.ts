@@ -15,7 +15,6 @@ export interface PreemptionContext {
   readonly bindingCycles: BindingCycles;
 }
 
-/** Pods of lower priority that were promised the same node: they are promised it no more. */
 export interface PreemptionPlan {
   readonly pod: PodInfo;
   readonly victims: Victims;
@@ -23,8 +22,8 @@ export interface PreemptionPlan {
 }
 
 /**
- * Makes pods go for one that needs their room. The last one goes when all others are on their way: its going is what wakes the pod that
- * waits, and then there is room. Whether all was done; else the pod decides again.
+ * Evicts the victims and clears the nominations of lower priority. The last victim is deleted when all others are: its deletion event
+ * wakes the preemptor, and then there is room. False: a step failed, and the preemptor needs another scheduling cycle.
  */
 export async function executePreemption({ pod, victims, lowerNominated: outbid }: PreemptionPlan, options: PreemptionContext): Promise<boolean> {
   const { client, world } = options;
@@ -51,7 +50,7 @@ async function evictVictim(
   const message = `Preempted by pod ${pod.uid} on node ${nodeName}`;
   const report = (text: string): void =>
     recorder.record(victim.pod, { type: 'Normal', reason: 'Preempted', action: 'Preempting', message: text, related: pod.pod });
-  // It has not got there yet: nobody else knows that it was to.
+  // The victim is only assumed on the node: cancelling its binding cycle suffices.
   if (binder.cancel(victim.uid, 'preempted')) {
     report(`${message} (in kube-scheduler memory).`);
     return true;

@@ -1,5 +1,5 @@
 /**
- * PostFilter: which pods would have to go so that one of higher priority finds room. Deciding only; `evictions.ts` makes them go.
+ * PostFilter (DefaultPreemption): which pods of lower priority have to be evicted. Decides only; `preemption-executor.ts` evicts.
  */
 import type { Pod, PodDisruptionBudget } from '../api/generated/types.ts';
 import { labelSelectorOf, matchesLabels, SelectorError, selectsEverything } from '../api/selectors/label-selector.ts';
@@ -12,20 +12,20 @@ import type { PodCycle } from './pod-cycle.ts';
 
 export interface Victims {
   readonly node: LiveNodeInfo;
-  /** The most important first. At least one. */
+  /** Most important first. At least one. */
   readonly pods: readonly PodInfo[];
-  /** How many of them are protected by a disruption budget that has nothing left. */
+  /** How many of them violate a PodDisruptionBudget. */
   readonly violations: number;
 }
 
 export type PostFilterResult =
   | { readonly type: 'preempt'; readonly victims: Victims }
-  /** `keepsPromise`: the node that the pod was promised, if any, stays promised. */
+  /** `keepsNomination`: status.nominatedNodeName stays. */
   | { readonly type: 'hopeless'; readonly message: string; readonly keepsPromise: boolean };
 
 /**
- * Kubernetes asks its plugin for device claims first; it has nothing to add for pods without any. After a rejection of the pod as such
- * that plugin was never prepared, and its complaint is all that is said.
+ * Kubernetes runs DynamicResources' PostFilter first, and its message comes first. If PreFilter rejected the pod, that plugin has no cycle
+ * state, and its error is the whole message.
  */
 const fromDeviceClaims = 'no new claims to deallocate';
 const neverPrepared = 'not found';
@@ -69,14 +69,13 @@ const isBeingPreempted = ({ metadata, status }: Pod): boolean =>
   metadata.deletionTimestamp !== undefined &&
   (status.conditions ?? []).some((each) => each.type === 'DisruptionTarget' && each.status === 'True' && each.reason === 'PreemptionByScheduler');
 
-/** Those that might do if they had fewer pods. */
 function nodesWherePreemptionMightHelp({ cluster }: CycleContext, { everywhere, byNode, others }: Diagnosis): readonly LiveNodeInfo[] {
   return cluster.nodes.filter(({ name }) => (everywhere ?? byNode.get(name) ?? others)?.code === 'unschedulable');
 }
 
 interface Candidates {
   readonly candidates: readonly Victims[];
-  /** Why the others are none. */
+  /** Why the other nodes are no candidates. */
   readonly byNode: ReadonlyMap<string, Rejection>;
 }
 
@@ -99,7 +98,7 @@ function findCandidates({ cluster, nominations, random: chance }: CycleContext, 
   return { candidates: found, byNode };
 }
 
-/** Of many nodes, it is enough to have this many to choose from. */
+/** MinCandidateNodesAbsolute. */
 const minCandidates = 100;
 
 interface DryRunContext {
@@ -107,7 +106,7 @@ interface DryRunContext {
   readonly nominations: NominatedPods;
 }
 
-/** All lower ones go; then, the most important first, those come back that leave room. Protected ones come back before others. */
+/** Removes all pods of lower priority, then reprieves as many as possible, most important first; pods that a PodDisruptionBudget protects come first. */
 function selectVictimsOnNode(original: LiveNodeInfo, planned: PodCycle, { budgets, nominations }: DryRunContext): Victims | Rejection | PluginFailure {
   const [node, run] = [original.copy(), planned.copy()];
   const lower = original.pods.filter(({ priority }) => priority < run.pod.priority);
@@ -134,7 +133,7 @@ function selectVictimsOnNode(original: LiveNodeInfo, planned: PodCycle, { budget
   return { node: original, pods: victims.toSorted(byImportance), violations };
 }
 
-/** Higher priority first, then those that have run for longest. A pod that has not started yet counts as started this moment. */
+/** Higher priority first, then the earlier start. A pod that has not started counts as started now (MoreImportantPod). */
 function byImportance(a: PodInfo, b: PodInfo): number {
   if (a.priority !== b.priority) return b.priority - a.priority;
   const [startedA, startedB] = [startOf(a), startOf(b)];
@@ -164,7 +163,7 @@ function splitByPdbViolation(
   return { violating, others };
 }
 
-/** Pods whose eviction the server has already let pass no longer count. */
+/** A pod in status.disruptedPods has been counted already. */
 function isProtectedBy({ namespace, name, labels }: PodInfo, { metadata, spec, status }: PodDisruptionBudget): boolean {
   if (metadata.namespace !== namespace || labels === undefined || Object.keys(labels).length === 0) return false;
   if (Object.hasOwn(status.disruptedPods ?? {}, name)) return false;
@@ -177,7 +176,7 @@ function isProtectedBy({ namespace, name, labels }: PodInfo, { metadata, spec, s
   }
 }
 
-/** Fewer violated budgets, then victims that matter less, then fewer of them, then those that started last. */
+/** Fewer PDB violations, lower highest priority, lower sum of priorities, fewer victims, later start (pickOneNodeForPreemption). */
 function isBetter(a: Victims, b: Victims): boolean {
   const difference = a.violations - b.violations || highest(a) - highest(b) || sumOfPriorities(a) - sumOfPriorities(b) || a.pods.length - b.pods.length;
   if (difference !== 0) return difference < 0;
@@ -185,10 +184,10 @@ function isBetter(a: Victims, b: Victims): boolean {
 }
 
 const highest = ({ pods }: Victims): number => pods[0]?.priority ?? 0;
-/** Shifted to be positive: of victims with negative priority, fewer are better too. */
+/** Shifted to be positive, so that fewer victims of negative priority are better too. */
 const sumOfPriorities = ({ pods }: Victims): number => pods.reduce((sum, { priority }) => sum + priority + 2 ** 31, 0);
 
-/** Of the most important ones. */
+/** Of the victims with the highest priority. */
 function earliestStart(victims: Victims): string {
   const starts = victims.pods.filter(({ priority }) => priority === highest(victims)).map(startOf);
   return starts.reduce((earliest, start) => (start < earliest ? start : earliest), '9999');

@@ -15,7 +15,7 @@ const on = (name: string, nodeName: string) => readPod(placed(name, nodeName));
 describe('assumed pods', () => {
   const waiting = readPod({ ...placed('p', ''), spec: { ...placed('p', '').spec, nodeName: '' } });
 
-  it('count at once, and are forgotten when they were not bound', () => {
+  it('count at once, until forgetPod', () => {
     const seen = cluster();
     seen.setNode(node('n1'));
     seen.assumePod(waiting, 'n1');
@@ -26,7 +26,7 @@ describe('assumed pods', () => {
     expect(seen.pod(waiting.uid)).toBeUndefined();
   });
 
-  it('are no longer so once the server shows them, wherever that is', () => {
+  it('are replaced by a watch event, on whatever node it shows them', () => {
     const seen = cluster();
     seen.setNode(node('n1'));
     seen.setNode(node('n2'));
@@ -35,13 +35,13 @@ describe('assumed pods', () => {
     expect(seen.isAssumedPod(waiting.uid)).toBe(false);
     expect(seen.node('n1')?.pods).toEqual([]);
     expect(seen.node('n2')?.requested.cpu).toBe(1000);
-    // A binding that fails afterwards changes nothing.
+    // forgetPod after the event changes nothing.
     expect(seen.forgetPod(waiting.uid)).toBe(false);
     expect(seen.node('n2')?.pods).toHaveLength(1);
   });
 });
 
-it('pods are there before their node, and stay when it goes', () => {
+it('pods are kept before their node is created and after it is deleted', () => {
   const seen = cluster();
   seen.setPod(on('p', 'n1'));
   expect(seen.nodes).toEqual([]);
@@ -56,7 +56,7 @@ it('pods are there before their node, and stay when it goes', () => {
   expect(seen.claimUsers('default/data')).toBe(0);
 });
 
-it('zones take turns in the order of nodes', () => {
+it('nodes are in round-robin order of their zones', () => {
   const seen = cluster();
   for (const [name, zoneName] of [
     ['a1', 'a'],
@@ -70,7 +70,7 @@ it('zones take turns in the order of nodes', () => {
   expect(seen.nodes.map(({ name }) => name)).toEqual(['a1', 'b1', 'a3', 'a2']);
 });
 
-describe('kept up with each change', () => {
+describe('incremental updates', () => {
   const summary = ({ name, pods, requested, scoredCpu, scoredMemory, claimUsers, podsWithAffinity, allocatable }: NodeInfo) => ({
     name,
     pods: pods.map(({ uid }) => uid).sort(),
@@ -87,7 +87,7 @@ describe('kept up with each change', () => {
     ports: seen.nodes.map((info) => `${info.name} ${info.isPortFree({ ip: '0.0.0.0', protocol: 'TCP', port: 80 })}`).sort(),
   });
 
-  it('it is the same as if it were built anew', () => {
+  it('give the same cache as building it from scratch', () => {
     const name = fc.constantFrom('n1', 'n2');
     const step = fc.oneof(
       fc.record({ set: name, cpu: fc.constantFrom('1', '2') }),

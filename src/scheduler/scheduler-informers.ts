@@ -1,4 +1,4 @@
-/** What the scheduler follows, and under which kind. */
+/** The scheduler's informers. */
 import { csiDriverKind } from '../api/kinds/storage/csi-driver.ts';
 import { csiNodeKind } from '../api/kinds/storage/csi-node.ts';
 import { csiStorageCapacityKind } from '../api/kinds/storage/csi-storage-capacity.ts';
@@ -23,7 +23,7 @@ type Caches = { readonly [R in ResourceName]: Cache<Resources[R]> };
 export interface SchedulerInformers {
   readonly views: ClusterSnapshot['views'];
   readonly pods: Cache<Resources['pod']>;
-  /** Told of every change from now on, and of everything that is here. Pods come last, when all that they need is known. */
+  /** Delivers every existing object, then every change. Pods come last, after the objects that they refer to. */
   subscribe(listener: (change: ClusterEvent) => void): Cancel;
 }
 
@@ -49,7 +49,7 @@ export function schedulerInformers(informers: Informers): SchedulerInformers {
     pods: caches.pod,
     subscribe: (listener) => {
       const cancels = (Object.keys(caches) as ResourceName[]).map((resource) =>
-        // A cache holds objects of one kind, which the name of the resource tells; the compiler cannot follow that through a loop.
+        // The resource name determines the kind of the cache; the compiler cannot follow that through a loop.
         (caches[resource] as Cache<Resources[ResourceName]>).subscribe((change) => listener({ resource, ...change } as ClusterEvent)),
       );
       return () => {

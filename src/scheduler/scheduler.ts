@@ -22,17 +22,17 @@ export interface SchedulerOptions {
   readonly client: Client;
   readonly informers: Informers;
   readonly recorder: Pick<EventSeriesRecorder, 'record'>;
-  /** In the order in which they filter. */
+  /** In filter order. */
   readonly plugins: readonly Plugin[];
-  /** A write was refused because another process leads. */
+  /** A write was refused: another process holds the lease. */
   readonly onDeposed?: () => void;
 }
 
 /**
- * Gives pods their nodes. One pod at a time is decided on, from what is known at this moment and without waiting; its node counts as
- * taken at once. Telling the server, and whatever has to be done before, goes on beside the next decisions, and is undone if it fails.
+ * kube-scheduler. The scheduling cycle decides on one pod at a time, from the caches and without waiting, and assumes the pod on its node at
+ * once. The binding cycle (PreBind, Bind) runs concurrently with the next scheduling cycles. If it fails, the assumption is undone.
  *
- * Crash anywhere: what was decided and not yet written is lost, and decided again by the next process from what the server has.
+ * A crash loses decisions that were not written yet. The next process decides again from what the API server has.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
@@ -45,7 +45,7 @@ export class Scheduler {
   readonly #search: SchedulingCycle;
   readonly #binder: BindingCycles;
   readonly #unsubscribe: Cancel;
-  /** Work that does not block the next decision. */
+  /** Binding cycles, evictions and status writes. They do not block the next scheduling cycle. */
   readonly #underWay = new Set<Promise<void>>();
   #state: 'waiting' | 'running' | 'stopped' = 'waiting';
   #pumpPlanned = false;
@@ -72,12 +72,12 @@ export class Scheduler {
     void informers.synced().then(() => this.#begin());
   }
 
-  /** Nothing is being done, and nothing will be unless something changes or time passes. */
+  /** No work is in flight, and none starts until an object changes or a timer fires. */
   get idle(): boolean {
     return this.#state !== 'waiting' && this.#underWay.size === 0 && !this.#queue.busy;
   }
 
-  /** Decides no more; resolves once what is under way has ended. */
+  /** Starts no more scheduling cycles. Resolves when the work in flight has ended. */
   async stop(): Promise<void> {
     this.#halt();
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
@@ -110,7 +110,7 @@ export class Scheduler {
     });
   }
 
-  /** A few decisions, then whoever else wants to work in this process has a turn. */
+  /** A few scheduling cycles, then the event loop runs the rest of the process. */
   #pump(): void {
     const { clock } = this.#options.world;
     const until = clock.monotonic() + turnMs;
@@ -120,8 +120,8 @@ export class Scheduler {
       try {
         this.#schedule(pod);
       } catch (error) {
-        // A plugin broke its contract. That is this pod's problem, not that of the others.
-        this.#log.error('a pod could not be decided on', { pod: pod.key, error });
+        // A plugin broke its contract. Only this pod is affected.
+        this.#log.error('scheduling cycle failed', { pod: pod.key, error });
         this.#queue.failed(pod.uid);
       }
     }
@@ -134,7 +134,7 @@ export class Scheduler {
       return this.#tell(pod, `skip schedule deleting pod: ${pod.key}`);
     }
     const result = this.#search.schedulePod(pod);
-    if (this.#log.debugs) this.#log.debug('decided', { pod: pod.key, result: result.type, node: result.type === 'found' ? result.node.name : undefined });
+    if (this.#log.debugs) this.#log.debug('scheduling cycle ended', { pod: pod.key, result: result.type, node: result.type === 'found' ? result.node.name : undefined });
     switch (result.type) {
       case 'found':
         return this.#place(pod, result);
@@ -188,7 +188,7 @@ export class Scheduler {
     run.unreserve(node);
     this.#cluster.forgetPod(pod.uid);
     if (this.#state === 'stopped') return;
-    // Whatever it would have taken is free again: only now, even if the pod is long gone from its node.
+    // Only now are the assumed resources free, even if the pod was deleted earlier.
     const before = { ...pod.pod, spec: { ...pod.pod.spec, nodeName: node.name } };
     this.#queue.changed({ resource: 'pod', before, after: undefined });
     const current = this.#queue.get(pod.uid);
@@ -219,7 +219,7 @@ export class Scheduler {
   }
 
   #fail(pod: PodInfo, message: string): void {
-    this.#log.warn('a pod could not be scheduled', { pod: pod.key, message });
+    this.#log.warn('pod could not be scheduled', { pod: pod.key, message });
     this.#queue.failed(pod.uid);
     this.#nominations.delete(pod.uid);
     this.#report(pod, { reason: 'SchedulerError', message, nominatedNodeName: '' });
@@ -227,7 +227,7 @@ export class Scheduler {
 
   #report(pod: PodInfo, { reason, message, ...nominated }: { readonly reason: string; readonly message: string; readonly nominatedNodeName?: string }): void {
     const { client, world } = this.#options;
-    // The pod as it is now: it may have changed since it was taken from the queue.
+    // The pod may have changed since it was popped from the queue.
     const current = this.#queue.get(pod.uid) ?? pod;
     this.#tell(current, message);
     this.#doBeside(async () => {
@@ -236,7 +236,7 @@ export class Scheduler {
         { condition: { type: 'PodScheduled', status: 'False', reason, message }, ...nominated },
         { client, world },
       );
-      if (!result.ok && result.reason !== 'notFound') this.#log.warn('a status could not be written', { pod: pod.key, error: result.error.message });
+      if (!result.ok && result.reason !== 'notFound') this.#log.warn('pod status could not be written', { pod: pod.key, error: result.error.message });
     });
   }
 
@@ -252,13 +252,13 @@ export class Scheduler {
   }
 }
 
-/** How long, and for how many pods, decisions are made before others have a turn. */
+/** Limits on one run of the pump before it yields to the event loop. */
 const turnMs = 5;
 const turnDecisions = 16;
 
-/** The plugin that every new node wakes: what a pod waits for where there are none. */
+/** NodeName's queueing hint accepts every new node: the event that a pod in a cluster without nodes waits for. */
 const anyNewNode: ReadonlySet<string> = new Set(['NodeName']);
 
-/** Events take no more. */
+/** The limit of an Event's note. */
 const noteLimit = 1024;
 const shortened = (message: string): string => (message.length <= noteLimit ? message : `${message.slice(0, noteLimit - 4)} ...`);

@@ -24,7 +24,7 @@ const nameOf = (result: CycleResult): string => (result.type === 'found' ? resul
 const messageOf = (result: CycleResult): string =>
   result.type === 'none' ? fitMessage(result.diagnosis) : result.type === 'failed' ? result.message : result.type;
 
-describe('how many nodes are enough', () => {
+describe('numFeasibleNodesToFind', () => {
   it.each([
     [1, 1],
     [99, 99],
@@ -38,8 +38,8 @@ describe('how many nodes are enough', () => {
   });
 });
 
-describe('the search for a node', () => {
-  it('takes the best; of several, any', () => {
+describe('the scheduling cycle', () => {
+  it('selects a node with the highest score, at random among equals', () => {
     const score = (nodes: readonly NodeInfo[]) => nodes.map(({ name }) => (name === 'n1' ? 10 : 50));
     for (const [chance, name] of [
       [0, 'n0'],
@@ -49,13 +49,13 @@ describe('the search for a node', () => {
     }
   });
 
-  it('adds up scores by weight', () => {
+  it('adds up weighted scores', () => {
     const one: Plugin = { ...plugin({ score: () => [100, 0] }, 'One'), weight: 2 };
     const other: Plugin = { ...plugin({ score: () => [0, 100] }, 'Other'), weight: 3 };
     expect(nameOf(searching([one, other], many(2)).search.schedulePod(web))).toBe('n1');
   });
 
-  it('looks at a part of many nodes, and goes on from there for the next pod', () => {
+  it('examines a part of many nodes, and continues from there for the next pod', () => {
     const asked = new Set<string>();
     const { search } = searching(
       [
@@ -75,7 +75,7 @@ describe('the search for a node', () => {
     expect(asked.size).toBe(1000);
   });
 
-  it('looks at likely nodes only, unless none of them will do: then every node tells its reason', () => {
+  it('examines only likely nodes, unless none is feasible: then the diagnosis has the reason of every node', () => {
     const asked: string[] = [];
     const build = (isFine: boolean): Plugin =>
       plugin({
@@ -90,7 +90,7 @@ describe('the search for a node', () => {
     expect(messageOf(searching([build(false)], many(9)).search.schedulePod(web))).toBe('0/9 nodes are available: 9 no.');
   });
 
-  it('nodes that a plugin excludes by name are told as such', () => {
+  it('reports nodes that are excluded by a PreFilterResult', () => {
     const named = (...names: readonly string[]): CyclePlugin => ({ nodeNames: new Set(names), filter: () => no });
     expect(messageOf(searching([plugin(named('n1'), 'A')], many(3)).search.schedulePod(web))).toBe(
       "0/3 nodes are available: 1 no, 2 node(s) didn't satisfy plugin(s) [A].",
@@ -104,7 +104,7 @@ describe('the search for a node', () => {
     );
   });
 
-  it('errors of plugins are told with their names', () => {
+  it('reports errors with the name of the plugin', () => {
     const broken = { name: 'Broken', preFilter: () => pluginFailure('Broken', 'no idea') } as const;
     expect(messageOf(searching([broken], many(1)).search.schedulePod(web))).toBe('running PreFilter plugin "Broken": no idea');
     expect(messageOf(searching([plugin({ filter: () => pluginFailure('Test', 'no idea') })], many(1)).search.schedulePod(web))).toBe(
@@ -112,7 +112,7 @@ describe('the search for a node', () => {
     );
   });
 
-  it('there may be no nodes at all', () => {
+  it('handles a cluster without nodes', () => {
     expect(searching([], []).search.schedulePod(web)).toEqual({ type: 'noNodes' });
   });
 
@@ -126,7 +126,7 @@ describe('the search for a node', () => {
       status: { phase: 'Pending', ...(nominatedNodeName === '' ? {} : { nominatedNodeName }) },
     });
 
-  it('room that was promised to pods of the same or a higher priority is not there; but one may use its own', () => {
+  it('counts nominated pods of the same or a higher priority, but not the pod itself', () => {
     const { nominations, search } = searching(defaultPlugins([]), [sized('n1', '1')]);
     const promised = readPod(wanting('promised', 5, 'n1'));
     nominations.set(promised, 'n1');
@@ -136,7 +136,7 @@ describe('the search for a node', () => {
     expect(nameOf(search.schedulePod(promised))).toBe('n1');
   });
 
-  it('the node that a pod was promised comes first, if it will do', () => {
+  it('prefers the nominated node if it is feasible', () => {
     const { search } = searching(defaultPlugins([]), [sized('n1', '8'), sized('n2', '2'), sized('n3', '0')]);
     expect(nameOf(search.schedulePod(readPod(wanting('p', 0))))).toBe('n1');
     expect(nameOf(search.schedulePod(readPod(wanting('p', 0, 'n2'))))).toBe('n2');

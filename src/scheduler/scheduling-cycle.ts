@@ -1,4 +1,4 @@
-/** One cycle: which node a pod gets, as things are. Nothing waits here, and nothing is written. */
+/** The scheduling cycle from PreFilter to Score: finds the node for a pod. Synchronous, and writes nothing. */
 import type { SchedulerCache } from './scheduler-cache.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { type PluginFailure, isFailure, type Plugin, type PodInfo, type Rejection } from './framework.ts';
@@ -10,18 +10,18 @@ export interface CycleContext {
   readonly plugins: readonly Plugin[];
   readonly cluster: SchedulerCache;
   readonly nominations: NominatedPods;
-  /** At least 0, below 1: which of several equally good nodes it is. */
+  /** At least 0, below 1: selects among nodes of equal score. */
   readonly random: () => number;
 }
 
 export type CycleResult =
   | { readonly type: 'found'; readonly node: LiveNodeInfo; readonly run: PodCycle }
-  /** `run`: every plugin has prepared itself, so that it can be asked what would be if pods went away. */
+  /** `run`: set if PreFilter ran for every plugin, so that preemption can do its dry runs. */
   | { readonly type: 'none'; readonly diagnosis: Diagnosis; readonly run: PodCycle | undefined }
   | { readonly type: 'noNodes' }
   | { readonly type: 'failed'; readonly message: string };
 
-/** Finds nodes. Where the last search ended, the next one goes on: each node has the same chance to be looked at. */
+/** Each search starts at the node after the last one, so that all nodes have the same chance to be examined (nextStartNodeIndex). */
 export class SchedulingCycle {
   readonly #world: CycleContext;
   #next = 0;
@@ -57,7 +57,7 @@ export class SchedulingCycle {
     if (promised !== undefined) return { type: 'found', node: promised, run };
     const likely = this.#likely(run, eligible);
     let found = this.#findNodesThatPassFilters(run, likely);
-    // For a pod that goes nowhere every node has to tell its own reason.
+    // The diagnosis of an unschedulable pod needs the reason of every node.
     if (found.type === 'searched' && found.passing.length === 0 && likely !== eligible) found = this.#findNodesThatPassFilters(run, eligible);
     if (found.type === 'failed') return found;
     const { passing, byNode } = found;
@@ -70,7 +70,7 @@ export class SchedulingCycle {
     return [...names].flatMap((name) => this.#world.cluster.node(name) ?? []);
   }
 
-  /** The node on which others have made room for the pod. */
+  /** The nominated node comes first: preemption has made room there. */
   #evaluateNominatedNode(run: PodCycle, eligible: readonly LiveNodeInfo[]): LiveNodeInfo | undefined {
     const name = nominatedNode(run.pod);
     const node = name === '' ? undefined : this.#world.cluster.node(name);
@@ -78,10 +78,10 @@ export class SchedulingCycle {
     return filterWithNominatedPods(run, node, this.#world.nominations) === undefined ? node : undefined;
   }
 
-  /** The nodes worth looking at: those that the most selective plugin names. */
+  /** The `likely` nodes of the most selective plugin. */
   #likely(run: PodCycle, eligible: readonly LiveNodeInfo[]): readonly LiveNodeInfo[] {
     let names: ReadonlySet<string> | undefined;
-    // More than a third of all: enough of them are found sooner by asking node after node than by looking all of them up.
+    // Beyond a third of all nodes, filtering node after node finds enough of them sooner than looking all of these up.
     let fewest = eligible.length / 3;
     for (const { cycle: stages } of run.plugins) {
       if (stages.likely === undefined || stages.likely.size > fewest) continue;
@@ -108,7 +108,7 @@ export class SchedulingCycle {
     return { type: 'searched', passing, byNode };
   }
 
-  /** Of the best, any. */
+  /** Of several nodes with the highest score, a random one. */
   #selectHost(run: PodCycle, nodes: readonly LiveNodeInfo[]): LiveNodeInfo {
     const totals = new Float64Array(nodes.length);
     for (const { plugin, cycle: stages } of run.plugins) {
@@ -120,7 +120,7 @@ export class SchedulingCycle {
     const highest = totals.reduce((most, total) => Math.max(most, total), Number.NEGATIVE_INFINITY);
     const best = nodes.filter((_, i) => totals[i] === highest);
     const chosen = best[Math.floor(this.#world.random() * best.length)];
-    if (chosen === undefined) throw new Error('there is a best of one or more nodes');
+    if (chosen === undefined) throw new Error('selectHost needs at least one node');
     return chosen;
   }
 }
@@ -131,7 +131,7 @@ interface FilteredNodes {
   readonly byNode: ReadonlyMap<string, Rejection>;
 }
 
-/** In a large cluster a good node will do, it need not be the best. */
+/** In a large cluster the search ends early: a good node suffices (schedule_one.go, numFeasibleNodesToFind). */
 export function numFeasibleNodesToFind(total: number): number {
   if (total < minFeasibleNodesToFind) return total;
   const percentage = Math.max(5, 50 - Math.trunc(total / 125));
@@ -141,8 +141,8 @@ export function numFeasibleNodesToFind(total: number): number {
 const minFeasibleNodesToFind = 100;
 
 /**
- * Whether the pod fits on the node, both with and without the pods that were promised room on it: they may come, or go elsewhere.
- * Only those count to which it has to yield.
+ * Whether the pod fits on the node both with and without the pods nominated to it: those may come, or be placed elsewhere. Only nominated
+ * pods of the same or a higher priority count (RunFilterPluginsWithNominatedPods).
  */
 export function filterWithNominatedPods(run: PodCycle, node: LiveNodeInfo, nominations: NominatedPods): Rejection | PluginFailure | undefined {
   if (nominations.isEmpty) return run.filter(node);

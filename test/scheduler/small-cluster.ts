@@ -1,4 +1,4 @@
-/** A cluster in a few maps, for asking plugins what they think of its nodes. */
+/** A cluster in a few maps, for tests of plugins. */
 import type {
   CSIDriver,
   CSINode,
@@ -78,7 +78,7 @@ export class SmallCluster {
     this.cluster = new SchedulerCache(this.views);
   }
 
-  /** They are so now; each gets a new revision. */
+  /** Creates or updates the objects; each gets a new resourceVersion. */
   set(...objects: readonly KubeObject[]): readonly ClusterEvent[] {
     return objects.map((object) => {
       const after = { ...object, metadata: { ...object.metadata, resourceVersion: String(++this.#revision) } };
@@ -92,7 +92,7 @@ export class SmallCluster {
 
   #change(kind: string, key: string, after: KubeObject | undefined): ClusterEvent {
     const resource = resources[kind];
-    if (resource === undefined) throw new Error(`nobody follows ${kind}`);
+    if (resource === undefined) throw new Error(`the scheduler does not watch ${kind}`);
     const view = this.views[resource] as unknown as ObjectMap<KubeObject>;
     const before = view.objects.get(key);
     if (after === undefined) view.objects.delete(key);
@@ -113,20 +113,20 @@ export class SmallCluster {
     else if ((change.after.spec.nodeName ?? '') !== '') this.cluster.setPod(readPod(change.after));
   }
 
-  /** What the plugin makes of a pod. */
+  /** Runs PreFilter of one plugin. */
   preFilter(pod: Pod, [plugin] = this.plugins): ReturnType<Plugin['preFilter']> {
     if (plugin === undefined) throw new Error('there is no plugin to ask');
     return plugin.preFilter(readPod(pod), this.cluster);
   }
 
-  /** The same, of a pod to which it has no objection from the start. */
+  /** The same; throws if PreFilter rejects the pod. */
   stages(pod: Pod, plugin = this.plugins[0]): CyclePlugin {
     const prepared = this.preFilter(pod, plugin === undefined ? [] : [plugin]);
     if (prepared === 'skip' || 'code' in prepared) throw new Error(`the pod was not prepared: ${JSON.stringify(prepared)}`);
     return prepared;
   }
 
-  /** 'skip', a refusal for all nodes, or what each node is told; '' if it will do. */
+  /** 'skip', PreFilter's rejection, or the rejection of each node; '': the node is feasible. */
   verdicts(pod: Pod, plugin = this.plugins[0]): string | Record<string, string> {
     const prepared = this.preFilter(pod, plugin === undefined ? [] : [plugin]);
     if (prepared === 'skip') return 'skip';
@@ -151,7 +151,7 @@ export const node = (name: string, labels: Readonly<Record<string, string>> = {}
 export const zone = 'topology.kubernetes.io/zone';
 export const inZone = (name: string): Readonly<Record<string, string>> => ({ [zone]: name });
 
-/** Alternatives, each of which must be met as a whole. */
+/** The terms are ORed; the requirements of a term are ANDed. */
 export const reachedFrom = (...terms: readonly (readonly NodeSelectorRequirement[])[]): Pick<PersistentVolume['spec'], 'nodeAffinity'> => ({
   nodeAffinity: { required: { nodeSelectorTerms: terms.map((matchExpressions) => ({ matchExpressions: [...matchExpressions] })) } },
 });
@@ -187,7 +187,7 @@ export const attachment = (name: string, nodeName: string, persistentVolumeName:
   status: { attached: true },
 });
 
-/** A claim that has its volume. */
+/** A bound claim. */
 export const boundTo = (claim: PersistentVolumeClaim, volumeName: string): PersistentVolumeClaim => ({
   ...claim,
   metadata: { ...claim.metadata, annotations: { ...claim.metadata.annotations, 'pv.kubernetes.io/bind-completed': 'yes' } },

@@ -7,7 +7,7 @@ import { topologyValueOf, TopologyCounts } from './topology-counts.ts';
 
 const name = 'InterPodAffinity';
 
-/** Pods that want to be near others or away from them, and those that others want to be away from. */
+/** InterPodAffinity: affinity and anti-affinity of the pod, and anti-affinity of existing pods. */
 export const interPodAffinity: Plugin = {
   name,
   weight: 2,
@@ -15,11 +15,11 @@ export const interPodAffinity: Plugin = {
     const { affinity } = pod;
     if (affinity === undefined && snapshot.nodesWithAffinity.size === 0) return 'skip';
     if (affinity?.problem !== undefined) {
-      const found = `has an affinity term that cannot be understood: ${affinity.problem}`;
+      const found = `has an invalid affinity term: ${affinity.problem}`;
       return rejection('unresolvable', name, {
         text: `parsing pod: ${affinity.problem}`,
         rule: 'podAffinity',
-        detail: () => ({ found, wanted: 'terms that make sense' }),
+        detail: () => ({ found, wanted: 'valid terms' }),
       });
     }
     return new PodAffinity(pod, snapshot, countsFor(pod, snapshot));
@@ -28,7 +28,7 @@ export const interPodAffinity: Plugin = {
 };
 
 interface AffinityCounts {
-  /** Pods that match all required terms of the pod. */
+  /** Pods that match all required affinity terms of the pod. */
   readonly affinity: TopologyCounts;
   /** Pods that match a required anti-affinity term of the pod. */
   readonly antiAffinity: TopologyCounts;
@@ -57,7 +57,7 @@ function countsFor(pod: PodInfo, snapshot: ClusterSnapshot): AffinityCounts {
 
 interface IncomingPod {
   readonly pod: PodInfo;
-  /** Of its namespace. */
+  /** The labels of its namespace. */
   readonly labels: Labels | undefined;
 }
 
@@ -77,7 +77,7 @@ function countExistingAntiAffinity(
 
 const labelsOfNamespace = ({ views }: ClusterSnapshot, namespace: string): Labels | undefined => views.namespace.getKey(namespace)?.metadata.labels;
 
-/** The pods of all namespaces that a term is about. */
+/** The assigned pods in the namespaces of the term. */
 function* podsWithin(term: AffinityTerm, snapshot: ClusterSnapshot): Generator<PodOnNode> {
   for (const namespace of namespacesOf(term, snapshot)) {
     for (const other of snapshot.podsIn(namespace)) {
@@ -112,7 +112,7 @@ class PodAffinity implements CyclePlugin {
   }
 
   filter(node: NodeInfo): Rejection | undefined {
-    // Pods that come in a what-if are no restriction either, if the pod and those that are there have none.
+    // A dry run may have added pods with anti-affinity.
     if (this.#isUnrestricted && this.#counts.existingAntiAffinity.isEmpty) return undefined;
     if (!this.#isNear(node)) return this.#tooFar();
     const hated = this.#terms.requiredAnti.find(({ topologyKey }) => this.#counts.antiAffinity.at(topologyKey, topologyValueOf(node, topologyKey) ?? '\0') > 0);
@@ -128,7 +128,7 @@ class PodAffinity implements CyclePlugin {
       if (place === undefined) return false;
       if (this.#counts.affinity.at(topologyKey, place) <= 0) isFound = false;
     }
-    // The first of many that want to be near each other has to go somewhere.
+    // The first pod of a group with affinity to itself is allowed.
     return isFound || (this.#counts.affinity.isEmpty && matchesAll(this.#terms.required, this.#pod, this.#snapshot));
   }
 
@@ -161,7 +161,7 @@ class PodAffinity implements CyclePlugin {
     return scores.map((score) => (highest > lowest ? Math.trunc(maxNodeScore * ((score - lowest) / (highest - lowest))) : 0));
   }
 
-  /** What the pod prefers of others, and they of it. A pod that requires others nearby also likes those that do not require it. */
+  /** Preferred terms of the pod, and preferred and required terms of existing pods that match it. */
   #preferences(): TopologyCounts {
     const sums = new TopologyCounts();
     const own = [...this.#terms.preferred, ...this.#terms.preferredAnti.map(({ term, weight }) => ({ term, weight: -weight }))];
@@ -192,7 +192,7 @@ class PodAffinity implements CyclePlugin {
   }
 }
 
-/** What it counts that a pod on a node requires the one that is to be placed nearby. */
+/** hardPodAffinityWeight. */
 const requiredWeight = 1;
 
 function tooClose({ topologyKey }: AffinityTerm): Rejection {

@@ -12,7 +12,7 @@ const contradiction = rejection('unresolvable', name, {
   detail: () => ({ found: 'requires each term to match several node names at once', wanted: 'terms that a node can meet' }),
 });
 
-/** Pods go where their node selector and required node affinity say, preferably where their preferences say. */
+/** NodeAffinity: node selector and required node affinity filter, preferred node affinity scores. */
 export const nodeAffinity: Plugin = {
   name,
   weight: 2,

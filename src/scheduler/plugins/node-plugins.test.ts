@@ -13,7 +13,7 @@ const web = (spec: Partial<Pod['spec']> = {}): Pod => pod('web', [], { spec });
 const withSpec = (made: Node, spec: Partial<Node['spec']>): Node => ({ ...made, spec: { ...made.spec, ...spec } });
 
 describe('NodeName', () => {
-  it('admits the node that the pod names, and no other', () => {
+  it('accepts only the node that the pod names', () => {
     const seen = new SmallCluster([nodeName]);
     seen.set(node('n1'), node('n2'));
     expect(seen.verdicts(web())).toBe('skip');
@@ -25,7 +25,7 @@ describe('NodeUnschedulable', () => {
   const seen = new SmallCluster([nodeUnschedulable]);
   seen.set(node('n1'), withSpec(node('n2'), { unschedulable: true }));
 
-  it('keeps pods off cordoned nodes', () => {
+  it('rejects cordoned nodes', () => {
     expect(seen.verdicts(web())).toEqual({ n1: '', n2: 'unresolvable: node(s) were unschedulable' });
   });
 
@@ -59,14 +59,14 @@ describe('TaintToleration', () => {
     expect(seen.verdicts(web({ tolerations }))).toEqual(verdicts);
   });
 
-  it('prefers nodes without taints that only ask to be avoided', () => {
+  it('prefers nodes without PreferNoSchedule taints', () => {
     const nodes = seen.cluster.nodes.filter(({ name }) => name === 'plain' || name === 'soft');
     expect(seen.stages(web()).score?.(nodes)).toEqual([100, 0]);
     expect(seen.stages(web({ tolerations: [{ operator: 'Exists' }] })).score?.(nodes)).toEqual([100, 100]);
     expect(seen.stages(web()).score?.(nodes.filter(({ name }) => name === 'plain'))).toBeUndefined();
   });
 
-  it('tells which taint it is', () => {
+  it('names the taint', () => {
     const hard = seen.cluster.node('hard');
     const verdict = hard === undefined ? undefined : seen.stages(web()).filter?.(hard);
     const [reason] = verdict !== undefined && 'reasons' in verdict ? verdict.reasons : [];
@@ -86,27 +86,27 @@ describe('NodeAffinity', () => {
 
   it.each([
     ['a selector', web({ nodeSelector: { disk: 'ssd' } }), only('n1')],
-    ['a selector that nothing meets', web({ nodeSelector: { disk: 'tape' } }), only()],
+    ['a selector that no node matches', web({ nodeSelector: { disk: 'tape' } }), only()],
     ['In', required(label('disk', 'In', 'ssd', 'hdd')), only('n1', 'n2')],
-    ['NotIn, which those without the label meet', required(label('disk', 'NotIn', 'ssd')), only('n2', 'n3')],
+    ['NotIn, which nodes without the label match', required(label('disk', 'NotIn', 'ssd')), only('n2', 'n3')],
     ['Exists', required(label('disk', 'Exists')), only('n1', 'n2')],
     ['DoesNotExist', required(label('disk', 'DoesNotExist')), only('n3')],
     ['Gt', required(label('cores', 'Gt', '8')), only('n2')],
     ['Lt', required(label('cores', 'Lt', '16')), only('n1')],
     ['alternatives', required(label('disk', 'In', 'ssd'), label('cores', 'Gt', '8')), only('n1', 'n2')],
-    ['an empty term, which nothing meets', required({}), only()],
-    ['a term that makes no sense', required(label('cores', 'Gt', 'many')), only()],
-    ['a name to avoid', required(named('NotIn', 'n1')), only('n2', 'n3')],
+    ['an empty term, which no node matches', required({}), only()],
+    ['an invalid term', required(label('cores', 'Gt', 'many')), only()],
+    ['an excluded name', required(named('NotIn', 'n1')), only('n2', 'n3')],
     ['both a selector and affinity', web({ ...required(label('disk', 'Exists')).spec, nodeSelector: { cores: '16' } }), only('n2')],
   ])('%s', (_, asking, verdicts) => {
     expect(seen.verdicts(asking)).toEqual(verdicts);
   });
 
-  it('has nothing to say about pods that go anywhere', () => {
+  it('skips pods without node affinity', () => {
     expect(seen.verdicts(web())).toBe('skip');
   });
 
-  it('leaves only the nodes that every term names', () => {
+  it('restricts the nodes to the names in all terms', () => {
     expect(seen.stages(required(named('In', 'n2'))).nodeNames).toEqual(new Set(['n2']));
     expect(seen.stages(required(named('In', 'n2'), named('In', 'n3'))).nodeNames).toEqual(new Set(['n2', 'n3']));
     expect(seen.stages(required(named('In', 'n2'), label('disk', 'Exists'))).nodeNames).toBeUndefined();
@@ -114,7 +114,7 @@ describe('NodeAffinity', () => {
     expect(seen.verdicts(required(twice))).toBe('unresolvable: pod affinity terms conflict');
   });
 
-  it('prefers the nodes that meet more, by weight', () => {
+  it('scores nodes by the weight of the preferences that they match', () => {
     const preferred = web({
       affinity: {
         nodeAffinity: {
@@ -140,17 +140,17 @@ describe('NodePorts', () => {
     ['no host port', [{ containerPort: 80 }], 'skip'],
     ['the same port', [{ containerPort: 1, hostPort: 80 }], taken],
     ['the same port of another protocol', [{ containerPort: 1, hostPort: 80, protocol: 'UDP' }], ''],
-    ['the same port of one address', [{ containerPort: 1, hostPort: 80, hostIP: '10.0.0.1' }], taken],
-    ['a port of one address that another pod has of another', [{ containerPort: 1, hostPort: 90, hostIP: '10.0.0.1' }], ''],
-    ['a port of an address that another pod has too', [{ containerPort: 1, hostPort: 90, hostIP: '10.0.0.2' }], taken],
-    ['a port of all addresses that another pod has of one', [{ containerPort: 1, hostPort: 90 }], taken],
+    ['the same port on one address', [{ containerPort: 1, hostPort: 80, hostIP: '10.0.0.1' }], taken],
+    ['a port that another pod uses on another address', [{ containerPort: 1, hostPort: 90, hostIP: '10.0.0.1' }], ''],
+    ['a port that another pod uses on the same address', [{ containerPort: 1, hostPort: 90, hostIP: '10.0.0.2' }], taken],
+    ['a port on all addresses that another pod uses on one', [{ containerPort: 1, hostPort: 90 }], taken],
   ])('a pod with %s', (_, ports, verdict) => {
     const seen = new SmallCluster([nodePorts]);
     seen.set(node('n1'), on('n1', using('there', { containerPort: 1, hostPort: 80 }, { containerPort: 1, hostPort: 90, hostIP: '10.0.0.2' })));
     expect(seen.verdicts(using('web', ...ports))).toEqual(verdict === 'skip' ? 'skip' : { n1: verdict });
   });
 
-  it('gives ports back when their pod goes, and wakes who wanted them', () => {
+  it('frees the ports of a deleted pod, and its hint queues pods that need them', () => {
     const seen = new SmallCluster([nodePorts]);
     seen.set(node('n1'), on('n1', using('there', { containerPort: 1, hostPort: 80 })));
     const waiting = readPod(using('web', { containerPort: 1, hostPort: 80 }));
@@ -160,7 +160,7 @@ describe('NodePorts', () => {
     expect(nodePorts.queueingHints?.hint(readPod(using('web', { containerPort: 1, hostPort: 81 })), change)).toBe(false);
   });
 
-  it('counts the ports of sidecars, not those of other init containers', () => {
+  it('counts ports of sidecars, not of other init containers', () => {
     const init = (restartPolicy?: string) =>
       pod('there', [], {
         spec: {

@@ -3,7 +3,7 @@ import { anyAddress, type HostPort, readHostPorts } from '../pod-info.ts';
 
 const name = 'NodePorts';
 
-/** A port of a node is used by one pod. */
+/** NodePorts: a host port is used by one pod of a node. */
 export const nodePorts: Plugin = {
   name,
   preFilter: ({ hostPorts }) => {

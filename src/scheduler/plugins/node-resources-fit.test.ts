@@ -35,7 +35,7 @@ describe('NodeResourcesFit', () => {
     expect(cluster().verdicts(wanting('web', requests))).toEqual({ n1: verdict });
   });
 
-  it('what others have is not there, but could be made free', () => {
+  it('requests of other pods count, and preemption could free them', () => {
     const seen = cluster();
     seen.set(on('n1', wanting('there', { cpu: '3', memory: '6Gi', 'example.com/gpu': '1' })));
     expect(seen.verdicts(wanting('web', { cpu: '1', memory: '2Gi', 'example.com/gpu': '1' }))).toEqual({ n1: '' });
@@ -43,11 +43,11 @@ describe('NodeResourcesFit', () => {
     expect(seen.verdicts(wanting('web', { memory: '3Gi', 'example.com/gpu': '2' }))).toEqual({
       n1: 'unschedulable: Insufficient memory + Insufficient example.com/gpu',
     });
-    // One of them never fits.
+    // One of the requests exceeds the allocatable.
     expect(seen.verdicts(wanting('web', { memory: '3Gi', cpu: '5' }))).toEqual({ n1: 'unresolvable: Insufficient cpu + Insufficient memory' });
   });
 
-  it('counts pods, also those that ask for nothing', () => {
+  it('counts pods, also those without requests', () => {
     const seen = cluster();
     seen.set(...['a', 'b', 'c'].map((name) => on('n1', wanting(name, {}))));
     expect(seen.verdicts(wanting('web', {}))).toEqual({ n1: 'unschedulable: Too many pods' });
@@ -56,7 +56,7 @@ describe('NodeResourcesFit', () => {
     expect(seen.verdicts(wanting('web', {}))).toEqual({ n1: '' });
   });
 
-  it('a node that says nothing takes nothing', () => {
+  it('a node without allocatable accepts no pod', () => {
     const seen = new SmallCluster([nodeResourcesFit]);
     seen.set(sized('n1', {}));
     expect(seen.verdicts(wanting('web', { cpu: '1' }))).toEqual({ n1: 'unresolvable: Too many pods + Insufficient cpu' });
@@ -65,8 +65,8 @@ describe('NodeResourcesFit', () => {
   const sidecar: Container = { ...asking({ cpu: '1' }), name: 'sidecar', restartPolicy: 'Always' };
   it.each([
     ['the larger of init containers and the others', { initContainers: [{ ...asking({ cpu: '4' }), name: 'init' }] }, ''],
-    ['one init container that is too large', { initContainers: [{ ...asking({ cpu: '5' }), name: 'init' }] }, 'unresolvable: Insufficient cpu'],
-    ['sidecars beside the containers', { initContainers: [sidecar] }, ''],
+    ['an init container that is too large', { initContainers: [{ ...asking({ cpu: '5' }), name: 'init' }] }, 'unresolvable: Insufficient cpu'],
+    ['sidecars in addition to the containers', { initContainers: [sidecar] }, ''],
     [
       'sidecars beside the init containers after them',
       { initContainers: [sidecar, { ...asking({ cpu: '4' }), name: 'init' }] },
@@ -74,12 +74,12 @@ describe('NodeResourcesFit', () => {
     ],
     ['init containers before a sidecar alone', { initContainers: [{ ...asking({ cpu: '4' }), name: 'init' }, sidecar] }, ''],
     ['overhead', { overhead: { cpu: '1500m' } }, 'unresolvable: Insufficient cpu'],
-    ['what is said for the pod as a whole', { resources: { requests: { cpu: '5' } } }, 'unresolvable: Insufficient cpu'],
+    ['pod-level requests', { resources: { requests: { cpu: '5' } } }, 'unresolvable: Insufficient cpu'],
   ])('counts %s', (_, spec, verdict) => {
     expect(cluster().verdicts(wanting('web', { cpu: '3' }, spec))).toEqual({ n1: verdict });
   });
 
-  it('tells what is left and what is missing', () => {
+  it('reports what is free and what is missing', () => {
     const seen = cluster();
     seen.set(on('n1', wanting('there', { cpu: '3', memory: '6Gi' })));
     const n1 = seen.cluster.node('n1');
@@ -98,13 +98,13 @@ describe('scores by resources', () => {
   const seen = new SmallCluster([nodeResourcesFit, nodeResourcesBalancedAllocation]);
   seen.set(empty, half, on('half', wanting('there', { cpu: '2', memory: '4Gi' })));
 
-  it('LeastAllocated prefers what is emptier, and counts a little for pods that ask for nothing', () => {
+  it('LeastAllocated prefers emptier nodes, and counts a default for pods without requests', () => {
     expect(seen.stages(wanting('web', { cpu: '1', memory: '2Gi' })).score?.(seen.cluster.nodes)).toEqual([75, 25]);
     // 100m of 4000m and 200Mi of 8Gi
     expect(seen.stages(wanting('web', {})).score?.(seen.cluster.nodes)).toEqual([97, 47]);
   });
 
-  it('BalancedAllocation prefers nodes that the pod makes more even, and has no opinion on pods that ask for nothing', () => {
+  it('BalancedAllocation prefers nodes that the pod balances, and skips pods without requests', () => {
     const leaning = sized('leaning', { cpu: '4', memory: '8Gi', pods: '10' });
     seen.set(leaning, on('leaning', wanting('lean', { memory: '4Gi' })));
     expect(seen.stages(wanting('web', { cpu: '2' }), nodeResourcesBalancedAllocation).score?.(seen.cluster.nodes)).toEqual([62, 62, 87]);
@@ -112,12 +112,12 @@ describe('scores by resources', () => {
   });
 });
 
-describe('what may help a pod that lacked resources', () => {
+describe('queueing hints of NodeResourcesFit', () => {
   const waiting = readPod(wanting('web', { cpu: '4' }));
   const helps = (before: Node | undefined, after: Node | undefined) => nodeResourcesFit.queueingHints?.hint(waiting, { resource: 'node', before, after });
   const large = sized('n1', { cpu: '4', memory: '1Gi', pods: '5' });
 
-  it('a node on which it would fit, or which grew in what it needs', () => {
+  it('a node on which the pod fits, or with more of a requested resource', () => {
     expect(helps(undefined, large)).toBe(true);
     expect(helps(undefined, sized('n1', { cpu: '3', pods: '5' }))).toBe(false);
     expect(helps(sized('n1', { cpu: '3', pods: '5' }), large)).toBe(true);
@@ -127,7 +127,7 @@ describe('what may help a pod that lacked resources', () => {
     expect(helps(large, undefined)).toBe(false);
   });
 
-  it('a pod that goes, or shrinks in what it needs', () => {
+  it('a pod that is deleted, or requests less of a needed resource', () => {
     const other = (requests: Record<string, string>) => on('n1', wanting('other', requests));
     const helpsPod = (before: Pod | undefined, after: Pod | undefined) => nodeResourcesFit.queueingHints?.hint(waiting, { resource: 'pod', before, after });
     expect(helpsPod(other({ cpu: '1' }), undefined)).toBe(true);

@@ -7,13 +7,13 @@ export interface SpreadScoreContext {
   readonly pod: PodInfo;
   readonly snapshot: ClusterSnapshot;
   readonly constraints: readonly SpreadConstraint[];
-  /** Nodes that lack a label of any constraint are the last choice; not so by default, where a node without a zone is still a node. */
+  /** Nodes without all topology keys get score 0. False for the system defaults. */
   readonly requiresAllTopologyKeys: boolean;
 }
 
 const hostname = 'kubernetes.io/hostname';
 
-/** Prefers places with fewer pods of the kind. */
+/** Prefers domains with fewer matching pods. */
 export function spreadScores(wish: SpreadScoreContext, nodes: readonly NodeInfo[]): readonly number[] | undefined {
   const { constraints, requiresAllTopologyKeys: needsAllPlaces } = wish;
   if (constraints.length === 0) return undefined;
@@ -32,7 +32,7 @@ export function spreadScores(wish: SpreadScoreContext, nodes: readonly NodeInfo[
   return normalise(raw);
 }
 
-/** Pods that a constraint counts, by place; for host names by node. Only places of candidates matter. */
+/** The matching pods by domain (for host names, by node), for the domains of the candidates. */
 function countByDomain(
   { pod, snapshot, constraints, requiresAllTopologyKeys: needsAllPlaces }: SpreadScoreContext,
   constraint: SpreadConstraint,

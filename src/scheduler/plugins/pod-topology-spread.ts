@@ -7,7 +7,7 @@ import { topologyValueOf } from './topology-counts.ts';
 
 const name = 'PodTopologySpread';
 
-/** Pods of a kind are spread over nodes, zones or whatever a constraint names. */
+/** PodTopologySpread: spreads matching pods over nodes, zones or other domains. */
 export function podTopologySpread(): Plugin {
   const services = new ServiceIndex();
   return {
@@ -80,7 +80,7 @@ class Domains {
     return this.#counts.get(domain) ?? 0;
   }
 
-  /** As long as there are too few places, another empty one is still to come. */
+  /** With fewer than minDomains domains, the global minimum is 0. */
   lowest(minDomains: number): number {
     return this.#counts.size < minDomains ? 0 : this.#lowest.count;
   }
@@ -115,7 +115,7 @@ interface SpreadParts {
 class Spread implements CyclePlugin {
   readonly #parts: SpreadParts;
   readonly #eligibility: Eligibility;
-  /** Whether the pod itself will count, for each constraint. */
+  /** For each constraint, 1 if the pod matches it itself. */
   readonly #own: readonly number[];
 
   constructor(parts: SpreadParts) {

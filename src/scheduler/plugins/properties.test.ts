@@ -1,4 +1,4 @@
-/** What holds for all plugins about nodes and pods, whatever the cluster looks like. */
+/** Properties of all plugins about nodes and pods, on random clusters. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inZone, node, SmallCluster, zone } from '../../../test/scheduler/small-cluster.ts';
@@ -74,7 +74,7 @@ const objects: fc.Arbitrary<readonly KubeObject[]> = fc.tuple(
   ...names.slice(0, 2).map((name) => nodeOf(name)),
   ...['p1', 'p2', 'p3'].map((name) => placed(name)),
 );
-/** What may happen next: a node comes, changes or goes; a pod comes, is relabelled or goes. */
+/** A random event: a node is created, updated or deleted; a pod is created, relabelled or deleted. */
 type Happening = (seen: SmallCluster) => ClusterEvent | undefined;
 const event: fc.Arbitrary<Happening> = fc.oneof(
   ...names.map((name) =>
@@ -104,7 +104,7 @@ const event: fc.Arbitrary<Happening> = fc.oneof(
 );
 
 describe('all plugins', () => {
-  it('wake whoever a change helps', () => {
+  it('have hints that queue every pod that an event makes schedulable', () => {
     fc.assert(
       fc.property(objects, podOf('waiting'), event, (before, waiting, happening) => {
         const seen = new SmallCluster(defaultPlugins([]));
@@ -127,7 +127,7 @@ describe('all plugins', () => {
     );
   });
 
-  it('judge a what-if as they would judge it if it were so', () => {
+  it('give the same verdict in a dry run as in the real cluster', () => {
     fc.assert(
       fc.property(objects, podOf('waiting'), fc.constantFrom('p1', 'p2', 'p3'), placed('p4'), (given, waiting, leaver, comer) => {
         const seen = new SmallCluster(defaultPlugins([]));
@@ -139,7 +139,7 @@ describe('all plugins', () => {
         if (original === undefined) return;
         const whatIf = ready.run.copy();
         const copy: LiveNodeInfo = original.copy();
-        // Only pods of one node change in a what-if.
+        // A dry run changes the pods of one node.
         if (leaves.spec.nodeName === nodeName) {
           copy.removePod(readPod(leaves));
           whatIf.removePod(readPod(leaves), copy);
@@ -164,7 +164,7 @@ describe('all plugins', () => {
     );
   });
 
-  it('say the same when asked again, and score between 0 and 100', () => {
+  it('are deterministic, and score between 0 and 100', () => {
     fc.assert(
       fc.property(objects, podOf('waiting'), (given, waiting) => {
         const seen = new SmallCluster(defaultPlugins([]));

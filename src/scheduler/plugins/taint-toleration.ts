@@ -7,7 +7,7 @@ import { normalizeScore } from './normalize-score.ts';
 
 const name = 'TaintToleration';
 
-/** Tainted nodes take only pods that tolerate it, and are avoided where the taint only asks for that. */
+/** TaintToleration: NoSchedule and NoExecute taints filter, PreferNoSchedule taints score. */
 export const taintToleration: Plugin = {
   name,
   weight: 3,
@@ -28,7 +28,7 @@ export const taintToleration: Plugin = {
   },
 };
 
-/** The first taint that keeps a pod with these tolerations away. */
+/** The first taint that none of the tolerations matches. */
 export const untolerated = (taints: readonly Taint[], tolerations: readonly Toleration[]): Taint | undefined =>
   taints.find((taint) => !tolerations.some((toleration) => toleratesTaint(toleration, taint)));
 

@@ -7,23 +7,22 @@ import type { ObjectChange } from '../framework.ts';
 import { type CandidateVolumes, FreeVolumes } from './free-volumes.ts';
 import type { NodeLabelIndex } from './node-label-index.ts';
 
-/** As the server has it, and as it will be once a pod that has its node already has got its volumes. */
+/** The object as the API server has it, and as a pod in its binding cycle will leave it. */
 interface AssumedObject<T> {
   readonly api: T;
   readonly assumed: T | undefined;
 }
 
 /**
- * All volumes and claims, as the server has them and as they are assumed to be: what one pod was promised in memory is out of reach for
- * the pods behind it, before anything is written. An assumption is about one revision of an object and ends with it: what the server
- * says later counts.
+ * The assume cache of PVs and PVCs (kube-scheduler's util/assumecache). What one pod has assumed is not available to the next pods, before
+ * anything is written. An assumption holds for one resourceVersion of an object; a newer version from the API server replaces it.
  */
 export class VolumeAssumeCache {
   readonly #volumes = new Map<string, AssumedObject<Volume>>();
   readonly #claims = new Map<string, AssumedObject<Claim>>();
-  /** Volumes that point at a claim, by its key. */
+  /** PVs by the claim key in their claimRef. */
   readonly #byClaimRef = new Groups<Volume>();
-  /** How many claims were bound to a volume, by its name: it goes back to them, even if it looks free. */
+  /** How many claims are bound to a PV, by its name. Such a PV is not free, even without a claimRef. */
   readonly #boundClaims = new Map<string, number>();
   readonly #free: FreeVolumes;
 
@@ -59,7 +58,7 @@ export class VolumeAssumeCache {
     return this.#claims.get(key)?.assumed !== undefined;
   }
 
-  /** The volumes whose claimRef names the claim, rightly or not. */
+  /** The PVs whose claimRef names the claim, whatever its uid. */
   volumesWithClaimRef(key: string): Iterable<Volume> {
     return this.#byClaimRef.of(key);
   }
@@ -88,7 +87,7 @@ export class VolumeAssumeCache {
     this.#countBoundClaim(seen, 1);
   }
 
-  /** From now on the volume counts as being so. It must be made of what the server has; anything else is refused. */
+  /** The object must be based on the current version; 'outdated' otherwise. */
   assumeVolume(object: PersistentVolume): 'assumed' | 'outdated' {
     const name = object.metadata.name ?? '';
     const page = this.#volumes.get(name);
@@ -105,7 +104,7 @@ export class VolumeAssumeCache {
     return 'assumed';
   }
 
-  /** Takes an assumption back; nothing happens if it has ended already. Whether it had not. */
+  /** Reverts the assumption. False: a newer version has replaced it. */
   restoreVolume(object: PersistentVolume): boolean {
     const name = object.metadata.name ?? '';
     const page = this.#volumes.get(name);

@@ -1,12 +1,12 @@
 /**
- * Makes the plan of a pod come true on the server, and waits until it has.
+ * BindPodVolumes: writes a pod's volume bindings, and waits until the claims are bound.
  *
- * Where the server can, volume and claim are bound in one transaction, and there is nothing to wait for. Elsewhere the volume is
- * pointed at the claim, and the binder does the rest. For a volume that is still to be made, the node is noted on the claim; whoever
- * makes it takes the note away again if that fails.
+ * With Mooring's API server, PV and PVC are bound in one transaction, and there is nothing to wait for. Otherwise only the PV's claimRef is
+ * set, and the binder completes the binding. For a volume to provision, the selected-node annotation is set on the claim; the provisioner
+ * removes it if provisioning fails.
  *
- * A crash between any two steps leaves what Kubernetes leaves: volumes that point at their claims, which the binder finishes, and
- * claims with a node, for which the pod is found to fit on that node only. Nothing is taken back on the server.
+ * A crash between any two writes leaves what Kubernetes leaves: PVs with a claimRef, which the binder completes, and claims with a selected
+ * node, so that the pod fits on that node only. No write is reverted.
  */
 import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
@@ -34,7 +34,7 @@ export interface BindPodVolumesContext extends Omit<BindingCheckSnapshot, 'writt
   readonly waiters: ObjectWaiters;
   readonly preBind: PreBindContext;
   readonly pod: PodInfo;
-  /** Volume and claim are bound in one transaction. */
+  /** PV and PVC are bound in one transaction. */
   readonly bindsTogether: boolean;
   readonly timeoutMs: number;
 }
@@ -42,8 +42,9 @@ export interface BindPodVolumesContext extends Omit<BindingCheckSnapshot, 'writt
 export type BoundClaim = Pick<Claim, 'key' | 'uid' | 'name'>;
 
 /**
- * Asks the server whether claims are bound, and the same as when they were looked at. What is known of them may be old, and until the pod has a node nothing
- * protects them: it could be sent to a node for a claim that was deleted and made anew. Nobody chooses a node for the new one then, and the pod waits for ever.
+ * Reads the claims from the API server: they must be bound, and have the same uid. The cache may be stale, and pvc-protection does not protect a claim until its
+ * pod has a node. Without this check, a pod could be bound although its claim was deleted and created again. No scheduling cycle would then select a node for
+ * the new claim, and the pod would wait for ever.
  */
 export async function confirmClaims(claims: readonly BoundClaim[], hands: PreBindContext): Promise<string | undefined> {
   const { signal } = hands;
@@ -60,7 +61,7 @@ async function whyClaimChanged({ key, uid, name }: BoundClaim, { client, world }
   return isSame ? undefined : modified('persistentvolumeclaims', name);
 }
 
-/** Undefined: the pod has its volumes. Else why not, in Kubernetes' words. */
+/** Undefined: all claims are bound. Otherwise Kubernetes' message. */
 export async function bindPodVolumes(plan: PodVolumes, options: BindPodVolumesContext): Promise<string | undefined> {
   const work = new PodVolumesBinding(plan, options);
   try {
@@ -70,9 +71,9 @@ export async function bindPodVolumes(plan: PodVolumes, options: BindPodVolumesCo
   }
 }
 
-/** Objects may change while the pod waits for its turn; if they still fit each other, the same is written to what they are now. */
+/** Attempts after conflicts: if PV and PVC still match, the write is repeated on their new versions. */
 const maxAttempts = 8;
-/** How long news may take that the server has told somebody else. */
+/** How long a watch event may be delayed after a conflict. */
 const watchDelayMs = 1000;
 
 class PodVolumesBinding {
@@ -80,7 +81,7 @@ class PodVolumesBinding {
   readonly #options: BindPodVolumesContext;
   readonly #written = new Map<string, string>();
   readonly #deadline: number;
-  /** Undoes what was set up for waiting: most have nothing to wait for. */
+  /** Set only if the pod has to wait. */
   #cleanUp: Cancel | undefined;
   #wake: () => void = () => undefined;
 
@@ -125,7 +126,7 @@ class PodVolumesBinding {
     return this.#deadline - this.#options.preBind.world.clock.monotonic();
   }
 
-  /** Resolves at the next change of anything that the plan depends on, and when time is up. */
+  /** Resolves at the next change of an object that affects the binding, on abort, and at the deadline. */
   async #nextChange(atMostMs = Number.POSITIVE_INFINITY): Promise<void> {
     this.#cleanUp ??= this.#listen();
     const changed = new Promise<void>((resolve) => {
@@ -155,12 +156,12 @@ class PodVolumesBinding {
       const outcome = await attempt();
       if (outcome === 'done') return undefined;
       if (!outcome.isConflict || tries === maxAttempts) return outcome.failed;
-      // Whatever the server knows already should be known here before long, if it is not yet.
+      // The watch event with the version that caused the conflict may not have arrived yet.
       if (this.#objects().every((object, i) => object === before[i])) await this.#nextChange(watchDelayMs);
     }
   }
 
-  /** What the plan is about, as it is known now. */
+  /** The PVs and PVCs of the pod, from the cache. */
   #objects(): readonly unknown[] {
     const { assumeCache: book } = this.#options;
     const { staticBindings: bindings, dynamicProvisions: provisions } = this.#volumes;
@@ -208,11 +209,11 @@ const failedFor = (failed: string): Attempt => ({ failed, isConflict: false });
 
 const podGone: AbortReason = 'pod gone';
 
-/** What the server says if it refuses a write for the same reason. */
+/** The API server's message for a conflict. */
 const modified = (resource: string, name: string): string =>
   `Operation cannot be fulfilled on ${resource} "${name}": the object has been modified; please apply your changes to the latest version and try again`;
 
-/** As the binder leaves them. */
+/** As the binder would write them. */
 function boundPair(volume: Volume, claim: Claim) {
   const bound = volumeInPhase(linkVolume(volume, claim), 'Bound');
   return { volume: bound, claim: claimBoundTo(linkClaim(claim, volume.name), bound) };

@@ -1,6 +1,6 @@
 /**
- * Which volumes a pod would get on a node. Asked for thousands of nodes, so whatever does not depend on the node is found out
- * once, in `askFor`; what is free is looked for with the binder's own matching (`domain/volumes/match.ts`).
+ * FindPodVolumes: which volumes a pod would get on a node. Runs for thousands of nodes, so `podVolumeClaims` computes once what does not
+ * depend on the node. Free PVs are matched by the binder's own function (`matchVolume`).
  */
 import type { StorageClass } from '../../api/generated/types.ts';
 import { compareQuantities, quantityValue } from '../../api/quantity.ts';
@@ -15,43 +15,42 @@ import type { CandidateVolumes } from './free-volumes.ts';
 import { migratablePluginOf, translatedNodeTerms } from './csi-migration.ts';
 import type { DelayedClaim } from './pod-claims.ts';
 
-/** What has to be known of volumes and drivers. */
 export interface VolumesSnapshot {
   volume(name: string): Volume | undefined;
-  /** The volumes whose claimRef names the claim, rightly or not. */
+  /** The PVs whose claimRef names the claim, whatever its uid. */
   volumesWithClaimRef(claimKey: string): Iterable<Volume>;
   candidatesFor(claim: Claim): CandidateVolumes;
-  /** The driver reports how much room it has, and wants to be asked only for what fits. */
+  /** CSIDriver.spec.storageCapacity. */
   reportsCapacity(driver: string): boolean;
   hasEnoughCapacity(className: string, bytes: bigint, labels: Labels | undefined): boolean;
-  /** The node's kubelet leaves the volumes of this plugin to the driver that took over. */
+  /** The node's kubelet has migrated this in-tree plugin to its CSI driver. */
   isMigratedOn(plugin: string, nodeName: string): boolean;
 }
 
-/** What a pod asks of every node. */
+/** The claims of a pod, with what does not depend on the node. */
 export interface PodVolumeClaims {
   readonly bound: readonly BoundVolume[];
-  /** In the order of their sizes: the smallest take the smallest. */
+  /** By size: the smallest claim gets the smallest PV. */
   readonly delayed: readonly DelayedBinding[];
   readonly snapshot: VolumesSnapshot;
 }
 
 interface BoundVolume {
   readonly claim: Claim;
-  /** Undefined: it does not exist. */
+  /** Undefined: the PV does not exist. */
   readonly volume: Volume | undefined;
-  /** What nodes may differ in. */
+  /** The in-tree plugin, if only some nodes may have migrated it. */
   readonly plugin: string | undefined;
 }
 
-/** A claim that gets its volume together with the node. */
+/** A claim with WaitForFirstConsumer, without a volume. */
 interface DelayedBinding {
   readonly claim: Claim;
   readonly storageClass: StorageClass;
-  /** Reserved for it, and in all but the place what it asks for. Others are out of the question as long as there is one. */
+  /** Pre-bound PVs that match in all but topology. While there is one, no other PV is considered. */
   readonly reserved: readonly Volume[];
   readonly candidates: CandidateVolumes;
-  /** Bytes that the driver must have room for; undefined: nobody counts. */
+  /** Bytes to check against CSIStorageCapacity; undefined: not checked. */
   readonly capacity: bigint | undefined;
 }
 
@@ -60,7 +59,6 @@ export interface CandidateNode {
   readonly labels: Labels | undefined;
 }
 
-/** Why not, each at most once. */
 export type ConflictReason = 'nodeAffinity' | 'noVolume' | 'noRoom' | 'volumeMissing';
 
 export type PodVolumesResult =
@@ -68,7 +66,7 @@ export type PodVolumesResult =
   | { readonly type: 'conflict'; readonly conflicts: readonly ConflictReason[] }
   | { readonly type: 'failed'; readonly message: string };
 
-/** A volume that is free, or reserved for the claim. */
+/** The PV is free, or pre-bound to the claim. */
 export interface BindingInfo {
   readonly volume: Volume;
   readonly claim: Claim;
@@ -102,7 +100,7 @@ function requiredCapacity({ object }: Claim, { provisioner }: StorageClass, seen
   return asked === undefined || !seen.reportsCapacity(provisioner) ? undefined : quantityValue(asked);
 }
 
-/** The usual case, in which nothing has to be put together: one claim, and a volume for it. */
+/** A fast path that allocates nothing: the pod has one claim, and a PV matches it. */
 export function fitsSingleClaim({ bound, delayed: wanted }: PodVolumeClaims, { labels }: CandidateNode): boolean {
   const [only] = wanted;
   if (bound.length > 0 || wanted.length !== 1 || only === undefined) return false;
@@ -145,7 +143,7 @@ function checkBound(bound: readonly BoundVolume[], node: CandidateNode, seen: Vo
   return nothingToBind;
 }
 
-/** Which nodes reach the volume, as seen from one whose kubelet may have handed it over. */
+/** The PV's node affinity; translated, if the node's kubelet has migrated the plugin. */
 export function nodeTermsOn(
   volume: Volume,
   { plugin, node, seen }: { readonly plugin: string; readonly node: CandidateNode; readonly seen: Pick<VolumesSnapshot, 'isMigratedOn'> },
@@ -156,11 +154,11 @@ export function nodeTermsOn(
 export const untranslatable = ({ name }: Volume): string => `could not translate pv: volume "${name}" names nothing that its driver could know`;
 
 function findDelayed(wanted: readonly DelayedBinding[], node: CandidateNode, seen: VolumesSnapshot): PodVolumesResult {
-  // Those for which a node was chosen already come first.
+  // Claims with a selected node come first.
   const toMake = wanted.filter(({ claim }) => claim.selectedNode !== undefined);
   if (toMake.some(({ claim }) => claim.selectedNode !== node.name)) return conflicts.noVolume;
   const bindings: BindingInfo[] = [];
-  // A single claim takes nothing from another.
+  // A single claim has no competition.
   const taken = wanted.length === 1 ? undefined : new Set<string>();
   for (const each of wanted) {
     const { claim } = each;
@@ -197,10 +195,9 @@ function provisioningConflict({ storageClass, capacity: room }: DelayedBinding, 
   return room === undefined || seen.hasEnoughCapacity(storageClass.metadata.name ?? '', room, labels) ? undefined : 'noRoom';
 }
 
-/** Whether a volume could be made for the claim, somewhere. */
 const canBeProvisioned = ({ storageClass: { provisioner } }: DelayedBinding): boolean => provisioner !== '' && provisioner !== noProvisioner;
 
-/** No node but these will do, as far as that can be said without asking them. Undefined: any may. */
+/** No other node can pass Filter. Undefined: any node may. */
 export function likelyNodes(
   { bound, delayed: wanted }: PodVolumeClaims,
   nodesAt: (volume: Volume) => ReadonlySet<string> | undefined,

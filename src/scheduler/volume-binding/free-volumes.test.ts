@@ -70,7 +70,7 @@ const objectOf = (draft: typeof volume extends fc.Arbitrary<infer D> ? D : never
     status: { phase: draft.phase },
   });
 
-/** What a book should hold, kept in the plainest way. */
+/** A model of the assume cache, without an index. */
 class Model {
   readonly nodes = new NodeLabelIndex();
   readonly book = new VolumeAssumeCache(this.nodes);
@@ -105,7 +105,7 @@ class Model {
       );
       const expected = fitting.sort(bySize)[0]?.name;
       expect(choice.smallest(nodeLabels, taken)?.name).toBe(expected);
-      // A short cut must not cut anybody off.
+      // The short cut must not exclude a node with a match.
       if (expected !== undefined) expect(choice.nodes?.has(name) ?? true).toBe(true);
     }
   }
@@ -125,7 +125,7 @@ class Model {
   #assume(name: string): void {
     const object = this.#objects.get(name);
     if (object === undefined) return;
-    const after = { ...object, spec: { ...object.spec, claimRef: reservedFor('somebody') } };
+    const after = { ...object, spec: { ...object.spec, claimRef: reservedFor('another') } };
     expect(this.book.assumeVolume(after)).toBe('assumed');
     this.assumed.set(name, after);
     this.known.set(name, readVolume(after));
@@ -152,8 +152,8 @@ class Model {
   }
 }
 
-describe('the free volumes of a class', () => {
-  it('are found from every node as if all of them were looked at, whatever happened before', () => {
+describe('the free PVs of a class', () => {
+  it('are found for every node as by a full scan, after any sequence of events', () => {
     fc.assert(
       fc.property(
         fc.array(step, { maxLength: 30 }),
@@ -171,7 +171,7 @@ describe('the free volumes of a class', () => {
           );
           for (const [i, each] of steps.entries()) {
             model.take(each, i + 1);
-            // What was answered before must not be answered again once it is wrong.
+            // A cached match must not outlive a change.
             for (const asking of claims) model.check(asking, new Set(takenNames));
           }
         },
@@ -180,7 +180,7 @@ describe('the free volumes of a class', () => {
     );
   });
 
-  it('are left to the claim that was bound to them, even if somebody cleared their claimRef', () => {
+  it('do not include PVs of bound claims, even without a claimRef', () => {
     const nodes = new NodeLabelIndex();
     const book = new VolumeAssumeCache(nodes);
     book.observeVolume({ before: undefined, after: pv('vol', '1Gi', { status: available }) });
@@ -195,13 +195,13 @@ describe('the free volumes of a class', () => {
     expect(book.candidatesFor(asking).smallest({}, new Set())?.name).toBe('vol');
   });
 
-  it('are looked at only where they are, and once for all the nodes of a zone', () => {
+  it('are examined only for their topology, and once for all nodes of a zone', () => {
     const free = new FreeVolumes(new NodeLabelIndex());
     const looked: string[] = [];
     for (let i = 0; i < 2000; i++) {
       const place = i < 1000 ? within(host, `n${i}`) : within(zone, `z${i % 2}`);
       const { accessModes, ...rest } = readVolume(pv(`v${i}`, '1Gi', { status: available, spec: reachedFrom([place]) }));
-      // Whoever asks for the modes has a look at the volume.
+      // Reading the access modes counts as examining the PV.
       const watched = Object.defineProperty(rest, 'accessModes', { get: () => (looked.push(rest.name), accessModes) });
       free.change(undefined, watched as Volume);
     }
@@ -211,7 +211,7 @@ describe('the free volumes of a class', () => {
     for (let i = 0; i < 500; i++) choice.smallest({ [host]: `m${i}`, [zone]: 'z0' }, new Set());
     const another = free.candidatesFor(readClaim(pvc('same', '1Gi')));
     expect(another.smallest({ [zone]: 'z0' }, new Set())?.name).toBe('v1000');
-    // Each is looked at twice: at first glance, and by all the rules.
+    // Each is examined twice: by the fast check, and by matchVolume.
     expect(looked).toEqual(['v7', 'v7', 'v1000', 'v1000']);
   });
 });

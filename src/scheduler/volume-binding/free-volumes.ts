@@ -12,13 +12,13 @@ import type { NodeLabelIndex } from './node-label-index.ts';
 import { type TopologyTerm, TopologyIndex, topologyTermsOf, type VolumeTopology, volumeTopologyOfTerms } from './volume-topology.ts';
 
 /**
- * The volumes that nobody has, arranged so that a claim finds the one that it would get on a node without looking at those that other
- * nodes have: by class, volume mode and attributes class, then by place, then by size. They are arranged when somebody first asks for
- * such: of most classes no pod ever waits for a volume to be chosen, and arranging would cost each bind for nothing.
+ * An index of the free PVs: by class, volume mode and attributes class, then by topology, then by size. So the PV that a claim would get
+ * on a node is found without examining the PVs of other nodes. A bucket is indexed at the first lookup: most classes bind immediately, and
+ * an index would only slow their binds down.
  */
 export class FreeVolumes {
   readonly #buckets = new Map<string, VolumeBucket>();
-  /** What is not arranged yet: by shelf, then by name. */
+  /** Not indexed yet: by bucket key, then by name. */
   readonly #unindexed = new Map<string, Map<string, Volume>>();
   readonly #nodes: NodeLabelIndex;
 
@@ -29,7 +29,7 @@ export class FreeVolumes {
     });
   }
 
-  /** A volume changed from the one to the other. Undefined: it is not there, or somebody has a right to it. */
+  /** A PV changed. Undefined: it does not exist, or a claim is bound to it. */
   change(before: Volume | undefined, after: Volume | undefined): void {
     if (before !== undefined && isFree(before)) this.#remove(before);
     if (after !== undefined && isFree(after)) this.#add(after);
@@ -52,7 +52,7 @@ export class FreeVolumes {
     if (unasked?.size === 0) this.#unindexed.delete(key);
   }
 
-  /** What a claim may choose from: good until anything changes. */
+  /** Valid until the next change of a PV or a node. */
   candidatesFor(claim: Claim): CandidateVolumes {
     const key = bucketKey(claim);
     return new CandidateVolumes(claim, this.#buckets.get(key) ?? this.#index(key));
@@ -69,21 +69,21 @@ export class FreeVolumes {
   }
 }
 
-/** Free volumes that agree in all that a claim and its volume have to agree in. */
+/** Free PVs with the same class, volume mode and attributes class. */
 class VolumeBucket {
   readonly byTopology = new TopologyIndex(() => new TopologyBucket());
-  /** By node: at how many of its places there is anything. */
+  /** By node: how many of its labels have PVs. */
   readonly #counts = new Map<string, number>();
   readonly #reached = new Set<string>();
   readonly #nodes: NodeLabelIndex;
-  /** By what is asked for: a number that stands for it. */
+  /** By request, modes and selector. */
   readonly #requestIds = new Map<string, number>();
 
   constructor(nodes: NodeLabelIndex) {
     this.#nodes = nodes;
   }
 
-  /** The same for claims that ask for the same. */
+  /** Equal for claims with the same request, modes and selector. */
   requestId({ request, accessModes, selector }: Claim): number {
     if (this.#requestIds.size >= maxRequestIds) this.#requestIds.clear();
     return entryOf(this.#requestIds, `${request.unscaled}e${request.exponent} ${accessModes} ${selector.text}`, () => ++requestIds);
@@ -93,7 +93,7 @@ class VolumeBucket {
     return this.byTopology.isEmpty;
   }
 
-  /** No other node can reach any of these volumes. Undefined: any may. */
+  /** No other node can access any of these PVs. Undefined: any node may. */
   get reachable(): ReadonlySet<string> | undefined {
     return this.byTopology.get('anywhere') === undefined ? this.#reached : undefined;
   }
@@ -145,9 +145,9 @@ const maxRequestIds = 1000;
 
 interface FreeVolume {
   readonly volume: Volume;
-  /** Whoever looks at the place where it lies can reach it, without a further question. */
+  /** Its topology term is sufficient: the node affinity needs no further check. */
   readonly exact: boolean;
-  /** Whatever the claim is called and labelled: what it asks for decides. */
+  /** It has no claim selector. */
   readonly unselective: boolean;
 }
 
@@ -157,11 +157,11 @@ const freeVolumeOf = (volume: Volume, where: VolumeTopology): FreeVolume => ({
   unselective: volume.claimSelector.text === '',
 });
 
-/** The free volumes at one place, the smallest first. */
+/** The free PVs of one topology term, the smallest first. */
 class TopologyBucket extends SortedList<FreeVolume> {
-  /** Those about which more has to be asked than what the claim asks for. */
+  /** How many PVs do not match by the claim's request alone. */
   #conditional = 0;
-  /** The last question, and its answer until something changes here: claims of one workload all ask the same. */
+  /** The last lookup, valid until a PV changes: the claims of one workload are all alike. */
   #cachedRequest = 0;
   #cachedMatch: Match = 'nothing';
 
@@ -181,12 +181,12 @@ class TopologyBucket extends SortedList<FreeVolume> {
     this.#cachedRequest = 0;
   }
 
-  /** The first item that will do depends on what is asked for, and on nothing else. */
+  /** The first match depends on the claim's request alone. */
   get isUnconditional(): boolean {
     return this.#conditional === 0;
   }
 
-  /** Undefined: nobody has asked that since something changed. */
+  /** Undefined: not cached. */
   cachedMatch(question: number): Match | undefined {
     return this.#cachedRequest === question ? this.#cachedMatch : undefined;
   }
@@ -202,8 +202,7 @@ type Match = FreeVolume | 'nothing';
 const isUnconditional = ({ exact, unselective: open }: FreeVolume): boolean => exact && open;
 
 /**
- * The free volumes that would do for one claim, whichever the node. They are looked for place by place, and only as far as anybody
- * asks: thousands of nodes in one zone ask once.
+ * The free PVs that match one claim, for any node. Each topology term is searched lazily, and once for all nodes that share it.
  */
 export class CandidateVolumes {
   readonly #claim: Claim;
@@ -217,12 +216,12 @@ export class CandidateVolumes {
     this.#requestId = shelf?.requestId(claim) ?? 0;
   }
 
-  /** No node but these will find anything. Undefined: any may. */
+  /** No other node has a match. Undefined: any node may. */
   get nodes(): ReadonlySet<string> | undefined {
     return this.#bucket === undefined ? noNodes : this.#bucket.reachable;
   }
 
-  /** The smallest volume that would do on a node of these labels. `taken`: by other claims of the same pod. */
+  /** The smallest match for a node with these labels. `taken`: by other claims of the same pod. */
   smallest(labels: Labels | undefined, taken: ReadonlySet<string>): Volume | undefined {
     const places = this.#bucket?.byTopology;
     if (places === undefined) return undefined;
@@ -264,7 +263,7 @@ export class CandidateVolumes {
 
   #fits(volume: Volume): boolean {
     const { accessModes, selector } = this.#claim;
-    // What most volumes are passed over for, before anybody writes down why.
+    // The most frequent mismatches first, without building their reasons.
     if (!offersModes(volume.accessModes, accessModes) || (selector.type === 'valid' && !matchesLabels(selector.selector, volume.labels))) return false;
     return matchVolume(this.#claim, volume, { node: 'any' }) === 'fits';
   }
@@ -272,7 +271,7 @@ export class CandidateVolumes {
 
 const noNodes: ReadonlySet<string> = new Set();
 
-/** A list that is computed only as far as it is read. */
+/** A list that is computed as far as it is read. */
 class LazyList {
   readonly #found: FreeVolume[] = [];
   readonly #rest: Iterator<FreeVolume, void, undefined>;

@@ -3,20 +3,19 @@ import { type Claim, claimKey } from '../../storage/volumes/claim.ts';
 import { waitsForConsumer } from '../../api/volumes/storage-class.ts';
 import type { RejectionDetail, PodInfo, RejectionReason } from '../framework.ts';
 
-/** What has to be known of claims and classes. */
 export interface ClaimsSnapshot {
-  /** By 'namespace/name': as the server has it. */
+  /** By 'namespace/name', without assumptions. */
   apiClaim(key: string): Claim | undefined;
-  /** The same, or as it is assumed to be. */
+  /** With assumptions. */
   claim(key: string): Claim | undefined;
   storageClass(name: string): StorageClass | undefined;
 }
 
 /**
- * How things stand with the claims of a pod, each of them counted once.
- * - `none`:    it has none
- * - `refused`: whichever the node, the pod cannot run with them as they are
- * - `known`:   they have volumes (`bound`), or get them together with the node (`delayed`)
+ * The claims of a pod, each of them once.
+ * - `none`:    the pod has none
+ * - `refused`: the pod cannot run on any node
+ * - `known`:   the claims are bound, or their binding is delayed until the pod has a node
  */
 export type PodClaims =
   | { readonly type: 'none' }
@@ -40,7 +39,7 @@ export function claimsOf(pod: PodInfo, seen: ClaimsSnapshot): PodClaims {
   const delayed: DelayedClaim[] = [];
   for (const key of new Set(used.map((each) => each.key))) {
     const claim = seen.claim(key);
-    // It was looked up just now.
+    // Cannot happen: it was looked up above.
     if (claim === undefined) continue;
     const storageClass = claim.className === '' ? undefined : seen.storageClass(claim.className);
     if (isBound(claim)) bound.push(claim);
@@ -50,13 +49,13 @@ export function claimsOf(pod: PodInfo, seen: ClaimsSnapshot): PodClaims {
   return { type: 'known', bound, delayed };
 }
 
-/** Its volume is its own, and it knows. */
+/** The claim names its PV, and the binding is complete. */
 export const isBound = ({ volumeName, everBound }: Claim): boolean => volumeName !== '' && everBound;
 
 interface UsedClaim {
   readonly key: string;
   readonly name: string;
-  /** It is made for the pod alone. */
+  /** A generic ephemeral volume's claim. */
   readonly ephemeral: boolean;
 }
 

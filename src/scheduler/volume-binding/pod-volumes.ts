@@ -1,6 +1,6 @@
 /**
- * What a pod that has its node is about to take: in memory first, so that the pods behind it look elsewhere, and on the server
- * while it waits to be bound. How far that has come is told from the objects alone, so whoever waits may ask again and again.
+ * The volumes that a pod gets on its node (volumebinding's PodVolumes): assumed in memory by Reserve, written and awaited by PreBind.
+ * `checkBindings` reads the progress from the objects alone, so it may be called any number of times.
  */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
 import { isNewer } from '../../client/revision.ts';
@@ -27,14 +27,14 @@ interface ClaimIdentity {
   readonly uid: string;
 }
 
-/** `assumed`: as it shall be. Undefined: it is so already, or another pod of the same claim sees to it. */
+/** `assumed`: the PV to write. Undefined: the claimRef is set already, or another pod with the same claim sets it. */
 export interface StaticBinding {
   readonly volumeName: string;
   readonly claim: ClaimIdentity;
   readonly assumed: PersistentVolume | undefined;
 }
 
-/** A volume is made for the claim, on this node. */
+/** A PV is provisioned for the claim, for this node. */
 export interface DynamicProvision {
   readonly claim: ClaimIdentity;
   readonly assumed: PersistentVolumeClaim | undefined;
@@ -42,7 +42,7 @@ export interface DynamicProvision {
 
 type Found = Extract<PodVolumesResult, { type: 'found' }>;
 
-/** Assumes everything, or nothing: then it is said why. */
+/** Assumes all of the volumes, or none. */
 export function assumePodVolumes(found: Found, nodeName: string, book: VolumeAssumeCache): { readonly plan: PodVolumes } | { readonly failed: string } {
   const bindings: StaticBinding[] = [];
   const provisions: DynamicProvision[] = [];
@@ -78,7 +78,7 @@ function outOfSync(key: string, assumed: Revised, seen: { readonly object: Revis
   return `"${key}" is out of sync (stored: ${seen?.object.metadata.resourceVersion ?? ''}, assume: ${assumed.metadata.resourceVersion ?? ''})`;
 }
 
-/** Takes back what is still assumed; the bells to ring, for whoever relied on it. */
+/** Reverts what is still assumed. Returns the keys of the reverted objects, for the pods that wait for them. */
 export function revertAssumedPodVolumes({ staticBindings: bindings, dynamicProvisions: provisions }: PodVolumes, book: VolumeAssumeCache): readonly string[] {
   return [
     ...bindings.flatMap(({ volumeName, assumed }) => (assumed !== undefined && book.restoreVolume(assumed) ? [`pv/${volumeName}`] : [])),
@@ -86,20 +86,20 @@ export function revertAssumedPodVolumes({ staticBindings: bindings, dynamicProvi
   ];
 }
 
-/** The bells that ring when anything happens that the plan depends on. */
+/** The objects whose changes affect the binding. */
 export function waiterKeysOf({ nodeName, staticBindings: bindings, dynamicProvisions: provisions }: PodVolumes): readonly string[] {
   const claims = [...bindings, ...provisions].map(({ claim }) => `pvc/${claim.key}`);
   return [`node/${nodeName}`, ...claims, ...bindings.map(({ volumeName }) => `pv/${volumeName}`)];
 }
 
-/** How far a plan has come: as Kubernetes says it, in its order. */
+/** `failed`: Kubernetes' message. */
 export type BindingProgress = 'bound' | 'waiting' | { readonly failed: string };
 
 export interface BindingCheckSnapshot {
   readonly assumeCache: VolumeAssumeCache;
   readonly nodeLabels: NodeLabelIndex;
   isMigratedOn(plugin: string, nodeName: string): boolean;
-  /** The revisions that this pod's own writes gave the objects, by bell: what is older is no news. */
+  /** The resourceVersions of this pod's own writes, by waiter key: older objects are ignored. */
   readonly written: ReadonlyMap<string, string>;
 }
 
@@ -133,7 +133,7 @@ function checkStaticBinding({ volumeName, claim: { key, uid, name } }: StaticBin
   const unreachable = whyUnreachable(volume, node, sight);
   if (unreachable !== undefined) return { failed: unreachable };
   if (volume.claim?.uid !== uid) {
-    // Another pod of the same claim is about to bind it.
+    // Another pod with the same claim is about to bind it.
     return book.isAssumedVolume(volumeName) && book.volume(volumeName)?.claim?.uid === uid
       ? 'waiting'
       : { failed: `ClaimRef got reset for pv "${volumeName}"` };
@@ -148,7 +148,7 @@ function checkProvision({ claim: { key, uid, name } }: DynamicProvision, node: S
   if (claim?.uid !== uid) return { failed: `failed to check provisioning pvc: persistentvolumeclaims "${key}" not found` };
   if (isOlder(claim, sight.written.get(`pvc/${key}`))) return 'waiting';
   if (claim.selectedNode !== node.name) {
-    // Another pod of the same claim is about to note the node.
+    // Another pod with the same claim is about to set the selected node.
     if (book.isAssumedClaim(key) && book.claim(key)?.selectedNode === node.name) return 'waiting';
     const isBare = claim.object.metadata.annotations === undefined;
     return { failed: isBare ? `selectedNode annotation reset for PVC "${name}"` : `provisioning failed for PVC "${name}"` };

@@ -7,7 +7,7 @@ import { entryOf } from '../../storage/volumes/volume-index.ts';
 import type { ObjectChange } from '../framework.ts';
 import { TopologyIndex, topologyTermsOf, type VolumeTopology, volumeTopologyOf } from './volume-topology.ts';
 
-/** What drivers report of the room that they have left, by class, and where. */
+/** CSIStorageCapacity objects by class and topology. */
 export class StorageCapacityIndex {
   readonly #byClass = new Map<string, TopologyIndex<Map<string, TopologyCapacity>>>();
 
@@ -31,7 +31,7 @@ export class StorageCapacityIndex {
     if (places.isEmpty) this.#byClass.delete(object.storageClassName);
   }
 
-  /** Whether a volume of this size could be made for a node of these labels. */
+  /** Whether a volume of this size can be provisioned for a node with these labels. */
   hasEnoughCapacity(className: string, bytes: bigint, labels: Labels | undefined): boolean {
     const places = this.#byClass.get(className);
     if (places === undefined) return false;
@@ -48,7 +48,7 @@ function isAnyLargeEnough(rooms: ReadonlyMap<string, TopologyCapacity> | undefin
 }
 
 interface TopologyCapacity {
-  /** The largest volume for which there is room, in bytes. */
+  /** The largest possible volume, in bytes. */
   readonly largest: bigint;
   readonly nodes: LabelSelector;
   readonly where: VolumeTopology;
@@ -56,7 +56,7 @@ interface TopologyCapacity {
 
 const keyOf = ({ metadata }: CSIStorageCapacity): string => claimKey(metadata.namespace ?? '', metadata.name ?? '');
 
-/** The size limit of a single volume says more than the sum. Undefined: nobody knows how much there is, or for whom. */
+/** maximumVolumeSize takes precedence over capacity. Undefined: the object has neither. */
 export function largestVolume({ maximumVolumeSize, capacity }: CSIStorageCapacity): bigint | undefined {
   const amount = readQuantity(maximumVolumeSize ?? capacity ?? '');
   return amount === undefined ? undefined : quantityValue(amount);

@@ -21,45 +21,45 @@ const noVolume = "unresolvable: node(s) didn't find available persistent volumes
 const elsewhere = "unresolvable: node(s) didn't match PersistentVolume's node affinity";
 const noRoom = 'unresolvable: node(s) did not have enough free storage';
 
-describe('claims that keep a pod from every node', () => {
+describe('PreFilter rejects a claim', () => {
   it.each([
-    ['does not exist', [], web, 'persistentvolumeclaim "data" not found'],
-    ['is not made yet', [], scratchPod, 'waiting for ephemeral volume controller to create the persistentvolumeclaim "web-scratch"'],
+    ['that does not exist', [], web, 'persistentvolumeclaim "data" not found'],
+    ['that the ephemeral volume controller has not created yet', [], scratchPod, 'waiting for ephemeral volume controller to create the persistentvolumeclaim "web-scratch"'],
     [
-      'has lost its volume',
+      'that is Lost',
       [pvc('data', '1Gi', { spec: { volumeName: 'gone' }, status: { phase: 'Lost' } })],
       web,
       'persistentvolumeclaim "data" bound to non-existent persistentvolume "gone"',
     ],
     [
-      'is being deleted',
+      'that is being deleted',
       [pvc('data', '1Gi', { metadata: { namespace: 'default', name: 'data', deletionTimestamp: '2025-01-01T00:00:00Z' } })],
       web,
       'persistentvolumeclaim "data" is being deleted',
     ],
-    ['belongs to nobody', [pvc('web-scratch', '1Gi')], scratchPod, 'PVC default/web-scratch was not created for pod default/web (pod is not owner)'],
-    ['is Immediate and unbound', [storageClass('class'), pvc('data', '1Gi')], web, 'pod has unbound immediate PersistentVolumeClaims'],
-    ['has a class that does not exist', [pvc('data', '1Gi')], web, 'pod has unbound immediate PersistentVolumeClaims'],
+    ['that is not owned by the pod', [pvc('web-scratch', '1Gi')], scratchPod, 'PVC default/web-scratch was not created for pod default/web (pod is not owner)'],
+    ['that is Immediate and unbound', [storageClass('class'), pvc('data', '1Gi')], web, 'pod has unbound immediate PersistentVolumeClaims'],
+    ['with a class that does not exist', [pvc('data', '1Gi')], web, 'pod has unbound immediate PersistentVolumeClaims'],
     [
-      'names a volume that it has not got yet',
+      'that names a PV and is not bound yet',
       [storageClass('class', late), pvc('data', '1Gi', { spec: { volumeName: 'vol' } })],
       web,
       'pod has unbound immediate PersistentVolumeClaims',
     ],
-  ])('one that %s', (_, objects, asking: Pod, text) => {
+  ])('%s', (_, objects, asking: Pod, text) => {
     const seen = cluster();
     seen.set(n1, ...objects);
     expect(seen.verdicts(asking)).toBe(`unresolvable: ${text}`);
   });
 
-  it('not one that was made for the pod', () => {
+  it('but not one that is owned by the pod', () => {
     const seen = cluster();
     const owner = { apiVersion: 'v1', kind: 'Pod', name: 'web', uid: uidOf('pod', 'web'), controller: true };
     seen.set(n1, storageClass('class', made), pvc('web-scratch', '1Gi', { metadata: { namespace: 'default', name: 'web-scratch', ownerReferences: [owner] } }));
     expect(seen.verdicts(scratchPod)).toEqual({ n1: '' });
   });
 
-  it('a pod without claims is none of its business', () => {
+  it('and skips pods without claims', () => {
     const seen = cluster();
     seen.set(n1);
     expect(seen.verdicts(pod('web', []))).toBe('skip');
@@ -67,7 +67,7 @@ describe('claims that keep a pod from every node', () => {
 });
 
 describe('bound claims', () => {
-  it('keep the pod where the volume can be reached', () => {
+  it('restrict the pod to nodes that can access the PV', () => {
     const seen = cluster();
     seen.set(n1, n2, free('vol', '1Gi', { spec: reachedFrom([within(zone, 'b', 'c')]) }), boundTo(pvc('data', '1Gi'), 'vol'));
     expect(seen.verdicts(web)).toEqual({ n1: elsewhere, n2: '' });
@@ -77,26 +77,26 @@ describe('bound claims', () => {
     ['one', [within('kubernetes.io/hostname', 'n2')], ['n2']],
     ['several', [within(zone, 'a', 'b')], ['n1', 'n2']],
     ['unnamed', [{ key: zone, operator: 'NotIn', values: ['a'] }], undefined],
-  ])('name the nodes worth a look: %s', (_, terms, names) => {
+  ])('have likely nodes: %s', (_, terms, names) => {
     const seen = cluster();
     seen.set(n1, n2, node('n3'), free('vol', '1Gi', { spec: reachedFrom(terms) }), boundTo(pvc('data', '1Gi'), 'vol'));
     const { likely } = seen.stages(web);
     expect(likely === undefined ? undefined : [...likely]).toEqual(names);
   });
 
-  it('whose volume is gone fit nowhere', () => {
+  it('without their PV fit nowhere', () => {
     const seen = cluster();
     seen.set(n1, boundTo(pvc('data', '1Gi'), 'vol'));
     expect(seen.verdicts(web)).toEqual({ n1: 'unresolvable: node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)' });
   });
 
-  it('and unbound ones are told together', () => {
+  it('and unbound ones are reported together', () => {
     const seen = cluster();
     seen.set(n1, storageClass('class', late), free('vol', '1Gi', { spec: reachedFrom([within(zone, 'b')]) }), boundTo(pvc('a', '1Gi'), 'vol'), pvc('b', '1Gi'));
     expect(seen.verdicts(pod('web', ['a', 'b']))).toEqual({ n1: `${elsewhere} + node(s) didn't find available persistent volumes to bind` });
   });
 
-  it('of a plugin that left the tree: the driver knows zones by another label, on nodes that have handed over', () => {
+  it('of an in-tree plugin use the zone label of the CSI driver, on nodes with CSI migration', () => {
     const seen = cluster();
     const ebs = { hostPath: undefined, awsElasticBlockStore: { volumeID: 'vol-1' }, ...reachedFrom([within(zone, 'a')]) };
     const handedOver = { 'storage.alpha.kubernetes.io/migrated-plugins': 'kubernetes.io/aws-ebs,kubernetes.io/gce-pd' };
@@ -107,8 +107,8 @@ describe('bound claims', () => {
   });
 });
 
-describe('claims that wait for their pod', () => {
-  it('get the smallest volume that the node can reach', () => {
+describe('claims with WaitForFirstConsumer', () => {
+  it('get the smallest PV that the node can access', () => {
     const seen = cluster();
     seen.set(n1, n2, storageClass('class', late), pvc('data', '2Gi'));
     seen.set(
@@ -121,7 +121,7 @@ describe('claims that wait for their pod', () => {
     expect(seen.verdicts(web)).toEqual({ n1: noVolume, n2: '' });
   });
 
-  it('of one pod do not get the same volume, and the larger one is not left without', () => {
+  it('of one pod get different PVs, the smaller claim the smaller PV', () => {
     const seen = cluster();
     seen.set(n1, storageClass('class', late), pvc('a', '2Gi'), pvc('b', '1Gi'), free('two', '2Gi'), free('one', '1Gi'));
     const both = pod('web', ['a', 'b']);
@@ -136,14 +136,14 @@ describe('claims that wait for their pod', () => {
     expect(seen.verdicts(pod('web', ['data', 'data']))).toEqual({ n1: '' });
   });
 
-  it('take a volume that is reserved for them, and no other, even where it cannot be reached', () => {
+  it('get their pre-bound PV and no other, even on nodes that cannot access it', () => {
     const seen = cluster();
     seen.set(n1, n2, storageClass('class', late), pvc('data', '1Gi'), free('any', '1Gi'));
     seen.set(free('mine', '5Gi', { spec: { claimRef: reservedFor('data'), ...reachedFrom([within(zone, 'b')]) } }));
     expect(seen.verdicts(web)).toEqual({ n1: noVolume, n2: '' });
   });
 
-  it('are served where their node was chosen, and nowhere else', () => {
+  it('fit on their selected node only', () => {
     const seen = cluster();
     const chosen = pvc('data', '1Gi', { metadata: { namespace: 'default', name: 'data', annotations: { 'volume.kubernetes.io/selected-node': 'n2' } } });
     seen.set(n1, n2, storageClass('class', made), chosen, free('vol', '1Gi'));
@@ -151,14 +151,14 @@ describe('claims that wait for their pod', () => {
     expect([...(seen.stages(web).likely ?? [])]).toEqual(['n2']);
   });
 
-  it('get a volume made where the class allows it', () => {
+  it('are provisioned where allowedTopologies permit it', () => {
     const seen = cluster();
     const allowedTopologies = [{ matchLabelExpressions: [{ key: zone, values: ['b', 'z'] }] }];
     seen.set(n1, n2, node('n3'), storageClass('class', { ...made, allowedTopologies }), pvc('data', '1Gi'));
     expect(seen.verdicts(web)).toEqual({ n1: noVolume, n2: '', n3: noVolume });
   });
 
-  it('an invalid selector is an error, not an answer', () => {
+  it('with an invalid selector are an error, not a rejection', () => {
     const seen = cluster();
     seen.set(n1, storageClass('class', late), pvc('data', '1Gi', { spec: { selector: { matchExpressions: [{ key: 'a', operator: 'Near' }] } } }));
     expect(seen.verdicts(web)).toEqual({
@@ -167,7 +167,7 @@ describe('claims that wait for their pod', () => {
   });
 });
 
-describe('room for volumes that are still to be made', () => {
+describe('storage capacity for dynamic provisioning', () => {
   const setUp = (driver: boolean, ...rooms: Parameters<typeof room>[1][]) => {
     const seen = cluster();
     seen.set(n1, n2, storageClass('class', made), pvc('data', '10Gi'), csiDriver('driver', driver), ...rooms.map((more, i) => room(`r${i}`, more)));
@@ -176,11 +176,11 @@ describe('room for volumes that are still to be made', () => {
   const here = { nodeTopology: { matchLabels: inZone('a') } };
 
   it.each<[string, Parameters<typeof room>[1][], string]>([
-    ['nothing is known', [], noRoom],
+    ['no CSIStorageCapacity', [], noRoom],
     ['enough', [{ ...here, capacity: '10Gi' }], ''],
     ['too little', [{ ...here, capacity: '9Gi' }], noRoom],
     [
-      'enough, in two reports',
+      'enough, with two objects',
       [
         { ...here, capacity: '1Gi' },
         { ...here, capacity: '11Gi' },
@@ -188,23 +188,23 @@ describe('room for volumes that are still to be made', () => {
       '',
     ],
     ['enough, but not for one volume', [{ ...here, capacity: '100Gi', maximumVolumeSize: '9Gi' }], noRoom],
-    ['one volume may be as large', [{ ...here, capacity: '1Gi', maximumVolumeSize: '10Gi' }], ''],
+    ['maximumVolumeSize is enough', [{ ...here, capacity: '1Gi', maximumVolumeSize: '10Gi' }], ''],
     ['in another class', [{ ...here, storageClassName: 'other', capacity: '100Gi' }], noRoom],
     ['elsewhere', [{ nodeTopology: { matchLabels: inZone('b') }, capacity: '100Gi' }], noRoom],
     ['everywhere', [{ nodeTopology: {}, capacity: '100Gi' }], ''],
     ['nowhere', [{ capacity: '100Gi' }], noRoom],
-    ['where no label says', [{ nodeTopology: { matchExpressions: [{ key: 'x', operator: 'DoesNotExist' }] }, capacity: '100Gi' }], ''],
-    ['a selector that nobody understands', [{ nodeTopology: { matchExpressions: [{ key: 'x', operator: 'Near' }] }, capacity: '100Gi' }], noRoom],
-    ['an amount that is none', [{ ...here, capacity: 'much' }], noRoom],
+    ['a topology without a positive label', [{ nodeTopology: { matchExpressions: [{ key: 'x', operator: 'DoesNotExist' }] }, capacity: '100Gi' }], ''],
+    ['an invalid selector', [{ nodeTopology: { matchExpressions: [{ key: 'x', operator: 'Near' }] }, capacity: '100Gi' }], noRoom],
+    ['an invalid quantity', [{ ...here, capacity: 'much' }], noRoom],
   ])('%s', (_, rooms, expected) => {
     expect(setUp(true, ...rooms).verdicts(web)).toMatchObject({ n1: expected });
   });
 
-  it('is asked for only if the driver reports it', () => {
+  it('is checked only if the CSIDriver says so', () => {
     expect(setUp(false).verdicts(web)).toEqual({ n1: '', n2: '' });
   });
 
-  it('that grows, moves or goes is noticed', () => {
+  it('is updated with its objects', () => {
     const seen = setUp(true, { ...here, capacity: '1Gi' });
     expect(seen.verdicts(web)).toEqual({ n1: noRoom, n2: noRoom });
     seen.set(room('r0', { ...here, capacity: '10Gi' }));
@@ -214,7 +214,7 @@ describe('room for volumes that are still to be made', () => {
   });
 });
 
-describe('what a pod reserved', () => {
+describe('assumed volumes of a pod', () => {
   const setUp = () => {
     const seen = cluster();
     seen.set(n1, storageClass('class', late), pvc('a', '1Gi'), pvc('b', '1Gi'), free('vol', '1Gi'));
@@ -224,7 +224,7 @@ describe('what a pod reserved', () => {
     return { seen, first, at };
   };
 
-  it('is out of reach for the pods behind it, until it is given back', () => {
+  it('are not available to the next pods, until they are reverted', () => {
     const { seen, first, at } = setUp();
     expect(first.reserve?.(at)).toBeUndefined();
     expect(seen.verdicts(pod('two', ['b']))).toEqual({ n1: noVolume });
@@ -233,7 +233,7 @@ describe('what a pod reserved', () => {
     expect(seen.verdicts(pod('two', ['b']))).toEqual({ n1: '' });
   });
 
-  it('is forgotten once the server says otherwise', () => {
+  it('are replaced by a newer version from the API server', () => {
     const { seen, first, at } = setUp();
     first.reserve?.(at);
     seen.set(free('vol', '1Gi', { metadata: { name: 'vol', labels: { changed: 'yes' } } }));
@@ -242,7 +242,7 @@ describe('what a pod reserved', () => {
     expect(seen.verdicts(pod('two', ['b']))).toEqual({ n1: '' });
   });
 
-  it('a node for a volume to be made binds other pods of the claim to that node', () => {
+  it('with a selected node restrict other pods of the claim to that node', () => {
     const seen = cluster();
     seen.set(n1, n2, storageClass('class', made), pvc('data', '1Gi'));
     const first = seen.stages(pod('one', ['data']));
@@ -255,13 +255,13 @@ describe('what a pod reserved', () => {
   });
 });
 
-describe('what is worth another look', () => {
+describe('queueing hints of VolumeBinding', () => {
   const helps = (seen: SmallCluster, changes: readonly ClusterEvent[], asking = web) => {
     const plugin = seen.plugins[0];
     return changes.map((change) => plugin?.queueingHints?.events.includes(change.resource) === true && plugin.queueingHints.hint(readPod(asking), change));
   };
 
-  it('volumes that are free or the claim’s own, not those of others', () => {
+  it('PVs that are free or belong to the claim, not those of others', () => {
     const seen = cluster();
     seen.set(boundTo(pvc('data', '1Gi'), 'own'));
     const changes = seen.set(
@@ -274,7 +274,7 @@ describe('what is worth another look', () => {
     expect(helps(seen, seen.set(free('own', '1Gi', { spec: { claimRef: reservedFor('x') } })))).toEqual([true]);
   });
 
-  it('claims of the pod, new or changed nodes and classes', () => {
+  it('claims of the pod, created or changed nodes and classes', () => {
     const seen = cluster();
     expect(helps(seen, seen.set(pvc('data', '1Gi'), pvc('other', '1Gi'), n1, storageClass('class', made)))).toEqual([true, false, true, true]);
     expect(helps(seen, seen.set(n1, { ...n1, metadata: { ...n1.metadata, labels: {} } }, storageClass('class', made)))).toEqual([false, true, false]);
@@ -290,7 +290,7 @@ describe('what is worth another look', () => {
     ).toEqual([true, true, false]);
   });
 
-  it('more room, or nobody who asks for it', () => {
+  it('more capacity, or a driver without capacity tracking', () => {
     const seen = cluster();
     expect(helps(seen, seen.set(room('r', { capacity: '2Gi' }), room('r', { capacity: '1Gi' }), room('r', { capacity: '3Gi' })))).toEqual([true, false, true]);
     expect(helps(seen, seen.set(csiDriver('d', true), csiDriver('d', false), csiDriver('d', true)))).toEqual([false, true, false]);
@@ -301,7 +301,7 @@ describe('for any volumes, claims and nodes', () => {
   const size = fc.constantFrom('1Gi', '2Gi', '3Gi');
   const place = fc.option(fc.constantFrom('a', 'b'), { nil: undefined });
 
-  it('a node is refused if and only if the binder’s own matching leaves a claim without a volume there', () => {
+  it('a node is rejected if and only if the binder’s matching finds no PV for a claim there', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ size, place }), { maxLength: 6 }), size, (volumes, wanted) => {
         const seen = cluster();

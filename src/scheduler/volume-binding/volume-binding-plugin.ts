@@ -40,13 +40,13 @@ import { VolumeAssumeCache } from './assume-cache.ts';
 const name = 'VolumeBinding';
 
 export interface VolumeBindingOptions {
-  /** Volume and claim are bound in one transaction: the server is Mooring's own, and shows what it can. */
+  /** PV and PVC are bound in one transaction: the API server is Mooring's own. */
   readonly bindsTogether: boolean;
-  /** How long a pod waits for its volumes before it is scheduled anew. */
+  /** bindTimeoutSeconds: how long PreBind waits for the volumes. */
   readonly timeoutMs?: number;
 }
 
-/** Pods go where their volumes are, or can be made; volumes that wait for a pod are chosen together with its node. */
+/** VolumeBinding: a pod goes to a node that can access its volumes. Claims with WaitForFirstConsumer get their volume together with the pod's node. */
 export function volumeBinding(options: VolumeBindingOptions): Plugin {
   const desk = new VolumeBindingPlugin(options);
   return {
@@ -62,7 +62,7 @@ export function volumeBinding(options: VolumeBindingOptions): Plugin {
 
 const tenMinutes = 600_000;
 
-/** What is known of volumes between two pods. */
+/** The plugin's state across scheduling cycles. */
 class VolumeBindingPlugin {
   readonly waiters = new ObjectWaiters();
   readonly nodeLabels = new NodeLabelIndex();
@@ -70,9 +70,9 @@ class VolumeBindingPlugin {
   readonly bindsTogether: boolean;
   readonly timeoutMs: number;
   readonly #capacities = new StorageCapacityIndex();
-  /** By node: the plugins that its kubelet has handed over. Only nodes that have any. */
+  /** By node: the in-tree plugins that its kubelet has migrated to CSI. Only nodes that have any. */
   readonly #migratedPlugins = new Map<string, ReadonlySet<string>>();
-  /** The uid of the pod that last gave back what it had reserved. */
+  /** The uid of the pod whose assumptions were reverted last. */
   #releasedBy: string | undefined;
 
   constructor({ bindsTogether, timeoutMs = tenMinutes }: VolumeBindingOptions) {
@@ -103,7 +103,7 @@ class VolumeBindingPlugin {
     }
   }
 
-  /** Whoever waits for a volume to be made does not know its name, but the claim's. */
+  /** A pod that waits for provisioning knows the claim's name, not the PV's. */
   #notifyVolume(volume: PersistentVolume | undefined): void {
     if (this.waiters.isEmpty) return;
     this.waiters.notify(`pv/${volume?.metadata.name ?? ''}`);
@@ -147,7 +147,7 @@ class VolumeBindingPlugin {
     for (const bell of bells) this.waiters.notify(bell);
   }
 
-  /** The nodes that can reach the volume, if that is easily said. */
+  /** The nodes that can access the volume. Undefined: too costly to enumerate. */
   nodesThatReach({ nodes }: Volume): ReadonlySet<string> | undefined {
     const where = volumeTopologyOfTerms(nodes);
     if (where.type === 'anywhere' || where.places.length > maxTopologyTerms) return undefined;
@@ -169,10 +169,10 @@ class VolumeBindingPlugin {
       case 'csiNode':
         return change.after !== undefined && (change.before === undefined || migratedPluginsText(change.before) !== migratedPluginsText(change.after));
       case 'csiDriver':
-        // Room is no longer asked for.
+        // Capacity is no longer checked.
         return change.before?.spec.storageCapacity === true && change.after?.spec.storageCapacity !== true;
       case 'pod':
-        // It was not bound after all, and what it had reserved is free again.
+        // Its binding failed, and its assumed volumes are free again.
         return change.after === undefined && change.before?.metadata.uid === this.#releasedBy;
       case 'storageCapacity': {
         if (change.after === undefined || change.before === undefined) return change.after !== undefined;
@@ -184,14 +184,14 @@ class VolumeBindingPlugin {
     }
   }
 
-  /** A claim of the pod; or one that no longer has a right to a volume which is free otherwise. */
+  /** A claim of the pod; or a claim that released a PV which is now free. */
   #claimHint({ claims }: PodInfo, { before, after }: ObjectChange<PersistentVolumeClaim>): boolean {
     if (after !== undefined && claims.includes(refKey(after.metadata))) return true;
     const left = before?.spec.volumeName === after?.spec.volumeName ? undefined : this.assumeCache.volume(before?.spec.volumeName ?? '');
     return left !== undefined && isFree(left);
   }
 
-  /** A volume that is somebody else's, and was so before, is of no use. */
+  /** A PV that belonged to another claim before and after does not help. */
   #volumeHint({ claims }: PodInfo, { before, after }: ObjectChange<PersistentVolume>): boolean {
     if (after !== undefined && after.spec.claimRef === undefined) return true;
     const names = new Set([before, after].flatMap((volume) => (volume?.spec.claimRef === undefined ? [] : [refKey(volume.spec.claimRef)])));
@@ -199,7 +199,7 @@ class VolumeBindingPlugin {
   }
 }
 
-/** What a class says of its provisioner and mode cannot change, but another class of the same name may take its place. */
+/** Provisioner and binding mode are immutable, but a class may be deleted and created again. */
 const hasDifferentTopology = (before: StorageClass, after: StorageClass): boolean =>
   before.provisioner !== after.provisioner ||
   before.volumeBindingMode !== after.volumeBindingMode ||
@@ -208,7 +208,7 @@ const hasDifferentTopology = (before: StorageClass, after: StorageClass): boolea
 const refKey = ({ namespace = '', name: claimName = '' }: { readonly namespace?: string; readonly name?: string }): string => claimKey(namespace, claimName);
 const migratedPluginsText = (node: CSINode): string => [...migratedPluginsOf(node)].join();
 
-/** Beyond that, finding the nodes costs more than asking them. */
+/** Beyond this, enumerating the nodes costs more than filtering them. */
 const maxTopologyTerms = 16;
 
 class VolumeBindingCycle implements CyclePlugin {
@@ -240,7 +240,7 @@ class VolumeBindingCycle implements CyclePlugin {
     }
   }
 
-  /** The same for all nodes that are refused for the same. */
+  /** Shared by all nodes with the same conflicts. */
   #reject(conflicts: readonly ConflictReason[]): Rejection {
     const key = conflicts.join();
     let known = this.#rejections.get(key);
@@ -252,7 +252,7 @@ class VolumeBindingCycle implements CyclePlugin {
   }
 
   reserve(node: NodeInfo): PluginFailure | undefined {
-    // Nothing has changed since the node was asked.
+    // The scheduling cycle is synchronous: the result is the one of Filter.
     const finding = findPodVolumes(this.#claims, node);
     if (finding.type !== 'found') return pluginFailure(name, `no pod volume found for node "${node.name}"`);
     const reserved = assumePodVolumes(finding, node.name, this.#plugin.assumeCache);

@@ -1,6 +1,6 @@
 /**
- * Where things are that only some nodes can reach. A place is a label with a value: whatever lies at `hostname=n1` is out of reach for
- * every node without that label, so that a node looks only at what lies at its own labels, however much there is elsewhere.
+ * The topology of volumes and storage capacities, as an index. A topology term is a node label with a value: a volume at `hostname=n1` is
+ * accessible only from nodes with that label. So a node looks up its own labels, however many volumes there are elsewhere.
  */
 import type { Labels, Requirement } from '../../api/selectors/label-selector.ts';
 import type { NodeTerms } from '../../storage/volumes/topology.ts';
@@ -12,14 +12,14 @@ export interface TopologyTerm {
 }
 
 /**
- * - `anywhere`: no label is asked for that all nodes within reach would have
- * - `places`: at least one of these labels is needed. `exact`: and none but that
+ * - `anywhere`: no single label is a necessary condition
+ * - `terms`: a node needs at least one of these labels. `exact`: one of them is sufficient
  */
 export type VolumeTopology = { readonly type: 'anywhere' } | { readonly type: 'places'; readonly places: readonly TopologyTerm[]; readonly exact: boolean };
 
 const anywhere: VolumeTopology = { type: 'anywhere' };
 
-/** Of alternatives that are all met by labels: the fewest labels of which a node needs one. Undefined: there is no condition at all. */
+/** The smallest set of labels of which a node needs one to match any of the alternatives. Undefined: no condition. */
 export function volumeTopologyOf(alternatives: readonly (readonly Requirement[])[] | undefined): VolumeTopology {
   if (alternatives === undefined) return anywhere;
   const places: TopologyTerm[] = [];
@@ -49,17 +49,17 @@ function narrowestOf(requirements: readonly Requirement[]): Requirement | undefi
   return best;
 }
 
-/** A host name is one node, where a zone may be thousands. */
+/** A host name selects one node, a zone may select thousands. */
 const breadth = ({ key, values }: Requirement): number => (key === 'kubernetes.io/hostname' ? values.length - 0.5 : values.length);
 
 function distinct(places: readonly TopologyTerm[]): readonly TopologyTerm[] {
   return places.filter(({ label, value }, i) => places.findIndex((other) => other.label === label && other.value === value) === i);
 }
 
-/** Things by the places at which they lie; what can be reached from anywhere lies in a place of its own. */
+/** Values by topology term; 'anywhere' has an entry of its own. */
 export class TopologyIndex<T> {
   readonly #byLabel = new Map<string, Map<string, T>>();
-  /** The same, for going through them thousands of times between two changes. */
+  /** The same as an array: read thousands of times between two changes. */
   #labels: readonly (readonly [label: string, values: ReadonlyMap<string, T>])[] = [];
   readonly #make: () => T;
   #anywhere: T | undefined;
@@ -68,7 +68,6 @@ export class TopologyIndex<T> {
     this.#make = make;
   }
 
-  /** What is at the place; made if nothing is there yet. */
   getOrCreate(place: TopologyTerm | 'anywhere'): T {
     if (place === 'anywhere') return (this.#anywhere ??= this.#make());
     let values = this.#byLabel.get(place.label);
@@ -83,7 +82,6 @@ export class TopologyIndex<T> {
     return place === 'anywhere' ? this.#anywhere : this.#byLabel.get(place.label)?.get(place.value);
   }
 
-  /** Nothing is left there. */
   delete(place: TopologyTerm | 'anywhere'): void {
     if (place === 'anywhere') {
       this.#anywhere = undefined;
@@ -100,21 +98,20 @@ export class TopologyIndex<T> {
     return this.#anywhere === undefined && this.#byLabel.size === 0;
   }
 
-  /** How many labels say where something is. */
+  /** How many different labels the terms have. */
   get labelCount(): number {
     return this.#labels.length;
   }
 
-  /** What a node of these labels finds at the place that the i-th label names. */
+  /** The value for the i-th label, for a node with these labels. */
   reachableFrom(labels: Labels | undefined, i: number): T | undefined {
     const entry = this.#labels[i];
-    // Whatever else 'constructor' and its like may be: a label's value is a text.
+    // 'constructor' and other inherited properties are no strings.
     const value: unknown = entry === undefined || labels === undefined ? undefined : labels[entry[0]];
     return typeof value === 'string' ? entry?.[1].get(value) : undefined;
   }
 }
 
-/** The places at which a thing lies. */
 export const topologyTermsOf = (where: VolumeTopology): readonly (TopologyTerm | 'anywhere')[] => (where.type === 'anywhere' ? everywhere : where.places);
 
 const everywhere = ['anywhere'] as const;

@@ -1,4 +1,4 @@
-/** What holds for all plugins about volumes, whatever the cluster looks like. */
+/** Properties of all plugins about volumes, on random clusters. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { attachment, boundTo, csiDriver, csiNode, inZone, node, reachedFrom, room, SmallCluster, within, zone } from '../../../test/scheduler/small-cluster.ts';
@@ -110,7 +110,7 @@ const gone = fc.constantFrom(
 const happening = fc.oneof(
   {
     weight: 4,
-    // Volumes and nodes of a pod never change.
+    // Volumes and node of a pod are immutable.
     arbitrary: object.map(
       (made) => (seen: SmallCluster) => (seen.views.pod.getKey(keyOf(made.metadata)) === undefined || made.kind !== 'Pod' ? seen.set(made)[0] : undefined),
     ),
@@ -130,14 +130,14 @@ const waiting = fc.tuple(fc.subarray([...names.claim], { minLength: 1 }), fc.boo
   return { ...made, spec: { ...made.spec, volumes: [...(made.spec.volumes ?? []), ...(disk ? [ebs] : [])] } };
 });
 
-/** Whether there is a node to which this plugin alone has no objection. */
+/** Whether this plugin accepts any node. */
 function passes(seen: SmallCluster, plugin: Plugin, asking: Parameters<SmallCluster['verdicts']>[0]): boolean {
   const verdicts = seen.verdicts(asking, plugin);
   return verdicts === 'skip' ? seen.cluster.nodes.length > 0 : typeof verdicts === 'object' && Object.values(verdicts).includes('');
 }
 
 describe.each(volumePlugins({ bindsTogether: true }).map(({ name }, i) => [name, i] as const))('%s', (_, i) => {
-  it('wakes whoever a change helps', () => {
+  it('has hints that queue every pod that an event makes schedulable', () => {
     fc.assert(
       fc.property(fc.array(object, { maxLength: 14 }), waiting, happening, (before, asking, happens) => {
         const plugins = volumePlugins({ bindsTogether: true });
@@ -150,14 +150,14 @@ describe.each(volumePlugins({ bindsTogether: true }).map(({ name }, i) => [name,
         if (change === undefined || !passes(seen, plugin, asking)) return;
         expect(
           plugin.queueingHints?.events.includes(change.resource) === true && plugin.queueingHints.hint(readPod(asking), change),
-          `nobody is woken by ${JSON.stringify(change)}`,
+          `no hint for ${JSON.stringify(change)}`,
         ).toBe(true);
       }),
       { numRuns: 2000 },
     );
   });
 
-  it('names no node as unlikely that would pass', () => {
+  it('lists every node that passes as likely', () => {
     fc.assert(
       fc.property(fc.array(object, { maxLength: 14 }), waiting, (objects, asking) => {
         const plugins = volumePlugins({ bindsTogether: true });
