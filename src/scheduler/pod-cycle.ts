@@ -20,73 +20,70 @@ export class PodCycle {
   readonly plugins: readonly PreparedPlugin[];
   readonly #filters: readonly Required<Pick<CyclePlugin, 'filter'>>[];
 
-  constructor(pod: PodInfo, parts: readonly PreparedPlugin[]) {
+  constructor(pod: PodInfo, prepared: readonly PreparedPlugin[]) {
     this.pod = pod;
-    this.plugins = parts;
-    this.#filters = parts.flatMap(({ cycle: stages }) => (stages.filter === undefined ? [] : [stages as Required<Pick<CyclePlugin, 'filter'>>]));
+    this.plugins = prepared;
+    this.#filters = prepared.flatMap(({ cycle }) => (cycle.filter === undefined ? [] : [cycle as Required<Pick<CyclePlugin, 'filter'>>]));
   }
 
   /** The verdict of the first plugin that rejects the node. */
   filter(node: NodeInfo): Rejection | PluginFailure | undefined {
-    for (const stages of this.#filters) {
-      const verdict = stages.filter(node);
+    for (const cycle of this.#filters) {
+      const verdict = cycle.filter(node);
       if (verdict !== undefined) return verdict;
     }
     return undefined;
   }
 
   addPod(pod: PodInfo, node: NodeInfo): void {
-    for (const { cycle: stages } of this.plugins) stages.addPod?.(pod, node);
+    for (const { cycle } of this.plugins) cycle.addPod?.(pod, node);
   }
 
   removePod(pod: PodInfo, node: NodeInfo): void {
-    for (const { cycle: stages } of this.plugins) stages.removePod?.(pod, node);
+    for (const { cycle } of this.plugins) cycle.removePod?.(pod, node);
   }
 
   /** For a dry run. */
   copy(): PodCycle {
     return new PodCycle(
       this.pod,
-      this.plugins.map(({ plugin, cycle: stages }) => ({ plugin, cycle: stages.clone?.() ?? stages })),
+      this.plugins.map(({ plugin, cycle }) => ({ plugin, cycle: cycle.clone?.() ?? cycle })),
     );
   }
 
   unreserve(node: NodeInfo): void {
-    for (const { cycle: stages } of this.plugins.toReversed()) stages.unreserve?.(node);
+    for (const { cycle } of this.plugins.toReversed()) cycle.unreserve?.(node);
   }
 }
 
-/**
- * - `rejected`: no node is feasible. `run` is set if preemption could help: then PreFilter ran for every plugin
- */
+/** `rejected`: no node is feasible. `cycle` is set if preemption could help: then PreFilter ran for every plugin. */
 export type PreFilterResult =
-  | { readonly type: 'ready'; readonly run: PodCycle; readonly nodeNames: ReadonlySet<string> | undefined; readonly restrictedBy: readonly string[] }
-  | { readonly type: 'rejected'; readonly rejection: Rejection; readonly run: PodCycle | undefined; readonly restrictedBy: readonly string[] }
+  | { readonly type: 'ready'; readonly cycle: PodCycle; readonly nodeNames: ReadonlySet<string> | undefined; readonly restrictedBy: readonly string[] }
+  | { readonly type: 'rejected'; readonly rejection: Rejection; readonly cycle: PodCycle | undefined; readonly restrictedBy: readonly string[] }
   | { readonly type: 'failed'; readonly message: string };
 
-/** PreFilter. */
 export function runPreFilterPlugins(pod: PodInfo, plugins: readonly Plugin[], snapshot: ClusterSnapshot): PreFilterResult {
-  const parts: PreparedPlugin[] = [];
+  const prepared: PreparedPlugin[] = [];
   let rejected: Rejection | undefined;
   let nodeNames: ReadonlySet<string> | undefined;
   const restrictedBy: string[] = [];
   for (const plugin of plugins) {
-    const prepared = plugin.preFilter(pod, snapshot);
-    if (prepared === 'skip') continue;
-    if ('code' in prepared) {
-      if (isFailure(prepared)) return { type: 'failed', message: `running PreFilter plugin "${plugin.name}": ${prepared.message}` };
-      if (prepared.code !== 'unschedulable') return { type: 'rejected', rejection: prepared, run: undefined, restrictedBy };
-      rejected = prepared;
+    const result = plugin.preFilter(pod, snapshot);
+    if (result === 'skip') continue;
+    if ('code' in result) {
+      if (isFailure(result)) return { type: 'failed', message: `running PreFilter plugin "${plugin.name}": ${result.message}` };
+      if (result.code !== 'unschedulable') return { type: 'rejected', rejection: result, cycle: undefined, restrictedBy };
+      rejected = result;
       continue;
     }
-    parts.push({ plugin, cycle: prepared });
-    if (prepared.nodeNames === undefined) continue;
+    prepared.push({ plugin, cycle: result });
+    if (result.nodeNames === undefined) continue;
     restrictedBy.push(plugin.name);
-    nodeNames = nodeNames === undefined ? prepared.nodeNames : intersection(nodeNames, prepared.nodeNames);
-    if (nodeNames.size === 0) return { type: 'rejected', rejection: noNodeLeft(restrictedBy), run: undefined, restrictedBy };
+    nodeNames = nodeNames === undefined ? result.nodeNames : intersection(nodeNames, result.nodeNames);
+    if (nodeNames.size === 0) return { type: 'rejected', rejection: noNodeLeft(restrictedBy), cycle: undefined, restrictedBy };
   }
-  const run = new PodCycle(pod, parts);
-  return rejected === undefined ? { type: 'ready', run, nodeNames, restrictedBy } : { type: 'rejected', rejection: rejected, run, restrictedBy };
+  const cycle = new PodCycle(pod, prepared);
+  return rejected === undefined ? { type: 'ready', cycle, nodeNames, restrictedBy } : { type: 'rejected', rejection: rejected, cycle, restrictedBy };
 }
 
 const intersection = (a: ReadonlySet<string>, b: ReadonlySet<string>): ReadonlySet<string> => new Set([...a].filter((item) => b.has(item)));

@@ -41,12 +41,12 @@ const budget = (app: string, disruptionsAllowed: number, more: Partial<PodDisrup
 /** 'n1: a, b' (node and victims), or the message. */
 function preempting(pending: Pod, ...objects: readonly KubeObject[]): string {
   const plugins = defaultPlugins([]);
-  const seen = new SmallCluster(plugins);
-  seen.set(...objects);
-  const world = { plugins, cluster: seen.cluster, nominations: new NominatedPods(), random: () => 0 };
-  const result = new SchedulingCycle(world).schedulePod(readPod(pending));
+  const cluster = new SmallCluster(plugins);
+  cluster.set(...objects);
+  const context = { plugins, cache: cluster.cache, nominatedPods: new NominatedPods(), random: () => 0 };
+  const result = new SchedulingCycle(context).schedulePod(readPod(pending));
   if (result.type !== 'none') return result.type;
-  const found = postFilter(world, result.diagnosis, result.run);
+  const found = postFilter(context, result.diagnosis, result.cycle);
   return found.type === 'preempt' ? `${found.victims.node.name}: ${found.victims.pods.map(({ name }) => name).join(', ')}` : found.message;
 }
 const high = (more: Made = {}) => made('high', { priority: 10, ...more });
@@ -99,14 +99,18 @@ describe('preemption', () => {
   it('ignores nodes with unresolvable rejections, such as those for volumes', () => {
     const never = rejection('unresolvable', 'VolumeBinding', { text: "node(s) didn't match PersistentVolume's node affinity", rule: 'x' });
     const plugins = [...defaultPlugins([]), { name: 'VolumeBinding', preFilter: () => ({ filter: () => never }) }];
-    const seen = new SmallCluster(plugins);
-    seen.set(sized('n1', '1'), made('a', { on: 'n1' }));
-    const world = { plugins, cluster: seen.cluster, nominations: new NominatedPods(), random: () => 0 };
-    const result = new SchedulingCycle(world).schedulePod(readPod(high({ cpu: '0' })));
+    const cluster = new SmallCluster(plugins);
+    cluster.set(sized('n1', '1'), made('a', { on: 'n1' }));
+    const context = { plugins, cache: cluster.cache, nominatedPods: new NominatedPods(), random: () => 0 };
+    const result = new SchedulingCycle(context).schedulePod(readPod(high({ cpu: '0' })));
     if (result.type !== 'none') throw new Error('no node fits');
-    expect(postFilter(world, result.diagnosis, result.run)).toMatchObject({ type: 'hopeless', keepsPromise: false });
+    expect(postFilter(context, result.diagnosis, result.cycle)).toMatchObject({ type: 'noCandidate', keepsNomination: false });
     // After a PreFilter rejection there is no dry run.
-    expect(postFilter(world, { ...result.diagnosis, everywhere: never }, undefined)).toEqual({ type: 'hopeless', message: 'not found', keepsPromise: true });
+    expect(postFilter(context, { ...result.diagnosis, everywhere: never }, undefined)).toEqual({
+      type: 'noCandidate',
+      message: 'not found',
+      keepsNomination: true,
+    });
   });
 });
 

@@ -21,29 +21,29 @@ export interface Victims {
 export type PostFilterResult =
   | { readonly type: 'preempt'; readonly victims: Victims }
   /** `keepsNomination`: status.nominatedNodeName stays. */
-  | { readonly type: 'hopeless'; readonly message: string; readonly keepsPromise: boolean };
+  | { readonly type: 'noCandidate'; readonly message: string; readonly keepsNomination: boolean };
 
 /**
  * Kubernetes runs DynamicResources' PostFilter first, and its message comes first. If PreFilter rejected the pod, that plugin has no cycle
  * state, and its error is the whole message.
  */
-const fromDeviceClaims = 'no new claims to deallocate';
-const neverPrepared = 'not found';
+const dynamicResourcesMessage = 'no new claims to deallocate';
+const noCycleState = 'not found';
 
-export function postFilter(world: CycleContext, diagnosis: Diagnosis, run: PodCycle | undefined): PostFilterResult {
-  if (run === undefined) return { type: 'hopeless', message: neverPrepared, keepsPromise: true };
-  const result = preempt(world, diagnosis, run);
-  return result.type === 'preempt' ? result : { ...result, message: `${fromDeviceClaims}, preemption: ${result.message}` };
+export function postFilter(context: CycleContext, diagnosis: Diagnosis, cycle: PodCycle | undefined): PostFilterResult {
+  if (cycle === undefined) return { type: 'noCandidate', message: noCycleState, keepsNomination: true };
+  const result = preempt(context, diagnosis, cycle);
+  return result.type === 'preempt' ? result : { ...result, message: `${dynamicResourcesMessage}, preemption: ${result.message}` };
 }
 
-function preempt(world: CycleContext, diagnosis: Diagnosis, run: PodCycle): PostFilterResult {
-  const objection = whyIneligible(world, diagnosis, run.pod);
-  if (objection !== undefined) return { type: 'hopeless', message: objection, keepsPromise: true };
-  const { candidates, byNode } = findCandidates(world, run, nodesWherePreemptionMightHelp(world, diagnosis));
+function preempt(context: CycleContext, diagnosis: Diagnosis, cycle: PodCycle): PostFilterResult {
+  const ineligible = whyIneligible(context, diagnosis, cycle.pod);
+  if (ineligible !== undefined) return { type: 'noCandidate', message: ineligible, keepsNomination: true };
+  const { candidates, byNode } = findCandidates(context, cycle, nodesWherePreemptionMightHelp(context, diagnosis));
   const [first] = candidates;
   if (first !== undefined) return { type: 'preempt', victims: candidates.reduce((best, other) => (isBetter(other, best) ? other : best), first) };
-  const message = fitMessage({ nodes: world.cluster.nodes.length, everywhere: undefined, byNode, others: notHelpful, restrictedBy: [] });
-  return { type: 'hopeless', message, keepsPromise: false };
+  const message = fitMessage({ nodes: context.cache.nodes.length, everywhere: undefined, byNode, others: notHelpful, restrictedBy: [] });
+  return { type: 'noCandidate', message, keepsNomination: false };
 }
 
 const notHelpful: Rejection = {
@@ -57,20 +57,20 @@ const noVictims: Rejection = {
   reasons: [{ text: 'No preemption victims found for incoming pod', rule: 'preemption' }],
 };
 
-function whyIneligible({ cluster }: CycleContext, { everywhere, byNode, others }: Diagnosis, pod: PodInfo): string | undefined {
+function whyIneligible({ cache }: CycleContext, { everywhere, byNode, others }: Diagnosis, pod: PodInfo): string | undefined {
   if (pod.pod.spec.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.';
-  const promised = nominatedNode(pod);
-  if (promised === '' || (everywhere ?? byNode.get(promised) ?? others)?.code === 'unresolvable') return undefined;
-  const isMakingRoom = cluster.node(promised)?.pods.some((other) => other.priority < pod.priority && isBeingPreempted(other.pod)) ?? false;
-  return isMakingRoom ? 'not eligible due to a terminating pod on the nominated node.' : undefined;
+  const nominated = nominatedNode(pod);
+  if (nominated === '' || (everywhere ?? byNode.get(nominated) ?? others)?.code === 'unresolvable') return undefined;
+  const isWaiting = cache.node(nominated)?.pods.some((other) => other.priority < pod.priority && isBeingPreempted(other.pod)) ?? false;
+  return isWaiting ? 'not eligible due to a terminating pod on the nominated node.' : undefined;
 }
 
 const isBeingPreempted = ({ metadata, status }: Pod): boolean =>
   metadata.deletionTimestamp !== undefined &&
   (status.conditions ?? []).some((each) => each.type === 'DisruptionTarget' && each.status === 'True' && each.reason === 'PreemptionByScheduler');
 
-function nodesWherePreemptionMightHelp({ cluster }: CycleContext, { everywhere, byNode, others }: Diagnosis): readonly LiveNodeInfo[] {
-  return cluster.nodes.filter(({ name }) => (everywhere ?? byNode.get(name) ?? others)?.code === 'unschedulable');
+function nodesWherePreemptionMightHelp({ cache }: CycleContext, { everywhere, byNode, others }: Diagnosis): readonly LiveNodeInfo[] {
+  return cache.nodes.filter(({ name }) => (everywhere ?? byNode.get(name) ?? others)?.code === 'unschedulable');
 }
 
 interface Candidates {
@@ -79,17 +79,17 @@ interface Candidates {
   readonly byNode: ReadonlyMap<string, Rejection>;
 }
 
-function findCandidates({ cluster, nominations, random: chance }: CycleContext, run: PodCycle, nodes: readonly LiveNodeInfo[]): Candidates {
+function findCandidates({ cache, nominatedPods, random }: CycleContext, cycle: PodCycle, nodes: readonly LiveNodeInfo[]): Candidates {
   const byNode = new Map<string, Rejection>();
   if (nodes.length === 0) return { candidates: [], byNode };
-  const budgets = [...cluster.views.disruptionBudget.list()];
+  const budgets = [...cache.views.disruptionBudget.list()];
   const enough = Math.min(nodes.length, Math.max(minCandidates, Math.trunc(nodes.length / 10)));
-  const offset = Math.floor(chance() * nodes.length);
+  const offset = Math.floor(random() * nodes.length);
   const found: Victims[] = [];
   for (let i = 0; i < nodes.length; i++) {
     const node = nodes[(offset + i) % nodes.length];
     if (node === undefined) continue;
-    const victims = selectVictimsOnNode(node, run, { budgets, nominations });
+    const victims = selectVictimsOnNode(node, cycle, { budgets, nominatedPods });
     if ('pods' in victims) found.push(victims);
     else if (isFailure(victims)) byNode.set(node.name, { code: 'unschedulable', plugin: victims.plugin, reasons: [{ text: victims.message, rule: 'error' }] });
     else byNode.set(node.name, victims);
@@ -103,29 +103,29 @@ const minCandidates = 100;
 
 interface DryRunContext {
   readonly budgets: readonly PodDisruptionBudget[];
-  readonly nominations: NominatedPods;
+  readonly nominatedPods: NominatedPods;
 }
 
 /** Removes all pods of lower priority, then reprieves as many as possible, most important first; pods that a PodDisruptionBudget protects come first. */
-function selectVictimsOnNode(original: LiveNodeInfo, planned: PodCycle, { budgets, nominations }: DryRunContext): Victims | Rejection | PluginFailure {
-  const [node, run] = [original.copy(), planned.copy()];
-  const lower = original.pods.filter(({ priority }) => priority < run.pod.priority);
+function selectVictimsOnNode(original: LiveNodeInfo, podCycle: PodCycle, { budgets, nominatedPods }: DryRunContext): Victims | Rejection | PluginFailure {
+  const [node, cycle] = [original.copy(), podCycle.copy()];
+  const lower = original.pods.filter(({ priority }) => priority < cycle.pod.priority);
   if (lower.length === 0) return noVictims;
-  const leave = (pod: PodInfo): void => {
+  const remove = (pod: PodInfo): void => {
     node.removePod(pod);
-    run.removePod(pod, node);
+    cycle.removePod(pod, node);
   };
-  for (const pod of lower) leave(pod);
-  const verdict = filterWithNominatedPods(run, node, nominations);
+  for (const pod of lower) remove(pod);
+  const verdict = filterWithNominatedPods(cycle, node, nominatedPods);
   if (verdict !== undefined) return verdict;
   const { violating, others } = splitByPdbViolation(lower.toSorted(byImportance), budgets);
   const victims: PodInfo[] = [];
   let violations = 0;
   for (const pod of [...violating, ...others]) {
     node.addPod(pod);
-    run.addPod(pod, node);
-    if (filterWithNominatedPods(run, node, nominations) === undefined) continue;
-    leave(pod);
+    cycle.addPod(pod, node);
+    if (filterWithNominatedPods(cycle, node, nominatedPods) === undefined) continue;
+    remove(pod);
     victims.push(pod);
     if (violating.includes(pod)) violations++;
   }

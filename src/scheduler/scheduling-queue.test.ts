@@ -13,7 +13,7 @@ const picky: Plugin = {
   queueingHints: { events: ['node'], hint: ({ name }, { after }) => after?.metadata.name === name },
 };
 const patient: Plugin = { name: 'Patient', preFilter: () => 'skip', queueingHints: { events: ['claim'], hint: () => true } };
-const rejectors = new Set(['Picky']);
+const unschedulablePlugins = new Set(['Picky']);
 
 const made = (name: string, spec: Partial<Pod['spec']> = {}) => readPod(pod(name, [], { spec }));
 const nodeNamed = (name: string): ClusterEvent =>
@@ -53,7 +53,7 @@ describe('the scheduling queue', () => {
     withQueue(async (queue, world) => {
       for (const name of ['p', 'q']) queue.set(made(name));
       names(queue);
-      for (const name of ['p', 'q']) queue.rejected(made(name).uid, { rejectors });
+      for (const name of ['p', 'q']) queue.rejected(made(name).uid, { unschedulablePlugins });
       expect(queue.busy).toBe(false);
       await world.sleep(60_000);
       queue.changed(nodeNamed('other'));
@@ -67,7 +67,7 @@ describe('the scheduling queue', () => {
     withQueue(async (queue) => {
       queue.set(made('p'));
       names(queue);
-      queue.rejected(made('p').uid, { rejectors: new Set() });
+      queue.rejected(made('p').uid, { unschedulablePlugins: new Set() });
       queue.changed(nodeNamed('other'));
       expect(names(queue)).toEqual(['p']);
     }));
@@ -78,12 +78,12 @@ describe('the scheduling queue', () => {
       queue.set(busy);
       for (let round = 0; round < 3; round++) {
         expect(names(queue)).toEqual(['busy']);
-        queue.rejected(busy.uid, { rejectors });
+        queue.rejected(busy.uid, { unschedulablePlugins });
         queue.changed(nodeNamed('busy'));
       }
       queue.set(made('fresh'));
       expect(names(queue)).toEqual(['fresh', 'busy']);
-      queue.rejected(busy.uid, { rejectors });
+      queue.rejected(busy.uid, { unschedulablePlugins });
       await world.sleep(11_000);
       queue.set(made('fresher'));
       queue.changed(nodeNamed('busy'));
@@ -94,7 +94,7 @@ describe('the scheduling queue', () => {
     withQueue(async (queue) => {
       queue.set(made('waiting'));
       names(queue);
-      queue.rejected(made('waiting').uid, { rejectors: new Set(['Patient']), pending: new Set(['Patient']) });
+      queue.rejected(made('waiting').uid, { unschedulablePlugins: new Set(['Patient']), pendingPlugins: new Set(['Patient']) });
       queue.set(made('other'));
       queue.changed(claim);
       expect(names(queue)).toEqual(['waiting', 'other']);
@@ -119,7 +119,7 @@ describe('the scheduling queue', () => {
     withQueue(async (queue, world) => {
       queue.set(made('p'));
       names(queue);
-      queue.rejected(made('p').uid, { rejectors });
+      queue.rejected(made('p').uid, { unschedulablePlugins });
       await world.sleep(299_000);
       expect(names(queue)).toEqual([]);
       let isReady = false;
@@ -146,14 +146,14 @@ describe('the scheduling queue', () => {
       const { uid } = made('p');
       queue.set(made('p'));
       names(queue);
-      queue.rejected(uid, { rejectors });
+      queue.rejected(uid, { unschedulablePlugins });
       queue.hold(uid);
       queue.changed(nodeNamed('p'));
       expect(names(queue)).toEqual([]);
       queue.unhold(uid, { activate: false });
       expect(names(queue)).toEqual(['p']);
 
-      queue.rejected(uid, { rejectors });
+      queue.rejected(uid, { unschedulablePlugins });
       queue.hold(uid);
       queue.unhold(uid, { activate: false });
       expect(names(queue)).toEqual([]);
@@ -167,8 +167,8 @@ describe('the scheduling queue', () => {
       for (const name of ['active', 'failed', 'rejected', 'gated']) queue.set(made(name, name === 'gated' ? { schedulingGates: [{ name: 'x' }] } : {}));
       names(queue);
       queue.failed(made('failed').uid);
-      queue.rejected(made('rejected').uid, { rejectors });
-      queue.rejected(made('active').uid, { rejectors: new Set() });
+      queue.rejected(made('rejected').uid, { unschedulablePlugins });
+      queue.rejected(made('active').uid, { unschedulablePlugins: new Set() });
       queue.changed(nodeNamed('x'));
       for (const name of ['active', 'failed', 'rejected', 'gated']) queue.delete(made(name).uid);
       await world.sleep(600_000);

@@ -84,18 +84,18 @@ export class SchedulingQueue {
     this.#release();
     const entry = this.#active.first ?? this.#backoff.first;
     if (entry === undefined || this.#stopped) return undefined;
-    this.#move(entry, 'taken');
+    this.#move(entry, 'inFlight');
     return entry.pod;
   }
 
   /** These plugins rejected the pod. An empty set: every event may help. */
-  rejected(uid: string, { rejectors, pending = noPlugins }: { readonly rejectors: ReadonlySet<string>; readonly pending?: ReadonlySet<string> }): void {
+  rejected(uid: string, { unschedulablePlugins, pendingPlugins = noPlugins }: Rejectors): void {
     const entry = this.#returned(uid);
     if (entry === undefined) return;
     entry.rejections++;
     entry.errors = 0;
-    entry.unschedulablePlugins = rejectors;
-    entry.pendingPlugins = pending;
+    entry.unschedulablePlugins = unschedulablePlugins;
+    entry.pendingPlugins = pendingPlugins;
     entry.due = entry.since + backoffMs(entry.rejections);
     this.#move(entry, 'unschedulable');
   }
@@ -108,7 +108,7 @@ export class SchedulingQueue {
     entry.unschedulablePlugins = noPlugins;
     entry.pendingPlugins = noPlugins;
     entry.due = entry.since + backoffMs(entry.errors);
-    this.#move(entry, 'cooling');
+    this.#move(entry, 'errorBackoff');
   }
 
   /** Evaluates the queueing hints for an event. `only`: restricts the pods. */
@@ -151,13 +151,13 @@ export class SchedulingQueue {
   }
 
   #wake(entry: QueuedPod, change: ClusterEvent): void {
-    const helper = this.#hintPlugins
+    const plugin = this.#hintPlugins
       .get(change.resource)
-      ?.find(({ name, queueingHints: wakes }) => entry.unschedulablePlugins.has(name) && wakes?.hint(entry.pod, change) === true);
-    if (helper === undefined && entry.unschedulablePlugins.size > 0) return;
+      ?.find(({ name, queueingHints }) => entry.unschedulablePlugins.has(name) && queueingHints?.hint(entry.pod, change) === true);
+    if (plugin === undefined && entry.unschedulablePlugins.size > 0) return;
     if (entry.isHeld !== false) entry.isHeld = 'woken';
     // A plugin that returned Pending skips the backoff, as in Kubernetes.
-    else this.#move(entry, helper !== undefined && entry.pendingPlugins.has(helper.name) ? 'active' : 'backoff');
+    else this.#move(entry, plugin !== undefined && entry.pendingPlugins.has(plugin.name) ? 'active' : 'backoff');
   }
 
   #move(entry: QueuedPod, queue: QueueName): void {
@@ -170,14 +170,14 @@ export class SchedulingQueue {
       case 'backoff':
         this.#backoff.add(entry);
         break;
-      case 'cooling':
+      case 'errorBackoff':
         this.#errorBackoff.add(entry);
         break;
       case 'unschedulable':
         this.#unschedulable.add(entry);
         break;
       case 'gated':
-      case 'taken':
+      case 'inFlight':
         return;
     }
     this.#plan();
@@ -227,7 +227,12 @@ export class SchedulingQueue {
   }
 }
 
-type QueueName = 'active' | 'backoff' | 'cooling' | 'unschedulable' | 'gated' | 'taken';
+export interface Rejectors {
+  readonly unschedulablePlugins: ReadonlySet<string>;
+  readonly pendingPlugins?: ReadonlySet<string>;
+}
+
+type QueueName = 'active' | 'backoff' | 'errorBackoff' | 'unschedulable' | 'gated' | 'inFlight';
 
 interface QueuedPod {
   pod: PodInfo;

@@ -77,40 +77,43 @@ function dyingAfter(writes: number, { heard, die }: { readonly heard: boolean; r
   });
 }
 
-test.each([false, true])('a scheduler that crashes at any write (received by the server: %s) and its successor place the same pods as one without a crash', async (heard) => {
-  let longest = 0;
-  for (let writes = 0; writes < 16; writes++) {
-    await simulate(writes + 1, async (world) => {
-      const { cluster, overbooked } = await setUp(world);
-      let isDead = false;
-      const process = cluster.schedule(
-        'doomed',
-        dyingAfter(writes, {
-          heard,
-          die: () => {
-            isDead = true;
-            longest = writes;
-            process.kill();
-          },
-        }),
-      );
-      await Promise.all(['a', 'b', 'c', 'd'].map((name) => pod(cluster, name)));
-      await world.sleep(2_000);
-      // A victim is evicted; it is created again, as by a ReplicaSet.
-      await pod(cluster, 'important', { priorityClassName: 'important' });
-      await world.sleep(5_000);
-      process.kill();
-      cluster.schedule('next');
-      await world.sleep(60_000);
-      const { items } = ok(await cluster.client.list(podKind));
-      if (items.length === 4) await pod(cluster, 'replacement');
-      await world.sleep(60_000);
-      expect(await look(cluster), `after ${writes} writes${isDead ? '' : ', all of them'}`).toBe(settled);
-      expect(overbooked).toEqual([]);
-    });
-  }
-  expect(longest, 'the story has several writes').toBeGreaterThan(6);
-});
+test.each([false, true])(
+  'a scheduler that crashes at any write (received by the server: %s) and its successor place the same pods as one without a crash',
+  async (heard) => {
+    let longest = 0;
+    for (let writes = 0; writes < 16; writes++) {
+      await simulate(writes + 1, async (world) => {
+        const { cluster, overbooked } = await setUp(world);
+        let isDead = false;
+        const process = cluster.schedule(
+          'doomed',
+          dyingAfter(writes, {
+            heard,
+            die: () => {
+              isDead = true;
+              longest = writes;
+              process.kill();
+            },
+          }),
+        );
+        await Promise.all(['a', 'b', 'c', 'd'].map((name) => pod(cluster, name)));
+        await world.sleep(2_000);
+        // A victim is evicted; it is created again, as by a ReplicaSet.
+        await pod(cluster, 'important', { priorityClassName: 'important' });
+        await world.sleep(5_000);
+        process.kill();
+        cluster.schedule('next');
+        await world.sleep(60_000);
+        const { items } = ok(await cluster.client.list(podKind));
+        if (items.length === 4) await pod(cluster, 'replacement');
+        await world.sleep(60_000);
+        expect(await look(cluster), `after ${writes} writes${isDead ? '' : ', all of them'}`).toBe(settled);
+        expect(overbooked).toEqual([]);
+      });
+    }
+    expect(longest, 'the story has several writes').toBeGreaterThan(6);
+  },
+);
 
 test('on a lossy network all pods get nodes eventually, and no node is overcommitted', async () => {
   for (const seed of seeds(8)) {

@@ -52,7 +52,7 @@ class ObjectMap<T> {
 
 export class SmallCluster {
   readonly views: ClusterSnapshot['views'] & { readonly node: ObjectMap<Node>; readonly pod: ObjectMap<Pod> };
-  readonly cluster: SchedulerCache;
+  readonly cache: SchedulerCache;
   readonly plugins: readonly Plugin[];
   #revision = 0;
 
@@ -75,7 +75,7 @@ export class SmallCluster {
       replicaSet: map<'replicaSet'>(),
       statefulSet: map<'statefulSet'>(),
     };
-    this.cluster = new SchedulerCache(this.views);
+    this.cache = new SchedulerCache(this.views);
   }
 
   /** Creates or updates the objects; each gets a new resourceVersion. */
@@ -105,22 +105,22 @@ export class SmallCluster {
 
   #arrange(change: ClusterEvent): void {
     if (change.resource === 'node') {
-      if (change.after === undefined) this.cluster.removeNode(change.before?.metadata.name ?? '');
-      else this.cluster.setNode(change.after);
+      if (change.after === undefined) this.cache.removeNode(change.before?.metadata.name ?? '');
+      else this.cache.setNode(change.after);
     }
     if (change.resource !== 'pod') return;
-    if (change.after === undefined) this.cluster.removePod(change.before?.metadata.uid ?? '');
-    else if ((change.after.spec.nodeName ?? '') !== '') this.cluster.setPod(readPod(change.after));
+    if (change.after === undefined) this.cache.removePod(change.before?.metadata.uid ?? '');
+    else if ((change.after.spec.nodeName ?? '') !== '') this.cache.setPod(readPod(change.after));
   }
 
   /** Runs PreFilter of one plugin. */
   preFilter(pod: Pod, [plugin] = this.plugins): ReturnType<Plugin['preFilter']> {
     if (plugin === undefined) throw new Error('there is no plugin to ask');
-    return plugin.preFilter(readPod(pod), this.cluster);
+    return plugin.preFilter(readPod(pod), this.cache);
   }
 
   /** The same; throws if PreFilter rejects the pod. */
-  stages(pod: Pod, plugin = this.plugins[0]): CyclePlugin {
+  cycle(pod: Pod, plugin = this.plugins[0]): CyclePlugin {
     const prepared = this.preFilter(pod, plugin === undefined ? [] : [plugin]);
     if (prepared === 'skip' || 'code' in prepared) throw new Error(`the pod was not prepared: ${JSON.stringify(prepared)}`);
     return prepared;
@@ -131,7 +131,7 @@ export class SmallCluster {
     const prepared = this.preFilter(pod, plugin === undefined ? [] : [plugin]);
     if (prepared === 'skip') return 'skip';
     if ('code' in prepared) return shown(prepared);
-    return Object.fromEntries(this.cluster.nodes.map((node) => [node.name, shown(prepared.filter?.(node))]));
+    return Object.fromEntries(this.cache.nodes.map((node) => [node.name, shown(prepared.filter?.(node))]));
   }
 }
 

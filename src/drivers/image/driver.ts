@@ -38,7 +38,8 @@ export function imageDriver({ images, directories, root, isHere }: ImageDriverOp
     createVolume: ({ name, capacity, selectedNode, volumeMode }, leader) =>
       fenced(leader, async () => {
         if (!isImageName(name)) return failed('InvalidArgument', `invalid image name ${JSON.stringify(name)}`);
-        if (selectedNode !== undefined && !isHere(selectedNode)) return failed('ResourceExhausted', `node ${selectedNode} is not on the machine that stores the images`);
+        if (selectedNode !== undefined && !isHere(selectedNode))
+          return failed('ResourceExhausted', `node ${selectedNode} is not on the machine that stores the images`);
         const isBlock = volumeMode === 'Block';
         await images.create(name, bytesOf(capacity), isBlock ? 'nothing' : 'file system');
         const source = { csi: { driver: imageDriverName, volumeHandle: name, ...(isBlock ? {} : { fsType: 'ext4' }) } };

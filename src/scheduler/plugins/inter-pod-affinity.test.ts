@@ -40,10 +40,10 @@ const namespace = (name: string, labels: Record<string, string>): Namespace => (
 });
 
 /** a1 and a2 in zone a, b1 in zone b, and a node without a zone. */
-function cluster(...pods: readonly Pod[]): SmallCluster {
-  const seen = new SmallCluster([interPodAffinity]);
-  seen.set(node('a1', inZone('a')), node('a2', inZone('a')), node('b1', inZone('b')), node('lost'), ...pods);
-  return seen;
+function makeCluster(...pods: readonly Pod[]): SmallCluster {
+  const cluster = new SmallCluster([interPodAffinity]);
+  cluster.set(node('a1', inZone('a')), node('a2', inZone('a')), node('b1', inZone('b')), node('lost'), ...pods);
+  return cluster;
 }
 const each = (a1: string, a2: string, b1: string, lost: string) => ({ a1, a2, b1, lost });
 
@@ -59,27 +59,27 @@ describe('InterPodAffinity', () => {
     ['anti-affinity by zone; nodes without the label pass', away(term('db', zone)), each(close, close, '', '')],
     ['two anti-affinity terms', away(term('db', hostname), term('queue', hostname)), each(close, '', close, '')],
   ])('a pod that has to be %s', (_, affinity, verdicts) => {
-    const seen = cluster(made('db', { app: 'db', on: 'a1' }), made('queue', { app: 'queue', on: 'b1' }));
-    expect(seen.verdicts(made('web', { affinity }))).toEqual(verdicts);
+    const cluster = makeCluster(made('db', { app: 'db', on: 'a1' }), made('queue', { app: 'queue', on: 'b1' }));
+    expect(cluster.verdicts(made('web', { affinity }))).toEqual(verdicts);
   });
 
   it('the first pod of a group with affinity to itself fits on any node with the label', () => {
     const self = made('web', { app: 'web', affinity: near(term('web', zone)) });
-    expect(cluster().verdicts(self)).toEqual(each('', '', '', far));
-    expect(cluster(made('first', { app: 'web', on: 'b1' })).verdicts(self)).toEqual(each(far, far, '', far));
+    expect(makeCluster().verdicts(self)).toEqual(each('', '', '', far));
+    expect(makeCluster(made('first', { app: 'web', on: 'b1' })).verdicts(self)).toEqual(each(far, far, '', far));
   });
 
   it('anti-affinity of existing pods counts', () => {
-    const seen = cluster(made('loner', { on: 'a1', affinity: away(term('web', zone)) }));
-    expect(seen.verdicts(made('web', { app: 'web' }))).toEqual(each(repelled, repelled, '', ''));
-    expect(seen.verdicts(made('other', { app: 'other' }))).toEqual(each('', '', '', ''));
-    expect(seen.verdicts(made('web', { app: 'web', namespace: 'elsewhere' }))).toEqual(each('', '', '', ''));
+    const cluster = makeCluster(made('loner', { on: 'a1', affinity: away(term('web', zone)) }));
+    expect(cluster.verdicts(made('web', { app: 'web' }))).toEqual(each(repelled, repelled, '', ''));
+    expect(cluster.verdicts(made('other', { app: 'other' }))).toEqual(each('', '', '', ''));
+    expect(cluster.verdicts(made('web', { app: 'web', namespace: 'elsewhere' }))).toEqual(each('', '', '', ''));
   });
 
   it('a term applies to the own namespace, to named ones, or to those that a selector matches', () => {
-    const seen = cluster(made('db', { app: 'db', on: 'a1', namespace: 'data' }));
-    seen.set(namespace('data', { team: 'storage' }), namespace('default', { team: 'web' }));
-    const verdictFor = (more: Partial<PodAffinityTerm>) => seen.verdicts(made('web', { affinity: near(term('db', hostname, more)) }));
+    const cluster = makeCluster(made('db', { app: 'db', on: 'a1', namespace: 'data' }));
+    cluster.set(namespace('data', { team: 'storage' }), namespace('default', { team: 'web' }));
+    const verdictFor = (more: Partial<PodAffinityTerm>) => cluster.verdicts(made('web', { affinity: near(term('db', hostname, more)) }));
     const found = each('', far, far, far);
     const none = each(far, far, far, far);
     expect(verdictFor({})).toEqual(none);
@@ -91,47 +91,48 @@ describe('InterPodAffinity', () => {
   });
 
   it('the same holds for terms of existing pods', () => {
-    const selecting = (more: Partial<PodAffinityTerm>) => cluster(made('loner', { on: 'a1', namespace: 'data', affinity: away(term('web', hostname, more)) }));
-    const seen = selecting({ namespaceSelector: { matchLabels: { team: 'web' } } });
-    seen.set(namespace('default', { team: 'web' }));
-    expect(seen.verdicts(made('web', { app: 'web' }))).toEqual(each(repelled, '', '', ''));
+    const selecting = (more: Partial<PodAffinityTerm>) =>
+      makeCluster(made('loner', { on: 'a1', namespace: 'data', affinity: away(term('web', hostname, more)) }));
+    const cluster = selecting({ namespaceSelector: { matchLabels: { team: 'web' } } });
+    cluster.set(namespace('default', { team: 'web' }));
+    expect(cluster.verdicts(made('web', { app: 'web' }))).toEqual(each(repelled, '', '', ''));
     expect(selecting({}).verdicts(made('web', { app: 'web' }))).toEqual(each('', '', '', ''));
   });
 
   it('a term without a selector matches no pod', () => {
-    const seen = cluster(made('db', { app: 'db', on: 'a1' }));
-    expect(seen.verdicts(made('web', { affinity: away({ topologyKey: hostname }) }))).toEqual(each('', '', '', ''));
+    const cluster = makeCluster(made('db', { app: 'db', on: 'a1' }));
+    expect(cluster.verdicts(made('web', { affinity: away({ topologyKey: hostname }) }))).toEqual(each('', '', '', ''));
   });
 
   it('skips a pod without affinity in a cluster without affinity', () => {
-    expect(cluster(made('db', { app: 'db', on: 'a1' })).verdicts(made('web', { app: 'web' }))).toBe('skip');
+    expect(makeCluster(made('db', { app: 'db', on: 'a1' })).verdicts(made('web', { app: 'web' }))).toBe('skip');
   });
 });
 
 describe('preferred pod affinity', () => {
-  const scores = (seen: SmallCluster, asking: Pod) => {
-    const prepared = seen.preFilter(asking);
-    return prepared === 'skip' || 'code' in prepared ? prepared : prepared.score?.(seen.cluster.nodes);
+  const scores = (cluster: SmallCluster, asking: Pod) => {
+    const prepared = cluster.preFilter(asking);
+    return prepared === 'skip' || 'code' in prepared ? prepared : prepared.score?.(cluster.cache.nodes);
   };
-  const byName = (seen: SmallCluster, asking: Pod) => {
-    const found = scores(seen, asking);
-    return typeof found === 'object' && 'length' in found ? Object.fromEntries(seen.cluster.nodes.map(({ name }, i) => [name, found[i]])) : found;
+  const byName = (cluster: SmallCluster, asking: Pod) => {
+    const found = scores(cluster, asking);
+    return typeof found === 'object' && 'length' in found ? Object.fromEntries(cluster.cache.nodes.map(({ name }, i) => [name, found[i]])) : found;
   };
 
   it('of the incoming pod', () => {
-    const seen = cluster(made('db', { app: 'db', on: 'a1' }), made('noise', { app: 'noise', on: 'b1' }));
+    const cluster = makeCluster(made('db', { app: 'db', on: 'a1' }), made('noise', { app: 'noise', on: 'b1' }));
     const affinity: Affinity = {
       podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 10, podAffinityTerm: term('db', zone) }] },
       podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 10, podAffinityTerm: term('noise', hostname) }] },
     };
-    expect(byName(seen, made('web', { affinity }))).toEqual({ a1: 100, a2: 100, b1: 0, lost: 50 });
+    expect(byName(cluster, made('web', { affinity }))).toEqual({ a1: 100, a2: 100, b1: 0, lost: 50 });
   });
 
   it('of existing pods, their required terms included', () => {
     const likes: Affinity = { podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 4, podAffinityTerm: term('web', hostname) }] } };
-    const seen = cluster(made('fan', { on: 'a1', affinity: likes }), made('needy', { app: 'web', on: 'b1', affinity: near(term('web', hostname)) }));
-    expect(byName(seen, made('web', { app: 'web' }))).toEqual({ a1: 100, a2: 0, b1: 25, lost: 0 });
-    expect(byName(seen, made('other', { app: 'other' }))).toBeUndefined();
+    const cluster = makeCluster(made('fan', { on: 'a1', affinity: likes }), made('needy', { app: 'web', on: 'b1', affinity: near(term('web', hostname)) }));
+    expect(byName(cluster, made('web', { app: 'web' }))).toEqual({ a1: 100, a2: 0, b1: 25, lost: 0 });
+    expect(byName(cluster, made('other', { app: 'other' }))).toBeUndefined();
   });
 });
 

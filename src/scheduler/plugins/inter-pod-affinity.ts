@@ -67,12 +67,12 @@ interface PodOnNode {
 }
 
 function countExistingAntiAffinity(
-  { existingAntiAffinity: repelling }: AffinityCounts,
+  { existingAntiAffinity }: AffinityCounts,
   { pod, labels }: IncomingPod,
   { other, node }: PodOnNode,
   amount: 1 | -1 = 1,
 ): void {
-  for (const term of other.affinity?.requiredAnti ?? []) if (termMatches(term, pod, labels)) repelling.add(node, term.topologyKey, amount);
+  for (const term of other.affinity?.requiredAnti ?? []) if (termMatches(term, pod, labels)) existingAntiAffinity.add(node, term.topologyKey, amount);
 }
 
 const labelsOfNamespace = ({ views }: ClusterSnapshot, namespace: string): Labels | undefined => views.namespace.getKey(namespace)?.metadata.labels;
@@ -115,8 +115,10 @@ class PodAffinity implements CyclePlugin {
     // A dry run may have added pods with anti-affinity.
     if (this.#isUnrestricted && this.#counts.existingAntiAffinity.isEmpty) return undefined;
     if (!this.#isNear(node)) return this.#tooFar();
-    const hated = this.#terms.requiredAnti.find(({ topologyKey }) => this.#counts.antiAffinity.at(topologyKey, topologyValueOf(node, topologyKey) ?? '\0') > 0);
-    if (hated !== undefined) return tooClose(hated);
+    const violated = this.#terms.requiredAnti.find(
+      ({ topologyKey }) => this.#counts.antiAffinity.at(topologyKey, topologyValueOf(node, topologyKey) ?? '\0') > 0,
+    );
+    if (violated !== undefined) return tooClose(violated);
     const label = this.#counts.existingAntiAffinity.occupied(node);
     return label === undefined ? undefined : repelledBy(label);
   }
@@ -124,9 +126,9 @@ class PodAffinity implements CyclePlugin {
   #isNear(node: NodeInfo): boolean {
     let isFound = true;
     for (const { topologyKey } of this.#terms.required) {
-      const place = topologyValueOf(node, topologyKey);
-      if (place === undefined) return false;
-      if (this.#counts.affinity.at(topologyKey, place) <= 0) isFound = false;
+      const value = topologyValueOf(node, topologyKey);
+      if (value === undefined) return false;
+      if (this.#counts.affinity.at(topologyKey, value) <= 0) isFound = false;
     }
     // The first pod of a group with affinity to itself is allowed.
     return isFound || (this.#counts.affinity.isEmpty && matchesAll(this.#terms.required, this.#pod, this.#snapshot));
@@ -149,8 +151,12 @@ class PodAffinity implements CyclePlugin {
   }
 
   clone(): CyclePlugin {
-    const { affinity: near, antiAffinity: away, existingAntiAffinity: repelling } = this.#counts;
-    return new PodAffinity(this.#pod, this.#snapshot, { affinity: near.copy(), antiAffinity: away.copy(), existingAntiAffinity: repelling.copy() });
+    const { affinity, antiAffinity, existingAntiAffinity } = this.#counts;
+    return new PodAffinity(this.#pod, this.#snapshot, {
+      affinity: affinity.copy(),
+      antiAffinity: antiAffinity.copy(),
+      existingAntiAffinity: existingAntiAffinity.copy(),
+    });
   }
 
   score(nodes: readonly NodeInfo[]): readonly number[] | undefined {

@@ -14,33 +14,33 @@ const withSpec = (made: Node, spec: Partial<Node['spec']>): Node => ({ ...made, 
 
 describe('NodeName', () => {
   it('accepts only the node that the pod names', () => {
-    const seen = new SmallCluster([nodeName]);
-    seen.set(node('n1'), node('n2'));
-    expect(seen.verdicts(web())).toBe('skip');
-    expect(seen.verdicts(web({ nodeName: 'n2' }))).toEqual({ n1: "unresolvable: node(s) didn't match the requested node name", n2: '' });
+    const cluster = new SmallCluster([nodeName]);
+    cluster.set(node('n1'), node('n2'));
+    expect(cluster.verdicts(web())).toBe('skip');
+    expect(cluster.verdicts(web({ nodeName: 'n2' }))).toEqual({ n1: "unresolvable: node(s) didn't match the requested node name", n2: '' });
   });
 });
 
 describe('NodeUnschedulable', () => {
-  const seen = new SmallCluster([nodeUnschedulable]);
-  seen.set(node('n1'), withSpec(node('n2'), { unschedulable: true }));
+  const cluster = new SmallCluster([nodeUnschedulable]);
+  cluster.set(node('n1'), withSpec(node('n2'), { unschedulable: true }));
 
   it('rejects cordoned nodes', () => {
-    expect(seen.verdicts(web())).toEqual({ n1: '', n2: 'unresolvable: node(s) were unschedulable' });
+    expect(cluster.verdicts(web())).toEqual({ n1: '', n2: 'unresolvable: node(s) were unschedulable' });
   });
 
   it.each([{ operator: 'Exists' }, { key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' }])(
     'but not those that tolerate it: %j',
     (toleration) => {
-      expect(seen.verdicts(web({ tolerations: [toleration] }))).toBe('skip');
+      expect(cluster.verdicts(web({ tolerations: [toleration] }))).toBe('skip');
     },
   );
 });
 
 describe('TaintToleration', () => {
-  const seen = new SmallCluster([taintToleration]);
+  const cluster = new SmallCluster([taintToleration]);
   const taint = { key: 'gpu', value: 'yes' };
-  seen.set(
+  cluster.set(
     node('plain'),
     withSpec(node('hard'), { taints: [{ ...taint, effect: 'NoSchedule' }] }),
     withSpec(node('harder'), { taints: [{ ...taint, effect: 'NoExecute' }] }),
@@ -56,27 +56,27 @@ describe('TaintToleration', () => {
     ['one effect', [{ key: 'gpu', operator: 'Exists', effect: 'NoSchedule' }], { plain: '', hard: '', harder: repelled, soft: '' }],
     ['everything', [{ operator: 'Exists' }], { plain: '', hard: '', harder: '', soft: '' }],
   ])('a pod that tolerates %s', (_, tolerations, verdicts) => {
-    expect(seen.verdicts(web({ tolerations }))).toEqual(verdicts);
+    expect(cluster.verdicts(web({ tolerations }))).toEqual(verdicts);
   });
 
   it('prefers nodes without PreferNoSchedule taints', () => {
-    const nodes = seen.cluster.nodes.filter(({ name }) => name === 'plain' || name === 'soft');
-    expect(seen.stages(web()).score?.(nodes)).toEqual([100, 0]);
-    expect(seen.stages(web({ tolerations: [{ operator: 'Exists' }] })).score?.(nodes)).toEqual([100, 100]);
-    expect(seen.stages(web()).score?.(nodes.filter(({ name }) => name === 'plain'))).toBeUndefined();
+    const nodes = cluster.cache.nodes.filter(({ name }) => name === 'plain' || name === 'soft');
+    expect(cluster.cycle(web()).score?.(nodes)).toEqual([100, 0]);
+    expect(cluster.cycle(web({ tolerations: [{ operator: 'Exists' }] })).score?.(nodes)).toEqual([100, 100]);
+    expect(cluster.cycle(web()).score?.(nodes.filter(({ name }) => name === 'plain'))).toBeUndefined();
   });
 
   it('names the taint', () => {
-    const hard = seen.cluster.node('hard');
-    const verdict = hard === undefined ? undefined : seen.stages(web()).filter?.(hard);
+    const hard = cluster.cache.node('hard');
+    const verdict = hard === undefined ? undefined : cluster.cycle(web()).filter?.(hard);
     const [reason] = verdict !== undefined && 'reasons' in verdict ? verdict.reasons : [];
     expect(reason?.detail?.().found).toBe('has taint gpu=yes:NoSchedule, which the pod does not tolerate');
   });
 });
 
 describe('NodeAffinity', () => {
-  const seen = new SmallCluster([nodeAffinity]);
-  seen.set(node('n1', { disk: 'ssd', cores: '8' }), node('n2', { disk: 'hdd', cores: '16' }), node('n3'));
+  const cluster = new SmallCluster([nodeAffinity]);
+  cluster.set(node('n1', { disk: 'ssd', cores: '8' }), node('n2', { disk: 'hdd', cores: '16' }), node('n3'));
   const mismatch = "unresolvable: node(s) didn't match Pod's node affinity/selector";
   const only = (...names: readonly string[]) => Object.fromEntries(['n1', 'n2', 'n3'].map((name) => [name, names.includes(name) ? '' : mismatch]));
   const required = (...terms: readonly object[]): Pod =>
@@ -99,19 +99,19 @@ describe('NodeAffinity', () => {
     ['an excluded name', required(named('NotIn', 'n1')), only('n2', 'n3')],
     ['both a selector and affinity', web({ ...required(label('disk', 'Exists')).spec, nodeSelector: { cores: '16' } }), only('n2')],
   ])('%s', (_, asking, verdicts) => {
-    expect(seen.verdicts(asking)).toEqual(verdicts);
+    expect(cluster.verdicts(asking)).toEqual(verdicts);
   });
 
   it('skips pods without node affinity', () => {
-    expect(seen.verdicts(web())).toBe('skip');
+    expect(cluster.verdicts(web())).toBe('skip');
   });
 
   it('restricts the nodes to the names in all terms', () => {
-    expect(seen.stages(required(named('In', 'n2'))).nodeNames).toEqual(new Set(['n2']));
-    expect(seen.stages(required(named('In', 'n2'), named('In', 'n3'))).nodeNames).toEqual(new Set(['n2', 'n3']));
-    expect(seen.stages(required(named('In', 'n2'), label('disk', 'Exists'))).nodeNames).toBeUndefined();
+    expect(cluster.cycle(required(named('In', 'n2'))).nodeNames).toEqual(new Set(['n2']));
+    expect(cluster.cycle(required(named('In', 'n2'), named('In', 'n3'))).nodeNames).toEqual(new Set(['n2', 'n3']));
+    expect(cluster.cycle(required(named('In', 'n2'), label('disk', 'Exists'))).nodeNames).toBeUndefined();
     const twice = { matchFields: [...named('In', 'n1').matchFields, ...named('In', 'n2').matchFields] };
-    expect(seen.verdicts(required(twice))).toBe('unresolvable: pod affinity terms conflict');
+    expect(cluster.verdicts(required(twice))).toBe('unresolvable: pod affinity terms conflict');
   });
 
   it('scores nodes by the weight of the preferences that they match', () => {
@@ -125,7 +125,7 @@ describe('NodeAffinity', () => {
         },
       },
     });
-    expect(seen.stages(preferred).score?.(seen.cluster.nodes)).toEqual([25, 100, 0]);
+    expect(cluster.cycle(preferred).score?.(cluster.cache.nodes)).toEqual([25, 100, 0]);
   });
 });
 
@@ -145,17 +145,17 @@ describe('NodePorts', () => {
     ['a port that another pod uses on the same address', [{ containerPort: 1, hostPort: 90, hostIP: '10.0.0.2' }], taken],
     ['a port on all addresses that another pod uses on one', [{ containerPort: 1, hostPort: 90 }], taken],
   ])('a pod with %s', (_, ports, verdict) => {
-    const seen = new SmallCluster([nodePorts]);
-    seen.set(node('n1'), on('n1', using('there', { containerPort: 1, hostPort: 80 }, { containerPort: 1, hostPort: 90, hostIP: '10.0.0.2' })));
-    expect(seen.verdicts(using('web', ...ports))).toEqual(verdict === 'skip' ? 'skip' : { n1: verdict });
+    const cluster = new SmallCluster([nodePorts]);
+    cluster.set(node('n1'), on('n1', using('there', { containerPort: 1, hostPort: 80 }, { containerPort: 1, hostPort: 90, hostIP: '10.0.0.2' })));
+    expect(cluster.verdicts(using('web', ...ports))).toEqual(verdict === 'skip' ? 'skip' : { n1: verdict });
   });
 
   it('frees the ports of a deleted pod, and its hint queues pods that need them', () => {
-    const seen = new SmallCluster([nodePorts]);
-    seen.set(node('n1'), on('n1', using('there', { containerPort: 1, hostPort: 80 })));
+    const cluster = new SmallCluster([nodePorts]);
+    cluster.set(node('n1'), on('n1', using('there', { containerPort: 1, hostPort: 80 })));
     const waiting = readPod(using('web', { containerPort: 1, hostPort: 80 }));
-    const change = seen.delete('Pod', 'default/there');
-    expect(seen.verdicts(waiting.pod)).toEqual({ n1: '' });
+    const change = cluster.delete('Pod', 'default/there');
+    expect(cluster.verdicts(waiting.pod)).toEqual({ n1: '' });
     expect(nodePorts.queueingHints?.hint(waiting, change)).toBe(true);
     expect(nodePorts.queueingHints?.hint(readPod(using('web', { containerPort: 1, hostPort: 81 })), change)).toBe(false);
   });
@@ -175,10 +175,10 @@ describe('NodePorts', () => {
           ],
         },
       });
-    const seen = new SmallCluster([nodePorts]);
-    seen.set(node('n1'), init());
-    expect(seen.verdicts(using('web', { containerPort: 1, hostPort: 80 }))).toEqual({ n1: '' });
-    seen.set(init('Always'));
-    expect(seen.verdicts(using('web', { containerPort: 1, hostPort: 80 }))).toEqual({ n1: taken });
+    const cluster = new SmallCluster([nodePorts]);
+    cluster.set(node('n1'), init());
+    expect(cluster.verdicts(using('web', { containerPort: 1, hostPort: 80 }))).toEqual({ n1: '' });
+    cluster.set(init('Always'));
+    expect(cluster.verdicts(using('web', { containerPort: 1, hostPort: 80 }))).toEqual({ n1: taken });
   });
 });

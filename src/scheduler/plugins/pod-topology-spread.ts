@@ -96,11 +96,11 @@ class Domains {
   }
 
   #note(domain: string, count: number): void {
-    const noted = { domain, count };
-    if (domain === this.#lowest.domain) this.#lowest = noted;
-    else if (domain === this.#second.domain) this.#second = noted;
-    else if (count < this.#lowest.count) [this.#lowest, this.#second] = [noted, this.#lowest];
-    else if (count < this.#second.count) this.#second = noted;
+    const entry = { domain, count };
+    if (domain === this.#lowest.domain) this.#lowest = entry;
+    else if (domain === this.#second.domain) this.#second = entry;
+    else if (count < this.#lowest.count) [this.#lowest, this.#second] = [entry, this.#lowest];
+    else if (count < this.#second.count) this.#second = entry;
     if (this.#lowest.count > this.#second.count) [this.#lowest, this.#second] = [this.#second, this.#lowest];
   }
 }
@@ -127,11 +127,11 @@ class Spread implements CyclePlugin {
   filter(node: NodeInfo): Rejection | undefined {
     const { constraints, domains } = this.#parts;
     for (let i = 0; i < constraints.length; i++) {
-      const [constraint, places] = [constraints[i], domains[i]];
-      if (constraint === undefined || places === undefined) continue;
+      const [constraint, counts] = [constraints[i], domains[i]];
+      if (constraint === undefined || counts === undefined) continue;
       const domain = topologyValueOf(node, constraint.topologyKey);
       if (domain === undefined) return missingLabel(constraint);
-      const skew = places.at(domain) + (this.#own[i] ?? 0) - places.lowest(constraint.minDomains);
+      const skew = counts.at(domain) + (this.#own[i] ?? 0) - counts.lowest(constraint.minDomains);
       if (skew > constraint.maxSkew) return tooMany(constraint, { domain, skew });
     }
     return undefined;

@@ -112,15 +112,16 @@ const happening = fc.oneof(
     weight: 4,
     // Volumes and node of a pod are immutable.
     arbitrary: object.map(
-      (made) => (seen: SmallCluster) => (seen.views.pod.getKey(keyOf(made.metadata)) === undefined || made.kind !== 'Pod' ? seen.set(made)[0] : undefined),
+      (made) => (cluster: SmallCluster) =>
+        cluster.views.pod.getKey(keyOf(made.metadata)) === undefined || made.kind !== 'Pod' ? cluster.set(made)[0] : undefined,
     ),
   },
   {
     weight: 1,
     arbitrary: gone.map(
       ([kind, key]) =>
-        (seen: SmallCluster) =>
-          seen.delete(kind, key),
+        (cluster: SmallCluster) =>
+          cluster.delete(kind, key),
     ),
   },
 );
@@ -131,9 +132,9 @@ const waiting = fc.tuple(fc.subarray([...names.claim], { minLength: 1 }), fc.boo
 });
 
 /** Whether this plugin accepts any node. */
-function passes(seen: SmallCluster, plugin: Plugin, asking: Parameters<SmallCluster['verdicts']>[0]): boolean {
-  const verdicts = seen.verdicts(asking, plugin);
-  return verdicts === 'skip' ? seen.cluster.nodes.length > 0 : typeof verdicts === 'object' && Object.values(verdicts).includes('');
+function passes(cluster: SmallCluster, plugin: Plugin, asking: Parameters<SmallCluster['verdicts']>[0]): boolean {
+  const verdicts = cluster.verdicts(asking, plugin);
+  return verdicts === 'skip' ? cluster.cache.nodes.length > 0 : typeof verdicts === 'object' && Object.values(verdicts).includes('');
 }
 
 describe.each(volumePlugins({ bindsTogether: true }).map(({ name }, i) => [name, i] as const))('%s', (_, i) => {
@@ -143,11 +144,11 @@ describe.each(volumePlugins({ bindsTogether: true }).map(({ name }, i) => [name,
         const plugins = volumePlugins({ bindsTogether: true });
         const plugin = plugins[i];
         if (plugin === undefined) throw new Error('there is such a plugin');
-        const seen = new SmallCluster(plugins);
-        seen.set(...before);
-        if (passes(seen, plugin, asking)) return;
-        const change = happens(seen);
-        if (change === undefined || !passes(seen, plugin, asking)) return;
+        const cluster = new SmallCluster(plugins);
+        cluster.set(...before);
+        if (passes(cluster, plugin, asking)) return;
+        const change = happens(cluster);
+        if (change === undefined || !passes(cluster, plugin, asking)) return;
         expect(
           plugin.queueingHints?.events.includes(change.resource) === true && plugin.queueingHints.hint(readPod(asking), change),
           `no hint for ${JSON.stringify(change)}`,
@@ -161,11 +162,11 @@ describe.each(volumePlugins({ bindsTogether: true }).map(({ name }, i) => [name,
     fc.assert(
       fc.property(fc.array(object, { maxLength: 14 }), waiting, (objects, asking) => {
         const plugins = volumePlugins({ bindsTogether: true });
-        const seen = new SmallCluster(plugins);
-        seen.set(...objects);
-        const prepared = plugins[i]?.preFilter(readPod(asking), seen.cluster);
+        const cluster = new SmallCluster(plugins);
+        cluster.set(...objects);
+        const prepared = plugins[i]?.preFilter(readPod(asking), cluster.cache);
         if (prepared === undefined || prepared === 'skip' || 'code' in prepared || prepared.likely === undefined) return;
-        for (const each of seen.cluster.nodes) if (prepared.filter?.(each) === undefined) expect([...prepared.likely]).toContain(each.name);
+        for (const each of cluster.cache.nodes) if (prepared.filter?.(each) === undefined) expect([...prepared.likely]).toContain(each.name);
       }),
       { numRuns: 1000 },
     );

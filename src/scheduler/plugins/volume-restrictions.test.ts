@@ -31,15 +31,15 @@ describe('a ReadWriteOncePod claim', () => {
     const cluster = new SmallCluster([volumeRestrictions]);
     const one = on('n1', pod('one', ['data']));
     cluster.set(node('n1'), exclusive, one);
-    const stages = cluster.stages(pod('two', ['data']));
-    const at = cluster.cluster.node('n1');
+    const stages = cluster.cycle(pod('two', ['data']));
+    const at = cluster.cache.node('n1');
     if (at === undefined) throw new Error('there is a node');
-    const whatIf = stages.clone?.();
-    whatIf?.removePod?.(readPod(one), at);
-    expect(whatIf?.filter?.(at)).toBeUndefined();
+    const cycleCopy = stages.clone?.();
+    cycleCopy?.removePod?.(readPod(one), at);
+    expect(cycleCopy?.filter?.(at)).toBeUndefined();
     expect(stages.filter?.(at)).toMatchObject({ code: 'unschedulable' });
-    whatIf?.addPod?.(readPod(one), at);
-    expect(whatIf?.filter?.(at)).toMatchObject({ code: 'unschedulable' });
+    cycleCopy?.addPod?.(readPod(one), at);
+    expect(cycleCopy?.filter?.(at)).toMatchObject({ code: 'unschedulable' });
   });
 
   it('that does not exist is reported', () => {

@@ -31,17 +31,17 @@ export class VolumeAssumeCache {
   }
 
   volume(name: string): Volume | undefined {
-    const page = this.#volumes.get(name);
-    return page?.assumed ?? page?.api;
+    const entry = this.#volumes.get(name);
+    return entry?.assumed ?? entry?.api;
   }
 
   /** By 'namespace/name'. */
   claim(key: string): Claim | undefined {
-    const page = this.#claims.get(key);
-    return page?.assumed ?? page?.api;
+    const entry = this.#claims.get(key);
+    return entry?.assumed ?? entry?.api;
   }
 
-  /** As the server has it. */
+  /** Without assumptions. */
   apiVolume(name: string): Volume | undefined {
     return this.#volumes.get(name)?.api;
   }
@@ -70,61 +70,61 @@ export class VolumeAssumeCache {
   observeVolume({ before, after }: ObjectChange<PersistentVolume>): void {
     const name = (after ?? before)?.metadata.name ?? '';
     const assumed = this.#volumes.get(name)?.assumed;
-    this.#setVolume(name, after === undefined ? undefined : { api: readVolume(after), assumed: stillAbout(assumed, after) });
+    this.#setVolume(name, after === undefined ? undefined : { api: readVolume(after), assumed: unlessReplaced(assumed, after) });
   }
 
   observeClaim({ before, after }: ObjectChange<PersistentVolumeClaim>): void {
     const { namespace = '', name = '' } = (after ?? before)?.metadata ?? {};
     const key = claimKey(namespace, name);
-    const page = this.#claims.get(key);
-    if (page !== undefined) this.#countBoundClaim(page.api, -1);
+    const entry = this.#claims.get(key);
+    if (entry !== undefined) this.#countBoundClaim(entry.api, -1);
     if (after === undefined) {
       this.#claims.delete(key);
       return;
     }
-    const seen = readClaim(after);
-    this.#claims.set(key, { api: seen, assumed: stillAbout(page?.assumed, after) });
-    this.#countBoundClaim(seen, 1);
+    const api = readClaim(after);
+    this.#claims.set(key, { api, assumed: unlessReplaced(entry?.assumed, after) });
+    this.#countBoundClaim(api, 1);
   }
 
   /** The object must be based on the current version; 'outdated' otherwise. */
   assumeVolume(object: PersistentVolume): 'assumed' | 'outdated' {
     const name = object.metadata.name ?? '';
-    const page = this.#volumes.get(name);
-    if (page === undefined || !isSameRevision(page.api.object, object)) return 'outdated';
-    this.#setVolume(name, { api: page.api, assumed: readVolume(object) });
+    const entry = this.#volumes.get(name);
+    if (entry === undefined || !isSameRevision(entry.api.object, object)) return 'outdated';
+    this.#setVolume(name, { api: entry.api, assumed: readVolume(object) });
     return 'assumed';
   }
 
   assumeClaim(object: PersistentVolumeClaim): 'assumed' | 'outdated' {
     const key = claimKey(object.metadata.namespace ?? '', object.metadata.name ?? '');
-    const page = this.#claims.get(key);
-    if (page === undefined || !isSameRevision(page.api.object, object)) return 'outdated';
-    this.#claims.set(key, { api: page.api, assumed: readClaim(object) });
+    const entry = this.#claims.get(key);
+    if (entry === undefined || !isSameRevision(entry.api.object, object)) return 'outdated';
+    this.#claims.set(key, { api: entry.api, assumed: readClaim(object) });
     return 'assumed';
   }
 
   /** Reverts the assumption. False: a newer version has replaced it. */
   restoreVolume(object: PersistentVolume): boolean {
     const name = object.metadata.name ?? '';
-    const page = this.#volumes.get(name);
-    if (page?.assumed?.object !== object) return false;
-    this.#setVolume(name, { api: page.api, assumed: undefined });
+    const entry = this.#volumes.get(name);
+    if (entry?.assumed?.object !== object) return false;
+    this.#setVolume(name, { api: entry.api, assumed: undefined });
     return true;
   }
 
   restoreClaim(object: PersistentVolumeClaim): boolean {
     const key = claimKey(object.metadata.namespace ?? '', object.metadata.name ?? '');
-    const page = this.#claims.get(key);
-    if (page?.assumed?.object !== object) return false;
-    this.#claims.set(key, { api: page.api, assumed: undefined });
+    const entry = this.#claims.get(key);
+    if (entry?.assumed?.object !== object) return false;
+    this.#claims.set(key, { api: entry.api, assumed: undefined });
     return true;
   }
 
-  #setVolume(name: string, page: AssumedObject<Volume> | undefined): void {
+  #setVolume(name: string, entry: AssumedObject<Volume> | undefined): void {
     const before = this.volume(name);
-    if (page === undefined) this.#volumes.delete(name);
-    else this.#volumes.set(name, page);
+    if (entry === undefined) this.#volumes.delete(name);
+    else this.#volumes.set(name, entry);
     const after = this.volume(name);
     if (before?.claim !== undefined) this.#byClaimRef.remove(before.claim.key, before);
     if (after?.claim !== undefined) this.#byClaimRef.add(after.claim.key, after);
@@ -147,5 +147,5 @@ export class VolumeAssumeCache {
 
 const isSameRevision = ({ metadata: a }: KubeObject, { metadata: b }: KubeObject): boolean => a.uid === b.uid && a.resourceVersion === b.resourceVersion;
 
-const stillAbout = <T extends { readonly object: KubeObject }>(assumed: T | undefined, seen: KubeObject): T | undefined =>
-  assumed !== undefined && isSameRevision(assumed.object, seen) ? assumed : undefined;
+const unlessReplaced = <T extends { readonly object: KubeObject }>(assumed: T | undefined, api: KubeObject): T | undefined =>
+  assumed !== undefined && isSameRevision(assumed.object, api) ? assumed : undefined;

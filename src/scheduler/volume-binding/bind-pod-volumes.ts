@@ -32,7 +32,7 @@ import { isBound } from './pod-claims.ts';
 
 export interface BindPodVolumesContext extends Omit<BindingCheckSnapshot, 'written'> {
   readonly waiters: ObjectWaiters;
-  readonly preBind: PreBindContext;
+  readonly framework: PreBindContext;
   readonly pod: PodInfo;
   /** PV and PVC are bound in one transaction. */
   readonly bindsTogether: boolean;
@@ -46,11 +46,11 @@ export type BoundClaim = Pick<Claim, 'key' | 'uid' | 'name'>;
  * pod has a node. Without this check, a pod could be bound although its claim was deleted and created again. No scheduling cycle would then select a node for
  * the new claim, and the pod would wait for ever.
  */
-export async function confirmClaims(claims: readonly BoundClaim[], hands: PreBindContext): Promise<string | undefined> {
-  const { signal } = hands;
-  const calledOff = new Promise<readonly string[]>((resolve) => signal.addEventListener('abort', () => resolve([cancelled]), { once: true }));
-  const answers = await Promise.race([calledOff, Promise.all(claims.map((claim) => whyClaimChanged(claim, hands)))]);
-  return signal.aborted ? cancelled : answers.find((why) => why !== undefined);
+export async function confirmClaims(claims: readonly BoundClaim[], context: PreBindContext): Promise<string | undefined> {
+  const { signal } = context;
+  const aborted = new Promise<readonly string[]>((resolve) => signal.addEventListener('abort', () => resolve([cancelled]), { once: true }));
+  const reasons = await Promise.race([aborted, Promise.all(claims.map((claim) => whyClaimChanged(claim, context)))]);
+  return signal.aborted ? cancelled : reasons.find((reason) => reason !== undefined);
 }
 
 async function whyClaimChanged({ key, uid, name }: BoundClaim, { client, world }: PreBindContext): Promise<string | undefined> {
@@ -62,12 +62,12 @@ async function whyClaimChanged({ key, uid, name }: BoundClaim, { client, world }
 }
 
 /** Undefined: all claims are bound. Otherwise Kubernetes' message. */
-export async function bindPodVolumes(plan: PodVolumes, options: BindPodVolumesContext): Promise<string | undefined> {
-  const work = new PodVolumesBinding(plan, options);
+export async function bindPodVolumes(volumes: PodVolumes, context: BindPodVolumesContext): Promise<string | undefined> {
+  const binding = new PodVolumesBinding(volumes, context);
   try {
-    return (await work.write()) ?? (await work.untilBound());
+    return (await binding.write()) ?? (await binding.untilBound());
   } finally {
-    work.end();
+    binding.end();
   }
 }
 
@@ -78,17 +78,17 @@ const watchDelayMs = 1000;
 
 class PodVolumesBinding {
   readonly #volumes: PodVolumes;
-  readonly #options: BindPodVolumesContext;
+  readonly #context: BindPodVolumesContext;
   readonly #written = new Map<string, string>();
   readonly #deadline: number;
   /** Set only if the pod has to wait. */
   #cleanUp: Cancel | undefined;
   #wake: () => void = () => undefined;
 
-  constructor(plan: PodVolumes, options: BindPodVolumesContext) {
-    this.#volumes = plan;
-    this.#options = options;
-    this.#deadline = options.preBind.world.clock.monotonic() + options.timeoutMs;
+  constructor(volumes: PodVolumes, context: BindPodVolumesContext) {
+    this.#volumes = volumes;
+    this.#context = context;
+    this.#deadline = context.framework.world.clock.monotonic() + context.timeoutMs;
   }
 
   end(): void {
@@ -109,7 +109,7 @@ class PodVolumesBinding {
 
   async untilBound(): Promise<string | undefined> {
     for (;;) {
-      const progress = this.#whyStopped() ?? checkBindings(this.#volumes, { ...this.#options, written: this.#written });
+      const progress = this.#whyStopped() ?? checkBindings(this.#volumes, { ...this.#context, written: this.#written });
       if (progress === 'bound') return undefined;
       if (progress !== 'waiting') return `binding volumes: ${progress.failed}`;
       await this.#nextChange();
@@ -117,13 +117,13 @@ class PodVolumesBinding {
   }
 
   #whyStopped(): { readonly failed: string } | undefined {
-    const { signal } = this.#options.preBind;
-    if (signal.aborted) return { failed: signal.reason === podGone ? `pod does not exist any more: pod "${this.#options.pod.name}" not found` : cancelled };
+    const { signal } = this.#context.framework;
+    if (signal.aborted) return { failed: signal.reason === podGone ? `pod does not exist any more: pod "${this.#context.pod.name}" not found` : cancelled };
     return this.#leftMs() <= 0 ? { failed: 'context deadline exceeded' } : undefined;
   }
 
   #leftMs(): number {
-    return this.#deadline - this.#options.preBind.world.clock.monotonic();
+    return this.#deadline - this.#context.framework.world.clock.monotonic();
   }
 
   /** Resolves at the next change of an object that affects the binding, on abort, and at the deadline. */
@@ -132,26 +132,26 @@ class PodVolumesBinding {
     const changed = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
-    const cancel = this.#options.preBind.world.timers.after(Math.min(atMostMs, this.#leftMs()), () => this.#wake());
+    const cancel = this.#context.framework.world.timers.after(Math.min(atMostMs, this.#leftMs()), () => this.#wake());
     await changed;
     cancel();
   }
 
   #listen(): Cancel {
-    const { waiters: bells, preBind: hands } = this.#options;
+    const { waiters, framework } = this.#context;
     const onChange = () => this.#wake();
-    hands.signal.addEventListener('abort', onChange);
-    const stop = bells.wait(waiterKeysOf(this.#volumes), onChange);
+    framework.signal.addEventListener('abort', onChange);
+    const stop = waiters.wait(waiterKeysOf(this.#volumes), onChange);
     return () => {
-      hands.signal.removeEventListener('abort', onChange);
+      framework.signal.removeEventListener('abort', onChange);
       stop();
     };
   }
 
   async #retryOnConflict(attempt: () => Promise<Attempt>): Promise<string | undefined> {
     for (let tries = 1; ; tries++) {
-      const over = this.#whyStopped();
-      if (over !== undefined) return `binding volumes: ${over.failed}`;
+      const stopped = this.#whyStopped();
+      if (stopped !== undefined) return `binding volumes: ${stopped.failed}`;
       const before = this.#objects();
       const outcome = await attempt();
       if (outcome === 'done') return undefined;
@@ -163,40 +163,40 @@ class PodVolumesBinding {
 
   /** The PVs and PVCs of the pod, from the cache. */
   #objects(): readonly unknown[] {
-    const { assumeCache: book } = this.#options;
-    const { staticBindings: bindings, dynamicProvisions: provisions } = this.#volumes;
+    const { assumeCache } = this.#context;
+    const { staticBindings, dynamicProvisions } = this.#volumes;
     return [
-      ...bindings.flatMap(({ volumeName, claim }) => [book.apiVolume(volumeName), book.apiClaim(claim.key)]),
-      ...provisions.map(({ claim }) => book.apiClaim(claim.key)),
+      ...staticBindings.flatMap(({ volumeName, claim }) => [assumeCache.apiVolume(volumeName), assumeCache.apiClaim(claim.key)]),
+      ...dynamicProvisions.map(({ claim }) => assumeCache.apiClaim(claim.key)),
     ];
   }
 
   async #bind({ volumeName, claim: { key, uid } }: StaticBinding): Promise<Attempt> {
-    const { assumeCache: book, nodeLabels: nodes, preBind: hands, bindsTogether } = this.#options;
-    const [volume, claim] = [book.apiVolume(volumeName), book.apiClaim(key)];
+    const { assumeCache, nodeLabels, framework, bindsTogether } = this.#context;
+    const [volume, claim] = [assumeCache.apiVolume(volumeName), assumeCache.apiClaim(key)];
     if (volume === undefined) return failedFor(`persistentvolumes "${volumeName}" not found`);
     if (claim?.uid !== uid) return failedFor(`persistentvolumeclaims "${key}" not found`);
     if (volume.claim?.uid === uid && (!bindsTogether || isBound(claim))) return 'done';
-    const labels = nodes.labelsOf(this.#volumes.nodeName);
+    const labels = nodeLabels.labelsOf(this.#volumes.nodeName);
     if (claim.volumeName !== '' || matchVolume(claim, volume, { node: { labels } }) !== 'fits') return failedFor(modified('persistentvolumes', volumeName));
-    if (!bindsTogether) return this.#outcome(`pv/${volumeName}`, await hands.client.update(persistentVolumeKind, linkVolume(volume, claim)));
-    const pair = await hands.client.bindTogether(boundPair(volume, claim));
+    if (!bindsTogether) return this.#outcome(`pv/${volumeName}`, await framework.client.update(persistentVolumeKind, linkVolume(volume, claim)));
+    const pair = await framework.client.bindTogether(boundPair(volume, claim));
     if (pair.ok) this.#written.set(`pvc/${key}`, pair.value.claim.metadata.resourceVersion ?? '0');
     return this.#outcome(`pv/${volumeName}`, pair.ok ? { ok: true, value: pair.value.volume } : pair);
   }
 
   async #setSelectedNode({ claim: { key, uid, name } }: DynamicProvision): Promise<Attempt> {
     const { nodeName } = this.#volumes;
-    const claim = this.#options.assumeCache.apiClaim(key);
+    const claim = this.#context.assumeCache.apiClaim(key);
     if (claim?.uid !== uid) return failedFor(`persistentvolumeclaims "${name}" not found`);
     if (claim.selectedNode === nodeName) return 'done';
     if (claim.selectedNode !== undefined || claim.volumeName !== '') return failedFor(modified('persistentvolumeclaims', name));
-    return this.#outcome(`pvc/${key}`, await this.#options.preBind.client.update(persistentVolumeClaimKind, withSelectedNode(claim, nodeName)));
+    return this.#outcome(`pvc/${key}`, await this.#context.framework.client.update(persistentVolumeClaimKind, withSelectedNode(claim, nodeName)));
   }
 
-  #outcome(bell: string, result: Result<{ readonly metadata: { readonly resourceVersion?: string } }>): Attempt {
+  #outcome(waiterKey: string, result: Result<{ readonly metadata: { readonly resourceVersion?: string } }>): Attempt {
     if (!result.ok) return { failed: result.error.message, isConflict: result.reason === 'conflict' };
-    this.#written.set(bell, result.value.metadata.resourceVersion ?? '0');
+    this.#written.set(waiterKey, result.value.metadata.resourceVersion ?? '0');
     return 'done';
   }
 }

@@ -25,7 +25,7 @@ export class FreeVolumes {
   constructor(nodes: NodeLabelIndex) {
     this.#nodes = nodes;
     nodes.onRelabel((node, label, change) => {
-      for (const shelf of this.#buckets.values()) shelf.relabel(node, label, change);
+      for (const bucket of this.#buckets.values()) bucket.relabel(node, label, change);
     });
   }
 
@@ -37,19 +37,19 @@ export class FreeVolumes {
 
   #add(volume: Volume): void {
     const key = bucketKey(volume);
-    const shelf = this.#buckets.get(key);
-    if (shelf === undefined) entryOf(this.#unindexed, key, () => new Map<string, Volume>()).set(volume.name, volume);
-    else shelf.add(volume);
+    const bucket = this.#buckets.get(key);
+    if (bucket === undefined) entryOf(this.#unindexed, key, () => new Map<string, Volume>()).set(volume.name, volume);
+    else bucket.add(volume);
   }
 
   #remove(volume: Volume): void {
     const key = bucketKey(volume);
-    const shelf = this.#buckets.get(key);
-    shelf?.remove(volume);
-    if (shelf?.isEmpty === true) this.#buckets.delete(key);
-    const unasked = this.#unindexed.get(key);
-    unasked?.delete(volume.name);
-    if (unasked?.size === 0) this.#unindexed.delete(key);
+    const bucket = this.#buckets.get(key);
+    bucket?.remove(volume);
+    if (bucket?.isEmpty === true) this.#buckets.delete(key);
+    const unindexed = this.#unindexed.get(key);
+    unindexed?.delete(volume.name);
+    if (unindexed?.size === 0) this.#unindexed.delete(key);
   }
 
   /** Valid until the next change of a PV or a node. */
@@ -59,13 +59,13 @@ export class FreeVolumes {
   }
 
   #index(key: string): VolumeBucket | undefined {
-    const unasked = this.#unindexed.get(key);
-    if (unasked === undefined) return undefined;
-    const shelf = new VolumeBucket(this.#nodes);
-    for (const volume of unasked.values()) shelf.add(volume);
+    const unindexed = this.#unindexed.get(key);
+    if (unindexed === undefined) return undefined;
+    const bucket = new VolumeBucket(this.#nodes);
+    for (const volume of unindexed.values()) bucket.add(volume);
     this.#unindexed.delete(key);
-    this.#buckets.set(key, shelf);
-    return shelf;
+    this.#buckets.set(key, bucket);
+    return bucket;
   }
 }
 
@@ -74,7 +74,7 @@ class VolumeBucket {
   readonly byTopology = new TopologyIndex(() => new TopologyBucket());
   /** By node: how many of its labels have PVs. */
   readonly #counts = new Map<string, number>();
-  readonly #reached = new Set<string>();
+  readonly #reachable = new Set<string>();
   readonly #nodes: NodeLabelIndex;
   /** By request, modes and selector. */
   readonly #requestIds = new Map<string, number>();
@@ -86,7 +86,7 @@ class VolumeBucket {
   /** Equal for claims with the same request, modes and selector. */
   requestId({ request, accessModes, selector }: Claim): number {
     if (this.#requestIds.size >= maxRequestIds) this.#requestIds.clear();
-    return entryOf(this.#requestIds, `${request.unscaled}e${request.exponent} ${accessModes} ${selector.text}`, () => ++requestIds);
+    return entryOf(this.#requestIds, `${request.unscaled}e${request.exponent} ${accessModes} ${selector.text}`, () => ++lastRequestId);
   }
 
   get isEmpty(): boolean {
@@ -95,27 +95,27 @@ class VolumeBucket {
 
   /** No other node can access any of these PVs. Undefined: any node may. */
   get reachable(): ReadonlySet<string> | undefined {
-    return this.byTopology.get('anywhere') === undefined ? this.#reached : undefined;
+    return this.byTopology.get('anywhere') === undefined ? this.#reachable : undefined;
   }
 
   add(volume: Volume): void {
-    const where = volumeTopologyOfTerms(volume.nodes);
-    const item = freeVolumeOf(volume, where);
-    for (const place of topologyTermsOf(where)) {
-      if (this.byTopology.get(place) === undefined) this.#count(place, 1);
-      this.byTopology.getOrCreate(place).insert(item);
+    const topology = volumeTopologyOfTerms(volume.nodes);
+    const candidate = freeVolumeOf(volume, topology);
+    for (const term of topologyTermsOf(topology)) {
+      if (this.byTopology.get(term) === undefined) this.#count(term, 1);
+      this.byTopology.getOrCreate(term).insert(candidate);
     }
   }
 
   remove(volume: Volume): void {
-    const where = volumeTopologyOfTerms(volume.nodes);
-    const item = freeVolumeOf(volume, where);
-    for (const place of topologyTermsOf(where)) {
-      const pile = this.byTopology.get(place);
-      pile?.delete(item);
-      if (pile?.size !== 0) continue;
-      this.byTopology.delete(place);
-      this.#count(place, -1);
+    const topology = volumeTopologyOfTerms(volume.nodes);
+    const candidate = freeVolumeOf(volume, topology);
+    for (const term of topologyTermsOf(topology)) {
+      const group = this.byTopology.get(term);
+      group?.delete(candidate);
+      if (group?.size !== 0) continue;
+      this.byTopology.delete(term);
+      this.#count(term, -1);
     }
   }
 
@@ -124,23 +124,23 @@ class VolumeBucket {
     if (after !== undefined && this.byTopology.get({ label, value: after }) !== undefined) this.#countNode(node, 1);
   }
 
-  #count(place: TopologyTerm | 'anywhere', times: 1 | -1): void {
-    if (place !== 'anywhere') for (const node of this.#nodes.nodesWith(place.label, place.value)) this.#countNode(node, times);
+  #count(term: TopologyTerm | 'anywhere', times: 1 | -1): void {
+    if (term !== 'anywhere') for (const node of this.#nodes.nodesWith(term.label, term.value)) this.#countNode(node, times);
   }
 
   #countNode(node: string, times: 1 | -1): void {
     const count = (this.#counts.get(node) ?? 0) + times;
     if (count > 0) {
       this.#counts.set(node, count);
-      this.#reached.add(node);
+      this.#reachable.add(node);
     } else {
       this.#counts.delete(node);
-      this.#reached.delete(node);
+      this.#reachable.delete(node);
     }
   }
 }
 
-let requestIds = 0;
+let lastRequestId = 0;
 const maxRequestIds = 1000;
 
 interface FreeVolume {
@@ -151,9 +151,9 @@ interface FreeVolume {
   readonly unselective: boolean;
 }
 
-const freeVolumeOf = (volume: Volume, where: VolumeTopology): FreeVolume => ({
+const freeVolumeOf = (volume: Volume, topology: VolumeTopology): FreeVolume => ({
   volume,
-  exact: volume.nodes === undefined || (where.type === 'places' && where.exact),
+  exact: volume.nodes === undefined || (topology.type === 'terms' && topology.exact),
   unselective: volume.claimSelector.text === '',
 });
 
@@ -169,15 +169,15 @@ class TopologyBucket extends SortedList<FreeVolume> {
     super((a, b) => bySize(a.volume, b.volume));
   }
 
-  insert(item: FreeVolume): void {
-    this.add(item);
-    if (!isUnconditional(item)) this.#conditional++;
+  insert(candidate: FreeVolume): void {
+    this.add(candidate);
+    if (!isUnconditional(candidate)) this.#conditional++;
     this.#cachedRequest = 0;
   }
 
-  delete(item: FreeVolume): void {
-    if (!this.remove(item)) return;
-    if (!isUnconditional(item)) this.#conditional--;
+  delete(candidate: FreeVolume): void {
+    if (!this.remove(candidate)) return;
+    if (!isUnconditional(candidate)) this.#conditional--;
     this.#cachedRequest = 0;
   }
 
@@ -187,33 +187,31 @@ class TopologyBucket extends SortedList<FreeVolume> {
   }
 
   /** Undefined: not cached. */
-  cachedMatch(question: number): Match | undefined {
-    return this.#cachedRequest === question ? this.#cachedMatch : undefined;
+  cachedMatch(requestId: number): Match | undefined {
+    return this.#cachedRequest === requestId ? this.#cachedMatch : undefined;
   }
 
-  cacheMatch(question: number, answer: Match): void {
-    this.#cachedRequest = question;
-    this.#cachedMatch = answer;
+  cacheMatch(requestId: number, match: Match): void {
+    this.#cachedRequest = requestId;
+    this.#cachedMatch = match;
   }
 }
 
 type Match = FreeVolume | 'nothing';
 
-const isUnconditional = ({ exact, unselective: open }: FreeVolume): boolean => exact && open;
+const isUnconditional = ({ exact, unselective }: FreeVolume): boolean => exact && unselective;
 
-/**
- * The free PVs that match one claim, for any node. Each topology term is searched lazily, and once for all nodes that share it.
- */
+/** The free PVs that match one claim, for any node. Each topology term is searched lazily, and once for all nodes that share it. */
 export class CandidateVolumes {
   readonly #claim: Claim;
   readonly #bucket: VolumeBucket | undefined;
   readonly #requestId: number;
-  readonly #fitting = new Map<TopologyBucket, LazyList>();
+  readonly #matches = new Map<TopologyBucket, LazyList>();
 
-  constructor(claim: Claim, shelf: VolumeBucket | undefined) {
+  constructor(claim: Claim, bucket: VolumeBucket | undefined) {
     this.#claim = claim;
-    this.#bucket = shelf;
-    this.#requestId = shelf?.requestId(claim) ?? 0;
+    this.#bucket = bucket;
+    this.#requestId = bucket?.requestId(claim) ?? 0;
   }
 
   /** No other node has a match. Undefined: any node may. */
@@ -223,42 +221,43 @@ export class CandidateVolumes {
 
   /** The smallest match for a node with these labels. `taken`: by other claims of the same pod. */
   smallest(labels: Labels | undefined, taken: ReadonlySet<string>): Volume | undefined {
-    const places = this.#bucket?.byTopology;
-    if (places === undefined) return undefined;
-    const everywhere = places.get('anywhere');
-    let best = everywhere === undefined ? undefined : this.#smallestOf(everywhere, labels, taken);
-    for (let i = 0; i < places.labelCount; i++) {
-      const pile = places.reachableFrom(labels, i);
-      const found = pile === undefined ? undefined : this.#smallestOf(pile, labels, taken);
+    const byTopology = this.#bucket?.byTopology;
+    if (byTopology === undefined) return undefined;
+    const anywhere = byTopology.get('anywhere');
+    let best = anywhere === undefined ? undefined : this.#smallestOf(anywhere, labels, taken);
+    for (let i = 0; i < byTopology.labelCount; i++) {
+      const group = byTopology.reachableFrom(labels, i);
+      const found = group === undefined ? undefined : this.#smallestOf(group, labels, taken);
       if (found !== undefined && (best === undefined || bySize(found, best) < 0)) best = found;
     }
     return best;
   }
 
-  #smallestOf(pile: TopologyBucket, labels: Labels | undefined, taken: ReadonlySet<string>): Volume | undefined {
-    if (pile.isUnconditional) {
-      const first = pile.cachedMatch(this.#requestId) ?? this.#findUnconditional(pile);
+  #smallestOf(group: TopologyBucket, labels: Labels | undefined, taken: ReadonlySet<string>): Volume | undefined {
+    if (group.isUnconditional) {
+      const first = group.cachedMatch(this.#requestId) ?? this.#findUnconditional(group);
       if (first === 'nothing') return undefined;
       if (!taken.has(first.volume.name)) return first.volume;
     }
-    const fitting = entryOf(this.#fitting, pile, () => new LazyList(this.#in(pile)));
+    const matches = entryOf(this.#matches, group, () => new LazyList(this.#matchesIn(group)));
     for (let at = 0; ; at++) {
-      const item = fitting.get(at);
-      if (item === undefined) return undefined;
-      const { volume, exact } = item;
+      const candidate = matches.get(at);
+      if (candidate === undefined) return undefined;
+      const { volume, exact } = candidate;
       if (taken.has(volume.name)) continue;
       if (exact || volume.nodes === undefined || matchesNode(volume.nodes, { labels })) return volume;
     }
   }
 
-  #findUnconditional(pile: TopologyBucket): Match {
-    const answer = this.#in(pile).next().value ?? 'nothing';
-    pile.cacheMatch(this.#requestId, answer);
-    return answer;
+  #findUnconditional(group: TopologyBucket): Match {
+    const match = this.#matchesIn(group).next().value ?? 'nothing';
+    group.cacheMatch(this.#requestId, match);
+    return match;
   }
 
-  *#in(pile: TopologyBucket): Generator<FreeVolume, void, undefined> {
-    for (const item of pile.from(({ volume }) => compareQuantities(volume.capacity ?? zero, this.#claim.request) < 0)) if (this.#fits(item.volume)) yield item;
+  *#matchesIn(group: TopologyBucket): Generator<FreeVolume, void, undefined> {
+    for (const candidate of group.from(({ volume }) => compareQuantities(volume.capacity ?? zero, this.#claim.request) < 0))
+      if (this.#fits(candidate.volume)) yield candidate;
   }
 
   #fits(volume: Volume): boolean {

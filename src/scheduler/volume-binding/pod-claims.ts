@@ -28,20 +28,20 @@ export interface DelayedClaim {
   readonly storageClass: StorageClass;
 }
 
-export function claimsOf(pod: PodInfo, seen: ClaimsSnapshot): PodClaims {
+export function claimsOf(pod: PodInfo, snapshot: ClaimsSnapshot): PodClaims {
   const used = usedClaims(pod.pod);
   if (used.length === 0) return { type: 'none' };
   for (const each of used) {
-    const reason = whyUnusable(each, pod, seen.apiClaim(each.key));
+    const reason = whyUnusable(each, pod, snapshot.apiClaim(each.key));
     if (reason !== undefined) return { type: 'refused', reason };
   }
   const bound: Claim[] = [];
   const delayed: DelayedClaim[] = [];
   for (const key of new Set(used.map((each) => each.key))) {
-    const claim = seen.claim(key);
+    const claim = snapshot.claim(key);
     // Cannot happen: it was looked up above.
     if (claim === undefined) continue;
-    const storageClass = claim.className === '' ? undefined : seen.storageClass(claim.className);
+    const storageClass = claim.className === '' ? undefined : snapshot.storageClass(claim.className);
     if (isBound(claim)) bound.push(claim);
     else if (storageClass !== undefined && waitsForConsumer(storageClass) && claim.volumeName === '') delayed.push({ claim, storageClass });
     else return { type: 'refused', reason: unboundImmediate(claim) };

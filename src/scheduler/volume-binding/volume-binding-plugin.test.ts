@@ -12,7 +12,7 @@ import { volumeBinding } from './volume-binding-plugin.ts';
 
 const late = { volumeBindingMode: 'WaitForFirstConsumer' };
 const made = { ...late, provisioner: 'driver' };
-const cluster = () => new SmallCluster([volumeBinding({ bindsTogether: true })]);
+const makeCluster = () => new SmallCluster([volumeBinding({ bindsTogether: true })]);
 const [n1, n2] = [node('n1', inZone('a')), node('n2', inZone('b'))];
 const web = pod('web', ['data']);
 const scratchPod = pod('web', [], { spec: { volumes: [{ name: 'scratch', ephemeral: { volumeClaimTemplate: { metadata: {}, spec: { resources: {} } } } }] } });
@@ -24,7 +24,12 @@ const noRoom = 'unresolvable: node(s) did not have enough free storage';
 describe('PreFilter rejects a claim', () => {
   it.each([
     ['that does not exist', [], web, 'persistentvolumeclaim "data" not found'],
-    ['that the ephemeral volume controller has not created yet', [], scratchPod, 'waiting for ephemeral volume controller to create the persistentvolumeclaim "web-scratch"'],
+    [
+      'that the ephemeral volume controller has not created yet',
+      [],
+      scratchPod,
+      'waiting for ephemeral volume controller to create the persistentvolumeclaim "web-scratch"',
+    ],
     [
       'that is Lost',
       [pvc('data', '1Gi', { spec: { volumeName: 'gone' }, status: { phase: 'Lost' } })],
@@ -47,30 +52,34 @@ describe('PreFilter rejects a claim', () => {
       'pod has unbound immediate PersistentVolumeClaims',
     ],
   ])('%s', (_, objects, asking: Pod, text) => {
-    const seen = cluster();
-    seen.set(n1, ...objects);
-    expect(seen.verdicts(asking)).toBe(`unresolvable: ${text}`);
+    const cluster = makeCluster();
+    cluster.set(n1, ...objects);
+    expect(cluster.verdicts(asking)).toBe(`unresolvable: ${text}`);
   });
 
   it('but not one that is owned by the pod', () => {
-    const seen = cluster();
+    const cluster = makeCluster();
     const owner = { apiVersion: 'v1', kind: 'Pod', name: 'web', uid: uidOf('pod', 'web'), controller: true };
-    seen.set(n1, storageClass('class', made), pvc('web-scratch', '1Gi', { metadata: { namespace: 'default', name: 'web-scratch', ownerReferences: [owner] } }));
-    expect(seen.verdicts(scratchPod)).toEqual({ n1: '' });
+    cluster.set(
+      n1,
+      storageClass('class', made),
+      pvc('web-scratch', '1Gi', { metadata: { namespace: 'default', name: 'web-scratch', ownerReferences: [owner] } }),
+    );
+    expect(cluster.verdicts(scratchPod)).toEqual({ n1: '' });
   });
 
   it('and skips pods without claims', () => {
-    const seen = cluster();
-    seen.set(n1);
-    expect(seen.verdicts(pod('web', []))).toBe('skip');
+    const cluster = makeCluster();
+    cluster.set(n1);
+    expect(cluster.verdicts(pod('web', []))).toBe('skip');
   });
 });
 
 describe('bound claims', () => {
   it('restrict the pod to nodes that can access the PV', () => {
-    const seen = cluster();
-    seen.set(n1, n2, free('vol', '1Gi', { spec: reachedFrom([within(zone, 'b', 'c')]) }), boundTo(pvc('data', '1Gi'), 'vol'));
-    expect(seen.verdicts(web)).toEqual({ n1: elsewhere, n2: '' });
+    const cluster = makeCluster();
+    cluster.set(n1, n2, free('vol', '1Gi', { spec: reachedFrom([within(zone, 'b', 'c')]) }), boundTo(pvc('data', '1Gi'), 'vol'));
+    expect(cluster.verdicts(web)).toEqual({ n1: elsewhere, n2: '' });
   });
 
   it.each([
@@ -78,90 +87,102 @@ describe('bound claims', () => {
     ['several', [within(zone, 'a', 'b')], ['n1', 'n2']],
     ['unnamed', [{ key: zone, operator: 'NotIn', values: ['a'] }], undefined],
   ])('have likely nodes: %s', (_, terms, names) => {
-    const seen = cluster();
-    seen.set(n1, n2, node('n3'), free('vol', '1Gi', { spec: reachedFrom(terms) }), boundTo(pvc('data', '1Gi'), 'vol'));
-    const { likely } = seen.stages(web);
+    const cluster = makeCluster();
+    cluster.set(n1, n2, node('n3'), free('vol', '1Gi', { spec: reachedFrom(terms) }), boundTo(pvc('data', '1Gi'), 'vol'));
+    const { likely } = cluster.cycle(web);
     expect(likely === undefined ? undefined : [...likely]).toEqual(names);
   });
 
   it('without their PV fit nowhere', () => {
-    const seen = cluster();
-    seen.set(n1, boundTo(pvc('data', '1Gi'), 'vol'));
-    expect(seen.verdicts(web)).toEqual({ n1: 'unresolvable: node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)' });
+    const cluster = makeCluster();
+    cluster.set(n1, boundTo(pvc('data', '1Gi'), 'vol'));
+    expect(cluster.verdicts(web)).toEqual({ n1: 'unresolvable: node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)' });
   });
 
   it('and unbound ones are reported together', () => {
-    const seen = cluster();
-    seen.set(n1, storageClass('class', late), free('vol', '1Gi', { spec: reachedFrom([within(zone, 'b')]) }), boundTo(pvc('a', '1Gi'), 'vol'), pvc('b', '1Gi'));
-    expect(seen.verdicts(pod('web', ['a', 'b']))).toEqual({ n1: `${elsewhere} + node(s) didn't find available persistent volumes to bind` });
+    const cluster = makeCluster();
+    cluster.set(
+      n1,
+      storageClass('class', late),
+      free('vol', '1Gi', { spec: reachedFrom([within(zone, 'b')]) }),
+      boundTo(pvc('a', '1Gi'), 'vol'),
+      pvc('b', '1Gi'),
+    );
+    expect(cluster.verdicts(pod('web', ['a', 'b']))).toEqual({ n1: `${elsewhere} + node(s) didn't find available persistent volumes to bind` });
   });
 
   it('of an in-tree plugin use the zone label of the CSI driver, on nodes with CSI migration', () => {
-    const seen = cluster();
+    const cluster = makeCluster();
     const ebs = { hostPath: undefined, awsElasticBlockStore: { volumeID: 'vol-1' }, ...reachedFrom([within(zone, 'a')]) };
     const handedOver = { 'storage.alpha.kubernetes.io/migrated-plugins': 'kubernetes.io/aws-ebs,kubernetes.io/gce-pd' };
-    seen.set(n1, node('n3', { 'topology.ebs.csi.aws.com/zone': 'a' }), node('n4', inZone('a')), csiNode('n3', {}, handedOver), csiNode('n4', {}, handedOver));
-    seen.set(free('vol', '1Gi', { spec: ebs as never }), boundTo(pvc('data', '1Gi'), 'vol'));
-    expect(seen.verdicts(web)).toEqual({ n1: '', n3: '', n4: elsewhere });
-    expect(seen.stages(web).likely).toBeUndefined();
+    cluster.set(
+      n1,
+      node('n3', { 'topology.ebs.csi.aws.com/zone': 'a' }),
+      node('n4', inZone('a')),
+      csiNode('n3', {}, handedOver),
+      csiNode('n4', {}, handedOver),
+    );
+    cluster.set(free('vol', '1Gi', { spec: ebs as never }), boundTo(pvc('data', '1Gi'), 'vol'));
+    expect(cluster.verdicts(web)).toEqual({ n1: '', n3: '', n4: elsewhere });
+    expect(cluster.cycle(web).likely).toBeUndefined();
   });
 });
 
 describe('claims with WaitForFirstConsumer', () => {
   it('get the smallest PV that the node can access', () => {
-    const seen = cluster();
-    seen.set(n1, n2, storageClass('class', late), pvc('data', '2Gi'));
-    seen.set(
+    const cluster = makeCluster();
+    cluster.set(n1, n2, storageClass('class', late), pvc('data', '2Gi'));
+    cluster.set(
       free('big', '9Gi', { spec: reachedFrom([within(zone, 'a')]) }),
       free('small', '1Gi'),
       free('right', '3Gi', { spec: reachedFrom([within(zone, 'b')]) }),
     );
-    expect(seen.verdicts(web)).toEqual({ n1: '', n2: '' });
-    seen.delete('PersistentVolume', 'big');
-    expect(seen.verdicts(web)).toEqual({ n1: noVolume, n2: '' });
+    expect(cluster.verdicts(web)).toEqual({ n1: '', n2: '' });
+    cluster.delete('PersistentVolume', 'big');
+    expect(cluster.verdicts(web)).toEqual({ n1: noVolume, n2: '' });
   });
 
   it('of one pod get different PVs, the smaller claim the smaller PV', () => {
-    const seen = cluster();
-    seen.set(n1, storageClass('class', late), pvc('a', '2Gi'), pvc('b', '1Gi'), free('two', '2Gi'), free('one', '1Gi'));
+    const cluster = makeCluster();
+    cluster.set(n1, storageClass('class', late), pvc('a', '2Gi'), pvc('b', '1Gi'), free('two', '2Gi'), free('one', '1Gi'));
     const both = pod('web', ['a', 'b']);
-    expect(seen.verdicts(both)).toEqual({ n1: '' });
-    seen.delete('PersistentVolume', 'one');
-    expect(seen.verdicts(both)).toEqual({ n1: noVolume });
+    expect(cluster.verdicts(both)).toEqual({ n1: '' });
+    cluster.delete('PersistentVolume', 'one');
+    expect(cluster.verdicts(both)).toEqual({ n1: noVolume });
   });
 
   it('used twice by one pod count once', () => {
-    const seen = cluster();
-    seen.set(n1, storageClass('class', late), pvc('data', '1Gi'), free('vol', '1Gi'));
-    expect(seen.verdicts(pod('web', ['data', 'data']))).toEqual({ n1: '' });
+    const cluster = makeCluster();
+    cluster.set(n1, storageClass('class', late), pvc('data', '1Gi'), free('vol', '1Gi'));
+    expect(cluster.verdicts(pod('web', ['data', 'data']))).toEqual({ n1: '' });
   });
 
   it('get their pre-bound PV and no other, even on nodes that cannot access it', () => {
-    const seen = cluster();
-    seen.set(n1, n2, storageClass('class', late), pvc('data', '1Gi'), free('any', '1Gi'));
-    seen.set(free('mine', '5Gi', { spec: { claimRef: reservedFor('data'), ...reachedFrom([within(zone, 'b')]) } }));
-    expect(seen.verdicts(web)).toEqual({ n1: noVolume, n2: '' });
+    const cluster = makeCluster();
+    cluster.set(n1, n2, storageClass('class', late), pvc('data', '1Gi'), free('any', '1Gi'));
+    cluster.set(free('mine', '5Gi', { spec: { claimRef: reservedFor('data'), ...reachedFrom([within(zone, 'b')]) } }));
+    expect(cluster.verdicts(web)).toEqual({ n1: noVolume, n2: '' });
   });
 
   it('fit on their selected node only', () => {
-    const seen = cluster();
+    const cluster = makeCluster();
     const chosen = pvc('data', '1Gi', { metadata: { namespace: 'default', name: 'data', annotations: { 'volume.kubernetes.io/selected-node': 'n2' } } });
-    seen.set(n1, n2, storageClass('class', made), chosen, free('vol', '1Gi'));
-    expect(seen.verdicts(web)).toEqual({ n1: noVolume, n2: '' });
-    expect([...(seen.stages(web).likely ?? [])]).toEqual(['n2']);
+    cluster.set(n1, n2, storageClass('class', made), chosen, free('vol', '1Gi'));
+    expect(cluster.verdicts(web)).toEqual({ n1: noVolume, n2: '' });
+    expect([...(cluster.cycle(web).likely ?? [])]).toEqual(['n2']);
   });
 
   it('are provisioned where allowedTopologies permit it', () => {
-    const seen = cluster();
+    const cluster = makeCluster();
     const allowedTopologies = [{ matchLabelExpressions: [{ key: zone, values: ['b', 'z'] }] }];
-    seen.set(n1, n2, node('n3'), storageClass('class', { ...made, allowedTopologies }), pvc('data', '1Gi'));
-    expect(seen.verdicts(web)).toEqual({ n1: noVolume, n2: '', n3: noVolume });
+    cluster.set(n1, n2, node('n3'), storageClass('class', { ...made, allowedTopologies }), pvc('data', '1Gi'));
+    expect(cluster.verdicts(web)).toEqual({ n1: noVolume, n2: '', n3: noVolume });
   });
 
   it('with an invalid selector are an error, not a rejection', () => {
-    const seen = cluster();
-    seen.set(n1, storageClass('class', late), pvc('data', '1Gi', { spec: { selector: { matchExpressions: [{ key: 'a', operator: 'Near' }] } } }));
-    expect(seen.verdicts(web)).toEqual({
+    const cluster = makeCluster();
+    cluster.set(n1, storageClass('class', late), pvc('data', '1Gi', { spec: { selector: { matchExpressions: [{ key: 'a', operator: 'Near' }] } } }));
+    expect(cluster.verdicts(web)).toEqual({
       n1: 'error: error creating internal label selector for claim: default/data: "Near" is not a valid label selector operator',
     });
   });
@@ -169,9 +190,9 @@ describe('claims with WaitForFirstConsumer', () => {
 
 describe('storage capacity for dynamic provisioning', () => {
   const setUp = (driver: boolean, ...rooms: Parameters<typeof room>[1][]) => {
-    const seen = cluster();
-    seen.set(n1, n2, storageClass('class', made), pvc('data', '10Gi'), csiDriver('driver', driver), ...rooms.map((more, i) => room(`r${i}`, more)));
-    return seen;
+    const cluster = makeCluster();
+    cluster.set(n1, n2, storageClass('class', made), pvc('data', '10Gi'), csiDriver('driver', driver), ...rooms.map((more, i) => room(`r${i}`, more)));
+    return cluster;
   };
   const here = { nodeTopology: { matchLabels: inZone('a') } };
 
@@ -205,83 +226,83 @@ describe('storage capacity for dynamic provisioning', () => {
   });
 
   it('is updated with its objects', () => {
-    const seen = setUp(true, { ...here, capacity: '1Gi' });
-    expect(seen.verdicts(web)).toEqual({ n1: noRoom, n2: noRoom });
-    seen.set(room('r0', { ...here, capacity: '10Gi' }));
-    expect(seen.verdicts(web)).toEqual({ n1: '', n2: noRoom });
-    seen.delete('CSIStorageCapacity', 'default/r0');
-    expect(seen.verdicts(web)).toEqual({ n1: noRoom, n2: noRoom });
+    const cluster = setUp(true, { ...here, capacity: '1Gi' });
+    expect(cluster.verdicts(web)).toEqual({ n1: noRoom, n2: noRoom });
+    cluster.set(room('r0', { ...here, capacity: '10Gi' }));
+    expect(cluster.verdicts(web)).toEqual({ n1: '', n2: noRoom });
+    cluster.delete('CSIStorageCapacity', 'default/r0');
+    expect(cluster.verdicts(web)).toEqual({ n1: noRoom, n2: noRoom });
   });
 });
 
 describe('assumed volumes of a pod', () => {
   const setUp = () => {
-    const seen = cluster();
-    seen.set(n1, storageClass('class', late), pvc('a', '1Gi'), pvc('b', '1Gi'), free('vol', '1Gi'));
-    const first = seen.stages(pod('one', ['a']));
-    const at = seen.cluster.node('n1');
+    const cluster = makeCluster();
+    cluster.set(n1, storageClass('class', late), pvc('a', '1Gi'), pvc('b', '1Gi'), free('vol', '1Gi'));
+    const first = cluster.cycle(pod('one', ['a']));
+    const at = cluster.cache.node('n1');
     if (at === undefined) throw new Error('there is a node');
-    return { seen, first, at };
+    return { seen: cluster, first, at };
   };
 
   it('are not available to the next pods, until they are reverted', () => {
-    const { seen, first, at } = setUp();
+    const { seen: cluster, first, at } = setUp();
     expect(first.reserve?.(at)).toBeUndefined();
-    expect(seen.verdicts(pod('two', ['b']))).toEqual({ n1: noVolume });
+    expect(cluster.verdicts(pod('two', ['b']))).toEqual({ n1: noVolume });
     first.unreserve?.(at);
     first.unreserve?.(at);
-    expect(seen.verdicts(pod('two', ['b']))).toEqual({ n1: '' });
+    expect(cluster.verdicts(pod('two', ['b']))).toEqual({ n1: '' });
   });
 
   it('are replaced by a newer version from the API server', () => {
-    const { seen, first, at } = setUp();
+    const { seen: cluster, first, at } = setUp();
     first.reserve?.(at);
-    seen.set(free('vol', '1Gi', { metadata: { name: 'vol', labels: { changed: 'yes' } } }));
-    expect(seen.verdicts(pod('two', ['b']))).toEqual({ n1: '' });
+    cluster.set(free('vol', '1Gi', { metadata: { name: 'vol', labels: { changed: 'yes' } } }));
+    expect(cluster.verdicts(pod('two', ['b']))).toEqual({ n1: '' });
     first.unreserve?.(at);
-    expect(seen.verdicts(pod('two', ['b']))).toEqual({ n1: '' });
+    expect(cluster.verdicts(pod('two', ['b']))).toEqual({ n1: '' });
   });
 
   it('with a selected node restrict other pods of the claim to that node', () => {
-    const seen = cluster();
-    seen.set(n1, n2, storageClass('class', made), pvc('data', '1Gi'));
-    const first = seen.stages(pod('one', ['data']));
-    const at = seen.cluster.node('n2');
+    const cluster = makeCluster();
+    cluster.set(n1, n2, storageClass('class', made), pvc('data', '1Gi'));
+    const first = cluster.cycle(pod('one', ['data']));
+    const at = cluster.cache.node('n2');
     if (at === undefined) throw new Error('there is a node');
     first.reserve?.(at);
-    expect(seen.verdicts(pod('two', ['data']))).toEqual({ n1: noVolume, n2: '' });
+    expect(cluster.verdicts(pod('two', ['data']))).toEqual({ n1: noVolume, n2: '' });
     first.unreserve?.(at);
-    expect(seen.verdicts(pod('two', ['data']))).toEqual({ n1: '', n2: '' });
+    expect(cluster.verdicts(pod('two', ['data']))).toEqual({ n1: '', n2: '' });
   });
 });
 
 describe('queueing hints of VolumeBinding', () => {
-  const helps = (seen: SmallCluster, changes: readonly ClusterEvent[], asking = web) => {
-    const plugin = seen.plugins[0];
+  const helps = (cluster: SmallCluster, changes: readonly ClusterEvent[], asking = web) => {
+    const plugin = cluster.plugins[0];
     return changes.map((change) => plugin?.queueingHints?.events.includes(change.resource) === true && plugin.queueingHints.hint(readPod(asking), change));
   };
 
   it('PVs that are free or belong to the claim, not those of others', () => {
-    const seen = cluster();
-    seen.set(boundTo(pvc('data', '1Gi'), 'own'));
-    const changes = seen.set(
+    const cluster = makeCluster();
+    cluster.set(boundTo(pvc('data', '1Gi'), 'own'));
+    const changes = cluster.set(
       free('vol', '1Gi'),
       free('mine', '1Gi', { spec: { claimRef: reservedFor('data') } }),
       free('other', '1Gi', { spec: { claimRef: reservedFor('x') } }),
     );
-    expect(helps(seen, changes)).toEqual([true, true, false]);
-    expect(helps(seen, [seen.delete('PersistentVolume', 'mine'), seen.delete('PersistentVolume', 'vol')])).toEqual([true, false]);
-    expect(helps(seen, seen.set(free('own', '1Gi', { spec: { claimRef: reservedFor('x') } })))).toEqual([true]);
+    expect(helps(cluster, changes)).toEqual([true, true, false]);
+    expect(helps(cluster, [cluster.delete('PersistentVolume', 'mine'), cluster.delete('PersistentVolume', 'vol')])).toEqual([true, false]);
+    expect(helps(cluster, cluster.set(free('own', '1Gi', { spec: { claimRef: reservedFor('x') } })))).toEqual([true]);
   });
 
   it('claims of the pod, created or changed nodes and classes', () => {
-    const seen = cluster();
-    expect(helps(seen, seen.set(pvc('data', '1Gi'), pvc('other', '1Gi'), n1, storageClass('class', made)))).toEqual([true, false, true, true]);
-    expect(helps(seen, seen.set(n1, { ...n1, metadata: { ...n1.metadata, labels: {} } }, storageClass('class', made)))).toEqual([false, true, false]);
+    const cluster = makeCluster();
+    expect(helps(cluster, cluster.set(pvc('data', '1Gi'), pvc('other', '1Gi'), n1, storageClass('class', made)))).toEqual([true, false, true, true]);
+    expect(helps(cluster, cluster.set(n1, { ...n1, metadata: { ...n1.metadata, labels: {} } }, storageClass('class', made)))).toEqual([false, true, false]);
     expect(
       helps(
-        seen,
-        seen.set(
+        cluster,
+        cluster.set(
           storageClass('class', { ...made, allowedTopologies: [{ matchLabelExpressions: [{ key: zone, values: ['a'] }] }] }),
           csiNode('n1', {}),
           csiNode('n1', { driver: 1 }),
@@ -291,9 +312,13 @@ describe('queueing hints of VolumeBinding', () => {
   });
 
   it('more capacity, or a driver without capacity tracking', () => {
-    const seen = cluster();
-    expect(helps(seen, seen.set(room('r', { capacity: '2Gi' }), room('r', { capacity: '1Gi' }), room('r', { capacity: '3Gi' })))).toEqual([true, false, true]);
-    expect(helps(seen, seen.set(csiDriver('d', true), csiDriver('d', false), csiDriver('d', true)))).toEqual([false, true, false]);
+    const cluster = makeCluster();
+    expect(helps(cluster, cluster.set(room('r', { capacity: '2Gi' }), room('r', { capacity: '1Gi' }), room('r', { capacity: '3Gi' })))).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect(helps(cluster, cluster.set(csiDriver('d', true), csiDriver('d', false), csiDriver('d', true)))).toEqual([false, true, false]);
   });
 });
 
@@ -304,9 +329,9 @@ describe('for any volumes, claims and nodes', () => {
   it('a node is rejected if and only if the binder’s matching finds no PV for a claim there', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ size, place }), { maxLength: 6 }), size, (volumes, wanted) => {
-        const seen = cluster();
+        const cluster = makeCluster();
         const objects = volumes.map((each, i) => free(`v${i}`, each.size, each.place === undefined ? {} : { spec: reachedFrom([within(zone, each.place)]) }));
-        seen.set(n1, n2, storageClass('class', late), pvc('data', wanted), ...objects);
+        cluster.set(n1, n2, storageClass('class', late), pvc('data', wanted), ...objects);
         const claim = readClaim(pvc('data', wanted));
         const expected = Object.fromEntries(
           [n1, n2].map(({ metadata }) => {
@@ -314,7 +339,7 @@ describe('for any volumes, claims and nodes', () => {
             return [metadata.name, fits ? '' : noVolume];
           }),
         );
-        expect(seen.verdicts(web)).toEqual(expected);
+        expect(cluster.verdicts(web)).toEqual(expected);
       }),
     );
   });

@@ -48,14 +48,14 @@ export interface VolumeBindingOptions {
 
 /** VolumeBinding: a pod goes to a node that can access its volumes. Claims with WaitForFirstConsumer get their volume together with the pod's node. */
 export function volumeBinding(options: VolumeBindingOptions): Plugin {
-  const desk = new VolumeBindingPlugin(options);
+  const plugin = new VolumeBindingPlugin(options);
   return {
     name,
-    preFilter: (pod, snapshot) => desk.preFilter(pod, snapshot),
-    observe: (change) => desk.observe(change),
+    preFilter: (pod, snapshot) => plugin.preFilter(pod, snapshot),
+    observe: (change) => plugin.observe(change),
     queueingHints: {
       events: ['storageClass', 'claim', 'volume', 'node', 'csiNode', 'csiDriver', 'storageCapacity', 'pod'],
-      hint: (pod, change) => desk.queueingHint(pod, change),
+      hint: (pod, change) => plugin.queueingHint(pod, change),
     },
   };
 }
@@ -73,7 +73,7 @@ class VolumeBindingPlugin {
   /** By node: the in-tree plugins that its kubelet has migrated to CSI. Only nodes that have any. */
   readonly #migratedPlugins = new Map<string, ReadonlySet<string>>();
   /** The uid of the pod whose assumptions were reverted last. */
-  #releasedBy: string | undefined;
+  #revertedPod: string | undefined;
 
   constructor({ bindsTogether, timeoutMs = tenMinutes }: VolumeBindingOptions) {
     this.bindsTogether = bindsTogether;
@@ -111,9 +111,9 @@ class VolumeBindingPlugin {
     if (ref !== undefined) this.waiters.notify(`pvc/${claimKey(ref.namespace ?? '', ref.name ?? '')}`);
   }
 
-  #observeCsiNode(after: CSINode | undefined, gone: string): void {
+  #observeCsiNode(after: CSINode | undefined, deleted: string): void {
     const plugins = after === undefined ? undefined : migratedPluginsOf(after);
-    if (after === undefined || plugins === undefined || plugins.size === 0) this.#migratedPlugins.delete(after?.metadata.name ?? gone);
+    if (after === undefined || plugins === undefined || plugins.size === 0) this.#migratedPlugins.delete(after?.metadata.name ?? deleted);
     else this.#migratedPlugins.set(after.metadata.name ?? '', plugins);
   }
 
@@ -122,38 +122,38 @@ class VolumeBindingPlugin {
   }
 
   preFilter(pod: PodInfo, { views }: ClusterSnapshot): 'skip' | Rejection | CyclePlugin {
-    const { assumeCache: book } = this;
+    const { assumeCache } = this;
     const claims = claimsOf(pod, {
-      apiClaim: (key) => book.apiClaim(key),
-      claim: (key) => book.claim(key),
+      apiClaim: (key) => assumeCache.apiClaim(key),
+      claim: (key) => assumeCache.claim(key),
       storageClass: (className) => views.storageClass.getKey(className),
     });
     if (claims.type === 'none') return 'skip';
     if (claims.type === 'refused') return rejection('unresolvable', name, claims.reason);
-    const seen: VolumesSnapshot = {
-      volume: (volumeName) => book.volume(volumeName),
-      volumesWithClaimRef: (key) => book.volumesWithClaimRef(key),
-      candidatesFor: (claim) => book.candidatesFor(claim),
+    const snapshot: VolumesSnapshot = {
+      volume: (volumeName) => assumeCache.volume(volumeName),
+      volumesWithClaimRef: (key) => assumeCache.volumesWithClaimRef(key),
+      candidatesFor: (claim) => assumeCache.candidatesFor(claim),
       reportsCapacity: (driver) => views.csiDriver.getKey(driver)?.spec.storageCapacity === true,
       hasEnoughCapacity: (className, bytes, labels) => this.#capacities.hasEnoughCapacity(className, bytes, labels),
       isMigratedOn: (plugin, nodeName) => this.isMigratedOn(plugin, nodeName),
     };
-    return new VolumeBindingCycle(pod, podVolumeClaims(claims, seen), this);
+    return new VolumeBindingCycle(pod, podVolumeClaims(claims, snapshot), this);
   }
 
-  revert(plan: PodVolumes, { uid }: PodInfo): void {
-    const bells = revertAssumedPodVolumes(plan, this.assumeCache);
-    if (bells.length > 0) this.#releasedBy = uid;
-    for (const bell of bells) this.waiters.notify(bell);
+  revert(volumes: PodVolumes, { uid }: PodInfo): void {
+    const keys = revertAssumedPodVolumes(volumes, this.assumeCache);
+    if (keys.length > 0) this.#revertedPod = uid;
+    for (const key of keys) this.waiters.notify(key);
   }
 
   /** The nodes that can access the volume. Undefined: too costly to enumerate. */
   nodesThatReach({ nodes }: Volume): ReadonlySet<string> | undefined {
-    const where = volumeTopologyOfTerms(nodes);
-    if (where.type === 'anywhere' || where.places.length > maxTopologyTerms) return undefined;
-    const [first] = where.places;
-    if (where.places.length === 1 && first !== undefined) return this.nodeLabels.nodesWith(first.label, first.value);
-    return new Set(where.places.flatMap(({ label, value }) => [...this.nodeLabels.nodesWith(label, value)]));
+    const topology = volumeTopologyOfTerms(nodes);
+    if (topology.type === 'anywhere' || topology.terms.length > maxTopologyTerms) return undefined;
+    const [first] = topology.terms;
+    if (topology.terms.length === 1 && first !== undefined) return this.nodeLabels.nodesWith(first.label, first.value);
+    return new Set(topology.terms.flatMap(({ label, value }) => [...this.nodeLabels.nodesWith(label, value)]));
   }
 
   queueingHint(pod: PodInfo, change: ClusterEvent): boolean {
@@ -173,11 +173,11 @@ class VolumeBindingPlugin {
         return change.before?.spec.storageCapacity === true && change.after?.spec.storageCapacity !== true;
       case 'pod':
         // Its binding failed, and its assumed volumes are free again.
-        return change.after === undefined && change.before?.metadata.uid === this.#releasedBy;
+        return change.after === undefined && change.before?.metadata.uid === this.#revertedPod;
       case 'storageCapacity': {
         if (change.after === undefined || change.before === undefined) return change.after !== undefined;
-        const [then, now] = [largestVolume(change.before), largestVolume(change.after)];
-        return now !== undefined && (then === undefined || now > then);
+        const [before, after] = [largestVolume(change.before), largestVolume(change.after)];
+        return after !== undefined && (before === undefined || after > before);
       }
       default:
         return false;
@@ -187,8 +187,8 @@ class VolumeBindingPlugin {
   /** A claim of the pod; or a claim that released a PV which is now free. */
   #claimHint({ claims }: PodInfo, { before, after }: ObjectChange<PersistentVolumeClaim>): boolean {
     if (after !== undefined && claims.includes(refKey(after.metadata))) return true;
-    const left = before?.spec.volumeName === after?.spec.volumeName ? undefined : this.assumeCache.volume(before?.spec.volumeName ?? '');
-    return left !== undefined && isFree(left);
+    const released = before?.spec.volumeName === after?.spec.volumeName ? undefined : this.assumeCache.volume(before?.spec.volumeName ?? '');
+    return released !== undefined && isFree(released);
   }
 
   /** A PV that belonged to another claim before and after does not help. */
@@ -219,24 +219,24 @@ class VolumeBindingCycle implements CyclePlugin {
   readonly #rejections = new Map<string, Rejection>();
   #volumes: PodVolumes | undefined;
 
-  constructor(pod: PodInfo, ask: PodVolumeClaims, desk: VolumeBindingPlugin) {
+  constructor(pod: PodInfo, claims: PodVolumeClaims, plugin: VolumeBindingPlugin) {
     this.#pod = pod;
-    this.#claims = ask;
-    this.#plugin = desk;
-    const likely = likelyNodes(ask, (volume) => desk.nodesThatReach(volume));
+    this.#claims = claims;
+    this.#plugin = plugin;
+    const likely = likelyNodes(claims, (volume) => plugin.nodesThatReach(volume));
     if (likely !== undefined) this.likely = likely;
   }
 
   filter(node: NodeInfo): Rejection | PluginFailure | undefined {
     if (fitsSingleClaim(this.#claims, node)) return undefined;
-    const finding = findPodVolumes(this.#claims, node);
-    switch (finding.type) {
+    const result = findPodVolumes(this.#claims, node);
+    switch (result.type) {
       case 'found':
         return undefined;
       case 'failed':
-        return pluginFailure(name, finding.message);
+        return pluginFailure(name, result.message);
       case 'conflict':
-        return this.#reject(finding.conflicts);
+        return this.#reject(result.conflicts);
     }
   }
 
@@ -253,46 +253,46 @@ class VolumeBindingCycle implements CyclePlugin {
 
   reserve(node: NodeInfo): PluginFailure | undefined {
     // The scheduling cycle is synchronous: the result is the one of Filter.
-    const finding = findPodVolumes(this.#claims, node);
-    if (finding.type !== 'found') return pluginFailure(name, `no pod volume found for node "${node.name}"`);
-    const reserved = assumePodVolumes(finding, node.name, this.#plugin.assumeCache);
-    if ('failed' in reserved) return pluginFailure(name, reserved.failed);
-    this.#volumes = reserved.plan;
+    const result = findPodVolumes(this.#claims, node);
+    if (result.type !== 'found') return pluginFailure(name, `no pod volume found for node "${node.name}"`);
+    const assumed = assumePodVolumes(result, node.name, this.#plugin.assumeCache);
+    if ('failed' in assumed) return pluginFailure(name, assumed.failed);
+    this.#volumes = assumed.volumes;
     return undefined;
   }
 
   unreserve(): void {
-    const plan = this.#volumes;
+    const volumes = this.#volumes;
     this.#volumes = undefined;
-    if (plan !== undefined) this.#plugin.revert(plan, this.#pod);
+    if (volumes !== undefined) this.#plugin.revert(volumes, this.#pod);
   }
 
   preBindPreFlight(): boolean {
     return this.#volumes !== undefined && (this.#volumes.staticBindings.length > 0 || this.#volumes.dynamicProvisions.length > 0);
   }
 
-  async preBind(_: NodeInfo, hands: PreBindContext): Promise<PluginFailure | undefined> {
-    const plan = this.#volumes;
-    if (plan === undefined) return undefined;
-    const why = (this.preBindPreFlight() ? await this.#bind(plan, hands) : undefined) ?? (await confirmClaims(this.#claimsToConfirm(plan), hands));
+  async preBind(_: NodeInfo, context: PreBindContext): Promise<PluginFailure | undefined> {
+    const volumes = this.#volumes;
+    if (volumes === undefined) return undefined;
+    const why = (this.preBindPreFlight() ? await this.#bind(volumes, context) : undefined) ?? (await confirmClaims(this.#claimsToConfirm(volumes), context));
     return why === undefined ? undefined : pluginFailure(name, why);
   }
 
-  #claimsToConfirm({ staticBindings: bindings, dynamicProvisions: provisions }: PodVolumes): readonly BoundClaim[] {
-    return [...this.#claims.bound, ...bindings, ...provisions].map(({ claim }) => claim);
+  #claimsToConfirm({ staticBindings, dynamicProvisions }: PodVolumes): readonly BoundClaim[] {
+    return [...this.#claims.bound, ...staticBindings, ...dynamicProvisions].map(({ claim }) => claim);
   }
 
-  #bind(plan: PodVolumes, hands: PreBindContext): Promise<string | undefined> {
-    const { assumeCache: book, nodeLabels: nodes, waiters: bells, bindsTogether, timeoutMs } = this.#plugin;
-    const isHandedOver = (plugin: string, nodeName: string) => this.#plugin.isMigratedOn(plugin, nodeName);
-    return bindPodVolumes(plan, {
-      assumeCache: book,
-      nodeLabels: nodes,
-      waiters: bells,
+  #bind(volumes: PodVolumes, context: PreBindContext): Promise<string | undefined> {
+    const { assumeCache, nodeLabels, waiters, bindsTogether, timeoutMs } = this.#plugin;
+    const isMigratedOn = (plugin: string, nodeName: string) => this.#plugin.isMigratedOn(plugin, nodeName);
+    return bindPodVolumes(volumes, {
+      assumeCache,
+      nodeLabels,
+      waiters,
       bindsTogether,
       timeoutMs,
-      isMigratedOn: isHandedOver,
-      preBind: hands,
+      isMigratedOn,
+      framework: context,
       pod: this.#pod,
     });
   }
@@ -301,17 +301,17 @@ class VolumeBindingCycle implements CyclePlugin {
 const texts: Readonly<Record<ConflictReason, { readonly text: string; readonly rule: string }>> = {
   nodeAffinity: { text: "node(s) didn't match PersistentVolume's node affinity", rule: 'volumeNodeAffinity' },
   noVolume: { text: "node(s) didn't find available persistent volumes to bind", rule: 'noVolumeToBind' },
-  noRoom: { text: 'node(s) did not have enough free storage', rule: 'storageCapacity' },
+  notEnoughSpace: { text: 'node(s) did not have enough free storage', rule: 'storageCapacity' },
   volumeMissing: { text: 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)', rule: 'volumeMissing' },
 };
 
-function reasonFor(conflict: ConflictReason, pod: Pod, ask: PodVolumeClaims): RejectionReason {
-  return { ...texts[conflict], detail: () => details[conflict](ask, pod) };
+function reasonFor(conflict: ConflictReason, pod: Pod, claims: PodVolumeClaims): RejectionReason {
+  return { ...texts[conflict], detail: () => details[conflict](claims, pod) };
 }
 
 const listed = (names: readonly string[]): string => names.map((each) => `"${each}"`).join(', ');
 
-const details: Readonly<Record<ConflictReason, (ask: PodVolumeClaims, pod: Pod) => RejectionDetail>> = {
+const details: Readonly<Record<ConflictReason, (claims: PodVolumeClaims, pod: Pod) => RejectionDetail>> = {
   nodeAffinity: ({ bound }) => {
     const tied = bound.flatMap(({ volume }) => (volume?.nodes === undefined ? [] : [volume.name]));
     return {
@@ -320,20 +320,20 @@ const details: Readonly<Record<ConflictReason, (ask: PodVolumeClaims, pod: Pod) 
       ...(tied.length === 1 ? { object: `pv/${tied[0] ?? ''}` } : {}),
     };
   },
-  noVolume: ({ delayed: wanted }) => {
-    const [first] = wanted;
-    const node = wanted.find(({ claim }) => claim.selectedNode !== undefined)?.claim.selectedNode;
-    const claims = listed(wanted.map(({ claim }) => claim.name));
+  noVolume: ({ delayed }) => {
+    const [first] = delayed;
+    const node = delayed.find(({ claim }) => claim.selectedNode !== undefined)?.claim.selectedNode;
+    const claims = listed(delayed.map(({ claim }) => claim.name));
     if (node !== undefined) return { found: `is not node "${node}", which was chosen for claim ${claims} before`, wanted: `to be node "${node}"` };
     return {
       found: `has no free volume within reach that fits claim ${claims}, and none can be made for it`,
       wanted: `a free volume of class "${first?.claim.className ?? ''}" that the node can reach`,
-      ...(wanted.length === 1 ? { object: `pvc/${first?.claim.name ?? ''}` } : {}),
+      ...(delayed.length === 1 ? { object: `pvc/${first?.claim.name ?? ''}` } : {}),
     };
   },
-  noRoom: ({ delayed: wanted }) => ({
-    found: `can reach no storage with room for claim ${listed(wanted.map(({ claim }) => claim.name))}`,
-    wanted: `more capacity in class "${wanted[0]?.claim.className ?? ''}", as its driver reports it`,
+  notEnoughSpace: ({ delayed }) => ({
+    found: `can reach no storage with room for claim ${listed(delayed.map(({ claim }) => claim.name))}`,
+    wanted: `more capacity in class "${delayed[0]?.claim.className ?? ''}", as its driver reports it`,
   }),
   volumeMissing: ({ bound }) => {
     const gone = bound.filter(({ volume }) => volume === undefined).map(({ claim }) => claim.volumeName);
