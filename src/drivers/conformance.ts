@@ -48,7 +48,7 @@ export interface DriverUnderTest {
   /** Which side enforces read-only. */
   readonly readOnly: 'driver' | 'container';
   /** Programs that change nothing: a crash after one equals a crash before it. */
-  readonly looking?: RegExp;
+  readonly readOnlyPrograms?: RegExp;
   /** Runs before a driver is created. */
   readonly prepare?: (host: NodeHost) => Promise<void>;
 }
@@ -118,7 +118,7 @@ class Bench {
   }
 
   /** Publishes, and returns the path. */
-  async place(driver: NodeDriver, which: Which = 'first', readOnly = false): Promise<string> {
+  async publishedPath(driver: NodeDriver, which: Which = 'first', readOnly = false): Promise<string> {
     const answer = await this.publish(driver, which, readOnly);
     if (!answer.ok) throw new Error(answer.message);
     return answer.value.path;
@@ -136,7 +136,7 @@ class Bench {
   }
 
   /** The state of the machine: mounts, and files with owners and modes. */
-  async picture(): Promise<readonly string[]> {
+  async state(): Promise<readonly string[]> {
     const mounts = (await this.#mounted()).map((entry) => `mount ${entry.target} ${entry.device} ${entry.root} ${entry.options.join()}`);
     return [...mounts, ...(await this.#filesIn(this.#root))];
   }
@@ -180,28 +180,31 @@ function both(host: HostUnderTest): HostWithPrograms {
 
 const done = expect.objectContaining({ ok: true });
 
-const looks: ReadonlySet<string> = new Set<Call['name']>(['stat', 'list', 'table', 'read', 'readLink']);
+const readCalls: ReadonlySet<string> = new Set<Call['name']>(['stat', 'list', 'table', 'read', 'readLink']);
 
 /** A host whose process crashes after its n-th change. */
-function dyingAfter({ machine, under }: Bench, fatal: number): { readonly host: HostUnderTest; readonly died: Promise<void>; readonly count: () => number } {
+function crashingAfter(
+  { machine, under }: Bench,
+  crashAt: number,
+): { readonly host: HostUnderTest; readonly crashed: Promise<void>; readonly count: () => number } {
   let changes = 0;
   let die = (): void => undefined;
-  const died = new Promise<void>((resolve) => {
+  const crashed = new Promise<void>((resolve) => {
     die = resolve;
   });
   const after: Hook = ({ name, program }) => {
-    const isLooking = looks.has(name) || (program !== undefined && under.looking?.test(program) === true);
-    if (isLooking || ++changes < fatal) return undefined;
+    const isRead = readCalls.has(name) || (program !== undefined && under.readOnlyPrograms?.test(program) === true);
+    if (isRead || ++changes < crashAt) return undefined;
     die();
     return new Promise<never>(() => undefined);
   };
-  return { host: machine.host({ after }), died, count: () => changes };
+  return { host: machine.host({ after }), crashed, count: () => changes };
 }
 
 export function describeNodeDriver(name: string, under: DriverUnderTest): void {
   describe(`${name}: node driver conformance`, () => {
     repeats(under);
-    deaths(under);
+    crashes(under);
     contents(under);
     pods(under);
   });
@@ -221,10 +224,10 @@ function repeats(under: DriverUnderTest): void {
   test('publishing again changes nothing', async () => {
     const bench = await Bench.open(under);
     await bench.publish(await bench.driver());
-    const before = await bench.picture();
+    const before = await bench.state();
     // A new process, without state of the first.
     expect(await bench.publish(await bench.driver())).toEqual(done);
-    expect(await bench.picture()).toEqual(before);
+    expect(await bench.state()).toEqual(before);
   });
 
   test('unpublishing is idempotent', async () => {
@@ -252,32 +255,32 @@ function repeats(under: DriverUnderTest): void {
   });
 }
 
-function deaths(under: DriverUnderTest): void {
+function crashes(under: DriverUnderTest): void {
   test('after a crash at any point of publishing, the next process publishes the volume or removes all of it', async () => {
-    for (let fatal = 1; ; fatal++) {
+    for (let crashAt = 1; ; crashAt++) {
       const bench = await Bench.open(under);
-      const { host, died, count } = dyingAfter(bench, fatal);
+      const { host, crashed, count } = crashingAfter(bench, crashAt);
       const driver = await bench.driver(host);
-      await Promise.race([bench.publish(driver), died]);
-      const isOver = count() < fatal;
+      await Promise.race([bench.publish(driver), crashed]);
+      const isOver = count() < crashAt;
       const next = await bench.driver();
-      if (fatal % 2 === 0) expect(await bench.publish(next), `after ${fatal}`).toEqual(done);
-      expect(await bench.unpublish(next), `after ${fatal}`).toEqual(done);
+      if (crashAt % 2 === 0) expect(await bench.publish(next), `after ${crashAt}`).toEqual(done);
+      expect(await bench.unpublish(next), `after ${crashAt}`).toEqual(done);
       await bench.expectNothingLeft();
-      expect(await bench.publish(next), `after ${fatal}`).toEqual(done);
+      expect(await bench.publish(next), `after ${crashAt}`).toEqual(done);
       if (isOver) return;
     }
   });
 
   test('after a crash at any point of unpublishing, the next process completes it', async () => {
-    for (let fatal = 1; ; fatal++) {
+    for (let crashAt = 1; ; crashAt++) {
       const bench = await Bench.open(under);
       await bench.publish(await bench.driver());
-      const { host, died, count } = dyingAfter(bench, fatal);
-      await Promise.race([bench.unpublish(await bench.driver(host)), died]);
-      expect(await bench.unpublish(await bench.driver()), `after ${fatal}`).toEqual(done);
+      const { host, crashed, count } = crashingAfter(bench, crashAt);
+      await Promise.race([bench.unpublish(await bench.driver(host)), crashed]);
+      expect(await bench.unpublish(await bench.driver()), `after ${crashAt}`).toEqual(done);
       await bench.expectNothingLeft();
-      if (count() < fatal) return;
+      if (count() < crashAt) return;
     }
   });
 }
@@ -287,23 +290,23 @@ function contents(under: DriverUnderTest): void {
   test(`the content is there; data of pods: ${content}`, async () => {
     const bench = await Bench.open(under);
     const driver = await bench.driver();
-    const place = await bench.place(driver);
-    if (data !== undefined) expect(await bench.text(`${place}/precious`)).toBe('precious');
-    if (holds !== undefined) expect(await bench.text(`${place}/${holds[0]}`)).toBe(holds[1]);
+    const path = await bench.publishedPath(driver);
+    if (data !== undefined) expect(await bench.text(`${path}/precious`)).toBe('precious');
+    if (holds !== undefined) expect(await bench.text(`${path}/${holds[0]}`)).toBe(holds[1]);
     if (under.volume.readOnly === true || content === 'made') return;
-    await bench.host.write(`${place}/written`, bytes('hello'), 0o644);
+    await bench.host.write(`${path}/written`, bytes('hello'), 0o644);
     // Publishing again must not lose data of the running pod.
-    expect(await bench.text(`${await bench.place(await bench.driver())}/written`)).toBe('hello');
+    expect(await bench.text(`${await bench.publishedPath(await bench.driver())}/written`)).toBe('hello');
     expect(await bench.unpublish(driver)).toEqual(done);
-    const again = await bench.place(driver);
+    const again = await bench.publishedPath(driver);
     expect(await bench.text(`${again}/written`)).toBe(content === 'outlives pods' ? 'hello' : undefined);
   });
 
   test(`read-only is enforced by the ${readOnly}`, async () => {
     const bench = await Bench.open(under);
-    const place = await bench.place(await bench.driver(), 'first', true);
-    if (data !== undefined) expect(await bench.host.list(place)).toContain('precious');
-    const writing = bench.host.write(`${place}/written`, bytes('hello'), 0o644);
+    const path = await bench.publishedPath(await bench.driver(), 'first', true);
+    if (data !== undefined) expect(await bench.host.list(path)).toContain('precious');
+    const writing = bench.host.write(`${path}/written`, bytes('hello'), 0o644);
     await (readOnly === 'driver' ? expect(writing).rejects.toMatchObject({ code: 'EROFS' }) : expect(writing).resolves.toBeUndefined());
   });
 }
@@ -312,7 +315,7 @@ function pods(under: DriverUnderTest): void {
   test('two pods of the node use it independently; the staging mount goes last', async () => {
     const bench = await Bench.open(under);
     const driver = await bench.driver();
-    const [first, second] = [await bench.place(driver, 'first'), await bench.place(driver, 'second')];
+    const [first, second] = [await bench.publishedPath(driver, 'first'), await bench.publishedPath(driver, 'second')];
     if (under.content !== 'made' && under.volume.readOnly !== true) {
       await bench.host.write(`${first}/written`, bytes('hello'), 0o644);
       expect(await bench.text(`${second}/written`)).toBe(under.content === 'outlives pods' ? 'hello' : undefined);

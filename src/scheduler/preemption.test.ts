@@ -86,14 +86,14 @@ describe('preemption', () => {
     };
     const leaving = made('a', { on: 'n1', status: going });
     const deleted: Pod = { ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
-    const promised = high({ status: { phase: 'Pending', nominatedNodeName: 'n1' } });
+    const nominated = high({ status: { phase: 'Pending', nominatedNodeName: 'n1' } });
     const others = [sized('n1', '1'), sized('n2', '1'), made('b', { on: 'n2' })];
-    expect(preempting(promised, deleted, ...others)).toBe(
+    expect(preempting(nominated, deleted, ...others)).toBe(
       'no new claims to deallocate, preemption: not eligible due to a terminating pod on the nominated node.',
     );
-    expect(preempting(promised, leaving, ...others)).toBe('n1: a');
+    expect(preempting(nominated, leaving, ...others)).toBe('n1: a');
     // The nominated node became unresolvable: another may be chosen.
-    expect(preempting(promised, deleted, sized('n1', '1', { unschedulable: true }), ...others.slice(1))).toBe('n2: b');
+    expect(preempting(nominated, deleted, sized('n1', '1', { unschedulable: true }), ...others.slice(1))).toBe('n2: b');
   });
 
   it('ignores nodes with unresolvable rejections, such as those for volumes', () => {

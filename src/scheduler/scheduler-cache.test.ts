@@ -78,9 +78,9 @@ describe('incremental updates', () => {
     scored: [scoredCpu, scoredMemory],
     claims: Object.fromEntries(claimUsers),
     wanting: podsWithAffinity.length,
-    room: allocatable.cpu,
+    free: allocatable.cpu,
   });
-  const look = (cache: SchedulerCache) => ({
+  const contentOf = (cache: SchedulerCache) => ({
     nodes: cache.nodes.map(summary).sort((a, b) => (a.name < b.name ? -1 : 1)),
     users: cache.claimUsers('default/data'),
     inDefault: [...cache.podsIn('default')].map(({ key, nodeName }) => `${key} ${nodeName}`).sort(),
@@ -116,10 +116,10 @@ describe('incremental updates', () => {
             cache.removePod(on(each.take, '').uid);
           }
         }
-        const anew = makeCache();
-        for (const made of nodes.values()) anew.setNode(made);
-        for (const made of pods.values()) anew.setPod(readPod(made));
-        expect(look(cache)).toEqual(look(anew));
+        const rebuilt = makeCache();
+        for (const made of nodes.values()) rebuilt.setNode(made);
+        for (const made of pods.values()) rebuilt.setPod(readPod(made));
+        expect(contentOf(cache)).toEqual(contentOf(rebuilt));
         for (const info of cache.nodes) expect(summary(info.copy())).toEqual(summary(info));
       }),
     );

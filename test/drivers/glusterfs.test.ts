@@ -47,7 +47,7 @@ describeWithServer('glusterfs', needs, {
       makeFileSystem(aside.at('brick.img'));
       mkdirSync(aside.at('data'));
       server = await startServer(`
-        for place in /var/lib/glusterd /var/log/glusterfs /mnt; do mount -t tmpfs tmpfs "$place"; done
+        for directory in /var/lib/glusterd /var/log/glusterfs /mnt; do mount -t tmpfs tmpfs "$directory"; done
         mkdir /run/gluster /mnt/disk
         mount -o loop '${aside.at('brick.img')}' /mnt/disk
         mkdir /mnt/disk/brick

@@ -101,7 +101,7 @@ describeWithMounts(import.meta.url, () => {
       await copyFile(patterns.at('ext4'), at('disk.img'), constants.COPYFILE_FICLONE);
       loopDeviceOf(at('disk.img'), at('disk'));
     };
-    describeHere('local, a device', local, { volume: blank, prepare: formatted, looking: /^(blkid|fsck) /, ...disk });
+    describeHere('local, a device', local, { volume: blank, prepare: formatted, readOnlyPrograms: /^(blkid|fsck) /, ...disk });
     const image = { source: { csi: { driver: 'image.mooring.dev', volumeHandle: 'pvc-1', fsType: 'ext4' } }, mountOptions: ['noatime'] };
     const makeImage = async () => {
       await mkdir(at('images'));
@@ -114,7 +114,7 @@ describeWithMounts(import.meta.url, () => {
     describeHere('flexVolume', (host) => flexOn(host, at), {
       volume: flex,
       prepare: () => installFlex(at),
-      looking: / (init|getvolumename|isattached|waitforattach)\b/,
+      readOnlyPrograms: / (init|getvolumename|isattached|waitforattach)\b/,
       ...disk,
     });
 

@@ -100,7 +100,7 @@ describeWithServer('nfs', needs, {
         },
         mountOptions: ['nfsvers=3'],
       },
-      looking: /^modprobe /,
+      readOnlyPrograms: /^modprobe /,
       data: aside.at('export'),
       content: 'outlives pods',
       readOnly: 'driver',

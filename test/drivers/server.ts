@@ -31,7 +31,7 @@ export async function startServer(script: string): Promise<Server> {
     said = `${said}${chunk.toString()}`.slice(-10_000);
   });
   const first = await firstIn(child);
-  const { link, address, gateway } = places();
+  const { link, address, gateway } = unusedAddresses();
   const ip = (...args: readonly string[]) => execFileSync('ip', args, { stdio: 'pipe', env: withSbin });
   const ipInside = (...args: readonly string[]) => execFileSync('nsenter', ['-t', first, '-n', 'ip', ...args], { stdio: 'pipe', env: withSbin });
   ip('link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', first);
@@ -58,9 +58,9 @@ export async function startServer(script: string): Promise<Server> {
 
 /** Unmounts the copies of other tests' mounts: otherwise their devices would stay in use while this server runs. */
 const forgetOthers = `
-  while read -r _ _ _ _ place _; do
-    case $place in ${JSON.stringify(tmpdir())}/*) echo "$place";; esac
-  done </proc/self/mountinfo | sort -r | while read -r place; do umount -l "$place" || true; done`;
+  while read -r _ _ _ _ target _; do
+    case $target in ${JSON.stringify(tmpdir())}/*) echo "$target";; esac
+  done </proc/self/mountinfo | sort -r | while read -r target; do umount -l "$target" || true; done`;
 
 const withSbin = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
 
@@ -68,7 +68,7 @@ const withSbin = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin
 const longestMs = 60_000;
 
 /** An unused link name and two unused addresses. */
-function places(): { readonly link: string; readonly address: string; readonly gateway: string } {
+function unusedAddresses(): { readonly link: string; readonly address: string; readonly gateway: string } {
   const [a = 0, b = 0] = randomBytes(2);
   const network = `10.254.${a}`;
   const first = b & ~3;
@@ -112,7 +112,7 @@ export function describeWithServer(
   const missing = [...needs.programs.filter((program) => !isOnPath(program)), ...(needs.files ?? []).filter((file) => !isThere(file))];
   const why = ability.can ? (missing.length === 0 ? undefined : `${missing.join(', ')} missing (Debian: ${needs.packages})`) : ability.why;
   if (why === undefined) describe(name, tests);
-  else test(`${name}, of which only refusals can be seen here: ${why}`, otherwise);
+  else test(`${name}, only failures, since this machine cannot run it: ${why}`, otherwise);
 }
 
 const isOnPath = (program: string): boolean => (withSbin.PATH ?? '').split(':').some((directory) => isThere(path.join(directory, program)));

@@ -33,8 +33,8 @@ test.each([{ flags: [] }, { flags: ['--plain'] }])(
     expect(await moor.kubectl('get', 'pod', 'first', '-o', 'jsonpath={.spec.nodeName}')).toMatchObject({ stdout: '' });
     await using one = await startSchedulerProcess(moor, 'one');
     expect(await scheduled(moor, 'first')).toMatchObject({ code: 0 });
-    const told = async () => (await moor.kubectl('get', 'events', '-o', 'jsonpath={.items[*].message}')).stdout;
-    await expect.poll(told).toContain('Successfully assigned default/first to n1');
+    const events = async () => (await moor.kubectl('get', 'events', '-o', 'jsonpath={.items[*].message}')).stdout;
+    await expect.poll(events).toContain('Successfully assigned default/first to n1');
     await using other = await startSchedulerProcess(moor, 'other');
     // The first process, unless it stalled for longer than its lease.
     const [leader, next, name] = (await holder(moor)) === 'one' ? [one, other, 'other'] : [other, one, 'one'];

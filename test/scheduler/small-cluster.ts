@@ -115,14 +115,14 @@ export class SmallCluster {
 
   /** Runs PreFilter of one plugin. */
   preFilter(pod: Pod, [plugin] = this.plugins): ReturnType<Plugin['preFilter']> {
-    if (plugin === undefined) throw new Error('there is no plugin to ask');
+    if (plugin === undefined) throw new Error('the cluster has no plugin');
     return plugin.preFilter(readPod(pod), this.cache);
   }
 
   /** The same; throws if PreFilter rejects the pod. */
   cycle(pod: Pod, plugin = this.plugins[0]): CyclePlugin {
     const prepared = this.preFilter(pod, plugin === undefined ? [] : [plugin]);
-    if (prepared === 'skip' || 'code' in prepared) throw new Error(`the pod was not prepared: ${JSON.stringify(prepared)}`);
+    if (prepared === 'skip' || 'code' in prepared) throw new Error(`PreFilter rejected the pod: ${JSON.stringify(prepared)}`);
     return prepared;
   }
 
@@ -171,7 +171,7 @@ export const csiDriver = (name: string, storageCapacity: boolean): CSIDriver => 
   spec: { storageCapacity },
 });
 
-export const room = (name: string, more: Partial<CSIStorageCapacity>): CSIStorageCapacity => ({
+export const storageCapacity = (name: string, more: Partial<CSIStorageCapacity>): CSIStorageCapacity => ({
   apiVersion: 'storage.k8s.io/v1',
   kind: 'CSIStorageCapacity',
   metadata: { name, namespace: 'default' },

@@ -104,7 +104,7 @@ export class VolumeCluster implements StorageCluster {
   }
 
   /** 'pod/web n1', 'pvc/data Bound vol', 'pv/vol Bound data': sorted. */
-  async look(): Promise<readonly string[]> {
+  async summary(): Promise<readonly string[]> {
     const [volumes, claims, pods] = await Promise.all([
       this.client.list(persistentVolumeKind),
       this.client.list(persistentVolumeClaimKind),
@@ -119,7 +119,7 @@ export class VolumeCluster implements StorageCluster {
   }
 
   /** The distinct Events of pods. */
-  async told(reason: string): Promise<readonly string[]> {
+  async eventsOf(reason: string): Promise<readonly string[]> {
     const events = ok(await this.client.list(eventKind)).items.filter((event) => event.reason === reason);
     return [...new Set(events.map(({ involvedObject, message }) => `${involvedObject.name ?? ''}: ${message ?? ''}`))].sort();
   }

@@ -35,23 +35,23 @@ async function rootMatches(root: string, group: number, { files, readOnly }: Own
   return stat !== undefined && stat.type === 'directory' && stat.gid === group && (stat.mode & bits) === bits;
 }
 
-const firstWordAfterMs = 30_000;
-const nextWordAfterMs = 60_000;
+const firstReportMs = 30_000;
+const nextReportMs = 60_000;
 
 class OwnershipWalk {
   readonly #group: number;
   readonly #ownership: OwnershipOptions;
   readonly #name: string;
   #count = 0;
-  #wordAt: number;
-  #told = false;
+  #reportAt: number;
+  #hasReported = false;
 
   constructor(root: string, group: number, ownership: OwnershipOptions) {
     const { uid = '' } = ownership.pod.metadata;
     this.#group = group;
     this.#ownership = ownership;
     this.#name = root.includes(uid) ? root.slice(root.indexOf(uid)) : root;
-    this.#wordAt = ownership.clock.monotonic() + firstWordAfterMs;
+    this.#reportAt = ownership.clock.monotonic() + firstReportMs;
   }
 
   async give(path: string, stat: FileStat): Promise<void> {
@@ -79,12 +79,12 @@ class OwnershipWalk {
 
   #report(): void {
     const { clock, recordEvent } = this.#ownership;
-    if (clock.monotonic() < this.#wordAt) return;
-    this.#wordAt = clock.monotonic() + nextWordAfterMs;
-    const message = this.#told
+    if (clock.monotonic() < this.#reportAt) return;
+    this.#reportAt = clock.monotonic() + nextReportMs;
+    const message = this.#hasReported
       ? `Setting volume ownership for ${this.#name}, processed ${this.#count} files.`
       : `Setting volume ownership for ${this.#name} is taking longer than expected, consider using OnRootMismatch - https://kubernetes.io/docs/tasks/configure-pod-container/security-context/#configure-volume-permission-and-ownership-change-policy-for-pods`;
-    this.#told = true;
+    this.#hasReported = true;
     recordEvent('VolumePermissionChangeInProgress', message);
   }
 }

@@ -139,24 +139,24 @@ describe('preferred pod affinity', () => {
 describe('queueing hints of InterPodAffinity', () => {
   const waiting = readPod(made('web', { app: 'web', affinity: near(term('db', zone)) }));
   const shy = readPod(made('shy', { app: 'shy', affinity: away(term('db', zone)) }));
-  const helps = (who: typeof waiting, before: Pod | undefined, after: Pod | undefined) =>
-    interPodAffinity.queueingHints?.hint(who, { resource: 'pod', before, after });
+  const hint = (pod: typeof waiting, before: Pod | undefined, after: Pod | undefined) =>
+    interPodAffinity.queueingHints?.hint(pod, { resource: 'pod', before, after });
   const db = made('db', { app: 'db', on: 'a1' });
   const other = made('db', { app: 'other', on: 'a1' });
 
   it('a pod is created, deleted or relabelled', () => {
-    expect(helps(waiting, undefined, db)).toBe(true);
-    expect(helps(waiting, undefined, other)).toBe(false);
-    expect(helps(waiting, other, db)).toBe(true);
-    expect(helps(waiting, db, undefined)).toBe(false);
-    expect(helps(shy, db, undefined)).toBe(true);
-    expect(helps(shy, db, other)).toBe(true);
-    expect(helps(shy, other, undefined)).toBe(false);
-    expect(helps(shy, made('loner', { on: 'a1', affinity: away(term('shy', zone)) }), undefined)).toBe(true);
+    expect(hint(waiting, undefined, db)).toBe(true);
+    expect(hint(waiting, undefined, other)).toBe(false);
+    expect(hint(waiting, other, db)).toBe(true);
+    expect(hint(waiting, db, undefined)).toBe(false);
+    expect(hint(shy, db, undefined)).toBe(true);
+    expect(hint(shy, db, other)).toBe(true);
+    expect(hint(shy, other, undefined)).toBe(false);
+    expect(hint(shy, made('loner', { on: 'a1', affinity: away(term('shy', zone)) }), undefined)).toBe(true);
   });
 
   it('the labels of the pod itself change', () => {
-    expect(helps(waiting, waiting.pod, made('web', { app: 'renamed', affinity: near(term('db', zone)) }))).toBe(true);
-    expect(helps(waiting, waiting.pod, waiting.pod)).toBe(false);
+    expect(hint(waiting, waiting.pod, made('web', { app: 'renamed', affinity: near(term('db', zone)) }))).toBe(true);
+    expect(hint(waiting, waiting.pod, waiting.pod)).toBe(false);
   });
 });

@@ -193,7 +193,7 @@ class PodAffinity implements CyclePlugin {
     return rejection('unresolvable', name, {
       text: "node(s) didn't match pod affinity rules",
       rule: 'podAffinity',
-      detail: () => ({ found: `has no pod near (by ${keys}) that the pod's affinity asks for`, wanted: `such a pod in the same ${keys}` }),
+      detail: () => ({ found: `has no pod in the same ${keys} that matches the pod's affinity`, wanted: `such a pod in its ${keys}` }),
     });
   }
 }
@@ -205,7 +205,7 @@ function tooClose({ topologyKey }: AffinityTerm): Rejection {
   return rejection('unschedulable', name, {
     text: "node(s) didn't match pod anti-affinity rules",
     rule: 'podAntiAffinity',
-    detail: () => ({ found: `has a pod in the same ${topologyKey} that the pod's anti-affinity excludes`, wanted: `no such pod in its ${topologyKey}` }),
+    detail: () => ({ found: `has a pod in the same ${topologyKey} that matches the pod's anti-affinity`, wanted: `no such pod in its ${topologyKey}` }),
   });
 }
 
@@ -213,6 +213,6 @@ function repelledBy(topologyKey: string): Rejection {
   return rejection('unschedulable', name, {
     text: "node(s) didn't satisfy existing pods anti-affinity rules",
     rule: 'existingAntiAffinity',
-    detail: () => ({ found: `has a pod in the same ${topologyKey} whose anti-affinity excludes this one`, wanted: `no such pod in its ${topologyKey}` }),
+    detail: () => ({ found: `has a pod in the same ${topologyKey} whose anti-affinity matches the pod`, wanted: `no such pod in its ${topologyKey}` }),
   });
 }

@@ -93,7 +93,7 @@ class Fit implements CyclePlugin {
     return this.#fits(node) ? undefined : this.#rejection(node);
   }
 
-  /** The same question as `shortages`, without an answer to allocate: most nodes have room for most pods. */
+  /** The same check as `shortages`, without allocation: most pods fit on most nodes. */
   #fits({ allocatable, requested, pods }: NodeInfo): boolean {
     const { requests } = this.#pod;
     return (
@@ -133,7 +133,7 @@ function reasonOf({ resource, asked, used, capacity }: Shortage): RejectionReaso
     return {
       text: 'Too many pods',
       rule: 'pods',
-      detail: () => ({ found: `runs ${used} pods, and takes no more than ${capacity}`, wanted: 'a pod less on it' }),
+      detail: () => ({ found: `has ${used} pods, and its limit is ${capacity}`, wanted: 'one pod less' }),
     };
   }
   const show = (amount: number): string => shownAmount(resource, amount);

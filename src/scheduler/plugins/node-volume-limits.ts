@@ -181,7 +181,7 @@ class VolumeLimitsCycle implements CyclePlugin {
       rejection('unschedulable', name, {
         text: 'node(s) exceed max volume count',
         rule: 'volumeLimit',
-        detail: () => ({ found: `can take ${limit} volumes of driver "${driver}", and has no room for one more`, wanted: 'fewer volumes, or a higher limit' }),
+        detail: () => ({ found: `would exceed its limit of ${limit} volumes of driver "${driver}"`, wanted: 'fewer volumes, or a higher limit' }),
       }),
     );
   }

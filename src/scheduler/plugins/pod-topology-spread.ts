@@ -33,7 +33,7 @@ export function podTopologySpread(): Plugin {
   };
 }
 
-/** For each constraint, the pods that it counts, by domain. */
+/** For each constraint, the matching pods by domain. */
 function domainsOf(pod: PodInfo, snapshot: ClusterSnapshot, constraints: readonly SpreadConstraint[]): readonly Domains[] {
   const eligibility = new Eligibility(pod.pod);
   const counts = constraints.map(() => new Map<string, number>());
@@ -63,7 +63,7 @@ interface Lowest {
 }
 
 /**
- * Pods by domain, and the emptiest domain. Besides it one more is kept: enough for a what-if, in which only one domain changes.
+ * Pods by domain, and the two emptiest domains. Two suffice for a dry run, in which one domain changes (criticalPaths).
  */
 class Domains {
   readonly #counts: Map<string, number>;
@@ -169,7 +169,7 @@ function missingLabel({ topologyKey }: SpreadConstraint): Rejection {
   return rejection('unresolvable', name, {
     text: `${text} (missing required label)`,
     rule: 'spread',
-    detail: () => ({ found: `has no label ${topologyKey}, over which the pod is to be spread`, wanted: `the label ${topologyKey}` }),
+    detail: () => ({ found: `has no label ${topologyKey}, the pod's topology key`, wanted: `the label ${topologyKey}` }),
   });
 }
 
@@ -178,8 +178,8 @@ function tooMany({ topologyKey, maxSkew }: SpreadConstraint, { domain, skew }: {
     text,
     rule: 'spread',
     detail: () => ({
-      found: `is in ${topologyKey}=${domain}, which would have ${skew} more such pods than the emptiest; the constraint allows ${maxSkew}`,
-      wanted: `more such pods elsewhere, or room in an emptier ${topologyKey}`,
+      found: `is in ${topologyKey}=${domain}, where the skew would be ${skew}; maxSkew is ${maxSkew}`,
+      wanted: `more matching pods in other domains, or a feasible node in an emptier ${topologyKey}`,
     }),
   });
 }

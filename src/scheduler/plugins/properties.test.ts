@@ -106,7 +106,7 @@ const event: fc.Arbitrary<Happening> = fc.oneof(
 describe('all plugins', () => {
   it('have hints that queue every pod that an event makes schedulable', () => {
     fc.assert(
-      fc.property(objects, podOf('waiting'), event, (before, waiting, happening) => {
+      fc.property(objects, podOf('waiting'), event, (before, waiting, trigger) => {
         const cluster = new SmallCluster(defaultPlugins([]));
         cluster.set(...before);
         const pending = readPod(waiting);
@@ -115,13 +115,13 @@ describe('all plugins', () => {
         const verdicts = cluster.cache.nodes.map((each) => first.cycle.filter(each));
         if (verdicts.includes(undefined)) return;
         const unschedulablePlugins = new Set(verdicts.map((verdict) => verdict?.plugin));
-        const change = happening(cluster);
+        const change = trigger(cluster);
         const again = runPreFilterPlugins(pending, cluster.plugins, cluster.cache);
         if (change === undefined || again.type !== 'ready' || !cluster.cache.nodes.some((each) => again.cycle.filter(each) === undefined)) return;
         const hinting = cluster.plugins.filter(
           ({ name, queueingHints }) => unschedulablePlugins.has(name) && queueingHints?.events.includes(change.resource) && queueingHints.hint(pending, change),
         );
-        expect(hinting.length, `rejected by ${[...unschedulablePlugins].join()}, and none of them wakes it`).toBeGreaterThan(0);
+        expect(hinting.length, `rejected by ${[...unschedulablePlugins].join()}, without a hint`).toBeGreaterThan(0);
       }),
       { numRuns: 3000 },
     );
@@ -129,36 +129,36 @@ describe('all plugins', () => {
 
   it('give the same verdict in a dry run as in the real cluster', () => {
     fc.assert(
-      fc.property(objects, podOf('waiting'), fc.constantFrom('p1', 'p2', 'p3'), placed('p4'), (given, waiting, leaver, comer) => {
+      fc.property(objects, podOf('waiting'), fc.constantFrom('p1', 'p2', 'p3'), placed('p4'), (given, waiting, deletedName, added) => {
         const cluster = new SmallCluster(defaultPlugins([]));
         cluster.set(...given);
         const ready = runPreFilterPlugins(readPod(waiting), cluster.plugins, cluster.cache);
         if (ready.type !== 'ready') return;
-        const [nodeName, leaves] = [comer.spec.nodeName ?? '', given.find(({ metadata }) => metadata.name === leaver) as Pod];
+        const [nodeName, deleted] = [added.spec.nodeName ?? '', given.find(({ metadata }) => metadata.name === deletedName) as Pod];
         const original = cluster.cache.node(nodeName);
         if (original === undefined) return;
         const cycleCopy = ready.cycle.copy();
         const copy: LiveNodeInfo = original.copy();
         // A dry run changes the pods of one node.
-        if (leaves.spec.nodeName === nodeName) {
-          copy.removePod(readPod(leaves));
-          cycleCopy.removePod(readPod(leaves), copy);
+        if (deleted.spec.nodeName === nodeName) {
+          copy.removePod(readPod(deleted));
+          cycleCopy.removePod(readPod(deleted), copy);
         }
-        copy.addPod(readPod(comer));
-        cycleCopy.addPod(readPod(comer), copy);
+        copy.addPod(readPod(added));
+        cycleCopy.addPod(readPod(added), copy);
         const untouched = cluster.cache.nodes.map((each) => ready.cycle.filter(each)?.plugin);
-        const guessed = cycleCopy.filter(copy)?.plugin;
+        const dryRun = cycleCopy.filter(copy)?.plugin;
         expect(
           cluster.cache.nodes.map((each) => ready.cycle.filter(each)?.plugin),
-          'the real ones do not notice',
+          'the dry run does not affect the original',
         ).toEqual(untouched);
 
-        if (leaves.spec.nodeName === nodeName) cluster.delete('Pod', `default/${leaver}`);
-        cluster.set(comer);
+        if (deleted.spec.nodeName === nodeName) cluster.delete('Pod', `default/${deletedName}`);
+        cluster.set(added);
         const now = runPreFilterPlugins(readPod(waiting), cluster.plugins, cluster.cache);
         const actual = cluster.cache.node(nodeName);
-        if (now.type !== 'ready' || actual === undefined) throw new Error('it was ready before');
-        expect(guessed).toBe(now.cycle.filter(actual)?.plugin);
+        if (now.type !== 'ready' || actual === undefined) throw new Error('PreFilter succeeded before');
+        expect(dryRun).toBe(now.cycle.filter(actual)?.plugin);
       }),
       { numRuns: 2000 },
     );

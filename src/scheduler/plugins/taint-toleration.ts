@@ -62,7 +62,7 @@ function repelled(taint: Taint): Rejection {
     rule: 'taint',
     detail: () => {
       const shown = `${taint.key}${taint.value === undefined ? '' : `=${taint.value}`}:${taint.effect}`;
-      return { found: `has taint ${shown}, which the pod does not tolerate`, wanted: `the pod to tolerate ${shown}, or the taint to go` };
+      return { found: `has taint ${shown}, which the pod does not tolerate`, wanted: `a toleration of ${shown} on the pod, or the taint removed` };
     },
   });
 }

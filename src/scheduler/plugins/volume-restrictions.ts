@@ -45,7 +45,7 @@ const isExclusive = ({ spec }: PersistentVolumeClaim): boolean => spec.accessMod
 const diskTaken = rejection('unschedulable', name, {
   text: 'node(s) had no available disk',
   rule: 'diskConflict',
-  detail: () => ({ found: 'has a pod that uses the same disk', wanted: 'that pod to go, or both to read only' }),
+  detail: () => ({ found: 'has a pod that uses the same disk', wanted: 'that pod deleted, or read-only use by both' }),
 });
 
 class Restrictions implements CyclePlugin {
@@ -62,7 +62,7 @@ class Restrictions implements CyclePlugin {
     this.#claimTaken = rejection('unschedulable', name, {
       text: 'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
       rule: 'readWriteOncePod',
-      detail: () => ({ found: `cannot help: another pod uses ${[...exclusive].join(', ')}, which only one may`, wanted: 'that pod to go' }),
+      detail: () => ({ found: `is not usable: another pod uses the ReadWriteOncePod claim ${[...exclusive].join(', ')}`, wanted: 'that pod deleted' }),
     });
   }
 

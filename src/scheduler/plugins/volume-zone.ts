@@ -110,7 +110,7 @@ function isWithin(labels: Labels, { label, values }: VolumeZones): boolean {
 function detailOf(zones: readonly VolumeZones[]) {
   const shown = zones.map(({ volumeName, label, values }) => `volume "${volumeName}" is in ${label}=${[...values].join(' or ')}`);
   const [first] = zones;
-  return { found: `is elsewhere: ${shown.join(', ')}`, wanted: "the volumes' zone", object: `pv/${first?.volumeName ?? ''}` };
+  return { found: `is in another zone: ${shown.join(', ')}`, wanted: "the volumes' zone", object: `pv/${first?.volumeName ?? ''}` };
 }
 
 function queueingHint(pod: PodInfo, change: ClusterEvent): boolean {

@@ -197,12 +197,12 @@ describe('the free PVs of a class', () => {
 
   it('are examined only for their topology, and once for all nodes of a zone', () => {
     const free = new FreeVolumes(new NodeLabelIndex());
-    const looked: string[] = [];
+    const examined: string[] = [];
     for (let i = 0; i < 2000; i++) {
-      const place = i < 1000 ? within(host, `n${i}`) : within(zone, `z${i % 2}`);
-      const { accessModes, ...rest } = readVolume(pv(`v${i}`, '1Gi', { status: available, spec: reachedFrom([place]) }));
+      const term = i < 1000 ? within(host, `n${i}`) : within(zone, `z${i % 2}`);
+      const { accessModes, ...rest } = readVolume(pv(`v${i}`, '1Gi', { status: available, spec: reachedFrom([term]) }));
       // Reading the access modes counts as examining the PV.
-      const watched = Object.defineProperty(rest, 'accessModes', { get: () => (looked.push(rest.name), accessModes) });
+      const watched = Object.defineProperty(rest, 'accessModes', { get: () => (examined.push(rest.name), accessModes) });
       free.change(undefined, watched as Volume);
     }
     const choice = free.candidatesFor(readClaim(pvc('data', '1Gi')));
@@ -212,6 +212,6 @@ describe('the free PVs of a class', () => {
     const another = free.candidatesFor(readClaim(pvc('same', '1Gi')));
     expect(another.smallest({ [zone]: 'z0' }, new Set())?.name).toBe('v1000');
     // Each is examined twice: by the fast check, and by matchVolume.
-    expect(looked).toEqual(['v7', 'v7', 'v1000', 'v1000']);
+    expect(examined).toEqual(['v7', 'v7', 'v1000', 'v1000']);
   });
 });

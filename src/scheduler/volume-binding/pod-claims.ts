@@ -71,22 +71,22 @@ function whyUnusable({ name, key, ephemeral }: UsedClaim, pod: PodInfo, claim: C
   if (claim === undefined) return ephemeral ? notMadeYet(name) : claimMissing(name);
   if (claim.phase === 'Lost') {
     return reason('claimLost', `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${claim.volumeName}"`, {
-      found: `uses claim "${name}", whose volume "${claim.volumeName}" is gone`,
-      wanted: `volume "${claim.volumeName}" back, or another claim`,
+      found: `uses claim "${name}", whose volume "${claim.volumeName}" does not exist`,
+      wanted: `volume "${claim.volumeName}" created again, or another claim`,
       object: `pvc/${name}`,
     });
   }
   if (claim.object.metadata.deletionTimestamp !== undefined) {
     return reason('claimDeleting', `persistentvolumeclaim "${name}" is being deleted`, {
       found: `uses claim "${name}", which is being deleted`,
-      wanted: 'the claim to go, and another one of that name',
+      wanted: 'a new claim of that name',
       object: `pvc/${name}`,
     });
   }
   if (!ephemeral || isOwnedBy(claim, pod)) return undefined;
   return reason('claimNotOwned', `PVC ${key} was not created for pod ${pod.key} (pod is not owner)`, {
-    found: `needs a claim "${name}" of its own, and one that is not its own has that name`,
-    wanted: 'the other claim to go',
+    found: `needs an ephemeral claim "${name}", but a claim of that name belongs to another owner`,
+    wanted: 'the other claim deleted',
     object: `pvc/${name}`,
   });
 }
@@ -100,7 +100,7 @@ export function claimMissing(name: string): RejectionReason {
 }
 
 function notMadeYet(name: string): RejectionReason {
-  const detail = { found: `waits for its claim "${name}" to be made`, wanted: `the ephemeral volume controller to make it`, object: `pvc/${name}` };
+  const detail = { found: `waits for its ephemeral claim "${name}"`, wanted: `the ephemeral volume controller to create it`, object: `pvc/${name}` };
   return reason('claimMissing', `waiting for ephemeral volume controller to create the persistentvolumeclaim "${name}"`, detail);
 }
 

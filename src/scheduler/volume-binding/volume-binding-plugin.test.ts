@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { boundTo, csiDriver, csiNode, inZone, node, reachedFrom, room, SmallCluster, within, zone } from '../../../test/scheduler/small-cluster.ts';
+import { boundTo, csiDriver, csiNode, inZone, node, reachedFrom, storageCapacity, SmallCluster, within, zone } from '../../../test/scheduler/small-cluster.ts';
 import { available, pod, pv, pvc, reservedFor, storageClass, uidOf } from '../../../test/storage/objects.ts';
 import type { Pod } from '../../api/generated/types.ts';
 import { readClaim } from '../../storage/volumes/claim.ts';
@@ -19,7 +19,7 @@ const scratchPod = pod('web', [], { spec: { volumes: [{ name: 'scratch', ephemer
 const free = (name: string, size: string, spec: Parameters<typeof pv>[2] = {}) => pv(name, size, { status: available, ...spec });
 const noVolume = "unresolvable: node(s) didn't find available persistent volumes to bind";
 const elsewhere = "unresolvable: node(s) didn't match PersistentVolume's node affinity";
-const noRoom = 'unresolvable: node(s) did not have enough free storage';
+const notEnoughSpace = 'unresolvable: node(s) did not have enough free storage';
 
 describe('PreFilter rejects a claim', () => {
   it.each([
@@ -189,17 +189,24 @@ describe('claims with WaitForFirstConsumer', () => {
 });
 
 describe('storage capacity for dynamic provisioning', () => {
-  const setUp = (driver: boolean, ...rooms: Parameters<typeof room>[1][]) => {
+  const setUp = (driver: boolean, ...capacities: Parameters<typeof storageCapacity>[1][]) => {
     const cluster = makeCluster();
-    cluster.set(n1, n2, storageClass('class', made), pvc('data', '10Gi'), csiDriver('driver', driver), ...rooms.map((more, i) => room(`r${i}`, more)));
+    cluster.set(
+      n1,
+      n2,
+      storageClass('class', made),
+      pvc('data', '10Gi'),
+      csiDriver('driver', driver),
+      ...capacities.map((more, i) => storageCapacity(`r${i}`, more)),
+    );
     return cluster;
   };
   const here = { nodeTopology: { matchLabels: inZone('a') } };
 
-  it.each<[string, Parameters<typeof room>[1][], string]>([
-    ['no CSIStorageCapacity', [], noRoom],
+  it.each<[string, Parameters<typeof storageCapacity>[1][], string]>([
+    ['no CSIStorageCapacity', [], notEnoughSpace],
     ['enough', [{ ...here, capacity: '10Gi' }], ''],
-    ['too little', [{ ...here, capacity: '9Gi' }], noRoom],
+    ['too little', [{ ...here, capacity: '9Gi' }], notEnoughSpace],
     [
       'enough, with two objects',
       [
@@ -208,17 +215,17 @@ describe('storage capacity for dynamic provisioning', () => {
       ],
       '',
     ],
-    ['enough, but not for one volume', [{ ...here, capacity: '100Gi', maximumVolumeSize: '9Gi' }], noRoom],
+    ['enough, but not for one volume', [{ ...here, capacity: '100Gi', maximumVolumeSize: '9Gi' }], notEnoughSpace],
     ['maximumVolumeSize is enough', [{ ...here, capacity: '1Gi', maximumVolumeSize: '10Gi' }], ''],
-    ['in another class', [{ ...here, storageClassName: 'other', capacity: '100Gi' }], noRoom],
-    ['elsewhere', [{ nodeTopology: { matchLabels: inZone('b') }, capacity: '100Gi' }], noRoom],
+    ['in another class', [{ ...here, storageClassName: 'other', capacity: '100Gi' }], notEnoughSpace],
+    ['elsewhere', [{ nodeTopology: { matchLabels: inZone('b') }, capacity: '100Gi' }], notEnoughSpace],
     ['everywhere', [{ nodeTopology: {}, capacity: '100Gi' }], ''],
-    ['nowhere', [{ capacity: '100Gi' }], noRoom],
+    ['nowhere', [{ capacity: '100Gi' }], notEnoughSpace],
     ['a topology without a positive label', [{ nodeTopology: { matchExpressions: [{ key: 'x', operator: 'DoesNotExist' }] }, capacity: '100Gi' }], ''],
-    ['an invalid selector', [{ nodeTopology: { matchExpressions: [{ key: 'x', operator: 'Near' }] }, capacity: '100Gi' }], noRoom],
-    ['an invalid quantity', [{ ...here, capacity: 'much' }], noRoom],
-  ])('%s', (_, rooms, expected) => {
-    expect(setUp(true, ...rooms).verdicts(web)).toMatchObject({ n1: expected });
+    ['an invalid selector', [{ nodeTopology: { matchExpressions: [{ key: 'x', operator: 'Near' }] }, capacity: '100Gi' }], notEnoughSpace],
+    ['an invalid quantity', [{ ...here, capacity: 'much' }], notEnoughSpace],
+  ])('%s', (_, capacities, expected) => {
+    expect(setUp(true, ...capacities).verdicts(web)).toMatchObject({ n1: expected });
   });
 
   it('is checked only if the CSIDriver says so', () => {
@@ -227,11 +234,11 @@ describe('storage capacity for dynamic provisioning', () => {
 
   it('is updated with its objects', () => {
     const cluster = setUp(true, { ...here, capacity: '1Gi' });
-    expect(cluster.verdicts(web)).toEqual({ n1: noRoom, n2: noRoom });
-    cluster.set(room('r0', { ...here, capacity: '10Gi' }));
-    expect(cluster.verdicts(web)).toEqual({ n1: '', n2: noRoom });
+    expect(cluster.verdicts(web)).toEqual({ n1: notEnoughSpace, n2: notEnoughSpace });
+    cluster.set(storageCapacity('r0', { ...here, capacity: '10Gi' }));
+    expect(cluster.verdicts(web)).toEqual({ n1: '', n2: notEnoughSpace });
     cluster.delete('CSIStorageCapacity', 'default/r0');
-    expect(cluster.verdicts(web)).toEqual({ n1: noRoom, n2: noRoom });
+    expect(cluster.verdicts(web)).toEqual({ n1: notEnoughSpace, n2: notEnoughSpace });
   });
 });
 
@@ -242,11 +249,11 @@ describe('assumed volumes of a pod', () => {
     const first = cluster.cycle(pod('one', ['a']));
     const at = cluster.cache.node('n1');
     if (at === undefined) throw new Error('there is a node');
-    return { seen: cluster, first, at };
+    return { cluster, first, at };
   };
 
   it('are not available to the next pods, until they are reverted', () => {
-    const { seen: cluster, first, at } = setUp();
+    const { cluster, first, at } = setUp();
     expect(first.reserve?.(at)).toBeUndefined();
     expect(cluster.verdicts(pod('two', ['b']))).toEqual({ n1: noVolume });
     first.unreserve?.(at);
@@ -255,7 +262,7 @@ describe('assumed volumes of a pod', () => {
   });
 
   it('are replaced by a newer version from the API server', () => {
-    const { seen: cluster, first, at } = setUp();
+    const { cluster, first, at } = setUp();
     first.reserve?.(at);
     cluster.set(free('vol', '1Gi', { metadata: { name: 'vol', labels: { changed: 'yes' } } }));
     expect(cluster.verdicts(pod('two', ['b']))).toEqual({ n1: '' });
@@ -277,7 +284,7 @@ describe('assumed volumes of a pod', () => {
 });
 
 describe('queueing hints of VolumeBinding', () => {
-  const helps = (cluster: SmallCluster, changes: readonly ClusterEvent[], asking = web) => {
+  const hints = (cluster: SmallCluster, changes: readonly ClusterEvent[], asking = web) => {
     const plugin = cluster.plugins[0];
     return changes.map((change) => plugin?.queueingHints?.events.includes(change.resource) === true && plugin.queueingHints.hint(readPod(asking), change));
   };
@@ -290,17 +297,17 @@ describe('queueing hints of VolumeBinding', () => {
       free('mine', '1Gi', { spec: { claimRef: reservedFor('data') } }),
       free('other', '1Gi', { spec: { claimRef: reservedFor('x') } }),
     );
-    expect(helps(cluster, changes)).toEqual([true, true, false]);
-    expect(helps(cluster, [cluster.delete('PersistentVolume', 'mine'), cluster.delete('PersistentVolume', 'vol')])).toEqual([true, false]);
-    expect(helps(cluster, cluster.set(free('own', '1Gi', { spec: { claimRef: reservedFor('x') } })))).toEqual([true]);
+    expect(hints(cluster, changes)).toEqual([true, true, false]);
+    expect(hints(cluster, [cluster.delete('PersistentVolume', 'mine'), cluster.delete('PersistentVolume', 'vol')])).toEqual([true, false]);
+    expect(hints(cluster, cluster.set(free('own', '1Gi', { spec: { claimRef: reservedFor('x') } })))).toEqual([true]);
   });
 
   it('claims of the pod, created or changed nodes and classes', () => {
     const cluster = makeCluster();
-    expect(helps(cluster, cluster.set(pvc('data', '1Gi'), pvc('other', '1Gi'), n1, storageClass('class', made)))).toEqual([true, false, true, true]);
-    expect(helps(cluster, cluster.set(n1, { ...n1, metadata: { ...n1.metadata, labels: {} } }, storageClass('class', made)))).toEqual([false, true, false]);
+    expect(hints(cluster, cluster.set(pvc('data', '1Gi'), pvc('other', '1Gi'), n1, storageClass('class', made)))).toEqual([true, false, true, true]);
+    expect(hints(cluster, cluster.set(n1, { ...n1, metadata: { ...n1.metadata, labels: {} } }, storageClass('class', made)))).toEqual([false, true, false]);
     expect(
-      helps(
+      hints(
         cluster,
         cluster.set(
           storageClass('class', { ...made, allowedTopologies: [{ matchLabelExpressions: [{ key: zone, values: ['a'] }] }] }),
@@ -313,24 +320,27 @@ describe('queueing hints of VolumeBinding', () => {
 
   it('more capacity, or a driver without capacity tracking', () => {
     const cluster = makeCluster();
-    expect(helps(cluster, cluster.set(room('r', { capacity: '2Gi' }), room('r', { capacity: '1Gi' }), room('r', { capacity: '3Gi' })))).toEqual([
-      true,
-      false,
-      true,
-    ]);
-    expect(helps(cluster, cluster.set(csiDriver('d', true), csiDriver('d', false), csiDriver('d', true)))).toEqual([false, true, false]);
+    expect(
+      hints(
+        cluster,
+        cluster.set(storageCapacity('r', { capacity: '2Gi' }), storageCapacity('r', { capacity: '1Gi' }), storageCapacity('r', { capacity: '3Gi' })),
+      ),
+    ).toEqual([true, false, true]);
+    expect(hints(cluster, cluster.set(csiDriver('d', true), csiDriver('d', false), csiDriver('d', true)))).toEqual([false, true, false]);
   });
 });
 
 describe('for any volumes, claims and nodes', () => {
   const size = fc.constantFrom('1Gi', '2Gi', '3Gi');
-  const place = fc.option(fc.constantFrom('a', 'b'), { nil: undefined });
+  const zoneName = fc.option(fc.constantFrom('a', 'b'), { nil: undefined });
 
   it('a node is rejected if and only if the binder’s matching finds no PV for a claim there', () => {
     fc.assert(
-      fc.property(fc.array(fc.record({ size, place }), { maxLength: 6 }), size, (volumes, wanted) => {
+      fc.property(fc.array(fc.record({ size, zoneName }), { maxLength: 6 }), size, (volumes, wanted) => {
         const cluster = makeCluster();
-        const objects = volumes.map((each, i) => free(`v${i}`, each.size, each.place === undefined ? {} : { spec: reachedFrom([within(zone, each.place)]) }));
+        const objects = volumes.map((each, i) =>
+          free(`v${i}`, each.size, each.zoneName === undefined ? {} : { spec: reachedFrom([within(zone, each.zoneName)]) }),
+        );
         cluster.set(n1, n2, storageClass('class', late), pvc('data', wanted), ...objects);
         const claim = readClaim(pvc('data', wanted));
         const expected = Object.fromEntries(

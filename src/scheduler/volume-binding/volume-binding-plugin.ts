@@ -315,8 +315,8 @@ const details: Readonly<Record<ConflictReason, (claims: PodVolumeClaims, pod: Po
   nodeAffinity: ({ bound }) => {
     const tied = bound.flatMap(({ volume }) => (volume?.nodes === undefined ? [] : [volume.name]));
     return {
-      found: `cannot reach ${tied.length === 1 ? 'volume' : 'all of the volumes'} ${listed(tied)}`,
-      wanted: `labels that ${tied.length === 1 ? "the volume's" : "the volumes'"} node affinity asks for`,
+      found: `cannot access ${tied.length === 1 ? 'volume' : 'all of the volumes'} ${listed(tied)}`,
+      wanted: `labels that match ${tied.length === 1 ? "the volume's" : "the volumes'"} node affinity`,
       ...(tied.length === 1 ? { object: `pv/${tied[0] ?? ''}` } : {}),
     };
   },
@@ -324,19 +324,23 @@ const details: Readonly<Record<ConflictReason, (claims: PodVolumeClaims, pod: Po
     const [first] = delayed;
     const node = delayed.find(({ claim }) => claim.selectedNode !== undefined)?.claim.selectedNode;
     const claims = listed(delayed.map(({ claim }) => claim.name));
-    if (node !== undefined) return { found: `is not node "${node}", which was chosen for claim ${claims} before`, wanted: `to be node "${node}"` };
+    if (node !== undefined) return { found: `is not node "${node}", the selected node of claim ${claims}`, wanted: `to be node "${node}"` };
     return {
-      found: `has no free volume within reach that fits claim ${claims}, and none can be made for it`,
-      wanted: `a free volume of class "${first?.claim.className ?? ''}" that the node can reach`,
+      found: `can access no free volume that matches claim ${claims}, and none can be provisioned`,
+      wanted: `a free volume of class "${first?.claim.className ?? ''}" that the node can access`,
       ...(delayed.length === 1 ? { object: `pvc/${first?.claim.name ?? ''}` } : {}),
     };
   },
   notEnoughSpace: ({ delayed }) => ({
-    found: `can reach no storage with room for claim ${listed(delayed.map(({ claim }) => claim.name))}`,
-    wanted: `more capacity in class "${delayed[0]?.claim.className ?? ''}", as its driver reports it`,
+    found: `has access to no storage with enough capacity for claim ${listed(delayed.map(({ claim }) => claim.name))}`,
+    wanted: `more capacity in class "${delayed[0]?.claim.className ?? ''}", as reported by its driver`,
   }),
   volumeMissing: ({ bound }) => {
-    const gone = bound.filter(({ volume }) => volume === undefined).map(({ claim }) => claim.volumeName);
-    return { found: `cannot help: volume ${listed(gone)} does not exist`, wanted: `volume ${listed(gone)} to be created again`, object: `pv/${gone[0] ?? ''}` };
+    const missing = bound.filter(({ volume }) => volume === undefined).map(({ claim }) => claim.volumeName);
+    return {
+      found: `is not usable: volume ${listed(missing)} does not exist`,
+      wanted: `volume ${listed(missing)} created again`,
+      object: `pv/${missing[0] ?? ''}`,
+    };
   },
 };
