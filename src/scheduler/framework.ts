@@ -32,6 +32,7 @@ import type {
   StorageClass,
   VolumeAttachment,
 } from '../api/generated/types.ts';
+import type { Stored } from '../api/stored.ts';
 import type { Client } from '../client/client.ts';
 import type { World } from '../world/world.ts';
 import type { NodeInfo } from './node-info.ts';
@@ -42,20 +43,21 @@ export type { PodInfo } from './pod-info.ts';
 
 /** The kinds that the scheduler watches. */
 export interface Resources {
-  readonly node: Node;
+  readonly node: Stored<Node>;
+  /** `PodInfo` has its required fields. */
   readonly pod: Pod;
-  readonly namespace: Namespace;
-  readonly claim: PersistentVolumeClaim;
-  readonly volume: PersistentVolume;
-  readonly storageClass: StorageClass;
-  readonly csiNode: CSINode;
-  readonly csiDriver: CSIDriver;
-  readonly storageCapacity: CSIStorageCapacity;
-  readonly attachment: VolumeAttachment;
-  readonly disruptionBudget: PodDisruptionBudget;
-  readonly service: Service;
-  readonly replicaSet: ReplicaSet;
-  readonly statefulSet: StatefulSet;
+  readonly namespace: Stored<Namespace>;
+  readonly claim: Stored<PersistentVolumeClaim>;
+  readonly volume: Stored<PersistentVolume>;
+  readonly storageClass: Stored<StorageClass>;
+  readonly csiNode: Stored<CSINode>;
+  readonly csiDriver: Stored<CSIDriver>;
+  readonly storageCapacity: Stored<CSIStorageCapacity>;
+  readonly attachment: Stored<VolumeAttachment>;
+  readonly disruptionBudget: Stored<PodDisruptionBudget>;
+  readonly service: Stored<Service>;
+  readonly replicaSet: Stored<ReplicaSet>;
+  readonly statefulSet: Stored<StatefulSet>;
 }
 
 export type ResourceName = keyof Resources;
@@ -63,10 +65,10 @@ export type ResourceName = keyof Resources;
 /** Only `before`: deleted. Only `after`: created. Both: updated, or replaced by another object of the same name. */
 export type ClusterEvent = { readonly [R in ResourceName]: { readonly resource: R } & ObjectChange<Resources[R]> }[ResourceName];
 
-export interface ObjectChange<T> {
-  readonly before: T | undefined;
-  readonly after: T | undefined;
-}
+export type ObjectChange<T> =
+  | { readonly before: undefined; readonly after: T }
+  | { readonly before: T; readonly after: undefined }
+  | { readonly before: T; readonly after: T };
 
 /** The objects of one kind, including this process's own writes. An informer's cache is one. */
 export interface ObjectView<T> {

@@ -30,12 +30,13 @@ const schedulerName = 'default-scheduler';
 
 /** Routes a pod event to the cache or to the queue, and lets the queue evaluate which pods it may help (eventhandlers.go). */
 export function podEventHandler(context: PodEventContext): (change: ObjectChange<Pod>) => void {
-  return ({ before, after }) => {
+  return (change) => {
+    const { before, after } = change;
     // A new pod of the same name: the old one was deleted.
     if (before !== undefined && after !== undefined && before.metadata.uid !== after.metadata.uid) {
       handle(context, { before, after: undefined });
       handle(context, { before: undefined, after });
-    } else handle(context, { before, after });
+    } else handle(context, change);
   };
 }
 

@@ -97,7 +97,7 @@ export class Scheduler {
   }
 
   #followNode({ before, after }: Extract<ClusterEvent, { resource: 'node' }>): void {
-    if (after === undefined) this.#cache.removeNode(before?.metadata.name ?? '');
+    if (after === undefined) this.#cache.removeNode(before.metadata.name);
     else this.#cache.setNode(after);
   }
 

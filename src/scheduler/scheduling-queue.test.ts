@@ -18,7 +18,7 @@ const unschedulablePlugins = new Set(['Picky']);
 const made = (name: string, spec: Partial<Pod['spec']> = {}) => readPod(pod(name, [], { spec }));
 const nodeNamed = (name: string): ClusterEvent =>
   ({ resource: 'node', before: undefined, after: { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec: {}, status: {} } }) as unknown as ClusterEvent;
-const claim = { resource: 'claim', before: undefined, after: undefined } as ClusterEvent;
+const claim = { resource: 'claim', before: undefined, after: {} } as ClusterEvent;
 
 const withQueue = (body: (queue: SchedulingQueue, world: SimulatedWorld) => Promise<void>) =>
   simulate(1, (world) => body(new SchedulingQueue(world, [picky, patient]), world));

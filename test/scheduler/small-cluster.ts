@@ -86,30 +86,38 @@ export class SmallCluster {
     });
   }
 
+  has(kind: string, key: string): boolean {
+    return this.#view(kind).objects.has(key);
+  }
+
   delete(kind: string, key: string): ClusterEvent {
     return this.#change(kind, key, undefined);
   }
 
   #change(kind: string, key: string, after: KubeObject | undefined): ClusterEvent {
-    const resource = resources[kind];
-    if (resource === undefined) throw new Error(`the scheduler does not watch ${kind}`);
-    const view = this.views[resource] as unknown as ObjectMap<KubeObject>;
+    const view = this.#view(kind);
     const before = view.objects.get(key);
     if (after === undefined) view.objects.delete(key);
     else view.objects.set(key, after);
-    const change = { resource, before, after } as unknown as ClusterEvent;
-    this.#arrange(change);
+    const change = { resource: resources[kind], before, after } as unknown as ClusterEvent;
+    this.#updateCache(change);
     for (const plugin of this.plugins) plugin.observe?.(change);
     return change;
   }
 
-  #arrange(change: ClusterEvent): void {
+  #view(kind: string): ObjectMap<KubeObject> {
+    const resource = resources[kind];
+    if (resource === undefined) throw new Error(`the scheduler does not watch ${kind}`);
+    return this.views[resource] as unknown as ObjectMap<KubeObject>;
+  }
+
+  #updateCache(change: ClusterEvent): void {
     if (change.resource === 'node') {
-      if (change.after === undefined) this.cache.removeNode(change.before?.metadata.name ?? '');
+      if (change.after === undefined) this.cache.removeNode(change.before.metadata.name);
       else this.cache.setNode(change.after);
     }
     if (change.resource !== 'pod') return;
-    if (change.after === undefined) this.cache.removePod(change.before?.metadata.uid ?? '');
+    if (change.after === undefined) this.cache.removePod(change.before.metadata.uid ?? '');
     else if ((change.after.spec.nodeName ?? '') !== '') this.cache.setPod(readPod(change.after));
   }
 

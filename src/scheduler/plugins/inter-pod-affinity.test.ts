@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { inZone, node, SmallCluster, zone } from '../../../test/scheduler/small-cluster.ts';
 import { pod } from '../../../test/storage/objects.ts';
 import type { Namespace, Pod, PodAffinityTerm } from '../../api/generated/types.ts';
+import type { ClusterEvent } from '../framework.ts';
 import { readPod } from '../pod-info.ts';
 import { interPodAffinity } from './inter-pod-affinity.ts';
 
@@ -140,7 +141,7 @@ describe('queueing hints of InterPodAffinity', () => {
   const waiting = readPod(made('web', { app: 'web', affinity: near(term('db', zone)) }));
   const shy = readPod(made('shy', { app: 'shy', affinity: away(term('db', zone)) }));
   const hint = (pod: typeof waiting, before: Pod | undefined, after: Pod | undefined) =>
-    interPodAffinity.queueingHints?.hint(pod, { resource: 'pod', before, after });
+    interPodAffinity.queueingHints?.hint(pod, { resource: 'pod', before, after } as ClusterEvent);
   const db = made('db', { app: 'db', on: 'a1' });
   const other = made('db', { app: 'other', on: 'a1' });
 

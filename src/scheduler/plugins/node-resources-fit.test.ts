@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { node, SmallCluster } from '../../../test/scheduler/small-cluster.ts';
 import { pod } from '../../../test/storage/objects.ts';
 import type { Container, Node, Pod } from '../../api/generated/types.ts';
+import type { ClusterEvent } from '../framework.ts';
 import { readPod } from '../pod-info.ts';
 import { nodeResourcesBalancedAllocation } from './node-resources-balanced-allocation.ts';
 import { nodeResourcesFit } from './node-resources-fit.ts';
@@ -114,7 +115,8 @@ describe('scores by resources', () => {
 
 describe('queueing hints of NodeResourcesFit', () => {
   const waiting = readPod(wanting('web', { cpu: '4' }));
-  const helps = (before: Node | undefined, after: Node | undefined) => nodeResourcesFit.queueingHints?.hint(waiting, { resource: 'node', before, after });
+  const helps = (before: Node | undefined, after: Node | undefined) =>
+    nodeResourcesFit.queueingHints?.hint(waiting, { resource: 'node', before, after } as ClusterEvent);
   const large = sized('n1', { cpu: '4', memory: '1Gi', pods: '5' });
 
   it('a node on which the pod fits, or with more of a requested resource', () => {
@@ -129,7 +131,8 @@ describe('queueing hints of NodeResourcesFit', () => {
 
   it('a pod that is deleted, or requests less of a needed resource', () => {
     const other = (requests: Record<string, string>) => on('n1', wanting('other', requests));
-    const helpsPod = (before: Pod | undefined, after: Pod | undefined) => nodeResourcesFit.queueingHints?.hint(waiting, { resource: 'pod', before, after });
+    const helpsPod = (before: Pod | undefined, after: Pod | undefined) =>
+      nodeResourcesFit.queueingHints?.hint(waiting, { resource: 'pod', before, after } as ClusterEvent);
     expect(helpsPod(other({ cpu: '1' }), undefined)).toBe(true);
     expect(helpsPod(undefined, other({ cpu: '1' }))).toBe(false);
     expect(helpsPod(other({ cpu: '2' }), other({ cpu: '1' }))).toBe(true);

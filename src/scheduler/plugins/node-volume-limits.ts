@@ -1,4 +1,5 @@
 import type { CSINode, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass, VolumeAttachment } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { csiSourceOf, csiSourceOfInline, migratedPluginOf } from '../../api/volumes/csi-translation.ts';
 import { claimKey } from '../../storage/volumes/claim.ts';
 import { claimsOfPod } from '../../storage/volumes/pods.ts';
@@ -94,20 +95,20 @@ class AttachLimits {
     else if (change.resource === 'attachment') this.#observeAttachment(change);
   }
 
-  #observeNode({ before, after }: ObjectChange<CSINode>): void {
-    const nodeName = (after ?? before)?.metadata.name ?? '';
+  #observeNode({ before, after }: ObjectChange<Stored<CSINode>>): void {
+    const nodeName = (after ?? before).metadata.name;
     const limits = after === undefined ? noLimits : limitsOf(after);
     if (limits.size === 0) this.#limits.delete(nodeName);
     else this.#limits.set(nodeName, limits);
   }
 
-  #observeAttachment({ before, after }: ObjectChange<VolumeAttachment>): void {
+  #observeAttachment({ before, after }: ObjectChange<Stored<VolumeAttachment>>): void {
     if (before !== undefined) {
       const attached = this.#attachments.get(before.spec.nodeName);
-      attached?.delete(before.metadata.name ?? '');
+      attached?.delete(before.metadata.name);
       if (attached?.size === 0) this.#attachments.delete(before.spec.nodeName);
     }
-    if (after !== undefined) entryOf(this.#attachments, after.spec.nodeName, () => new Map<string, VolumeAttachment>()).set(after.metadata.name ?? '', after);
+    if (after !== undefined) entryOf(this.#attachments, after.spec.nodeName, () => new Map<string, VolumeAttachment>()).set(after.metadata.name, after);
   }
 
   of(nodeName: string): ReadonlyMap<string, number> | undefined {
@@ -200,7 +201,7 @@ function queueingHint(pod: PodInfo, change: ClusterEvent): boolean {
       return change.before === undefined && claimsOfPod(change.after).some((key) => pod.claims.includes(key));
     case 'claim':
       // A deleted claim does not count any more.
-      return change.after === undefined || pod.claims.includes(claimKey(change.after.metadata.namespace ?? '', change.after.metadata.name ?? ''));
+      return change.after === undefined || pod.claims.includes(claimKey(change.after.metadata.namespace ?? '', change.after.metadata.name));
     case 'storageClass':
       return change.before !== undefined && change.before.provisioner !== change.after?.provisioner;
     case 'volume':

@@ -1,4 +1,5 @@
 import type { Pod, Service, TopologySpreadConstraint } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import {
   type LabelSelector,
   labelSelectorOf,
@@ -60,8 +61,8 @@ const systemDefaults: readonly Omit<SpreadConstraint, 'selector'>[] = [
 export class ServiceIndex {
   readonly #byNamespace = new Map<string, Map<string, Service>>();
 
-  observe({ before, after }: ObjectChange<Service>): void {
-    const { namespace = '', name = '' } = (after ?? before)?.metadata ?? {};
+  observe({ before, after }: ObjectChange<Stored<Service>>): void {
+    const { namespace = '', name } = (after ?? before).metadata;
     const services = this.#byNamespace.get(namespace) ?? new Map<string, Service>();
     if (after === undefined) services.delete(name);
     else services.set(name, after);

@@ -1,5 +1,6 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
 import type { KubeObject } from '../../api/object.ts';
+import type { Stored } from '../../api/stored.ts';
 import { type Claim, claimKey, readClaim } from '../../storage/volumes/claim.ts';
 import { Groups } from '../../storage/volumes/groups.ts';
 import { readVolume, type Volume } from '../../storage/volumes/volume.ts';
@@ -67,14 +68,14 @@ export class VolumeAssumeCache {
     return this.#free.candidatesFor(claim);
   }
 
-  observeVolume({ before, after }: ObjectChange<PersistentVolume>): void {
-    const name = (after ?? before)?.metadata.name ?? '';
+  observeVolume({ before, after }: ObjectChange<Stored<PersistentVolume>>): void {
+    const { name } = (after ?? before).metadata;
     const assumed = this.#volumes.get(name)?.assumed;
     this.#setVolume(name, after === undefined ? undefined : { api: readVolume(after), assumed: unlessReplaced(assumed, after) });
   }
 
-  observeClaim({ before, after }: ObjectChange<PersistentVolumeClaim>): void {
-    const { namespace = '', name = '' } = (after ?? before)?.metadata ?? {};
+  observeClaim({ before, after }: ObjectChange<Stored<PersistentVolumeClaim>>): void {
+    const { namespace = '', name } = (after ?? before).metadata;
     const key = claimKey(namespace, name);
     const entry = this.#claims.get(key);
     if (entry !== undefined) this.#countBoundClaim(entry.api, -1);

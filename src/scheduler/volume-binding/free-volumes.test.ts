@@ -3,15 +3,19 @@ import { describe, expect, it } from 'vitest';
 import { node, reachedFrom, within, zone } from '../../../test/scheduler/small-cluster.ts';
 import { available, pv, pvc, reservedFor } from '../../../test/storage/objects.ts';
 import type { PersistentVolume } from '../../api/generated/types.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { Stored } from '../../api/stored.ts';
 import { type Claim, readClaim } from '../../storage/volumes/claim.ts';
 import { matchVolume } from '../../storage/volumes/match.ts';
 import { readVolume, type Volume } from '../../storage/volumes/volume.ts';
 import { bySize } from '../../storage/volumes/volume-index.ts';
+import type { ObjectChange } from '../framework.ts';
 import { FreeVolumes } from './free-volumes.ts';
 import { NodeLabelIndex } from './node-label-index.ts';
 import { VolumeAssumeCache } from './assume-cache.ts';
 
 const host = 'kubernetes.io/hostname';
+const change = <T extends KubeObject>(before: T | undefined, after: T | undefined) => ({ before, after }) as ObjectChange<Stored<T>>;
 const terms = fc.oneof(
   fc.constant(undefined),
   fc.subarray(['n0', 'n1', 'n2'], { minLength: 1 }).map((names) => reachedFrom([within(host, ...names)])),
@@ -73,7 +77,7 @@ const objectOf = (draft: typeof volume extends fc.Arbitrary<infer D> ? D : never
 /** A model of the assume cache, without an index. */
 class Model {
   readonly nodes = new NodeLabelIndex();
-  readonly book = new VolumeAssumeCache(this.nodes);
+  readonly cache = new VolumeAssumeCache(this.nodes);
   readonly known = new Map<string, Volume>();
   readonly assumed = new Map<string, PersistentVolume>();
   readonly present = new Map<string, Readonly<Record<string, string>>>();
@@ -97,21 +101,21 @@ class Model {
     }
   }
 
-  check(asking: Claim, taken: ReadonlySet<string>): void {
-    const choice = this.book.candidatesFor(asking);
+  check(claim: Claim, taken: ReadonlySet<string>): void {
+    const candidates = this.cache.candidatesFor(claim);
     for (const [name, nodeLabels] of this.present) {
-      const fitting = [...this.known.values()].filter(
-        (each) => !taken.has(each.name) && matchVolume(asking, each, { node: { labels: nodeLabels } }) === 'fits',
-      );
+      const fitting = [...this.known.values()].filter((each) => !taken.has(each.name) && matchVolume(claim, each, { node: { labels: nodeLabels } }) === 'fits');
       const expected = fitting.sort(bySize)[0]?.name;
-      expect(choice.smallest(nodeLabels, taken)?.name).toBe(expected);
+      expect(candidates.smallest(nodeLabels, taken)?.name).toBe(expected);
       // The short cut must not exclude a node with a match.
-      if (expected !== undefined) expect(choice.nodes?.has(name) ?? true).toBe(true);
+      if (expected !== undefined) expect(candidates.nodes?.has(name) ?? true).toBe(true);
     }
   }
 
   #volume(name: string, after: PersistentVolume | undefined): void {
-    this.book.observeVolume({ before: this.#objects.get(name), after });
+    const before = this.#objects.get(name);
+    if (before === undefined && after === undefined) return;
+    this.cache.observeVolume(change(before, after));
     this.assumed.delete(name);
     if (after === undefined) {
       this.#objects.delete(name);
@@ -126,7 +130,7 @@ class Model {
     const object = this.#objects.get(name);
     if (object === undefined) return;
     const after = { ...object, spec: { ...object.spec, claimRef: reservedFor('another') } };
-    expect(this.book.assumeVolume(after)).toBe('assumed');
+    expect(this.cache.assumeVolume(after)).toBe('assumed');
     this.assumed.set(name, after);
     this.known.set(name, readVolume(after));
   }
@@ -135,13 +139,15 @@ class Model {
     const assumed = this.assumed.get(name);
     const object = this.#objects.get(name);
     if (assumed === undefined || object === undefined) return;
-    expect(this.book.restoreVolume(assumed)).toBe(true);
+    expect(this.cache.restoreVolume(assumed)).toBe(true);
     this.assumed.delete(name);
     this.known.set(name, readVolume(object));
   }
 
   #node(name: string, after: ReturnType<typeof node> | undefined): void {
-    this.nodes.observe({ before: this.#nodes.get(name), after });
+    const before = this.#nodes.get(name);
+    if (before === undefined && after === undefined) return;
+    this.nodes.observe(change(before, after));
     if (after === undefined) {
       this.#nodes.delete(name);
       this.present.delete(name);
@@ -172,7 +178,7 @@ describe('the free PVs of a class', () => {
           for (const [i, each] of steps.entries()) {
             model.take(each, i + 1);
             // A cached match must not outlive a change.
-            for (const asking of claims) model.check(asking, new Set(takenNames));
+            for (const claim of claims) model.check(claim, new Set(takenNames));
           }
         },
       ),
@@ -182,17 +188,17 @@ describe('the free PVs of a class', () => {
 
   it('do not include PVs of bound claims, even without a claimRef', () => {
     const nodes = new NodeLabelIndex();
-    const book = new VolumeAssumeCache(nodes);
-    book.observeVolume({ before: undefined, after: pv('vol', '1Gi', { status: available }) });
+    const cache = new VolumeAssumeCache(nodes);
+    cache.observeVolume(change(undefined, pv('vol', '1Gi', { status: available })));
     const owner = pvc('owner', '1Gi', {
       metadata: { name: 'owner', namespace: 'default', annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } },
       spec: { volumeName: 'vol' },
     });
-    book.observeClaim({ before: undefined, after: owner });
-    const asking = readClaim(pvc('data', '1Gi'));
-    expect(book.candidatesFor(asking).smallest({}, new Set())).toBeUndefined();
-    book.observeClaim({ before: owner, after: undefined });
-    expect(book.candidatesFor(asking).smallest({}, new Set())?.name).toBe('vol');
+    cache.observeClaim(change(undefined, owner));
+    const claim = readClaim(pvc('data', '1Gi'));
+    expect(cache.candidatesFor(claim).smallest({}, new Set())).toBeUndefined();
+    cache.observeClaim(change(owner, undefined));
+    expect(cache.candidatesFor(claim).smallest({}, new Set())?.name).toBe('vol');
   });
 
   it('are examined only for their topology, and once for all nodes of a zone', () => {
@@ -205,10 +211,10 @@ describe('the free PVs of a class', () => {
       const watched = Object.defineProperty(rest, 'accessModes', { get: () => (examined.push(rest.name), accessModes) });
       free.change(undefined, watched as Volume);
     }
-    const choice = free.candidatesFor(readClaim(pvc('data', '1Gi')));
-    expect(choice.smallest({ [host]: 'n7' }, new Set())?.name).toBe('v7');
-    expect(choice.smallest({ [host]: 'elsewhere' }, new Set())).toBeUndefined();
-    for (let i = 0; i < 500; i++) choice.smallest({ [host]: `m${i}`, [zone]: 'z0' }, new Set());
+    const candidates = free.candidatesFor(readClaim(pvc('data', '1Gi')));
+    expect(candidates.smallest({ [host]: 'n7' }, new Set())?.name).toBe('v7');
+    expect(candidates.smallest({ [host]: 'elsewhere' }, new Set())).toBeUndefined();
+    for (let i = 0; i < 500; i++) candidates.smallest({ [host]: `m${i}`, [zone]: 'z0' }, new Set());
     const another = free.candidatesFor(readClaim(pvc('same', '1Gi')));
     expect(another.smallest({ [zone]: 'z0' }, new Set())?.name).toBe('v1000');
     // Each is examined twice: by the fast check, and by matchVolume.

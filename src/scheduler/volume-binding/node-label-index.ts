@@ -1,4 +1,5 @@
 import type { Node } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { Labels } from '../../api/selectors/label-selector.ts';
 import { entryOf } from '../../storage/volumes/volume-index.ts';
 import type { ObjectChange } from '../framework.ts';
@@ -26,8 +27,8 @@ export class NodeLabelIndex {
     this.#listeners.push(listener);
   }
 
-  observe({ before, after }: ObjectChange<Node>): void {
-    const name = (after ?? before)?.metadata.name ?? '';
+  observe({ before, after }: ObjectChange<Stored<Node>>): void {
+    const { name } = (after ?? before).metadata;
     const known = this.#nodes.get(name) ?? noLabels;
     const labels = after?.metadata.labels ?? noLabels;
     if (after === undefined) this.#nodes.delete(name);

@@ -1,4 +1,5 @@
 import type { CSIStorageCapacity } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { quantityValue } from '../../api/quantity.ts';
 import { type Labels, type LabelSelector, labelSelectorOf, matchesLabels, SelectorError } from '../../api/selectors/label-selector.ts';
 import { readQuantity } from '../../api/volumes/capacity.ts';
@@ -11,7 +12,7 @@ import { TopologyIndex, topologyTermsOf, type VolumeTopology, volumeTopologyOf }
 export class StorageCapacityIndex {
   readonly #byClass = new Map<string, TopologyIndex<Map<string, TopologyCapacity>>>();
 
-  observe({ before, after }: ObjectChange<CSIStorageCapacity>): void {
+  observe({ before, after }: ObjectChange<Stored<CSIStorageCapacity>>): void {
     if (before !== undefined) this.#remove(before);
     const capacity = after === undefined ? undefined : readCapacity(after);
     if (after === undefined || capacity === undefined) return;
@@ -19,7 +20,7 @@ export class StorageCapacityIndex {
     for (const term of topologyTermsOf(capacity.topology)) byTopology.getOrCreate(term).set(keyOf(after), capacity);
   }
 
-  #remove(object: CSIStorageCapacity): void {
+  #remove(object: Stored<CSIStorageCapacity>): void {
     const byTopology = this.#byClass.get(object.storageClassName);
     const topology = readCapacity(object)?.topology;
     if (byTopology === undefined || topology === undefined) return;
@@ -54,7 +55,7 @@ interface TopologyCapacity {
   readonly topology: VolumeTopology;
 }
 
-const keyOf = ({ metadata }: CSIStorageCapacity): string => claimKey(metadata.namespace ?? '', metadata.name ?? '');
+const keyOf = ({ metadata: { namespace = '', name } }: Stored<CSIStorageCapacity>): string => claimKey(namespace, name);
 
 /** maximumVolumeSize takes precedence over capacity. Undefined: the object has neither. */
 export function largestVolume({ maximumVolumeSize, capacity }: CSIStorageCapacity): bigint | undefined {

@@ -1,4 +1,5 @@
 import type { CSINode, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
 import { claimKey } from '../../storage/volumes/claim.ts';
 import { isFree, type Volume } from '../../storage/volumes/volume.ts';
@@ -88,14 +89,13 @@ class VolumeBindingPlugin {
       case 'claim': {
         this.assumeCache.observeClaim(change);
         if (this.waiters.isEmpty) return;
-        const { namespace = '', name: claimName = '' } = (change.after ?? change.before)?.metadata ?? {};
-        return this.waiters.notify(`pvc/${claimKey(namespace, claimName)}`);
+        return this.waiters.notify(`pvc/${refKey((change.after ?? change.before).metadata)}`);
       }
       case 'node':
         this.nodeLabels.observe(change);
-        return this.waiters.notify(`node/${(change.after ?? change.before)?.metadata.name ?? ''}`);
+        return this.waiters.notify(`node/${(change.after ?? change.before).metadata.name}`);
       case 'csiNode':
-        return this.#observeCsiNode(change.after, change.before?.metadata.name ?? '');
+        return this.#observeCsiNode(change);
       case 'storageCapacity':
         return this.#capacities.observe(change);
       default:
@@ -104,17 +104,18 @@ class VolumeBindingPlugin {
   }
 
   /** A pod that waits for provisioning knows the claim's name, not the PV's. */
-  #notifyVolume(volume: PersistentVolume | undefined): void {
+  #notifyVolume(volume: Stored<PersistentVolume>): void {
     if (this.waiters.isEmpty) return;
-    this.waiters.notify(`pv/${volume?.metadata.name ?? ''}`);
-    const ref = volume?.spec.claimRef;
-    if (ref !== undefined) this.waiters.notify(`pvc/${claimKey(ref.namespace ?? '', ref.name ?? '')}`);
+    this.waiters.notify(`pv/${volume.metadata.name}`);
+    const ref = volume.spec.claimRef;
+    if (ref !== undefined) this.waiters.notify(`pvc/${refKey(ref)}`);
   }
 
-  #observeCsiNode(after: CSINode | undefined, deleted: string): void {
+  #observeCsiNode({ before, after }: ObjectChange<Stored<CSINode>>): void {
+    const { name: nodeName } = (after ?? before).metadata;
     const plugins = after === undefined ? undefined : migratedPluginsOf(after);
-    if (after === undefined || plugins === undefined || plugins.size === 0) this.#migratedPlugins.delete(after?.metadata.name ?? deleted);
-    else this.#migratedPlugins.set(after.metadata.name ?? '', plugins);
+    if (plugins === undefined || plugins.size === 0) this.#migratedPlugins.delete(nodeName);
+    else this.#migratedPlugins.set(nodeName, plugins);
   }
 
   isMigratedOn(plugin: string, nodeName: string): boolean {
