@@ -1,23 +1,22 @@
 /**
- * What every driver of a node holds to, whatever its volumes are made of. It runs on simulated machines, everywhere; and on this one, for the
- * types that it can mount.
+ * The conformance suite of node drivers. It runs on simulated machines everywhere, and on this machine for the types that it can mount.
  */
 import { describe, expect, test } from 'vitest';
 import type { HostFiles, Mounts } from '../world/mounts.ts';
 import type { Programs } from '../world/programs.ts';
 import { type DriverAnswer, failed, type NodeDriver, type NodePublishVolumeResponse, type NodePublishVolumeRequest } from './contract.ts';
 import type { HostWithPrograms } from './mount/mount-program.ts';
-import type { NodeHost } from './mount/node-host.ts';
+import { directoryOf, type NodeHost } from './mount/node-host.ts';
 
-/** A machine that processes can die on. */
+/** A machine on which processes can crash. */
 export interface MachineUnderTest {
-  /** Below it everything happens. Absent: the whole machine is there for the test. */
+  /** The test stays below it. Absent: the test has the whole machine. */
   readonly root?: string;
-  /** As one process sees it. Hooks are awaited before and after each call takes effect. */
+  /** The host of one process. Hooks are awaited before and after each call. */
   host(hooks?: Hooks): HostUnderTest;
 }
 
-/** Drivers of plain files run no programs, so not every machine has them. */
+/** Not every driver runs programs. */
 export type HostUnderTest = Mounts & HostFiles & Partial<Programs>;
 
 export interface Hooks {
@@ -29,28 +28,28 @@ type Hook = (call: Call) => Promise<void> | void;
 
 interface Call {
   readonly name: keyof Mounts | keyof HostFiles | keyof Programs;
-  /** The program that is run, with its arguments. */
+  /** The program with its arguments. */
   readonly program?: string;
 }
 
 export interface DriverUnderTest {
-  /** A fresh one, on which nothing is mounted but its root. */
+  /** A new machine, without mounts except its root. */
   readonly machine: () => MachineUnderTest | Promise<MachineUnderTest>;
-  /** On a host where everything that the volume needs exists. */
+  /** On a host that has all prerequisites of the volume. */
   readonly make: (host: HostWithPrograms) => Promise<NodeDriver>;
   readonly volume: Partial<NodePublishVolumeRequest['volume']> & Pick<NodePublishVolumeRequest['volume'], 'source'>;
   readonly pod?: NodePublishVolumeRequest['pod'];
-  /** The directory in which its data is, and stays. Undefined: it has none that is to be seen without the driver. */
+  /** The directory of its persistent data. Undefined: the data is not accessible without the driver. */
   readonly data: string | undefined;
-  /** Whether what pods write outlives them; `made`: all that is in it is made by the driver. */
+  /** The lifetime of the data; `made`: the driver writes all of it. */
   readonly content: 'outlives pods' | 'as old as its pod' | 'made';
-  /** A file that is in it from the beginning, and what is in that. */
+  /** A file with its content that the volume has from the start. */
   readonly holds?: readonly [file: string, text: string];
-  /** Who sees to it that nothing is written to what is read-only. */
+  /** Which side enforces read-only. */
   readonly readOnly: 'driver' | 'container';
-  /** Programs that change nothing: whoever dies after one of them has died before. */
-  readonly looking?: RegExp;
-  /** What has to be there before any driver is made. */
+  /** Programs that change nothing: a crash after one equals a crash before it. */
+  readonly readOnlyPrograms?: RegExp;
+  /** Runs before a driver is created. */
   readonly prepare?: (host: NodeHost) => Promise<void>;
 }
 
@@ -78,7 +77,7 @@ class Bench {
     const bench = new Bench(under, await under.machine());
     await bench.host.makeDirectory(bench.#directory('first'), 0o750);
     await bench.host.makeDirectory(bench.#directory('second'), 0o750);
-    await bench.host.makeDirectory(above(bench.#staging), 0o750);
+    await bench.host.makeDirectory(directoryOf(bench.#staging), 0o750);
     await under.prepare?.(both(bench.host));
     if (under.data !== undefined) {
       await bench.host.makeDirectory(under.data, 0o755);
@@ -109,17 +108,17 @@ class Bench {
     };
   }
 
-  /** For the node, if the driver does that, and then for the pod. */
+  /** Stages, if the driver does, and publishes. */
   async publish(driver: NodeDriver, which: Which = 'first', readOnly = false): Promise<DriverAnswer<NodePublishVolumeResponse>> {
     const request = this.#request(which, readOnly);
     if (!driver.capabilities.stages) return driver.nodePublishVolume(request);
     const { volume } = request;
-    const staged = (await driver.nodeStageVolume?.({ volume, stagingPath: this.#staging })) ?? failed('Unimplemented', 'it does not stage');
+    const staged = (await driver.nodeStageVolume?.({ volume, stagingPath: this.#staging })) ?? failed('Unimplemented', 'the driver does not stage');
     return staged.ok ? driver.nodePublishVolume({ ...request, stagingPath: this.#staging }) : staged;
   }
 
-  /** Published, and where. */
-  async place(driver: NodeDriver, which: Which = 'first', readOnly = false): Promise<string> {
+  /** Publishes, and returns the path. */
+  async publishedPath(driver: NodeDriver, which: Which = 'first', readOnly = false): Promise<string> {
     const answer = await this.publish(driver, which, readOnly);
     if (!answer.ok) throw new Error(answer.message);
     return answer.value.path;
@@ -129,15 +128,15 @@ class Bench {
     return driver.nodeUnpublishVolume({ target: `${this.#directory(which)}/data`, name: 'data', podUid: which });
   }
 
-  /** From the pod, and then from the node. */
+  /** Unpublishes, and unstages. */
   async unpublish(driver: NodeDriver, which: Which = 'first'): Promise<DriverAnswer<undefined>> {
     const undone = await this.unpublishFromPod(driver, which);
     if (!undone.ok || !driver.capabilities.stages) return undone;
-    return (await driver.nodeUnstageVolume?.({ handle: 'data', stagingPath: this.#staging })) ?? failed('Unimplemented', 'it does not unstage');
+    return (await driver.nodeUnstageVolume?.({ handle: 'data', stagingPath: this.#staging })) ?? failed('Unimplemented', 'the driver does not unstage');
   }
 
-  /** All that is on the machine: mounts, and files with owners and modes. */
-  async picture(): Promise<readonly string[]> {
+  /** The state of the machine: mounts, and files with owners and modes. */
+  async state(): Promise<readonly string[]> {
     const mounts = (await this.#mounted()).map((entry) => `mount ${entry.target} ${entry.device} ${entry.root} ${entry.options.join()}`);
     return [...mounts, ...(await this.#filesIn(this.#root))];
   }
@@ -150,9 +149,9 @@ class Bench {
     const found: string[] = [];
     for (const name of await this.host.list(path === '' ? '/' : path)) {
       const child = `${path}/${name}`;
-      const facts = await this.host.stat(child);
-      found.push(`${child} ${facts?.type} ${facts?.mode.toString(8)} ${facts?.uid}:${facts?.gid} ${facts?.size}`);
-      if (facts?.type === 'directory') found.push(...(await this.#filesIn(child)));
+      const stat = await this.host.stat(child);
+      found.push(`${child} ${stat?.type} ${stat?.mode.toString(8)} ${stat?.uid}:${stat?.gid} ${stat?.size}`);
+      if (stat?.type === 'directory') found.push(...(await this.#filesIn(child)));
     }
     return found;
   }
@@ -174,44 +173,45 @@ class Bench {
   }
 }
 
-const above = (path: string): string => path.slice(0, path.lastIndexOf('/'));
-
 function both(host: HostUnderTest): HostWithPrograms {
-  const run: Programs['run'] = host.run?.bind(host) ?? (async () => ({ type: 'failed', message: 'there are no programs here' }));
+  const run: Programs['run'] = host.run?.bind(host) ?? (async () => ({ type: 'failed', message: 'this machine has no programs' }));
   return { mounts: host, files: host, programs: { run } };
 }
 
 const done = expect.objectContaining({ ok: true });
 
-const looks: ReadonlySet<string> = new Set<Call['name']>(['stat', 'list', 'table', 'read', 'readLink']);
+const readCalls: ReadonlySet<string> = new Set<Call['name']>(['stat', 'list', 'table', 'read', 'readLink']);
 
-/** A host whose process is gone after its n-th change. */
-function dyingAfter({ machine, under }: Bench, fatal: number): { readonly host: HostUnderTest; readonly died: Promise<void>; readonly count: () => number } {
+/** A host whose process crashes after its n-th change. */
+function crashingAfter(
+  { machine, under }: Bench,
+  crashAt: number,
+): { readonly host: HostUnderTest; readonly crashed: Promise<void>; readonly count: () => number } {
   let changes = 0;
   let die = (): void => undefined;
-  const died = new Promise<void>((resolve) => {
+  const crashed = new Promise<void>((resolve) => {
     die = resolve;
   });
   const after: Hook = ({ name, program }) => {
-    const isLooking = looks.has(name) || (program !== undefined && under.looking?.test(program) === true);
-    if (isLooking || ++changes < fatal) return undefined;
+    const isRead = readCalls.has(name) || (program !== undefined && under.readOnlyPrograms?.test(program) === true);
+    if (isRead || ++changes < crashAt) return undefined;
     die();
     return new Promise<never>(() => undefined);
   };
-  return { host: machine.host({ after }), died, count: () => changes };
+  return { host: machine.host({ after }), crashed, count: () => changes };
 }
 
 export function describeNodeDriver(name: string, under: DriverUnderTest): void {
-  describe(`${name}, as every driver of a node`, () => {
+  describe(`${name}: node driver conformance`, () => {
     repeats(under);
-    deaths(under);
+    crashes(under);
     contents(under);
     pods(under);
   });
 }
 
 function repeats(under: DriverUnderTest): void {
-  test('publishes, and tells where; what it says of itself is so', async () => {
+  test('publishes, returns the path, and has the capabilities that it reports', async () => {
     const bench = await Bench.open(under);
     const driver = await bench.driver();
     const answer = await bench.publish(driver);
@@ -221,16 +221,16 @@ function repeats(under: DriverUnderTest): void {
     if (await bench.isStaged()) expect(driver.capabilities.stages).toBe(true);
   });
 
-  test('publishes once more without touching anything', async () => {
+  test('publishing again changes nothing', async () => {
     const bench = await Bench.open(under);
     await bench.publish(await bench.driver());
-    const before = await bench.picture();
-    // As another process would, which knows nothing of the first.
+    const before = await bench.state();
+    // A new process, without state of the first.
     expect(await bench.publish(await bench.driver())).toEqual(done);
-    expect(await bench.picture()).toEqual(before);
+    expect(await bench.state()).toEqual(before);
   });
 
-  test('unpublishes what it published, and what it did not', async () => {
+  test('unpublishing is idempotent', async () => {
     const bench = await Bench.open(under);
     const driver = await bench.driver();
     expect(await bench.unpublish(driver)).toEqual(done);
@@ -241,7 +241,7 @@ function repeats(under: DriverUnderTest): void {
     expect(await bench.publish(driver)).toEqual(done);
   });
 
-  test('answers, and does not throw, when the machine refuses', async () => {
+  test('returns a failure instead of throwing when a system call fails', async () => {
     const bench = await Bench.open(under);
     const refusing = bench.machine.host({
       before: ({ name: call }) => {
@@ -255,67 +255,67 @@ function repeats(under: DriverUnderTest): void {
   });
 }
 
-function deaths(under: DriverUnderTest): void {
-  test('wherever it dies while it publishes, the next one publishes the same or takes all of it away', async () => {
-    for (let fatal = 1; ; fatal++) {
+function crashes(under: DriverUnderTest): void {
+  test('after a crash at any point of publishing, the next process publishes the volume or removes all of it', async () => {
+    for (let crashAt = 1; ; crashAt++) {
       const bench = await Bench.open(under);
-      const { host, died, count } = dyingAfter(bench, fatal);
+      const { host, crashed, count } = crashingAfter(bench, crashAt);
       const driver = await bench.driver(host);
-      await Promise.race([bench.publish(driver), died]);
-      const isOver = count() < fatal;
+      await Promise.race([bench.publish(driver), crashed]);
+      const isOver = count() < crashAt;
       const next = await bench.driver();
-      if (fatal % 2 === 0) expect(await bench.publish(next), `after ${fatal}`).toEqual(done);
-      expect(await bench.unpublish(next), `after ${fatal}`).toEqual(done);
+      if (crashAt % 2 === 0) expect(await bench.publish(next), `after ${crashAt}`).toEqual(done);
+      expect(await bench.unpublish(next), `after ${crashAt}`).toEqual(done);
       await bench.expectNothingLeft();
-      expect(await bench.publish(next), `after ${fatal}`).toEqual(done);
+      expect(await bench.publish(next), `after ${crashAt}`).toEqual(done);
       if (isOver) return;
     }
   });
 
-  test('wherever it dies while it unpublishes, the next one goes on', async () => {
-    for (let fatal = 1; ; fatal++) {
+  test('after a crash at any point of unpublishing, the next process completes it', async () => {
+    for (let crashAt = 1; ; crashAt++) {
       const bench = await Bench.open(under);
       await bench.publish(await bench.driver());
-      const { host, died, count } = dyingAfter(bench, fatal);
-      await Promise.race([bench.unpublish(await bench.driver(host)), died]);
-      expect(await bench.unpublish(await bench.driver()), `after ${fatal}`).toEqual(done);
+      const { host, crashed, count } = crashingAfter(bench, crashAt);
+      await Promise.race([bench.unpublish(await bench.driver(host)), crashed]);
+      expect(await bench.unpublish(await bench.driver()), `after ${crashAt}`).toEqual(done);
       await bench.expectNothingLeft();
-      if (count() < fatal) return;
+      if (count() < crashAt) return;
     }
   });
 }
 
 function contents(under: DriverUnderTest): void {
   const { content, data, holds, readOnly } = under;
-  test(`what is in it is there; what pods write is ${content}`, async () => {
+  test(`the content is there; data of pods: ${content}`, async () => {
     const bench = await Bench.open(under);
     const driver = await bench.driver();
-    const place = await bench.place(driver);
-    if (data !== undefined) expect(await bench.text(`${place}/precious`)).toBe('precious');
-    if (holds !== undefined) expect(await bench.text(`${place}/${holds[0]}`)).toBe(holds[1]);
+    const path = await bench.publishedPath(driver);
+    if (data !== undefined) expect(await bench.text(`${path}/precious`)).toBe('precious');
+    if (holds !== undefined) expect(await bench.text(`${path}/${holds[0]}`)).toBe(holds[1]);
     if (under.volume.readOnly === true || content === 'made') return;
-    await bench.host.write(`${place}/written`, bytes('hello'), 0o644);
-    // Once more: the pod that runs must not lose anything by it.
-    expect(await bench.text(`${await bench.place(await bench.driver())}/written`)).toBe('hello');
+    await bench.host.write(`${path}/written`, bytes('hello'), 0o644);
+    // Publishing again must not lose data of the running pod.
+    expect(await bench.text(`${await bench.publishedPath(await bench.driver())}/written`)).toBe('hello');
     expect(await bench.unpublish(driver)).toEqual(done);
-    const again = await bench.place(driver);
+    const again = await bench.publishedPath(driver);
     expect(await bench.text(`${again}/written`)).toBe(content === 'outlives pods' ? 'hello' : undefined);
   });
 
-  test(`of what is read-only, the ${readOnly} sees to it that nothing is written`, async () => {
+  test(`read-only is enforced by the ${readOnly}`, async () => {
     const bench = await Bench.open(under);
-    const place = await bench.place(await bench.driver(), 'first', true);
-    if (data !== undefined) expect(await bench.host.list(place)).toContain('precious');
-    const writing = bench.host.write(`${place}/written`, bytes('hello'), 0o644);
+    const path = await bench.publishedPath(await bench.driver(), 'first', true);
+    if (data !== undefined) expect(await bench.host.list(path)).toContain('precious');
+    const writing = bench.host.write(`${path}/written`, bytes('hello'), 0o644);
     await (readOnly === 'driver' ? expect(writing).rejects.toMatchObject({ code: 'EROFS' }) : expect(writing).resolves.toBeUndefined());
   });
 }
 
 function pods(under: DriverUnderTest): void {
-  test('two pods of the node have it, each as long as it wants; what is there for the node goes last', async () => {
+  test('two pods of the node use it independently; the staging mount goes last', async () => {
     const bench = await Bench.open(under);
     const driver = await bench.driver();
-    const [first, second] = [await bench.place(driver, 'first'), await bench.place(driver, 'second')];
+    const [first, second] = [await bench.publishedPath(driver, 'first'), await bench.publishedPath(driver, 'second')];
     if (under.content !== 'made' && under.volume.readOnly !== true) {
       await bench.host.write(`${first}/written`, bytes('hello'), 0o644);
       expect(await bench.text(`${second}/written`)).toBe(under.content === 'outlives pods' ? 'hello' : undefined);

@@ -1,29 +1,29 @@
 /**
- * What a storage backend does, with the calls and the semantics of CSI 1.12: every call may be repeated with the same
- * arguments and then changes nothing, and a failure has one of CSI's codes. A call stands here once something makes it.
+ * The driver contract, with the calls and semantics of CSI 1.12: every call is idempotent, and a failure has one of CSI's codes.
  *
- *     create      CreateVolume                by name: the same name is the same volume
- *     delete      DeleteVolume                by handle: what is not there is deleted
- *     list        ListVolumes                 for the audit
- *     expand      ControllerExpandVolume      to at least so much; what is larger already stays
- *     publish     ControllerPublishVolume     to one node
- *     unpublish   ControllerUnpublishVolume   from one node; what is not there is unpublished
- *     published   ListVolumes, with LIST_VOLUMES_PUBLISHED_NODES
+ * `VolumeDriver`, the controller service:
  *
- * What a backend does on a node is a `NodeDriver`:
+ *     createVolume                by name: the same name is the same volume
+ *     deleteVolume                by handle; a missing volume is no error
+ *     listVolumes                 for the audit
+ *     controllerExpandVolume      to at least the given size; a larger volume stays
+ *     controllerPublishVolume     to one node
+ *     controllerUnpublishVolume   from one node; a volume that is not published is no error
+ *     listPublishedVolumes        ListVolumes with LIST_VOLUMES_PUBLISHED_NODES
  *
- *     stage       NodeStageVolume             once for each node: the file system is mounted, for nobody yet
- *     publish     NodePublishVolume           for one pod
- *     unpublish   NodeUnpublishVolume         what is not there is unpublished
- *     unstage     NodeUnstageVolume           after the last pod's
- *     expand      NodeExpandVolume            what was made larger is so for pods as well; again: nothing happens
- *     stats       NodeGetVolumeStats
+ * `NodeDriver`, the node service:
  *
- * Still to come, each with its first caller: snapshot (controller); and `scrub`, which CSI does not have: until nodes run
- * pods, a pod does it as in Kubernetes.
+ *     nodeStageVolume             once for each node: mounts the file system at the staging path
+ *     nodePublishVolume           for one pod
+ *     nodeUnpublishVolume         a volume that is not published is no error
+ *     nodeUnstageVolume           after the last pod
+ *     nodeExpandVolume            grows the file system after the volume
+ *     nodeGetVolumeStats
  *
- * Every call that changes something says under which leadership it is made. A leader that was deposed cannot write to the API any
- * more, but what it asked of a backend may be on its way: a driver that can remember the highest epoch refuses all lower ones.
+ * Snapshots come with their first caller. Scrubbing (Recycle) is no CSI call: a pod does it, as in Kubernetes.
+ *
+ * Every call that changes a volume carries the caller's lease and epoch (fencing). The API server refuses writes of a deposed leader, but
+ * its call to a backend may still be in flight. A driver that persists the highest epoch refuses all lower ones.
  */
 import type { PersistentVolume, PersistentVolumeSource, Pod, VolumeSource } from '../api/generated/types.ts';
 import type { DriverCapabilities } from '../api/volumes/driver-capabilities.ts';
@@ -35,106 +35,105 @@ export interface VolumeDriver {
   readonly capabilities: DriverCapabilities;
   createVolume(request: CreateVolumeRequest, leader: Leader): Promise<DriverAnswer<Asset>>;
   deleteVolume(handle: string, leader: Leader): Promise<DriverAnswer<undefined>>;
-  /** The handles of all that was made for this cluster. */
+  /** The handles of all volumes of this cluster. */
   listVolumes(): Promise<DriverAnswer<readonly string[]>>;
-  /** The handle that a volume of this name has, or would have; undefined: only `create` tells. */
+  /** The handle of the volume with this name, if it can be computed; undefined: only the response of createVolume has it. */
   handleFor(name: string): string | undefined;
-  /** The handle of the volume that a PersistentVolume describes so; undefined: it is none of this driver's. */
+  /** The handle in a PV's source; undefined: the PV belongs to another driver. */
   handleOf(source: PersistentVolumeSource): string | undefined;
-  /** Unless `facts.expands` is 'never'. */
+  /** Unless `capabilities.expands` is 'never'. */
   controllerExpandVolume?(request: ControllerExpandVolumeRequest, leader: Leader): Promise<DriverAnswer<ControllerExpandVolumeResponse>>;
-  /** If `facts.attaches`. */
+  /** If `capabilities.attaches`. */
   readonly attacher?: Attacher;
 }
 
-/** Volumes that have to be attached to a node before it can mount them. */
+/** CSI's PUBLISH_UNPUBLISH_VOLUME: the volumes have to be attached to a node before it can mount them. */
 export interface Attacher {
-  /** Answers with what the node has to know to find the device. */
+  /** Returns the publish context, by which the node finds the device. */
   controllerPublishVolume(request: PublishRequest, leader: Leader): Promise<DriverAnswer<Readonly<Record<string, string>>>>;
   controllerUnpublishVolume(request: PublishTarget, leader: Leader): Promise<DriverAnswer<undefined>>;
-  /** All that is attached anywhere, in one call. Absent: the backend cannot tell. */
+  /** All attached volumes, in one call. Absent: the backend cannot list them. */
   listPublishedVolumes?(): Promise<DriverAnswer<readonly PublishTarget[]>>;
 }
 
-/** Who asks: the holder of a lease ('kube-system/moor-controllers'), since that epoch. Later leaders have higher epochs. */
+/** The fencing token of a call: the lease ('kube-system/moor-controllers') and its epoch, which increases with each leader. */
 export interface Leader {
   readonly lease: string;
   readonly epoch: number;
 }
 
 export interface CreateVolumeRequest extends CreateRequest {
-  /** Chosen by who asks. */
+  /** Chosen by the caller. */
   readonly name: string;
 }
 
 export interface ControllerExpandVolumeRequest {
   readonly handle: string;
-  /** At least so much: a quantity. */
+  /** The minimum size: a quantity. */
   readonly capacity: string;
 }
 
 export interface ControllerExpandVolumeResponse {
-  /** What it has now. */
+  /** The new size. */
   readonly capacity: string;
-  /** The file system has to grow as well, on a node that mounts it. */
+  /** The file system has to grow too, by nodeExpandVolume. */
   readonly nodeExpansionRequired: boolean;
 }
 
-/** What a backend does on a node, for the pods that run there. */
+/** The node service of a driver. */
 export interface NodeDriver {
   readonly capabilities: NodeDriverCapabilities;
-  /** If `facts.stages`: makes the volume available at `stagingPath`. */
+  /** If `capabilities.stages`. */
   nodeStageVolume?(request: NodeStageVolumeRequest): Promise<DriverAnswer<undefined>>;
   nodeUnstageVolume?(request: NodeUnstageVolumeRequest): Promise<DriverAnswer<undefined>>;
-  /** A volume that is published already stays as it is, unless it is not what was asked for. */
+  /** A volume that is published already is changed only where it differs from the request. */
   nodePublishVolume(request: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>>;
-  /** Afterwards there is nothing at `target`. Data of volumes that outlive pods is never touched. */
+  /** Removes `target`. The data of a volume that outlives its pods is never touched. */
   nodeUnpublishVolume(request: NodeUnpublishVolumeRequest): Promise<DriverAnswer<undefined>>;
   /**
-   * Of a volume that is staged, after whoever made it larger. Absent: nothing has to be done on the node. `FailedPrecondition`: not as long as
-   * anybody has it mounted; staging it the next time does it.
+   * Of a staged volume, after controllerExpandVolume. Absent: the node has nothing to do. `FailedPrecondition`: not while it is mounted; the
+   * next nodeStageVolume expands it.
    */
   nodeExpandVolume?(request: NodeExpandVolumeRequest): Promise<DriverAnswer<undefined>>;
-  /** Absent: the file system at the volume's path tells. */
+  /** Absent: statfs of the volume's path. */
   nodeGetVolumeStats?(path: string): Promise<DriverAnswer<Usage>>;
 }
 
 export interface NodeDriverCapabilities {
-  /** As Kubernetes calls the plugin: 'kubernetes.io/empty-dir'. */
+  /** Kubernetes' plugin name: 'kubernetes.io/empty-dir'. */
   readonly name: string;
-  /** Mounted once for the whole node, and from there for each pod. */
+  /** CSI's STAGE_UNSTAGE_VOLUME. */
   readonly stages: boolean;
   readonly mountOptions: boolean;
   readonly block: boolean;
-  /** What is in it follows objects of the API: published again when one of them changes. */
+  /** The content depends on API objects: published again when one of them changes. */
   readonly requiresRemount: boolean;
 }
 
-/** As a pod or as a PersistentVolume describes a volume: some have other fields in one than in the other. */
+/** The source in a pod's or in a PV's spec: the fields of some types differ. */
 export type SourceOnNode = { readonly [Field in keyof (VolumeSource & PersistentVolumeSource)]?: Described<Field> | undefined };
 
 type Described<Field> =
   | (Field extends keyof VolumeSource ? VolumeSource[Field] : never)
   | (Field extends keyof PersistentVolumeSource ? PersistentVolumeSource[Field] : never);
 
-/** The volume, in whichever words it was described. */
 export interface VolumeOnNode {
-  /** The volume's name in the pod; of a PersistentVolume: its own. */
+  /** The volume's name in the pod's spec; of a PV: its name. */
   readonly name: string;
   readonly source: SourceOnNode;
-  /** Undefined: the pod describes it itself. */
+  /** Undefined: an inline volume. */
   readonly persistentVolume: PersistentVolume | undefined;
   readonly readOnly: boolean;
   readonly mountOptions: readonly string[];
   readonly mode: 'Filesystem' | 'Block';
-  /** What attaching it told: where the device is. */
+  /** CSI's publish_context, from controllerPublishVolume. */
   readonly publishContext: Readonly<Record<string, string>>;
 }
 
 export interface NodeStageVolumeRequest {
   readonly volume: VolumeOnNode;
   readonly stagingPath: string;
-  /** The first that wants it: secrets may be of its namespace. */
+  /** The first pod that uses it: secrets may be in its namespace. */
   readonly pod?: Pod;
 }
 
@@ -144,25 +143,25 @@ export interface NodeUnstageVolumeRequest {
 }
 
 export interface NodeExpandVolumeRequest extends NodeStageVolumeRequest {
-  /** At least so much: a quantity. */
+  /** The minimum size: a quantity. */
   readonly capacity: string;
 }
 
 export interface NodePublishVolumeRequest {
   readonly volume: VolumeOnNode;
   readonly pod: Pod;
-  /** A place for this volume of this pod alone; the directory that holds it exists. */
+  /** For this volume of this pod; the parent directory exists. */
   readonly target: string;
-  /** Undefined: the driver does not stage. */
+  /** Undefined: the driver does not stage volumes. */
   readonly stagingPath: string | undefined;
-  /** Called with what people who wait should know: (reason, message) of an event. */
+  /** Records an Event on the pod. */
   readonly recordEvent: (reason: string, message: string) => void;
 }
 
 export interface NodePublishVolumeResponse {
-  /** Where it is: `target`, or what already was on the machine. */
+  /** `target`, or an existing path of the machine. */
   readonly path: string;
-  /** When it has to be published again; milliseconds since 1970. */
+  /** When to publish it again (a token expires); milliseconds since 1970. */
   readonly republishAt?: number;
 }
 
@@ -181,7 +180,7 @@ export interface DriverFailure {
   readonly message: string;
 }
 
-/** The codes of gRPC that CSI gives a meaning. */
+/** The gRPC codes that CSI uses. */
 export type DriverErrorCode =
   | 'Canceled'
   | 'Unknown'
@@ -200,16 +199,28 @@ export type DriverErrorCode =
   | 'Unauthenticated';
 
 export const failed = (code: DriverErrorCode, message: string): DriverFailure => ({ ok: false, code, message });
+export const succeeded = <T>(value: T): { readonly ok: true; readonly value: T } => ({ ok: true, value });
+export const done = succeeded(undefined);
 
-/** What a driver answers a leader that was deposed. Nothing was done. */
+/** A rejection becomes a failure with the error's message. `codes`: by the `code` of the system call; Internal by default. */
+export async function attempt<T>(task: () => Promise<DriverAnswer<T>>, codes: Readonly<Record<string, DriverErrorCode>> = {}): Promise<DriverAnswer<T>> {
+  try {
+    return await task();
+  } catch (error) {
+    const { code = '', message = String(error) } = error as { readonly code?: string; readonly message?: string };
+    return failed(codes[code] ?? 'Internal', message);
+  }
+}
+
+/** The response to a deposed leader. Nothing was done. */
 export const deposed = ({ lease, epoch }: Leader, highest: number): DriverFailure =>
-  failed('PermissionDenied', `epoch ${epoch} of ${lease} is over: ${highest} has been here`);
+  failed('PermissionDenied', `epoch ${epoch} of lease ${lease} is outdated: the latest is ${highest}`);
 
-/** After these nobody knows whether it happened: it may even be happening still. */
+/** After these the call may have taken effect, or may still be running. */
 const inconclusive: ReadonlySet<DriverErrorCode> = new Set(['Canceled', 'Unknown', 'DeadlineExceeded', 'ResourceExhausted', 'Aborted', 'Unavailable']);
 
-/** Whether the call that failed so certainly left nothing behind. */
+/** Whether the failed call certainly left nothing behind. */
 export const isFinal = (code: DriverErrorCode): boolean => !inconclusive.has(code);
 
-/** However often it is asked, the answer will be the same. */
+/** A retry would fail again. */
 export const isInfeasible = (code: DriverErrorCode): boolean => code === 'InvalidArgument' || code === 'OutOfRange' || code === 'NotFound';

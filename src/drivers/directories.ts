@@ -1,13 +1,13 @@
-/** The file system as far as the driver needs it. Errors are rejections with a message for people. */
+/** The file system of the drivers with local assets. Errors are rejections. */
 export interface Directories {
-  /** With all that leads to it; one that exists is fine. */
+  /** With its parents; an existing directory is no error. */
   make(path: string): Promise<void>;
-  /** With all that is in it; one that does not exist is fine. A note is removed as well. */
+  /** Recursively; a missing path is no error. Removes files too. */
   remove(path: string): Promise<void>;
-  /** The names in it; none if it does not exist. */
+  /** Its names; empty if it does not exist. */
   list(path: string): Promise<readonly string[]>;
-  /** A small file; undefined if there is none. */
+  /** Undefined: the file does not exist. */
   readFile(path: string): Promise<string | undefined>;
-  /** Replaces it at once: whoever reads it sees the old one or the new one. */
+  /** Atomically. */
   writeFile(path: string, text: string): Promise<void>;
 }

@@ -42,24 +42,24 @@ describe('a failure', () => {
     expect(await set.create(intent)).toEqual({ type: 'failed', message: 'why', final });
   });
 
-  test('of a driver that breaks the contract is one whose end nobody knows', async () => {
+  test('of a driver that throws is not final', async () => {
     const set = led(driver({ createVolume: () => Promise.reject(new Error('broken')) }));
     expect(await set.create(intent)).toEqual({ type: 'failed', message: 'broken', final: false });
   });
 
-  test('to delete because somebody uses the asset is no error', async () => {
+  test('to delete an asset in use is no error', async () => {
     const set = led(driver({ deleteVolume: async () => failed('FailedPrecondition', 'attached') }));
     expect(await set.delete('d', asset)).toEqual({ type: 'failed', message: 'attached', final: true, inUse: true });
   });
 });
 
-test('what a driver that is not here was asked may have happened', async () => {
+test('a call to a missing driver is not final: it may have happened earlier', async () => {
   const set = led();
   expect(await set.create(intent)).toMatchObject({ type: 'failed', final: false });
   expect(set.facts('d')).toBeUndefined();
 });
 
-test('a volume is deleted by the handle in its source; one that is none of the driver’s is left alone', async () => {
+test('a volume is deleted by the handle in its source; the source of another driver is refused', async () => {
   const deleted: string[] = [];
   const set = led(
     driver({
@@ -74,7 +74,7 @@ test('a volume is deleted by the handle in its source; one that is none of the d
   expect(deleted).toEqual(['/tmp/x']);
 });
 
-test('every call that changes something says who leads', async () => {
+test('every call that changes a volume carries the fencing token', async () => {
   const leaders: Leader[] = [];
   const note = (value: Leader) => void leaders.push(value);
   const set = led(
@@ -90,10 +90,10 @@ test('every call that changes something says who leads', async () => {
   expect(leaders).toEqual([leader, leader, leader]);
 });
 
-describe('making a volume larger', () => {
+describe('expanding a volume', () => {
   const source = { hostPath: { path: '/tmp/x' } };
 
-  test('answers with what it has now', async () => {
+  test('returns the new size', async () => {
     const set = led(driver({ controllerExpandVolume: async () => ({ ok: true, value: { capacity: '3Gi', nodeExpansionRequired: true } }) }));
     expect(await set.expand('d', source, '2Gi')).toEqual({ type: 'expanded', capacity: '3Gi', nodeExpansionRequired: true });
   });
@@ -109,7 +109,7 @@ describe('making a volume larger', () => {
     expect(await set.expand('d', source, '2Gi')).toEqual({ type: 'failed', message: 'why', final, infeasible });
   });
 
-  test('is not for drivers that cannot', async () => {
-    expect(await led(driver({})).expand('d', source, '2Gi')).toMatchObject({ type: 'failed', final: true, message: 'd expands nothing' });
+  test('is refused by drivers that cannot', async () => {
+    expect(await led(driver({})).expand('d', source, '2Gi')).toMatchObject({ type: 'failed', final: true, message: 'd does not expand volumes' });
   });
 });

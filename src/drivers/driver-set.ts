@@ -16,13 +16,13 @@ export class DriverSet {
     return this.#drivers.values();
   }
 
-  /** As the controllers of one term of office see them. */
+  /** For the controllers of one leader. */
   fencedBy(leader: Leader): FencedDrivers {
     return new FencedDrivers(this.#drivers, leader);
   }
 }
 
-/** The drivers as controllers see them: what they do, they do for this leader. No call rejects, whatever a driver does. */
+/** The drivers as controllers see them: each call carries the leader's fencing token. No call rejects, whatever a driver does. */
 export class FencedDrivers {
   readonly #drivers: ReadonlyMap<string, VolumeDriver>;
   readonly #leader: Leader;
@@ -36,57 +36,55 @@ export class FencedDrivers {
 
   readonly create = async (intent: IntentOf<CreateIntentSpec>): Promise<CreateOutcome> => {
     const { driver, request } = intent.spec;
-    const answer = await this.#call(driver, (asked) => asked.createVolume({ ...request, name: volumeNameOf(intent) }, this.#leader));
+    const answer = await this.#call(driver, (found) => found.createVolume({ ...request, name: volumeNameOf(intent) }, this.#leader));
     return answer.ok ? { type: 'created', asset: answer.value } : { type: 'failed', ...failureOf(answer) };
   };
 
   readonly delete = async (driver: string, { handle }: { readonly handle: string }): Promise<DeleteOutcome> =>
-    deletion(await this.#call(driver, (asked) => asked.deleteVolume(handle, this.#leader)));
+    deletion(await this.#call(driver, (found) => found.deleteVolume(handle, this.#leader)));
 
   readonly deleteSource = async (driver: string, source: PersistentVolumeSource): Promise<DeleteOutcome> =>
-    deletion(await this.#call(driver, (asked) => withHandle(asked, source, (handle) => asked.deleteVolume(handle, this.#leader))));
+    deletion(await this.#call(driver, (found) => withHandle(found, source, (handle) => found.deleteVolume(handle, this.#leader))));
 
   readonly expand = async (driver: string, source: PersistentVolumeSource, capacity: string): Promise<ExpandOutcome> => {
-    const answer = await this.#call(driver, (asked) =>
+    const answer = await this.#call(driver, (found) =>
       withHandle(
-        asked,
+        found,
         source,
-        async (handle) => asked.controllerExpandVolume?.({ handle, capacity }, this.#leader) ?? failed('Unimplemented', `${driver} expands nothing`),
+        async (handle) => found.controllerExpandVolume?.({ handle, capacity }, this.#leader) ?? failed('Unimplemented', `${driver} does not expand volumes`),
       ),
     );
     return answer.ok ? { type: 'expanded', ...answer.value } : { type: 'failed', infeasible: isInfeasible(answer.code), ...failureOf(answer) };
   };
 
   readonly publish = async (driver: string, request: PublishRequest): Promise<PublishOutcome> => {
-    const answer = await this.#attacher(driver, (attaching) => attaching.controllerPublishVolume(request, this.#leader));
+    const answer = await this.#attacher(driver, (attacher) => attacher.controllerPublishVolume(request, this.#leader));
     return answer.ok ? { type: 'published', context: answer.value } : { type: 'failed', ...failureOf(answer) };
   };
 
-  readonly unpublish = async (driver: string, placement: PublishTarget): Promise<UnpublishOutcome> => {
-    const answer = await this.#attacher(driver, (attaching) => attaching.controllerUnpublishVolume(placement, this.#leader));
+  readonly unpublish = async (driver: string, target: PublishTarget): Promise<UnpublishOutcome> => {
+    const answer = await this.#attacher(driver, (attacher) => attacher.controllerUnpublishVolume(target, this.#leader));
     return answer.ok ? { type: 'unpublished' } : { type: 'failed', ...failureOf(answer) };
   };
 
-  /** The drivers that can say what they have attached. */
+  /** The drivers that can list their attached volumes. */
   readonly verifiable = (): readonly string[] =>
-    [...this.#drivers.values()].flatMap(({ capabilities: facts, attacher: attaching }) => (attaching?.listPublishedVolumes === undefined ? [] : facts.name));
+    [...this.#drivers.values()].flatMap(({ capabilities, attacher }) => (attacher?.listPublishedVolumes === undefined ? [] : capabilities.name));
 
-  /** All that a driver has attached anywhere. */
+  /** All attached volumes of a driver. */
   readonly published = (driver: string): Promise<DriverAnswer<readonly PublishTarget[]>> =>
     this.#attacher(
       driver,
-      (attaching) => attaching.listPublishedVolumes?.() ?? Promise.resolve(failed('Unimplemented', `${driver} cannot say what it has attached`)),
+      (attacher) => attacher.listPublishedVolumes?.() ?? Promise.resolve(failed('Unimplemented', `${driver} cannot list its attached volumes`)),
     );
 
-  #attacher<T>(name: string, call: (attaching: Attacher) => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
-    return this.#call(name, async ({ attacher: attaching }) =>
-      attaching === undefined ? failed('Unimplemented', `${name} attaches nothing`) : call(attaching),
-    );
+  #attacher<T>(name: string, call: (attacher: Attacher) => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
+    return this.#call(name, async ({ attacher }) => (attacher === undefined ? failed('Unimplemented', `${name} does not attach volumes`) : call(attacher)));
   }
 
   async #call<T>(name: string, call: (driver: VolumeDriver) => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
     const driver = this.#drivers.get(name);
-    // An intent outlives the process that wrote it, which may have had drivers that this one has not. What it asked for may exist.
+    // An intent outlives its process. Another process may have had the driver, and the asset may exist.
     if (driver === undefined) return failed('Unavailable', `no driver ${name} in this process`);
     try {
       return await call(driver);
@@ -102,13 +100,13 @@ async function withHandle<T>(
   call: (handle: string) => Promise<DriverAnswer<T>>,
 ): Promise<DriverAnswer<T>> {
   const handle = driver.handleOf(source);
-  return handle === undefined ? failed('InvalidArgument', `the volume is none of ${driver.capabilities.name}`) : call(handle);
+  return handle === undefined ? failed('InvalidArgument', `the volume does not belong to ${driver.capabilities.name}`) : call(handle);
 }
 
 const deletion = (answer: DriverAnswer<undefined>): DeleteOutcome =>
   answer.ok
     ? { type: 'deleted' }
-    : // CSI's word for an asset that somebody still uses.
+    : // CSI's code for a volume in use.
       { type: 'failed', ...failureOf(answer), ...(answer.code === 'FailedPrecondition' ? { inUse: true } : {}) };
 
 const failureOf = ({ code, message }: DriverFailure): AttemptFailure => ({ message, final: isFinal(code) });

@@ -1,47 +1,44 @@
-import { type DriverFailure, deposed, type Leader } from './contract.ts';
+import { deposed, type DriverFailure, type Leader } from './contract.ts';
 import type { Directories } from './directories.ts';
+import { KeyedMutex } from '../world/keyed-mutex.ts';
 
 /**
- * Remembers, beside the directories, the highest epoch of each lease that ever asked for something. One that is lower belongs to a
- * leader which another has replaced, perhaps in another process.
+ * Fencing: a file with the highest epoch of each lease that made a call. A call with a lower epoch comes from a deposed leader.
  *
- * Caveat: between the look and the call another leader may come. What the old one does then is what it was about to do
- * under an intent that the new one finds as well.
+ * Caveat: a new leader may appear between the check and the call. The old leader then executes an intent that the new leader finds too.
  */
 export class LeaderFence {
   readonly #directories: Directories;
   readonly #path: string;
-  /** One look at a time: two calls of a new leader must not both write. */
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Serialized: two calls of a new leader must not both write. */
+  readonly #mutex = new KeyedMutex();
 
   constructor(directories: Directories, path: string) {
     this.#directories = directories;
     this.#path = path;
   }
 
-  /** Undefined: go on. */
+  /** Undefined: the leader may proceed. */
   check(leader: Leader): Promise<DriverFailure | undefined> {
-    const looked = this.#turn.then(() => this.#check(leader));
-    this.#turn = looked.catch(() => undefined);
-    return looked;
+    return this.#mutex.run(this.#path, () => this.#check(leader));
   }
 
   async #check(leader: Leader): Promise<DriverFailure | undefined> {
-    const seen = epochsIn(await this.#directories.readFile(this.#path));
-    const highest = seen[leader.lease] ?? 0;
+    const epochs = epochsIn(await this.#directories.readFile(this.#path));
+    const highest = epochs[leader.lease] ?? 0;
     if (leader.epoch < highest) return deposed(leader, highest);
     if (leader.epoch > highest) {
-      // A disk that is full keeps nobody from deleting: the API refuses what a deposed leader writes all the same.
-      await this.#directories.writeFile(this.#path, `${JSON.stringify({ ...seen, [leader.lease]: leader.epoch })}\n`).catch(() => undefined);
+      // A full disk must not block deletes: the API server refuses the writes of a deposed leader anyway.
+      await this.#directories.writeFile(this.#path, `${JSON.stringify({ ...epochs, [leader.lease]: leader.epoch })}\n`).catch(() => undefined);
     }
     return undefined;
   }
 }
 
-/** Whatever else stands there was not written here, and counts for nothing. */
-function epochsIn(note: string | undefined): Readonly<Record<string, number>> {
+/** Invalid entries are ignored. */
+function epochsIn(text: string | undefined): Readonly<Record<string, number>> {
   try {
-    const written: unknown = JSON.parse(note ?? '{}');
+    const written: unknown = JSON.parse(text ?? '{}');
     if (written === null || typeof written !== 'object') return {};
     return Object.fromEntries(Object.entries(written).filter((entry): entry is [string, number] => Number.isSafeInteger(entry[1])));
   } catch {

@@ -7,7 +7,8 @@ import { type DriverUnderTest, describeNodeDriver } from './conformance.ts';
 import type { NodeDriver, NodePublishVolumeRequest, SourceOnNode } from './contract.ts';
 import { downwardApiNode } from './downward-api/node.ts';
 import { csiNode } from './csi/node.ts';
-import { emptyDirNode, memorySize } from './empty-dir/node.ts';
+import { emptyDirNode } from './empty-dir/node.ts';
+import { memorySize } from './mount/empty-directory.ts';
 import { nestedMountPoints } from './api-files/nested-mount-points.ts';
 import type { HostWithPrograms } from './mount/mount-program.ts';
 import type { NodeHost } from './mount/node-host.ts';
@@ -36,7 +37,7 @@ const around = (host: NodeHost): ProjectedOptions => ({
   token: async () => ({ ok: true, value: { token: `token-${++issued}`, expires: now + 3_600_000 } }),
 });
 
-/** Each of them on machines that are simulated. */
+/** On simulated machines. */
 function describeSimulated(name: string, under: Omit<DriverUnderTest, 'machine'>): void {
   const machine = () => {
     const one = new Machine();
@@ -98,7 +99,7 @@ const ofImages = { prepare: images, data: undefined, content: 'outlives pods', r
 describeSimulated('image', { make: async (host) => imageOn(host), volume: image, ...ofImages });
 describeSimulated('csi', { make: async (host) => csiNode(host, [imageOn(host)]), volume: { ...image, readOnly: true }, ...ofImages });
 
-/** Publishes one volume on a fresh machine. */
+/** Publishes one volume on a new machine. */
 function on(make: (host: NodeHost) => NodeDriver) {
   const host = new SimulatedHost();
   const driver = make({ mounts: host, files: host });
@@ -121,11 +122,11 @@ describe('hostPath', () => {
     ['BlockDevice', 'hostPath type check failed: /x is not a block device'],
     ['Nonsense', 'Nonsense is an invalid volume type'],
   ] as const;
-  test.each(cases)('of type %s must be one (v1.36.4)', async (type, message) => {
+  test.each(cases)('of type %s is checked (v1.36.4)', async (type, message) => {
     expect(await on(hostPathNode).publish({ hostPath: { path: '/x', type } })).toMatchObject({ ok: false, message });
   });
 
-  test('is made where that is asked for', async () => {
+  test('is created for DirectoryOrCreate and FileOrCreate', async () => {
     const { host, publish } = on(hostPathNode);
     expect(await publish({ hostPath: { path: '/made/directory', type: 'DirectoryOrCreate' } })).toEqual({ ok: true, value: { path: '/made/directory' } });
     expect(await publish({ hostPath: { path: '/made/file', type: 'FileOrCreate' } })).toEqual({ ok: true, value: { path: '/made/file' } });
@@ -135,8 +136,8 @@ describe('hostPath', () => {
   });
 });
 
-describe('files', () => {
-  test('are chosen, renamed and given modes; optional ones may be missing', async () => {
+describe('files of API objects', () => {
+  test('have the paths and modes of items; optional keys may be missing', async () => {
     const { host, publish, text } = on((machine) => configMapNode(around(machine)));
     const items = [
       { key: 'a.conf', path: 'etc/app.conf', mode: 0o400 },
@@ -155,13 +156,13 @@ describe('files', () => {
     expect(await publish({ configMap: { name: 'gone' } })).toMatchObject({ ok: false, message: 'configmap "gone" not found' });
   });
 
-  test('of several sources: all that is wrong is said', async () => {
+  test('of several sources report all errors', async () => {
     const { publish } = on((machine) => projectedNode(around(machine)));
     const wrong = [{ configMap: { name: 'one' } }, { secret: { name: 'two' } }];
     expect(await publish({ projected: { sources: wrong } })).toMatchObject({ ok: false, message: '[configmap "one" not found, secret "two" not found]' });
   });
 
-  test('tell a pod its labels, and what its containers may use', async () => {
+  test('of the downward API have labels and resources of the pod', async () => {
     const { publish, text } = on((machine) => downwardApiNode(around(machine)));
     const containers = [{ name: 'app', image: 'i', resources: { limits: { cpu: '1500m' }, requests: { memory: '100Mi' } } }];
     const items = [
@@ -175,7 +176,7 @@ describe('files', () => {
     expect([await text('cpu'), await text('memory'), await text('limit')]).toEqual(['2', '100', '8']);
   });
 
-  test('with a token: it is asked for once, and again before it expires', async () => {
+  test('with a token request it once, and again before it expires', async () => {
     const { publish, text } = on((machine) => projectedNode(around(machine)));
     const source = { projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } };
     const first = await publish(source);
@@ -189,7 +190,7 @@ describe('files', () => {
   });
 });
 
-test('memory is bounded by the volume, the pod and the node, whichever is least', () => {
+test('a tmpfs is limited by the volume, the pod and the node, whichever is least', () => {
   const limited = (...limits: readonly (string | undefined)[]) =>
     ({ spec: { containers: limits.map((memory) => ({ resources: memory === undefined ? {} : { limits: { memory } } })) } }) as unknown as Pod;
   const size = (of: Pod, limit: string | undefined) => formatQuantity(memorySize(of, limit, '1Gi'));
@@ -199,7 +200,7 @@ test('memory is bounded by the volume, the pod and the node, whichever is least'
   expect(size(limited(undefined), '2Gi')).toBe('1Gi');
 });
 
-test('directories are made in a volume for others that are mounted inside of it', () => {
+test('a volume has mount points for the volumes that are mounted inside of it', () => {
   const mounts = [
     { name: 'conf', mountPath: '/etc/app' },
     { name: 'more', mountPath: '/etc/app/more/deep' },

@@ -23,7 +23,7 @@ async function mountExport(mounts: NodeHost['mounts'], args: readonly string[]):
   if (args.some((arg) => arg.split(',').includes('ro'))) await mounts.mount({ type: 'options', target, options: ['ro'] });
 }
 
-/** mount(8) and git, as far as a simulated machine goes. */
+/** Simulated mount(8) and git. */
 const simulated = ({ mounts, files }: NodeHost): Programs => ({
   run: async (file, args, { directory = '' }) => {
     if (file === 'mount') await mountExport(mounts, args);
@@ -61,7 +61,7 @@ interface Case {
   readonly answers: Answers;
   readonly readOnly: boolean;
   readonly mountOptions: readonly string[];
-  /** What the kernel has. */
+  /** The file systems of the kernel. */
   readonly fileSystems: string;
 }
 
@@ -103,7 +103,7 @@ describe('nfs', () => {
     expect(six.calls).toEqual(['mount -t nfs [fd00::1]:/ /pods/data']);
   });
 
-  test('that cannot be mounted is refused in the words of mount, and leaves nothing', async () => {
+  test('that cannot be mounted fails with the message of mount, and leaves nothing behind', async () => {
     const answers: Answers = () => ({ type: 'exited', code: 32, output: 'mount.nfs: Connection refused' });
     const { answer, left } = await publish(nfsNode, nfs.source, { answers });
     expect(answer).toMatchObject({
@@ -114,7 +114,7 @@ describe('nfs', () => {
     expect(left).toEqual([]);
   });
 
-  test('is mounted over FUSE where the kernel has no client, even as a module; where there is none either, it is said what to install', async () => {
+  test('is mounted by fuse-nfs if the kernel has no client, even as a module; without fuse-nfs, the message says what to install', async () => {
     const answers: Answers = (file) => (file === 'modprobe' ? { type: 'exited', code: 1, output: '' } : { type: 'failed', message: 'spawn fuse-nfs ENOENT' });
     const { answer, calls, left } = await publish(nfsNode, nfs.source, { answers, fileSystems: 'nodev\tfuse\n', mountOptions: ['nfsvers=4.1'] });
     expect(answer).toMatchObject({
@@ -126,13 +126,13 @@ describe('nfs', () => {
     expect(left).toEqual([]);
   });
 
-  test('is no way to give options to programs', async () => {
+  test('cannot pass options to programs', async () => {
     expect(await publish(nfsNode, { nfs: { server: '-o', path: '/x' } })).toMatchObject({ answer: { ok: false, code: 'InvalidArgument' }, calls: [] });
   });
 });
 
 describe('glusterfs', () => {
-  test('is mounted from the first server of its endpoints; the others stand by', async () => {
+  test('is mounted from the first server of its endpoints, with the others as backup', async () => {
     expect(await publish(gluster, { glusterfs: { endpoints: 'servers', path: 'vol' } }, { readOnly: true })).toMatchObject({
       answer: { ok: true },
       calls: ['mount -t glusterfs -o backup-volfile-servers=10.0.0.2:[fd00::1],log-level=ERROR,ro 10.0.0.1:vol /pods/data'],
@@ -158,7 +158,7 @@ describe('gitRepo', () => {
     expect(await publish(gitRepo, source)).toMatchObject({ answer: { ok: false, message }, calls: [] });
   });
 
-  test('that git refuses leaves nothing', async () => {
+  test('that git refuses leaves nothing behind', async () => {
     const { answer, left } = await publish(gitRepo, of('https://x/repo'), { answers: () => ({ type: 'exited', code: 128, output: 'fatal: no' }) });
     expect(answer).toMatchObject({ ok: false, message: "failed to exec 'git clone -- https://x/repo': fatal: no: exit status 128" });
     expect(left).toEqual([]);

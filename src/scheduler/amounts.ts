@@ -4,15 +4,15 @@ import { parseQuantity, type Quantity, quantityMilliValue, quantityValue } from 
 import { withResizes } from '../api/quota/resized-pods.ts';
 import { isExtendedResource, isHugePages } from '../api/validation/resources.ts';
 
-/** Amounts of resources as the scheduler counts them: plain numbers, so that thousands of nodes are compared in no time. */
+/** Resource amounts as plain numbers, which are faster to compare than quantities (framework.Resource). */
 export interface Amounts {
-  /** In thousandths. */
+  /** Millicores. */
   cpu: number;
   memory: number;
   ephemeralStorage: number;
-  /** Of nodes: how many pods they take. */
+  /** Of a node: the pods that it allows. */
   pods: number;
-  /** Extended resources, huge pages and the like, by name. Undefined: none, as usual. */
+  /** Extended resources, huge pages and other scalar resources, by name. */
   scalars: Map<string, number> | undefined;
 }
 
@@ -41,18 +41,17 @@ export function amountsOfQuantities(quantities: Iterable<readonly [string, Quant
   return amounts;
 }
 
-/** What a node has for its pods. */
+/** Of status.allocatable. */
 export const nodeAmounts = ({ status }: Node): Amounts =>
   amountsOfQuantities(Object.entries(status.allocatable ?? {}).map(([name, text]) => [name, parseQuantity(text)] as const));
 
-/** What a pod asks for, or has while it is being resized. */
+/** The pod's requests; during a resize, the larger of requested and allocated. */
 export const podAmounts = (pod: Pod): Amounts => amountsOfQuantities(podRequests(withResizes(pod)));
 
-/** What the scheduler counts besides the resources that it knows by name. */
+/** IsScalarResourceName. */
 const isScalar = (name: string): boolean =>
   isExtendedResource(name) || isHugePages(name) || name.includes('kubernetes.io/') || name.startsWith('attachable-volumes-');
 
-/** `times`: 1 or -1. */
 export function addAmountsTo(total: Amounts, more: Amounts, times: 1 | -1): void {
   total.cpu += times * more.cpu;
   total.memory += times * more.memory;

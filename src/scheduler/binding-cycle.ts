@@ -1,13 +1,13 @@
 import type { Binding } from '../api/generated/types.ts';
 import { podKind } from '../api/kinds/pod/pod.ts';
 import type { Client } from '../client/client.ts';
-import type { Failure as Refusal } from '../client/result.ts';
+import type { Failure } from '../client/result.ts';
 import type { World } from '../world/world.ts';
 import { patchPodStatus } from './pod-status.ts';
 import type { AbortReason, NodeInfo, PodInfo } from './framework.ts';
 import type { PodCycle } from './pod-cycle.ts';
 
-/** A pod that was given a node, and what is left to do before the server knows. */
+/** A pod that is assumed on a node and not bound yet. */
 export interface AssumedPod {
   readonly pod: PodInfo;
   readonly node: NodeInfo;
@@ -16,9 +16,9 @@ export interface AssumedPod {
 
 export type BindingResult =
   | { readonly type: 'bound' }
-  /** The pod is where it was: on no node. */
+  /** The pod is not bound. */
   | { readonly type: 'failed'; readonly message: string }
-  /** Somebody else leads; nothing that this process thinks counts. */
+  /** Another process holds the lease. */
   | { readonly type: 'deposed' };
 
 export interface BindingContext {
@@ -27,76 +27,75 @@ export interface BindingContext {
   readonly nodeExists: (name: string) => boolean;
 }
 
-/** PreBind and Bind, of many pods side by side. Until a pod is bound, it can be called off. */
+/** The binding cycles (PreBind and Bind) of many pods, concurrently. A cycle can be cancelled until Bind starts. */
 export class BindingCycles {
-  readonly #options: BindingContext;
-  readonly #underWay = new Map<string, { readonly abort: AbortController; stage: 'preBind' | 'bind' }>();
-
+  readonly #context: BindingContext;
+  readonly #running = new Map<string, { readonly abort: AbortController; phase: 'preBind' | 'bind' }>();
   #stopped = false;
 
-  constructor(options: BindingContext) {
-    this.#options = options;
+  constructor(context: BindingContext) {
+    this.#context = context;
   }
 
   get busy(): boolean {
-    return this.#underWay.size > 0;
+    return this.#running.size > 0;
   }
 
-  async run(placement: AssumedPod): Promise<BindingResult> {
-    const { uid } = placement.pod;
-    const work = { abort: new AbortController(), stage: 'preBind' as 'preBind' | 'bind' };
-    this.#underWay.set(uid, work);
+  async run(assumed: AssumedPod): Promise<BindingResult> {
+    const { uid } = assumed.pod;
+    const running = { abort: new AbortController(), phase: 'preBind' as 'preBind' | 'bind' };
+    this.#running.set(uid, running);
     try {
-      const failure = await this.#preBind(placement, work.abort.signal);
+      const failure = await this.#preBind(assumed, running.abort.signal);
       if (failure !== undefined) return { type: 'failed', message: failure };
-      if (work.abort.signal.aborted) return { type: 'failed', message: 'context canceled' };
-      work.stage = 'bind';
-      return await this.#bind(placement);
+      if (running.abort.signal.aborted) return { type: 'failed', message: 'context canceled' };
+      running.phase = 'bind';
+      return await this.#bind(assumed);
     } finally {
-      this.#underWay.delete(uid);
+      this.#running.delete(uid);
     }
   }
 
-  /** Whether it was called off: false if it is too late, or the pod is not being bound. */
+  /** False: Bind has started, or the pod has no binding cycle. */
   cancel(uid: string, reason: AbortReason): boolean {
-    const work = this.#underWay.get(uid);
-    if (work === undefined || work.stage === 'bind') return false;
-    work.abort.abort(reason);
+    const running = this.#running.get(uid);
+    if (running === undefined || running.phase === 'bind') return false;
+    running.abort.abort(reason);
     return true;
   }
 
   stop(): void {
     this.#stopped = true;
-    for (const uid of this.#underWay.keys()) this.cancel(uid, 'stopped');
+    for (const uid of this.#running.keys()) this.cancel(uid, 'stopped');
   }
 
-  async #preBind({ pod, node, cycle: run }: AssumedPod, signal: AbortSignal): Promise<string | undefined> {
-    const { client, world } = this.#options;
-    const busy = run.plugins.filter(({ cycle: stages }) => stages.preBind !== undefined);
-    if (busy.length === 0) return undefined;
-    // Told only if it takes a while, as it does when a volume has to be made: all others are bound by then.
-    let told: Promise<unknown> | undefined;
-    const notice = () => {
-      told = patchPodStatus(pod.pod, { nominatedNodeName: node.name }, { client, world });
+  async #preBind({ pod, node, cycle }: AssumedPod, signal: AbortSignal): Promise<string | undefined> {
+    const { client, world } = this.#context;
+    const preBinding = cycle.plugins.filter(({ cycle: pluginCycle }) => pluginCycle.preBind !== undefined);
+    if (preBinding.length === 0) return undefined;
+    // Only if PreBind takes long, as it does when a volume is provisioned: other pods are bound by then.
+    let nomination: Promise<unknown> | undefined;
+    const nominate = () => {
+      nomination = patchPodStatus(pod.pod, { nominatedNodeName: node.name }, { client, world });
     };
-    const isSlow = busy.some(({ cycle: stages }) => stages.preBindPreFlight?.(node) !== false);
-    const cancelNotice = isSlow ? world.timers.after(nominateAfterMs, notice) : () => undefined;
+    const isSlow = preBinding.some(({ cycle: pluginCycle }) => pluginCycle.preBindPreFlight?.(node) !== false);
+    const cancelNomination = isSlow ? world.timers.after(nominateAfterMs, nominate) : () => undefined;
     try {
-      for (const { plugin, cycle: stages } of busy) {
-        const failure = await stages.preBind?.(node, { client, world, signal });
+      for (const { plugin, cycle: pluginCycle } of preBinding) {
+        const failure = await pluginCycle.preBind?.(node, { client, world, signal });
         if (failure !== undefined)
           return `running PreBind plugin "${plugin.name}": ${signal.reason === preempted ? 'preempted by DefaultPreemption' : failure.message}`;
       }
       return undefined;
     } finally {
-      cancelNotice();
-      // Or a pod that has its node would be promised it.
-      await told;
+      cancelNomination();
+      // Otherwise the nomination could be written after the binding.
+      await nomination;
     }
   }
 
   async #bind({ pod, node }: AssumedPod): Promise<BindingResult> {
-    if (!this.#options.nodeExists(node.name)) return { type: 'failed', message: `running Bind plugin "DefaultBinder": node "${node.name}" not found` };
+    if (!this.#context.nodeExists(node.name)) return { type: 'failed', message: `running Bind plugin "DefaultBinder": node "${node.name}" not found` };
     const { namespace, name, uid } = pod;
     const binding: Binding = {
       apiVersion: 'v1',
@@ -104,14 +103,14 @@ export class BindingCycles {
       metadata: { namespace, name, uid },
       target: { kind: 'Node', name: node.name },
     };
-    const result = await this.#options.client.postSubresource(podKind, { namespace, name, subresource: 'binding' }, binding);
+    const result = await this.#context.client.postSubresource(podKind, { namespace, name, subresource: 'binding' }, binding);
     if (result.ok) return { type: 'bound' };
     return result.reason === 'unreachable' && (await this.#wasBound(pod, node.name)) ? { type: 'bound' } : bindingFailure(result);
   }
 
-  /** No answer came. Until it is known whether the pod has its node, nobody else may have that room. */
+  /** The response was lost. Until the outcome is known, the pod stays assumed, so that no other pod takes its resources. */
   async #wasBound({ namespace, name, uid }: PodInfo, nodeName: string): Promise<boolean> {
-    const { client, world } = this.#options;
+    const { client, world } = this.#context;
     for (;;) {
       const found = await client.get(podKind, { namespace, name });
       if (found.ok) return found.value.metadata.uid === uid && found.value.spec.nodeName === nodeName;
@@ -121,9 +120,9 @@ export class BindingCycles {
   }
 }
 
-function bindingFailure(refusal: Refusal): BindingResult {
-  if (refusal.reason === 'deposed') return { type: 'deposed' };
-  return { type: 'failed', message: `running Bind plugin "DefaultBinder": ${refusal.error.message}` };
+function bindingFailure(failure: Failure): BindingResult {
+  if (failure.reason === 'deposed') return { type: 'deposed' };
+  return { type: 'failed', message: `running Bind plugin "DefaultBinder": ${failure.error.message}` };
 }
 
 const preempted: AbortReason = 'preempted';

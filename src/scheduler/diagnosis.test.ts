@@ -12,7 +12,7 @@ const diagnosis = (more: Partial<Diagnosis>): Diagnosis => ({
   ...more,
 });
 
-describe('the message of a pod that fits nowhere', () => {
+describe('the message for an unschedulable pod', () => {
   it('counts the reasons of all nodes, sorted as text', () => {
     const byNode = new Map([
       ['n1', no('Fit', 'Insufficient memory', 'Insufficient cpu')],
@@ -28,12 +28,12 @@ describe('the message of a pod that fits nowhere', () => {
     expect(fitMessage(diagnosis({ nodes: 12, byNode }))).toBe('0/12 nodes are available: 10 ten, 2 two.');
   });
 
-  it('nodes that were not looked at have one reason', () => {
+  it('nodes that were not examined share one reason', () => {
     const byNode = new Map([['n1', no('Fit', 'Insufficient cpu')]]);
     expect(fitMessage(diagnosis({ byNode, others: no('', 'excluded') }))).toBe('0/3 nodes are available: 1 Insufficient cpu, 2 excluded.');
   });
 
-  it('a reason of the pod stands alone; what else was tried comes last', () => {
+  it('a PreFilter rejection stands alone; the PostFilter message comes last', () => {
     expect(fitMessage(diagnosis({ everywhere: no('VolumeBinding', 'pod has unbound immediate PersistentVolumeClaims') }), 'not found')).toBe(
       '0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found',
     );

@@ -1,20 +1,20 @@
 import type { Rejection } from './framework.ts';
 
-/** Why no node was found for a pod. */
+/** Why no node is feasible for a pod. */
 export interface Diagnosis {
-  /** How many there are. */
+  /** How many the cluster has. */
   readonly nodes: number;
-  /** A plugin rejected the pod wherever it might go. */
+  /** PreFilter rejected the pod. */
   readonly everywhere: Rejection | undefined;
-  /** What each node that was looked at said first. */
+  /** The first rejection of each examined node. */
   readonly byNode: ReadonlyMap<string, Rejection>;
-  /** What counts for the nodes that were not looked at. */
+  /** The rejection of all nodes that are not in `byNode`. */
   readonly others: Rejection | undefined;
-  /** The plugins that left only some nodes, by name. */
+  /** The plugins whose PreFilterResult restricts the nodes. */
   readonly restrictedBy: readonly string[];
 }
 
-/** Of one or more nodes: '0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient memory.' */
+/** FitError: '0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient memory.' */
 export function fitMessage(diagnosis: Diagnosis, afterwards = ''): string {
   const parts = [`0/${diagnosis.nodes} nodes are available:`];
   const why = diagnosis.everywhere === undefined ? histogram(diagnosis) : textOf(diagnosis.everywhere);
@@ -38,7 +38,7 @@ function histogram({ nodes, byNode, others }: Diagnosis): string {
     .join(', ');
 }
 
-/** Those whose change of mind could help: the names of the plugins that rejected the pod somewhere. */
+/** The plugins that rejected the pod. Their queueing hints decide which events may help. */
 export function unschedulablePlugins({ everywhere, byNode, restrictedBy }: Diagnosis): ReadonlySet<string> {
   const names = new Set(restrictedBy);
   if (everywhere !== undefined) names.add(everywhere.plugin);
@@ -46,7 +46,7 @@ export function unschedulablePlugins({ everywhere, byNode, restrictedBy }: Diagn
   return names;
 }
 
-/** The same, of those that said no more than 'not yet'. */
+/** The plugins that returned Pending. */
 export function pendingPlugins({ everywhere, byNode }: Diagnosis): ReadonlySet<string> {
   const all = everywhere === undefined ? byNode.values() : [everywhere];
   return new Set([...all].filter(({ code }) => code === 'pending').map(({ plugin }) => plugin));

@@ -1,22 +1,20 @@
 /**
- * The contract between the scheduler and its plugins.
+ * The scheduling framework: the contract between the scheduler and its plugins, with kube-scheduler's extension points.
  *
- * One pod at a time is given a node. Stages and who calls what:
+ *     PreFilter   plugin.preFilter(pod, snapshot) → the plugin's `CyclePlugin` for this pod, a rejection, or 'skip'
+ *     Filter      cycle.filter(node)              → a rejection, or undefined: the node is feasible
+ *     PostFilter  preemption.ts: which victims would make room
+ *     Score       cycle.score(nodes)              → for each feasible node, 0 (worst) to 100
+ *     Reserve     cycle.reserve(node)             → the plugin assumes in memory what the pod is about to take
+ *     PreBind     cycle.preBind(node, context)    → the first extension point that may wait and write
+ *     Bind        POST pods/binding (binding-cycle.ts)
  *
- *     PreFilter   plugin.prepare(pod, snapshot) → what the plugin will say about this pod: its `Stages`
- *     Filter      stages.filter(node)           → a rejection, or undefined: the node will do
- *     PostFilter  preemption (its own file): which pods would have to go
- *     Score       stages.score(nodes)           → for each node that will do, 0 (worst) to 100
- *     Reserve     stages.reserve(node)          → the plugin notes in memory what the pod is about to take
- *     PreBind     stages.preBind(node, hands)   → the first stage that may wait and write
- *     Bind        pods/binding
+ * The scheduling cycle, up to and including Reserve, is synchronous: no object changes between two calls, so the live caches
+ * are the snapshot. Filters are pure and run for thousands of nodes: they look up what was computed before and allocate
+ * nothing. A plugin derives what it needs often in `observe` (once for each event) or in `preFilter` (once for each pod),
+ * never in `filter`.
  *
- * Up to and with Reserve everything happens in one go, without waiting: nothing changes between two calls, and the live
- * caches are the snapshot. Filters are pure and run for thousands of nodes: they should look up what was computed before
- * and create nothing. What a plugin needs again and again it derives in `observe` (once for each change) or in `prepare`
- * (once for each pod), never in `filter`.
- *
- * When a stage after `reserve` fails, or the pod goes away, `unreserve` is called for every plugin, in reverse order.
+ * When an extension point after `reserve` fails, or the pod is deleted, `unreserve` is called for every plugin, in reverse order.
  */
 import type {
   CSIDriver,
@@ -34,6 +32,7 @@ import type {
   StorageClass,
   VolumeAttachment,
 } from '../api/generated/types.ts';
+import type { Stored } from '../api/stored.ts';
 import type { Client } from '../client/client.ts';
 import type { World } from '../world/world.ts';
 import type { NodeInfo } from './node-info.ts';
@@ -42,35 +41,36 @@ import type { PodInfo } from './pod-info.ts';
 export type { NodeInfo } from './node-info.ts';
 export type { PodInfo } from './pod-info.ts';
 
-/** What the scheduler follows. */
+/** The kinds that the scheduler watches. */
 export interface Resources {
-  readonly node: Node;
+  readonly node: Stored<Node>;
+  /** `PodInfo` has its required fields. */
   readonly pod: Pod;
-  readonly namespace: Namespace;
-  readonly claim: PersistentVolumeClaim;
-  readonly volume: PersistentVolume;
-  readonly storageClass: StorageClass;
-  readonly csiNode: CSINode;
-  readonly csiDriver: CSIDriver;
-  readonly storageCapacity: CSIStorageCapacity;
-  readonly attachment: VolumeAttachment;
-  readonly disruptionBudget: PodDisruptionBudget;
-  readonly service: Service;
-  readonly replicaSet: ReplicaSet;
-  readonly statefulSet: StatefulSet;
+  readonly namespace: Stored<Namespace>;
+  readonly claim: Stored<PersistentVolumeClaim>;
+  readonly volume: Stored<PersistentVolume>;
+  readonly storageClass: Stored<StorageClass>;
+  readonly csiNode: Stored<CSINode>;
+  readonly csiDriver: Stored<CSIDriver>;
+  readonly storageCapacity: Stored<CSIStorageCapacity>;
+  readonly attachment: Stored<VolumeAttachment>;
+  readonly disruptionBudget: Stored<PodDisruptionBudget>;
+  readonly service: Stored<Service>;
+  readonly replicaSet: Stored<ReplicaSet>;
+  readonly statefulSet: Stored<StatefulSet>;
 }
 
 export type ResourceName = keyof Resources;
 
-/** Only `before`: it is gone. Only `after`: it is new. Both: it changed, or another object of that name took its place. */
+/** Only `before`: deleted. Only `after`: created. Both: updated, or replaced by another object of the same name. */
 export type ClusterEvent = { readonly [R in ResourceName]: { readonly resource: R } & ObjectChange<Resources[R]> }[ResourceName];
 
-export interface ObjectChange<T> {
-  readonly before: T | undefined;
-  readonly after: T | undefined;
-}
+export type ObjectChange<T> =
+  | { readonly before: undefined; readonly after: T }
+  | { readonly before: T; readonly after: undefined }
+  | { readonly before: T; readonly after: T };
 
-/** Objects of one kind as last seen, this process' own writes included. A machinery cache is one; so is any map with these methods. */
+/** The objects of one kind, including this process's own writes. An informer's cache is one. */
 export interface ObjectView<T> {
   /** 'namespace/name', or 'name' of a cluster-scoped object. */
   getKey(key: string): T | undefined;
@@ -78,91 +78,91 @@ export interface ObjectView<T> {
   readonly size: number;
 }
 
-/** Everything that is known at this moment. Nodes and pods are arranged; the rest are plain views: a plugin that needs an index keeps one in `observe`. */
+/** The cluster at this moment. Nodes and pods are indexed; the other kinds are plain views. A plugin that needs another index maintains it in `observe`. */
 export interface ClusterSnapshot {
   /** Of all nodes, those of different zones taking turns. */
   readonly nodes: readonly NodeInfo[];
   node(name: string): NodeInfo | undefined;
-  /** Nodes with pods that have any affinity or anti-affinity to other pods; and with required anti-affinity. */
+  /** Nodes with pods that have any affinity or anti-affinity to other pods; with required anti-affinity. */
   readonly nodesWithAffinity: ReadonlySet<NodeInfo>;
   readonly nodesWithAntiAffinity: ReadonlySet<NodeInfo>;
-  /** All that have a node, assumed ones included. */
+  /** The pods with a node, assumed pods included. */
   podsIn(namespace: string): Iterable<PodInfo>;
   readonly namespacesWithPods: Iterable<string>;
-  /** How many pods that have a node (assumed ones included) use the claim 'namespace/name'. */
+  /** How many pods with a node (assumed pods included) use the claim 'namespace/name'. */
   claimUsers(claimKey: string): number;
   readonly views: { readonly [R in Exclude<ResourceName, 'node' | 'pod'>]: ObjectView<Resources[R]> };
 }
 
-/** A rule. One instance serves one scheduler (or one explanation) for its whole life. */
+/** One instance serves one scheduler (or one explanation) for its whole life. */
 export interface Plugin {
-  /** As Kubernetes calls it: 'VolumeBinding'. */
+  /** Kubernetes' name: 'VolumeBinding'. */
   readonly name: string;
-  /** What its scores count for; 1 unless said. */
+  /** The weight of its scores; 1 by default. */
   readonly weight?: number;
-  /** PreFilter. 'skip': nothing to say about this pod. */
+  /** PreFilter. 'skip': the plugin does not concern this pod. */
   preFilter(pod: PodInfo, snapshot: ClusterSnapshot): 'skip' | Rejection | PluginFailure | CyclePlugin;
-  /** Queueing hints: when is a pod worth another look that this plugin rejected? Absent: this plugin rejects for good. */
+  /** The events that may make a pod schedulable that this plugin rejected. Absent: no event does. */
   readonly queueingHints?: QueueingHints;
-  /** Called once for every change of any object, before any pod is woken by it, and for everything that exists at the start. */
+  /** Called once for every event, before the queue evaluates it, and for every object that exists at the start. */
   observe?(change: ClusterEvent): void;
 }
 
 export interface QueueingHints {
   readonly events: readonly ResourceName[];
   /**
-   * Whether the change may make a pod schedulable that this plugin rejected; when in doubt, yes. Asked for each waiting pod,
-   * so it has to be cheap. Changes of 'pod' are those of pods that have a node (assigned, changed, gone), and of the rejected pod itself.
+   * Queue (true) or QueueSkip (false): whether the event may make a pod schedulable that this plugin rejected. When in doubt, true. Called
+   * for each unschedulable pod, so it has to be cheap. 'pod' events are those of pods with a node and of the rejected pod itself.
    */
   hint(pod: PodInfo, change: ClusterEvent): boolean;
 }
 
-/** What a plugin does with one pod in one scheduling cycle. Each stage is optional; what earlier stages found lives in the object. */
+/** A plugin in one pod's scheduling cycle. Each extension point is optional. The object is the plugin's cycle state. */
 export interface CyclePlugin {
-  /** Only these nodes can pass, and the others are told as "node(s) didn't satisfy plugin(s) [name]". Only where Kubernetes does so. */
+  /** PreFilterResult.NodeNames: only these nodes can pass. The message for the others is "node(s) didn't satisfy plugin(s) [name]". */
   readonly nodeNames?: ReadonlySet<string>;
   /**
-   * A short cut: no node but these would pass `filter`. They are looked at first; only if none of them will do are the others asked, so
-   * that each tells its own reason.
+   * A short cut: no other node would pass `filter`. These nodes are filtered first. The others are filtered only if none of these is
+   * feasible, so that the diagnosis has each node's own reason.
    */
   readonly likely?: ReadonlySet<string>;
-  /** Filter. Undefined: the node will do. */
+  /** Filter. Undefined: the node is feasible. */
   filter?(node: NodeInfo): Rejection | PluginFailure | undefined;
-  /** Another pod comes to a node, or leaves it, in a what-if: preemption, nominated pods. `filter` must take it into account from then on. */
+  /** PreFilterExtensions: a dry run (preemption, nominated pods) adds another pod to a node or removes it. `filter` must take it into account from then on. */
   addPod?(pod: PodInfo, node: NodeInfo): void;
   removePod?(pod: PodInfo, node: NodeInfo): void;
-  /** A copy that the what-if may change. Needed by those with `addPod`, and by those whose `filter` takes notes. */
+  /** A copy that a dry run may change. Required with `addPod`, and if `filter` changes state. */
   clone?(): CyclePlugin;
-  /** Score, normalised: a number from 0 to 100 for each of the nodes, in their order. Undefined: all nodes are the same to it. */
+  /** Score and NormalizeScore: a number from 0 to 100 for each node, in their order. Undefined: all nodes are equal. */
   score?(nodes: readonly NodeInfo[]): ArrayLike<number> | undefined;
-  /** Reserve. A rejection or failure undoes the cycle. */
+  /** Reserve. A rejection or failure ends the cycle. */
   reserve?(node: NodeInfo): Rejection | PluginFailure | undefined;
-  /** Undoes `reserve`. May be called more than once, and without `reserve`. */
+  /** Unreserve. May be called more than once, and without `reserve`. */
   unreserve?(node: NodeInfo): void;
-  /** Whether `preBind` has to do anything that takes a while: then the pod is nominated to the node meanwhile. */
+  /** Whether `preBind` has work to do that may take long: then the pod is nominated to the node meanwhile. */
   preBindPreFlight?(node: NodeInfo): boolean;
-  /** PreBind. Resolves once the pod may be bound. It must end when `hands.signal` aborts. */
+  /** PreBind. Resolves once the pod may be bound. It must end when `context.signal` aborts. */
   preBind?(node: NodeInfo, hands: PreBindContext): Promise<PluginFailure | undefined>;
 }
 
-/** What a stage that acts works with. */
 export interface PreBindContext {
   readonly client: Client;
   readonly world: World;
-  /** Aborts when the pod is gone, is preempted while it waits, or the scheduler stops; its `reason` is an `AbortReason`. */
+  /** Aborts when the pod is deleted or preempted while it waits, or when the scheduler stops. Its `reason` is an `AbortReason`. */
   readonly signal: AbortSignal;
 }
 
 export type AbortReason = 'pod gone' | 'preempted' | 'stopped';
 
 /**
- * - `unschedulable`: not here as things are; if some pods went away, perhaps
- * - `unresolvable`:  not here, and no pod that goes away changes that
- * - `pending`:       not yet: the plugin waits for somebody else
+ * The framework's status codes.
+ * - `unschedulable`: Unschedulable. Preemption on the node may help
+ * - `unresolvable`:  UnschedulableAndUnresolvable. Preemption does not help
+ * - `pending`:       Pending. The plugin waits for an external component
  */
 export type RejectionCode = 'unschedulable' | 'unresolvable' | 'pending';
 
-/** The pod cannot go to the node; from `prepare`: to no node. Share constants where nothing varies. */
+/** The pod does not fit on the node; from `preFilter`: on no node. Share constants where nothing varies. */
 export interface Rejection {
   readonly code: RejectionCode;
   readonly plugin: string;
@@ -170,25 +170,25 @@ export interface Rejection {
   readonly reasons: readonly RejectionReason[];
 }
 
-/** Something went wrong that is nobody's rule: the pod is tried again, after a while, and its condition says SchedulerError. */
+/** Status code Error: no rule rejected the pod. It is retried after a backoff, and its condition says SchedulerError. */
 export interface PluginFailure {
   readonly code: 'error';
   readonly plugin: string;
   readonly message: string;
 }
 
-/** Why not, as data. Events and conditions use `text`, explanations use the rest. */
+/** Events and conditions use `text`, `moor why` uses the rest. */
 export interface RejectionReason {
-  /** Kubernetes' words: 'Insufficient cpu', 'node(s) had untolerated taint(s)'. */
+  /** Kubernetes' message: 'Insufficient cpu', 'node(s) had untolerated taint(s)'. */
   readonly text: string;
   /** For programs: 'resource', 'taint', 'volumeNodeAffinity' … */
   readonly rule: string;
-  /** What was found, and what would be right. Asked for only when somebody wants to know; with the node that was rejected, if it was one. */
+  /** Computed only for explanations. `node`: the rejected node, if Filter rejected it. */
   readonly detail?: (node?: NodeInfo) => RejectionDetail;
 }
 
 export interface RejectionDetail {
-  /** The rest of a sentence that begins with the node (or, of a rejection by `prepare`, the pod): 'has 1 of 4 cpu free'. */
+  /** The rest of a sentence that begins with the node (or, of a rejection by `preFilter`, the pod): 'has 1 of 4 cpu free'. */
   readonly found: string;
   /** What would change the verdict, as the rest of a sentence that begins with 'it needs': '2 cpu'. */
   readonly wanted: string;
@@ -198,7 +198,6 @@ export interface RejectionDetail {
 
 export const isFailure = (verdict: Rejection | PluginFailure): verdict is PluginFailure => verdict.code === 'error';
 
-/** A rejection with one reason that never varies. */
 export function rejection(code: RejectionCode, plugin: string, reason: RejectionReason): Rejection {
   return { code, plugin, reasons: [reason] };
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Heap } from './heap.ts';
 
-it('gives back in order what was added and not taken out', () => {
+it('returns items in order, without the deleted ones', () => {
   const operation = fc.oneof(fc.record({ add: fc.integer({ min: 0, max: 50 }) }), fc.record({ drop: fc.nat({ max: 20 }) }), fc.constant('take' as const));
   fc.assert(
     fc.property(fc.array(operation, { maxLength: 60 }), (operations) => {

@@ -1,8 +1,8 @@
-/** A heap whose items can also be taken from the middle: the least comes first. */
+/** A min-heap with removal of any item. */
 export class Heap<T> {
   readonly #comesBefore: (a: T, b: T) => boolean;
   readonly #items: T[] = [];
-  readonly #places = new Map<T, number>();
+  readonly #positions = new Map<T, number>();
 
   constructor(comesBefore: (a: T, b: T) => boolean) {
     this.#comesBefore = comesBefore;
@@ -17,7 +17,7 @@ export class Heap<T> {
   }
 
   add(item: T): void {
-    if (this.#places.has(item)) return;
+    if (this.#positions.has(item)) return;
     this.#items.push(item);
     this.#rise(item, this.#items.length - 1);
   }
@@ -29,14 +29,14 @@ export class Heap<T> {
   }
 
   delete(item: T): boolean {
-    const at = this.#places.get(item);
+    const at = this.#positions.get(item);
     if (at === undefined) return false;
-    this.#places.delete(item);
+    this.#positions.delete(item);
     const last = this.#items.pop();
     if (last === undefined || last === item) return true;
-    // The last one fills the gap; it may belong above or below it.
+    // The last item fills the gap; it may belong above or below it.
     this.#rise(last, at);
-    this.#sink(last, this.#places.get(last) ?? at);
+    this.#sink(last, this.#positions.get(last) ?? at);
     return true;
   }
 
@@ -68,6 +68,6 @@ export class Heap<T> {
 
   #put(item: T, at: number): void {
     this.#items[at] = item;
-    this.#places.set(item, at);
+    this.#positions.set(item, at);
   }
 }

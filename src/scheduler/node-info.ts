@@ -3,26 +3,27 @@ import type { Labels } from '../api/selectors/label-selector.ts';
 import { type Amounts, addAmountsTo, copyAmounts, noAmounts, nodeAmounts } from './amounts.ts';
 import { anyAddress, type HostPort, type PodInfo } from './pod-info.ts';
 
-/** A node and what the pods on it (assumed ones included) take of it, kept up with each change. Plugins only read it. */
+/** A node, and the resources that its pods (assumed pods included) take. Read-only for plugins. */
 export interface NodeInfo {
   readonly name: string;
   readonly node: Node;
   readonly labels: Labels | undefined;
-  /** Those that keep pods away: effects NoSchedule and NoExecute. */
+  /** With effect NoSchedule or NoExecute. */
   readonly repellingTaints: readonly Taint[];
-  /** Those that only ask for it: effect PreferNoSchedule. */
+  /** With effect PreferNoSchedule. */
   readonly avoidedTaints: readonly Taint[];
   readonly pods: readonly PodInfo[];
-  /** Those with any affinity or anti-affinity to other pods; and with required anti-affinity. */
+  /** With any affinity or anti-affinity to other pods; with required anti-affinity. */
   readonly podsWithAffinity: readonly PodInfo[];
   readonly podsWithAntiAffinity: readonly PodInfo[];
   readonly allocatable: Readonly<Amounts>;
   readonly requested: Readonly<Amounts>;
+  /** NonZeroRequested, see `PodInfo.scoredCpu`. */
   readonly scoredCpu: number;
   readonly scoredMemory: number;
-  /** By named claim ('namespace/name'): how many pods of this node use it. */
+  /** By named claim ('namespace/name'): how many pods of the node use it. */
   readonly claimUsers: ReadonlyMap<string, number>;
-  /** Grows with every change of the node or of its pods, and is never the same for two nodes: what was derived for it can be kept by it. */
+  /** Increases with every change of the node or its pods, and is unique over all nodes: a key for derived data. */
   readonly generation: number;
   isPortFree(port: HostPort): boolean;
 }
@@ -32,7 +33,7 @@ export const repellingTaints = ({ spec }: Node): readonly Taint[] =>
 
 let generations = 0;
 
-/** The NodeInfo that the cluster keeps, and that what-ifs make copies of. */
+/** The NodeInfo of the scheduler cache. Dry runs copy it. */
 export class LiveNodeInfo implements NodeInfo {
   readonly name: string;
   node: Node;
@@ -48,7 +49,7 @@ export class LiveNodeInfo implements NodeInfo {
   scoredMemory = 0;
   claimUsers = new Map<string, number>();
   generation = 0;
-  /** By protocol and port: addresses, and how many pods use each. */
+  /** By protocol and port: how many pods use each address. */
   #ports = new Map<string, Map<string, number>>();
 
   constructor(node: Node) {
@@ -86,7 +87,7 @@ export class LiveNodeInfo implements NodeInfo {
     return true;
   }
 
-  /** For a what-if: it can be changed without anybody noticing. */
+  /** For a dry run. */
   copy(): LiveNodeInfo {
     const copy = new LiveNodeInfo(this.node);
     copy.pods = [...this.pods];
@@ -131,7 +132,6 @@ function takeOut(pods: PodInfo[], uid: string): PodInfo | undefined {
   return found;
 }
 
-/** What is counted down to nothing is forgotten. */
 export function countUp(counts: Map<string, number>, key: string, times: 1 | -1): void {
   const count = (counts.get(key) ?? 0) + times;
   if (count > 0) counts.set(key, count);

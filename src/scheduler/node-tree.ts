@@ -2,7 +2,7 @@ import type { Node } from '../api/generated/types.ts';
 import type { LiveNodeInfo } from './node-info.ts';
 
 /**
- * Nodes in the order in which they are looked at: zones take turns, so that a search that stops early has seen all of them.
+ * Nodes in search order, round robin over the zones, so that a search that ends early has examined all zones (node_tree.go).
  *
  *     zone-a: a1 a2 a3   zone-b: b1   →   a1 b1 a2 a3
  */
@@ -11,7 +11,7 @@ export class NodeTree {
   readonly #zoneOf = new Map<LiveNodeInfo, string>();
   #list: readonly LiveNodeInfo[] | undefined = [];
 
-  /** The node is in the zone that its labels say, whatever it was before. */
+  /** Adds a node, or moves it to the zone that its labels name. */
   set(info: LiveNodeInfo): void {
     const zone = zoneOf(info.node);
     if (this.#zoneOf.get(info) === zone) return;

@@ -1,14 +1,14 @@
 import type { PodInfo } from './framework.ts';
 
 /**
- * Pods that were promised a node on which others still have to make room: others of lower or the same priority must not take
- * that room meanwhile. Kept ahead of what the server knows, since the next pod's turn comes before the server answers.
+ * The nominator: pods nominated to a node whose victims still have to terminate. Pods of the same or a lower priority must not take the
+ * room meanwhile. Updated before the API server has the nomination, since the next scheduling cycle starts earlier.
  */
 export class NominatedPods {
   readonly #byNode = new Map<string, Map<string, PodInfo>>();
   readonly #nodeOf = new Map<string, string>();
 
-  /** '' for nodeName: it is promised none. */
+  /** nodeName '': not nominated. */
   set(pod: PodInfo, nodeName: string): void {
     this.delete(pod.uid);
     if (nodeName === '') return;
@@ -18,7 +18,7 @@ export class NominatedPods {
     else pods.set(pod.uid, pod);
   }
 
-  /** The pod changed. What the server says counts, unless it says nothing before and after: then the promise is on its way to it. */
+  /** The pod's status counts, unless it has no nomination before and after: then the write of the nomination is in flight. */
   update(before: PodInfo, after: PodInfo): void {
     const [then, now] = [nominatedNode(before), nominatedNode(after)];
     this.set(after, then === '' && now === '' ? (this.#nodeOf.get(after.uid) ?? '') : now);

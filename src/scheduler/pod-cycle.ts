@@ -9,86 +9,81 @@ import {
   type CyclePlugin,
 } from './framework.ts';
 
-/** What one plugin does with one pod. */
 export interface PreparedPlugin {
   readonly plugin: Plugin;
   readonly cycle: CyclePlugin;
 }
 
-/** All that the plugins make of one pod in one cycle. */
+/** One pod's scheduling cycle: the plugins that PreFilter did not skip, each with its cycle state. */
 export class PodCycle {
   readonly pod: PodInfo;
   readonly plugins: readonly PreparedPlugin[];
   readonly #filters: readonly Required<Pick<CyclePlugin, 'filter'>>[];
 
-  constructor(pod: PodInfo, parts: readonly PreparedPlugin[]) {
+  constructor(pod: PodInfo, prepared: readonly PreparedPlugin[]) {
     this.pod = pod;
-    this.plugins = parts;
-    this.#filters = parts.flatMap(({ cycle: stages }) => (stages.filter === undefined ? [] : [stages as Required<Pick<CyclePlugin, 'filter'>>]));
+    this.plugins = prepared;
+    this.#filters = prepared.flatMap(({ cycle }) => (cycle.filter === undefined ? [] : [cycle as Required<Pick<CyclePlugin, 'filter'>>]));
   }
 
-  /** The first plugin that objects to the node. */
+  /** The verdict of the first plugin that rejects the node. */
   filter(node: NodeInfo): Rejection | PluginFailure | undefined {
-    for (const stages of this.#filters) {
-      const verdict = stages.filter(node);
+    for (const cycle of this.#filters) {
+      const verdict = cycle.filter(node);
       if (verdict !== undefined) return verdict;
     }
     return undefined;
   }
 
   addPod(pod: PodInfo, node: NodeInfo): void {
-    for (const { cycle: stages } of this.plugins) stages.addPod?.(pod, node);
+    for (const { cycle } of this.plugins) cycle.addPod?.(pod, node);
   }
 
   removePod(pod: PodInfo, node: NodeInfo): void {
-    for (const { cycle: stages } of this.plugins) stages.removePod?.(pod, node);
+    for (const { cycle } of this.plugins) cycle.removePod?.(pod, node);
   }
 
-  /** For a what-if: it can be changed without anybody noticing. */
+  /** For a dry run. */
   copy(): PodCycle {
     return new PodCycle(
       this.pod,
-      this.plugins.map(({ plugin, cycle: stages }) => ({ plugin, cycle: stages.clone?.() ?? stages })),
+      this.plugins.map(({ plugin, cycle }) => ({ plugin, cycle: cycle.clone?.() ?? cycle })),
     );
   }
 
   unreserve(node: NodeInfo): void {
-    for (const { cycle: stages } of this.plugins.toReversed()) stages.unreserve?.(node);
+    for (const { cycle } of this.plugins.toReversed()) cycle.unreserve?.(node);
   }
 }
 
-/**
- * - `ready`: each plugin has had its say
- * - `rejected`: the pod can go nowhere. `run` is there if nodes that lose pods could help: then every plugin was asked
- */
+/** `rejected`: no node is feasible. `cycle` is set if preemption could help: then PreFilter ran for every plugin. */
 export type PreFilterResult =
-  | { readonly type: 'ready'; readonly run: PodCycle; readonly nodeNames: ReadonlySet<string> | undefined; readonly restrictedBy: readonly string[] }
-  | { readonly type: 'rejected'; readonly rejection: Rejection; readonly run: PodCycle | undefined; readonly restrictedBy: readonly string[] }
+  | { readonly type: 'ready'; readonly cycle: PodCycle; readonly nodeNames: ReadonlySet<string> | undefined; readonly restrictedBy: readonly string[] }
+  | { readonly type: 'rejected'; readonly rejection: Rejection; readonly cycle: PodCycle | undefined; readonly restrictedBy: readonly string[] }
   | { readonly type: 'failed'; readonly message: string };
 
-/** PreFilter. */
 export function runPreFilterPlugins(pod: PodInfo, plugins: readonly Plugin[], snapshot: ClusterSnapshot): PreFilterResult {
-  const parts: PreparedPlugin[] = [];
+  const prepared: PreparedPlugin[] = [];
   let rejected: Rejection | undefined;
   let nodeNames: ReadonlySet<string> | undefined;
   const restrictedBy: string[] = [];
   for (const plugin of plugins) {
-    const prepared = plugin.preFilter(pod, snapshot);
-    if (prepared === 'skip') continue;
-    if ('code' in prepared) {
-      if (isFailure(prepared)) return { type: 'failed', message: `running PreFilter plugin "${plugin.name}": ${prepared.message}` };
-      if (prepared.code !== 'unschedulable') return { type: 'rejected', rejection: prepared, run: undefined, restrictedBy };
-      rejected = prepared;
+    const result = plugin.preFilter(pod, snapshot);
+    if (result === 'skip') continue;
+    if ('code' in result) {
+      if (isFailure(result)) return { type: 'failed', message: `running PreFilter plugin "${plugin.name}": ${result.message}` };
+      if (result.code !== 'unschedulable') return { type: 'rejected', rejection: result, cycle: undefined, restrictedBy };
+      rejected = result;
       continue;
     }
-    parts.push({ plugin, cycle: prepared });
-    if (prepared.nodeNames === undefined) continue;
+    prepared.push({ plugin, cycle: result });
+    if (result.nodeNames === undefined) continue;
     restrictedBy.push(plugin.name);
-    nodeNames = nodeNames === undefined ? prepared.nodeNames : intersection(nodeNames, prepared.nodeNames);
-    if (nodeNames.size === 0) return { type: 'rejected', rejection: noNodeLeft(restrictedBy), run: undefined, restrictedBy };
+    nodeNames = nodeNames === undefined ? result.nodeNames : intersection(nodeNames, result.nodeNames);
+    if (nodeNames.size === 0) return { type: 'rejected', rejection: noNodeLeft(restrictedBy), cycle: undefined, restrictedBy };
   }
-  const run = new PodCycle(pod, parts);
-  return rejected === undefined ? { type: 'ready', run, nodeNames, restrictedBy } : { type: 'rejected', rejection: rejected, run, restrictedBy };
+  const cycle = new PodCycle(pod, prepared);
+  return rejected === undefined ? { type: 'ready', cycle, nodeNames, restrictedBy } : { type: 'rejected', rejection: rejected, cycle, restrictedBy };
 }
 
 const intersection = (a: ReadonlySet<string>, b: ReadonlySet<string>): ReadonlySet<string> => new Set([...a].filter((item) => b.has(item)));
@@ -99,7 +94,7 @@ function noNodeLeft(plugins: readonly string[]): Rejection {
   return { code: 'unresolvable', plugin: first, reasons: [{ text, rule: 'nodeNames' }] };
 }
 
-/** What the nodes say that plugins excluded by name. */
+/** The rejection of the nodes that are in no PreFilterResult. */
 export const excludedBy = (plugins: readonly string[]): Rejection => ({
   code: 'unresolvable',
   plugin: plugins[0] ?? '',

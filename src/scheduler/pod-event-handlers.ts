@@ -9,59 +9,60 @@ import type { SchedulingQueue } from './scheduling-queue.ts';
 export interface PodEventContext {
   readonly cache: SchedulerCache;
   readonly queue: SchedulingQueue;
-  readonly nominations: NominatedPods;
+  readonly nominatedPods: NominatedPods;
   readonly bindingCycles: BindingCycles;
 }
 
 /**
- * - `placed`:  it has a node, and takes part of it
- * - `waiting`: it is to be given a node, by this scheduler
- * - `none`:    it has ended, or somebody else schedules it
+ * - `assigned`: has a node, and takes resources of it
+ * - `pending`:  has no node, and this scheduler is responsible for it
+ * - `ignored`:  has terminated, or another scheduler is responsible for it
  */
-type PodState = 'placed' | 'waiting' | 'none';
+type PodState = 'assigned' | 'pending' | 'ignored';
 
 function stateOf(pod: Pod | undefined): PodState {
-  if (pod === undefined || pod.status.phase === 'Succeeded' || pod.status.phase === 'Failed') return 'none';
-  if ((pod.spec.nodeName ?? '') !== '') return 'placed';
-  return pod.spec.schedulerName === schedulerName ? 'waiting' : 'none';
+  if (pod === undefined || pod.status.phase === 'Succeeded' || pod.status.phase === 'Failed') return 'ignored';
+  if ((pod.spec.nodeName ?? '') !== '') return 'assigned';
+  return pod.spec.schedulerName === schedulerName ? 'pending' : 'ignored';
 }
 
 const schedulerName = 'default-scheduler';
 
-/** Where a change of a pod belongs: to the nodes, or to the queue; and whom it may help. */
-export function podEventHandler(places: PodEventContext): (change: ObjectChange<Pod>) => void {
-  return ({ before, after }) => {
-    // Another pod of the same name: the old one is gone.
+/** Routes a pod event to the cache or to the queue, and lets the queue evaluate which pods it may help (eventhandlers.go). */
+export function podEventHandler(context: PodEventContext): (change: ObjectChange<Pod>) => void {
+  return (change) => {
+    const { before, after } = change;
+    // A new pod of the same name: the old one was deleted.
     if (before !== undefined && after !== undefined && before.metadata.uid !== after.metadata.uid) {
-      handle(places, { before, after: undefined });
-      handle(places, { before: undefined, after });
-    } else handle(places, { before, after });
+      handle(context, { before, after: undefined });
+      handle(context, { before: undefined, after });
+    } else handle(context, change);
   };
 }
 
-function handle(places: PodEventContext, { before, after }: ObjectChange<Pod>): void {
+function handle(context: PodEventContext, { before, after }: ObjectChange<Pod>): void {
   const [was, is] = [stateOf(before), stateOf(after)];
-  if (is === 'placed' && after !== undefined) return assignedPodChanged(places, { before: was === 'placed' ? before : undefined, after });
-  if (was === 'placed' && before !== undefined) return assignedPodRemoved(places, before);
-  if (is === 'waiting' && after !== undefined) return pendingPodChanged(places, { before: was === 'waiting' ? before : undefined, after });
-  if (was === 'waiting' && before !== undefined) pendingPodRemoved(places, before);
+  if (is === 'assigned' && after !== undefined) return assignedPodChanged(context, { before: was === 'assigned' ? before : undefined, after });
+  if (was === 'assigned' && before !== undefined) return assignedPodRemoved(context, before);
+  if (is === 'pending' && after !== undefined) return pendingPodChanged(context, { before: was === 'pending' ? before : undefined, after });
+  if (was === 'pending' && before !== undefined) pendingPodRemoved(context, before);
 }
 
 function assignedPodChanged(
-  { cache: cluster, queue, nominations }: PodEventContext,
+  { cache, queue, nominatedPods }: PodEventContext,
   { before, after }: { readonly before: Pod | undefined; readonly after: Pod },
 ): void {
   const uid = after.metadata.uid ?? '';
-  cluster.setPod(reread(cluster.pod(uid), after));
+  cache.setPod(refreshed(cache.pod(uid), after));
   if (before === undefined) {
     queue.delete(uid);
-    nominations.delete(uid);
+    nominatedPods.delete(uid);
   }
   queue.changed({ resource: 'pod', before, after });
 }
 
-/** Most changes of a pod on a node are reports on its containers, and concern nobody here. */
-function reread(known: PodInfo | undefined, pod: Pod): PodInfo {
+/** Most updates of an assigned pod are status reports of its containers, which do not concern the scheduler. */
+function refreshed(known: PodInfo | undefined, pod: Pod): PodInfo {
   const isUnchanged =
     known !== undefined &&
     known.pod.metadata.generation === pod.metadata.generation &&
@@ -75,40 +76,40 @@ function sameLabels(a: Readonly<Record<string, string>> = {}, b: Readonly<Record
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
-function assignedPodRemoved({ cache: cluster, queue }: PodEventContext, before: Pod): void {
-  cluster.removePod(before.metadata.uid ?? '');
+function assignedPodRemoved({ cache, queue }: PodEventContext, before: Pod): void {
+  cache.removePod(before.metadata.uid ?? '');
   queue.changed({ resource: 'pod', before, after: undefined });
 }
 
-function pendingPodChanged(places: PodEventContext, { before, after }: { readonly before: Pod | undefined; readonly after: Pod }): void {
-  const { cache: cluster, queue, nominations, bindingCycles: binder } = places;
+function pendingPodChanged(context: PodEventContext, { before, after }: { readonly before: Pod | undefined; readonly after: Pod }): void {
+  const { cache, queue, nominatedPods, bindingCycles } = context;
   const pod = readPod(after);
   const known = queue.get(pod.uid);
   queue.set(pod, { resource: 'pod', before, after });
-  if (cluster.isAssumedPod(pod.uid)) {
-    if (after.metadata.deletionTimestamp !== undefined) binder.cancel(pod.uid, 'pod gone');
+  if (cache.isAssumedPod(pod.uid)) {
+    if (after.metadata.deletionTimestamp !== undefined) bindingCycles.cancel(pod.uid, 'pod gone');
     return;
   }
-  if (known === undefined) nominations.set(pod, nominatedNode(pod));
-  else nominations.update(known, pod);
-  if (known !== undefined && nominatedNode(known) !== '' && nominatedNode(known) !== nominatedNode(pod)) nominationReleased(places, known);
+  if (known === undefined) nominatedPods.set(pod, nominatedNode(pod));
+  else nominatedPods.update(known, pod);
+  if (known !== undefined && nominatedNode(known) !== '' && nominatedNode(known) !== nominatedNode(pod)) nominationReleased(context, known);
 }
 
-function pendingPodRemoved(places: PodEventContext, before: Pod): void {
-  const { cache: cluster, queue, nominations, bindingCycles: binder } = places;
+function pendingPodRemoved(context: PodEventContext, before: Pod): void {
+  const { cache, queue, nominatedPods, bindingCycles } = context;
   const uid = before.metadata.uid ?? '';
   const known = queue.get(uid);
   queue.delete(uid);
-  nominations.delete(uid);
-  if (cluster.isAssumedPod(uid)) {
-    binder.cancel(uid, 'pod gone');
-    const assumed = cluster.pod(uid);
-    cluster.forgetPod(uid);
+  nominatedPods.delete(uid);
+  if (cache.isAssumedPod(uid)) {
+    bindingCycles.cancel(uid, 'pod gone');
+    const assumed = cache.pod(uid);
+    cache.forgetPod(uid);
     queue.changed({ resource: 'pod', before: { ...before, spec: { ...before.spec, nodeName: assumed?.nodeName ?? '' } }, after: undefined });
-  } else if (known !== undefined && nominatedNode(known) !== '') nominationReleased(places, known);
+  } else if (known !== undefined && nominatedNode(known) !== '') nominationReleased(context, known);
 }
 
-/** A promise was taken back: the room is there for those who had to yield to it. */
+/** The nominated resources are free for pods of the same or a lower priority. */
 function nominationReleased({ queue }: PodEventContext, { pod, priority }: PodInfo): void {
   queue.changed({ resource: 'pod', before: pod, after: undefined }, (other) => other.priority <= priority);
 }

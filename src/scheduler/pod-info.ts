@@ -7,7 +7,7 @@ import { claimKey } from '../storage/volumes/claim.ts';
 import { claimsOfPod } from '../storage/volumes/pods.ts';
 import { type Amounts, amountsOfQuantities } from './amounts.ts';
 
-/** A pod, read once: what the plugins ask again and again. Never changes; a pod that changed gets a new one. */
+/** What plugins need of a pod, computed once. Immutable: an updated pod gets a new PodInfo. */
 export interface PodInfo {
   readonly pod: Pod;
   readonly uid: string;
@@ -17,18 +17,18 @@ export interface PodInfo {
   readonly name: string;
   readonly labels: Labels | undefined;
   readonly priority: number;
-  /** The node that it has, or is assumed to have; '' if none. */
+  /** Of the spec, or assumed; '' if none. */
   readonly nodeName: string;
   readonly requests: Amounts;
-  /** The same, where containers that ask for nothing count as asking for a little: what scores go by. */
+  /** NonZeroRequested: requests with defaults for containers without any. Used by scores only. */
   readonly scoredCpu: number;
   readonly scoredMemory: number;
   readonly hostPorts: readonly HostPort[];
-  /** 'namespace/name' of all its claims, those made for it alone included. */
+  /** 'namespace/name' of all its claims, ephemeral ones included. */
   readonly claims: readonly string[];
-  /** Those that it names: other pods may use them too. */
+  /** Without the ephemeral ones: claims that other pods may use too. */
   readonly namedClaims: readonly string[];
-  /** Absent: nothing about other pods. */
+  /** Undefined: the pod has no affinity or anti-affinity to other pods. */
   readonly affinity: PodAffinities | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface PodAffinities {
   readonly requiredAnti: readonly AffinityTerm[];
   readonly preferred: readonly WeightedTerm[];
   readonly preferredAnti: readonly WeightedTerm[];
-  /** A term that cannot be understood: Kubernetes' words. */
+  /** Kubernetes' message for an invalid term. */
   readonly problem: string | undefined;
 }
 
@@ -59,7 +59,6 @@ export interface WeightedTerm {
   readonly term: AffinityTerm;
 }
 
-/** `nodeName`: where the pod is taken to be, if it does not say so itself. */
 export function readPod(pod: Pod, nodeName = pod.spec.nodeName ?? ''): PodInfo {
   const { metadata, spec } = pod;
   const [namespace, name] = [metadata.namespace ?? '', metadata.name ?? ''];
@@ -85,10 +84,10 @@ export function readPod(pod: Pod, nodeName = pod.spec.nodeName ?? ''): PodInfo {
   };
 }
 
-/** The same pod on a node that it has not been told of yet. */
+/** The pod as assumed on the node. */
 export const placedOn = (pod: PodInfo, nodeName: string): PodInfo => ({ ...pod, nodeName });
 
-/** Many pods that ask for nothing would all go to one node if they counted as nothing. */
+/** Without defaults, all pods without requests would go to one node (DefaultMilliCPURequest, DefaultMemoryRequest). */
 const defaultRequests: Readonly<Record<string, string>> = { cpu: '100m', memory: '200Mi' };
 
 function withDefaultRequests({ spec }: Pod): Pick<Pod, 'spec'> {
@@ -160,7 +159,7 @@ function readTerm(namespace: string, term: PodAffinityTerm): AffinityTerm {
   };
 }
 
-/** `namespaceLabels`: of the pod's namespace. */
+/** `namespaceLabels`: the labels of the pod's namespace. */
 export function termMatches(term: AffinityTerm, pod: PodInfo, namespaceLabels: Labels | undefined): boolean {
   return (term.namespaces.has(pod.namespace) || matchesLabels(term.namespaceSelector, namespaceLabels)) && matchesLabels(term.selector, pod.labels);
 }

@@ -4,14 +4,14 @@ import type { Client, Result } from '../client/client.ts';
 import type { World } from '../world/world.ts';
 import { withRetry } from './retry.ts';
 
-/** What the scheduler has to say in a pod's status. Absent: nothing new. */
+/** A change of a pod's status. Absent fields stay. */
 export interface StatusChange {
   readonly condition?: Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
-  /** The node that the pod is promised; '': none. */
+  /** '': clears the nomination. */
   readonly nominatedNodeName?: string;
 }
 
-/** Undefined: the status says so already. */
+/** Undefined: the status is up to date. */
 export function statusPatch(pod: Pod, { condition, nominatedNodeName }: StatusChange, now: number): object | undefined {
   const conditions = condition === undefined ? [] : changedCondition(pod, condition, now);
   const isRenominated = nominatedNodeName !== undefined && nominatedNodeName !== (pod.status.nominatedNodeName ?? '');
@@ -33,7 +33,6 @@ function changedCondition({ metadata, status }: Pod, condition: NonNullable<Stat
   return [{ ...condition, ...(observedGeneration === undefined ? {} : { observedGeneration }), lastTransitionTime }];
 }
 
-/** Says it, and says it again if the server did not hear. What is refused is not said. */
 export async function patchPodStatus(
   pod: Pod,
   change: StatusChange,

@@ -15,26 +15,28 @@ export interface PreemptionContext {
   readonly bindingCycles: BindingCycles;
 }
 
-/** Pods of lower priority that were promised the same node: they are promised it no more. */
 export interface PreemptionPlan {
   readonly pod: PodInfo;
   readonly victims: Victims;
+  /** Pods of lower priority that are nominated to the node. */
   readonly lowerNominated: readonly PodInfo[];
 }
 
 /**
- * Makes pods go for one that needs their room. The last one goes when all others are on their way: its going is what wakes the pod that
- * waits, and then there is room. Whether all was done; else the pod decides again.
+ * Evicts the victims and clears the nominations of lower priority. The last victim is deleted when all others are: its deletion event
+ * wakes the preemptor, and then there is room. False: a step failed, and the preemptor needs another scheduling cycle.
  */
-export async function executePreemption({ pod, victims, lowerNominated: outbid }: PreemptionPlan, options: PreemptionContext): Promise<boolean> {
-  const { client, world } = options;
-  const cleared = outbid.filter((other) => nominatedNode(other) !== '').map((other) => patchPodStatus(other.pod, { nominatedNodeName: '' }, { client, world }));
-  const going = victims.pods.filter(({ pod: victim }) => victim.metadata.deletionTimestamp === undefined);
-  const evict = (victim: PodInfo): Promise<boolean> => evictVictim(victim, { pod, nodeName: victims.node.name }, options);
-  const done = await Promise.all(going.slice(0, -1).map(evict));
-  const last = going.at(-1);
+export async function executePreemption({ pod, victims, lowerNominated }: PreemptionPlan, context: PreemptionContext): Promise<boolean> {
+  const { client, world } = context;
+  const clearing = lowerNominated
+    .filter((other) => nominatedNode(other) !== '')
+    .map((other) => patchPodStatus(other.pod, { nominatedNodeName: '' }, { client, world }));
+  const remaining = victims.pods.filter(({ pod: victim }) => victim.metadata.deletionTimestamp === undefined);
+  const evict = (victim: PodInfo): Promise<boolean> => evictVictim(victim, { pod, nodeName: victims.node.name }, context);
+  const done = await Promise.all(remaining.slice(0, -1).map(evict));
+  const last = remaining.at(-1);
   if (done.every(Boolean) && last !== undefined) done.push(await evict(last));
-  const results: readonly Result<unknown>[] = await Promise.all(cleared);
+  const results: readonly Result<unknown>[] = await Promise.all(clearing);
   return done.every(Boolean) && results.every(({ ok }) => ok);
 }
 
@@ -43,22 +45,18 @@ interface Preemptor {
   readonly nodeName: string;
 }
 
-async function evictVictim(
-  victim: PodInfo,
-  { pod, nodeName }: Preemptor,
-  { client, world, recorder, bindingCycles: binder }: PreemptionContext,
-): Promise<boolean> {
+async function evictVictim(victim: PodInfo, { pod, nodeName }: Preemptor, { client, world, recorder, bindingCycles }: PreemptionContext): Promise<boolean> {
   const message = `Preempted by pod ${pod.uid} on node ${nodeName}`;
   const report = (text: string): void =>
     recorder.record(victim.pod, { type: 'Normal', reason: 'Preempted', action: 'Preempting', message: text, related: pod.pod });
-  // It has not got there yet: nobody else knows that it was to.
-  if (binder.cancel(victim.uid, 'preempted')) {
+  // The victim is only assumed on the node: cancelling its binding cycle suffices.
+  if (bindingCycles.cancel(victim.uid, 'preempted')) {
     report(`${message} (in kube-scheduler memory).`);
     return true;
   }
   const { namespace, name, uid } = victim;
-  const told = await patchPodStatus(victim.pod, { condition: disruptionCondition(pod) }, { client, world });
-  if (!told.ok) return told.reason === 'notFound';
+  const patched = await patchPodStatus(victim.pod, { condition: disruptionCondition(pod) }, { client, world });
+  if (!patched.ok) return patched.reason === 'notFound';
   const deleted = await client.delete(podKind, { namespace, name }, { preconditions: { uid } });
   if (!deleted.ok) return deleted.reason === 'notFound';
   report(message);

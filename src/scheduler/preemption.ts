@@ -1,5 +1,5 @@
 /**
- * PostFilter: which pods would have to go so that one of higher priority finds room. Deciding only; `evictions.ts` makes them go.
+ * PostFilter (DefaultPreemption): which pods of lower priority have to be evicted. Decides only; `preemption-executor.ts` evicts.
  */
 import type { Pod, PodDisruptionBudget } from '../api/generated/types.ts';
 import { labelSelectorOf, matchesLabels, SelectorError, selectsEverything } from '../api/selectors/label-selector.ts';
@@ -12,38 +12,38 @@ import type { PodCycle } from './pod-cycle.ts';
 
 export interface Victims {
   readonly node: LiveNodeInfo;
-  /** The most important first. At least one. */
+  /** Most important first. At least one. */
   readonly pods: readonly PodInfo[];
-  /** How many of them are protected by a disruption budget that has nothing left. */
+  /** How many of them violate a PodDisruptionBudget. */
   readonly violations: number;
 }
 
 export type PostFilterResult =
   | { readonly type: 'preempt'; readonly victims: Victims }
-  /** `keepsPromise`: the node that the pod was promised, if any, stays promised. */
-  | { readonly type: 'hopeless'; readonly message: string; readonly keepsPromise: boolean };
+  /** `keepsNomination`: status.nominatedNodeName stays. */
+  | { readonly type: 'noCandidate'; readonly message: string; readonly keepsNomination: boolean };
 
 /**
- * Kubernetes asks its plugin for device claims first; it has nothing to add for pods without any. After a rejection of the pod as such
- * that plugin was never prepared, and its complaint is all that is said.
+ * Kubernetes runs DynamicResources' PostFilter first, and its message comes first. If PreFilter rejected the pod, that plugin has no cycle
+ * state, and its error is the whole message.
  */
-const fromDeviceClaims = 'no new claims to deallocate';
-const neverPrepared = 'not found';
+const dynamicResourcesMessage = 'no new claims to deallocate';
+const noCycleState = 'not found';
 
-export function postFilter(world: CycleContext, diagnosis: Diagnosis, run: PodCycle | undefined): PostFilterResult {
-  if (run === undefined) return { type: 'hopeless', message: neverPrepared, keepsPromise: true };
-  const result = preempt(world, diagnosis, run);
-  return result.type === 'preempt' ? result : { ...result, message: `${fromDeviceClaims}, preemption: ${result.message}` };
+export function postFilter(context: CycleContext, diagnosis: Diagnosis, cycle: PodCycle | undefined): PostFilterResult {
+  if (cycle === undefined) return { type: 'noCandidate', message: noCycleState, keepsNomination: true };
+  const result = preempt(context, diagnosis, cycle);
+  return result.type === 'preempt' ? result : { ...result, message: `${dynamicResourcesMessage}, preemption: ${result.message}` };
 }
 
-function preempt(world: CycleContext, diagnosis: Diagnosis, run: PodCycle): PostFilterResult {
-  const objection = whyIneligible(world, diagnosis, run.pod);
-  if (objection !== undefined) return { type: 'hopeless', message: objection, keepsPromise: true };
-  const { candidates, byNode } = findCandidates(world, run, nodesWherePreemptionMightHelp(world, diagnosis));
+function preempt(context: CycleContext, diagnosis: Diagnosis, cycle: PodCycle): PostFilterResult {
+  const ineligible = whyIneligible(context, diagnosis, cycle.pod);
+  if (ineligible !== undefined) return { type: 'noCandidate', message: ineligible, keepsNomination: true };
+  const { candidates, byNode } = findCandidates(context, cycle, nodesWherePreemptionMightHelp(context, diagnosis));
   const [first] = candidates;
   if (first !== undefined) return { type: 'preempt', victims: candidates.reduce((best, other) => (isBetter(other, best) ? other : best), first) };
-  const message = fitMessage({ nodes: world.cluster.nodes.length, everywhere: undefined, byNode, others: notHelpful, restrictedBy: [] });
-  return { type: 'hopeless', message, keepsPromise: false };
+  const message = fitMessage({ nodes: context.cache.nodes.length, everywhere: undefined, byNode, others: notHelpful, restrictedBy: [] });
+  return { type: 'noCandidate', message, keepsNomination: false };
 }
 
 const notHelpful: Rejection = {
@@ -57,40 +57,39 @@ const noVictims: Rejection = {
   reasons: [{ text: 'No preemption victims found for incoming pod', rule: 'preemption' }],
 };
 
-function whyIneligible({ cluster }: CycleContext, { everywhere, byNode, others }: Diagnosis, pod: PodInfo): string | undefined {
+function whyIneligible({ cache }: CycleContext, { everywhere, byNode, others }: Diagnosis, pod: PodInfo): string | undefined {
   if (pod.pod.spec.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.';
-  const promised = nominatedNode(pod);
-  if (promised === '' || (everywhere ?? byNode.get(promised) ?? others)?.code === 'unresolvable') return undefined;
-  const isMakingRoom = cluster.node(promised)?.pods.some((other) => other.priority < pod.priority && isBeingPreempted(other.pod)) ?? false;
-  return isMakingRoom ? 'not eligible due to a terminating pod on the nominated node.' : undefined;
+  const nominated = nominatedNode(pod);
+  if (nominated === '' || (everywhere ?? byNode.get(nominated) ?? others)?.code === 'unresolvable') return undefined;
+  const isWaiting = cache.node(nominated)?.pods.some((other) => other.priority < pod.priority && isBeingPreempted(other.pod)) ?? false;
+  return isWaiting ? 'not eligible due to a terminating pod on the nominated node.' : undefined;
 }
 
 const isBeingPreempted = ({ metadata, status }: Pod): boolean =>
   metadata.deletionTimestamp !== undefined &&
   (status.conditions ?? []).some((each) => each.type === 'DisruptionTarget' && each.status === 'True' && each.reason === 'PreemptionByScheduler');
 
-/** Those that might do if they had fewer pods. */
-function nodesWherePreemptionMightHelp({ cluster }: CycleContext, { everywhere, byNode, others }: Diagnosis): readonly LiveNodeInfo[] {
-  return cluster.nodes.filter(({ name }) => (everywhere ?? byNode.get(name) ?? others)?.code === 'unschedulable');
+function nodesWherePreemptionMightHelp({ cache }: CycleContext, { everywhere, byNode, others }: Diagnosis): readonly LiveNodeInfo[] {
+  return cache.nodes.filter(({ name }) => (everywhere ?? byNode.get(name) ?? others)?.code === 'unschedulable');
 }
 
 interface Candidates {
   readonly candidates: readonly Victims[];
-  /** Why the others are none. */
+  /** Why the other nodes are no candidates. */
   readonly byNode: ReadonlyMap<string, Rejection>;
 }
 
-function findCandidates({ cluster, nominations, random: chance }: CycleContext, run: PodCycle, nodes: readonly LiveNodeInfo[]): Candidates {
+function findCandidates({ cache, nominatedPods, random }: CycleContext, cycle: PodCycle, nodes: readonly LiveNodeInfo[]): Candidates {
   const byNode = new Map<string, Rejection>();
   if (nodes.length === 0) return { candidates: [], byNode };
-  const budgets = [...cluster.views.disruptionBudget.list()];
+  const budgets = [...cache.views.disruptionBudget.list()];
   const enough = Math.min(nodes.length, Math.max(minCandidates, Math.trunc(nodes.length / 10)));
-  const offset = Math.floor(chance() * nodes.length);
+  const offset = Math.floor(random() * nodes.length);
   const found: Victims[] = [];
   for (let i = 0; i < nodes.length; i++) {
     const node = nodes[(offset + i) % nodes.length];
     if (node === undefined) continue;
-    const victims = selectVictimsOnNode(node, run, { budgets, nominations });
+    const victims = selectVictimsOnNode(node, cycle, { budgets, nominatedPods });
     if ('pods' in victims) found.push(victims);
     else if (isFailure(victims)) byNode.set(node.name, { code: 'unschedulable', plugin: victims.plugin, reasons: [{ text: victims.message, rule: 'error' }] });
     else byNode.set(node.name, victims);
@@ -99,34 +98,34 @@ function findCandidates({ cluster, nominations, random: chance }: CycleContext, 
   return { candidates: found, byNode };
 }
 
-/** Of many nodes, it is enough to have this many to choose from. */
+/** MinCandidateNodesAbsolute. */
 const minCandidates = 100;
 
 interface DryRunContext {
   readonly budgets: readonly PodDisruptionBudget[];
-  readonly nominations: NominatedPods;
+  readonly nominatedPods: NominatedPods;
 }
 
-/** All lower ones go; then, the most important first, those come back that leave room. Protected ones come back before others. */
-function selectVictimsOnNode(original: LiveNodeInfo, planned: PodCycle, { budgets, nominations }: DryRunContext): Victims | Rejection | PluginFailure {
-  const [node, run] = [original.copy(), planned.copy()];
-  const lower = original.pods.filter(({ priority }) => priority < run.pod.priority);
+/** Removes all pods of lower priority, then reprieves as many as possible, most important first; pods that a PodDisruptionBudget protects come first. */
+function selectVictimsOnNode(original: LiveNodeInfo, podCycle: PodCycle, { budgets, nominatedPods }: DryRunContext): Victims | Rejection | PluginFailure {
+  const [node, cycle] = [original.copy(), podCycle.copy()];
+  const lower = original.pods.filter(({ priority }) => priority < cycle.pod.priority);
   if (lower.length === 0) return noVictims;
-  const leave = (pod: PodInfo): void => {
+  const remove = (pod: PodInfo): void => {
     node.removePod(pod);
-    run.removePod(pod, node);
+    cycle.removePod(pod, node);
   };
-  for (const pod of lower) leave(pod);
-  const verdict = filterWithNominatedPods(run, node, nominations);
+  for (const pod of lower) remove(pod);
+  const verdict = filterWithNominatedPods(cycle, node, nominatedPods);
   if (verdict !== undefined) return verdict;
   const { violating, others } = splitByPdbViolation(lower.toSorted(byImportance), budgets);
   const victims: PodInfo[] = [];
   let violations = 0;
   for (const pod of [...violating, ...others]) {
     node.addPod(pod);
-    run.addPod(pod, node);
-    if (filterWithNominatedPods(run, node, nominations) === undefined) continue;
-    leave(pod);
+    cycle.addPod(pod, node);
+    if (filterWithNominatedPods(cycle, node, nominatedPods) === undefined) continue;
+    remove(pod);
     victims.push(pod);
     if (violating.includes(pod)) violations++;
   }
@@ -134,7 +133,7 @@ function selectVictimsOnNode(original: LiveNodeInfo, planned: PodCycle, { budget
   return { node: original, pods: victims.toSorted(byImportance), violations };
 }
 
-/** Higher priority first, then those that have run for longest. A pod that has not started yet counts as started this moment. */
+/** Higher priority first, then the earlier start. A pod that has not started counts as started now (MoreImportantPod). */
 function byImportance(a: PodInfo, b: PodInfo): number {
   if (a.priority !== b.priority) return b.priority - a.priority;
   const [startedA, startedB] = [startOf(a), startOf(b)];
@@ -164,7 +163,7 @@ function splitByPdbViolation(
   return { violating, others };
 }
 
-/** Pods whose eviction the server has already let pass no longer count. */
+/** A pod in status.disruptedPods has been counted already. */
 function isProtectedBy({ namespace, name, labels }: PodInfo, { metadata, spec, status }: PodDisruptionBudget): boolean {
   if (metadata.namespace !== namespace || labels === undefined || Object.keys(labels).length === 0) return false;
   if (Object.hasOwn(status.disruptedPods ?? {}, name)) return false;
@@ -177,7 +176,7 @@ function isProtectedBy({ namespace, name, labels }: PodInfo, { metadata, spec, s
   }
 }
 
-/** Fewer violated budgets, then victims that matter less, then fewer of them, then those that started last. */
+/** Fewer PDB violations, lower highest priority, lower sum of priorities, fewer victims, later start (pickOneNodeForPreemption). */
 function isBetter(a: Victims, b: Victims): boolean {
   const difference = a.violations - b.violations || highest(a) - highest(b) || sumOfPriorities(a) - sumOfPriorities(b) || a.pods.length - b.pods.length;
   if (difference !== 0) return difference < 0;
@@ -185,10 +184,10 @@ function isBetter(a: Victims, b: Victims): boolean {
 }
 
 const highest = ({ pods }: Victims): number => pods[0]?.priority ?? 0;
-/** Shifted to be positive: of victims with negative priority, fewer are better too. */
+/** Shifted to be positive, so that fewer victims of negative priority are better too. */
 const sumOfPriorities = ({ pods }: Victims): number => pods.reduce((sum, { priority }) => sum + priority + 2 ** 31, 0);
 
-/** Of the most important ones. */
+/** Of the victims with the highest priority. */
 function earliestStart(victims: Victims): string {
   const starts = victims.pods.filter(({ priority }) => priority === highest(victims)).map(startOf);
   return starts.reduce((earliest, start) => (start < earliest ? start : earliest), '9999');

@@ -2,7 +2,7 @@ import type { Node, NodeSelectorTerm, Pod } from '../api/generated/types.ts';
 import type { Labels } from '../api/selectors/label-selector.ts';
 import { matchesNode, type NodeTerms, nodeTermsOf } from '../storage/volumes/topology.ts';
 
-/** Which nodes a pod asks for: its node selector and its required node affinity, both read once. */
+/** A pod's node selector and required node affinity, parsed once (nodeaffinity.RequiredNodeAffinity). */
 export class RequiredNodeAffinity {
   readonly #labels: readonly (readonly [string, string])[];
   readonly #terms: NodeTerms | undefined;
@@ -29,7 +29,7 @@ export const requiredTerms = ({ spec }: Pod): readonly NodeSelectorTerm[] | unde
   return required === undefined ? undefined : (required.nodeSelectorTerms ?? []);
 };
 
-/** The names to which every term restricts the nodes: undefined if some term does not; empty if the terms contradict themselves. */
+/** The node names to which metadata.name terms restrict the pod. Undefined: a term has no such restriction. Empty: the terms contradict each other. */
 export function namedNodes(terms: readonly NodeSelectorTerm[]): ReadonlySet<string> | undefined {
   const names = new Set<string>();
   for (const { matchFields = [] } of terms) {

@@ -5,7 +5,7 @@ const isTransient = (reason: string): boolean => reason === 'unreachable' || rea
 const maxAttempts = 5;
 const retryMs = 50;
 
-/** Asks, and asks again if the server did not hear. What is refused is refused. */
+/** Retries transient failures with exponential backoff. Any other failure is returned at once. */
 export async function withRetry<T>(attempt: () => Promise<Result<T>>, { timers }: World): Promise<Result<T>> {
   for (let tries = 1; ; tries++) {
     const result = await attempt();

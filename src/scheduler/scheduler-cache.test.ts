@@ -7,7 +7,7 @@ import { SchedulerCache } from './scheduler-cache.ts';
 import type { NodeInfo } from './framework.ts';
 import { readPod } from './pod-info.ts';
 
-const cluster = () => new SchedulerCache(new SmallCluster([]).views);
+const makeCache = () => new SchedulerCache(new SmallCluster([]).views);
 const placed = (name: string, nodeName: string, cpu = '1'): Pod =>
   pod(name, ['data'], { spec: { nodeName, containers: [{ name: 'app', resources: { requests: { cpu } }, ports: [{ containerPort: 1, hostPort: 80 }] }] } });
 const on = (name: string, nodeName: string) => readPod(placed(name, nodeName));
@@ -15,62 +15,62 @@ const on = (name: string, nodeName: string) => readPod(placed(name, nodeName));
 describe('assumed pods', () => {
   const waiting = readPod({ ...placed('p', ''), spec: { ...placed('p', '').spec, nodeName: '' } });
 
-  it('count at once, and are forgotten when they were not bound', () => {
-    const seen = cluster();
-    seen.setNode(node('n1'));
-    seen.assumePod(waiting, 'n1');
-    expect(seen.node('n1')?.requested.cpu).toBe(1000);
-    expect(seen.isAssumedPod(waiting.uid)).toBe(true);
-    expect(seen.forgetPod(waiting.uid)).toBe(true);
-    expect(seen.node('n1')?.requested.cpu).toBe(0);
-    expect(seen.pod(waiting.uid)).toBeUndefined();
+  it('count at once, until forgetPod', () => {
+    const cache = makeCache();
+    cache.setNode(node('n1'));
+    cache.assumePod(waiting, 'n1');
+    expect(cache.node('n1')?.requested.cpu).toBe(1000);
+    expect(cache.isAssumedPod(waiting.uid)).toBe(true);
+    expect(cache.forgetPod(waiting.uid)).toBe(true);
+    expect(cache.node('n1')?.requested.cpu).toBe(0);
+    expect(cache.pod(waiting.uid)).toBeUndefined();
   });
 
-  it('are no longer so once the server shows them, wherever that is', () => {
-    const seen = cluster();
-    seen.setNode(node('n1'));
-    seen.setNode(node('n2'));
-    seen.assumePod(waiting, 'n1');
-    seen.setPod(on('p', 'n2'));
-    expect(seen.isAssumedPod(waiting.uid)).toBe(false);
-    expect(seen.node('n1')?.pods).toEqual([]);
-    expect(seen.node('n2')?.requested.cpu).toBe(1000);
-    // A binding that fails afterwards changes nothing.
-    expect(seen.forgetPod(waiting.uid)).toBe(false);
-    expect(seen.node('n2')?.pods).toHaveLength(1);
+  it('are replaced by a watch event, on whatever node it shows them', () => {
+    const cache = makeCache();
+    cache.setNode(node('n1'));
+    cache.setNode(node('n2'));
+    cache.assumePod(waiting, 'n1');
+    cache.setPod(on('p', 'n2'));
+    expect(cache.isAssumedPod(waiting.uid)).toBe(false);
+    expect(cache.node('n1')?.pods).toEqual([]);
+    expect(cache.node('n2')?.requested.cpu).toBe(1000);
+    // forgetPod after the event changes nothing.
+    expect(cache.forgetPod(waiting.uid)).toBe(false);
+    expect(cache.node('n2')?.pods).toHaveLength(1);
   });
 });
 
-it('pods are there before their node, and stay when it goes', () => {
-  const seen = cluster();
-  seen.setPod(on('p', 'n1'));
-  expect(seen.nodes).toEqual([]);
-  seen.setNode(node('n1'));
-  expect(seen.node('n1')?.pods).toHaveLength(1);
-  seen.removeNode('n1');
-  expect(seen.claimUsers('default/data')).toBe(1);
-  seen.setNode(node('n1'));
-  expect(seen.node('n1')?.requested.cpu).toBe(1000);
-  seen.removePod(on('p', 'n1').uid);
-  expect(seen.node('n1')?.requested.cpu).toBe(0);
-  expect(seen.claimUsers('default/data')).toBe(0);
+it('pods are kept before their node is created and after it is deleted', () => {
+  const cache = makeCache();
+  cache.setPod(on('p', 'n1'));
+  expect(cache.nodes).toEqual([]);
+  cache.setNode(node('n1'));
+  expect(cache.node('n1')?.pods).toHaveLength(1);
+  cache.removeNode('n1');
+  expect(cache.claimUsers('default/data')).toBe(1);
+  cache.setNode(node('n1'));
+  expect(cache.node('n1')?.requested.cpu).toBe(1000);
+  cache.removePod(on('p', 'n1').uid);
+  expect(cache.node('n1')?.requested.cpu).toBe(0);
+  expect(cache.claimUsers('default/data')).toBe(0);
 });
 
-it('zones take turns in the order of nodes', () => {
-  const seen = cluster();
+it('nodes are in round-robin order of their zones', () => {
+  const cache = makeCache();
   for (const [name, zoneName] of [
     ['a1', 'a'],
     ['a2', 'a'],
     ['b1', 'b'],
     ['a3', 'a'],
   ] as const)
-    seen.setNode(node(name, inZone(zoneName)));
-  expect(seen.nodes.map(({ name }) => name)).toEqual(['a1', 'b1', 'a2', 'a3']);
-  seen.setNode(node('a2', inZone('b')));
-  expect(seen.nodes.map(({ name }) => name)).toEqual(['a1', 'b1', 'a3', 'a2']);
+    cache.setNode(node(name, inZone(zoneName)));
+  expect(cache.nodes.map(({ name }) => name)).toEqual(['a1', 'b1', 'a2', 'a3']);
+  cache.setNode(node('a2', inZone('b')));
+  expect(cache.nodes.map(({ name }) => name)).toEqual(['a1', 'b1', 'a3', 'a2']);
 });
 
-describe('kept up with each change', () => {
+describe('incremental updates', () => {
   const summary = ({ name, pods, requested, scoredCpu, scoredMemory, claimUsers, podsWithAffinity, allocatable }: NodeInfo) => ({
     name,
     pods: pods.map(({ uid }) => uid).sort(),
@@ -78,16 +78,16 @@ describe('kept up with each change', () => {
     scored: [scoredCpu, scoredMemory],
     claims: Object.fromEntries(claimUsers),
     wanting: podsWithAffinity.length,
-    room: allocatable.cpu,
+    free: allocatable.cpu,
   });
-  const look = (seen: SchedulerCache) => ({
-    nodes: seen.nodes.map(summary).sort((a, b) => (a.name < b.name ? -1 : 1)),
-    users: seen.claimUsers('default/data'),
-    inDefault: [...seen.podsIn('default')].map(({ key, nodeName }) => `${key} ${nodeName}`).sort(),
-    ports: seen.nodes.map((info) => `${info.name} ${info.isPortFree({ ip: '0.0.0.0', protocol: 'TCP', port: 80 })}`).sort(),
+  const contentOf = (cache: SchedulerCache) => ({
+    nodes: cache.nodes.map(summary).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    users: cache.claimUsers('default/data'),
+    inDefault: [...cache.podsIn('default')].map(({ key, nodeName }) => `${key} ${nodeName}`).sort(),
+    ports: cache.nodes.map((info) => `${info.name} ${info.isPortFree({ ip: '0.0.0.0', protocol: 'TCP', port: 80 })}`).sort(),
   });
 
-  it('it is the same as if it were built anew', () => {
+  it('give the same cache as building it from scratch', () => {
     const name = fc.constantFrom('n1', 'n2');
     const step = fc.oneof(
       fc.record({ set: name, cpu: fc.constantFrom('1', '2') }),
@@ -97,30 +97,30 @@ describe('kept up with each change', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-        const seen = cluster();
+        const cache = makeCache();
         const [nodes, pods] = [new Map<string, Node>(), new Map<string, Pod>()];
         for (const each of steps) {
           if ('set' in each) {
             const made: Node = { ...node(each.set), status: { allocatable: { cpu: each.cpu } } as unknown as Node['status'] };
             nodes.set(each.set, made);
-            seen.setNode(made);
+            cache.setNode(made);
           } else if ('unset' in each) {
             nodes.delete(each.unset);
-            seen.removeNode(each.unset);
+            cache.removeNode(each.unset);
           } else if ('put' in each) {
             const made = placed(each.put, each.on, each.cpu);
             pods.set(each.put, made);
-            seen.setPod(readPod(made));
+            cache.setPod(readPod(made));
           } else {
             pods.delete(each.take);
-            seen.removePod(on(each.take, '').uid);
+            cache.removePod(on(each.take, '').uid);
           }
         }
-        const anew = cluster();
-        for (const made of nodes.values()) anew.setNode(made);
-        for (const made of pods.values()) anew.setPod(readPod(made));
-        expect(look(seen)).toEqual(look(anew));
-        for (const info of seen.nodes) expect(summary(info.copy())).toEqual(summary(info));
+        const rebuilt = makeCache();
+        for (const made of nodes.values()) rebuilt.setNode(made);
+        for (const made of pods.values()) rebuilt.setPod(readPod(made));
+        expect(contentOf(cache)).toEqual(contentOf(rebuilt));
+        for (const info of cache.nodes) expect(summary(info.copy())).toEqual(summary(info));
       }),
     );
   });

@@ -5,16 +5,16 @@ import { NodeTree } from './node-tree.ts';
 import { type PodInfo, placedOn } from './pod-info.ts';
 
 /**
- * Nodes and the pods on them, kept up with each change and never built anew.
+ * The scheduler cache (kube-scheduler's backend/cache): nodes and the pods on them, updated by each event.
  *
- * A pod that was given a node is *assumed* there at once, and told to the server afterwards. What the server shows wins:
+ * A pod is *assumed* on its node before the API server knows. What the API server shows wins:
  *
- *     assume p on n1          → counts on n1
- *     server: p is on n1      → counts on n1, assumed no more
- *     server: p is on n2      → counts on n2 (somebody else bound it)
- *     binding failed: forget  → counts nowhere
+ *     assume p on n1             → counts on n1
+ *     watch event: p is on n1    → counts on n1, no longer assumed
+ *     watch event: p is on n2    → counts on n2 (bound by another scheduler)
+ *     binding failed: forget p   → counts nowhere
  *
- * Pods on nodes that are not there (yet, or any more) are remembered: the node may come back.
+ * Pods on nodes that do not exist are kept: the node may be created later.
  */
 export class SchedulerCache implements ClusterSnapshot {
   readonly views: ClusterSnapshot['views'];
@@ -22,10 +22,10 @@ export class SchedulerCache implements ClusterSnapshot {
   readonly nodesWithAntiAffinity = new Set<LiveNodeInfo>();
   readonly #nodes = new Map<string, LiveNodeInfo>();
   readonly #order = new NodeTree();
-  /** By uid: every pod that has a node, assumed ones included. */
+  /** By uid: every pod with a node, assumed pods included. */
   readonly #pods = new Map<string, PodInfo>();
   readonly #assumed = new Set<string>();
-  /** By the name of a node that is not there. */
+  /** By the name of a node that does not exist. */
   readonly #stranded = new Map<string, Map<string, PodInfo>>();
   readonly #byNamespace = new Map<string, Map<string, PodInfo>>();
   readonly #claimUsers = new Map<string, number>();
@@ -86,14 +86,14 @@ export class SchedulerCache implements ClusterSnapshot {
     for (const pod of info.pods) this.#strand(pod);
   }
 
-  /** The server shows the pod on its node. */
+  /** A watch event shows the pod on its node. */
   setPod(pod: PodInfo): void {
     this.#assumed.delete(pod.uid);
     this.#remove(pod.uid);
     this.#add(pod);
   }
 
-  /** The pod is gone, or has ended. */
+  /** The pod was deleted, or has terminated. */
   removePod(uid: string): void {
     this.#assumed.delete(uid);
     this.#remove(uid);
@@ -105,7 +105,7 @@ export class SchedulerCache implements ClusterSnapshot {
     this.#assumed.add(pod.uid);
   }
 
-  /** It was not bound after all. Does nothing if the server knows better meanwhile. */
+  /** Its binding failed. Does nothing if a watch event has replaced the assumption. */
   forgetPod(uid: string): boolean {
     if (!this.#assumed.delete(uid)) return false;
     this.#remove(uid);

@@ -1,4 +1,4 @@
-/** What the scheduler follows, and under which kind. */
+/** The scheduler's informers. */
 import { csiDriverKind } from '../api/kinds/storage/csi-driver.ts';
 import { csiNodeKind } from '../api/kinds/storage/csi-node.ts';
 import { csiStorageCapacityKind } from '../api/kinds/storage/csi-storage-capacity.ts';
@@ -13,17 +13,19 @@ import { volumeAttachmentKind } from '../api/kinds/storage/volume-attachment.ts'
 import { podKind } from '../api/kinds/pod/pod.ts';
 import { replicaSetKind } from '../api/kinds/apps/replica-set.ts';
 import { statefulSetKind } from '../api/kinds/apps/stateful-set.ts';
-import type { Cache } from '../client/informers/cache.ts';
 import type { Informers } from '../client/informers/informers.ts';
 import type { Cancel } from '../world/world.ts';
-import type { ClusterEvent, ResourceName, Resources, ClusterSnapshot } from './framework.ts';
+import type { ClusterEvent, ObjectView, ResourceName, Resources, ClusterSnapshot } from './framework.ts';
 
-type Caches = { readonly [R in ResourceName]: Cache<Resources[R]> };
+interface ResourceCache<T> extends ObjectView<T> {
+  subscribe(listener: (change: { readonly before: T | undefined; readonly after: T | undefined }) => void): Cancel;
+}
+
+type Caches = { readonly [R in ResourceName]: ResourceCache<Resources[R]> };
 
 export interface SchedulerInformers {
   readonly views: ClusterSnapshot['views'];
-  readonly pods: Cache<Resources['pod']>;
-  /** Told of every change from now on, and of everything that is here. Pods come last, when all that they need is known. */
+  /** Delivers every existing object, then every change. Pods come last, after the objects that they refer to. */
   subscribe(listener: (change: ClusterEvent) => void): Cancel;
 }
 
@@ -46,11 +48,10 @@ export function schedulerInformers(informers: Informers): SchedulerInformers {
   };
   return {
     views: caches,
-    pods: caches.pod,
     subscribe: (listener) => {
       const cancels = (Object.keys(caches) as ResourceName[]).map((resource) =>
-        // A cache holds objects of one kind, which the name of the resource tells; the compiler cannot follow that through a loop.
-        (caches[resource] as Cache<Resources[ResourceName]>).subscribe((change) => listener({ resource, ...change } as ClusterEvent)),
+        // The resource name determines the kind of the cache; the compiler cannot follow that through a loop.
+        (caches[resource] as ResourceCache<Resources[ResourceName]>).subscribe((change) => listener({ resource, ...change } as ClusterEvent)),
       );
       return () => {
         for (const cancel of cancels) cancel();

@@ -23,48 +23,48 @@ export interface SchedulerOptions {
   readonly client: Client;
   readonly informers: Informers;
   readonly recorder: Pick<EventSeriesRecorder, 'record'>;
-  /** In the order in which they filter. */
+  /** In filter order. */
   readonly plugins: readonly Plugin[];
-  /** A write was refused because another process leads. */
+  /** A write was refused: another process holds the lease. */
   readonly onDeposed?: () => void;
 }
 
 /**
- * Gives pods their nodes. One pod at a time is decided on, from what is known at this moment and without waiting; its node counts as
- * taken at once. Telling the server, and whatever has to be done before, goes on beside the next decisions, and is undone if it fails.
+ * kube-scheduler. The scheduling cycle decides on one pod at a time, from the caches and without waiting, and assumes the pod on its node at
+ * once. The binding cycle (PreBind, Bind) runs concurrently with the next scheduling cycles. If it fails, the assumption is undone.
  *
- * Crash anywhere: what was decided and not yet written is lost, and decided again by the next process from what the server has.
+ * A crash loses decisions that were not written yet. The next process decides again from what the API server has.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #log: Log;
-  readonly #followed: SchedulerInformers;
-  readonly #cluster: SchedulerCache;
-  readonly #nominations = new NominatedPods();
+  readonly #informers: SchedulerInformers;
+  readonly #cache: SchedulerCache;
+  readonly #nominatedPods = new NominatedPods();
   readonly #queue: SchedulingQueue;
   readonly #cycle: CycleContext;
-  readonly #search: SchedulingCycle;
-  readonly #binder: BindingCycles;
+  readonly #schedulingCycle: SchedulingCycle;
+  readonly #bindingCycles: BindingCycles;
   readonly #unsubscribe: Cancel;
-  /** Work that does not block the next decision. */
-  readonly #underWay = new Set<Promise<void>>();
+  /** Binding cycles, evictions and status writes. They do not block the next scheduling cycle. */
+  readonly #background = new Set<Promise<void>>();
   readonly #pump: Pump;
 
   constructor(options: SchedulerOptions) {
     const { world, client, plugins, informers } = options;
     this.#options = options;
     this.#log = world.log.with({ component: 'scheduler' });
-    this.#followed = schedulerInformers(informers);
-    this.#cluster = new SchedulerCache(this.#followed.views);
+    this.#informers = schedulerInformers(informers);
+    this.#cache = new SchedulerCache(this.#informers.views);
     this.#queue = new SchedulingQueue(world, plugins);
-    this.#pump = new Pump(world, () => this.#scheduleOne(), { steps: decisionsPerRun, ms: runMs });
+    this.#pump = new Pump(world, () => this.#scheduleOne(), { steps: cyclesPerRun, ms: runMs });
     this.#queue.onReady = () => this.#pump.schedule();
-    this.#cycle = { plugins, cluster: this.#cluster, nominations: this.#nominations, random: () => world.random.float() };
-    this.#search = new SchedulingCycle(this.#cycle);
-    this.#binder = new BindingCycles({ client, world, nodeExists: (name) => this.#cluster.node(name) !== undefined });
-    const pods = podEventHandler({ cache: this.#cluster, queue: this.#queue, nominations: this.#nominations, bindingCycles: this.#binder });
+    this.#cycle = { plugins, cache: this.#cache, nominatedPods: this.#nominatedPods, random: () => world.random.float() };
+    this.#schedulingCycle = new SchedulingCycle(this.#cycle);
+    this.#bindingCycles = new BindingCycles({ client, world, nodeExists: (name) => this.#cache.node(name) !== undefined });
+    const pods = podEventHandler({ cache: this.#cache, queue: this.#queue, nominatedPods: this.#nominatedPods, bindingCycles: this.#bindingCycles });
     const observers = plugins.filter((plugin) => plugin.observe !== undefined);
-    this.#unsubscribe = this.#followed.subscribe((change) => {
+    this.#unsubscribe = this.#informers.subscribe((change) => {
       if (change.resource === 'node') this.#followNode(change);
       for (const plugin of observers) plugin.observe?.(change);
       if (change.resource === 'pod') pods(change);
@@ -73,27 +73,27 @@ export class Scheduler {
     void informers.synced().then(() => this.#pump.start());
   }
 
-  /** Nothing is being done, and nothing will be unless something changes or time passes. */
+  /** No work is in flight, and none starts until an object changes or a timer fires. */
   get idle(): boolean {
-    return this.#pump.state !== 'waiting' && this.#underWay.size === 0 && !this.#queue.busy;
+    return this.#pump.state !== 'waiting' && this.#background.size === 0 && !this.#queue.busy;
   }
 
-  /** Decides no more; resolves once what is under way has ended. */
+  /** Starts no more scheduling cycles. Resolves when the work in flight has ended. */
   async stop(): Promise<void> {
     this.#halt();
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    while (this.#background.size > 0) await Promise.all(this.#background);
   }
 
   #halt(): void {
     this.#pump.stop();
     this.#queue.stop();
     this.#unsubscribe();
-    this.#binder.stop();
+    this.#bindingCycles.stop();
   }
 
   #followNode({ before, after }: Extract<ClusterEvent, { resource: 'node' }>): void {
-    if (after === undefined) this.#cluster.removeNode(before?.metadata.name ?? '');
-    else this.#cluster.setNode(after);
+    if (after === undefined) this.#cache.removeNode(before.metadata.name);
+    else this.#cache.setNode(after);
   }
 
   #scheduleOne(): boolean {
@@ -102,8 +102,8 @@ export class Scheduler {
     try {
       this.#schedule(pod);
     } catch (error) {
-      // A plugin broke its contract. That is this pod's problem, not that of the others.
-      this.#log.error('a pod could not be decided on', { pod: pod.key, error });
+      // A plugin broke its contract. Only this pod is affected.
+      this.#log.error('scheduling cycle failed', { pod: pod.key, error });
       this.#queue.failed(pod.uid);
     }
     return true;
@@ -112,43 +112,43 @@ export class Scheduler {
   #schedule(pod: PodInfo): void {
     if (pod.pod.metadata.deletionTimestamp !== undefined) {
       this.#queue.delete(pod.uid);
-      return this.#tell(pod, `skip schedule deleting pod: ${pod.key}`);
+      return this.#recordFailure(pod, `skip schedule deleting pod: ${pod.key}`);
     }
-    const result = this.#search.schedulePod(pod);
-    if (this.#log.debugs) this.#log.debug('decided', { pod: pod.key, result: result.type, node: result.type === 'found' ? result.node.name : undefined });
+    const result = this.#schedulingCycle.schedulePod(pod);
+    if (this.#log.debugs)
+      this.#log.debug('scheduling cycle ended', { pod: pod.key, result: result.type, node: result.type === 'found' ? result.node.name : undefined });
     switch (result.type) {
       case 'found':
-        return this.#place(pod, result);
+        return this.#reserve(pod, result);
       case 'none':
         return this.#reject(pod, result);
       case 'noNodes':
-        this.#queue.rejected(pod.uid, { rejectors: anyNewNode });
-        return this.#report(pod, { reason: 'Unschedulable', message: 'no nodes available to schedule pods', nominatedNodeName: '' });
+        this.#queue.rejected(pod.uid, { unschedulablePlugins: anyNewNode });
+        return this.#reportCondition(pod, { reason: 'Unschedulable', message: 'no nodes available to schedule pods', nominatedNodeName: '' });
       case 'failed':
         return this.#fail(pod, result.message);
     }
   }
 
-  /** Reserve. */
-  #place(pod: PodInfo, { node, run }: { readonly node: LiveNodeInfo; readonly run: PodCycle }): void {
-    this.#cluster.assumePod(pod, node.name);
-    this.#nominations.delete(pod.uid);
-    for (const { plugin, cycle: stages } of run.plugins) {
-      const verdict = stages.reserve?.(node);
+  #reserve(pod: PodInfo, { node, cycle }: { readonly node: LiveNodeInfo; readonly cycle: PodCycle }): void {
+    this.#cache.assumePod(pod, node.name);
+    this.#nominatedPods.delete(pod.uid);
+    for (const { plugin, cycle: pluginCycle } of cycle.plugins) {
+      const verdict = pluginCycle.reserve?.(node);
       if (verdict === undefined) continue;
-      run.unreserve(node);
-      this.#cluster.forgetPod(pod.uid);
+      cycle.unreserve(node);
+      this.#cache.forgetPod(pod.uid);
       if (isFailure(verdict)) return this.#fail(pod, `running Reserve plugin "${plugin.name}": ${verdict.message}`);
-      this.#queue.rejected(pod.uid, { rejectors: new Set([plugin.name]) });
-      return this.#report(pod, { reason: 'Unschedulable', message: `0/1 nodes are available: 1 ${textOf(verdict)}.`, nominatedNodeName: '' });
+      this.#queue.rejected(pod.uid, { unschedulablePlugins: new Set([plugin.name]) });
+      return this.#reportCondition(pod, { reason: 'Unschedulable', message: `0/1 nodes are available: 1 ${textOf(verdict)}.`, nominatedNodeName: '' });
     }
-    this.#doBeside(() => this.#bind({ pod, node, cycle: run }));
+    this.#runInBackground(() => this.#bind({ pod, node, cycle }));
   }
 
-  async #bind(placement: AssumedPod): Promise<void> {
-    const { pod, node } = placement;
-    const end = await this.#binder.run(placement);
-    switch (end.type) {
+  async #bind(assumed: AssumedPod): Promise<void> {
+    const { pod, node } = assumed;
+    const outcome = await this.#bindingCycles.run(assumed);
+    switch (outcome.type) {
       case 'bound':
         return this.#options.recorder.record(pod.pod, {
           type: 'Normal',
@@ -157,7 +157,7 @@ export class Scheduler {
           message: `Successfully assigned ${pod.key} to ${node.name}`,
         });
       case 'failed':
-        return this.#undo(placement, end.message);
+        return this.#undo(assumed, outcome.message);
       case 'deposed':
         this.#log.info('no longer leading', { pod: pod.key });
         this.#halt();
@@ -165,81 +165,84 @@ export class Scheduler {
     }
   }
 
-  #undo({ pod, node, cycle: run }: AssumedPod, message: string): void {
-    run.unreserve(node);
-    this.#cluster.forgetPod(pod.uid);
+  #undo({ pod, node, cycle }: AssumedPod, message: string): void {
+    cycle.unreserve(node);
+    this.#cache.forgetPod(pod.uid);
     if (this.#pump.state === 'stopped') return;
-    // Whatever it would have taken is free again: only now, even if the pod is long gone from its node.
+    // Only now are the assumed resources free, even if the pod was deleted earlier.
     const before = { ...pod.pod, spec: { ...pod.pod.spec, nodeName: node.name } };
     this.#queue.changed({ resource: 'pod', before, after: undefined });
     const current = this.#queue.get(pod.uid);
     if (current !== undefined && current.pod.metadata.deletionTimestamp === undefined) return this.#fail(current, message);
     this.#queue.delete(pod.uid);
-    this.#tell(pod, message);
+    this.#recordFailure(pod, message);
   }
 
-  #reject(pod: PodInfo, { diagnosis, run }: Extract<CycleResult, { type: 'none' }>): void {
-    const result = postFilter(this.#cycle, diagnosis, run);
-    this.#queue.rejected(pod.uid, { rejectors: unschedulablePlugins(diagnosis), pending: pendingPlugins(diagnosis) });
+  #reject(pod: PodInfo, { diagnosis, cycle }: Extract<CycleResult, { type: 'none' }>): void {
+    const result = postFilter(this.#cycle, diagnosis, cycle);
+    this.#queue.rejected(pod.uid, { unschedulablePlugins: unschedulablePlugins(diagnosis), pendingPlugins: pendingPlugins(diagnosis) });
     if (result.type === 'preempt') return this.#preempt(pod, result.victims, fitMessage(diagnosis));
     const message = fitMessage(diagnosis, result.message);
-    if (!result.keepsPromise) this.#nominations.delete(pod.uid);
-    this.#report(pod, { reason: 'Unschedulable', message, ...(result.keepsPromise ? {} : { nominatedNodeName: '' }) });
+    if (!result.keepsNomination) this.#nominatedPods.delete(pod.uid);
+    this.#reportCondition(pod, { reason: 'Unschedulable', message, ...(result.keepsNomination ? {} : { nominatedNodeName: '' }) });
   }
 
   #preempt(pod: PodInfo, victims: Victims, message: string): void {
     const { client, world, recorder } = this.#options;
-    const outbid = [...this.#nominations.on(victims.node.name)].filter(({ priority }) => priority < pod.priority);
-    this.#nominations.set(pod, victims.node.name);
+    const lowerNominated = [...this.#nominatedPods.on(victims.node.name)].filter(({ priority }) => priority < pod.priority);
+    this.#nominatedPods.set(pod, victims.node.name);
     this.#queue.hold(pod.uid);
-    this.#report(pod, { reason: 'Unschedulable', message, nominatedNodeName: victims.node.name });
-    this.#doBeside(async () => {
-      const done = await executePreemption({ pod, victims, lowerNominated: outbid }, { client, world, recorder, bindingCycles: this.#binder });
+    this.#reportCondition(pod, { reason: 'Unschedulable', message, nominatedNodeName: victims.node.name });
+    this.#runInBackground(async () => {
+      const done = await executePreemption({ pod, victims, lowerNominated }, { client, world, recorder, bindingCycles: this.#bindingCycles });
       this.#queue.unhold(pod.uid, { activate: !done });
     });
   }
 
   #fail(pod: PodInfo, message: string): void {
-    this.#log.warn('a pod could not be scheduled', { pod: pod.key, message });
+    this.#log.warn('pod could not be scheduled', { pod: pod.key, message });
     this.#queue.failed(pod.uid);
-    this.#nominations.delete(pod.uid);
-    this.#report(pod, { reason: 'SchedulerError', message, nominatedNodeName: '' });
+    this.#nominatedPods.delete(pod.uid);
+    this.#reportCondition(pod, { reason: 'SchedulerError', message, nominatedNodeName: '' });
   }
 
-  #report(pod: PodInfo, { reason, message, ...nominated }: { readonly reason: string; readonly message: string; readonly nominatedNodeName?: string }): void {
+  #reportCondition(
+    pod: PodInfo,
+    { reason, message, ...nominated }: { readonly reason: string; readonly message: string; readonly nominatedNodeName?: string },
+  ): void {
     const { client, world } = this.#options;
-    // The pod as it is now: it may have changed since it was taken from the queue.
+    // The pod may have changed since it was popped from the queue.
     const current = this.#queue.get(pod.uid) ?? pod;
-    this.#tell(current, message);
-    this.#doBeside(async () => {
+    this.#recordFailure(current, message);
+    this.#runInBackground(async () => {
       const result = await patchPodStatus(
         current.pod,
         { condition: { type: 'PodScheduled', status: 'False', reason, message }, ...nominated },
         { client, world },
       );
-      if (!result.ok && result.reason !== 'notFound') this.#log.warn('a status could not be written', { pod: pod.key, error: result.error.message });
+      if (!result.ok && result.reason !== 'notFound') this.#log.warn('pod status could not be written', { pod: pod.key, error: result.error.message });
     });
   }
 
-  #tell({ pod }: PodInfo, message: string): void {
+  #recordFailure({ pod }: PodInfo, message: string): void {
     this.#options.recorder.record(pod, { type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', message: shortened(message) });
   }
 
-  #doBeside(work: () => Promise<void>): void {
+  #runInBackground(work: () => Promise<void>): void {
     const done = work()
       .catch((error: unknown) => this.#log.error('scheduling work failed', { error }))
-      .finally(() => this.#underWay.delete(done));
-    this.#underWay.add(done);
+      .finally(() => this.#background.delete(done));
+    this.#background.add(done);
   }
 }
 
-/** How long, and for how many pods, decisions are made before the event loop goes on with requests. */
+/** Limits on one run of the pump before it yields to the event loop. */
 const runMs = 5;
-const decisionsPerRun = 16;
+const cyclesPerRun = 16;
 
-/** The plugin that every new node wakes: what a pod waits for where there are none. */
+/** NodeName's queueing hint accepts every new node: the event that a pod in a cluster without nodes waits for. */
 const anyNewNode: ReadonlySet<string> = new Set(['NodeName']);
 
-/** Events take no more. */
+/** The limit of an Event's note. */
 const noteLimit = 1024;
 const shortened = (message: string): string => (message.length <= noteLimit ? message : `${message.slice(0, noteLimit - 4)} ...`);

@@ -13,18 +13,18 @@ const no = rejection('unschedulable', 'Test', { text: 'no', rule: 'test' });
 const plugin = (stages: CyclePlugin, name = 'Test'): Plugin => ({ name, preFilter: () => stages });
 const web = readPod(pod('web', []));
 
-function searching(plugins: readonly Plugin[], nodes: readonly Node[], chance: () => number = () => 0) {
-  const seen = new SmallCluster(plugins);
-  seen.set(...nodes);
-  const nominations = new NominatedPods();
-  return { seen, nominations, search: new SchedulingCycle({ plugins, cluster: seen.cluster, nominations, random: chance }) };
+function makeCycle(plugins: readonly Plugin[], nodes: readonly Node[], random: () => number = () => 0) {
+  const cluster = new SmallCluster(plugins);
+  cluster.set(...nodes);
+  const nominatedPods = new NominatedPods();
+  return { cluster, nominatedPods, schedulingCycle: new SchedulingCycle({ plugins, cache: cluster.cache, nominatedPods, random }) };
 }
 const many = (count: number): readonly Node[] => Array.from({ length: count }, (_, i) => node(`n${i}`));
 const nameOf = (result: CycleResult): string => (result.type === 'found' ? result.node.name : result.type);
 const messageOf = (result: CycleResult): string =>
   result.type === 'none' ? fitMessage(result.diagnosis) : result.type === 'failed' ? result.message : result.type;
 
-describe('how many nodes are enough', () => {
+describe('numFeasibleNodesToFind', () => {
   it.each([
     [1, 1],
     [99, 99],
@@ -38,26 +38,26 @@ describe('how many nodes are enough', () => {
   });
 });
 
-describe('the search for a node', () => {
-  it('takes the best; of several, any', () => {
+describe('the scheduling cycle', () => {
+  it('selects a node with the highest score, at random among equals', () => {
     const score = (nodes: readonly NodeInfo[]) => nodes.map(({ name }) => (name === 'n1' ? 10 : 50));
-    for (const [chance, name] of [
+    for (const [random, name] of [
       [0, 'n0'],
       [0.99, 'n2'],
     ] as const) {
-      expect(nameOf(searching([plugin({ score })], many(3), () => chance).search.schedulePod(web))).toBe(name);
+      expect(nameOf(makeCycle([plugin({ score })], many(3), () => random).schedulingCycle.schedulePod(web))).toBe(name);
     }
   });
 
-  it('adds up scores by weight', () => {
+  it('adds up weighted scores', () => {
     const one: Plugin = { ...plugin({ score: () => [100, 0] }, 'One'), weight: 2 };
     const other: Plugin = { ...plugin({ score: () => [0, 100] }, 'Other'), weight: 3 };
-    expect(nameOf(searching([one, other], many(2)).search.schedulePod(web))).toBe('n1');
+    expect(nameOf(makeCycle([one, other], many(2)).schedulingCycle.schedulePod(web))).toBe('n1');
   });
 
-  it('looks at a part of many nodes, and goes on from there for the next pod', () => {
+  it('examines a part of many nodes, and continues from there for the next pod', () => {
     const asked = new Set<string>();
-    const { search } = searching(
+    const { schedulingCycle } = makeCycle(
       [
         plugin({
           filter: ({ name }) => {
@@ -68,14 +68,14 @@ describe('the search for a node', () => {
       ],
       many(1000),
     );
-    search.schedulePod(web);
+    schedulingCycle.schedulePod(web);
     expect(asked.size).toBe(420);
-    search.schedulePod(web);
-    search.schedulePod(web);
+    schedulingCycle.schedulePod(web);
+    schedulingCycle.schedulePod(web);
     expect(asked.size).toBe(1000);
   });
 
-  it('looks at likely nodes only, unless none of them will do: then every node tells its reason', () => {
+  it('examines only likely nodes, unless none is feasible: then the diagnosis has the reason of every node', () => {
     const asked: string[] = [];
     const build = (isFine: boolean): Plugin =>
       plugin({
@@ -85,35 +85,35 @@ describe('the search for a node', () => {
           return isFine && name === 'n4' ? undefined : no;
         },
       });
-    expect(nameOf(searching([build(true)], many(9)).search.schedulePod(web))).toBe('n4');
+    expect(nameOf(makeCycle([build(true)], many(9)).schedulingCycle.schedulePod(web))).toBe('n4');
     expect([...asked].sort()).toEqual(['n3', 'n4']);
-    expect(messageOf(searching([build(false)], many(9)).search.schedulePod(web))).toBe('0/9 nodes are available: 9 no.');
+    expect(messageOf(makeCycle([build(false)], many(9)).schedulingCycle.schedulePod(web))).toBe('0/9 nodes are available: 9 no.');
   });
 
-  it('nodes that a plugin excludes by name are told as such', () => {
+  it('reports nodes that are excluded by a PreFilterResult', () => {
     const named = (...names: readonly string[]): CyclePlugin => ({ nodeNames: new Set(names), filter: () => no });
-    expect(messageOf(searching([plugin(named('n1'), 'A')], many(3)).search.schedulePod(web))).toBe(
+    expect(messageOf(makeCycle([plugin(named('n1'), 'A')], many(3)).schedulingCycle.schedulePod(web))).toBe(
       "0/3 nodes are available: 1 no, 2 node(s) didn't satisfy plugin(s) [A].",
     );
-    const both = searching([plugin(named('n1'), 'B'), plugin(named('n2'), 'A')], many(3)).search.schedulePod(web);
+    const both = makeCycle([plugin(named('n1'), 'B'), plugin(named('n2'), 'A')], many(3)).schedulingCycle.schedulePod(web);
     expect(messageOf(both)).toBe("0/3 nodes are available: node(s) didn't satisfy plugin(s) [A B] simultaneously.");
-    const none = searching([plugin(named(), 'A')], many(3)).search.schedulePod(web);
+    const none = makeCycle([plugin(named(), 'A')], many(3)).schedulingCycle.schedulePod(web);
     expect(messageOf(none)).toBe("0/3 nodes are available: node(s) didn't satisfy plugin A.");
-    expect(messageOf(searching([plugin(named('gone'), 'A')], many(3)).search.schedulePod(web))).toBe(
+    expect(messageOf(makeCycle([plugin(named('gone'), 'A')], many(3)).schedulingCycle.schedulePod(web))).toBe(
       "0/3 nodes are available: 3 node(s) didn't satisfy plugin(s) [A].",
     );
   });
 
-  it('errors of plugins are told with their names', () => {
+  it('reports errors with the name of the plugin', () => {
     const broken = { name: 'Broken', preFilter: () => pluginFailure('Broken', 'no idea') } as const;
-    expect(messageOf(searching([broken], many(1)).search.schedulePod(web))).toBe('running PreFilter plugin "Broken": no idea');
-    expect(messageOf(searching([plugin({ filter: () => pluginFailure('Test', 'no idea') })], many(1)).search.schedulePod(web))).toBe(
+    expect(messageOf(makeCycle([broken], many(1)).schedulingCycle.schedulePod(web))).toBe('running PreFilter plugin "Broken": no idea');
+    expect(messageOf(makeCycle([plugin({ filter: () => pluginFailure('Test', 'no idea') })], many(1)).schedulingCycle.schedulePod(web))).toBe(
       'running "Test" filter plugin: no idea',
     );
   });
 
-  it('there may be no nodes at all', () => {
-    expect(searching([], []).search.schedulePod(web)).toEqual({ type: 'noNodes' });
+  it('handles a cluster without nodes', () => {
+    expect(makeCycle([], []).schedulingCycle.schedulePod(web)).toEqual({ type: 'noNodes' });
   });
 
   const sized = (name: string, cpu: string): Node => ({
@@ -126,21 +126,21 @@ describe('the search for a node', () => {
       status: { phase: 'Pending', ...(nominatedNodeName === '' ? {} : { nominatedNodeName }) },
     });
 
-  it('room that was promised to pods of the same or a higher priority is not there; but one may use its own', () => {
-    const { nominations, search } = searching(defaultPlugins([]), [sized('n1', '1')]);
-    const promised = readPod(wanting('promised', 5, 'n1'));
-    nominations.set(promised, 'n1');
-    expect(nameOf(search.schedulePod(readPod(wanting('higher', 6))))).toBe('n1');
-    expect(messageOf(search.schedulePod(readPod(wanting('same', 5))))).toBe('0/1 nodes are available: 1 Insufficient cpu.');
-    expect(messageOf(search.schedulePod(readPod(wanting('lower', 4))))).toBe('0/1 nodes are available: 1 Insufficient cpu.');
-    expect(nameOf(search.schedulePod(promised))).toBe('n1');
+  it('counts nominated pods of the same or a higher priority, but not the pod itself', () => {
+    const { nominatedPods, schedulingCycle } = makeCycle(defaultPlugins([]), [sized('n1', '1')]);
+    const nominated = readPod(wanting('nominated', 5, 'n1'));
+    nominatedPods.set(nominated, 'n1');
+    expect(nameOf(schedulingCycle.schedulePod(readPod(wanting('higher', 6))))).toBe('n1');
+    expect(messageOf(schedulingCycle.schedulePod(readPod(wanting('same', 5))))).toBe('0/1 nodes are available: 1 Insufficient cpu.');
+    expect(messageOf(schedulingCycle.schedulePod(readPod(wanting('lower', 4))))).toBe('0/1 nodes are available: 1 Insufficient cpu.');
+    expect(nameOf(schedulingCycle.schedulePod(nominated))).toBe('n1');
   });
 
-  it('the node that a pod was promised comes first, if it will do', () => {
-    const { search } = searching(defaultPlugins([]), [sized('n1', '8'), sized('n2', '2'), sized('n3', '0')]);
-    expect(nameOf(search.schedulePod(readPod(wanting('p', 0))))).toBe('n1');
-    expect(nameOf(search.schedulePod(readPod(wanting('p', 0, 'n2'))))).toBe('n2');
-    expect(nameOf(search.schedulePod(readPod(wanting('p', 0, 'n3'))))).toBe('n1');
-    expect(nameOf(search.schedulePod(readPod(wanting('p', 0, 'gone'))))).toBe('n1');
+  it('prefers the nominated node if it is feasible', () => {
+    const { schedulingCycle } = makeCycle(defaultPlugins([]), [sized('n1', '8'), sized('n2', '2'), sized('n3', '0')]);
+    expect(nameOf(schedulingCycle.schedulePod(readPod(wanting('p', 0))))).toBe('n1');
+    expect(nameOf(schedulingCycle.schedulePod(readPod(wanting('p', 0, 'n2'))))).toBe('n2');
+    expect(nameOf(schedulingCycle.schedulePod(readPod(wanting('p', 0, 'n3'))))).toBe('n1');
+    expect(nameOf(schedulingCycle.schedulePod(readPod(wanting('p', 0, 'gone'))))).toBe('n1');
   });
 });

@@ -1,4 +1,4 @@
-/** One cycle: which node a pod gets, as things are. Nothing waits here, and nothing is written. */
+/** The scheduling cycle from PreFilter to Score: finds the node for a pod. Synchronous, and writes nothing. */
 import type { SchedulerCache } from './scheduler-cache.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { type PluginFailure, isFailure, type Plugin, type PodInfo, type Rejection } from './framework.ts';
@@ -8,119 +8,119 @@ import { excludedBy, type PodCycle, runPreFilterPlugins } from './pod-cycle.ts';
 
 export interface CycleContext {
   readonly plugins: readonly Plugin[];
-  readonly cluster: SchedulerCache;
-  readonly nominations: NominatedPods;
-  /** At least 0, below 1: which of several equally good nodes it is. */
+  readonly cache: SchedulerCache;
+  readonly nominatedPods: NominatedPods;
+  /** At least 0, below 1: selects among nodes of equal score. */
   readonly random: () => number;
 }
 
 export type CycleResult =
-  | { readonly type: 'found'; readonly node: LiveNodeInfo; readonly run: PodCycle }
-  /** `run`: every plugin has prepared itself, so that it can be asked what would be if pods went away. */
-  | { readonly type: 'none'; readonly diagnosis: Diagnosis; readonly run: PodCycle | undefined }
+  | { readonly type: 'found'; readonly node: LiveNodeInfo; readonly cycle: PodCycle }
+  /** `cycle`: set if PreFilter ran for every plugin, so that preemption can do its dry runs. */
+  | { readonly type: 'none'; readonly diagnosis: Diagnosis; readonly cycle: PodCycle | undefined }
   | { readonly type: 'noNodes' }
   | { readonly type: 'failed'; readonly message: string };
 
-/** Finds nodes. Where the last search ended, the next one goes on: each node has the same chance to be looked at. */
+/** Each search starts at the node after the last one, so that all nodes have the same chance to be examined (nextStartNodeIndex). */
 export class SchedulingCycle {
-  readonly #world: CycleContext;
+  readonly #context: CycleContext;
   #next = 0;
 
-  constructor(world: CycleContext) {
-    this.#world = world;
+  constructor(context: CycleContext) {
+    this.#context = context;
   }
 
   schedulePod(pod: PodInfo): CycleResult {
-    const { plugins, cluster } = this.#world;
-    const total = cluster.nodes.length;
+    const { plugins, cache } = this.#context;
+    const total = cache.nodes.length;
     if (total === 0) return { type: 'noNodes' };
-    const prepared = runPreFilterPlugins(pod, plugins, cluster);
+    const prepared = runPreFilterPlugins(pod, plugins, cache);
     switch (prepared.type) {
       case 'failed':
         return prepared;
       case 'rejected': {
         const { rejection, restrictedBy } = prepared;
         const diagnosis = { nodes: total, everywhere: rejection, byNode: new Map(), others: undefined, restrictedBy };
-        return { type: 'none', diagnosis, run: prepared.run };
+        return { type: 'none', diagnosis, cycle: prepared.cycle };
       }
       case 'ready': {
-        const { run, nodeNames: nodes, restrictedBy } = prepared;
-        const others = nodes === undefined ? undefined : excludedBy(restrictedBy);
-        const eligible = nodes === undefined ? cluster.nodes : this.#nodesNamed(nodes);
-        return this.#choose(run, { nodes: total, everywhere: undefined, others, restrictedBy }, eligible);
+        const { cycle, nodeNames, restrictedBy } = prepared;
+        const others = nodeNames === undefined ? undefined : excludedBy(restrictedBy);
+        const eligible = nodeNames === undefined ? cache.nodes : this.#nodesNamed(nodeNames);
+        return this.#choose(cycle, { nodes: total, everywhere: undefined, others, restrictedBy }, eligible);
       }
     }
   }
 
-  #choose(run: PodCycle, about: Omit<Diagnosis, 'byNode'>, eligible: readonly LiveNodeInfo[]): CycleResult {
-    const promised = this.#evaluateNominatedNode(run, eligible);
-    if (promised !== undefined) return { type: 'found', node: promised, run };
-    const likely = this.#likely(run, eligible);
-    let found = this.#findNodesThatPassFilters(run, likely);
-    // For a pod that goes nowhere every node has to tell its own reason.
-    if (found.type === 'searched' && found.passing.length === 0 && likely !== eligible) found = this.#findNodesThatPassFilters(run, eligible);
-    if (found.type === 'failed') return found;
-    const { passing, byNode } = found;
-    if (passing.length === 0) return { type: 'none', diagnosis: { ...about, byNode }, run };
+  #choose(podCycle: PodCycle, diagnosis: Omit<Diagnosis, 'byNode'>, eligible: readonly LiveNodeInfo[]): CycleResult {
+    const nominated = this.#evaluateNominatedNode(podCycle, eligible);
+    if (nominated !== undefined) return { type: 'found', node: nominated, cycle: podCycle };
+    const likely = this.#likelyNodes(podCycle, eligible);
+    let filtered = this.#findNodesThatPassFilters(podCycle, likely);
+    // The diagnosis of an unschedulable pod needs the reason of every node.
+    if (filtered.type === 'searched' && filtered.passing.length === 0 && likely !== eligible) filtered = this.#findNodesThatPassFilters(podCycle, eligible);
+    if (filtered.type === 'failed') return filtered;
+    const { passing, byNode } = filtered;
+    if (passing.length === 0) return { type: 'none', diagnosis: { ...diagnosis, byNode }, cycle: podCycle };
     const [only] = passing;
-    return { type: 'found', node: passing.length === 1 && only !== undefined ? only : this.#selectHost(run, passing), run };
+    return { type: 'found', node: passing.length === 1 && only !== undefined ? only : this.#selectHost(podCycle, passing), cycle: podCycle };
   }
 
   #nodesNamed(names: ReadonlySet<string>): readonly LiveNodeInfo[] {
-    return [...names].flatMap((name) => this.#world.cluster.node(name) ?? []);
+    return [...names].flatMap((name) => this.#context.cache.node(name) ?? []);
   }
 
-  /** The node on which others have made room for the pod. */
-  #evaluateNominatedNode(run: PodCycle, eligible: readonly LiveNodeInfo[]): LiveNodeInfo | undefined {
-    const name = nominatedNode(run.pod);
-    const node = name === '' ? undefined : this.#world.cluster.node(name);
-    if (node === undefined || (eligible !== this.#world.cluster.nodes && !eligible.includes(node))) return undefined;
-    return filterWithNominatedPods(run, node, this.#world.nominations) === undefined ? node : undefined;
+  /** The nominated node comes first: preemption has made room there. */
+  #evaluateNominatedNode(podCycle: PodCycle, eligible: readonly LiveNodeInfo[]): LiveNodeInfo | undefined {
+    const name = nominatedNode(podCycle.pod);
+    const node = name === '' ? undefined : this.#context.cache.node(name);
+    if (node === undefined || (eligible !== this.#context.cache.nodes && !eligible.includes(node))) return undefined;
+    return filterWithNominatedPods(podCycle, node, this.#context.nominatedPods) === undefined ? node : undefined;
   }
 
-  /** The nodes worth looking at: those that the most selective plugin names. */
-  #likely(run: PodCycle, eligible: readonly LiveNodeInfo[]): readonly LiveNodeInfo[] {
+  /** The `likely` nodes of the most selective plugin. */
+  #likelyNodes(podCycle: PodCycle, eligible: readonly LiveNodeInfo[]): readonly LiveNodeInfo[] {
     let names: ReadonlySet<string> | undefined;
-    // More than a third of all: enough of them are found sooner by asking node after node than by looking all of them up.
+    // Beyond a third of all nodes, filtering node after node finds enough of them sooner than looking all of these up.
     let fewest = eligible.length / 3;
-    for (const { cycle: stages } of run.plugins) {
-      if (stages.likely === undefined || stages.likely.size > fewest) continue;
-      names = stages.likely;
+    for (const { cycle } of podCycle.plugins) {
+      if (cycle.likely === undefined || cycle.likely.size > fewest) continue;
+      names = cycle.likely;
       fewest = names.size;
     }
     if (names === undefined) return eligible;
-    return eligible === this.#world.cluster.nodes ? this.#nodesNamed(names) : eligible.filter(({ name }) => names.has(name));
+    return eligible === this.#context.cache.nodes ? this.#nodesNamed(names) : eligible.filter(({ name }) => names.has(name));
   }
 
-  #findNodesThatPassFilters(run: PodCycle, nodes: readonly LiveNodeInfo[]): FilteredNodes | { readonly type: 'failed'; readonly message: string } {
+  #findNodesThatPassFilters(podCycle: PodCycle, nodes: readonly LiveNodeInfo[]): FilteredNodes | { readonly type: 'failed'; readonly message: string } {
     const enough = numFeasibleNodesToFind(nodes.length);
     const passing: LiveNodeInfo[] = [];
     const byNode = new Map<string, Rejection>();
     for (let i = 0; i < nodes.length && passing.length < enough; i++) {
       const node = nodes[(this.#next + i) % nodes.length];
       if (node === undefined) continue;
-      const verdict = filterWithNominatedPods(run, node, this.#world.nominations);
+      const verdict = filterWithNominatedPods(podCycle, node, this.#context.nominatedPods);
       if (verdict === undefined) passing.push(node);
       else if (isFailure(verdict)) return { type: 'failed', message: `running "${verdict.plugin}" filter plugin: ${verdict.message}` };
       else byNode.set(node.name, verdict);
     }
-    this.#next = (this.#next + passing.length + byNode.size) % this.#world.cluster.nodes.length;
+    this.#next = (this.#next + passing.length + byNode.size) % this.#context.cache.nodes.length;
     return { type: 'searched', passing, byNode };
   }
 
-  /** Of the best, any. */
-  #selectHost(run: PodCycle, nodes: readonly LiveNodeInfo[]): LiveNodeInfo {
+  /** Of several nodes with the highest score, a random one. */
+  #selectHost(podCycle: PodCycle, nodes: readonly LiveNodeInfo[]): LiveNodeInfo {
     const totals = new Float64Array(nodes.length);
-    for (const { plugin, cycle: stages } of run.plugins) {
-      const scores = stages.score?.(nodes);
+    for (const { plugin, cycle } of podCycle.plugins) {
+      const scores = cycle.score?.(nodes);
       if (scores === undefined) continue;
       const weight = plugin.weight ?? 1;
       for (let i = 0; i < nodes.length; i++) totals[i] = (totals[i] ?? 0) + weight * (scores[i] ?? 0);
     }
     const highest = totals.reduce((most, total) => Math.max(most, total), Number.NEGATIVE_INFINITY);
     const best = nodes.filter((_, i) => totals[i] === highest);
-    const chosen = best[Math.floor(this.#world.random() * best.length)];
-    if (chosen === undefined) throw new Error('there is a best of one or more nodes');
+    const chosen = best[Math.floor(this.#context.random() * best.length)];
+    if (chosen === undefined) throw new Error('selectHost needs at least one node');
     return chosen;
   }
 }
@@ -131,7 +131,7 @@ interface FilteredNodes {
   readonly byNode: ReadonlyMap<string, Rejection>;
 }
 
-/** In a large cluster a good node will do, it need not be the best. */
+/** In a large cluster the search ends early: a good node suffices (schedule_one.go, numFeasibleNodesToFind). */
 export function numFeasibleNodesToFind(total: number): number {
   if (total < minFeasibleNodesToFind) return total;
   const percentage = Math.max(5, 50 - Math.trunc(total / 125));
@@ -141,20 +141,20 @@ export function numFeasibleNodesToFind(total: number): number {
 const minFeasibleNodesToFind = 100;
 
 /**
- * Whether the pod fits on the node, both with and without the pods that were promised room on it: they may come, or go elsewhere.
- * Only those count to which it has to yield.
+ * Whether the pod fits on the node both with and without the pods nominated to it: those may come, or be placed elsewhere. Only nominated
+ * pods of the same or a higher priority count (RunFilterPluginsWithNominatedPods).
  */
-export function filterWithNominatedPods(run: PodCycle, node: LiveNodeInfo, nominations: NominatedPods): Rejection | PluginFailure | undefined {
-  if (nominations.isEmpty) return run.filter(node);
-  const promised = [...nominations.on(node.name)].filter(({ priority, uid }) => priority >= run.pod.priority && uid !== run.pod.uid);
-  if (promised.length > 0) {
-    const [whatIf, crowded] = [run.copy(), node.copy()];
-    for (const pod of promised) {
-      crowded.addPod(pod);
-      whatIf.addPod(pod, crowded);
+export function filterWithNominatedPods(podCycle: PodCycle, node: LiveNodeInfo, nominatedPods: NominatedPods): Rejection | PluginFailure | undefined {
+  if (nominatedPods.isEmpty) return podCycle.filter(node);
+  const nominated = [...nominatedPods.on(node.name)].filter(({ priority, uid }) => priority >= podCycle.pod.priority && uid !== podCycle.pod.uid);
+  if (nominated.length > 0) {
+    const [cycleCopy, nodeCopy] = [podCycle.copy(), node.copy()];
+    for (const pod of nominated) {
+      nodeCopy.addPod(pod);
+      cycleCopy.addPod(pod, nodeCopy);
     }
-    const verdict = whatIf.filter(crowded);
+    const verdict = cycleCopy.filter(nodeCopy);
     if (verdict !== undefined) return verdict;
   }
-  return run.filter(node);
+  return podCycle.filter(node);
 }

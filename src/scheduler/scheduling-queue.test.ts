@@ -6,19 +6,19 @@ import type { ClusterEvent, Plugin } from './framework.ts';
 import { readPod } from './pod-info.ts';
 import { SchedulingQueue } from './scheduling-queue.ts';
 
-/** Rejects pods until a node of the pod's name changes. */
+/** Rejects pods until a node with the pod's name changes. */
 const picky: Plugin = {
   name: 'Picky',
   preFilter: () => 'skip',
   queueingHints: { events: ['node'], hint: ({ name }, { after }) => after?.metadata.name === name },
 };
 const patient: Plugin = { name: 'Patient', preFilter: () => 'skip', queueingHints: { events: ['claim'], hint: () => true } };
-const rejectors = new Set(['Picky']);
+const unschedulablePlugins = new Set(['Picky']);
 
 const made = (name: string, spec: Partial<Pod['spec']> = {}) => readPod(pod(name, [], { spec }));
 const nodeNamed = (name: string): ClusterEvent =>
   ({ resource: 'node', before: undefined, after: { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec: {}, status: {} } }) as unknown as ClusterEvent;
-const claim = { resource: 'claim', before: undefined, after: undefined } as ClusterEvent;
+const claim = { resource: 'claim', before: undefined, after: {} } as ClusterEvent;
 
 const withQueue = (body: (queue: SchedulingQueue, world: SimulatedWorld) => Promise<void>) =>
   simulate(1, (world) => body(new SchedulingQueue(world, [picky, patient]), world));
@@ -29,7 +29,7 @@ const names = (queue: SchedulingQueue): readonly string[] => {
 };
 
 describe('the scheduling queue', () => {
-  it('higher priority first, then who came first', () =>
+  it('pops by priority, then in order of arrival', () =>
     withQueue(async (queue, world) => {
       queue.set(made('low', { priority: 1 }));
       queue.set(made('first'));
@@ -39,7 +39,7 @@ describe('the scheduling queue', () => {
       expect(names(queue)).toEqual(['high', 'low', 'first', 'second']);
     }));
 
-  it('a pod that is being looked at is not given out again, whatever happens to it', () =>
+  it('does not pop a pod that is in flight, whatever its updates', () =>
     withQueue(async (queue) => {
       queue.set(made('p'));
       expect(names(queue)).toEqual(['p']);
@@ -49,11 +49,11 @@ describe('the scheduling queue', () => {
       expect(queue.get(made('p').uid)?.priority).toBe(5);
     }));
 
-  it('a rejected pod sleeps until something happens that helps it', () =>
+  it('keeps a rejected pod until a hint says Queue', () =>
     withQueue(async (queue, world) => {
       for (const name of ['p', 'q']) queue.set(made(name));
       names(queue);
-      for (const name of ['p', 'q']) queue.rejected(made(name).uid, { rejectors });
+      for (const name of ['p', 'q']) queue.rejected(made(name).uid, { unschedulablePlugins });
       expect(queue.busy).toBe(false);
       await world.sleep(60_000);
       queue.changed(nodeNamed('other'));
@@ -63,44 +63,44 @@ describe('the scheduling queue', () => {
       expect(names(queue)).toEqual(['q']);
     }));
 
-  it('rejected for no reason that anybody knows: everything may help', () =>
+  it('queues a pod without a rejecting plugin on every event', () =>
     withQueue(async (queue) => {
       queue.set(made('p'));
       names(queue);
-      queue.rejected(made('p').uid, { rejectors: new Set() });
+      queue.rejected(made('p').uid, { unschedulablePlugins: new Set() });
       queue.changed(nodeNamed('other'));
       expect(names(queue)).toEqual(['p']);
     }));
 
-  it('whoever was looked at a moment ago comes after all others, but does not wait if there are none', () =>
+  it('pops pods in backoff after all others, but does not wait for the backoff if activeQ is empty', () =>
     withQueue(async (queue, world) => {
       const busy = made('busy', { priority: 100 });
       queue.set(busy);
       for (let round = 0; round < 3; round++) {
         expect(names(queue)).toEqual(['busy']);
-        queue.rejected(busy.uid, { rejectors });
+        queue.rejected(busy.uid, { unschedulablePlugins });
         queue.changed(nodeNamed('busy'));
       }
       queue.set(made('fresh'));
       expect(names(queue)).toEqual(['fresh', 'busy']);
-      queue.rejected(busy.uid, { rejectors });
+      queue.rejected(busy.uid, { unschedulablePlugins });
       await world.sleep(11_000);
       queue.set(made('fresher'));
       queue.changed(nodeNamed('busy'));
       expect(names(queue)).toEqual(['busy', 'fresher']);
     }));
 
-  it('who only waited for somebody else does not stand back', () =>
+  it('skips the backoff after a Pending rejection', () =>
     withQueue(async (queue) => {
       queue.set(made('waiting'));
       names(queue);
-      queue.rejected(made('waiting').uid, { rejectors: new Set(['Patient']), pending: new Set(['Patient']) });
+      queue.rejected(made('waiting').uid, { unschedulablePlugins: new Set(['Patient']), pendingPlugins: new Set(['Patient']) });
       queue.set(made('other'));
       queue.changed(claim);
       expect(names(queue)).toEqual(['waiting', 'other']);
     }));
 
-  it('after an error it is tried again after one second, two, four … and ten at most, without anything happening', () =>
+  it('retries after an error with a backoff of one second, two, four … and ten at most, without an event', () =>
     withQueue(async (queue, world) => {
       const times: number[] = [];
       let last = world.clock.monotonic();
@@ -115,11 +115,11 @@ describe('the scheduling queue', () => {
       expect(times).toEqual([0, 1000, 2000, 4000, 8000, 10_000, 10_000, 10_000, 10_000]);
     }));
 
-  it('the safety net: five minutes, once', () =>
+  it('retries an unschedulable pod after five minutes, once', () =>
     withQueue(async (queue, world) => {
       queue.set(made('p'));
       names(queue);
-      queue.rejected(made('p').uid, { rejectors });
+      queue.rejected(made('p').uid, { unschedulablePlugins });
       await world.sleep(299_000);
       expect(names(queue)).toEqual([]);
       let isReady = false;
@@ -131,7 +131,7 @@ describe('the scheduling queue', () => {
       expect(names(queue)).toEqual(['p']);
     }));
 
-  it('a gated pod waits for its gates to go, and for nothing else', () =>
+  it('keeps a gated pod until its gates are removed', () =>
     withQueue(async (queue, world) => {
       queue.set(made('p', { schedulingGates: [{ name: 'quota' }] }));
       queue.changed(nodeNamed('p'));
@@ -141,19 +141,19 @@ describe('the scheduling queue', () => {
       expect(names(queue)).toEqual(['p']);
     }));
 
-  it('what wakes a pod for which others are making room wakes it when they have', () =>
+  it('delays a hint for a held pod until unhold', () =>
     withQueue(async (queue) => {
       const { uid } = made('p');
       queue.set(made('p'));
       names(queue);
-      queue.rejected(uid, { rejectors });
+      queue.rejected(uid, { unschedulablePlugins });
       queue.hold(uid);
       queue.changed(nodeNamed('p'));
       expect(names(queue)).toEqual([]);
       queue.unhold(uid, { activate: false });
       expect(names(queue)).toEqual(['p']);
 
-      queue.rejected(uid, { rejectors });
+      queue.rejected(uid, { unschedulablePlugins });
       queue.hold(uid);
       queue.unhold(uid, { activate: false });
       expect(names(queue)).toEqual([]);
@@ -162,13 +162,13 @@ describe('the scheduling queue', () => {
       expect(names(queue)).toEqual(['p']);
     }));
 
-  it('a pod that is gone is gone, wherever it was', () =>
+  it('deletes a pod from any queue', () =>
     withQueue(async (queue, world) => {
       for (const name of ['active', 'failed', 'rejected', 'gated']) queue.set(made(name, name === 'gated' ? { schedulingGates: [{ name: 'x' }] } : {}));
       names(queue);
       queue.failed(made('failed').uid);
-      queue.rejected(made('rejected').uid, { rejectors });
-      queue.rejected(made('active').uid, { rejectors: new Set() });
+      queue.rejected(made('rejected').uid, { unschedulablePlugins });
+      queue.rejected(made('active').uid, { unschedulablePlugins: new Set() });
       queue.changed(nodeNamed('x'));
       for (const name of ['active', 'failed', 'rejected', 'gated']) queue.delete(made(name).uid);
       await world.sleep(600_000);

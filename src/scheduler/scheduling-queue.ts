@@ -3,19 +3,18 @@ import type { ClusterEvent, Plugin, PodInfo, ResourceName } from './framework.ts
 import { Heap } from './heap.ts';
 
 /**
- * The pods without a node, and when each is looked at next.
+ * kube-scheduler's scheduling queue: the pods without a node.
  *
- * Where a pod is:
- * - `active`:        to be looked at; higher priority first, then those that have waited longest
- * - `backoff`:       something happened that may help it, but it was looked at only a moment ago. It waits for its time, or until there
- *                    is nothing else to do
- * - `cooling`:       something went wrong with it that was nobody's rule. It waits for its time
- * - `unschedulable`: it fits nowhere. Woken by the changes that the plugins which rejected it say may help; by the clock only as a
- *                    safety net, after five minutes
- * - `gated`:         somebody wants it to wait: its scheduling gates
- * - `taken`:         being looked at, or being bound
+ * - `active`:        activeQ. Higher priority first, then the longest waiting
+ * - `backoff`:       backoffQ. A queueing hint said Queue, but the last cycle was a moment ago. The pod waits for its backoff to end, or
+ *                    until activeQ is empty
+ * - `errorBackoff`:  podErrorBackoffQ. The last cycle failed with an error. The pod waits for its backoff to end
+ * - `unschedulable`: unschedulablePods. A plugin rejected the pod. It moves on when a queueing hint of such a plugin says Queue, and as a
+ *                    safety net after five minutes
+ * - `gated`:         the pod has scheduling gates
+ * - `inFlight`:      in a scheduling or binding cycle
  *
- * It is as long as there are pods, at most.
+ * Its length is bounded by the number of pods.
  */
 export class SchedulingQueue {
   readonly #world: Pick<World, 'clock' | 'timers'>;
@@ -24,13 +23,13 @@ export class SchedulingQueue {
   readonly #active = new Heap<QueuedPod>(comesFirst);
   readonly #backoff = new Heap<QueuedPod>((a, b) => (a.due === b.due ? comesFirst(a, b) : a.due < b.due));
   readonly #errorBackoff = new Heap<QueuedPod>((a, b) => a.due < b.due);
-  /** In the order in which they got here: the first has waited longest. */
+  /** In order of arrival. */
   readonly #unschedulable = new Set<QueuedPod>();
   #arrivals = 0;
   #cancelTimer: Cancel | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
   #stopped = false;
-  /** There may be something to take. */
+  /** Called when `pop` may return a pod. */
   onReady: () => void = () => undefined;
 
   constructor(world: Pick<World, 'clock' | 'timers'>, plugins: readonly Plugin[]) {
@@ -48,7 +47,7 @@ export class SchedulingQueue {
     return this.#entries.get(uid)?.pod;
   }
 
-  /** A new pod, or one that changed. `change`: what its own change was, which may help it. */
+  /** A created or updated pod. `change`: its own update, which may make it schedulable. */
   set(pod: PodInfo, change?: ClusterEvent): void {
     const entry = this.#entries.get(pod.uid);
     if (entry === undefined) {
@@ -80,28 +79,28 @@ export class SchedulingQueue {
     this.#entries.delete(uid);
   }
 
-  /** The next pod to look at. Whoever takes it gives it back with `rejected` or `failed`, or deletes it. */
+  /** The next pod. The caller returns it with `rejected` or `failed`, or deletes it. */
   pop(): PodInfo | undefined {
     this.#release();
     const entry = this.#active.first ?? this.#backoff.first;
     if (entry === undefined || this.#stopped) return undefined;
-    this.#move(entry, 'taken');
+    this.#move(entry, 'inFlight');
     return entry.pod;
   }
 
-  /** It fits nowhere, by the rules of these plugins. None: whatever happens may help. */
-  rejected(uid: string, { rejectors, pending = noPlugins }: { readonly rejectors: ReadonlySet<string>; readonly pending?: ReadonlySet<string> }): void {
+  /** These plugins rejected the pod. An empty set: every event may help. */
+  rejected(uid: string, { unschedulablePlugins, pendingPlugins = noPlugins }: Rejectors): void {
     const entry = this.#returned(uid);
     if (entry === undefined) return;
     entry.rejections++;
     entry.errors = 0;
-    entry.unschedulablePlugins = rejectors;
-    entry.pendingPlugins = pending;
+    entry.unschedulablePlugins = unschedulablePlugins;
+    entry.pendingPlugins = pendingPlugins;
     entry.due = entry.since + backoffMs(entry.rejections);
     this.#move(entry, 'unschedulable');
   }
 
-  /** Something went wrong: once more, later each time. */
+  /** The cycle failed with an error: retried with exponential backoff. */
   failed(uid: string): void {
     const entry = this.#returned(uid);
     if (entry === undefined) return;
@@ -109,22 +108,22 @@ export class SchedulingQueue {
     entry.unschedulablePlugins = noPlugins;
     entry.pendingPlugins = noPlugins;
     entry.due = entry.since + backoffMs(entry.errors);
-    this.#move(entry, 'cooling');
+    this.#move(entry, 'errorBackoff');
   }
 
-  /** Something changed. `only`: the pods that it may concern. */
+  /** Evaluates the queueing hints for an event. `only`: restricts the pods. */
   changed(change: ClusterEvent, only: (pod: PodInfo) => boolean = () => true): void {
     if (this.#unschedulable.size === 0 || !this.#hintPlugins.has(change.resource)) return;
     for (const entry of this.#unschedulable) if (only(entry.pod)) this.#wake(entry, change);
   }
 
-  /** As long as others are being told to make room for it, it is not looked at; what wakes it meanwhile does so afterwards. */
+  /** While its victims are being evicted, the pod stays where it is. An event that helps it takes effect on `unhold`. */
   hold(uid: string): void {
     const entry = this.#entries.get(uid);
     if (entry !== undefined) entry.isHeld = true;
   }
 
-  /** `activate`: it is looked at, whatever happened. */
+  /** `activate`: moves it to activeQ in any case. */
   unhold(uid: string, { activate }: { readonly activate: boolean }): void {
     const entry = this.#entries.get(uid);
     if (entry === undefined) return;
@@ -140,7 +139,7 @@ export class SchedulingQueue {
     this.#cancelTimer?.();
   }
 
-  /** Pods that will be looked at without anything else happening. */
+  /** Whether a pod will be popped without a further event. */
   get busy(): boolean {
     return this.#active.size + this.#backoff.size + this.#errorBackoff.size > 0;
   }
@@ -152,13 +151,13 @@ export class SchedulingQueue {
   }
 
   #wake(entry: QueuedPod, change: ClusterEvent): void {
-    const helper = this.#hintPlugins
+    const plugin = this.#hintPlugins
       .get(change.resource)
-      ?.find(({ name, queueingHints: wakes }) => entry.unschedulablePlugins.has(name) && wakes?.hint(entry.pod, change) === true);
-    if (helper === undefined && entry.unschedulablePlugins.size > 0) return;
+      ?.find(({ name, queueingHints }) => entry.unschedulablePlugins.has(name) && queueingHints?.hint(entry.pod, change) === true);
+    if (plugin === undefined && entry.unschedulablePlugins.size > 0) return;
     if (entry.isHeld !== false) entry.isHeld = 'woken';
-    // Who only waited for somebody else has not wasted anybody's time.
-    else this.#move(entry, helper !== undefined && entry.pendingPlugins.has(helper.name) ? 'active' : 'backoff');
+    // A plugin that returned Pending skips the backoff, as in Kubernetes.
+    else this.#move(entry, plugin !== undefined && entry.pendingPlugins.has(plugin.name) ? 'active' : 'backoff');
   }
 
   #move(entry: QueuedPod, queue: QueueName): void {
@@ -171,14 +170,14 @@ export class SchedulingQueue {
       case 'backoff':
         this.#backoff.add(entry);
         break;
-      case 'cooling':
+      case 'errorBackoff':
         this.#errorBackoff.add(entry);
         break;
       case 'unschedulable':
         this.#unschedulable.add(entry);
         break;
       case 'gated':
-      case 'taken':
+      case 'inFlight':
         return;
     }
     this.#plan();
@@ -192,7 +191,7 @@ export class SchedulingQueue {
     this.#unschedulable.delete(entry);
   }
 
-  /** Moves on whoever has waited long enough. */
+  /** Moves the pods whose time has come to activeQ. */
   #release(): void {
     const now = this.#now();
     for (const heap of [this.#backoff, this.#errorBackoff]) {
@@ -205,7 +204,7 @@ export class SchedulingQueue {
     }
   }
 
-  /** One timer, for whoever is next to be released. */
+  /** One timer, for the pod that is due first. */
   #plan(): void {
     if (this.#stopped) return;
     const [oldest] = this.#unschedulable;
@@ -228,18 +227,23 @@ export class SchedulingQueue {
   }
 }
 
-type QueueName = 'active' | 'backoff' | 'cooling' | 'unschedulable' | 'gated' | 'taken';
+export interface Rejectors {
+  readonly unschedulablePlugins: ReadonlySet<string>;
+  readonly pendingPlugins?: ReadonlySet<string>;
+}
+
+type QueueName = 'active' | 'backoff' | 'errorBackoff' | 'unschedulable' | 'gated' | 'inFlight';
 
 interface QueuedPod {
   pod: PodInfo;
   queue: QueueName;
-  /** When it was first seen, or last looked at. */
+  /** When it was added, or its last cycle ended. */
   since: number;
   readonly order: number;
   rejections: number;
-  /** In a row. */
+  /** Consecutive. */
   errors: number;
-  /** When it may be looked at again. */
+  /** When its backoff ends. */
   due: number;
   unschedulablePlugins: ReadonlySet<string>;
   pendingPlugins: ReadonlySet<string>;
@@ -257,7 +261,7 @@ const isGated = ({ pod }: PodInfo): boolean => (pod.spec.schedulingGates ?? []).
 
 const initialBackoffMs = 1_000;
 const maxBackoffMs = 10_000;
-/** The safety net: a rule that does not know what would help it. */
+/** For plugins whose hints miss an event (podMaxInUnschedulablePodsDuration). */
 const maxUnschedulableMs = 300_000;
 
 const backoffMs = (count: number): number => Math.min(initialBackoffMs * 2 ** Math.min(count - 1, 30), maxBackoffMs);

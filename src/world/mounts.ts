@@ -1,29 +1,28 @@
 /**
- * What is mounted where on this machine, and its files as those who mount things see them. Every call may fail with an error
- * that has the `code` of the system call (`EBUSY`, `ENOENT` …). Nothing here is undone when the process ends: mounts outlive whoever made
- * them, and the simulated twin's do too.
+ * The mounts of this machine. A failed call rejects with an error that has the `code` of the system call (`EBUSY`, `ENOENT` …). Mounts
+ * outlive the process that made them, in the simulation too.
  */
 export interface Mounts {
-  /** All that is mounted, as this process sees it, in the order of /proc/self/mountinfo: of several at one place the last is seen. */
+  /** The mount table of this process, in the order of /proc/self/mountinfo: of several mounts on one target, the last is visible. */
   table(): Promise<readonly MountEntry[]>;
   mount(request: MountRequest): Promise<void>;
-  /** The topmost mount at this place; fails with EBUSY while anything is mounted below it or somebody uses it. */
+  /** Unmounts the topmost mount on the target. EBUSY: it is in use, or has mounts below it. */
   unmount(target: string, how?: 'plain' | 'force' | 'lazy'): Promise<void>;
 }
 
 export type MountRequest =
-  /** What is at `source` appears at `target` as well. `recursive`: with all that is mounted below it. */
+  /** `recursive`: with the mounts below the source (rbind). */
   | { readonly type: 'bind'; readonly source: string; readonly target: string; readonly recursive: boolean }
-  /** Changes what may be done through a mount, and nothing else: 'ro', 'noexec' … */
+  /** Changes the options of a mount (bind,remount): 'ro', 'noexec' … */
   | { readonly type: 'options'; readonly target: string; readonly options: readonly string[] }
-  /** `options`: as in mount -o. */
+  /** `options`: of mount -o. */
   | { readonly type: 'file-system'; readonly fileSystem: string; readonly source: string; readonly target: string; readonly options: readonly string[] }
   /**
-   * A file system that is in a file, and grows to that file's size. Mounted at several places it is the same everywhere. What the kernel
-   * needs for it goes with the last mount, also when the process is killed meanwhile.
+   * Mounts the file system in an image file, grown to the file's size. All mounts of one image share one loop device. The kernel removes the
+   * device with the last mount, even if the process is killed.
    */
   | { readonly type: 'image'; readonly fileSystem: string; readonly image: string; readonly target: string; readonly options: readonly string[] }
-  /** A block device that shows what is in a file appears at `target`, a file. The device stays until somebody takes it away. */
+  /** Binds a loop device of the image to `target`, a file. The device stays until it is released. */
   | { readonly type: 'device'; readonly image: string; readonly target: string };
 
 export interface MountEntry {
@@ -31,10 +30,10 @@ export interface MountEntry {
   readonly parent: number;
   /** 'major:minor' */
   readonly device: string;
-  /** What of the file system is seen there: '/' is all of it. */
+  /** The directory of the file system that is mounted; '/': all of it. */
   readonly root: string;
   readonly target: string;
-  /** Of the mount: 'rw', 'relatime' … */
+  /** Per mount: 'rw', 'relatime' … */
   readonly options: readonly string[];
   readonly fileSystem: string;
   readonly source: string;
@@ -43,14 +42,14 @@ export interface MountEntry {
 }
 
 export interface HostFiles {
-  /** With all directories above it; what exists stays as it is. `mode` is what the new ones get, whatever the umask. */
+  /** With its parents; existing directories stay as they are. `mode` applies to new ones, whatever the umask. */
   makeDirectory(path: string, mode: number): Promise<void>;
   /** Names, sorted. */
   list(path: string): Promise<readonly string[]>;
-  /** Undefined: there is nothing. `follow`: what a symbolic link at the end of the path leads to. */
+  /** Undefined: the path does not exist. `follow`: stat instead of lstat. */
   stat(path: string, how?: 'follow'): Promise<FileStat | undefined>;
   read(path: string): Promise<Uint8Array>;
-  /** Replaces what is in the file, or makes it. `mode` is what it has afterwards, whatever the umask. */
+  /** Replaces the content, or creates the file. `mode` applies in both cases, whatever the umask. */
   write(path: string, bytes: Uint8Array, mode: number): Promise<void>;
   makeLink(path: string, leadsTo: string): Promise<void>;
   readLink(path: string): Promise<string>;
@@ -60,27 +59,27 @@ export interface HostFiles {
   /** Only if it is empty. */
   removeDirectory(path: string): Promise<void>;
   /**
-   * With all that is in it. What is not there is removed. Never enters what is mounted: rejects with EBUSY, before anything is removed, if
-   * anything is mounted at it or below it. Follows no link.
+   * Recursively; a missing path is no error. Follows no link, and never enters a mount: rejects with EBUSY, before anything is removed, if
+   * the path or anything below it is a mount point.
    */
   removeTree(path: string): Promise<void>;
-  /** Of a link: its own. */
+  /** Does not follow links (lchown). */
   setOwner(path: string, owner: { readonly uid: number; readonly gid: number }): Promise<void>;
   setMode(path: string, mode: number): Promise<void>;
-  /** Of the file system that the path is on. Of a block device: its capacity, and nothing else. */
+  /** Of the path's file system (statfs). Of a block device: the capacity only. */
   usage(path: string): Promise<Usage>;
-  /** What a directory with all that is in it takes, a file of several names once, without other file systems in it. Follows no link. */
+  /** The disk usage of a directory (du -x): hard links count once, other file systems and links are not entered. */
   treeSize(path: string): Promise<TreeSize>;
   /**
-   * Opens what lies at `relative` below `base`, making what is missing as directories. No symbolic link on the way is ever followed
-   * to outside `base`, whatever others do to the tree meanwhile. The place stays what it is until it is closed.
+   * Opens the path `relative` below `base`, creating missing directories. Never follows a symbolic link to outside of `base`, even if the tree
+   * changes concurrently. The result refers to the same file until it is closed.
    */
   openBelow(base: string, relative: string, mode: number): Promise<OpenedPath>;
 }
 
-/** Something that was opened so that nobody can swap it for something else. */
+/** An open file: a concurrent rename cannot replace it. */
 export interface OpenedPath {
-  /** By which it can be bound while it is open. */
+  /** A source for a bind mount, while it is open. */
   readonly path: string;
   readonly stat: FileStat;
   close(): Promise<void>;
@@ -88,7 +87,7 @@ export interface OpenedPath {
 
 export interface FileStat {
   readonly type: 'directory' | 'file' | 'link' | 'socket' | 'pipe' | 'character-device' | 'block-device';
-  /** Permissions, with the set-id and sticky bits. */
+  /** Permissions with set-id and sticky bits. */
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
@@ -96,18 +95,18 @@ export interface FileStat {
 }
 
 export interface TreeSize {
-  /** Of the disk. */
+  /** Allocated on the disk. */
   readonly bytes: number;
   readonly inodes: number;
 }
 
-/** Of a file system; bytes. */
+/** Sizes in bytes. */
 export interface Usage {
   readonly capacity: number;
   readonly available: number;
   readonly used: number;
   readonly inodes: number;
   readonly inodesFree: number;
-  /** Absent: all that are not free. */
+  /** Absent: inodes - inodesFree. */
   readonly inodesUsed?: number;
 }

@@ -1,20 +1,20 @@
-/** Other programs of this machine. */
+/** Programs of this machine. */
 export interface Programs {
-  /** Never rejects. What a program started may outlive this process. */
+  /** Never rejects. Child processes of the program may outlive this process. */
   run(file: string, args: readonly string[], options: ProgramOptions): Promise<ProgramResult>;
 }
 
 export interface ProgramOptions {
-  /** Then it is killed, with all that it started. */
+  /** Then the program and its child processes are killed. */
   readonly timeoutMs: number;
   readonly directory?: string;
-  /** Beside what this process has. */
+  /** Added to the environment of this process. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
 export type ProgramResult =
-  /** `output`: what it wrote to standard output and standard error, up to a mebibyte. */
+  /** `output`: standard output and standard error, up to a mebibyte. */
   | { readonly type: 'exited'; readonly code: number; readonly output: string }
   | { readonly type: 'timeout' }
-  /** It could not be started, or a signal ended it. */
+  /** It could not be started, or was ended by a signal. */
   | { readonly type: 'failed'; readonly message: string };

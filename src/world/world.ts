@@ -1,6 +1,6 @@
 /**
- * Everything that is not a function of its arguments comes in through a World: `main/` builds the real one,
- * `sim/` a simulated one on virtual time. Code that has no World parameter is pure.
+ * Time, randomness and logging come in through a World: `host/` has the real one, `sim/` a simulated one on virtual time. Code without a
+ * World parameter is pure.
  */
 export interface World {
   readonly clock: Clock;
@@ -10,16 +10,16 @@ export interface World {
 }
 
 export interface Clock {
-  /** Milliseconds since 1970, for what people read. May jump. */
+  /** Milliseconds since 1970, for timestamps. May jump. */
   now(): number;
-  /** Milliseconds since some fixed moment, for measuring and time-outs. Never goes back. */
+  /** Milliseconds since a fixed moment, for durations and timeouts. Never decreases. */
   monotonic(): number;
 }
 
 export interface Timers {
   /** Calls back once, not before `ms` have passed. Never keeps a process alive by itself. */
   after(ms: number, callback: () => void): Cancel;
-  /** Calls back as soon as what is running now has finished. Of several callbacks, whether of `soon` or of timers, any may come first. */
+  /** Calls back after the current task. The order of several callbacks, of `soon` or of timers, is not defined. */
   soon(callback: () => void): void;
 }
 
@@ -34,13 +34,13 @@ export interface Random {
 
 /**
  * Constant message plus fields.
- * - debug: each step of a reconciliation, for people who follow one object
- * - info: what an operator wants to see once: started, became leader, compacted
- * - warn: something failed and is being retried, or an input was refused for a reason the operator can change
- * - error: an invariant is broken or data may be lost; somebody has to look
+ * - debug: each step of a reconciliation, to follow one object
+ * - info: an operator wants to see it once: started, became leader, compacted
+ * - warn: an operation failed and is retried, or an input was refused for a reason that an operator can change
+ * - error: an invariant is broken or data may be lost; an operator has to act
  */
 export interface Log {
-  /** Whether anybody reads debug lines: for what is costly to put together. */
+  /** Whether debug lines are written; check it before building costly fields. */
   readonly debugs: boolean;
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;

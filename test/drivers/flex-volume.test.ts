@@ -1,4 +1,4 @@
-/** The example driver with real mounts, on loop devices where the machine has them; and what programs may do that drivers are. */
+/** The example driver with real mounts, on loop devices where the machine has them; and the limits of programs. */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -53,11 +53,11 @@ afterEach(async () => {
 });
 
 describeWithMounts(import.meta.url, () => {
-  test('a disk is attached, mounted, kept and taken away', async () => {
+  test('a disk is attached, mounted, kept, unmounted and detached', async () => {
     const { root, at, up, undo } = setUp({});
     expect(await up()).toMatchObject({ ok: true, value: { path: at('pod') } });
     writeFileSync(at('pod/file'), 'hello');
-    // As after a restart: other processes, the same place.
+    // As after a restart: new processes, the same paths.
     const before = await mountsBelow(root);
     expect(await up()).toMatchObject({ ok: true });
     expect(await mountsBelow(root)).toEqual(before);
@@ -71,8 +71,8 @@ describeWithMounts(import.meta.url, () => {
   });
 });
 
-test('a program that does not end is killed with what it started, and its output has a limit', async () => {
-  // It, or what it started, would take far longer than a test may.
+test('a program that does not end is killed with its child processes, and its output is limited', async () => {
+  // The program and its child would run far longer than the test.
   expect(await realPrograms.run('sh', ['-c', 'sleep 3600 & wait'], { timeoutMs: 200 })).toEqual({ type: 'timeout' });
   expect(await realPrograms.run('/nowhere/program', [], { timeoutMs: 60_000 })).toMatchObject({ type: 'failed' });
   expect(await realPrograms.run('sh', ['-c', 'echo out; echo err >&2; exit 7'], { timeoutMs: 60_000 })).toEqual({

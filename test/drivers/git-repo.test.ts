@@ -70,7 +70,7 @@ describeNodeDriver('gitRepo', {
       },
     },
   },
-  // Without a group of its own: it would die as often as the repository has files.
+  // Without fsGroup: the suite would crash it once for each file of the repository.
   pod,
   data: undefined,
   content: 'as old as its pod',
@@ -86,7 +86,7 @@ function publish(gitRepo: { readonly repository: string; readonly revision?: str
   return { target, driver, answer: driver.nodePublishVolume(request) };
 }
 
-test('a repository is cloned, at its newest state or at a revision, into a directory of its own or right here', async () => {
+test('a repository is cloned, at its head or at a revision, into a subdirectory or into the volume itself', async () => {
   const newest = publish({ repository: `${base}/site.git` });
   expect(await newest.answer).toEqual({ ok: true, value: { path: newest.target } });
   expect(readFileSync(path.join(newest.target, 'site/file'), 'utf8')).toBe('two');
@@ -97,7 +97,7 @@ test('a repository is cloned, at its newest state or at a revision, into a direc
   expect(existsSync(old.target)).toBe(false);
 });
 
-test('nothing is run, and nothing of the machine is read: only servers are asked', async () => {
+test('git runs no program and reads nothing of the machine: only network protocols are allowed', async () => {
   const marker = path.join(root, 'was-run');
   for (const repository of [`ext::sh -c touch% ${marker}`, path.join(root, 'served/site.git'), `file://${root}/served/site.git`]) {
     const { answer, target } = publish({ repository });
@@ -107,7 +107,7 @@ test('nothing is run, and nothing of the machine is read: only servers are asked
   expect(existsSync(marker)).toBe(false);
 });
 
-test('what is not there is refused, and leaves nothing', async () => {
+test('a missing repository is refused, and leaves nothing behind', async () => {
   const { answer, target } = publish({ repository: `${base}/site.git`, revision: 'nowhere' });
   expect(await answer).toMatchObject({ ok: false, message: expect.stringMatching(/^failed to exec 'git checkout nowhere': .*exit status 1$/s) });
   expect(readdirSync(path.dirname(target))).toEqual([]);

@@ -1,4 +1,4 @@
-/** The suite of drivers on volumes of a real Gluster server, over FUSE. */
+/** The conformance suite on volumes of a real Gluster server, over FUSE. */
 import { mkdirSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Endpoints, Pod } from '../../src/api/generated/types.ts';
@@ -47,24 +47,24 @@ describeWithServer('glusterfs', needs, {
       makeFileSystem(aside.at('brick.img'));
       mkdirSync(aside.at('data'));
       server = await startServer(`
-        for place in /var/lib/glusterd /var/log/glusterfs /mnt; do mount -t tmpfs tmpfs "$place"; done
+        for directory in /var/lib/glusterd /var/log/glusterfs /mnt; do mount -t tmpfs tmpfs "$directory"; done
         mkdir /run/gluster /mnt/disk
         mount -o loop '${aside.at('brick.img')}' /mnt/disk
         mkdir /mnt/disk/brick
-        # Replication between continents is a dozen Python programs at each start, for nobody here: one that says its name and nothing else will do.
+        # Geo-replication starts a dozen Python programs that no test needs: a stub that prints its name suffices.
         printf '#!/bin/sh\\necho gsyncd 0.0.1\\n' >/run/gsyncd
         chmod 755 /run/gsyncd
         for program in /usr/lib/*/glusterfs/gsyncd; do if [ -e "$program" ]; then mount --bind /run/gsyncd "$program"; fi; done
         glusterd --no-daemon </dev/null &`);
       ({ address } = server);
       const gluster = (...args: readonly string[]) => server.inside('gluster', '--mode=script', ...args);
-      // Who asks before it listens waits for seconds until asking again.
+      // A client that connects before it listens retries after seconds.
       await until(() => server.inside('test', '-S', '/run/glusterd.socket'));
       await until(() => gluster('pool', 'list'));
-      // It answers before it is ready for this.
+      // It responds before it is ready for this.
       await until(() => gluster('volume', 'create', 'vol', `${address}:/mnt/disk/brick`, 'force'));
       await until(() => gluster('volume', 'start', 'vol'));
-      // A client of the tests' own: what the driver mounts is seen from elsewhere.
+      // A second client, to see the driver's writes from elsewhere.
       await until(async () => {
         const end = await realPrograms.run('mount', ['-t', 'glusterfs', `${address}:vol`, aside.at('data')], { timeoutMs: 60_000 });
         return { ok: end.type === 'exited' && end.code === 0, output: '' };
@@ -86,7 +86,7 @@ describeWithServer('glusterfs', needs, {
       readOnly: 'driver',
     });
 
-    test('a volume that the server does not have is refused in the words of mount, and leaves nothing', async () => {
+    test('a volume that the server does not have fails with the message of mount, and leaves nothing behind', async () => {
       await machine.empty();
       const message = expect.stringMatching(/^mount failed: exit status \d+\nMounting command: mount\nMounting arguments: -t glusterfs .*\nOutput: /);
       expect(await publish(machine.at('pod'), 'nowhere')).toMatchObject({ ok: false, message });

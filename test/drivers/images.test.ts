@@ -1,4 +1,4 @@
-/** Images on this machine: with real loop devices where it permits them, and with the reason where it does not. */
+/** Images on this machine: with real loop devices where it permits them, otherwise the reason why not. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -52,11 +52,11 @@ afterEach(async () => {
   }
 });
 
-/** Growing what is mounted takes CAP_SYS_RESOURCE. */
+/** Growing a mounted file system requires CAP_SYS_RESOURCE. */
 const mayGrowMounted = (BigInt(`0x${/^CapEff:\t(\w+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'}`) >> 24n) % 2n === 1n;
 
 describeWithLoopDevices('images', () => {
-  test('hold what they have room for and no more, keep it, grow while they are mounted, and leave no device', async () => {
+  test('enforce their size, keep their data, grow while mounted, and leave no device behind', async () => {
     const { root, images, at, stage, unstage, expand } = setUp();
     await images.create('pvc-1', BigInt(16 * mib));
     expect(await stage('one')).toMatchObject({ ok: true });
@@ -86,7 +86,7 @@ describeWithLoopDevices('images', () => {
     expect(await unstage('two')).toMatchObject({ ok: true });
   });
 
-  test('as block devices: the same bytes at every place, larger at once, and no device is left behind, whoever died meanwhile', async () => {
+  test('as block devices: all targets share the bytes, grow at once, and no crash leaves a device behind', async () => {
     const { root, images, at, unstage, block } = setUp();
     await images.create('pvc-1', BigInt(8 * mib), 'nothing');
     expect(await Promise.all([block.stage('one'), block.stage('two')])).toEqual([expect.objectContaining({ ok: true }), expect.objectContaining({ ok: true })]);
@@ -98,7 +98,7 @@ describeWithLoopDevices('images', () => {
     expect(await realHostFiles.usage(at('two'))).toMatchObject({ capacity: 48 * mib });
     expect(await unstage('one')).toMatchObject({ ok: true });
     expect(readFileSync(at('two')).toString('utf8', 0, 8)).toBe('precious');
-    // Somebody unmounted it, and died before he released the device; then the volume was deleted.
+    // A process unmounted it, and crashed before it released the device; then the volume was deleted.
     await realMounts().unmount(at('two'));
     await images.remove('pvc-1');
     expect(devicesBelow(root)).toHaveLength(1);
@@ -108,7 +108,7 @@ describeWithLoopDevices('images', () => {
     expect(existsSync(at('two.image'))).toBe(false);
   });
 
-  test('a file system that somebody put onto a block device is his own: it stays as large as he made it', async () => {
+  test('a file system on a block volume is not expanded: it belongs to the pod', async () => {
     const { images, at, unstage, block } = setUp();
     await images.create('pvc-1', BigInt(8 * mib));
     await images.grow('pvc-1', BigInt(48 * mib));
@@ -117,7 +117,7 @@ describeWithLoopDevices('images', () => {
     await unstage('one');
   });
 
-  test('one that grew while nobody had it mounted is larger when somebody has', async () => {
+  test('one that was expanded while unmounted is larger after the next mount', async () => {
     const { images, at, stage, unstage } = setUp();
     await images.create('pvc-1', BigInt(8 * mib));
     await images.grow('pvc-1', BigInt(64 * mib));
@@ -128,7 +128,7 @@ describeWithLoopDevices('images', () => {
     await unstage('one');
   });
 
-  test('and so is one that grew while a namespace that has just been made still had it mounted', async () => {
+  test('and so is one that was expanded while a new mount namespace still had a copy of the mount', async () => {
     const { root, images, at, stage, unstage } = setUp();
     await images.create('pvc-1', BigInt(8 * mib));
     await stage('one');
@@ -145,7 +145,7 @@ describeWithLoopDevices('images', () => {
     await unstage('one');
   });
 
-  test('two nodes that mount one at the same time see the same files: there is one device', async () => {
+  test('two nodes that mount one concurrently share one device', async () => {
     const { root, images, at, stage, unstage } = setUp();
     await images.create('pvc-1', BigInt(8 * mib));
     expect(await Promise.all([stage('one'), stage('two'), stage('three')])).toEqual(Array.from({ length: 3 }, () => expect.objectContaining({ ok: true })));
@@ -158,7 +158,7 @@ describeWithLoopDevices('images', () => {
     await untilNoDevicesBelow(root);
   });
 
-  test('one that is deleted while it is mounted takes no room once it is not', async () => {
+  test('one that is deleted while mounted frees its space after the unmount', async () => {
     const { root, images, at, stage, unstage } = setUp();
     await images.create('pvc-1', BigInt(8 * mib));
     await stage('one');
@@ -170,7 +170,7 @@ describeWithLoopDevices('images', () => {
     expect(await stage('one')).toMatchObject({ ok: false, code: 'NotFound' });
   });
 
-  test('what a crash left half made is made anew, and what is complete is left alone', async () => {
+  test('an incomplete image of a crash is created again, a complete one stays', async () => {
     const { root, images, at, stage, unstage } = setUp();
     writeFileSync(path.join(root, 'pvc-1.img.new'), 'half of it');
     await images.create('pvc-1', BigInt(8 * mib));
@@ -185,7 +185,7 @@ describeWithLoopDevices('images', () => {
   });
 });
 
-test('where there can be none, nothing is said to be there', async () => {
+test('without loop devices the driver is not offered', async () => {
   const { root } = setUp();
   expect(await imageDriversOf(root)).toEqual([]);
   const volumes = await imageVolumes(path.join(root, 'images'), 2);

@@ -1,4 +1,4 @@
-/** Disks for tests: files that are block devices. */
+/** Disks for tests: loop devices of files. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { canSandbox } from '../../src/node/runtimes/sandbox/detect.ts';
 
 const size = 16 * 2 ** 20;
 
-/** Where the machine has no loop devices, that it says why in one line is all there is to test. */
+/** On a machine without loop devices, the only test is that the reason fits on one line. */
 export function describeWithLoopDevices(name: string, tests: () => void): void {
   const ability = canSandbox();
   const why = whyNoImages() ?? (ability.can ? undefined : ability.why);
@@ -25,16 +25,16 @@ export function makeFileSystem(file: string): void {
   execFileSync('mkfs.ext4', ['-q', '-F', '-m0', file]);
 }
 
-/** A disk whose content is in a file, by a name of its own. */
+/** A loop device of a file, by a stable name. */
 export function loopDeviceOf(file: string, name: string): void {
   symlinkSync(execFileSync('losetup', ['--show', '-f', file], { encoding: 'utf8' }).trim(), name);
 }
 
-/** Devices of files in the directory. */
+/** The loop devices of files in the directory. */
 export const devicesBelow = (root: string): readonly string[] =>
   readdirSync('/sys/block').flatMap((name) => (fileBehind(name)?.startsWith(`${root}/`) === true ? `/dev/${name}` : []));
 
-/** One that another namespace still has mounted, such as a container that is being made, goes once it has not. */
+/** A device stays while another mount namespace, such as that of a starting container, has it mounted. */
 export const untilNoDevicesBelow = (root: string): Promise<void> => expect.poll(() => devicesBelow(root)).toEqual([]);
 
 /**

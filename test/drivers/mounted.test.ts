@@ -1,4 +1,4 @@
-/** The suite of drivers on this machine, for the types that need no server: real mounts, real files, real devices. */
+/** The conformance suite on this machine, for the types without a server: real mounts, files and devices. */
 import { spawnSync } from 'node:child_process';
 import { constants, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -76,7 +76,7 @@ describeWithMounts(import.meta.url, () => {
 
   describe('hostPath', () => describeHostPathTypes(machine.at, machine.empty));
 
-  test('what is in memory has the room that it was given', async () => {
+  test('a tmpfs has the given size', async () => {
     await machine.empty();
     const driver = emptyDirNode(around({ mounts: realMounts(), files: realHostFiles, programs: realPrograms }));
     const plain = { persistentVolume: undefined, readOnly: false, mountOptions: [], mode: 'Filesystem' as const, publishContext: {} };
@@ -94,14 +94,14 @@ describeWithMounts(import.meta.url, () => {
       blankFile(at('blank.img'));
       loopDeviceOf(at('blank.img'), at('disk'));
     };
-    // A device that has a file system already is the usual one; making it each time would take longer than all the rest.
+    // The device has a file system already: formatting it each time would take longer than all the rest.
     const patterns = thisMachine();
     const formatted = async () => {
       if (!existsSync(patterns.at('ext4'))) makeFileSystem(patterns.at('ext4'));
       await copyFile(patterns.at('ext4'), at('disk.img'), constants.COPYFILE_FICLONE);
       loopDeviceOf(at('disk.img'), at('disk'));
     };
-    describeHere('local, a device', local, { volume: blank, prepare: formatted, looking: /^(blkid|fsck) /, ...disk });
+    describeHere('local, a device', local, { volume: blank, prepare: formatted, readOnlyPrograms: /^(blkid|fsck) /, ...disk });
     const image = { source: { csi: { driver: 'image.mooring.dev', volumeHandle: 'pvc-1', fsType: 'ext4' } }, mountOptions: ['noatime'] };
     const makeImage = async () => {
       await mkdir(at('images'));
@@ -114,11 +114,11 @@ describeWithMounts(import.meta.url, () => {
     describeHere('flexVolume', (host) => flexOn(host, at), {
       volume: flex,
       prepare: () => installFlex(at),
-      looking: / (init|getvolumename|isattached|waitforattach)\b/,
+      readOnlyPrograms: / (init|getvolumename|isattached|waitforattach)\b/,
       ...disk,
     });
 
-    test('a blank device gets a file system, once, and never one that is to be read only', async () => {
+    test('a blank device is formatted once, and never if it is read-only', async () => {
       await empty();
       await blankDisk();
       const driver = local({ mounts: realMounts(), files: realHostFiles, programs: realPrograms });
@@ -137,7 +137,7 @@ describeWithMounts(import.meta.url, () => {
   });
 });
 
-/** With disks that are directories: devices are tried in flex-volume.test.ts, once; here it would be a hundred times. */
+/** With directories as disks: flex-volume.test.ts tests real devices, once instead of a hundred times. */
 function flexOn(host: HostWithPrograms, at: (relative: string) => string): NodeDriver {
   const programs: typeof realPrograms = {
     run: (file, args, options) => host.programs.run(file, args, { ...options, variables: { FLEX_DISKS: at('disks'), FLEX_DIRECTORIES: '1' } }),
@@ -152,16 +152,16 @@ async function installFlex(at: (relative: string) => string): Promise<void> {
   await copyFile(path.join(project, 'examples/flex-volume/disk'), at('exec/example.com~disk/disk'));
 }
 
-/** Whatever a machine has, by the names that pods give it. */
+/** All hostPath types. */
 function describeHostPathTypes(at: (relative: string) => string, empty: () => Promise<unknown>): void {
   const types = ['Directory', 'File', 'Socket', 'CharDevice', 'BlockDevice'] as const;
-  test('is each of its types where it is, and none that it is not', async () => {
+  test('accepts each path for its own type, and for no other', async () => {
     await empty();
     mkdirSync(at('Directory'));
     writeFileSync(at('File'), '');
     const server = createServer();
     await new Promise<void>((resolve) => void server.listen(at('Socket'), resolve));
-    // A device that nobody opens: its name is all that matters here.
+    // The device is never opened: only its type matters here.
     expect(spawnSync('mknod', [at('BlockDevice'), 'b', '7', '0']).status).toBe(0);
     expect(spawnSync('mknod', [at('CharDevice'), 'c', '1', '3']).status).toBe(0);
     const driver = hostPathNode({ mounts: realMounts(), files: realHostFiles });

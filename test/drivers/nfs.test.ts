@@ -1,4 +1,4 @@
-/** The suite of drivers on exports of a real NFS server: by the kernel's client where it has one, else over FUSE by the client in examples/. */
+/** The conformance suite on exports of a real NFS server: by the kernel's client, or over FUSE by the client in examples/. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -19,7 +19,7 @@ const needs = { programs: ['ganesha.nfsd', 'rpcbind'], files: libraries, package
 const real: HostWithPrograms = { mounts: realMounts(), files: realHostFiles, programs: realPrograms };
 let address = '127.0.0.1';
 
-/** As if the example were installed. */
+/** A PATH with the example client. */
 const withClient = (host: HostWithPrograms): HostWithPrograms => {
   const PATH = `${path.join(project, 'examples/fuse-nfs')}:${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`;
   return { ...host, programs: { run: (file, args, options) => host.programs.run(file, args, { ...options, variables: { PATH } }) } };
@@ -45,7 +45,7 @@ function publish(host: HostWithPrograms, target: string, exported: string, versi
   return nfsNode(host).nodePublishVolume(request);
 }
 
-/** Version 3 knows exports by their directories. */
+/** NFSv3 names exports by their directories. */
 let exported = '';
 
 const settings = (directory: string) => `
@@ -100,13 +100,13 @@ describeWithServer('nfs', needs, {
         },
         mountOptions: ['nfsvers=3'],
       },
-      looking: /^modprobe /,
+      readOnlyPrograms: /^modprobe /,
       data: aside.at('export'),
       content: 'outlives pods',
       readOnly: 'driver',
     });
 
-    test('what is written, renamed and removed here is so on the server', async () => {
+    test('writes, renames and removals appear on the server', async () => {
       await machine.empty();
       expect(await publish(withClient(real), machine.at('pod'), exported)).toMatchObject({ ok: true });
       const large = Buffer.alloc(3_000_000, 'x');
@@ -120,7 +120,7 @@ describeWithServer('nfs', needs, {
       expect(existsSync(aside.at('export/directory'))).toBe(false);
     });
 
-    test('version 4 is left to the kernel: the example says so', async () => {
+    test('the example client refuses version 4', async () => {
       await machine.empty();
       const answer = await publish(withClient(real), machine.at('pod'), exported, 4);
       if (!answer.ok && !answer.message.includes('fuse-nfs')) return;
@@ -128,7 +128,7 @@ describeWithServer('nfs', needs, {
       expect(await realHostFiles.list(machine.root)).toEqual([]);
     });
 
-    test('an export that the server does not have is refused, and leaves nothing', async () => {
+    test('an export that the server does not have is refused, and leaves nothing behind', async () => {
       await machine.empty();
       expect(await publish(withClient(real), machine.at('pod'), '/nowhere')).toMatchObject({ ok: false, message: expect.stringContaining('mount failed') });
       expect(await realHostFiles.list(machine.root)).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * Servers for tests, real ones: each in network, mount and process namespaces of its own, so that none needs a port, a directory or an address of
- * this machine, and nothing of it is left when it ends. It ends with whoever started it, even if that one is killed: its input closes.
+ * Real servers for tests, each in its own network, mount and PID namespaces: they need no port, directory or address of this machine, and leave
+ * nothing behind. A server ends with the process that started it, even if that is killed: its standard input closes.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -12,14 +12,14 @@ import { realPrograms } from '../../src/host/programs.ts';
 import { canSandbox } from '../../src/node/runtimes/sandbox/detect.ts';
 
 export interface Server {
-  /** Where it is reached from this machine. */
+  /** Its address, reachable from this machine. */
   readonly address: string;
-  /** Runs a program beside it; resolves with whether that went well, and what it wrote. */
+  /** Runs a program in its namespaces. */
   inside(...command: readonly string[]): Promise<{ readonly ok: boolean; readonly output: string }>;
   stop(): Promise<void>;
 }
 
-/** `script`: starts in the background what serves. /run and what it mounts are its own. */
+/** `script` starts the server in the background. /run and the mounts are private. */
 export async function startServer(script: string): Promise<Server> {
   const frame = [forgetOthers, 'read -r go', 'mount -t tmpfs tmpfs /run', 'ip link set lo up', script, 'cat >/dev/null'].join('\n');
   const child = spawn('unshare', ['-n', '-m', '-p', '--fork', '--mount-proc', '--kill-child', 'sh', '-ec', frame], {
@@ -31,7 +31,7 @@ export async function startServer(script: string): Promise<Server> {
     said = `${said}${chunk.toString()}`.slice(-10_000);
   });
   const first = await firstIn(child);
-  const { link, address, gateway } = places();
+  const { link, address, gateway } = unusedAddresses();
   const ip = (...args: readonly string[]) => execFileSync('ip', args, { stdio: 'pipe', env: withSbin });
   const ipInside = (...args: readonly string[]) => execFileSync('nsenter', ['-t', first, '-n', 'ip', ...args], { stdio: 'pipe', env: withSbin });
   ip('link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', first);
@@ -56,32 +56,32 @@ export async function startServer(script: string): Promise<Server> {
   };
 }
 
-/** Other tests' mounts have been copied with all the rest: what they unmount would stay mounted here, and keep its device, for as long as this runs. */
+/** Unmounts the copies of other tests' mounts: otherwise their devices would stay in use while this server runs. */
 const forgetOthers = `
-  while read -r _ _ _ _ place _; do
-    case $place in ${JSON.stringify(tmpdir())}/*) echo "$place";; esac
-  done </proc/self/mountinfo | sort -r | while read -r place; do umount -l "$place" || true; done`;
+  while read -r _ _ _ _ target _; do
+    case $target in ${JSON.stringify(tmpdir())}/*) echo "$target";; esac
+  done </proc/self/mountinfo | sort -r | while read -r target; do umount -l "$target" || true; done`;
 
 const withSbin = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` };
 
-/** Ends what hangs, and measures nothing. */
+/** A timeout for hanging commands. */
 const longestMs = 60_000;
 
-/** A link and two addresses that nobody else has. */
-function places(): { readonly link: string; readonly address: string; readonly gateway: string } {
+/** An unused link name and two unused addresses. */
+function unusedAddresses(): { readonly link: string; readonly address: string; readonly gateway: string } {
   const [a = 0, b = 0] = randomBytes(2);
   const network = `10.254.${a}`;
   const first = b & ~3;
   return { link: `srv${randomBytes(4).toString('hex')}`, gateway: `${network}.${first + 1}`, address: `${network}.${first + 2}` };
 }
 
-/** The first process in the namespaces. */
+/** The first process of the PID namespace. */
 async function firstIn({ pid = 0 }: ChildProcess): Promise<string> {
   const children = () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   return vi.waitUntil(children, { timeout: longestMs, interval: 10 });
 }
 
-/** Asks until it is so. */
+/** Polls until the condition holds. */
 export async function until(isSo: () => Promise<{ readonly ok: boolean; readonly output: string }>): Promise<void> {
   let last = '';
   const asked = async () => {
@@ -96,13 +96,13 @@ export async function until(isSo: () => Promise<{ readonly ok: boolean; readonly
 
 export interface Needs {
   readonly programs: readonly string[];
-  /** Files that have to be there, and what they belong to. */
+  /** Required files, and the programs that they belong to. */
   readonly files?: readonly string[];
-  /** Of Debian. */
+  /** The Debian packages. */
   readonly packages: string;
 }
 
-/** Tests with servers that `scripts/setup` installs. Where they are not, `otherwise` is what there is to test. */
+/** Tests with servers that `scripts/setup` installs. Without them, only `otherwise` runs. */
 export function describeWithServer(
   name: string,
   needs: Needs,
@@ -112,7 +112,7 @@ export function describeWithServer(
   const missing = [...needs.programs.filter((program) => !isOnPath(program)), ...(needs.files ?? []).filter((file) => !isThere(file))];
   const why = ability.can ? (missing.length === 0 ? undefined : `${missing.join(', ')} missing (Debian: ${needs.packages})`) : ability.why;
   if (why === undefined) describe(name, tests);
-  else test(`${name}, of which only refusals can be seen here: ${why}`, otherwise);
+  else test(`${name}, only failures, since this machine cannot run it: ${why}`, otherwise);
 }
 
 const isOnPath = (program: string): boolean => (withSbin.PATH ?? '').split(':').some((directory) => isThere(path.join(directory, program)));

@@ -1,4 +1,4 @@
-/** This machine, as far as the suite of drivers may have it: everything happens below one directory, which each test finds empty. */
+/** This machine for the conformance suite: all tests stay below one directory, which is empty at the start of each. */
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,11 +12,11 @@ export interface ThisMachine {
   readonly root: string;
   /** A path below the root. */
   readonly at: (relative: string) => string;
-  /** With nothing on it. `tidy` runs once nothing is mounted any more. */
+  /** Empties the directory. `tidy` runs after all unmounts. */
   readonly empty: () => Promise<MachineUnderTest>;
 }
 
-/** Call it where tests are described: the directory goes with the last of them. */
+/** Call it in a describe block: the directory is removed after its last test. */
 export function thisMachine(tidy: (root: string) => Promise<void> = async () => undefined): ThisMachine {
   const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'moor-drivers-')));
   const clear = async () => {
@@ -35,7 +35,7 @@ export function thisMachine(tidy: (root: string) => Promise<void> = async () => 
   return { root, at: (relative) => path.join(root, relative), empty };
 }
 
-/** Files below a mount are somebody's data: whatever cannot be unmounted keeps a test from removing anything. */
+/** Files below a mount may be user data: if an unmount fails, nothing is removed. */
 export async function unmountBelow(root: string): Promise<void> {
   const mounts = realMounts();
   for (const { target } of [...(await readMounts())].reverse()) if (target.startsWith(`${root}/`)) await mounts.unmount(target, 'lazy');
@@ -43,7 +43,7 @@ export async function unmountBelow(root: string): Promise<void> {
 
 const real: Required<HostUnderTest> = { ...realMounts(), ...realHostFiles, ...realPrograms };
 
-/** Each call, with what the test has to say about it before and after. */
+/** Wraps each call with the hooks of the test. */
 function hooked({ before = () => undefined, after = () => undefined }: Hooks): HostUnderTest {
   const names = Object.keys(real) as (keyof typeof real)[];
   const wrap = (name: keyof typeof real) => {

@@ -1,4 +1,4 @@
-/** Schedulers that die at every point, networks that lose and delay, and two that both think they lead: no pod is lost, no node is overbooked. */
+/** Scheduler crashes at every write, lossy networks, and two schedulers that both believe to lead: no pod is lost, no node is overcommitted. */
 import { expect, test } from 'vitest';
 import type { Pod } from '../../src/api/generated/types.ts';
 import { namespaceKind } from '../../src/api/kinds/core/namespace.ts';
@@ -19,7 +19,7 @@ const ok = <T>(result: Result<T>): T => {
   return result.value;
 };
 
-/** Two nodes with room for two pods each, an important pod's priority, and somebody who watches. */
+/** Two nodes with room for two pods each, a PriorityClass, and a watch that detects overcommitted nodes. */
 async function setUp(world: SimulatedWorld): Promise<{ readonly cluster: VolumeCluster; readonly overbooked: string[] }> {
   const cluster = await VolumeCluster.start(world, 'transaction');
   const { client } = cluster;
@@ -45,7 +45,7 @@ function watchNodes({ client }: VolumeCluster): string[] {
       for (const name of ['n1', 'n2']) if ([...placed.values()].filter((each) => each === name).length > 2) overbooked.push(name);
     }
   };
-  client.watch(podKind, { resourceVersion: '0' }, { events, end: () => overbooked.push('nobody watches') });
+  client.watch(podKind, { resourceVersion: '0' }, { events, end: () => overbooked.push('the watch ended') });
   return overbooked;
 }
 
@@ -54,7 +54,7 @@ async function pod({ client }: VolumeCluster, name: string, spec: Draft<Pod['spe
   ok(await client.create(podKind, { metadata: { namespace: 'default', name }, spec: { terminationGracePeriodSeconds: 0, containers, ...spec } }));
 }
 
-/** How many pods have a node, and whether the important one has. */
+/** How many pods have a node, and whether the important pod has. */
 async function look({ client }: VolumeCluster): Promise<string> {
   const { items } = ok(await client.list(podKind));
   const placed = items.filter(({ spec }) => (spec.nodeName ?? '') !== '').map(({ metadata }) => metadata.name ?? '');
@@ -63,7 +63,7 @@ async function look({ client }: VolumeCluster): Promise<string> {
 
 const settled = '4 of 5 placed, important: true';
 
-/** Passes writes on until there were this many; then the process is dead, before or after the server has had the last one. */
+/** Forwards this many writes; then the process crashes, before or after the server has received the last one. */
 function dyingAfter(writes: number, { heard, die }: { readonly heard: boolean; readonly die: () => void }) {
   let left = writes;
   return (server: Transport): Transport => ({
@@ -77,42 +77,45 @@ function dyingAfter(writes: number, { heard, die }: { readonly heard: boolean; r
   });
 }
 
-test.each([false, true])('a scheduler that dies at any write (heard by the server: %s), and one after it, place what a lasting one would', async (heard) => {
-  let longest = 0;
-  for (let writes = 0; writes < 16; writes++) {
-    await simulate(writes + 1, async (world) => {
-      const { cluster, overbooked } = await setUp(world);
-      let isDead = false;
-      const process = cluster.schedule(
-        'doomed',
-        dyingAfter(writes, {
-          heard,
-          die: () => {
-            isDead = true;
-            longest = writes;
-            process.kill();
-          },
-        }),
-      );
-      await Promise.all(['a', 'b', 'c', 'd'].map((name) => pod(cluster, name)));
-      await world.sleep(2_000);
-      // Somebody has to go for it; the one that went comes back, as a ReplicaSet would have it.
-      await pod(cluster, 'important', { priorityClassName: 'important' });
-      await world.sleep(5_000);
-      process.kill();
-      cluster.schedule('next');
-      await world.sleep(60_000);
-      const { items } = ok(await cluster.client.list(podKind));
-      if (items.length === 4) await pod(cluster, 'replacement');
-      await world.sleep(60_000);
-      expect(await look(cluster), `after ${writes} writes${isDead ? '' : ', all of them'}`).toBe(settled);
-      expect(overbooked).toEqual([]);
-    });
-  }
-  expect(longest, 'the story has several writes').toBeGreaterThan(6);
-});
+test.each([false, true])(
+  'a scheduler that crashes at any write (received by the server: %s) and its successor place the same pods as one without a crash',
+  async (heard) => {
+    let longest = 0;
+    for (let writes = 0; writes < 16; writes++) {
+      await simulate(writes + 1, async (world) => {
+        const { cluster, overbooked } = await setUp(world);
+        let isDead = false;
+        const process = cluster.schedule(
+          'doomed',
+          dyingAfter(writes, {
+            heard,
+            die: () => {
+              isDead = true;
+              longest = writes;
+              process.kill();
+            },
+          }),
+        );
+        await Promise.all(['a', 'b', 'c', 'd'].map((name) => pod(cluster, name)));
+        await world.sleep(2_000);
+        // A victim is evicted; it is created again, as by a ReplicaSet.
+        await pod(cluster, 'important', { priorityClassName: 'important' });
+        await world.sleep(5_000);
+        process.kill();
+        cluster.schedule('next');
+        await world.sleep(60_000);
+        const { items } = ok(await cluster.client.list(podKind));
+        if (items.length === 4) await pod(cluster, 'replacement');
+        await world.sleep(60_000);
+        expect(await look(cluster), `after ${writes} writes${isDead ? '' : ', all of them'}`).toBe(settled);
+        expect(overbooked).toEqual([]);
+      });
+    }
+    expect(longest, 'the story has several writes').toBeGreaterThan(6);
+  },
+);
 
-test('a bad network: pods wait, but all get their nodes, and no node has too many', async () => {
+test('on a lossy network all pods get nodes eventually, and no node is overcommitted', async () => {
   for (const seed of seeds(8)) {
     await simulate(seed, async (world) => {
       const { cluster, overbooked } = await setUp(world);
@@ -136,7 +139,7 @@ test('a bad network: pods wait, but all get their nodes, and no node has too man
   }
 });
 
-test('two schedulers under one lease, with bad networks and sudden deaths: one decides, and no node has too many', async () => {
+test('two schedulers with one lease, lossy networks and crashes: one schedules at a time, and no node is overcommitted', async () => {
   for (const seed of seeds(6)) {
     await simulate(seed, async (world) => {
       const { cluster, overbooked } = await setUp(world);

@@ -1,4 +1,4 @@
-/** The scheduler against the real registry, in simulated time: what pods, people and other programs see of it. */
+/** The scheduler against the real registry, in simulated time. */
 import { describe, expect, test } from 'vitest';
 import type { Node, Pod } from '../../src/api/generated/types.ts';
 import { eventKind } from '../../src/api/kinds/core/event.ts';
@@ -93,7 +93,7 @@ describe('a pod', () => {
   );
 
   test(
-    'is told why not, and goes as soon as something helps: no clock is involved',
+    'that fits nowhere gets the reason, and a node as soon as an event helps, without a timer',
     story(async (people, world) => {
       await people.pod('web', '3');
       await world.sleep(500);
@@ -114,7 +114,7 @@ describe('a pod', () => {
   );
 
   test(
-    'that is refused again and again for the same reason is not written to again; the event becomes a series',
+    'that is rejected repeatedly for the same reason is not written again; the Event becomes a series',
     story(async (people, world) => {
       await people.node('n1', '1');
       await people.pod('web', '2');
@@ -125,23 +125,23 @@ describe('a pod', () => {
         'preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.';
       expect(await people.events('web')).toEqual([why]);
       for (let i = 0; i < 4; i++) {
-        // Whoever leaves might have been in its way.
+        // A deleted pod might have been in its way.
         await people.pod('other', '0');
         await world.sleep(400);
         ok(await people.client.delete(podKind, inDefault('other')));
         await world.sleep(400);
       }
       expect((await people.get('web')).metadata.resourceVersion).toBe(resourceVersion);
-      // The first is about the pod before anything was written into it.
+      // The first Event is about the pod before its status was written.
       expect(await people.events('web')).toEqual([why, `${why} x2`]);
-      // The safety net looks every five minutes; the count is written every half an hour.
+      // The pod is retried every five minutes; the series count is written every half an hour.
       await world.sleep(45 * 60_000);
       expect((await people.events('web')).at(-1)).toMatch(/ x1[0-9]$/);
     }),
   );
 
   test(
-    'with gates waits for them, silently',
+    'with scheduling gates waits without Events',
     story(async (people, world) => {
       await people.node('n1', '1');
       await people.pod('web', '1', { schedulingGates: [{ name: 'wait' }] });
@@ -156,7 +156,7 @@ describe('a pod', () => {
   );
 
   test(
-    'of another scheduler is left alone',
+    'of another scheduler is ignored',
     story(async (people, world) => {
       await people.node('n1', '1');
       await people.pod('web', '1', { schedulerName: 'mine' });
@@ -167,7 +167,7 @@ describe('a pod', () => {
   );
 
   test(
-    'takes its room until it ends, is deleted, or its node is told to have more',
+    'holds its resources until it terminates, is deleted, or its node gets more allocatable',
     story(async (people, world) => {
       await people.node('n1', '1');
       for (const name of ['one', 'two', 'three', 'four']) {
@@ -194,7 +194,7 @@ describe('a pod', () => {
 
 describe('priority', () => {
   test(
-    'a pod of higher priority makes others go, is promised their room, and nobody takes it meanwhile',
+    'a pod of higher priority preempts others, is nominated, and no other pod takes the room meanwhile',
     story(async (people, world) => {
       await people.node('n1', '2');
       await people.priority('important', 100);
@@ -213,7 +213,7 @@ describe('priority', () => {
       expect(await people.events('low')).toContain(`default-scheduler: Normal Preempted: Preempted by pod ${uid} on node n1`);
       expect((await people.get('high')).status.nominatedNodeName).toBe('n1');
       expect(await people.scheduled('high')).toBe('False Unschedulable 0/1 nodes are available: 1 Insufficient cpu.');
-      // As the kubelet does once its containers have ended; at that moment somebody else wants the room.
+      // As the kubelet does once its containers have ended; at that moment another pod competes for the room.
       await people.pod('thief', '1');
       ok(await people.client.delete(podKind, inDefault('low'), { gracePeriodSeconds: 0 }));
       await world.sleep(1000);
@@ -224,7 +224,7 @@ describe('priority', () => {
   );
 
   test(
-    'of many that wait, the most important goes first',
+    'of many pending pods, the one with the highest priority comes first',
     story(async (people, world) => {
       for (const [name, priority] of [
         ['low', 1],

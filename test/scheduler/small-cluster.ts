@@ -1,4 +1,4 @@
-/** A cluster in a few maps, for asking plugins what they think of its nodes. */
+/** A cluster in a few maps, for tests of plugins. */
 import type {
   CSIDriver,
   CSINode,
@@ -52,7 +52,7 @@ class ObjectMap<T> {
 
 export class SmallCluster {
   readonly views: ClusterSnapshot['views'] & { readonly node: ObjectMap<Node>; readonly pod: ObjectMap<Pod> };
-  readonly cluster: SchedulerCache;
+  readonly cache: SchedulerCache;
   readonly plugins: readonly Plugin[];
   #revision = 0;
 
@@ -75,10 +75,10 @@ export class SmallCluster {
       replicaSet: map<'replicaSet'>(),
       statefulSet: map<'statefulSet'>(),
     };
-    this.cluster = new SchedulerCache(this.views);
+    this.cache = new SchedulerCache(this.views);
   }
 
-  /** They are so now; each gets a new revision. */
+  /** Creates or updates the objects; each gets a new resourceVersion. */
   set(...objects: readonly KubeObject[]): readonly ClusterEvent[] {
     return objects.map((object) => {
       const after = { ...object, metadata: { ...object.metadata, resourceVersion: String(++this.#revision) } };
@@ -86,52 +86,60 @@ export class SmallCluster {
     });
   }
 
+  has(kind: string, key: string): boolean {
+    return this.#view(kind).objects.has(key);
+  }
+
   delete(kind: string, key: string): ClusterEvent {
     return this.#change(kind, key, undefined);
   }
 
   #change(kind: string, key: string, after: KubeObject | undefined): ClusterEvent {
-    const resource = resources[kind];
-    if (resource === undefined) throw new Error(`nobody follows ${kind}`);
-    const view = this.views[resource] as unknown as ObjectMap<KubeObject>;
+    const view = this.#view(kind);
     const before = view.objects.get(key);
     if (after === undefined) view.objects.delete(key);
     else view.objects.set(key, after);
-    const change = { resource, before, after } as unknown as ClusterEvent;
-    this.#arrange(change);
+    const change = { resource: resources[kind], before, after } as unknown as ClusterEvent;
+    this.#updateCache(change);
     for (const plugin of this.plugins) plugin.observe?.(change);
     return change;
   }
 
-  #arrange(change: ClusterEvent): void {
+  #view(kind: string): ObjectMap<KubeObject> {
+    const resource = resources[kind];
+    if (resource === undefined) throw new Error(`the scheduler does not watch ${kind}`);
+    return this.views[resource] as unknown as ObjectMap<KubeObject>;
+  }
+
+  #updateCache(change: ClusterEvent): void {
     if (change.resource === 'node') {
-      if (change.after === undefined) this.cluster.removeNode(change.before?.metadata.name ?? '');
-      else this.cluster.setNode(change.after);
+      if (change.after === undefined) this.cache.removeNode(change.before.metadata.name);
+      else this.cache.setNode(change.after);
     }
     if (change.resource !== 'pod') return;
-    if (change.after === undefined) this.cluster.removePod(change.before?.metadata.uid ?? '');
-    else if ((change.after.spec.nodeName ?? '') !== '') this.cluster.setPod(readPod(change.after));
+    if (change.after === undefined) this.cache.removePod(change.before.metadata.uid ?? '');
+    else if ((change.after.spec.nodeName ?? '') !== '') this.cache.setPod(readPod(change.after));
   }
 
-  /** What the plugin makes of a pod. */
+  /** Runs PreFilter of one plugin. */
   preFilter(pod: Pod, [plugin] = this.plugins): ReturnType<Plugin['preFilter']> {
-    if (plugin === undefined) throw new Error('there is no plugin to ask');
-    return plugin.preFilter(readPod(pod), this.cluster);
+    if (plugin === undefined) throw new Error('the cluster has no plugin');
+    return plugin.preFilter(readPod(pod), this.cache);
   }
 
-  /** The same, of a pod to which it has no objection from the start. */
-  stages(pod: Pod, plugin = this.plugins[0]): CyclePlugin {
+  /** The same; throws if PreFilter rejects the pod. */
+  cycle(pod: Pod, plugin = this.plugins[0]): CyclePlugin {
     const prepared = this.preFilter(pod, plugin === undefined ? [] : [plugin]);
-    if (prepared === 'skip' || 'code' in prepared) throw new Error(`the pod was not prepared: ${JSON.stringify(prepared)}`);
+    if (prepared === 'skip' || 'code' in prepared) throw new Error(`PreFilter rejected the pod: ${JSON.stringify(prepared)}`);
     return prepared;
   }
 
-  /** 'skip', a refusal for all nodes, or what each node is told; '' if it will do. */
+  /** 'skip', PreFilter's rejection, or the rejection of each node; '': the node is feasible. */
   verdicts(pod: Pod, plugin = this.plugins[0]): string | Record<string, string> {
     const prepared = this.preFilter(pod, plugin === undefined ? [] : [plugin]);
     if (prepared === 'skip') return 'skip';
     if ('code' in prepared) return shown(prepared);
-    return Object.fromEntries(this.cluster.nodes.map((node) => [node.name, shown(prepared.filter?.(node))]));
+    return Object.fromEntries(this.cache.nodes.map((node) => [node.name, shown(prepared.filter?.(node))]));
   }
 }
 
@@ -151,7 +159,7 @@ export const node = (name: string, labels: Readonly<Record<string, string>> = {}
 export const zone = 'topology.kubernetes.io/zone';
 export const inZone = (name: string): Readonly<Record<string, string>> => ({ [zone]: name });
 
-/** Alternatives, each of which must be met as a whole. */
+/** The terms are ORed; the requirements of a term are ANDed. */
 export const reachedFrom = (...terms: readonly (readonly NodeSelectorRequirement[])[]): Pick<PersistentVolume['spec'], 'nodeAffinity'> => ({
   nodeAffinity: { required: { nodeSelectorTerms: terms.map((matchExpressions) => ({ matchExpressions: [...matchExpressions] })) } },
 });
@@ -171,7 +179,7 @@ export const csiDriver = (name: string, storageCapacity: boolean): CSIDriver => 
   spec: { storageCapacity },
 });
 
-export const room = (name: string, more: Partial<CSIStorageCapacity>): CSIStorageCapacity => ({
+export const storageCapacity = (name: string, more: Partial<CSIStorageCapacity>): CSIStorageCapacity => ({
   apiVersion: 'storage.k8s.io/v1',
   kind: 'CSIStorageCapacity',
   metadata: { name, namespace: 'default' },
@@ -187,7 +195,7 @@ export const attachment = (name: string, nodeName: string, persistentVolumeName:
   status: { attached: true },
 });
 
-/** A claim that has its volume. */
+/** A bound claim. */
 export const boundTo = (claim: PersistentVolumeClaim, volumeName: string): PersistentVolumeClaim => ({
   ...claim,
   metadata: { ...claim.metadata, annotations: { ...claim.metadata.annotations, 'pv.kubernetes.io/bind-completed': 'yes' } },

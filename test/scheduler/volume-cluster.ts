@@ -1,4 +1,4 @@
-/** A simulated cluster in which pods get nodes and volumes: the real registry, the storage controllers and the scheduler, each a process. */
+/** A simulated cluster: the real registry, the storage controllers and the scheduler, each in its own process. */
 import { allKinds } from '../../src/api/kinds/index.ts';
 import { eventKind, eventsEventKind } from '../../src/api/kinds/core/event.ts';
 import { namespaceKind } from '../../src/api/kinds/core/namespace.ts';
@@ -51,7 +51,7 @@ export class VolumeCluster implements StorageCluster {
     this.client = createClient({ transport: this.transport });
   }
 
-  /** With storage controllers, but without a scheduler. */
+  /** Starts the storage controllers, but no scheduler. */
   static async start(world: SimulatedWorld, mode: BindMode): Promise<VolumeCluster> {
     const cluster = new VolumeCluster(world, mode);
     ok(await cluster.client.create(namespaceKind, { metadata: { name: 'default' } }));
@@ -60,7 +60,7 @@ export class VolumeCluster implements StorageCluster {
     return cluster;
   }
 
-  /** A scheduler that can be killed. `through`: what lies between it and the server. */
+  /** Starts a scheduler that can be killed. `through`: wraps its transport. */
   schedule(name: string, through: (server: Transport) => Transport = (server) => server): SimulatedProcess {
     const process = new SimulatedProcess(this.world, name);
     const transport = process.transport(through(this.transport));
@@ -104,7 +104,7 @@ export class VolumeCluster implements StorageCluster {
   }
 
   /** 'pod/web n1', 'pvc/data Bound vol', 'pv/vol Bound data': sorted. */
-  async look(): Promise<readonly string[]> {
+  async summary(): Promise<readonly string[]> {
     const [volumes, claims, pods] = await Promise.all([
       this.client.list(persistentVolumeKind),
       this.client.list(persistentVolumeClaimKind),
@@ -118,13 +118,13 @@ export class VolumeCluster implements StorageCluster {
     ].sort();
   }
 
-  /** What pods were told, without repetitions. */
-  async told(reason: string): Promise<readonly string[]> {
+  /** The distinct Events of pods. */
+  async eventsOf(reason: string): Promise<readonly string[]> {
     const events = ok(await this.client.list(eventKind)).items.filter((event) => event.reason === reason);
     return [...new Set(events.map(({ involvedObject, message }) => `${involvedObject.name ?? ''}: ${message ?? ''}`))].sort();
   }
 
-  /** Nobody protects claims here: whoever deletes one takes its finalizers away. */
+  /** The cluster has no pvc-protection controller, so finalizers are removed here. */
   async dropClaim(name: string): Promise<void> {
     const at = { namespace: 'default', name };
     ok(await this.client.patch(persistentVolumeClaimKind, at, { type: 'merge', body: { metadata: { finalizers: null } } }));
@@ -136,7 +136,7 @@ export class VolumeCluster implements StorageCluster {
   }
 }
 
-/** Requests that change something, apart from events: those do not matter. */
+/** Writes, except Events. */
 export const isWrite = ({ method, path }: TransportRequest): boolean => method !== 'GET' && !path.includes('/events');
 
 /** Runs `before` once, right before the first write to a path that matches. */
@@ -157,7 +157,7 @@ export const interrupting =
     };
   };
 
-/** News of objects under a path that matches are kept back, until they are let through. */
+/** Holds watch events under a matching path back, until they are released. */
 export function deafTo(path: RegExp): { readonly through: (server: Transport) => Transport; readonly letGo: () => void } {
   let held: (() => void)[] | undefined = [];
   return {

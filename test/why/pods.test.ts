@@ -199,7 +199,7 @@ describe('a pod without a node', () => {
       Considered 3 nodes; none fits:
         node/n1  -  has 1 of 4 cpu left, less than the 2 that the pod requests
         node/n2  -  has 1 cpu in all, less than the 2 that the pod requests
-        node/n3  -  cordoned  is cordoned; runs 0 pods, and takes no more than 0
+        node/n3  -  cordoned  is cordoned; has 0 pods, and its limit is 0
 
       What would change it:
         - free resources on node/n1, which needs 2 cpu free: delete a pod there, lower the requests of
@@ -222,7 +222,7 @@ describe('a pod without a node', () => {
     const needy = labelled('web', 'web', { spec: { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: term('db') } } } });
     expect(explanation('pod/web', [shy, there, node('n1')])).toMatchObject({
       code: 'NodesRefuse',
-      summary: "The only node cannot run the pod: node/n1 has a pod in the same kubernetes.io/hostname that the pod's anti-affinity excludes.",
+      summary: "The only node cannot run the pod: node/n1 has a pod in the same kubernetes.io/hostname that matches the pod's anti-affinity.",
     });
     expect(explanation('pod/web', [needy, there, node('n1')]).candidates[0]?.refusals[0]?.rule).toBe('podAffinity');
     // Such a pod may be in a namespace that could not be read.
@@ -233,7 +233,7 @@ describe('a pod without a node', () => {
     const fast = { matchExpressions: [{ key: 'disk', operator: 'In', values: ['ssd', 'nvme'] }] };
     const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [fast] } } };
     const explained = explanation('pod/web', [pod('web', [], { spec: { affinity } }), node('n1')]);
-    expect(explained.candidates[0]?.refusals[0]?.text).toBe("is not what the pod's node affinity requires: disk In (ssd, nvme)");
+    expect(explained.candidates[0]?.refusals[0]?.text).toBe("does not match the pod's node affinity: disk In (ssd, nvme)");
     expect(explained.fixes[0]?.text).toBe("label node/n1 as the pod's node affinity requires, if it is meant: disk In (ssd, nvme)");
   });
 

@@ -1,14 +1,15 @@
 import type { HostFiles } from '../../world/mounts.ts';
+import { directoryOf } from '../mount/node-host.ts';
 import type { Payload } from './payload.ts';
 
 /**
- * Replaces all files of a volume at once: readers see the old ones or the new ones, never some of each.
+ * The kubelet's AtomicWriter: replaces all files of a volume at once. Readers see all old files or all new ones.
  *
- *     config            → ..data/config            what containers read; never changes
- *     ..data            → ..2026_01_31_12_00_00.7  swapped by one rename
+ *     config            → ..data/config            the path in the container; never changes
+ *     ..data            → ..2026_01_31_12_00_00.7  replaced by one rename
  *     ..2026_01_31_12_00_00.7/config               the file
  *
- * A crash anywhere leaves what a later call takes away: directories that nothing leads to, a link that was not renamed yet.
+ * After a crash the next call removes what is left: unreferenced directories, or a link that was not renamed yet.
  */
 export class AtomicWriter {
   readonly #files: HostFiles;
@@ -19,7 +20,7 @@ export class AtomicWriter {
     this.#root = root;
   }
 
-  /** `version`: a name for what is written that no earlier write had. `prepare`: what else has to be done to new files before they are seen. */
+  /** `version`: unique among all writes. `prepare`: runs on the new files before they become visible. */
   async write(payload: Payload, version: string, prepare: () => Promise<void>): Promise<'written' | 'unchanged'> {
     for (const path of payload.keys()) refuseOutside(path);
     const current = await this.#current();
@@ -48,9 +49,9 @@ export class AtomicWriter {
     if (there.length !== payload.size) return false;
     for (const [path, { bytes, mode }] of payload) {
       const file = `${this.#at(directory)}/${path}`;
-      const facts = await this.#files.stat(file);
-      // A group that owns the volume may do more than the file's mode says.
-      if (facts?.type !== 'file' || (facts.mode & mode) !== mode || facts.size !== bytes.byteLength) return false;
+      const stat = await this.#files.stat(file);
+      // fsGroup may have added permissions.
+      if (stat?.type !== 'file' || (stat.mode & mode) !== mode || stat.size !== bytes.byteLength) return false;
       if (!isEqual(await this.#files.read(file), bytes)) return false;
     }
     return true;
@@ -59,8 +60,8 @@ export class AtomicWriter {
   async #filesIn(directory: string, prefix: string): Promise<readonly string[]> {
     const found: string[] = [];
     for (const name of await this.#files.list(directory)) {
-      const facts = await this.#files.stat(`${directory}/${name}`);
-      if (facts?.type === 'directory') found.push(...(await this.#filesIn(`${directory}/${name}`, `${prefix}${name}/`)));
+      const stat = await this.#files.stat(`${directory}/${name}`);
+      if (stat?.type === 'directory') found.push(...(await this.#filesIn(`${directory}/${name}`, `${prefix}${name}/`)));
       else found.push(prefix + name);
     }
     return found;
@@ -72,7 +73,7 @@ export class AtomicWriter {
     await this.#files.makeDirectory(root, 0o755);
     for (const [path, { bytes, mode, uid }] of payload) {
       const file = `${root}/${path}`;
-      if (path.includes('/')) await this.#files.makeDirectory(file.slice(0, file.lastIndexOf('/')), 0o755);
+      if (path.includes('/')) await this.#files.makeDirectory(directoryOf(file), 0o755);
       await this.#files.write(file, bytes, mode);
       if (uid !== undefined) await this.#files.setOwner(file, { uid, gid: 0 });
     }
@@ -85,7 +86,7 @@ export class AtomicWriter {
     await this.#files.rename(waiting, this.#at(dataLink));
   }
 
-  /** Links to the topmost part of each path, and to nothing that is no more. Directories are mount points of other volumes. */
+  /** Keeps exactly the links to the first component of each path. Directories are mount points of other volumes. */
   async #showOnly(payload: Payload): Promise<void> {
     const shown = new Set([...payload.keys()].map((path) => path.split('/')[0] ?? ''));
     for (const name of await this.#files.list(this.#root)) {

@@ -1,11 +1,11 @@
-/** Files that are made from objects of the API. */
+/** Files from the keys of ConfigMaps and Secrets. */
 import type { ConfigMap, KeyToPath, Secret } from '../../api/generated/types.ts';
-import { type DriverAnswer, failed } from '../contract.ts';
+import { type DriverAnswer, failed, succeeded } from '../contract.ts';
 
 export interface FileProjection {
   readonly bytes: Uint8Array;
   readonly mode: number;
-  /** Who owns it; undefined: root. */
+  /** The owner; undefined: root. */
   readonly uid?: number;
 }
 
@@ -19,7 +19,7 @@ export interface KeySelection {
   readonly optional: boolean;
 }
 
-/** `object` undefined: it does not exist. */
+/** `object` undefined: the ConfigMap does not exist. */
 export function configMapPayload(name: string, object: ConfigMap | undefined, wanted: KeySelection): DriverAnswer<Payload> {
   if (object === undefined && !wanted.optional) return failed('NotFound', `configmap ${JSON.stringify(name)} not found`);
   const { data = {}, binaryData = {} } = object ?? {};
@@ -40,12 +40,12 @@ const utf8 = new TextEncoder();
 const decode = (base64: string): Uint8Array => Buffer.from(base64, 'base64');
 
 function pick(contents: ReadonlyMap<string, Uint8Array>, { items, defaultMode, optional }: KeySelection, missing: string): DriverAnswer<Payload> {
-  if (items.length === 0) return { ok: true, value: new Map([...contents].map(([key, bytes]) => [key, { bytes, mode: defaultMode }])) };
+  if (items.length === 0) return succeeded(new Map([...contents].map(([key, bytes]) => [key, { bytes, mode: defaultMode }])));
   const payload = new Map<string, FileProjection>();
   for (const { key, path, mode = defaultMode } of items) {
     const bytes = contents.get(key);
     if (bytes !== undefined) payload.set(path, { bytes, mode });
     else if (!optional) return failed('NotFound', `${missing}: ${key}`);
   }
-  return { ok: true, value: payload };
+  return succeeded(payload);
 }

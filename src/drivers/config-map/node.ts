@@ -1,15 +1,15 @@
 import type { ConfigMap } from '../../api/generated/types.ts';
 import type { NodeDriver } from '../contract.ts';
-import type { EmptyDirOptions } from '../empty-dir/node.ts';
-import { apiFilesDriver } from '../api-files/api-files-driver.ts';
+import type { EmptyDirectoryOptions } from '../mount/empty-directory.ts';
+import { apiFilesDriver, withoutExpiry } from '../api-files/api-files-driver.ts';
 import { configMapPayload } from '../api-files/payload.ts';
 
-export interface ConfigMapOptions extends EmptyDirOptions {
+export interface ConfigMapOptions extends EmptyDirectoryOptions {
   /** 'namespace/name' */
   readonly configMap: (key: string) => ConfigMap | undefined;
 }
 
-/** The keys of a ConfigMap as files: kubernetes.io/configmap. */
+/** kubernetes.io/configmap: the keys of a ConfigMap as files. */
 export function configMapNode(options: ConfigMapOptions): NodeDriver {
   return apiFilesDriver(
     {
@@ -17,8 +17,7 @@ export function configMapNode(options: ConfigMapOptions): NodeDriver {
       medium: 'disk',
       payload: ({ volume: { source }, pod }) => {
         const { name = '', items = [], defaultMode = 0o644, optional = false } = source.configMap ?? {};
-        const made = configMapPayload(name, options.configMap(`${pod.metadata.namespace ?? ''}/${name}`), { items, defaultMode, optional });
-        return made.ok ? { ok: true, value: { payload: made.value } } : made;
+        return withoutExpiry(configMapPayload(name, options.configMap(`${pod.metadata.namespace ?? ''}/${name}`), { items, defaultMode, optional }));
       },
     },
     options,

@@ -1,21 +1,24 @@
 import {
+  attempt,
+  done,
   type DriverAnswer,
-  type NodeExpandVolumeRequest,
   failed,
   type NodeDriver,
-  type NodePublishVolumeResponse,
+  type NodeExpandVolumeRequest,
   type NodePublishVolumeRequest,
+  type NodePublishVolumeResponse,
   type NodeStageVolumeRequest,
+  succeeded,
 } from '../contract.ts';
 import type { Usage } from '../../world/mounts.ts';
-import { attempt, type NodeHost, removeMountPoint } from '../mount/node-host.ts';
+import { directoryOf, type NodeHost, removeMountPoint } from '../mount/node-host.ts';
 
-/** Beside what is mounted, as with kubelets: whose volume it is. Those who unmount it know nothing else of it. */
-const note = 'vol_data.json';
+/** The kubelet's file beside the mount point. It names the driver, for unmounting. */
+const volumeDataFile = 'vol_data.json';
 
 /**
- * Volumes of CSI drivers: kubernetes.io/csi. Here it is found out whose each is; `drivers` do the rest, by name. A volume is mounted at `mount`
- * below its place, and `vol_data.json` beside it is written before anything is mounted and removed after nothing is.
+ * CSI volumes: kubernetes.io/csi. Dispatches to the driver that the volume names. A volume is mounted at `mount` below its directory.
+ * `vol_data.json` beside it is written before the mount and removed after the unmount.
  */
 export function csiNode(host: NodeHost, drivers: readonly NodeDriver[]): NodeDriver {
   const byName = new Map(drivers.map((driver) => [driver.capabilities.name, driver]));
@@ -26,7 +29,7 @@ export function csiNode(host: NodeHost, drivers: readonly NodeDriver[]): NodeDri
     nodeUnstageVolume: ({ handle, stagingPath }) => attempt(() => csi.unstage(handle, stagingPath)),
     nodePublishVolume: (request) => attempt(() => csi.publish(request)),
     nodeUnpublishVolume: ({ target, name, podUid }) =>
-      attempt(() => csi.remove(target, (driver, place) => driver.nodeUnpublishVolume({ target: place, name, podUid }))),
+      attempt(() => csi.remove(target, (driver, mountPath) => driver.nodeUnpublishVolume({ target: mountPath, name, podUid }))),
     nodeExpandVolume: (request) => attempt(() => csi.expand(request)),
     nodeGetVolumeStats: (path) => attempt(() => csi.stats(path)),
   };
@@ -44,21 +47,20 @@ class CsiNode {
   async stage(request: NodeStageVolumeRequest): Promise<DriverAnswer<undefined>> {
     const found = this.#driverOf(request.volume.source.csi?.driver);
     if (!found.ok) return found;
-    if (found.value.nodeStageVolume === undefined) return { ok: true, value: undefined };
-    await this.#write(above(request.stagingPath), found.value);
+    if (found.value.nodeStageVolume === undefined) return done;
+    await this.#write(directoryOf(request.stagingPath), found.value);
     return found.value.nodeStageVolume(request);
   }
 
   unstage(handle: string, stagingPath: string): Promise<DriverAnswer<undefined>> {
-    const nothing = { ok: true, value: undefined } as const;
-    return this.remove(above(stagingPath), async (driver) => (await driver.nodeUnstageVolume?.({ handle, stagingPath })) ?? nothing, stagingPath);
+    return this.remove(directoryOf(stagingPath), async (driver) => (await driver.nodeUnstageVolume?.({ handle, stagingPath })) ?? done, stagingPath);
   }
 
   async publish(request: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>> {
     const found = this.#driverOf(request.volume.source.csi?.driver);
     if (!found.ok) return found;
     if (request.volume.mode === 'Block' && !found.value.capabilities.block)
-      return failed('InvalidArgument', `${found.value.capabilities.name} has no block volumes`);
+      return failed('InvalidArgument', `${found.value.capabilities.name} does not support block volumes`);
     await this.#write(request.target, found.value);
     return found.value.nodePublishVolume({ ...request, target: `${request.target}/mount` });
   }
@@ -66,57 +68,55 @@ class CsiNode {
   async expand(request: NodeExpandVolumeRequest): Promise<DriverAnswer<undefined>> {
     const found = this.#driverOf(request.volume.source.csi?.driver);
     if (!found.ok) return found;
-    return found.value.nodeExpandVolume?.(request) ?? { ok: true, value: undefined };
+    return found.value.nodeExpandVolume?.(request) ?? done;
   }
 
   async stats(path: string): Promise<DriverAnswer<Usage>> {
-    const found = this.#driverOf(await this.#read(above(path)));
+    const found = this.#driverOf(await this.#read(directoryOf(path)));
     if (!found.ok) return found;
-    return found.value.nodeGetVolumeStats?.(path) ?? { ok: true, value: await this.#host.files.usage(path) };
+    return found.value.nodeGetVolumeStats?.(path) ?? succeeded(await this.#host.files.usage(path));
   }
 
-  /** Takes away what was mounted, then the note, then the directory: whoever finds less than all of it goes on from there. */
+  /** Removes the mount, then the file, then the directory: after a crash the next call continues. */
   async remove(
     directory: string,
-    undo: (driver: NodeDriver, place: string) => Promise<DriverAnswer<undefined>>,
-    place = `${directory}/mount`,
+    unmount: (driver: NodeDriver, mountPath: string) => Promise<DriverAnswer<undefined>>,
+    mountPath = `${directory}/mount`,
   ): Promise<DriverAnswer<undefined>> {
     const { files } = this.#host;
-    if ((await files.stat(directory)) === undefined) return { ok: true, value: undefined };
+    if ((await files.stat(directory)) === undefined) return done;
     const name = await this.#read(directory);
-    // Without a note nothing was mounted, or nothing is any more.
+    // Without the file, nothing is mounted.
     const found = name === undefined ? undefined : this.#driverOf(name);
     if (found !== undefined && !found.ok) return found;
-    const undone = found === undefined ? undefined : await undo(found.value, place);
+    const undone = found === undefined ? undefined : await unmount(found.value, mountPath);
     if (undone !== undefined && !undone.ok) return undone;
-    await removeMountPoint(this.#host, place);
-    if ((await files.stat(`${directory}/${note}`)) !== undefined) await files.removeFile(`${directory}/${note}`);
+    await removeMountPoint(this.#host, mountPath);
+    if ((await files.stat(`${directory}/${volumeDataFile}`)) !== undefined) await files.removeFile(`${directory}/${volumeDataFile}`);
     await files.removeDirectory(directory);
-    return { ok: true, value: undefined };
+    return done;
   }
 
   #driverOf(name = ''): DriverAnswer<NodeDriver> {
     const value = this.#drivers.get(name);
-    return value === undefined ? failed('FailedPrecondition', `driver name ${name} not found in the list of registered CSI drivers`) : { ok: true, value };
+    return value === undefined ? failed('FailedPrecondition', `driver name ${name} not found in the list of registered CSI drivers`) : succeeded(value);
   }
 
-  async #write(directory: string, { capabilities: facts }: NodeDriver): Promise<void> {
-    if ((await this.#read(directory)) === facts.name) return;
+  async #write(directory: string, { capabilities: { name } }: NodeDriver): Promise<void> {
+    if ((await this.#read(directory)) === name) return;
     await this.#host.files.makeDirectory(directory, 0o750);
-    await this.#host.files.write(`${directory}/${note}`, new TextEncoder().encode(JSON.stringify({ driverName: facts.name })), 0o600);
+    await this.#host.files.write(`${directory}/${volumeDataFile}`, new TextEncoder().encode(JSON.stringify({ driverName: name })), 0o600);
   }
 
-  /** One that cannot be read was being written when the process died. */
+  /** An invalid file was being written when the process died. */
   async #read(directory: string): Promise<string | undefined> {
     const { files } = this.#host;
-    if ((await files.stat(`${directory}/${note}`)) === undefined) return undefined;
+    if ((await files.stat(`${directory}/${volumeDataFile}`)) === undefined) return undefined;
     try {
-      const written = JSON.parse(new TextDecoder().decode(await files.read(`${directory}/${note}`))) as { readonly driverName?: unknown };
+      const written = JSON.parse(new TextDecoder().decode(await files.read(`${directory}/${volumeDataFile}`))) as { readonly driverName?: unknown };
       return typeof written.driverName === 'string' ? written.driverName : undefined;
     } catch {
       return undefined;
     }
   }
 }
-
-const above = (path: string): string => path.slice(0, path.lastIndexOf('/'));

@@ -1,6 +1,6 @@
 import { isJsonObject, JsonError, JsonReader, jsonTypeOf } from '../../api/json-reader.ts';
 import type { Programs } from '../../world/programs.ts';
-import { type DriverAnswer, type DriverFailure, failed } from '../contract.ts';
+import { type DriverAnswer, type DriverFailure, failed, succeeded } from '../contract.ts';
 
 export type FlexCommand =
   | 'init'
@@ -14,7 +14,7 @@ export type FlexCommand =
   | 'mount'
   | 'unmount';
 
-/** What an executable answered that did what it was asked. */
+/** The response of a successful command. */
 export interface FlexStatus {
   readonly device: string;
   readonly attached: boolean;
@@ -27,14 +27,14 @@ export interface FlexCapabilities {
 }
 
 const callMs = 120_000;
-/** Devices may take their time to appear. */
+/** Devices may take long to appear. */
 const waitForAttachMs = 600_000;
 
-/** One driver's executable, which is started for each call with the command as its first argument and answers with JSON. */
+/** A driver's executable: started for each call with the command as first argument, it responds with JSON. */
 export class FlexExecutable {
   readonly #path: string;
   readonly #programs: Programs;
-  /** It said so once, and is not asked again. */
+  /** Commands with a 'Not supported' response. */
   readonly #unsupported = new Set<FlexCommand>();
 
   constructor(path: string, programs: Programs) {
@@ -42,7 +42,7 @@ export class FlexExecutable {
     this.#programs = programs;
   }
 
-  /** Undefined: the driver does not support it, and the caller does what is usual. */
+  /** Undefined: not supported; the caller applies the default. */
   async call(command: FlexCommand, args: readonly string[]): Promise<DriverAnswer<FlexStatus> | undefined> {
     if (this.#unsupported.has(command)) return undefined;
     const timeoutMs = command === 'waitforattach' ? waitForAttachMs : callMs;
@@ -51,7 +51,7 @@ export class FlexExecutable {
     if (end.type === 'failed') return failed('Internal', end.message);
     const answer = statusOf(command, end.output);
     if (answer === undefined) this.#unsupported.add(command);
-    // Whoever fails says so, but some say that all went well all the same.
+    // Some drivers report Success although they exit with an error.
     return end.code !== 0 && answer?.ok === true ? failed('Internal', `exit status ${end.code}`) : answer;
   }
 }
@@ -65,16 +65,16 @@ function statusOf(command: FlexCommand, output: string): DriverAnswer<FlexStatus
   if (first !== undefined) return first;
   if (status === 'Not supported') return undefined;
   if (status !== 'Success') return failed('Internal', `${command} command failed, status: ${String(status)}, reason: ${String(message)}`);
-  return { ok: true, value: { device: String(device), attached: attached === true, capabilities: capabilitiesIn(capabilities) } };
+  return succeeded({ device: String(device), attached: attached === true, capabilities: capabilitiesIn(capabilities) });
 }
 
-/** As Go reads it: names of fields in any case, null for nothing. */
+/** As Go's encoding/json: field names in any case, null is absent. */
 function fieldsIn(output: string): DriverAnswer<Readonly<Record<string, unknown>>> {
   try {
     const { value } = new JsonReader(output).read();
-    if (value === null) return { ok: true, value: {} };
+    if (value === null) return succeeded({});
     if (!isJsonObject(value)) return failed('Internal', `json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type flexvolume.DriverStatus`);
-    return { ok: true, value: lowerCased(value) };
+    return succeeded(lowerCased(value));
   } catch (error) {
     if (error instanceof JsonError) return failed('Internal', error.message);
     throw error;
@@ -89,7 +89,7 @@ function wrongType(field: string, value: unknown, type: 'string' | 'bool'): Driv
   return failed('Internal', `json: cannot unmarshal ${jsonTypeOf(value)} into Go struct field DriverStatus.${field} of type ${type}`);
 }
 
-/** What a driver does not mention it can do. */
+/** Capabilities default to true. */
 function capabilitiesIn(said: unknown): FlexCapabilities {
   const { attach = true, fsgroup = true } = isJsonObject(said) ? lowerCased(said) : {};
   return { attach: attach === true, fsGroup: fsgroup === true };

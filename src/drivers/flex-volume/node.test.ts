@@ -14,7 +14,7 @@ const unsupported: ProgramResult = { type: 'exited', code: 1, output: '{"status"
 
 type Behaviour = (command: string, args: readonly string[]) => Promise<ProgramResult | undefined> | ProgramResult | undefined;
 
-/** A driver whose executable does what the test says, and else what is in the list. */
+/** A driver whose executable responds as the test says, by default as listed. */
 function flexOn(host: NodeHost, behaviour: Behaviour, calls: string[] = []): NodeDriver {
   const programs: Programs = {
     run: async (file, [command = '', ...args]) => {
@@ -34,7 +34,7 @@ async function install({ files }: NodeHost): Promise<void> {
   await files.write(executable, new Uint8Array(), 0o755);
 }
 
-/** Attaches nothing, and binds. */
+/** Does not attach; mount binds. */
 const binding =
   ({ mounts, files }: NodeHost): Behaviour =>
   async (command, [target = '']) => {
@@ -44,7 +44,7 @@ const binding =
     return command === 'mount' || (command === 'unmount' && (await files.stat(target)) !== undefined) ? success() : undefined;
   };
 
-/** Attaches, and mounts for the node; the rest is not its business. */
+/** Attaches and mounts the device; does not support mount and unmount. */
 const attaching =
   ({ mounts }: NodeHost): Behaviour =>
   async (command, [target = '']) => {
@@ -96,7 +96,7 @@ async function setUp(behaviour: Behaviour = () => undefined, flexVolume: SourceO
 describe('flexVolume (v1.36.4)', () => {
   const asked = '{"kubernetes.io/fsType":"","kubernetes.io/pvOrVolumeName":"pv","kubernetes.io/readwrite":"rw"}';
 
-  test('is called in order; what is not supported is asked for once', async () => {
+  test('is called in order; unsupported commands are called once', async () => {
     const { host, calls, stage, unstage, publish, unpublish } = await setUp((command) => {
       if (command === 'attach') return success({ device: '/dev/x' });
       return command === 'waitforattach' ? success({ device: '/dev/y' }) : undefined;
@@ -115,7 +115,7 @@ describe('flexVolume (v1.36.4)', () => {
     expect((await host.table()).at(-1)).toMatchObject({ target: '/plugins/pv', source: '/dev/y', fileSystem: 'ext4' });
   });
 
-  test('what is mounted stays so, and is attached again if it is not any more', async () => {
+  test('a mounted volume stays mounted, and is attached again if it was detached', async () => {
     let attached = true;
     const { calls, machine, host, stage } = await setUp((command, args) =>
       command === 'isattached' ? success({ attached }) : attaching(machine)(command, args),
@@ -129,7 +129,7 @@ describe('flexVolume (v1.36.4)', () => {
     expect((await host.table()).filter(({ target }) => target === '/plugins/pv')).toHaveLength(1);
   });
 
-  test('options of the volume win, and secrets of the driver’s type go along', async () => {
+  test('options of the volume take precedence, and secrets of the driver’s type are passed', async () => {
     const described = async (flexVolume: SourceOnNode['flexVolume']) => {
       const { calls, publish } = await setUp((command) => (command === 'mount' ? success() : undefined), flexVolume);
       const answer = await publish();
@@ -155,13 +155,13 @@ describe('flexVolume (v1.36.4)', () => {
     ['nothing in time', { type: 'timeout' }, 'timeout'],
     ['that it cannot run', { type: 'failed', message: 'spawn EACCES' }, 'spawn EACCES'],
   ] as const;
-  test.each(bad)('that answers %s has failed, and leaves nothing', async (_, end, message) => {
+  test.each(bad)('that responds %s has failed, and leaves nothing behind', async (_, end, message) => {
     const { host, publish } = await setUp((command) => (command === 'mount' ? end : undefined));
     expect(await publish()).toMatchObject({ ok: false, message });
     expect(await host.list('/pods')).toEqual([]);
   });
 
-  test('that is not installed is no driver, until it is', async () => {
+  test('is found once it is installed', async () => {
     const { host, publish } = await setUp((command) => (command === 'mount' ? success() : undefined));
     await host.removeFile(executable);
     expect(await publish()).toMatchObject({ ok: false, message: 'no volume plugin matched name: example.com/disk' });
@@ -169,7 +169,7 @@ describe('flexVolume (v1.36.4)', () => {
     expect(await publish()).toMatchObject({ ok: true });
   });
 
-  test.each(['', '..', '../../bin/sh', 'a/../b', 'a/b/c', 'a b/c', 'kubernetes.io/nfs', '.hidden/x'])('of the name %j there can be none', (each) => {
+  test.each(['', '..', '../../bin/sh', 'a/../b', 'a/b/c', 'a b/c', 'kubernetes.io/nfs', '.hidden/x'])('cannot have the name %j', (each) => {
     const host = new SimulatedHost();
     const clock = { now: () => 0, monotonic: () => 0 };
     const programs: Programs = { run: async () => success() };

@@ -2,16 +2,19 @@ import type { Secret } from '../../api/generated/types.ts';
 import type { Programs } from '../../world/programs.ts';
 import type { Clock } from '../../world/world.ts';
 import {
+  attempt,
+  done,
   type DriverAnswer,
   type DriverFailure,
   failed,
   type NodeDriver,
-  type NodePublishVolumeResponse,
   type NodePublishVolumeRequest,
+  type NodePublishVolumeResponse,
   type NodeStageVolumeRequest,
+  succeeded,
   type VolumeOnNode,
 } from '../contract.ts';
-import { attempt, ensureBound, ensureUnmounted, mountAt, type NodeHost } from '../mount/node-host.ts';
+import { directoryOf, ensureBound, ensureUnmounted, mountAt, type NodeHost } from '../mount/node-host.ts';
 import { setVolumeOwnership } from '../mount/volume-ownership.ts';
 import { type FlexCapabilities, FlexExecutable, type FlexStatus } from './executable.ts';
 
@@ -21,16 +24,16 @@ export interface FlexOptions extends NodeHost {
   readonly nodeName: string;
   /** 'namespace/name' */
   readonly secret: (key: string) => Secret | undefined;
-  /** Where drivers are: 'example.com/disk' is `example.com~disk/disk` below it. */
+  /** The driver 'example.com/disk' is `example.com~disk/disk` below it. */
   readonly directory: string;
 }
 
-/** Where kubelets look for them. */
+/** The kubelet's --volume-plugin-dir. */
 export const usualFlexDirectory = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec';
 
 /**
- * Drivers that are executables (v1.36.4), by the names that volumes give them. They are looked for when they are needed, so that one may be
- * installed while the node runs. Undefined: no executable could have that name.
+ * FlexVolume drivers (v1.36.4) by name. The executable is looked up at each use, so that a driver may be installed while the node runs.
+ * Undefined: the name is invalid.
  */
 export function flexDrivers(options: FlexOptions): (name: string) => NodeDriver | undefined {
   const known = new Map<string, NodeDriver>();
@@ -42,7 +45,7 @@ export function flexDrivers(options: FlexOptions): (name: string) => NodeDriver 
   };
 }
 
-/** Nothing that leads out of the directory. */
+/** No path outside of the directory. */
 const isDriverName = /^([\w-][\w.-]*\/)?[\w-][\w.-]*$/;
 
 function flexNode(options: FlexOptions, name: string): NodeDriver {
@@ -56,11 +59,9 @@ function flexNode(options: FlexOptions, name: string): NodeDriver {
   };
 }
 
-const done = { ok: true, value: undefined } as const;
-
 /**
- * One driver. What it attaches and mounts for the node is attached by the node itself: attach, waitforattach, mountdevice, and back. What it
- * does not support is done as kubelets do it.
+ * One FlexVolume driver. The node itself attaches: attach, waitforattach, mountdevice, and the reverse. For commands that the driver does not
+ * support, the kubelet's defaults apply.
  */
 class FlexVolume {
   readonly #options: FlexOptions;
@@ -100,16 +101,16 @@ class FlexVolume {
       if (unmounted?.ok === false) return unmounted;
       if (unmounted === undefined) await ensureUnmounted(this.#options, stagingPath);
     }
-    // After a crash it may be attached although nothing was ever mounted.
+    // After a crash it may be attached without being mounted.
     const detached = await this.#executable.call('detach', [volumeName, this.#options.nodeName]);
     if (detached?.ok === false) return detached;
     await this.#removeDirectory(stagingPath);
-    // It was made for this volume; if anything else is in it, it stays.
-    await this.#removeDirectory(stagingPath.slice(0, stagingPath.lastIndexOf('/'))).catch(() => undefined);
+    // The parent was created for this volume; it stays if it is not empty.
+    await this.#removeDirectory(directoryOf(stagingPath)).catch(() => undefined);
     return done;
   }
 
-  async publish({ volume, pod, target, stagingPath = '', recordEvent: tell }: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>> {
+  async publish({ volume, pod, target, stagingPath = '', recordEvent }: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>> {
     const able = await this.#init();
     if (!able.ok) return able;
     const { files, clock } = this.#options;
@@ -125,8 +126,8 @@ class FlexVolume {
       if (mounted === undefined) await ensureBound(this.#options, { source: stagingPath, target, readOnly: false, options: [] });
     }
     const { readOnly } = volume;
-    if (!readOnly && able.value.fsGroup) await setVolumeOwnership(target, { files, clock, pod, readOnly, when: 'policy', recordEvent: tell });
-    return { ok: true, value: { path: target } };
+    if (!readOnly && able.value.fsGroup) await setVolumeOwnership(target, { files, clock, pod, readOnly, when: 'policy', recordEvent });
+    return succeeded({ path: target });
   }
 
   async unpublish(target: string): Promise<DriverAnswer<undefined>> {
@@ -139,23 +140,23 @@ class FlexVolume {
   }
 
   async #init(): Promise<DriverAnswer<FlexCapabilities>> {
-    if (this.#capabilities !== undefined) return { ok: true, value: this.#capabilities };
+    if (this.#capabilities !== undefined) return succeeded(this.#capabilities);
     if ((await this.#options.files.stat(this.#path, 'follow')) === undefined) {
       return failed('FailedPrecondition', `no volume plugin matched name: ${this.#name}`);
     }
     const answer = (await this.#executable.call('init', [])) ?? failed('Internal', 'Not supported');
     if (!answer.ok) return answer;
     this.#capabilities = answer.value.capabilities;
-    return { ok: true, value: this.#capabilities };
+    return succeeded(this.#capabilities);
   }
 
-  /** Who cannot tell is believed. */
+  /** A driver that does not support the command counts as attached. */
   async #isAttached(asked: string): Promise<boolean> {
     const answer = await this.#executable.call('isattached', [asked, this.#options.nodeName]);
     return answer === undefined || !answer.ok || answer.value.attached;
   }
 
-  /** Resolves with the device; none: the driver knows of no devices. */
+  /** Resolves with the device; '': the driver has no devices. */
   async #attach(asked: string): Promise<DriverAnswer<string>> {
     const attached = deviceIn(await this.#executable.call('attach', [asked, this.#options.nodeName]), '');
     if (!attached.ok) return attached;
@@ -172,12 +173,12 @@ class FlexVolume {
     return done;
   }
 
-  /** Drivers may have removed it themselves. */
+  /** The driver may have removed it. */
   async #removeDirectory(path: string): Promise<void> {
     if ((await this.#options.files.stat(path)) !== undefined) await this.#options.files.removeDirectory(path);
   }
 
-  /** Options of the volume come last: they win. */
+  /** The volume's own options take precedence. */
   #describe(volume: VolumeOnNode, more: Readonly<Record<string, string>> = {}): string {
     const { fsType = '', options = {} } = volume.source.flexVolume ?? {};
     const usual = { 'kubernetes.io/fsType': fsType, 'kubernetes.io/readwrite': volume.readOnly ? 'ro' : 'rw', 'kubernetes.io/pvOrVolumeName': volume.name };
@@ -188,18 +189,18 @@ class FlexVolume {
   #secretsFor({ source }: VolumeOnNode, podNamespace: string): DriverAnswer<Readonly<Record<string, string>>> {
     const reference: { readonly name?: string; readonly namespace?: string } = source.flexVolume?.secretRef ?? {};
     const { name = '', namespace = podNamespace } = reference;
-    if (name === '') return { ok: true, value: {} };
+    if (name === '') return succeeded({});
     const secret = this.#options.secret(`${namespace}/${name}`);
     const refused = (why: string): DriverFailure => failed('FailedPrecondition', `couldn't get secret ${namespace}/${name} err: ${why}`);
     if (secret === undefined) return refused(`secrets ${JSON.stringify(name)} not found`);
     if (secret.type !== this.#name) return refused(`cannot get secret of type ${this.#name}`);
-    return { ok: true, value: Object.fromEntries(Object.entries(secret.data ?? {}).map(([key, data]) => [`kubernetes.io/secret/${key}`, data])) };
+    return succeeded(Object.fromEntries(Object.entries(secret.data ?? {}).map(([key, data]) => [`kubernetes.io/secret/${key}`, data])));
   }
 }
 
 const deviceIn = (answer: DriverAnswer<FlexStatus> | undefined, otherwise: string): DriverAnswer<string> => {
-  if (answer === undefined) return { ok: true, value: otherwise };
-  return answer.ok ? { ok: true, value: answer.value.device } : answer;
+  if (answer === undefined) return succeeded(otherwise);
+  return answer.ok ? succeeded(answer.value.device) : answer;
 };
 
 function aboutPod({ metadata, spec }: NodePublishVolumeRequest['pod']): Readonly<Record<string, string>> {

@@ -1,9 +1,18 @@
 import type { GitRepoVolumeSource } from '../../api/generated/types.ts';
 import type { Clock } from '../../world/world.ts';
-import { type DriverAnswer, type DriverFailure, failed, type NodeDriver, type NodePublishVolumeResponse, type NodePublishVolumeRequest } from '../contract.ts';
-import { removeEmptyDirectory } from '../empty-dir/node.ts';
+import {
+  attempt,
+  done,
+  type DriverAnswer,
+  type DriverFailure,
+  failed,
+  type NodeDriver,
+  type NodePublishVolumeRequest,
+  type NodePublishVolumeResponse,
+  succeeded,
+} from '../contract.ts';
+import { removeEmptyDirectory } from '../mount/empty-directory.ts';
 import { type HostWithPrograms, exitMessage } from '../mount/mount-program.ts';
-import { attempt } from '../mount/node-host.ts';
 import { setVolumeOwnership } from '../mount/volume-ownership.ts';
 
 export interface GitRepoOptions extends HostWithPrograms {
@@ -11,8 +20,8 @@ export interface GitRepoOptions extends HostWithPrograms {
 }
 
 /**
- * A directory as old as its pod, with a repository in it: kubernetes.io/git-repo. Kubernetes 1.36 refuses these, because git ran what it found in
- * repositories, as root. Here it runs nothing: no hooks, no submodules, no settings of the machine, and only servers are asked.
+ * kubernetes.io/git-repo: a directory with a cloned repository, with the lifetime of its pod. Kubernetes 1.36 refuses this type, because git ran
+ * hooks of repositories as root. Here git runs nothing: no hooks, no submodules, no configuration of the machine, and only network protocols.
  */
 export function gitRepoNode(options: GitRepoOptions): NodeDriver {
   return {
@@ -21,21 +30,21 @@ export function gitRepoNode(options: GitRepoOptions): NodeDriver {
     nodeUnpublishVolume: ({ target }) =>
       attempt(async () => {
         await removeEmptyDirectory(options, target);
-        return { ok: true, value: undefined };
+        return done;
       }),
   };
 }
 
-/** Made aside and then put in its place: what is there is complete. */
+/** Created under another name, then renamed: an existing directory is complete. */
 async function publish(
   options: GitRepoOptions,
-  { volume, pod, target, recordEvent: tell }: NodePublishVolumeRequest,
+  { volume, pod, target, recordEvent }: NodePublishVolumeRequest,
 ): Promise<DriverAnswer<NodePublishVolumeResponse>> {
   const { files, clock } = options;
   const { repository = '', revision = '', directory = '' } = volume.source.gitRepo ?? {};
   const wrong = wrongIn({ repository, revision, directory });
   if (wrong !== undefined) return wrong;
-  if ((await files.stat(target))?.type === 'directory') return { ok: true, value: { path: target } };
+  if ((await files.stat(target))?.type === 'directory') return succeeded({ path: target });
   const next = `${target}.new`;
   await files.removeTree(next);
   await files.makeDirectory(next, 0o777);
@@ -44,12 +53,12 @@ async function publish(
     await files.removeTree(next);
     return refused;
   }
-  await setVolumeOwnership(next, { files, clock, pod, readOnly: false, when: 'always', recordEvent: tell });
+  await setVolumeOwnership(next, { files, clock, pod, readOnly: false, when: 'always', recordEvent });
   await files.rename(next, target);
-  return { ok: true, value: { path: target } };
+  return succeeded({ path: target });
 }
 
-/** Nothing that git takes for an option, or that lies outside of the volume. */
+/** Rejects options of git, and paths outside of the volume. */
 function wrongIn(source: Required<GitRepoVolumeSource>): DriverFailure | undefined {
   for (const name of ['repository', 'revision', 'directory'] as const) {
     if (source[name].startsWith('-')) return failed('InvalidArgument', `${JSON.stringify(source[name])} is an invalid value for ${name}`);
@@ -65,19 +74,19 @@ function wrongIn(source: Required<GitRepoVolumeSource>): DriverFailure | undefin
 
 async function fill(
   options: GitRepoOptions,
-  place: string,
+  root: string,
   { repository, revision, directory }: Required<GitRepoVolumeSource>,
 ): Promise<DriverFailure | undefined> {
-  const cloned = await git(options, place, ['clone', '--', repository, ...(directory === '' ? [] : [directory])]);
+  const cloned = await git(options, root, ['clone', '--', repository, ...(directory === '' ? [] : [directory])]);
   if (cloned !== undefined || revision === '') return cloned;
-  const isHere = directory !== '' && directory.split('/').every((part) => part === '' || part === '.');
-  const made = await options.files.list(place);
-  if (!isHere && made.length !== 1) return failed('Internal', `unexpected directory contents: [${made.join(' ')}]`);
-  const tree = isHere ? place : `${place}/${made[0] ?? ''}`;
+  const isRoot = directory !== '' && directory.split('/').every((part) => part === '' || part === '.');
+  const entries = await options.files.list(root);
+  if (!isRoot && entries.length !== 1) return failed('Internal', `unexpected directory contents: [${entries.join(' ')}]`);
+  const tree = isRoot ? root : `${root}/${entries[0] ?? ''}`;
   return (await git(options, tree, ['checkout', revision])) ?? (await git(options, tree, ['reset', '--hard']));
 }
 
-const longestMs = 300_000;
+const gitTimeoutMs = 300_000;
 const settings = ['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'submodule.recurse=false'].flatMap((each) => ['-c', each]);
 const variables = {
   GIT_ALLOW_PROTOCOL: 'git:http:https',
@@ -89,7 +98,7 @@ const variables = {
 };
 
 async function git({ programs }: GitRepoOptions, directory: string, args: readonly string[]): Promise<DriverFailure | undefined> {
-  const end = await programs.run('git', [...settings, ...args], { timeoutMs: longestMs, directory, variables });
+  const end = await programs.run('git', [...settings, ...args], { timeoutMs: gitTimeoutMs, directory, variables });
   if (end.type === 'exited' && end.code === 0) return undefined;
   const output = end.type === 'exited' ? end.output : '';
   return failed('Internal', `failed to exec 'git ${args.join(' ')}': ${output}: ${exitMessage(end)}`);

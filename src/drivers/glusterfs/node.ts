@@ -1,14 +1,23 @@
 import type { Endpoints } from '../../api/generated/types.ts';
-import { type DriverAnswer, failed, type NodeDriver, type NodePublishVolumeResponse, type NodePublishVolumeRequest } from '../contract.ts';
+import {
+  attempt,
+  done,
+  type DriverAnswer,
+  failed,
+  type NodeDriver,
+  type NodePublishVolumeRequest,
+  type NodePublishVolumeResponse,
+  succeeded,
+} from '../contract.ts';
 import { type HostWithPrograms, mountByProgram } from '../mount/mount-program.ts';
-import { attempt, removeMountPoint } from '../mount/node-host.ts';
+import { removeMountPoint } from '../mount/node-host.ts';
 
 export interface GlusterfsOptions extends HostWithPrograms {
-  /** The servers. Undefined: there is no such object. */
+  /** Undefined: the object does not exist. */
   readonly endpoints: (namespace: string, name: string) => Promise<DriverAnswer<Endpoints | undefined>>;
 }
 
-/** Volumes of a Gluster cluster, whose servers are named by an Endpoints object: kubernetes.io/glusterfs. */
+/** kubernetes.io/glusterfs: the servers are in an Endpoints object. */
 export function glusterfsNode(options: GlusterfsOptions): NodeDriver {
   return {
     capabilities: { name: 'kubernetes.io/glusterfs', stages: false, mountOptions: true, block: false, requiresRemount: false },
@@ -16,7 +25,7 @@ export function glusterfsNode(options: GlusterfsOptions): NodeDriver {
     nodeUnpublishVolume: ({ target }) =>
       attempt(async () => {
         await removeMountPoint(options, target);
-        return { ok: true, value: undefined };
+        return done;
       }),
   };
 }
@@ -24,7 +33,7 @@ export function glusterfsNode(options: GlusterfsOptions): NodeDriver {
 async function publish(options: GlusterfsOptions, { volume, pod, target }: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>> {
   const source: { readonly endpoints?: string; readonly path?: string; readonly endpointsNamespace?: string } = volume.source.glusterfs ?? {};
   const { endpoints: name = '', path = '' } = source;
-  // A claim's namespace is its pods'.
+  // A pod and its claims have the same namespace.
   const namespace = source.endpointsNamespace ?? pod.metadata.namespace ?? '';
   const found = await options.endpoints(namespace, name);
   if (!found.ok) return found;
@@ -34,7 +43,7 @@ async function publish(options: GlusterfsOptions, { volume, pod, target }: NodeP
   const backups = others.length === 0 ? [] : [`backup-volfile-servers=${others.join(':')}`];
   const wanted = [...new Set([...volume.mountOptions, ...backups, ...(volume.readOnly ? ['ro'] : []), 'log-level=ERROR'])].sort();
   const refused = await mountByProgram(options, { fileSystem: 'glusterfs', source: `${first}:${path}`, target, options: wanted });
-  return refused ?? { ok: true, value: { path: target } };
+  return refused ?? succeeded({ path: target });
 }
 
 const serversIn = ({ subsets = [] }: Endpoints): readonly string[] => [

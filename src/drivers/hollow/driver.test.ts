@@ -13,29 +13,29 @@ async function zoneOf(more: object, asked = driver): Promise<unknown> {
   return answer.value.nodeAffinity?.required?.nodeSelectorTerms?.[0]?.matchExpressions?.[0]?.values?.[0];
 }
 
-describe('a volume of a driver behind which there is nothing', () => {
-  test('is in the zone of the node that was chosen', async () => {
+describe('a volume of the hollow driver', () => {
+  test('is in the zone of the selected node', async () => {
     expect(await zoneOf({ selectedNode: 'node-2' })).toBe('zone-b');
     expect(await zoneOf({ selectedNode: 'node-2', allowedTopologies: allowed('zone-b') })).toBe('zone-b');
   });
 
-  test('is not made where its class does not allow it', async () => {
+  test('is not created outside of allowedTopologies', async () => {
     expect(await zoneOf({ selectedNode: 'node-2', allowedTopologies: allowed('zone-c') })).toBe('ResourceExhausted');
     expect(await zoneOf({ allowedTopologies: allowed('elsewhere') })).toBe('ResourceExhausted');
   });
 
-  test('is somewhere, and there again when it is asked for again', async () => {
+  test('has a zone, the same one for a repeated call', async () => {
     const first = await zoneOf({});
     expect(zones).toContain(first);
     expect(await zoneOf({})).toBe(first);
     expect(await zoneOf({ allowedTopologies: allowed('zone-c') })).toBe('zone-c');
   });
 
-  test('is everywhere if there are no zones', async () => {
+  test('has no topology without zones', async () => {
     expect(await zoneOf({}, hollowDriver({ name: 'disk.example.com', zones: [], zoneOf: () => undefined }))).toBeUndefined();
   });
 
-  test('has a handle by which it is known again', async () => {
+  test('has a handle that is derived from its name', async () => {
     const answer = await driver.createVolume(request, leader);
     const source = answer.ok ? answer.value.source : {};
     expect(source).toEqual({ csi: { driver: 'disk.example.com', volumeHandle: driver.handleFor('pvc-1') } });
@@ -43,7 +43,7 @@ describe('a volume of a driver behind which there is nothing', () => {
     expect(driver.handleOf({ csi: { driver: 'other', volumeHandle: 'pvc-1' } })).toBeUndefined();
   });
 
-  test('grows to what is asked for', async () => {
+  test('expands to the requested size', async () => {
     expect(await driver.controllerExpandVolume?.({ handle: 'pvc-1', capacity: '2Gi' }, leader)).toEqual({
       ok: true,
       value: { capacity: '2Gi', nodeExpansionRequired: false },

@@ -1,19 +1,19 @@
 import type { TopologySelectorTerm, VolumeNodeAffinity } from '../../api/generated/types.ts';
 import type { Asset, CreateRequest } from '../../api/volumes/intent.ts';
-import { type DriverAnswer, failed, type VolumeDriver } from '../contract.ts';
+import { done, type DriverAnswer, failed, succeeded, type VolumeDriver } from '../contract.ts';
 
 export interface HollowDriverOptions {
-  /** As classes and volumes name it: 'ebs.csi.aws.com'. */
+  /** The driver's name: 'ebs.csi.aws.com'. */
   readonly name: string;
-  /** Where its volumes can be; none: everywhere. */
+  /** The zones of its volumes; empty: no topology. */
   readonly zones: readonly string[];
-  /** Undefined: the node is in none of them. */
+  /** Undefined: the node is in none of the zones. */
   readonly zoneOf: (node: string) => string | undefined;
 }
 
 /**
- * A driver behind which there is nothing, for hollow nodes: its volumes have names and sizes, are in a zone like the disks of a
- * cloud, and can be attached and expanded. What it makes is remembered by the API alone, so it always does what it is asked.
+ * A driver without a backend, for hollow nodes: its volumes have names, sizes and zones like cloud disks, and can be attached and expanded.
+ * Only the API has state, so every call succeeds.
  */
 export function hollowDriver({ name: driver, zones, zoneOf }: HollowDriverOptions): VolumeDriver {
   const handleFor = (name: string) => name;
@@ -24,19 +24,17 @@ export function hollowDriver({ name: driver, zones, zoneOf }: HollowDriverOption
     createVolume: async ({ name, ...request }): Promise<DriverAnswer<Asset>> => {
       const source = { csi: { driver, volumeHandle: handleFor(name) } };
       const asset = { handle: handleFor(name), capacity: request.capacity, source };
-      if (zones.length === 0) return done(asset);
+      if (zones.length === 0) return succeeded(asset);
       const zone = zoneFor(name, request, { zones, zoneOf });
       if (zone === undefined) return failed('ResourceExhausted', `no zone of ${zones.join(', ')} is one that the claim's class allows`);
-      return done({ ...asset, nodeAffinity: inZone(zone) });
+      return succeeded({ ...asset, nodeAffinity: inZone(zone) });
     },
-    deleteVolume: async () => done(undefined),
-    listVolumes: async () => done([]),
-    controllerExpandVolume: async ({ capacity }) => done({ capacity, nodeExpansionRequired: false }),
-    attacher: { controllerPublishVolume: async () => done({}), controllerUnpublishVolume: async () => done(undefined) },
+    deleteVolume: async () => done,
+    listVolumes: async () => succeeded([]),
+    controllerExpandVolume: async ({ capacity }) => succeeded({ capacity, nodeExpansionRequired: false }),
+    attacher: { controllerPublishVolume: async () => succeeded({}), controllerUnpublishVolume: async () => done },
   };
 }
-
-const done = <T>(value: T): DriverAnswer<T> => ({ ok: true, value });
 
 const zoneLabel = 'topology.kubernetes.io/zone';
 
@@ -44,7 +42,7 @@ export const inZone = (zone: string): VolumeNodeAffinity => ({
   required: { nodeSelectorTerms: [{ matchExpressions: [{ key: zoneLabel, operator: 'In', values: [zone] }] }] },
 });
 
-/** That of the node which was chosen; else one of those allowed, always the same for the same volume. */
+/** The selected node's zone; otherwise an allowed zone, always the same for the same volume. */
 function zoneFor(
   name: string,
   { selectedNode, allowedTopologies = [] }: Pick<CreateRequest, 'selectedNode' | 'allowedTopologies'>,

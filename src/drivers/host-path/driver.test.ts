@@ -20,8 +20,8 @@ function setUp(cluster = 'here') {
   return { directories, driver: hostPathDriver({ directories, sha256, cluster }) };
 }
 
-describe('making', () => {
-  test('gives a directory with a UUID that is not the claim’s', async () => {
+describe('createVolume', () => {
+  test('creates a directory with a UUID that is not the claim’s', async () => {
     const { directories, driver } = setUp();
     const made = await driver.createVolume(request, leader);
     expect(made).toMatchObject({ ok: true, value: { capacity: '1Gi', annotations: { 'kubernetes.io/createdby': 'hostpath-dynamic-provisioner' } } });
@@ -31,7 +31,7 @@ describe('making', () => {
     expect(made).toMatchObject({ value: { handle: path, source: { hostPath: { path } } } });
   });
 
-  test('twice is making once; another name is another directory', async () => {
+  test('is idempotent by name', async () => {
     const { directories, driver } = setUp();
     const first = await driver.createVolume(request, leader);
     expect(await driver.createVolume(request, leader)).toEqual(first);
@@ -40,7 +40,7 @@ describe('making', () => {
     expect(directories.paths.size).toBe(2);
   });
 
-  test('that fails left nothing behind, and says why', async () => {
+  test('returns a final failure with the reason', async () => {
     const { directories, driver } = setUp();
     await driver.createVolume({ ...request, name: 'pvc-before' }, leader);
     directories.failures.push('mkdir /tmp/hostpath_pv: permission denied');
@@ -49,8 +49,8 @@ describe('making', () => {
   });
 });
 
-describe('deleting', () => {
-  test('removes what is in it, and what is gone is deleted', async () => {
+describe('deleteVolume', () => {
+  test('removes the content, and is idempotent', async () => {
     const { directories, driver } = setUp();
     directories.paths.add('/tmp/by-hand').add('/tmp/by-hand/file').add('/tmp/by-hand-too');
     expect(await driver.deleteVolume('/tmp/by-hand', leader)).toEqual({ ok: true, value: undefined });
@@ -70,7 +70,7 @@ describe('deleting', () => {
   );
 });
 
-test('listing shows what this cluster made, and nothing of others or of people', async () => {
+test('listVolumes returns only directories of this cluster', async () => {
   const { directories, driver } = setUp();
   await driver.createVolume(request, leader);
   const [own = ''] = directories.paths;
@@ -82,9 +82,9 @@ test('listing shows what this cluster made, and nothing of others or of people',
 });
 
 describe('a leader that was deposed', () => {
-  const refused = { ok: false, code: 'PermissionDenied', message: 'epoch 5 of kube-system/moor-controllers is over: 8 has been here' };
+  const refused = { ok: false, code: 'PermissionDenied', message: 'epoch 5 of lease kube-system/moor-controllers is outdated: the latest is 8' };
 
-  test('is refused, whatever it asks, also by another process and after a restart', async () => {
+  test('is refused for every call, by other processes and after a restart too', async () => {
     const { directories, driver } = setUp();
     await driver.createVolume(request, leader);
     await hostPathDriver({ directories, sha256, cluster: 'here' }).createVolume({ ...request, name: 'pvc-new' }, { ...leader, epoch: 8 });
@@ -97,14 +97,14 @@ describe('a leader that was deposed', () => {
     expect([...directories.paths]).toEqual(paths);
   });
 
-  test('of another lease, or of another cluster, is another leader', async () => {
+  test('is not confused with leaders of another lease or cluster', async () => {
     const { directories, driver } = setUp();
     await driver.createVolume(request, { ...leader, epoch: 8 });
     expect(await driver.createVolume(request, { lease: 'team/own', epoch: 1 })).toMatchObject({ ok: true });
     expect(await hostPathDriver({ directories, sha256, cluster: 'elsewhere' }).createVolume(request, leader)).toMatchObject({ ok: true });
   });
 
-  test('a note that cannot be read or written keeps nobody from working', async () => {
+  test('is not detected, and does not block, if the epochs file cannot be read or written', async () => {
     const { directories, driver } = setUp();
     await driver.createVolume(request, leader);
     for (const note of directories.notes.keys()) directories.notes.set(note, 'nonsense');
@@ -114,8 +114,8 @@ describe('a leader that was deposed', () => {
   });
 });
 
-describe('making larger', () => {
-  test('writes the size down, and never makes smaller', async () => {
+describe('controllerExpandVolume', () => {
+  test('stores the size, and never shrinks', async () => {
     const { directories, driver } = setUp();
     await driver.createVolume(request, leader);
     const [handle = ''] = directories.paths;
@@ -128,13 +128,13 @@ describe('making larger', () => {
     expect(directories.notes.has(`${handle}.size`)).toBe(false);
   });
 
-  test('leaves nothing beside a directory that somebody else made', async () => {
+  test('writes no file beside a foreign directory', async () => {
     const { directories, driver } = setUp();
     expect(await driver.controllerExpandVolume?.({ handle: '/tmp/by-hand', capacity: '2Gi' }, leader)).toMatchObject({ ok: true });
     expect(Array.from(directories.notes.keys()).filter((note) => note.endsWith('.size'))).toEqual([]);
   });
 
-  test('that cannot be written down has not happened', async () => {
+  test('fails if the size cannot be stored', async () => {
     const { directories, driver } = setUp();
     await driver.createVolume(request, leader);
     const [handle = ''] = directories.paths;
@@ -144,7 +144,7 @@ describe('making larger', () => {
   });
 });
 
-test("where the usual place is another user's, directories are elsewhere below /tmp, and those are found, noted and removed", async () => {
+test('another root below /tmp works the same', async () => {
   const directories = new SimulatedDirectories();
   const driver = hostPathDriver({ directories, sha256, cluster: 'here', root: '/tmp/hostpath_pv-1000' });
   const made = await driver.createVolume(request, leader);

@@ -1,18 +1,18 @@
 import type { FileStat } from '../../world/mounts.ts';
-import { type DriverAnswer, failed, type NodeDriver, type NodePublishVolumeResponse } from '../contract.ts';
-import { attempt, type NodeHost } from '../mount/node-host.ts';
+import { attempt, done, type DriverAnswer, failed, type NodeDriver, type NodePublishVolumeResponse, succeeded } from '../contract.ts';
+import { type NodeHost } from '../mount/node-host.ts';
 
-/** What is on the node already; nothing is mounted for it, so nothing is ever taken away: kubernetes.io/host-path. */
+/** kubernetes.io/host-path: a path of the node. Nothing is mounted, so nothing is removed. */
 export function hostPathNode(host: NodeHost): NodeDriver {
   return {
     capabilities: { name: 'kubernetes.io/host-path', stages: false, mountOptions: false, block: false, requiresRemount: false },
     nodePublishVolume: ({ volume }) => attempt(() => check(volume.source.hostPath?.path ?? '', volume.source.hostPath?.type ?? '', host)),
-    nodeUnpublishVolume: async () => ({ ok: true, value: undefined }),
-    nodeGetVolumeStats: async () => failed('Unimplemented', 'what is in a directory of the node is not counted'),
+    nodeUnpublishVolume: async () => done,
+    nodeGetVolumeStats: async () => failed('Unimplemented', 'hostPath volumes have no stats'),
   };
 }
 
-/** By the type that the pod demands: what it must be, and in what words it is not. */
+/** By hostPath type: the required file type, and its name in Kubernetes' message. */
 const demands: Readonly<Record<string, { readonly is: FileStat['type']; readonly words: string }>> = {
   DirectoryOrCreate: { is: 'directory', words: 'a directory' },
   Directory: { is: 'directory', words: 'a directory' },
@@ -26,18 +26,18 @@ const demands: Readonly<Record<string, { readonly is: FileStat['type']; readonly
 async function check(path: string, type: string, { files }: NodeHost): Promise<DriverAnswer<NodePublishVolumeResponse>> {
   const value = { path };
   if (path.split('/').includes('..')) return failed('InvalidArgument', `invalid HostPath \`${path}\`: must not contain '..'`);
-  if (type === '') return { ok: true, value };
+  if (type === '') return succeeded(value);
   const demand = demands[type];
   if (demand === undefined) return failed('InvalidArgument', `${type} is an invalid volume type`);
-  const facts = await files.stat(path, 'follow');
-  if (facts === undefined && type === 'DirectoryOrCreate') {
+  const stat = await files.stat(path, 'follow');
+  if (stat === undefined && type === 'DirectoryOrCreate') {
     await files.makeDirectory(path, 0o755);
-    return { ok: true, value };
+    return succeeded(value);
   }
-  if (facts === undefined && type === 'FileOrCreate') {
+  if (stat === undefined && type === 'FileOrCreate') {
     await files.write(path, new Uint8Array(), 0o644);
-    return { ok: true, value };
+    return succeeded(value);
   }
-  if (facts?.type !== demand.is) return failed('InvalidArgument', `hostPath type check failed: ${path} is not ${demand.words}`);
-  return { ok: true, value };
+  if (stat?.type !== demand.is) return failed('InvalidArgument', `hostPath type check failed: ${path} is not ${demand.words}`);
+  return succeeded(value);
 }

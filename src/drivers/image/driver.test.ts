@@ -35,7 +35,7 @@ function setUp(refuses?: string) {
   return { driver, sizes, calls };
 }
 
-test('a volume has the size that was asked for, in whole blocks, and is on this machine', async () => {
+test('a volume has the requested size in whole blocks, and this machine as its topology', async () => {
   const { driver, sizes } = setUp();
   expect(await driver.createVolume(request, leader)).toMatchObject({
     ok: true,
@@ -59,7 +59,7 @@ test('a volume has the size that was asked for, in whole blocks, and is on this 
   expect(await driver.listVolumes()).toEqual({ ok: true, value: ['odd', 'tiny'] });
 });
 
-test('what cannot be is refused, with a code that says whether to try elsewhere, later or never', async () => {
+test('failures have the code that says whether to retry elsewhere, later or never', async () => {
   const { driver } = setUp();
   expect(await driver.createVolume({ ...request, selectedNode: 'node-2' }, leader)).toMatchObject({ code: 'ResourceExhausted' });
   for (const name of ['../etc/passwd', '.leaders', 'a/b', '']) {
@@ -72,7 +72,7 @@ test('what cannot be is refused, with a code that says whether to try elsewhere,
   expect(await driver.createVolume(request, { ...leader, epoch: 4 })).toMatchObject({ code: 'PermissionDenied' });
 });
 
-test('growing again after a crash is the same; what is larger stays so; nodes do the rest', async () => {
+test('controllerExpandVolume is idempotent, never shrinks, and requires node expansion', async () => {
   const { driver, calls } = setUp();
   await driver.createVolume(request, leader);
   const expand = (capacity: string) => driver.controllerExpandVolume?.({ handle: 'pvc-1', capacity }, leader);
@@ -82,7 +82,7 @@ test('growing again after a crash is the same; what is larger stays so; nodes do
   expect(calls.slice(1)).toEqual([`grow pvc-1 ${2 ** 31}`, `grow pvc-1 ${2 ** 31}`, `grow pvc-1 ${2 ** 30}`]);
 });
 
-test('a block volume has nothing in it, and no file system is named', async () => {
+test('a block volume is blank, without fsType', async () => {
   const { driver, calls } = setUp();
   const made = await driver.createVolume({ ...request, volumeMode: 'Block' }, leader);
   expect(made).toMatchObject({ ok: true, value: { source: { csi: { driver: 'image.mooring.dev', volumeHandle: 'pvc-1' } } } });

@@ -1,22 +1,22 @@
-/** Files of this machine that are volumes, by name. Errors have the `code` of the system call that failed. */
+/** Image files by name. Errors have the `code` of the system call. */
 export interface Images {
-  /** Where the file is, or would be. */
+  /** Also of an image that does not exist. */
   readonly path: (name: string) => string;
-  /** Of so many bytes, with an empty file system, unless it is to have nothing in it; one that exists stays as it is. It is there only when it is complete. */
+  /** Atomically, with an empty file system or blank. An existing image stays as it is. */
   create(name: string, bytes: bigint, content?: 'file system' | 'nothing'): Promise<void>;
-  /** In bytes; undefined: there is none. */
+  /** In bytes; undefined: the image does not exist. */
   size(name: string): Promise<bigint | undefined>;
-  /** The file, to so many bytes. What is larger stays so. */
+  /** The file. A larger one stays. */
   grow(name: string, bytes: bigint): Promise<void>;
-  /** What is not there is removed. One that is mounted is gone once it is not. */
+  /** A missing image is no error. A mounted one disappears with its last mount. */
   remove(name: string): Promise<void>;
   list(): Promise<readonly string[]>;
 }
 
-/** What the kernel of this machine has of images that are mounted or bound. `image`: the file's path. */
+/** The loop devices of images. `image`: the file's path. */
 export interface ImageDevices {
-  /** Who has it sees all that the file has by now; one that nobody has grows when it is mounted. EBUSY: not while it is mounted, and it grows when it is mounted next. */
+  /** Grows the device and its file system to the file's size. Without a device: nothing to do, the next mount grows it. EBUSY: not while it is mounted; the next mount grows it. */
   grow(image: string): Promise<void>;
-  /** Nobody needs its device any more, unless it is mounted or bound somewhere. */
+  /** Removes its device, unless it is mounted or bound. */
   release(image: string): Promise<void>;
 }

@@ -1,26 +1,29 @@
 import type { Clock } from '../../world/world.ts';
 import {
+  attempt,
+  done,
   type DriverAnswer,
-  type NodeExpandVolumeRequest,
   failed,
   type NodeDriver,
-  type NodePublishVolumeResponse,
+  type NodeExpandVolumeRequest,
   type NodePublishVolumeRequest,
+  type NodePublishVolumeResponse,
   type NodeStageVolumeRequest,
+  succeeded,
 } from '../contract.ts';
-import { attempt, ensureBound, mountAt, type NodeHost, removeMountPoint } from '../mount/node-host.ts';
+import { ensureBound, mountAt, type NodeHost, removeMountPoint } from '../mount/node-host.ts';
 import { setVolumeOwnership } from '../mount/volume-ownership.ts';
 import { imageDriverName, isImageName } from './driver.ts';
 import type { ImageDevices } from './images.ts';
 
 export interface ImageNodeOptions extends NodeHost {
   readonly clock: Clock;
-  /** Where the image of a volume is. */
+  /** The path of an image. */
   readonly path: (name: string) => string;
   readonly devices: ImageDevices;
 }
 
-/** Files that are volumes: mounted once for each node as file systems or block devices, and bound from there for each pod. */
+/** The node service of image.mooring.dev: stages the file system or block device, and bind-mounts it for each pod. */
 export function imageNode(options: ImageNodeOptions): NodeDriver {
   return {
     capabilities: { name: imageDriverName, stages: true, mountOptions: true, block: true, requiresRemount: false },
@@ -32,17 +35,15 @@ export function imageNode(options: ImageNodeOptions): NodeDriver {
         await removeMountPoint(options, target);
         return done;
       }),
-    nodeExpandVolume: (request) => attempt(() => expand(options, request)),
+    nodeExpandVolume: (request) => attempt(() => expand(options, request), { EBUSY: 'FailedPrecondition' }),
   };
 }
-
-const done = { ok: true, value: undefined } as const;
 
 type Found = DriverAnswer<{ readonly name: string; readonly fileSystem: string }>;
 
 function imageOf({ source }: NodeStageVolumeRequest['volume']): Found {
   const { volumeHandle: name = '', fsType: fileSystem = 'ext4' } = (source.csi ?? {}) as { readonly volumeHandle?: string; readonly fsType?: string };
-  return isImageName(name) ? { ok: true, value: { name, fileSystem } } : failed('InvalidArgument', `${JSON.stringify(name)} is no name of an image`);
+  return isImageName(name) ? succeeded({ name, fileSystem }) : failed('InvalidArgument', `invalid image name ${JSON.stringify(name)}`);
 }
 
 async function stage(options: ImageNodeOptions, { volume, stagingPath }: NodeStageVolumeRequest): Promise<DriverAnswer<undefined>> {
@@ -54,8 +55,8 @@ async function stage(options: ImageNodeOptions, { volume, stagingPath }: NodeSta
   if ((await files.stat(image)) === undefined) return failed('NotFound', `there is no image ${image}`);
   const isMounted = (await mountAt(options, stagingPath)) !== undefined;
   if (volume.mode === 'Block') {
-    // Written down first: the device does not go by itself, whoever dies.
-    await files.write(noteOf(stagingPath), new TextEncoder().encode(name), 0o600);
+    // Before the device is created: after a crash it must be found, since it does not disappear by itself.
+    await files.write(imageFileOf(stagingPath), new TextEncoder().encode(name), 0o600);
     if (!isMounted) {
       await files.write(stagingPath, new Uint8Array(), 0o600);
       await mounts.mount({ type: 'device', image, target: stagingPath });
@@ -67,38 +68,33 @@ async function stage(options: ImageNodeOptions, { volume, stagingPath }: NodeSta
   return done;
 }
 
-/** Beside the place: whose device it is that is bound there. */
-const noteOf = (stagingPath: string): string => `${stagingPath}.image`;
+/** A file beside the staging path with the image of the bound device. */
+const imageFileOf = (stagingPath: string): string => `${stagingPath}.image`;
 
 async function unstage(options: ImageNodeOptions, stagingPath: string): Promise<DriverAnswer<undefined>> {
   const { files, devices } = options;
-  const note = noteOf(stagingPath);
-  const name = (await files.stat(note)) === undefined ? undefined : new TextDecoder().decode(await files.read(note));
+  const file = imageFileOf(stagingPath);
+  const name = (await files.stat(file)) === undefined ? undefined : new TextDecoder().decode(await files.read(file));
   await removeMountPoint(options, stagingPath);
-  // An empty one was being written when somebody died: there was no device yet.
+  // An empty file was being written when the process died: there was no device yet.
   if (name !== undefined && isImageName(name)) await devices.release(options.path(name));
-  if (name !== undefined) await files.removeFile(note);
+  if (name !== undefined) await files.removeFile(file);
   return done;
 }
 
 async function publish(options: ImageNodeOptions, request: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>> {
-  const { volume, pod, target, stagingPath = '', recordEvent: tell } = request;
+  const { volume, pod, target, stagingPath = '', recordEvent } = request;
   const { files, clock } = options;
   if ((await mountAt(options, stagingPath)) === undefined) return failed('FailedPrecondition', `nothing is staged at ${stagingPath}`);
   const { readOnly, mode } = volume;
-  if (!readOnly && mode === 'Filesystem') await setVolumeOwnership(stagingPath, { files, clock, pod, readOnly, when: 'policy', recordEvent: tell });
+  if (!readOnly && mode === 'Filesystem') await setVolumeOwnership(stagingPath, { files, clock, pod, readOnly, when: 'policy', recordEvent });
   await ensureBound(options, { source: stagingPath, target, readOnly, options: [] });
-  return { ok: true, value: { path: target } };
+  return succeeded({ path: target });
 }
 
 async function expand(options: ImageNodeOptions, { volume }: NodeExpandVolumeRequest): Promise<DriverAnswer<undefined>> {
   const found = imageOf(volume);
   if (!found.ok) return found;
-  try {
-    await options.devices.grow(options.path(found.value.name));
-    return done;
-  } catch (error) {
-    const { code, message } = error as { readonly code?: string; readonly message: string };
-    return failed(code === 'EBUSY' ? 'FailedPrecondition' : 'Internal', message);
-  }
+  await options.devices.grow(options.path(found.value.name));
+  return done;
 }

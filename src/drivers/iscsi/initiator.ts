@@ -1,5 +1,5 @@
 import type { Clock, Timers } from '../../world/world.ts';
-import { type DriverAnswer, type DriverFailure, failed } from '../contract.ts';
+import { type DriverAnswer, type DriverFailure, failed, succeeded } from '../contract.ts';
 import { type HostWithPrograms, exitMessage } from '../mount/mount-program.ts';
 import { hostsOf, multipathOf } from './sessions.ts';
 import { deviceBehind, type IscsiDisk, settingsIn } from './target.ts';
@@ -9,7 +9,7 @@ export interface InitiatorOptions extends HostWithPrograms {
   readonly timers: Timers;
 }
 
-/** Of a secret: what it says to targets, and what they have to say. */
+/** CHAP credentials of a secret, for both directions. */
 export interface Chap {
   readonly discovery: boolean;
   readonly session: boolean;
@@ -24,10 +24,10 @@ const multipathMs = 10_000;
 const betweenMs = 1000;
 /** Of iscsiadm(8). */
 const [sessionNotFound, exists, nothingFound] = [2, 15, 21];
-/** With more portals than one: how often all are tried, how many are enough after two times. */
+/** With several portals: the maximum number of attempts, and the number of paths that suffices after two attempts. */
 const [mostAttempts, enoughAttempts, enoughPaths] = [5, 2, 2];
 
-/** The commands of iscsiadm(8), in the order in which kubelets give them (v1.36.4). */
+/** The iscsiadm(8) commands of the kubelet, in its order (v1.36.4). */
 export class Initiator {
   readonly #options: InitiatorOptions;
 
@@ -35,7 +35,7 @@ export class Initiator {
     this.#options = options;
   }
 
-  /** Logs in wherever that was not done, and resolves with the device: the multipath device, if there is one. */
+  /** Logs in to each portal without a session. Resolves with the device: the multipath device, if there is one. */
   async attach(disk: IscsiDisk, chap: Chap): Promise<DriverAnswer<string>> {
     const shown = await this.#iscsiadm(['-m', 'iface', '-I', disk.initialIface, '-o', 'show']);
     if (!shown.ok) return failed('FailedPrecondition', `iscsi: could not read iface ${disk.initialIface} error: ${shown.output}${shown.words}`);
@@ -46,16 +46,16 @@ export class Initiator {
     const paths = await this.#paths(disk, chap);
     if (!paths.ok) return paths;
     const multipath = await this.#multipath(paths.value, disk.portals.length > 1 ? multipathMs : 0);
-    return { ok: true, value: multipath ?? paths.value[0] ?? '' };
+    return succeeded(multipath ?? paths.value[0] ?? '');
   }
 
-  /** Logs out and forgets the target. What is not there is forgotten. */
+  /** Logs out and deletes the records of the target. Missing sessions and records are no error. */
   async detach({ portals, iqn, iface, initiatorName, volumeName }: IscsiDisk): Promise<DriverFailure | undefined> {
     const commands = portals.flatMap((portal) => [
       ['-m', 'node', '-p', portal, '-T', iqn, '--logout', '-I', iface],
       ['-m', 'node', '-p', portal, '-T', iqn, '-o', 'delete', '-I', iface],
     ]);
-    // Only one that was made for this volume.
+    // Only an iface that was created for this volume.
     const isOwn = initiatorName !== '' && iface === `${portals[0] ?? ''}:${volumeName}`;
     for (const command of [...commands, ...(isOwn ? [['-m', 'iface', '-I', iface, '-o', 'delete']] : [])]) {
       const { ok, ...end } = await this.#iscsiadm(command);
@@ -79,7 +79,7 @@ export class Initiator {
       if (disk.initiatorName !== '') await this.#iscsiadm(['-m', 'iface', '-I', disk.iface, '-o', 'delete']);
       return failed('Internal', `failed to get any path for iscsi disk, last err seen:\n${last}`);
     }
-    return { ok: true, value: [...found.values()] };
+    return succeeded([...found.values()]);
   }
 
   async #path(disk: IscsiDisk, portal: string, chap: Chap): Promise<DriverAnswer<string>> {
@@ -89,12 +89,12 @@ export class Initiator {
     if (refused !== undefined) return refused;
     const host = known ?? (await hostsOf(files, disk.iqn)).get(portal);
     if (host === undefined) return failed('Internal', `Could not get SCSI host number for portal ${portal} after logging in`);
-    // This unit alone: what else the target has is nobody's business here.
+    // This LUN only, not the other LUNs of the target.
     await files.write(`/sys/class/scsi_host/host${host}/scan`, new TextEncoder().encode(`0 0 ${disk.lun}`), 0o200);
     const device = deviceBehind(portal, disk);
     const isThere = async () => ((await files.stat(device, 'follow')) === undefined ? undefined : device);
     const appeared = await this.#waitFor(isThere, deviceMs);
-    if (appeared !== undefined) return { ok: true, value: device };
+    if (appeared !== undefined) return succeeded(device);
     return failed('DeadlineExceeded', `Timed out waiting for device at path ${device} after ${deviceMs / 1000}s`);
   }
 
@@ -109,7 +109,7 @@ export class Initiator {
       await this.#iscsiadm([...discovery, '-o', 'delete']);
       return failed('Internal', `iscsi: failed to sendtargets to portal ${portal} output: ${discovered.output}, err ${discovered.words}`);
     }
-    // Else the kernel takes every unit that the target has. Old versions do not know it.
+    // Otherwise the kernel scans all LUNs of the target. Old versions do not know the setting.
     await this.#iscsiadm([...node, '-o', 'update', '-n', 'node.session.scan', '-v', 'manual']);
     const settled = chap.session ? await this.#setChap(node, 'node.session.auth', chap) : undefined;
     if (settled !== undefined) return failed('Internal', `iscsi: failed to update iscsi node to portal ${portal} error: ${settled}`);
@@ -118,12 +118,12 @@ export class Initiator {
       await this.#iscsiadm(['-m', 'node', '-p', portal, '-I', disk.iface, '-T', disk.iqn, '-o', 'delete']);
       return failed('Internal', `iscsi: failed to attach disk: Error: ${loggedIn.output} (${loggedIn.words})`);
     }
-    // A machine that starts anew must not wait for a target that is gone.
+    // A reboot must not wait for a target that no longer exists.
     await this.#iscsiadm(['-m', 'node', '-p', portal, '-T', disk.iqn, '-o', 'update', '-n', 'node.startup', '-v', 'manual']);
     return undefined;
   }
 
-  /** Undefined: it is set. What is said never has a secret in it. */
+  /** Undefined: it is set. Messages never contain a secret. */
   async #setChap(record: readonly string[], prefix: string, { secret }: Chap): Promise<string | undefined> {
     const method = await this.#iscsiadm([...record, '-o', 'update', '-n', `${prefix}.authmethod`, '-v', 'CHAP']);
     if (!method.ok) return `iscsi: failed to update ${record[1] ?? ''} with CHAP, output: ${method.output}`;
@@ -136,7 +136,7 @@ export class Initiator {
     return undefined;
   }
 
-  /** An interface of its own, with the initiator's name that the volume wants. */
+  /** Creates an iface with the volume's initiator name. */
   async #copyIface({ initialIface, iface, initiatorName }: IscsiDisk, shown: string): Promise<DriverFailure | undefined> {
     if (initialIface === iface) return failed('InvalidArgument', `iscsi: cannot clone iface with same name: ${initialIface}`);
     const settings = new Map([...settingsIn(shown)].filter(([name]) => name !== 'iface.iscsi_ifacename')).set('iface.initiatorname', initiatorName);
@@ -163,7 +163,7 @@ export class Initiator {
     }, forMs);
   }
 
-  /** What udev makes appears some time after the kernel knows of it. */
+  /** udev creates device links some time after the kernel's event. */
   async #waitFor<T>(look: () => Promise<T | undefined>, forMs: number): Promise<T | undefined> {
     const { clock, timers } = this.#options;
     const end = clock.monotonic() + forMs;

@@ -1,4 +1,4 @@
-/** iSCSI on a machine whose iscsiadm is played: it keeps records and sessions as the real one does, and its kernel shows them in /sys. */
+/** iSCSI with a simulated iscsiadm: it keeps records and sessions as the real one does, and shows them in /sys. */
 import { describe, expect, test } from 'vitest';
 import type { Pod, Secret } from '../../api/generated/types.ts';
 import { Machine, SimulatedHost } from '../../sim/host/simulated-host.ts';
@@ -16,7 +16,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const exited = (code: number, output = ''): ProgramResult => ({ type: 'exited', code, output });
 const argument = (args: readonly string[], flag: string) => args[args.indexOf(flag) + 1] ?? '';
 
-/** One host of the kernel for each portal that is logged in. */
+/** One SCSI host for each portal with a session. */
 async function login(host: NodeHost, where: string, lun: number): Promise<void> {
   const number = where.startsWith(portal) ? 3 : 4;
   const session = `${hosts}/host${number}/device/session1`;
@@ -31,7 +31,7 @@ async function login(host: NodeHost, where: string, lun: number): Promise<void> 
     await host.files.write(`${connection}/${kind}address`, bytes(`${address}\n`), 0o444);
     await host.files.write(`${connection}/${kind}port`, bytes(`${port}\n`), 0o444);
   }
-  // By this it is found: a kernel shows a session when it has one.
+  // Written last: the kernel shows a session when it is complete.
   await host.files.write(`${session}/iscsi_session/session1/targetname`, bytes(`${iqn}\n`), 0o444);
 }
 
@@ -58,7 +58,7 @@ function played(host: NodeHost, { calls, refuses = () => undefined }: Played): P
   };
 }
 
-/** A disk is a file here, so that what is on it stays. */
+/** A disk is a file here, so that its content stays. */
 const withDisk = (host: SimulatedHost): NodeHost => ({
   files: host,
   mounts: {
@@ -74,7 +74,7 @@ const withDisk = (host: SimulatedHost): NodeHost => ({
 
 const secret = { metadata: {}, data: { 'node.session.auth.username': 'bWU=', 'node.session.auth.password': 'c2VjcmV0' } } as unknown as Secret;
 
-/** Time passes only where somebody waits. */
+/** Time passes only while a timer runs. */
 function iscsiOn(host: NodeHost, play: Played): NodeDriver {
   let now = 0;
   const timers = { after: (ms: number, then: () => void) => ((now += ms), then(), () => undefined), soon: (then: () => void) => then() };
@@ -122,7 +122,7 @@ const discovery = `iscsiadm -m discoverydb -t sendtargets -p ${portal} -I defaul
 const node = `iscsiadm -m node -p ${portal} -T ${iqn} -I default`;
 
 describe('iscsi', () => {
-  test('a disk is attached and taken away by the commands of kubelets, in their order (v1.36.4)', async () => {
+  test('a disk is attached and detached by the commands of the kubelet, in its order (v1.36.4)', async () => {
     const { host, calls, stage, unstage } = await setUp();
     expect(await stage()).toEqual(done);
     expect(calls.splice(0)).toEqual([
@@ -143,7 +143,7 @@ describe('iscsi', () => {
     expect(await host.list('/plugins')).toEqual([]);
   });
 
-  test('who is logged in stays so while another disk of the target is used', async () => {
+  test('the session stays while another disk of the target is in use', async () => {
     const { calls, stage, unstage } = await setUp();
     await stage('one');
     calls.splice(0);
@@ -155,7 +155,7 @@ describe('iscsi', () => {
     expect(calls.filter((call) => call.includes('logout'))).toHaveLength(1);
   });
 
-  test('names and passwords come from the secret, and are in no answer', async () => {
+  test('CHAP credentials come from the secret, and are in no message', async () => {
     const chap = { chapAuthSession: true, secretRef: { name: 'chap' } };
     const { calls, stage } = await setUp(chap);
     expect(await stage()).toEqual(done);
@@ -172,7 +172,7 @@ describe('iscsi', () => {
     expect(missing.calls).toEqual([]);
   });
 
-  test('an initiator of its own has an interface of its own, which goes with the disk', async () => {
+  test('an initiator name gets an iface of its own, which is deleted with the disk', async () => {
     const { calls, stage, unstage } = await setUp({ initiatorName: 'iqn.1993-08.org.debian:me' });
     await stage();
     const iface = `${portal}:pv`;
@@ -185,7 +185,7 @@ describe('iscsi', () => {
     expect(calls.at(-1)).toBe(`iscsiadm -m iface -I ${iface} -o delete`);
   });
 
-  test('one portal of several is enough, after all were tried often enough', async () => {
+  test('one portal of several suffices after the maximum of attempts', async () => {
     const { calls, stage } = await setUp({ portals: ['10.0.0.2'] }, (command) =>
       command.includes('10.0.0.2') && command.includes('--discover') ? exited(4, 'no route') : undefined,
     );
@@ -194,7 +194,7 @@ describe('iscsi', () => {
     expect(calls.filter((call) => call.endsWith('--login'))).toHaveLength(1);
   });
 
-  test('what is refused is said in the words of Kubernetes, and leaves no record', async () => {
+  test('a failure has Kubernetes’ message, and leaves no record', async () => {
     const lost = await setUp({}, (command) => (command.endsWith('--login') ? exited(8, 'iscsiadm: connection timed out\n') : undefined));
     expect(await lost.stage()).toMatchObject({
       ok: false,
@@ -206,7 +206,7 @@ describe('iscsi', () => {
     expect(await none.unstage()).toMatchObject({ ok: false });
   });
 
-  test('a block volume is the device itself; through several paths, the one for all of them', async () => {
+  test('a block volume is the device itself; with several paths, the multipath device', async () => {
     const { host, stage, device } = await setUp();
     expect(await stage('pv', 'Block')).toEqual(done);
     expect(await device()).toEqual({ ok: true, value: { path: '/dev/sd3' } });
@@ -215,7 +215,7 @@ describe('iscsi', () => {
   });
 });
 
-test('nothing that a volume says is taken for an option or a path', () => {
+test('no field of a volume can become an option or a path', () => {
   for (const wrong of [{ iqn: '--logout' }, { targetPortal: '-I' }, { iqn: '../x' }, { iscsiInterface: 'a b' }]) {
     const source = { iscsi: { targetPortal: '10.0.0.1', iqn, lun: 0, ...wrong } };
     expect(diskOf({ name: 'pv', source })).toMatchObject({ ok: false, code: 'InvalidArgument' });

@@ -1,14 +1,18 @@
 import type { Pod, Secret } from '../../api/generated/types.ts';
+import { KeyedMutex } from '../../world/keyed-mutex.ts';
 import {
+  attempt,
+  done,
   type DriverAnswer,
   failed,
   type NodeDriver,
-  type NodePublishVolumeResponse,
   type NodePublishVolumeRequest,
+  type NodePublishVolumeResponse,
   type NodeStageVolumeRequest,
+  succeeded,
 } from '../contract.ts';
 import { formatAndMount } from '../mount/format-and-mount.ts';
-import { attempt, ensureBound, ensureUnmounted, mountAt, removeMountPoint, removeStaging } from '../mount/node-host.ts';
+import { directoryOf, ensureBound, ensureUnmounted, mountAt, removeMountPoint, removeStaging } from '../mount/node-host.ts';
 import { setVolumeOwnership } from '../mount/volume-ownership.ts';
 import { type Chap, Initiator, type InitiatorOptions } from './initiator.ts';
 import { disksOf, multipathOf } from './sessions.ts';
@@ -19,12 +23,11 @@ export interface IscsiOptions extends InitiatorOptions {
   readonly secret: (key: string) => Secret | undefined;
 }
 
-/** Beside the place where the disk is mounted, written before anything is attached and removed after nothing is. */
-const note = 'iscsi.json';
-const done = { ok: true, value: undefined } as const;
+/** Beside the staging path; written before the disk is attached, removed after it is detached. */
+const recordFile = 'iscsi.json';
 const flushMs = 60_000;
 
-/** Disks of iSCSI targets: kubernetes.io/iscsi. Attached by the node, mounted once for it, and bound from there for each pod. */
+/** kubernetes.io/iscsi: the node attaches the disk of a target, stages it, and bind-mounts it for each pod. */
 export function iscsiNode(options: IscsiOptions): NodeDriver {
   const iscsi = new IscsiVolumes(options);
   return {
@@ -39,8 +42,8 @@ export function iscsiNode(options: IscsiOptions): NodeDriver {
 class IscsiVolumes {
   readonly #options: IscsiOptions;
   readonly #initiator: Initiator;
-  /** By target: nobody logs out of it while somebody else logs in. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  /** By target: a logout must not run during a login. */
+  readonly #sessions = new KeyedMutex();
 
   constructor(options: IscsiOptions) {
     this.#options = options;
@@ -53,8 +56,8 @@ class IscsiVolumes {
     if ((await mountAt(this.#options, stagingPath)) !== undefined) return done;
     const chap = this.#chapOf(volume, pod);
     if (!chap.ok) return chap;
-    await this.#write(stagingPath, disk.value);
-    const device = await this.#inTurn(disk.value.iqn, () => this.#initiator.attach(disk.value, chap.value));
+    await this.#write(directoryOf(stagingPath), disk.value);
+    const device = await this.#sessions.run(disk.value.iqn, () => this.#initiator.attach(disk.value, chap.value));
     if (!device.ok || volume.mode === 'Block') return device.ok ? done : device;
     const mountOptions = [...new Set([...volume.mountOptions, ...(volume.readOnly ? ['ro'] : [])])];
     const fileSystem = volume.source.iscsi?.fsType ?? '';
@@ -63,35 +66,36 @@ class IscsiVolumes {
 
   async unstage(stagingPath: string): Promise<DriverAnswer<undefined>> {
     const { files, programs } = this.#options;
+    const directory = directoryOf(stagingPath);
     await ensureUnmounted(this.#options, stagingPath);
-    const disk = await this.#read(above(stagingPath));
+    const disk = await this.#read(directory);
     if (disk !== undefined) {
-      const gone = await this.#inTurn(disk.iqn, async () => {
+      const refused = await this.#sessions.run(disk.iqn, async () => {
         for (const name of await disksOf(files, disk)) {
           const multipath = await multipathOf(files, name);
           if (multipath !== undefined) await programs.run('multipath', ['-f', multipath], { timeoutMs: flushMs });
-          // The kernel forgets the disk; logging out would do that too, but others may stay logged in.
+          // Removes the disk from the kernel. A logout would too, but other disks may share the session.
           await files.write(`/sys/block/${name}/device/delete`, new TextEncoder().encode('1'), 0o200).catch(() => undefined);
         }
         return (await this.#isShared(stagingPath, disk)) ? undefined : this.#initiator.detach(disk);
       });
-      if (gone !== undefined) return gone;
-      await files.removeFile(`${above(stagingPath)}/${note}`);
+      if (refused !== undefined) return refused;
+      await files.removeFile(`${directory}/${recordFile}`);
     }
-    // Of somebody who died while he wrote it.
-    if ((await files.stat(`${above(stagingPath)}/${note}.new`)) !== undefined) await files.removeFile(`${above(stagingPath)}/${note}.new`);
+    // Left by a process that died while writing it.
+    if ((await files.stat(`${directory}/${recordFile}.new`)) !== undefined) await files.removeFile(`${directory}/${recordFile}.new`);
     await removeStaging(this.#options, stagingPath);
     return done;
   }
 
-  async publish({ volume, pod, target, stagingPath = '', recordEvent: tell }: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>> {
+  async publish({ volume, pod, target, stagingPath = '', recordEvent }: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>> {
     const { files, clock } = this.#options;
     if (volume.mode === 'Block') return this.#device(volume);
     if ((await mountAt(this.#options, stagingPath)) === undefined) return failed('FailedPrecondition', `nothing is staged at ${stagingPath}`);
     const { readOnly, mountOptions } = volume;
     await ensureBound(this.#options, { source: stagingPath, target, readOnly, options: mountOptions });
-    if (!readOnly) await setVolumeOwnership(target, { files, clock, pod, readOnly, when: 'policy', recordEvent: tell });
-    return { ok: true, value: { path: target } };
+    if (!readOnly) await setVolumeOwnership(target, { files, clock, pod, readOnly, when: 'policy', recordEvent });
+    return succeeded({ path: target });
   }
 
   async #device(volume: NodeStageVolumeRequest['volume']): Promise<DriverAnswer<NodePublishVolumeResponse>> {
@@ -99,14 +103,14 @@ class IscsiVolumes {
     if (!disk.ok) return disk;
     const [name] = await disksOf(this.#options.files, disk.value);
     if (name === undefined) return failed('FailedPrecondition', `there is no device of ${disk.value.iqn} lun ${disk.value.lun}`);
-    return { ok: true, value: { path: (await multipathOf(this.#options.files, name)) ?? `/dev/${name}` } };
+    return succeeded({ path: (await multipathOf(this.#options.files, name)) ?? `/dev/${name}` });
   }
 
   #chapOf({ source, name }: NodeStageVolumeRequest['volume'], pod: Pod | undefined): DriverAnswer<Chap> {
     const { chapAuthDiscovery: discovery = false, chapAuthSession: session = false, secretRef } = source.iscsi ?? {};
-    const nobody = { discovery, session, secret: new Map<string, string>() };
+    const anonymous = { discovery, session, secret: new Map<string, string>() };
     const { name: secretName = '', namespace = pod?.metadata.namespace ?? '' } = (secretRef ?? {}) as { readonly name?: string; readonly namespace?: string };
-    if ((!discovery && !session) || secretName === '') return { ok: true, value: nobody };
+    if ((!discovery && !session) || secretName === '') return succeeded(anonymous);
     const found = this.#options.secret(`${namespace}/${secretName}`);
     if (found === undefined) {
       return failed(
@@ -115,41 +119,29 @@ class IscsiVolumes {
       );
     }
     const secret = new Map(Object.entries(found.data ?? {}).map(([key, data]) => [key, Buffer.from(data, 'base64').toString()] as const));
-    return { ok: true, value: { ...nobody, secret } };
+    return succeeded({ ...anonymous, secret });
   }
 
-  /** Whether another volume of this node is a unit of the same target, over the same portal: their session is one. */
+  /** Whether another staged volume has the same target and portal: they share a session. */
   async #isShared(stagingPath: string, disk: IscsiDisk): Promise<boolean> {
     const { files } = this.#options;
-    const [own, all] = [above(stagingPath), above(above(stagingPath))];
+    const [own, all] = [directoryOf(stagingPath), directoryOf(directoryOf(stagingPath))];
     const others = (await files.list(all)).map((name) => `${all}/${name}`).filter((directory) => directory !== own);
     const disks = await Promise.all(others.map((directory) => this.#read(directory)));
     return disks.some((other) => other?.iqn === disk.iqn && other.portals[0] === disk.portals[0]);
   }
 
-  async #inTurn<T>(iqn: string, task: () => Promise<T>): Promise<T> {
-    const turn = (this.#turns.get(iqn) ?? Promise.resolve()).catch(() => undefined).then(task);
-    this.#turns.set(iqn, turn);
-    try {
-      return await turn;
-    } finally {
-      if (this.#turns.get(iqn) === turn) this.#turns.delete(iqn);
-    }
-  }
-
-  async #write(stagingPath: string, disk: IscsiDisk): Promise<void> {
+  async #write(directory: string, disk: IscsiDisk): Promise<void> {
     const { files } = this.#options;
-    await files.makeDirectory(above(stagingPath), 0o750);
-    const next = `${above(stagingPath)}/${note}.new`;
+    await files.makeDirectory(directory, 0o750);
+    const next = `${directory}/${recordFile}.new`;
     await files.write(next, new TextEncoder().encode(JSON.stringify(disk)), 0o600);
-    await files.rename(next, `${above(stagingPath)}/${note}`);
+    await files.rename(next, `${directory}/${recordFile}`);
   }
 
   async #read(directory: string): Promise<IscsiDisk | undefined> {
     const { files } = this.#options;
-    if ((await files.stat(`${directory}/${note}`)) === undefined) return undefined;
-    return JSON.parse(new TextDecoder().decode(await files.read(`${directory}/${note}`))) as IscsiDisk;
+    if ((await files.stat(`${directory}/${recordFile}`)) === undefined) return undefined;
+    return JSON.parse(new TextDecoder().decode(await files.read(`${directory}/${recordFile}`))) as IscsiDisk;
   }
 }
-
-const above = (path: string): string => path.slice(0, path.lastIndexOf('/'));

@@ -1,9 +1,9 @@
-/** What the kernel knows of iSCSI sessions: /sys/class/iscsi_host. */
+/** iSCSI sessions in /sys/class/iscsi_host. */
 import type { HostFiles } from '../../world/mounts.ts';
 
 const hosts = '/sys/class/iscsi_host';
 
-/** The SCSI hosts over which a target is reached, by portal. */
+/** The SCSI hosts of a target, by portal. */
 export async function hostsOf(files: HostFiles, iqn: string): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>();
   for await (const { path, host } of sessionsOf(files, iqn)) {
@@ -18,7 +18,7 @@ export async function hostsOf(files: HostFiles, iqn: string): Promise<ReadonlyMa
   return found;
 }
 
-/** The disks ('sda') that are this unit of the target, one for each session. */
+/** The disks ('sda') of a LUN, one for each session. */
 export async function disksOf(files: HostFiles, { iqn, lun }: { readonly iqn: string; readonly lun: number }): Promise<readonly string[]> {
   const disks: string[] = [];
   for await (const { path, host } of sessionsOf(files, iqn)) {
@@ -38,7 +38,7 @@ async function* sessionsOf(files: HostFiles, iqn: string): AsyncGenerator<{ read
   }
 }
 
-/** Sessions come and go while they are read. */
+/** Sessions may disappear while they are read. */
 const namesIn = (files: HostFiles, path: string): Promise<readonly string[]> => files.list(path).catch(() => []);
 
 const line = (files: HostFiles, path: string): Promise<string | undefined> =>
@@ -47,7 +47,7 @@ const line = (files: HostFiles, path: string): Promise<string | undefined> =>
     () => undefined,
   );
 
-/** The multipath device that a disk is a part of. */
+/** The multipath device of a disk. */
 export async function multipathOf(files: HostFiles, disk: string): Promise<string | undefined> {
   for (const name of (await namesIn(files, '/sys/block')).filter((each) => each.startsWith('dm-'))) {
     if ((await files.stat(`/sys/block/${name}/slaves/${disk}`)) !== undefined) return `/dev/${name}`;

@@ -1,15 +1,14 @@
-/** What an iSCSI volume is, in the words of iscsiadm(8). Pure. */
-import type { DriverAnswer, VolumeOnNode } from '../contract.ts';
-import { failed } from '../contract.ts';
+/** An iSCSI volume in the terms of iscsiadm(8). Pure. */
+import { type DriverAnswer, failed, succeeded, type VolumeOnNode } from '../contract.ts';
 
-/** Kept beside what is mounted: whoever takes it away knows nothing else of it. */
+/** Stored beside the staging path: nodeUnstageVolume has no other source of it. */
 export interface IscsiDisk {
   readonly volumeName: string;
-  /** 'address:port', the first of them first. */
+  /** 'address:port'; targetPortal is the first. */
   readonly portals: readonly string[];
   readonly iqn: string;
   readonly lun: number;
-  /** From which `iface` is copied, if the volume names an initiator. */
+  /** The template of `iface`, if the volume has an initiator name. */
   readonly initialIface: string;
   readonly iface: string;
   readonly initiatorName: string;
@@ -19,16 +18,16 @@ export function diskOf({ name, source }: Pick<VolumeOnNode, 'name' | 'source'>):
   const { targetPortal = '', portals = [], iqn = '', lun = 0, iscsiInterface = '', initiatorName = '' } = source.iscsi ?? {};
   const all = [...new Set([targetPortal, ...portals].map(withPort))];
   const initialIface = iscsiInterface === '' ? 'default' : iscsiInterface;
-  // They become arguments of a program, and parts of paths.
+  // They become arguments of a program and parts of paths.
   const wrong = [...all, iqn, initialIface, initiatorName].find((each) => each.startsWith('-') || /[/\s\0]/.test(each));
-  if (wrong !== undefined) return failed('InvalidArgument', `${JSON.stringify(wrong)} is no part of an iSCSI target`);
+  if (wrong !== undefined) return failed('InvalidArgument', `${JSON.stringify(wrong)} is invalid in an iSCSI target`);
   const iface = initiatorName === '' ? initialIface : `${all[0] ?? ''}:${name}`;
-  return { ok: true, value: { volumeName: name, portals: all, iqn, lun, initialIface, iface, initiatorName } };
+  return succeeded({ volumeName: name, portals: all, iqn, lun, initialIface, iface, initiatorName });
 }
 
 const withPort = (portal: string): string => (portal.includes(':') ? portal : `${portal}:3260`);
 
-/** Where udev puts the disk. Names there have no brackets around addresses. */
+/** udev's link to the disk. It has no brackets around IPv6 addresses. */
 export const deviceBehind = (portal: string, { iqn, lun }: Pick<IscsiDisk, 'iqn' | 'lun'>): string =>
   `/dev/disk/by-path/ip-${portal.replace(/[[\]]/g, '')}-iscsi-${iqn}-lun-${lun}`;
 

@@ -1,23 +1,26 @@
 import type { FileStat } from '../../world/mounts.ts';
 import type { Clock } from '../../world/world.ts';
 import {
+  attempt,
+  done,
   type DriverAnswer,
   failed,
   type NodeDriver,
-  type NodePublishVolumeResponse,
   type NodePublishVolumeRequest,
+  type NodePublishVolumeResponse,
   type NodeStageVolumeRequest,
+  succeeded,
 } from '../contract.ts';
 import { formatAndMount } from '../mount/format-and-mount.ts';
 import type { HostWithPrograms } from '../mount/mount-program.ts';
-import { attempt, ensureBound, mountAt, removeMountPoint, removeStaging } from '../mount/node-host.ts';
+import { ensureBound, mountAt, removeMountPoint, removeStaging } from '../mount/node-host.ts';
 import { setVolumeOwnership } from '../mount/volume-ownership.ts';
 
 export interface LocalOptions extends HostWithPrograms {
   readonly clock: Clock;
 }
 
-/** A directory or device of the node that a PersistentVolume names: kubernetes.io/local-volume. A device's file system is mounted once for the node. */
+/** kubernetes.io/local-volume: a directory or block device of the node. A device's file system is staged. */
 export function localNode(options: LocalOptions): NodeDriver {
   return {
     capabilities: { name: 'kubernetes.io/local-volume', stages: true, mountOptions: true, block: true, requiresRemount: false },
@@ -28,14 +31,12 @@ export function localNode(options: LocalOptions): NodeDriver {
   };
 }
 
-const done = { ok: true, value: undefined } as const;
-
 async function stage(options: LocalOptions, { volume, stagingPath }: NodeStageVolumeRequest): Promise<DriverAnswer<undefined>> {
   const found = await find(options, volume.source);
   if (!found.ok) return found;
-  const { path, facts } = found.value;
-  if (volume.mode === 'Block' || facts.type === 'directory') return done;
-  if (facts.type !== 'block-device') return failed('FailedPrecondition', 'only directory and block device are supported');
+  const { path, stat } = found.value;
+  if (volume.mode === 'Block' || stat.type === 'directory') return done;
+  if (stat.type !== 'block-device') return failed('FailedPrecondition', 'only directory and block device are supported');
   const fileSystem = volume.source.local?.fsType ?? '';
   const mountOptions = [...new Set([...volume.mountOptions, ...(volume.readOnly ? ['ro'] : [])])];
   const refused = await formatAndMount(options, { device: path, target: stagingPath, fileSystem, options: mountOptions });
@@ -44,40 +45,43 @@ async function stage(options: LocalOptions, { volume, stagingPath }: NodeStageVo
   return failed(refused.code, message);
 }
 
-async function find({ files }: LocalOptions, { local }: NodeStageVolumeRequest['volume']['source']): Promise<DriverAnswer<{ path: string; facts: FileStat }>> {
+async function find({ files }: LocalOptions, { local }: NodeStageVolumeRequest['volume']['source']): Promise<DriverAnswer<{ path: string; stat: FileStat }>> {
   const { path = '' } = local ?? {};
   if (path.split('/').includes('..')) return failed('InvalidArgument', `invalid path: ${path} must not contain '..'`);
-  const facts = await files.stat(path, 'follow');
-  return facts === undefined ? failed('FailedPrecondition', `path ${JSON.stringify(path)} does not exist`) : { ok: true, value: { path, facts } };
+  const stat = await files.stat(path, 'follow');
+  return stat === undefined ? failed('FailedPrecondition', `path ${JSON.stringify(path)} does not exist`) : succeeded({ path, stat });
 }
 
 async function publish(options: LocalOptions, request: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>> {
-  const { volume, pod, target, stagingPath = '', recordEvent: tell } = request;
+  const { volume, pod, target, stagingPath = '', recordEvent } = request;
   const { files, clock } = options;
   const found = await find(options, volume.source);
   if (!found.ok) return found;
-  const { path, facts: place } = found.value;
+  const { path, stat: pathStat } = found.value;
   if (volume.mode === 'Block') {
-    return place.type === 'block-device' ? { ok: true, value: { path } } : failed('FailedPrecondition', `path ${JSON.stringify(path)} is no block device`);
+    return pathStat.type === 'block-device' ? succeeded({ path }) : failed('FailedPrecondition', `path ${JSON.stringify(path)} is not a block device`);
   }
-  const isDevice = place.type === 'block-device';
+  const isDevice = pathStat.type === 'block-device';
   const source = isDevice ? stagingPath : path;
-  const facts = isDevice ? await files.stat(source) : place;
-  if (facts?.type !== 'directory') return failed('FailedPrecondition', 'only directory and block device are supported');
-  // Its file system would be missing, and the node's own be written to.
+  const stat = isDevice ? await files.stat(source) : pathStat;
+  if (stat?.type !== 'directory') return failed('FailedPrecondition', 'only directory and block device are supported');
+  // Otherwise pods would write to the node's own file system.
   if (isDevice && (await mountAt(options, source)) === undefined) return failed('FailedPrecondition', `${path} is not mounted at ${source}`);
   const { readOnly, mountOptions } = volume;
   await ensureBound(options, { source, target, readOnly, options: mountOptions });
   const others = await isMountedElsewhere(options, target);
   const group = pod.spec.securityContext?.fsGroup;
-  if (others && group !== undefined && facts.gid !== group) {
-    tell('AlreadyMountedVolume', `The requested fsGroup is ${group}, but the volume ${volume.name} has GID ${facts.gid}. The volume may not be shareable.`);
+  if (others && group !== undefined && stat.gid !== group) {
+    recordEvent(
+      'AlreadyMountedVolume',
+      `The requested fsGroup is ${group}, but the volume ${volume.name} has GID ${stat.gid}. The volume may not be shareable.`,
+    );
   }
-  if (!readOnly && !others) await setVolumeOwnership(target, { files, clock, pod, readOnly, when: 'policy', recordEvent: tell });
-  return { ok: true, value: { path: target } };
+  if (!readOnly && !others) await setVolumeOwnership(target, { files, clock, pod, readOnly, when: 'policy', recordEvent });
+  return succeeded({ path: target });
 }
 
-/** For another pod: what it may do with the files is settled. */
+/** Another pod has it mounted: the ownership stays. */
 async function isMountedElsewhere({ mounts }: LocalOptions, target: string): Promise<boolean> {
   const table = await mounts.table();
   const own = table.findLast((entry) => entry.target === target);

@@ -1,37 +1,37 @@
 import type { ProgramResult } from '../../world/programs.ts';
-import { type DriverFailure, failed } from '../contract.ts';
+import { attempt, done, type DriverFailure, failed, succeeded } from '../contract.ts';
 import { type HostWithPrograms, exitMessage } from './mount-program.ts';
-import { attempt, mountOnce } from './node-host.ts';
+import { mountOnce } from './node-host.ts';
 
 export interface DiskMount {
   readonly device: string;
   readonly target: string;
   /** '' is ext4. */
   readonly fileSystem: string;
-  /** Of mount -o; 'ro' among them: nothing is written to the disk. */
+  /** Of mount -o. With 'ro', nothing is written to the disk. */
   readonly options: readonly string[];
 }
 
-/** Large disks take their time. */
+/** Large disks take long. */
 const formatMs = 600_000;
 const checkMs = 600_000;
 const lookMs = 30_000;
 
 /**
- * Mounts a disk, unless that was done: one that is blank gets a file system first, one that has any is checked, as kubelets do it (v1.36.4).
- * Undefined: it is mounted. A disk with anything else on it, partitions for instance, is never formatted.
+ * The kubelet's SafeFormatAndMount (v1.36.4): formats a blank disk, checks an existing file system, then mounts it, unless it is mounted.
+ * Undefined: it is mounted. A disk with other data, such as partitions, is never formatted.
  */
 export function formatAndMount(host: HostWithPrograms, disk: DiskMount): Promise<DriverFailure | undefined> {
   const { device, target, options } = disk;
   const fileSystem = disk.fileSystem === '' ? 'ext4' : disk.fileSystem;
   return mountOnce(host, target, async () => {
-    // It is part of a program's name.
-    if (!/^[a-z0-9][a-z0-9.-]*$/.test(fileSystem)) return failed('InvalidArgument', `${JSON.stringify(fileSystem)} is no file system`);
+    // Becomes part of a program's name.
+    if (!/^[a-z0-9][a-z0-9.-]*$/.test(fileSystem)) return failed('InvalidArgument', `${JSON.stringify(fileSystem)} is not a file system type`);
     const refused = await prepare(host, { ...disk, fileSystem });
     if (refused !== undefined) return refused;
     const mounted = await attempt(async () => {
       await host.mounts.mount({ type: 'file-system', fileSystem, source: device, target, options });
-      return { ok: true, value: undefined };
+      return done;
     });
     return mounted.ok ? undefined : mounted;
   });
@@ -50,26 +50,26 @@ async function prepare(host: HostWithPrograms, { device, target, fileSystem, opt
   return failed('Internal', `${about} errcode:(${exitMessage(end)}) output:(${outputOf(end)}) `);
 }
 
-/** They ask before they overwrite anything, and nobody is there to answer; nothing is kept for root. */
+/** Force: without a terminal they cannot ask. -m0: no blocks reserved for root. */
 const formatFlags: Readonly<Record<string, readonly string[]>> = { ext3: ['-F', '-m0'], ext4: ['-F', '-m0'], xfs: ['-f'] };
 
-/** What is on a disk; '' is nothing. */
+/** '': the disk is blank. */
 async function diskFormat({ programs }: HostWithPrograms, device: string): Promise<{ readonly ok: true; readonly value: string } | DriverFailure> {
   const end = await programs.run('blkid', ['-p', '-s', 'TYPE', '-s', 'PTTYPE', '-o', 'export', device], { timeoutMs: lookMs });
-  if (end.type === 'exited' && end.code === nothingFound) return { ok: true, value: '' };
+  if (end.type === 'exited' && end.code === nothingFound) return succeeded('');
   if (!isFine(end)) return failed('Internal', `failed to get disk format of disk ${device}: ${exitMessage(end)}`);
   const said = new Map(
     outputOf(end)
       .split('\n')
       .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const),
   );
-  if (said.has('PTTYPE')) return { ok: true, value: 'unknown data, probably partitions' };
-  return { ok: true, value: said.get('TYPE') ?? '' };
+  if (said.has('PTTYPE')) return succeeded('unknown data, probably partitions');
+  return succeeded(said.get('TYPE') ?? '');
 }
 
 /** Of blkid(8). */
 const nothingFound = 2;
-/** Of fsck(8): errors are left. Whatever else it says, mounting shows how things are. */
+/** Of fsck(8): errors left uncorrected. After any other exit code the mount is tried, as in the kubelet. */
 const uncorrected = 4;
 
 async function check({ programs }: HostWithPrograms, device: string): Promise<DriverFailure | undefined> {

@@ -13,10 +13,10 @@ export interface ProgramMount {
   readonly options: readonly string[];
 }
 
-/** A server that does not answer is waited for so long. */
+/** How long to wait for a server that does not respond. */
 const longestMs = 120_000;
 
-/** Mounts what takes more than a system call, by mount(8) and its helpers, unless that was done. */
+/** Runs mount(8), which calls the file system's mount helper, unless the target is mounted. */
 export function mountByProgram(host: HostWithPrograms, { fileSystem, source, target, options }: ProgramMount): Promise<DriverFailure | undefined> {
   return mountOnce(host, target, async () => {
     const args = ['-t', fileSystem, ...(options.length === 0 ? [] : ['-o', options.join(',')]), source, target];
@@ -28,7 +28,7 @@ export function mountByProgram(host: HostWithPrograms, { fileSystem, source, tar
   });
 }
 
-/** As Go's os/exec has them. */
+/** In the words of Go's os/exec. */
 export function exitMessage(end: ProgramResult): string {
   switch (end.type) {
     case 'exited':

@@ -1,23 +1,23 @@
 import type { HostFiles, MountEntry, Mounts, Usage } from '../../world/mounts.ts';
-import { type DriverAnswer, type DriverFailure, failed } from '../contract.ts';
+import { attempt, type DriverAnswer, type DriverFailure, succeeded } from '../contract.ts';
 
-/** The machine on which a node's drivers do their work. */
+/** The machine of the node drivers. */
 export interface NodeHost {
   readonly mounts: Mounts;
   readonly files: HostFiles;
 }
 
-/** What is seen at a place; undefined: nothing is mounted there. */
+/** The visible mount on the target. */
 export async function mountAt({ mounts }: NodeHost, target: string): Promise<MountEntry | undefined> {
   return (await mounts.table()).findLast((entry) => entry.target === target);
 }
 
-/** Mounts at a place that is made for it, unless that was done. Undefined: it is mounted. What failed has left nothing behind. */
+/** Creates the target and mounts, unless it is mounted. Undefined: it is mounted. A failure leaves nothing behind. */
 export async function mountOnce(host: NodeHost, target: string, mount: () => Promise<DriverFailure | undefined>): Promise<DriverFailure | undefined> {
   if ((await mountAt(host, target)) !== undefined) return undefined;
   await host.files.makeDirectory(target, 0o750);
   const refused = await mount();
-  // Whoever was given up on may have mounted it all the same.
+  // A mount helper that timed out may have mounted it.
   if (refused !== undefined) await removeMountPoint(host, target).catch(() => undefined);
   return refused;
 }
@@ -30,14 +30,14 @@ export interface BindMount {
   readonly options: readonly string[];
 }
 
-/** Binds, unless that was done. A crash between binding and its options leaves too much permitted: the next call finds that. */
+/** Bind-mounts, unless it is mounted. After a crash between the bind and the remount, the options are missing: the next call adds them. */
 export async function ensureBound(host: NodeHost, { source, target, readOnly, options }: BindMount): Promise<void> {
   const { mounts, files } = host;
   const wanted = [...new Set([...(readOnly ? ['ro'] : []), ...options.filter((option) => bindOptions.has(option))])];
   const before = await mountAt(host, target);
   if (before === undefined) {
-    const facts = await files.stat(source, 'follow');
-    if (facts?.type === 'directory' || facts === undefined) await files.makeDirectory(target, 0o750);
+    const stat = await files.stat(source, 'follow');
+    if (stat?.type === 'directory' || stat === undefined) await files.makeDirectory(target, 0o750);
     else await files.write(target, new Uint8Array(), 0o640);
     await mounts.mount({ type: 'bind', source, target, recursive: false });
   }
@@ -45,10 +45,10 @@ export async function ensureBound(host: NodeHost, { source, target, readOnly, op
   if (wanted.some((option) => !has.includes(option))) await mounts.mount({ type: 'options', target, options: wanted });
 }
 
-/** Those that a mount can have of its own, apart from its file system. */
+/** Per-mount options; all others belong to the file system. */
 const bindOptions = new Set(['ro', 'nosuid', 'nodev', 'noexec', 'noatime', 'nodiratime', 'relatime']);
 
-/** As often as something is mounted there: a crash may have left two. */
+/** Unmounts all layers: a crash may have left two. */
 export async function ensureUnmounted(host: NodeHost, target: string): Promise<void> {
   for (let left = maxLayers; left > 0; left--) {
     if ((await mountAt(host, target)) === undefined) return;
@@ -59,34 +59,27 @@ export async function ensureUnmounted(host: NodeHost, target: string): Promise<v
 
 const maxLayers = 8;
 
-/** Takes away a place at which something was mounted. */
+/** Unmounts the target, and removes it. */
 export async function removeMountPoint(host: NodeHost, target: string): Promise<void> {
   await ensureUnmounted(host, target);
-  const facts = await host.files.stat(target);
-  if (facts === undefined) return;
-  // Never with what is in it: if anything is, it was not ours to put there.
-  await (facts.type === 'directory' ? host.files.removeDirectory(target) : host.files.removeFile(target));
+  const stat = await host.files.stat(target);
+  if (stat === undefined) return;
+  // Not recursive: content of an unmounted directory is foreign data.
+  await (stat.type === 'directory' ? host.files.removeDirectory(target) : host.files.removeFile(target));
 }
 
-/** Of a volume that shares its file system with others: what can be had is the file system's, what is used its own. */
+/** For a volume that shares its file system: capacity of the file system, usage of the directory. */
 export function usageOfTree({ files }: NodeHost, path: string): Promise<DriverAnswer<Usage>> {
   return attempt(async () => {
     const { bytes, inodes: inodesUsed } = await files.treeSize(path);
-    return { ok: true, value: { ...(await files.usage(path)), used: bytes, inodesUsed } };
+    return succeeded({ ...(await files.usage(path)), used: bytes, inodesUsed });
   });
 }
 
-/** Takes away what was mounted for the whole node, and the directory around it, which was made for this volume; if anything else is in that, it stays. */
+/** Removes the staging mount, and its parent directory if that is empty. */
 export async function removeStaging(host: NodeHost, stagingPath: string): Promise<void> {
   await removeMountPoint(host, stagingPath);
-  await host.files.removeDirectory(stagingPath.slice(0, stagingPath.lastIndexOf('/'))).catch(() => undefined);
+  await host.files.removeDirectory(directoryOf(stagingPath)).catch(() => undefined);
 }
 
-/** What a system call refused is an answer, in the words of that call. */
-export async function attempt<T>(task: () => Promise<DriverAnswer<T>>): Promise<DriverAnswer<T>> {
-  try {
-    return await task();
-  } catch (error) {
-    return failed('Internal', error instanceof Error ? error.message : String(error));
-  }
-}
+export const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));

@@ -7,7 +7,7 @@ export interface OwnershipOptions {
   readonly clock: Clock;
   readonly pod: Pod;
   readonly readOnly: boolean;
-  /** `always`: whatever the root looks like; `policy`: as the pod says. */
+  /** `policy`: the pod's fsGroupChangePolicy; `root-differs`: OnRootMismatch. */
   readonly when: 'always' | 'policy' | 'root-differs';
   readonly recordEvent: (reason: string, message: string) => void;
 }
@@ -15,8 +15,8 @@ export interface OwnershipOptions {
 const [readWrite, readOnlyBits, execute, setGroupId] = [0o660, 0o440, 0o110, 0o2000];
 
 /**
- * Gives all that is in a volume to the pod's `fsGroup`. The root comes last: if it is right, all is. What cannot be changed stays as
- * it is, as with kubelets. People who wait are told so after half a minute.
+ * SetVolumeOwnership: changes the group of all files to the pod's `fsGroup`. The root comes last, so that a matching root means that all
+ * files match. A file that cannot be changed is skipped, as in the kubelet. After 30 seconds an Event reports the progress.
  */
 export async function setVolumeOwnership(root: string, ownership: OwnershipOptions): Promise<void> {
   const { securityContext } = ownership.pod.spec;
@@ -24,39 +24,39 @@ export async function setVolumeOwnership(root: string, ownership: OwnershipOptio
   if (group === undefined) return;
   const policy = ownership.when === 'policy' && securityContext?.fsGroupChangePolicy !== 'OnRootMismatch' ? 'always' : ownership.when;
   if (policy !== 'always' && (await rootMatches(root, group, ownership))) return;
-  const facts = await ownership.files.stat(root);
-  if (facts !== undefined) await new OwnershipWalk(root, group, ownership).give(root, facts);
+  const stat = await ownership.files.stat(root);
+  if (stat !== undefined) await new OwnershipWalk(root, group, ownership).give(root, stat);
 }
 
-/** `OnRootMismatch`: nothing needs to be done if the root has the group and all that it must permit. */
+/** Whether the root has the group and the permissions. */
 async function rootMatches(root: string, group: number, { files, readOnly }: OwnershipOptions): Promise<boolean> {
-  const facts = await files.stat(root, 'follow');
+  const stat = await files.stat(root, 'follow');
   const bits = (readOnly ? readOnlyBits : readWrite) | execute | setGroupId;
-  return facts !== undefined && facts.type === 'directory' && facts.gid === group && (facts.mode & bits) === bits;
+  return stat !== undefined && stat.type === 'directory' && stat.gid === group && (stat.mode & bits) === bits;
 }
 
-const firstWordAfterMs = 30_000;
-const nextWordAfterMs = 60_000;
+const firstReportMs = 30_000;
+const nextReportMs = 60_000;
 
 class OwnershipWalk {
   readonly #group: number;
   readonly #ownership: OwnershipOptions;
   readonly #name: string;
   #count = 0;
-  #wordAt: number;
-  #told = false;
+  #reportAt: number;
+  #hasReported = false;
 
   constructor(root: string, group: number, ownership: OwnershipOptions) {
     const { uid = '' } = ownership.pod.metadata;
     this.#group = group;
     this.#ownership = ownership;
     this.#name = root.includes(uid) ? root.slice(root.indexOf(uid)) : root;
-    this.#wordAt = ownership.clock.monotonic() + firstWordAfterMs;
+    this.#reportAt = ownership.clock.monotonic() + firstReportMs;
   }
 
-  async give(path: string, facts: FileStat): Promise<void> {
+  async give(path: string, stat: FileStat): Promise<void> {
     const { files } = this.#ownership;
-    if (facts.type === 'directory') {
+    if (stat.type === 'directory') {
       for (const name of await files.list(path)) {
         const child = `${path}/${name}`;
         const found = await files.stat(child);
@@ -65,26 +65,26 @@ class OwnershipWalk {
     }
     this.#count++;
     this.#report();
-    await this.#change(path, facts).catch(() => undefined);
+    await this.#change(path, stat).catch(() => undefined);
   }
 
   async #change(path: string, { type, mode, uid }: FileStat): Promise<void> {
     const { files, readOnly } = this.#ownership;
     await files.setOwner(path, { uid, gid: this.#group });
-    // Through a link the mode of what it leads to would change.
+    // chmod follows links.
     if (type === 'link') return;
     const bits = (readOnly ? readOnlyBits : readWrite) | (type === 'directory' ? execute | setGroupId : 0);
     await files.setMode(path, mode | bits);
   }
 
   #report(): void {
-    const { clock, recordEvent: tell } = this.#ownership;
-    if (clock.monotonic() < this.#wordAt) return;
-    this.#wordAt = clock.monotonic() + nextWordAfterMs;
-    const message = this.#told
+    const { clock, recordEvent } = this.#ownership;
+    if (clock.monotonic() < this.#reportAt) return;
+    this.#reportAt = clock.monotonic() + nextReportMs;
+    const message = this.#hasReported
       ? `Setting volume ownership for ${this.#name}, processed ${this.#count} files.`
       : `Setting volume ownership for ${this.#name} is taking longer than expected, consider using OnRootMismatch - https://kubernetes.io/docs/tasks/configure-pod-container/security-context/#configure-volume-permission-and-ownership-change-policy-for-pods`;
-    this.#told = true;
-    tell('VolumePermissionChangeInProgress', message);
+    this.#hasReported = true;
+    recordEvent('VolumePermissionChangeInProgress', message);
   }
 }

@@ -1,10 +1,20 @@
-import { type DriverAnswer, type DriverFailure, failed, type NodeDriver, type NodePublishVolumeResponse, type NodePublishVolumeRequest } from '../contract.ts';
+import {
+  attempt,
+  done,
+  type DriverAnswer,
+  type DriverFailure,
+  failed,
+  type NodeDriver,
+  type NodePublishVolumeRequest,
+  type NodePublishVolumeResponse,
+  succeeded,
+} from '../contract.ts';
 import { type HostWithPrograms, mountByProgram, exitMessage } from '../mount/mount-program.ts';
-import { attempt, mountAt, removeMountPoint } from '../mount/node-host.ts';
+import { mountAt, removeMountPoint } from '../mount/node-host.ts';
 
 const fuseMs = 60_000;
 
-/** Exports of an NFS server: kubernetes.io/nfs. By the kernel's client, or by fuse-nfs where the kernel has none. */
+/** kubernetes.io/nfs: mounted by the kernel's client, or by fuse-nfs if the kernel has none. */
 export function nfsNode(host: HostWithPrograms): NodeDriver {
   return {
     capabilities: { name: 'kubernetes.io/nfs', stages: false, mountOptions: true, block: false, requiresRemount: false },
@@ -12,7 +22,7 @@ export function nfsNode(host: HostWithPrograms): NodeDriver {
     nodeUnpublishVolume: ({ target }) =>
       attempt(async () => {
         await removeMountPoint(host, target);
-        return { ok: true, value: undefined };
+        return done;
       }),
   };
 }
@@ -20,25 +30,25 @@ export function nfsNode(host: HostWithPrograms): NodeDriver {
 async function publish(host: HostWithPrograms, { volume, target }: NodePublishVolumeRequest): Promise<DriverAnswer<NodePublishVolumeResponse>> {
   const { server = '', path = '' } = volume.source.nfs ?? {};
   const wrong = [server, path].find((each) => each.startsWith('-'));
-  if (wrong !== undefined) return failed('InvalidArgument', `${JSON.stringify(wrong)} is no part of an NFS export`);
+  if (wrong !== undefined) return failed('InvalidArgument', `${JSON.stringify(wrong)} is invalid in an NFS export`);
   const source = `${server.includes(':') ? `[${server}]` : server}:${path}`;
   const options = [...new Set([...volume.mountOptions, ...(volume.readOnly ? ['ro'] : [])])].sort();
   const refused = (await kernelHasNfs(host)) ? await mountByProgram(host, { fileSystem: 'nfs', source, target, options }) : noClient;
-  if (refused === undefined) return { ok: true, value: { path: target } };
+  if (refused === undefined) return succeeded({ path: target });
   if (refused !== noClient) return refused;
   const still = await mountByFuse(host, { url: `nfs://${server}${path}${versionIn(options)}`, target, readOnly: volume.readOnly });
-  return still ?? { ok: true, value: { path: target } };
+  return still ?? succeeded({ path: target });
 }
 
 const noClient = failed('FailedPrecondition', 'this kernel has no NFS client');
 
-/** 4.1 and 4.2 are ways of the kernel to speak 4. */
+/** 4.1 and 4.2 are minor versions of 4. */
 function versionIn(options: readonly string[]): string {
   const version = options.map((option) => /^(?:nfs)?vers=([34])/.exec(option)?.[1]).find((each) => each !== undefined);
   return version === undefined ? '' : `?version=${version}`;
 }
 
-/** What it has as a module is loaded when somebody asks for it. */
+/** Loads the kernel module if needed. */
 async function kernelHasNfs({ files, programs }: HostWithPrograms): Promise<boolean> {
   const isKnown = async () => /\tnfs4?$/m.test(new TextDecoder().decode(await files.read('/proc/filesystems')));
   if (await isKnown()) return true;

@@ -1,13 +1,16 @@
 import type { ConfigMap, Pod, Secret, ServiceAccountTokenProjection, VolumeProjection } from '../../api/generated/types.ts';
-import { type DriverAnswer, failed, type NodeDriver, type NodePublishVolumeRequest } from '../contract.ts';
-import { aggregate, type DownwardApiOptions, downwardApiPayload } from '../downward-api/node.ts';
-import { type CurrentPayload, apiFilesDriver } from '../api-files/api-files-driver.ts';
-import { configMapPayload, type Payload, type FileProjection, secretPayload } from '../api-files/payload.ts';
+import { apiFilesDriver, type CurrentPayload, withoutExpiry } from '../api-files/api-files-driver.ts';
+import { aggregate, downwardApiPayload } from '../api-files/downward-api-payload.ts';
+import { configMapPayload, type FileProjection, type Payload, secretPayload } from '../api-files/payload.ts';
+import { type DriverAnswer, failed, type NodeDriver, type NodePublishVolumeRequest, succeeded } from '../contract.ts';
+import type { EmptyDirectoryOptions } from '../mount/empty-directory.ts';
 
-export interface ProjectedOptions extends DownwardApiOptions {
+export interface ProjectedOptions extends EmptyDirectoryOptions {
+  /** The node's allocatable. */
+  readonly allocatable: () => Readonly<Record<string, string>>;
   readonly configMap: (key: string) => ConfigMap | undefined;
   readonly secret: (key: string) => Secret | undefined;
-  /** A token of the pod's service account that is good for this pod alone. */
+  /** Requests a token of the pod's service account, bound to the pod. */
   readonly token: (pod: Pod, wanted: ServiceAccountTokenProjection) => Promise<DriverAnswer<IssuedToken>>;
 }
 
@@ -17,7 +20,7 @@ export interface IssuedToken {
   readonly expires: number;
 }
 
-/** ConfigMaps, Secrets, the pod's own fields and tokens of its service account in one directory: kubernetes.io/projected. */
+/** kubernetes.io/projected: ConfigMaps, Secrets, downward API and service account tokens in one directory. */
 export function projectedNode(options: ProjectedOptions): NodeDriver {
   const tokens = new Tokens(options);
   return apiFilesDriver({ name: 'kubernetes.io/projected', medium: 'memory', payload: (request) => collect(request, options, tokens) }, options);
@@ -27,23 +30,18 @@ async function collect(request: NodePublishVolumeRequest, options: ProjectedOpti
   const { sources, defaultMode = 0o644 } = request.volume.source.projected ?? {};
   const payload = new Map<string, FileProjection>();
   const errors: string[] = [];
-  let again: number | undefined;
+  let republishAt = Number.POSITIVE_INFINITY;
   for (const source of sources ?? []) {
-    const part = source.serviceAccountToken === undefined ? plainPart(source, request.pod, { ...options, defaultMode }) : undefined;
+    const part = source.serviceAccountToken === undefined ? withoutExpiry(plainPayload(source, request.pod, { ...options, defaultMode })) : undefined;
     const made = part ?? (await tokens.file(request, source.serviceAccountToken ?? { path: '' }, defaultMode));
     if (!made.ok) errors.push(made.message);
     else {
       for (const [path, file] of made.value.payload) payload.set(path, file);
-      again = Math.min(again ?? Number.POSITIVE_INFINITY, made.value.republishAt ?? Number.POSITIVE_INFINITY);
+      republishAt = Math.min(republishAt, made.value.republishAt ?? Number.POSITIVE_INFINITY);
     }
   }
   if (errors.length > 0) return failed('NotFound', aggregate(errors));
-  return { ok: true, value: { payload, ...(again === undefined || again === Number.POSITIVE_INFINITY ? {} : { again }) } };
-}
-
-function plainPart(source: VolumeProjection, pod: Pod, options: ProjectedOptions & { readonly defaultMode: number }): DriverAnswer<CurrentPayload> {
-  const made = plainPayload(source, pod, options);
-  return made.ok ? { ok: true, value: { payload: made.value } } : made;
+  return succeeded({ payload, ...(republishAt === Number.POSITIVE_INFINITY ? {} : { republishAt }) });
 }
 
 function plainPayload(
@@ -62,10 +60,10 @@ function plainPayload(
     return secretPayload(name, options.secret(key(name)), { items, defaultMode, optional });
   }
   if (downwardAPI !== undefined) return downwardApiPayload(downwardAPI.items ?? [], pod, { defaultMode, allocatable: options.allocatable() });
-  return failed('Unimplemented', 'trust bundles and certificates of pods cannot be projected here');
+  return failed('Unimplemented', 'clusterTrustBundle and podCertificate sources are not supported');
 }
 
-/** The tokens that volumes hold, so that a change of something else in them asks for no new one. */
+/** The tokens of all volumes: a change of another source requests no new token. */
 class Tokens {
   readonly #options: ProjectedOptions;
   readonly #held = new Map<string, IssuedToken & { readonly renewAt: number }>();
@@ -88,7 +86,7 @@ class Tokens {
     const isOwned = user !== undefined || pod.spec.securityContext?.fsGroup !== undefined;
     const bytes = new TextEncoder().encode(held.token);
     const file: FileProjection = { bytes, mode: isOwned ? 0o600 : defaultMode, ...(user === undefined ? {} : { uid: user }) };
-    return { ok: true, value: { payload: new Map([[wanted.path, file]]), republishAt: held.renewAt } };
+    return succeeded({ payload: new Map([[wanted.path, file]]), republishAt: held.renewAt });
   }
 
   #hold(key: string, token: IssuedToken & { readonly renewAt: number }): void {
@@ -102,10 +100,10 @@ class Tokens {
 
 const mostTokens = 10_000;
 
-/** When four fifths of its time have passed, and after a day at the latest. */
+/** After 80 % of its lifetime, and after 24 hours at the latest (token_manager.go). */
 const renewAt = (expires: number, now: number): number => now + Math.min(0.8 * (expires - now), 24 * 3_600_000);
 
-/** The user as whom all containers run; undefined: they differ, or it is not said. */
+/** The common runAsUser of all containers; undefined: they differ, or have none. */
 function onlyUser({ spec: { containers, initContainers = [], securityContext } }: Pod): number | undefined {
   const users = new Set([...initContainers, ...(containers ?? [])].map((container) => container.securityContext?.runAsUser ?? securityContext?.runAsUser));
   const [user, ...others] = users;

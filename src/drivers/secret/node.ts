@@ -1,15 +1,15 @@
 import type { Secret } from '../../api/generated/types.ts';
 import type { NodeDriver } from '../contract.ts';
-import type { EmptyDirOptions } from '../empty-dir/node.ts';
-import { apiFilesDriver } from '../api-files/api-files-driver.ts';
+import type { EmptyDirectoryOptions } from '../mount/empty-directory.ts';
+import { apiFilesDriver, withoutExpiry } from '../api-files/api-files-driver.ts';
 import { secretPayload } from '../api-files/payload.ts';
 
-export interface SecretOptions extends EmptyDirOptions {
+export interface SecretOptions extends EmptyDirectoryOptions {
   /** 'namespace/name' */
   readonly secret: (key: string) => Secret | undefined;
 }
 
-/** The keys of a Secret as files, in memory: kubernetes.io/secret. */
+/** kubernetes.io/secret: the keys of a Secret as files on a tmpfs. */
 export function secretNode(options: SecretOptions): NodeDriver {
   return apiFilesDriver(
     {
@@ -17,8 +17,7 @@ export function secretNode(options: SecretOptions): NodeDriver {
       medium: 'memory',
       payload: ({ volume: { source }, pod }) => {
         const { secretName = '', items = [], defaultMode = 0o644, optional = false } = source.secret ?? {};
-        const made = secretPayload(secretName, options.secret(`${pod.metadata.namespace ?? ''}/${secretName}`), { items, defaultMode, optional });
-        return made.ok ? { ok: true, value: { payload: made.value } } : made;
+        return withoutExpiry(secretPayload(secretName, options.secret(`${pod.metadata.namespace ?? ''}/${secretName}`), { items, defaultMode, optional }));
       },
     },
     options,

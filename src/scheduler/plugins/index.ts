@@ -9,7 +9,7 @@ import { nodeUnschedulable } from './node-unschedulable.ts';
 import { taintToleration } from './taint-toleration.ts';
 import { podTopologySpread } from './pod-topology-spread.ts';
 
-/** Kubernetes' default profile, in its order: of several plugins that object to a node, the first is the one that is told. */
+/** Kubernetes' default profile, in its order: a node's reported rejection is that of the first plugin. */
 export const defaultPlugins = (volumes: readonly Plugin[]): readonly Plugin[] => [
   nodeUnschedulable,
   nodeName,

@@ -7,7 +7,7 @@ import { topologyValueOf, TopologyCounts } from './topology-counts.ts';
 
 const name = 'InterPodAffinity';
 
-/** Pods that want to be near others or away from them, and those that others want to be away from. */
+/** InterPodAffinity: affinity and anti-affinity of the pod, and anti-affinity of existing pods. */
 export const interPodAffinity: Plugin = {
   name,
   weight: 2,
@@ -15,11 +15,11 @@ export const interPodAffinity: Plugin = {
     const { affinity } = pod;
     if (affinity === undefined && snapshot.nodesWithAffinity.size === 0) return 'skip';
     if (affinity?.problem !== undefined) {
-      const found = `has an affinity term that cannot be understood: ${affinity.problem}`;
+      const found = `has an invalid affinity term: ${affinity.problem}`;
       return rejection('unresolvable', name, {
         text: `parsing pod: ${affinity.problem}`,
         rule: 'podAffinity',
-        detail: () => ({ found, wanted: 'terms that make sense' }),
+        detail: () => ({ found, wanted: 'valid terms' }),
       });
     }
     return new PodAffinity(pod, snapshot, countsFor(pod, snapshot));
@@ -28,7 +28,7 @@ export const interPodAffinity: Plugin = {
 };
 
 interface AffinityCounts {
-  /** Pods that match all required terms of the pod. */
+  /** Pods that match all required affinity terms of the pod. */
   readonly affinity: TopologyCounts;
   /** Pods that match a required anti-affinity term of the pod. */
   readonly antiAffinity: TopologyCounts;
@@ -57,7 +57,7 @@ function countsFor(pod: PodInfo, snapshot: ClusterSnapshot): AffinityCounts {
 
 interface IncomingPod {
   readonly pod: PodInfo;
-  /** Of its namespace. */
+  /** The labels of its namespace. */
   readonly labels: Labels | undefined;
 }
 
@@ -67,17 +67,17 @@ interface PodOnNode {
 }
 
 function countExistingAntiAffinity(
-  { existingAntiAffinity: repelling }: AffinityCounts,
+  { existingAntiAffinity }: AffinityCounts,
   { pod, labels }: IncomingPod,
   { other, node }: PodOnNode,
   amount: 1 | -1 = 1,
 ): void {
-  for (const term of other.affinity?.requiredAnti ?? []) if (termMatches(term, pod, labels)) repelling.add(node, term.topologyKey, amount);
+  for (const term of other.affinity?.requiredAnti ?? []) if (termMatches(term, pod, labels)) existingAntiAffinity.add(node, term.topologyKey, amount);
 }
 
 const labelsOfNamespace = ({ views }: ClusterSnapshot, namespace: string): Labels | undefined => views.namespace.getKey(namespace)?.metadata.labels;
 
-/** The pods of all namespaces that a term is about. */
+/** The assigned pods in the namespaces of the term. */
 function* podsWithin(term: AffinityTerm, snapshot: ClusterSnapshot): Generator<PodOnNode> {
   for (const namespace of namespacesOf(term, snapshot)) {
     for (const other of snapshot.podsIn(namespace)) {
@@ -112,11 +112,13 @@ class PodAffinity implements CyclePlugin {
   }
 
   filter(node: NodeInfo): Rejection | undefined {
-    // Pods that come in a what-if are no restriction either, if the pod and those that are there have none.
+    // A dry run may have added pods with anti-affinity.
     if (this.#isUnrestricted && this.#counts.existingAntiAffinity.isEmpty) return undefined;
     if (!this.#isNear(node)) return this.#tooFar();
-    const hated = this.#terms.requiredAnti.find(({ topologyKey }) => this.#counts.antiAffinity.at(topologyKey, topologyValueOf(node, topologyKey) ?? '\0') > 0);
-    if (hated !== undefined) return tooClose(hated);
+    const violated = this.#terms.requiredAnti.find(
+      ({ topologyKey }) => this.#counts.antiAffinity.at(topologyKey, topologyValueOf(node, topologyKey) ?? '\0') > 0,
+    );
+    if (violated !== undefined) return tooClose(violated);
     const label = this.#counts.existingAntiAffinity.occupied(node);
     return label === undefined ? undefined : repelledBy(label);
   }
@@ -124,11 +126,11 @@ class PodAffinity implements CyclePlugin {
   #isNear(node: NodeInfo): boolean {
     let isFound = true;
     for (const { topologyKey } of this.#terms.required) {
-      const place = topologyValueOf(node, topologyKey);
-      if (place === undefined) return false;
-      if (this.#counts.affinity.at(topologyKey, place) <= 0) isFound = false;
+      const value = topologyValueOf(node, topologyKey);
+      if (value === undefined) return false;
+      if (this.#counts.affinity.at(topologyKey, value) <= 0) isFound = false;
     }
-    // The first of many that want to be near each other has to go somewhere.
+    // The first pod of a group with affinity to itself is allowed.
     return isFound || (this.#counts.affinity.isEmpty && matchesAll(this.#terms.required, this.#pod, this.#snapshot));
   }
 
@@ -149,8 +151,12 @@ class PodAffinity implements CyclePlugin {
   }
 
   clone(): CyclePlugin {
-    const { affinity: near, antiAffinity: away, existingAntiAffinity: repelling } = this.#counts;
-    return new PodAffinity(this.#pod, this.#snapshot, { affinity: near.copy(), antiAffinity: away.copy(), existingAntiAffinity: repelling.copy() });
+    const { affinity, antiAffinity, existingAntiAffinity } = this.#counts;
+    return new PodAffinity(this.#pod, this.#snapshot, {
+      affinity: affinity.copy(),
+      antiAffinity: antiAffinity.copy(),
+      existingAntiAffinity: existingAntiAffinity.copy(),
+    });
   }
 
   score(nodes: readonly NodeInfo[]): readonly number[] | undefined {
@@ -161,7 +167,7 @@ class PodAffinity implements CyclePlugin {
     return scores.map((score) => (highest > lowest ? Math.trunc(maxNodeScore * ((score - lowest) / (highest - lowest))) : 0));
   }
 
-  /** What the pod prefers of others, and they of it. A pod that requires others nearby also likes those that do not require it. */
+  /** Preferred terms of the pod, and preferred and required terms of existing pods that match it. */
   #preferences(): TopologyCounts {
     const sums = new TopologyCounts();
     const own = [...this.#terms.preferred, ...this.#terms.preferredAnti.map(({ term, weight }) => ({ term, weight: -weight }))];
@@ -187,19 +193,19 @@ class PodAffinity implements CyclePlugin {
     return rejection('unresolvable', name, {
       text: "node(s) didn't match pod affinity rules",
       rule: 'podAffinity',
-      detail: () => ({ found: `has no pod near (by ${keys}) that the pod's affinity asks for`, wanted: `such a pod in the same ${keys}` }),
+      detail: () => ({ found: `has no pod in the same ${keys} that matches the pod's affinity`, wanted: `such a pod in its ${keys}` }),
     });
   }
 }
 
-/** What it counts that a pod on a node requires the one that is to be placed nearby. */
+/** hardPodAffinityWeight. */
 const requiredWeight = 1;
 
 function tooClose({ topologyKey }: AffinityTerm): Rejection {
   return rejection('unschedulable', name, {
     text: "node(s) didn't match pod anti-affinity rules",
     rule: 'podAntiAffinity',
-    detail: () => ({ found: `has a pod in the same ${topologyKey} that the pod's anti-affinity excludes`, wanted: `no such pod in its ${topologyKey}` }),
+    detail: () => ({ found: `has a pod in the same ${topologyKey} that matches the pod's anti-affinity`, wanted: `no such pod in its ${topologyKey}` }),
   });
 }
 
@@ -207,6 +213,6 @@ function repelledBy(topologyKey: string): Rejection {
   return rejection('unschedulable', name, {
     text: "node(s) didn't satisfy existing pods anti-affinity rules",
     rule: 'existingAntiAffinity',
-    detail: () => ({ found: `has a pod in the same ${topologyKey} whose anti-affinity excludes this one`, wanted: `no such pod in its ${topologyKey}` }),
+    detail: () => ({ found: `has a pod in the same ${topologyKey} whose anti-affinity matches the pod`, wanted: `no such pod in its ${topologyKey}` }),
   });
 }

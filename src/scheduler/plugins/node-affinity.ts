@@ -9,10 +9,10 @@ const name = 'NodeAffinity';
 const contradiction = rejection('unresolvable', name, {
   text: 'pod affinity terms conflict',
   rule: 'nodeSelector',
-  detail: () => ({ found: 'requires each term to match several node names at once', wanted: 'terms that a node can meet' }),
+  detail: () => ({ found: 'requires each term to match several node names at once', wanted: 'terms that a node can match' }),
 });
 
-/** Pods go where their node selector and required node affinity say, preferably where their preferences say. */
+/** NodeAffinity: node selector and required node affinity filter, preferred node affinity scores. */
 export const nodeAffinity: Plugin = {
   name,
   weight: 2,
@@ -87,7 +87,7 @@ function mismatch(pod: Pod, node: NodeInfo | undefined): RejectionDetail {
   const labels = missing.map(([key, value]) => `${key}=${value}`).join(', ');
   if (labels !== '') return { found: `lacks label ${labels}, which the pod selects`, wanted: `label ${labels}` };
   const required = shown(requiredTerms(pod) ?? []);
-  return { found: `is not what the pod's node affinity requires: ${required}`, wanted: required };
+  return { found: `does not match the pod's node affinity: ${required}`, wanted: required };
 }
 
 /** 'zone In (a, b) and disk Exists, or rack In (1)' */

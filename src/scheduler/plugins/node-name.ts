@@ -2,7 +2,7 @@ import { type Plugin, rejection } from '../framework.ts';
 
 const name = 'NodeName';
 
-/** A pod that names its node goes there. Such pods do not come through the queue; whoever asks what would be, may ask about one. */
+/** NodeName. Pods with spec.nodeName never enter the queue; `moor why` may ask about one. */
 export const nodeName: Plugin = {
   name,
   preFilter: ({ pod }) => {

@@ -13,34 +13,34 @@ const web = (spec: Partial<Pod['spec']> = {}): Pod => pod('web', [], { spec });
 const withSpec = (made: Node, spec: Partial<Node['spec']>): Node => ({ ...made, spec: { ...made.spec, ...spec } });
 
 describe('NodeName', () => {
-  it('admits the node that the pod names, and no other', () => {
-    const seen = new SmallCluster([nodeName]);
-    seen.set(node('n1'), node('n2'));
-    expect(seen.verdicts(web())).toBe('skip');
-    expect(seen.verdicts(web({ nodeName: 'n2' }))).toEqual({ n1: "unresolvable: node(s) didn't match the requested node name", n2: '' });
+  it('accepts only the node that the pod names', () => {
+    const cluster = new SmallCluster([nodeName]);
+    cluster.set(node('n1'), node('n2'));
+    expect(cluster.verdicts(web())).toBe('skip');
+    expect(cluster.verdicts(web({ nodeName: 'n2' }))).toEqual({ n1: "unresolvable: node(s) didn't match the requested node name", n2: '' });
   });
 });
 
 describe('NodeUnschedulable', () => {
-  const seen = new SmallCluster([nodeUnschedulable]);
-  seen.set(node('n1'), withSpec(node('n2'), { unschedulable: true }));
+  const cluster = new SmallCluster([nodeUnschedulable]);
+  cluster.set(node('n1'), withSpec(node('n2'), { unschedulable: true }));
 
-  it('keeps pods off cordoned nodes', () => {
-    expect(seen.verdicts(web())).toEqual({ n1: '', n2: 'unresolvable: node(s) were unschedulable' });
+  it('rejects cordoned nodes', () => {
+    expect(cluster.verdicts(web())).toEqual({ n1: '', n2: 'unresolvable: node(s) were unschedulable' });
   });
 
   it.each([{ operator: 'Exists' }, { key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' }])(
     'but not those that tolerate it: %j',
     (toleration) => {
-      expect(seen.verdicts(web({ tolerations: [toleration] }))).toBe('skip');
+      expect(cluster.verdicts(web({ tolerations: [toleration] }))).toBe('skip');
     },
   );
 });
 
 describe('TaintToleration', () => {
-  const seen = new SmallCluster([taintToleration]);
+  const cluster = new SmallCluster([taintToleration]);
   const taint = { key: 'gpu', value: 'yes' };
-  seen.set(
+  cluster.set(
     node('plain'),
     withSpec(node('hard'), { taints: [{ ...taint, effect: 'NoSchedule' }] }),
     withSpec(node('harder'), { taints: [{ ...taint, effect: 'NoExecute' }] }),
@@ -56,27 +56,27 @@ describe('TaintToleration', () => {
     ['one effect', [{ key: 'gpu', operator: 'Exists', effect: 'NoSchedule' }], { plain: '', hard: '', harder: repelled, soft: '' }],
     ['everything', [{ operator: 'Exists' }], { plain: '', hard: '', harder: '', soft: '' }],
   ])('a pod that tolerates %s', (_, tolerations, verdicts) => {
-    expect(seen.verdicts(web({ tolerations }))).toEqual(verdicts);
+    expect(cluster.verdicts(web({ tolerations }))).toEqual(verdicts);
   });
 
-  it('prefers nodes without taints that only ask to be avoided', () => {
-    const nodes = seen.cluster.nodes.filter(({ name }) => name === 'plain' || name === 'soft');
-    expect(seen.stages(web()).score?.(nodes)).toEqual([100, 0]);
-    expect(seen.stages(web({ tolerations: [{ operator: 'Exists' }] })).score?.(nodes)).toEqual([100, 100]);
-    expect(seen.stages(web()).score?.(nodes.filter(({ name }) => name === 'plain'))).toBeUndefined();
+  it('prefers nodes without PreferNoSchedule taints', () => {
+    const nodes = cluster.cache.nodes.filter(({ name }) => name === 'plain' || name === 'soft');
+    expect(cluster.cycle(web()).score?.(nodes)).toEqual([100, 0]);
+    expect(cluster.cycle(web({ tolerations: [{ operator: 'Exists' }] })).score?.(nodes)).toEqual([100, 100]);
+    expect(cluster.cycle(web()).score?.(nodes.filter(({ name }) => name === 'plain'))).toBeUndefined();
   });
 
-  it('tells which taint it is', () => {
-    const hard = seen.cluster.node('hard');
-    const verdict = hard === undefined ? undefined : seen.stages(web()).filter?.(hard);
+  it('names the taint', () => {
+    const hard = cluster.cache.node('hard');
+    const verdict = hard === undefined ? undefined : cluster.cycle(web()).filter?.(hard);
     const [reason] = verdict !== undefined && 'reasons' in verdict ? verdict.reasons : [];
     expect(reason?.detail?.().found).toBe('has taint gpu=yes:NoSchedule, which the pod does not tolerate');
   });
 });
 
 describe('NodeAffinity', () => {
-  const seen = new SmallCluster([nodeAffinity]);
-  seen.set(node('n1', { disk: 'ssd', cores: '8' }), node('n2', { disk: 'hdd', cores: '16' }), node('n3'));
+  const cluster = new SmallCluster([nodeAffinity]);
+  cluster.set(node('n1', { disk: 'ssd', cores: '8' }), node('n2', { disk: 'hdd', cores: '16' }), node('n3'));
   const mismatch = "unresolvable: node(s) didn't match Pod's node affinity/selector";
   const only = (...names: readonly string[]) => Object.fromEntries(['n1', 'n2', 'n3'].map((name) => [name, names.includes(name) ? '' : mismatch]));
   const required = (...terms: readonly object[]): Pod =>
@@ -86,35 +86,35 @@ describe('NodeAffinity', () => {
 
   it.each([
     ['a selector', web({ nodeSelector: { disk: 'ssd' } }), only('n1')],
-    ['a selector that nothing meets', web({ nodeSelector: { disk: 'tape' } }), only()],
+    ['a selector that no node matches', web({ nodeSelector: { disk: 'tape' } }), only()],
     ['In', required(label('disk', 'In', 'ssd', 'hdd')), only('n1', 'n2')],
-    ['NotIn, which those without the label meet', required(label('disk', 'NotIn', 'ssd')), only('n2', 'n3')],
+    ['NotIn, which nodes without the label match', required(label('disk', 'NotIn', 'ssd')), only('n2', 'n3')],
     ['Exists', required(label('disk', 'Exists')), only('n1', 'n2')],
     ['DoesNotExist', required(label('disk', 'DoesNotExist')), only('n3')],
     ['Gt', required(label('cores', 'Gt', '8')), only('n2')],
     ['Lt', required(label('cores', 'Lt', '16')), only('n1')],
     ['alternatives', required(label('disk', 'In', 'ssd'), label('cores', 'Gt', '8')), only('n1', 'n2')],
-    ['an empty term, which nothing meets', required({}), only()],
-    ['a term that makes no sense', required(label('cores', 'Gt', 'many')), only()],
-    ['a name to avoid', required(named('NotIn', 'n1')), only('n2', 'n3')],
+    ['an empty term, which no node matches', required({}), only()],
+    ['an invalid term', required(label('cores', 'Gt', 'many')), only()],
+    ['an excluded name', required(named('NotIn', 'n1')), only('n2', 'n3')],
     ['both a selector and affinity', web({ ...required(label('disk', 'Exists')).spec, nodeSelector: { cores: '16' } }), only('n2')],
   ])('%s', (_, asking, verdicts) => {
-    expect(seen.verdicts(asking)).toEqual(verdicts);
+    expect(cluster.verdicts(asking)).toEqual(verdicts);
   });
 
-  it('has nothing to say about pods that go anywhere', () => {
-    expect(seen.verdicts(web())).toBe('skip');
+  it('skips pods without node affinity', () => {
+    expect(cluster.verdicts(web())).toBe('skip');
   });
 
-  it('leaves only the nodes that every term names', () => {
-    expect(seen.stages(required(named('In', 'n2'))).nodeNames).toEqual(new Set(['n2']));
-    expect(seen.stages(required(named('In', 'n2'), named('In', 'n3'))).nodeNames).toEqual(new Set(['n2', 'n3']));
-    expect(seen.stages(required(named('In', 'n2'), label('disk', 'Exists'))).nodeNames).toBeUndefined();
+  it('restricts the nodes to the names in all terms', () => {
+    expect(cluster.cycle(required(named('In', 'n2'))).nodeNames).toEqual(new Set(['n2']));
+    expect(cluster.cycle(required(named('In', 'n2'), named('In', 'n3'))).nodeNames).toEqual(new Set(['n2', 'n3']));
+    expect(cluster.cycle(required(named('In', 'n2'), label('disk', 'Exists'))).nodeNames).toBeUndefined();
     const twice = { matchFields: [...named('In', 'n1').matchFields, ...named('In', 'n2').matchFields] };
-    expect(seen.verdicts(required(twice))).toBe('unresolvable: pod affinity terms conflict');
+    expect(cluster.verdicts(required(twice))).toBe('unresolvable: pod affinity terms conflict');
   });
 
-  it('prefers the nodes that meet more, by weight', () => {
+  it('scores nodes by the weight of the preferences that they match', () => {
     const preferred = web({
       affinity: {
         nodeAffinity: {
@@ -125,7 +125,7 @@ describe('NodeAffinity', () => {
         },
       },
     });
-    expect(seen.stages(preferred).score?.(seen.cluster.nodes)).toEqual([25, 100, 0]);
+    expect(cluster.cycle(preferred).score?.(cluster.cache.nodes)).toEqual([25, 100, 0]);
   });
 });
 
@@ -140,27 +140,27 @@ describe('NodePorts', () => {
     ['no host port', [{ containerPort: 80 }], 'skip'],
     ['the same port', [{ containerPort: 1, hostPort: 80 }], taken],
     ['the same port of another protocol', [{ containerPort: 1, hostPort: 80, protocol: 'UDP' }], ''],
-    ['the same port of one address', [{ containerPort: 1, hostPort: 80, hostIP: '10.0.0.1' }], taken],
-    ['a port of one address that another pod has of another', [{ containerPort: 1, hostPort: 90, hostIP: '10.0.0.1' }], ''],
-    ['a port of an address that another pod has too', [{ containerPort: 1, hostPort: 90, hostIP: '10.0.0.2' }], taken],
-    ['a port of all addresses that another pod has of one', [{ containerPort: 1, hostPort: 90 }], taken],
+    ['the same port on one address', [{ containerPort: 1, hostPort: 80, hostIP: '10.0.0.1' }], taken],
+    ['a port that another pod uses on another address', [{ containerPort: 1, hostPort: 90, hostIP: '10.0.0.1' }], ''],
+    ['a port that another pod uses on the same address', [{ containerPort: 1, hostPort: 90, hostIP: '10.0.0.2' }], taken],
+    ['a port on all addresses that another pod uses on one', [{ containerPort: 1, hostPort: 90 }], taken],
   ])('a pod with %s', (_, ports, verdict) => {
-    const seen = new SmallCluster([nodePorts]);
-    seen.set(node('n1'), on('n1', using('there', { containerPort: 1, hostPort: 80 }, { containerPort: 1, hostPort: 90, hostIP: '10.0.0.2' })));
-    expect(seen.verdicts(using('web', ...ports))).toEqual(verdict === 'skip' ? 'skip' : { n1: verdict });
+    const cluster = new SmallCluster([nodePorts]);
+    cluster.set(node('n1'), on('n1', using('there', { containerPort: 1, hostPort: 80 }, { containerPort: 1, hostPort: 90, hostIP: '10.0.0.2' })));
+    expect(cluster.verdicts(using('web', ...ports))).toEqual(verdict === 'skip' ? 'skip' : { n1: verdict });
   });
 
-  it('gives ports back when their pod goes, and wakes who wanted them', () => {
-    const seen = new SmallCluster([nodePorts]);
-    seen.set(node('n1'), on('n1', using('there', { containerPort: 1, hostPort: 80 })));
+  it('frees the ports of a deleted pod, and its hint queues pods that need them', () => {
+    const cluster = new SmallCluster([nodePorts]);
+    cluster.set(node('n1'), on('n1', using('there', { containerPort: 1, hostPort: 80 })));
     const waiting = readPod(using('web', { containerPort: 1, hostPort: 80 }));
-    const change = seen.delete('Pod', 'default/there');
-    expect(seen.verdicts(waiting.pod)).toEqual({ n1: '' });
+    const change = cluster.delete('Pod', 'default/there');
+    expect(cluster.verdicts(waiting.pod)).toEqual({ n1: '' });
     expect(nodePorts.queueingHints?.hint(waiting, change)).toBe(true);
     expect(nodePorts.queueingHints?.hint(readPod(using('web', { containerPort: 1, hostPort: 81 })), change)).toBe(false);
   });
 
-  it('counts the ports of sidecars, not those of other init containers', () => {
+  it('counts ports of sidecars, not of other init containers', () => {
     const init = (restartPolicy?: string) =>
       pod('there', [], {
         spec: {
@@ -175,10 +175,10 @@ describe('NodePorts', () => {
           ],
         },
       });
-    const seen = new SmallCluster([nodePorts]);
-    seen.set(node('n1'), init());
-    expect(seen.verdicts(using('web', { containerPort: 1, hostPort: 80 }))).toEqual({ n1: '' });
-    seen.set(init('Always'));
-    expect(seen.verdicts(using('web', { containerPort: 1, hostPort: 80 }))).toEqual({ n1: taken });
+    const cluster = new SmallCluster([nodePorts]);
+    cluster.set(node('n1'), init());
+    expect(cluster.verdicts(using('web', { containerPort: 1, hostPort: 80 }))).toEqual({ n1: '' });
+    cluster.set(init('Always'));
+    expect(cluster.verdicts(using('web', { containerPort: 1, hostPort: 80 }))).toEqual({ n1: taken });
   });
 });

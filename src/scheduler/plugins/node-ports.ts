@@ -3,7 +3,7 @@ import { anyAddress, type HostPort, readHostPorts } from '../pod-info.ts';
 
 const name = 'NodePorts';
 
-/** A port of a node is used by one pod. */
+/** NodePorts: a host port is used by one pod of a node. */
 export const nodePorts: Plugin = {
   name,
   preFilter: ({ hostPorts }) => {
@@ -14,7 +14,7 @@ export const nodePorts: Plugin = {
       rule: 'ports',
       detail: (node) => {
         const ports = hostPorts.filter((port) => node?.isPortFree(port) !== true).map(show);
-        return { found: `has another pod on port ${ports.join(', ')}, which the pod wants of its host`, wanted: `port ${ports.join(', ')} to be free` };
+        return { found: `has another pod on host port ${ports.join(', ')}`, wanted: `host port ${ports.join(', ')} to be free` };
       },
     });
     return { filter: (node) => (taken(node) === undefined ? undefined : rejected) };

@@ -1,7 +1,7 @@
 import type { NodeInfo, Plugin } from '../framework.ts';
 import { maxNodeScore } from './normalize-score.ts';
 
-/** Prefers nodes whose cpu and memory would be used more evenly with the pod than without. */
+/** NodeResourcesBalancedAllocation: prefers nodes where the pod balances the usage of cpu and memory. */
 export const nodeResourcesBalancedAllocation: Plugin = {
   name: 'NodeResourcesBalancedAllocation',
   weight: 1,

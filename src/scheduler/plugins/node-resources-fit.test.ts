@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { node, SmallCluster } from '../../../test/scheduler/small-cluster.ts';
 import { pod } from '../../../test/storage/objects.ts';
 import type { Container, Node, Pod } from '../../api/generated/types.ts';
+import type { ClusterEvent } from '../framework.ts';
 import { readPod } from '../pod-info.ts';
 import { nodeResourcesBalancedAllocation } from './node-resources-balanced-allocation.ts';
 import { nodeResourcesFit } from './node-resources-fit.ts';
@@ -12,10 +13,10 @@ const wanting = (name: string, requests: Record<string, string>, spec: Partial<P
   pod(name, [], { spec: { containers: [asking(requests)], ...spec } });
 const on = (name: string, placed: Pod): Pod => ({ ...placed, spec: { ...placed.spec, nodeName: name } });
 
-const cluster = () => {
-  const seen = new SmallCluster([nodeResourcesFit]);
-  seen.set(sized('n1', { cpu: '4', memory: '8Gi', 'ephemeral-storage': '10Gi', pods: '3', 'example.com/gpu': '2', 'hugepages-2Mi': '4Mi' }));
-  return seen;
+const makeCluster = () => {
+  const cluster = new SmallCluster([nodeResourcesFit]);
+  cluster.set(sized('n1', { cpu: '4', memory: '8Gi', 'ephemeral-storage': '10Gi', pods: '3', 'example.com/gpu': '2', 'hugepages-2Mi': '4Mi' }));
+  return cluster;
 };
 
 describe('NodeResourcesFit', () => {
@@ -32,41 +33,41 @@ describe('NodeResourcesFit', () => {
     [{ 'hugepages-2Mi': '6Mi' }, 'unresolvable: Insufficient hugepages-2Mi'],
     [{ cpu: '5', memory: '9Gi' }, 'unresolvable: Insufficient cpu + Insufficient memory'],
   ])('an empty node and a pod that requests %j', (requests, verdict) => {
-    expect(cluster().verdicts(wanting('web', requests))).toEqual({ n1: verdict });
+    expect(makeCluster().verdicts(wanting('web', requests))).toEqual({ n1: verdict });
   });
 
-  it('what others have is not there, but could be made free', () => {
-    const seen = cluster();
-    seen.set(on('n1', wanting('there', { cpu: '3', memory: '6Gi', 'example.com/gpu': '1' })));
-    expect(seen.verdicts(wanting('web', { cpu: '1', memory: '2Gi', 'example.com/gpu': '1' }))).toEqual({ n1: '' });
-    expect(seen.verdicts(wanting('web', { cpu: '1100m' }))).toEqual({ n1: 'unschedulable: Insufficient cpu' });
-    expect(seen.verdicts(wanting('web', { memory: '3Gi', 'example.com/gpu': '2' }))).toEqual({
+  it('requests of other pods count, and preemption could free them', () => {
+    const cluster = makeCluster();
+    cluster.set(on('n1', wanting('there', { cpu: '3', memory: '6Gi', 'example.com/gpu': '1' })));
+    expect(cluster.verdicts(wanting('web', { cpu: '1', memory: '2Gi', 'example.com/gpu': '1' }))).toEqual({ n1: '' });
+    expect(cluster.verdicts(wanting('web', { cpu: '1100m' }))).toEqual({ n1: 'unschedulable: Insufficient cpu' });
+    expect(cluster.verdicts(wanting('web', { memory: '3Gi', 'example.com/gpu': '2' }))).toEqual({
       n1: 'unschedulable: Insufficient memory + Insufficient example.com/gpu',
     });
-    // One of them never fits.
-    expect(seen.verdicts(wanting('web', { memory: '3Gi', cpu: '5' }))).toEqual({ n1: 'unresolvable: Insufficient cpu + Insufficient memory' });
+    // One of the requests exceeds the allocatable.
+    expect(cluster.verdicts(wanting('web', { memory: '3Gi', cpu: '5' }))).toEqual({ n1: 'unresolvable: Insufficient cpu + Insufficient memory' });
   });
 
-  it('counts pods, also those that ask for nothing', () => {
-    const seen = cluster();
-    seen.set(...['a', 'b', 'c'].map((name) => on('n1', wanting(name, {}))));
-    expect(seen.verdicts(wanting('web', {}))).toEqual({ n1: 'unschedulable: Too many pods' });
-    expect(seen.verdicts(wanting('web', { cpu: '9' }))).toEqual({ n1: 'unresolvable: Too many pods + Insufficient cpu' });
-    seen.delete('Pod', 'default/a');
-    expect(seen.verdicts(wanting('web', {}))).toEqual({ n1: '' });
+  it('counts pods, also those without requests', () => {
+    const cluster = makeCluster();
+    cluster.set(...['a', 'b', 'c'].map((name) => on('n1', wanting(name, {}))));
+    expect(cluster.verdicts(wanting('web', {}))).toEqual({ n1: 'unschedulable: Too many pods' });
+    expect(cluster.verdicts(wanting('web', { cpu: '9' }))).toEqual({ n1: 'unresolvable: Too many pods + Insufficient cpu' });
+    cluster.delete('Pod', 'default/a');
+    expect(cluster.verdicts(wanting('web', {}))).toEqual({ n1: '' });
   });
 
-  it('a node that says nothing takes nothing', () => {
-    const seen = new SmallCluster([nodeResourcesFit]);
-    seen.set(sized('n1', {}));
-    expect(seen.verdicts(wanting('web', { cpu: '1' }))).toEqual({ n1: 'unresolvable: Too many pods + Insufficient cpu' });
+  it('a node without allocatable accepts no pod', () => {
+    const cluster = new SmallCluster([nodeResourcesFit]);
+    cluster.set(sized('n1', {}));
+    expect(cluster.verdicts(wanting('web', { cpu: '1' }))).toEqual({ n1: 'unresolvable: Too many pods + Insufficient cpu' });
   });
 
   const sidecar: Container = { ...asking({ cpu: '1' }), name: 'sidecar', restartPolicy: 'Always' };
   it.each([
     ['the larger of init containers and the others', { initContainers: [{ ...asking({ cpu: '4' }), name: 'init' }] }, ''],
-    ['one init container that is too large', { initContainers: [{ ...asking({ cpu: '5' }), name: 'init' }] }, 'unresolvable: Insufficient cpu'],
-    ['sidecars beside the containers', { initContainers: [sidecar] }, ''],
+    ['an init container that is too large', { initContainers: [{ ...asking({ cpu: '5' }), name: 'init' }] }, 'unresolvable: Insufficient cpu'],
+    ['sidecars in addition to the containers', { initContainers: [sidecar] }, ''],
     [
       'sidecars beside the init containers after them',
       { initContainers: [sidecar, { ...asking({ cpu: '4' }), name: 'init' }] },
@@ -74,16 +75,16 @@ describe('NodeResourcesFit', () => {
     ],
     ['init containers before a sidecar alone', { initContainers: [{ ...asking({ cpu: '4' }), name: 'init' }, sidecar] }, ''],
     ['overhead', { overhead: { cpu: '1500m' } }, 'unresolvable: Insufficient cpu'],
-    ['what is said for the pod as a whole', { resources: { requests: { cpu: '5' } } }, 'unresolvable: Insufficient cpu'],
+    ['pod-level requests', { resources: { requests: { cpu: '5' } } }, 'unresolvable: Insufficient cpu'],
   ])('counts %s', (_, spec, verdict) => {
-    expect(cluster().verdicts(wanting('web', { cpu: '3' }, spec))).toEqual({ n1: verdict });
+    expect(makeCluster().verdicts(wanting('web', { cpu: '3' }, spec))).toEqual({ n1: verdict });
   });
 
-  it('tells what is left and what is missing', () => {
-    const seen = cluster();
-    seen.set(on('n1', wanting('there', { cpu: '3', memory: '6Gi' })));
-    const n1 = seen.cluster.node('n1');
-    const verdict = n1 === undefined ? undefined : seen.stages(wanting('web', { cpu: '1500m', memory: '3Gi' })).filter?.(n1);
+  it('reports what is free and what is missing', () => {
+    const cluster = makeCluster();
+    cluster.set(on('n1', wanting('there', { cpu: '3', memory: '6Gi' })));
+    const n1 = cluster.cache.node('n1');
+    const verdict = n1 === undefined ? undefined : cluster.cycle(wanting('web', { cpu: '1500m', memory: '3Gi' })).filter?.(n1);
     const reasons = verdict !== undefined && 'reasons' in verdict ? verdict.reasons : [];
     expect(reasons.map(({ detail }) => detail?.().found)).toEqual([
       'has 1 of 4 cpu left, less than the 1500m that the pod requests',
@@ -95,29 +96,30 @@ describe('NodeResourcesFit', () => {
 describe('scores by resources', () => {
   const empty = sized('empty', { cpu: '4', memory: '8Gi', pods: '10' });
   const half = sized('half', { cpu: '4', memory: '8Gi', pods: '10' });
-  const seen = new SmallCluster([nodeResourcesFit, nodeResourcesBalancedAllocation]);
-  seen.set(empty, half, on('half', wanting('there', { cpu: '2', memory: '4Gi' })));
+  const cluster = new SmallCluster([nodeResourcesFit, nodeResourcesBalancedAllocation]);
+  cluster.set(empty, half, on('half', wanting('there', { cpu: '2', memory: '4Gi' })));
 
-  it('LeastAllocated prefers what is emptier, and counts a little for pods that ask for nothing', () => {
-    expect(seen.stages(wanting('web', { cpu: '1', memory: '2Gi' })).score?.(seen.cluster.nodes)).toEqual([75, 25]);
+  it('LeastAllocated prefers emptier nodes, and counts a default for pods without requests', () => {
+    expect(cluster.cycle(wanting('web', { cpu: '1', memory: '2Gi' })).score?.(cluster.cache.nodes)).toEqual([75, 25]);
     // 100m of 4000m and 200Mi of 8Gi
-    expect(seen.stages(wanting('web', {})).score?.(seen.cluster.nodes)).toEqual([97, 47]);
+    expect(cluster.cycle(wanting('web', {})).score?.(cluster.cache.nodes)).toEqual([97, 47]);
   });
 
-  it('BalancedAllocation prefers nodes that the pod makes more even, and has no opinion on pods that ask for nothing', () => {
+  it('BalancedAllocation prefers nodes that the pod balances, and skips pods without requests', () => {
     const leaning = sized('leaning', { cpu: '4', memory: '8Gi', pods: '10' });
-    seen.set(leaning, on('leaning', wanting('lean', { memory: '4Gi' })));
-    expect(seen.stages(wanting('web', { cpu: '2' }), nodeResourcesBalancedAllocation).score?.(seen.cluster.nodes)).toEqual([62, 62, 87]);
-    expect(seen.verdicts(wanting('web', {}), nodeResourcesBalancedAllocation)).toBe('skip');
+    cluster.set(leaning, on('leaning', wanting('lean', { memory: '4Gi' })));
+    expect(cluster.cycle(wanting('web', { cpu: '2' }), nodeResourcesBalancedAllocation).score?.(cluster.cache.nodes)).toEqual([62, 62, 87]);
+    expect(cluster.verdicts(wanting('web', {}), nodeResourcesBalancedAllocation)).toBe('skip');
   });
 });
 
-describe('what may help a pod that lacked resources', () => {
+describe('queueing hints of NodeResourcesFit', () => {
   const waiting = readPod(wanting('web', { cpu: '4' }));
-  const helps = (before: Node | undefined, after: Node | undefined) => nodeResourcesFit.queueingHints?.hint(waiting, { resource: 'node', before, after });
+  const helps = (before: Node | undefined, after: Node | undefined) =>
+    nodeResourcesFit.queueingHints?.hint(waiting, { resource: 'node', before, after } as ClusterEvent);
   const large = sized('n1', { cpu: '4', memory: '1Gi', pods: '5' });
 
-  it('a node on which it would fit, or which grew in what it needs', () => {
+  it('a node on which the pod fits, or with more of a requested resource', () => {
     expect(helps(undefined, large)).toBe(true);
     expect(helps(undefined, sized('n1', { cpu: '3', pods: '5' }))).toBe(false);
     expect(helps(sized('n1', { cpu: '3', pods: '5' }), large)).toBe(true);
@@ -127,9 +129,10 @@ describe('what may help a pod that lacked resources', () => {
     expect(helps(large, undefined)).toBe(false);
   });
 
-  it('a pod that goes, or shrinks in what it needs', () => {
+  it('a pod that is deleted, or requests less of a needed resource', () => {
     const other = (requests: Record<string, string>) => on('n1', wanting('other', requests));
-    const helpsPod = (before: Pod | undefined, after: Pod | undefined) => nodeResourcesFit.queueingHints?.hint(waiting, { resource: 'pod', before, after });
+    const helpsPod = (before: Pod | undefined, after: Pod | undefined) =>
+      nodeResourcesFit.queueingHints?.hint(waiting, { resource: 'pod', before, after } as ClusterEvent);
     expect(helpsPod(other({ cpu: '1' }), undefined)).toBe(true);
     expect(helpsPod(undefined, other({ cpu: '1' }))).toBe(false);
     expect(helpsPod(other({ cpu: '2' }), other({ cpu: '1' }))).toBe(true);

@@ -5,7 +5,7 @@ import { maxNodeScore } from './normalize-score.ts';
 
 const name = 'NodeResourcesFit';
 
-/** What the pods of a node ask for, taken together, is no more than the node has; of those that can take a pod, emptier ones are better. */
+/** NodeResourcesFit: the requests of a node's pods stay within its allocatable. Scores by LeastAllocated. */
 export const nodeResourcesFit: Plugin = {
   name,
   weight: 1,
@@ -29,7 +29,7 @@ function nodeHint({ requests }: PodInfo, before: Node | undefined, after: Node):
 }
 
 function podHint(pod: PodInfo, before: Pod | undefined, after: Pod | undefined): boolean {
-  // One is gone: a pod of its node, or one that was nominated to it.
+  // A deleted pod of the node, or one nominated to it.
   if (after === undefined) return true;
   if (before === undefined) return false;
   const [then, now] = [podAmounts(before), podAmounts(after)];
@@ -38,7 +38,7 @@ function podHint(pod: PodInfo, before: Pod | undefined, after: Pod | undefined):
 
 const nothing: Amounts = { cpu: 0, memory: 0, ephemeralStorage: 0, pods: 0, scalars: undefined };
 
-/** The names of what is asked for at all. */
+/** The names of the requested resources. */
 function resourcesOf(requests: Readonly<Amounts>): readonly string[] {
   const scalars = requests.scalars === undefined ? [] : [...requests.scalars].filter(([, amount]) => amount > 0).map(([resource]) => resource);
   return [...(['cpu', 'memory', 'ephemeral-storage'] as const).filter((resource) => amountOf(requests, resource) > 0), ...scalars];
@@ -93,7 +93,7 @@ class Fit implements CyclePlugin {
     return this.#fits(node) ? undefined : this.#rejection(node);
   }
 
-  /** The same question as `shortages`, without an answer to allocate: most nodes have room for most pods. */
+  /** The same check as `shortages`, without allocation: most pods fit on most nodes. */
   #fits({ allocatable, requested, pods }: NodeInfo): boolean {
     const { requests } = this.#pod;
     return (
@@ -108,12 +108,12 @@ class Fit implements CyclePlugin {
   #rejection({ allocatable, requested, pods }: NodeInfo): Rejection | undefined {
     const short = shortages(this.#pod.requests, { allocatable, requested, pods: pods.length });
     if (short.length === 0) return undefined;
-    // What is more than the node has at all, nobody who leaves makes room for.
+    // No preemption helps if the request exceeds the allocatable.
     const isHopeless = short.some(({ resource, asked, capacity }) => resource !== 'pods' && asked > capacity);
     return { code: isHopeless ? 'unresolvable' : 'unschedulable', plugin: name, reasons: short.map(reasonOf) };
   }
 
-  /** LeastAllocated: the share of cpu and of memory that would be left, on average. */
+  /** LeastAllocated: the mean free share of cpu and memory after placing the pod. */
   score(nodes: readonly NodeInfo[]): readonly number[] {
     const { scoredCpu, scoredMemory } = this.#pod;
     return nodes.map((node) => {
@@ -133,7 +133,7 @@ function reasonOf({ resource, asked, used, capacity }: Shortage): RejectionReaso
     return {
       text: 'Too many pods',
       rule: 'pods',
-      detail: () => ({ found: `runs ${used} pods, and takes no more than ${capacity}`, wanted: 'a pod less on it' }),
+      detail: () => ({ found: `has ${used} pods, and its limit is ${capacity}`, wanted: 'one pod less' }),
     };
   }
   const show = (amount: number): string => shownAmount(resource, amount);

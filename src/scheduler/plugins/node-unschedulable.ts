@@ -10,12 +10,12 @@ const cordoned = rejection('unresolvable', name, {
   detail: () => ({ found: 'is cordoned', wanted: 'to be uncordoned' }),
 });
 
-/** What the taint says that comes with cordoning. */
+/** The taint of a cordoned node. */
 export const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
 const toleratesCordon = ({ spec }: Pod): boolean => (spec.tolerations ?? []).some((toleration) => toleratesTaint(toleration, cordon));
 
-/** Cordoned nodes take no pods but those that do not mind. */
+/** NodeUnschedulable: a cordoned node accepts only pods that tolerate its taint. */
 export const nodeUnschedulable: Plugin = {
   name,
   preFilter: ({ pod }) => (toleratesCordon(pod) ? 'skip' : { filter: ({ node }) => (node.spec.unschedulable === true ? cordoned : undefined) }),

@@ -11,7 +11,7 @@ const csiVolume = (name: string, driver = 'driver'): PersistentVolume => {
   const { hostPath: _, ...spec } = pv(name, '1Gi').spec;
   return pv(name, '1Gi', { spec: { ...spec, hostPath: undefined, csi: { driver, volumeHandle: `handle-${name}` } } as never });
 };
-/** A claim with a volume of its name. */
+/** A claim that is bound to a PV of the same name. */
 const disk = (name: string, driver?: string) => [csiVolume(name, driver), boundTo(pvc(name, '1Gi'), name)];
 const on = (nodeName: string, object: Pod): Pod => ({ ...object, spec: { ...object.spec, nodeName } });
 const limited = (count: number) => [node('n1'), csiNode('n1', { driver: count })];
@@ -23,35 +23,35 @@ const verdict = (asking: Pod, ...objects: readonly KubeObject[]) => {
 };
 
 describe('a node with a limit', () => {
-  it('takes as many volumes of the driver, and no more', () => {
+  it('accepts that many volumes of the driver, and no more', () => {
     expect(verdict(pod('two', ['b']), ...limited(1), ...disk('a'), ...disk('b'), on('n1', pod('one', ['a'])))).toEqual({ n1: full });
     expect(verdict(pod('two', ['b']), ...limited(2), ...disk('a'), ...disk('b'), on('n1', pod('one', ['a'])))).toEqual({ n1: '' });
   });
 
-  it('counts a volume once that several pods use', () => {
+  it('counts a volume of several pods once', () => {
     expect(verdict(pod('two', ['a']), ...limited(1), ...disk('a'), on('n1', pod('one', ['a'])))).toEqual({ n1: '' });
     const pods = ['x', 'y', 'z'].map((name) => on('n1', pod(name, ['a'])));
     expect(verdict(pod('two', ['b']), ...limited(2), ...disk('a'), ...disk('b'), ...pods)).toEqual({ n1: '' });
   });
 
-  it('counts what is still attached, although no pod uses it', () => {
+  it('counts attached volumes without a pod', () => {
     expect(verdict(pod('two', ['b']), ...limited(1), ...disk('a'), ...disk('b'), attachment('va', 'n1', 'a'))).toEqual({ n1: full });
     expect(verdict(pod('two', ['b']), ...limited(1), ...disk('a'), ...disk('b'), attachment('va', 'elsewhere', 'a'))).toEqual({ n1: '' });
     expect(verdict(pod('two', ['b']), ...limited(2), ...disk('a'), ...disk('b'), attachment('va', 'n1', 'a'), on('n1', pod('one', ['a'])))).toEqual({ n1: '' });
   });
 
-  it('counts each driver for itself', () => {
+  it('counts each driver separately', () => {
     expect(verdict(pod('two', ['b']), ...limited(1), ...disk('a', 'other'), ...disk('b'), on('n1', pod('one', ['a'])))).toEqual({ n1: '' });
     expect(verdict(pod('two', ['b']), ...limited(1), ...disk('a'), ...disk('b', 'other'), on('n1', pod('one', ['a'])))).toEqual({ n1: '' });
   });
 
-  it('counts volumes that are still to be made', () => {
+  it('counts volumes that are not provisioned yet', () => {
     const late = storageClass('class', { provisioner: 'driver', volumeBindingMode: 'WaitForFirstConsumer' });
     expect(verdict(pod('two', ['a', 'b']), ...limited(1), late, pvc('a', '1Gi'), pvc('b', '1Gi'))).toEqual({ n1: full });
     expect(verdict(pod('two', ['a']), ...limited(1), late, pvc('a', '1Gi'), pvc('b', '1Gi'), on('n1', pod('one', ['a'])))).toEqual({ n1: '' });
   });
 
-  it('counts disks of plugins that left the tree as those of their drivers', () => {
+  it('counts disks of migrated in-tree plugins for their CSI drivers', () => {
     const ebs = pv('old', '1Gi', { spec: { hostPath: undefined, awsElasticBlockStore: { volumeID: 'vol-1' } } as never });
     const nodes = [node('n1'), csiNode('n1', { 'ebs.csi.aws.com': 1 })];
     const inline = pod('two', [], { spec: { volumes: [{ name: 'd', awsElasticBlockStore: { volumeID: 'aws://zone/vol-2' } }] } });
@@ -63,21 +63,21 @@ describe('a node with a limit', () => {
     expect(verdict(pod('two', ['new']), ...nodes, ebs, successor, pvc('new', '1Gi'), boundTo(pvc('old', '1Gi'), 'old'), user)).toEqual({ n1: full });
   });
 
-  it('does not count what is no business of any driver', () => {
+  it('does not count volumes without a CSI driver', () => {
     expect(verdict(pod('two', ['b']), ...limited(0), pv('b', '1Gi'), boundTo(pvc('b', '1Gi'), 'b'))).toEqual({ n1: '' });
     expect(verdict(pod('two', ['b']), ...limited(0))).toEqual({ n1: '' });
     expect(verdict(pod('two', []), ...limited(0))).toBe('skip');
   });
 });
 
-it('a node without a limit takes any number', () => {
+it('a node without a limit accepts any number', () => {
   expect(verdict(pod('two', ['b']), node('n1'), node('n2'), csiNode('n2', {}), ...disk('a'), ...disk('b'), on('n1', pod('one', ['a'])))).toEqual({
     n1: '',
     n2: '',
   });
 });
 
-it('a higher limit is noticed, and one that is taken away', () => {
+it('updates of the limit take effect, and its removal', () => {
   const cluster = new SmallCluster([nodeVolumeLimits()]);
   cluster.set(...limited(0), ...disk('a'));
   expect(cluster.verdicts(pod('one', ['a']))).toEqual({ n1: full });
@@ -88,7 +88,7 @@ it('a higher limit is noticed, and one that is taken away', () => {
   expect(cluster.verdicts(pod('one', ['a']))).toEqual({ n1: '' });
 });
 
-it('looks again when there may be room', () => {
+it('has hints for events that may lower the count', () => {
   const plugin = nodeVolumeLimits();
   const cluster = new SmallCluster([plugin]);
   const helps = (change: Parameters<NonNullable<typeof plugin.queueingHints>['hint']>[1]) => plugin.queueingHints?.hint(readPod(pod('two', ['b'])), change);

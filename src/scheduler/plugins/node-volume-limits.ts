@@ -1,4 +1,5 @@
 import type { CSINode, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass, VolumeAttachment } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { csiSourceOf, csiSourceOfInline, migratedPluginOf } from '../../api/volumes/csi-translation.ts';
 import { claimKey } from '../../storage/volumes/claim.ts';
 import { claimsOfPod } from '../../storage/volumes/pods.ts';
@@ -20,7 +21,7 @@ import { isMigratable } from '../volume-binding/csi-migration.ts';
 
 const name = 'NodeVolumeLimits';
 
-/** A node takes no more volumes of a driver than the driver says it can. */
+/** NodeVolumeLimits: at most CSINode's allocatable.count volumes of a driver on a node. */
 export function nodeVolumeLimits(): Plugin {
   const limits = new AttachLimits();
   return {
@@ -33,7 +34,7 @@ export function nodeVolumeLimits(): Plugin {
 
 type Views = ClusterSnapshot['views'];
 
-/** Drivers by the volumes that a pod needs attached; volumes are called '<driver>/<handle>'. */
+/** Drivers by volume ('<driver>/<handle>'). */
 type Attachables = ReadonlyMap<string, string>;
 
 const usesAttachable = ({ spec }: Pod): boolean =>
@@ -47,7 +48,7 @@ function volumesOf(pod: Pod, views: Views): Attachables {
   return found;
 }
 
-/** Claims that nobody finds, or that are somebody else's, take no room. */
+/** A claim that does not exist counts for nothing. */
 function addVolumes({ metadata, spec }: Pod, views: Views, found: Map<string, string>): void {
   const { namespace = '', name: podName = '' } = metadata;
   for (const volume of spec.volumes ?? []) {
@@ -72,7 +73,7 @@ function sourceOfVolume(volume: PersistentVolume): Source {
   return plugin === undefined || !isMigratable(plugin) ? undefined : csiSourceOf(volume);
 }
 
-/** A volume that is still to be made takes room as well. No driver calls a volume like this. */
+/** A volume that is not provisioned yet counts too. No driver has such a handle. */
 function sourceToProvision({ metadata }: PersistentVolumeClaim, storageClass: StorageClass | undefined): Source {
   if (storageClass === undefined) return undefined;
   const { provisioner } = storageClass;
@@ -82,7 +83,7 @@ function sourceToProvision({ metadata }: PersistentVolumeClaim, storageClass: St
   return isMigratable(provisioner) ? { driver: successor, handle } : undefined;
 }
 
-/** What nodes can take, and what is attached to them although no pod on them uses it. */
+/** The limits of nodes, and their VolumeAttachments. */
 class AttachLimits {
   /** By node, then by driver. Only nodes with a limit. */
   readonly #limits = new Map<string, ReadonlyMap<string, number>>();
@@ -94,20 +95,20 @@ class AttachLimits {
     else if (change.resource === 'attachment') this.#observeAttachment(change);
   }
 
-  #observeNode({ before, after }: ObjectChange<CSINode>): void {
-    const nodeName = (after ?? before)?.metadata.name ?? '';
+  #observeNode({ before, after }: ObjectChange<Stored<CSINode>>): void {
+    const nodeName = (after ?? before).metadata.name;
     const limits = after === undefined ? noLimits : limitsOf(after);
     if (limits.size === 0) this.#limits.delete(nodeName);
     else this.#limits.set(nodeName, limits);
   }
 
-  #observeAttachment({ before, after }: ObjectChange<VolumeAttachment>): void {
+  #observeAttachment({ before, after }: ObjectChange<Stored<VolumeAttachment>>): void {
     if (before !== undefined) {
       const attached = this.#attachments.get(before.spec.nodeName);
-      attached?.delete(before.metadata.name ?? '');
+      attached?.delete(before.metadata.name);
       if (attached?.size === 0) this.#attachments.delete(before.spec.nodeName);
     }
-    if (after !== undefined) entryOf(this.#attachments, after.spec.nodeName, () => new Map<string, VolumeAttachment>()).set(after.metadata.name ?? '', after);
+    if (after !== undefined) entryOf(this.#attachments, after.spec.nodeName, () => new Map<string, VolumeAttachment>()).set(after.metadata.name, after);
   }
 
   of(nodeName: string): ReadonlyMap<string, number> | undefined {
@@ -153,7 +154,7 @@ class VolumeLimitsCycle implements CyclePlugin {
     return undefined;
   }
 
-  /** Counted generously, without looking at any claim: most nodes are far from full. */
+  /** An upper bound without claim lookups: most nodes are far from their limit. */
   #mayExceed({ name: nodeName, pods }: NodeInfo, limits: ReadonlyMap<string, number>): boolean {
     let least = Number.POSITIVE_INFINITY;
     for (const driver of this.#wanted.values()) least = Math.min(least, limits.get(driver) ?? Number.POSITIVE_INFINITY);
@@ -162,7 +163,7 @@ class VolumeLimitsCycle implements CyclePlugin {
     return most > least;
   }
 
-  /** The volumes that pods of the node use, and how many there are of each driver: those that are attached for nobody count as well. */
+  /** The volumes in use by pods of the node, and the number per driver. Attached volumes without a pod count too. */
   #presentOn({ name: nodeName, pods }: NodeInfo): { readonly used: Attachables; readonly counts: ReadonlyMap<string, number> } {
     const used = new Map<string, string>();
     for (const { pod } of pods) addVolumes(pod, this.#views, used);
@@ -181,7 +182,7 @@ class VolumeLimitsCycle implements CyclePlugin {
       rejection('unschedulable', name, {
         text: 'node(s) exceed max volume count',
         rule: 'volumeLimit',
-        detail: () => ({ found: `can take ${limit} volumes of driver "${driver}", and has no room for one more`, wanted: 'fewer volumes, or a higher limit' }),
+        detail: () => ({ found: `would exceed its limit of ${limit} volumes of driver "${driver}"`, wanted: 'fewer volumes, or a higher limit' }),
       }),
     );
   }
@@ -192,19 +193,19 @@ function queueingHint(pod: PodInfo, change: ClusterEvent): boolean {
     case 'csiNode':
       return change.before === undefined || isRaised(limitsOf(change.before), change.after === undefined ? noLimits : limitsOf(change.after));
     case 'node':
-      // Until somebody says otherwise, it takes any number.
+      // Without a CSINode, it has no limit.
       return change.before === undefined;
     case 'pod':
       if (change.after === undefined) return change.before !== undefined && usesAttachable(change.before);
-      // What is there already takes no more room.
+      // A volume that is attached already does not count again.
       return change.before === undefined && claimsOfPod(change.after).some((key) => pod.claims.includes(key));
     case 'claim':
-      // One that is gone takes no room, whoever still names it.
-      return change.after === undefined || pod.claims.includes(claimKey(change.after.metadata.namespace ?? '', change.after.metadata.name ?? ''));
+      // A deleted claim does not count any more.
+      return change.after === undefined || pod.claims.includes(claimKey(change.after.metadata.namespace ?? '', change.after.metadata.name));
     case 'storageClass':
       return change.before !== undefined && change.before.provisioner !== change.after?.provisioner;
     case 'volume':
-      // Claims whose volume is not there count as what their class would give them.
+      // A claim whose PV does not exist counts for its class's driver.
       return driverOf(change.before) !== driverOf(change.after) || (change.before === undefined && driverOf(change.after) === undefined);
     case 'attachment':
       return change.before !== undefined && change.after === undefined;
@@ -215,7 +216,7 @@ function queueingHint(pod: PodInfo, change: ClusterEvent): boolean {
 
 const driverOf = (volume: PersistentVolume | undefined): string | undefined => (volume === undefined ? undefined : sourceOfVolume(volume)?.driver);
 
-/** A driver that says nothing of a limit has none. */
+/** A driver without a count has no limit. */
 function isRaised(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): boolean {
   return [...before].some(([driver, limit]) => (after.get(driver) ?? Number.POSITIVE_INFINITY) > limit);
 }

@@ -1,7 +1,7 @@
-/** Scores end between 0 and this. */
+/** MaxNodeScore: scores are between 0 and this. */
 export const maxNodeScore = 100;
 
-/** Scales counts so that the highest becomes the best score; `reverse`: the worst, and none at all the best. */
+/** DefaultNormalizeScore: scales the highest count to the maximum; `reverse`: to 0. */
 export function normalizeScore(counts: readonly number[], { reverse }: { readonly reverse: boolean }): readonly number[] {
   const highest = counts.reduce((most, count) => Math.max(most, count), 0);
   if (highest === 0) return reverse ? counts.map(() => maxNodeScore) : counts;

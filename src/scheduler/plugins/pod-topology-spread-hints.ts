@@ -1,4 +1,4 @@
-/** When a pod is worth another look that could not be spread as it wants. */
+/** PodTopologySpread's queueing hints. */
 import type { Node, Pod } from '../../api/generated/types.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
 import { matchesLabels } from '../../api/selectors/label-selector.ts';
@@ -6,7 +6,7 @@ import type { ClusterEvent, ObjectChange, PodInfo } from '../framework.ts';
 import { constraintsOf, hasAllTopologyKeys, type SpreadConstraint } from './spread-constraints.ts';
 
 export function topologySpreadHint(pod: PodInfo, change: ClusterEvent): boolean {
-  // It was read without trouble before it was rejected.
+  // The constraints are valid: PreFilter has parsed them.
   const constraints = constraintsOf(pod.pod, 'DoNotSchedule');
   if (change.resource === 'node') return nodeHint(constraints, change);
   return change.resource === 'pod' && podHint(pod, constraints, change);

@@ -7,56 +7,56 @@ export interface SpreadScoreContext {
   readonly pod: PodInfo;
   readonly snapshot: ClusterSnapshot;
   readonly constraints: readonly SpreadConstraint[];
-  /** Nodes that lack a label of any constraint are the last choice; not so by default, where a node without a zone is still a node. */
+  /** Nodes without all topology keys get score 0. False for the system defaults. */
   readonly requiresAllTopologyKeys: boolean;
 }
 
 const hostname = 'kubernetes.io/hostname';
 
-/** Prefers places with fewer pods of the kind. */
-export function spreadScores(wish: SpreadScoreContext, nodes: readonly NodeInfo[]): readonly number[] | undefined {
-  const { constraints, requiresAllTopologyKeys: needsAllPlaces } = wish;
+/** Prefers domains with fewer matching pods. */
+export function spreadScores(context: SpreadScoreContext, nodes: readonly NodeInfo[]): readonly number[] | undefined {
+  const { constraints, requiresAllTopologyKeys } = context;
   if (constraints.length === 0) return undefined;
-  const isLast = nodes.map(({ labels }) => needsAllPlaces && !hasAllTopologyKeys(labels, constraints));
+  const isLast = nodes.map(({ labels }) => requiresAllTopologyKeys && !hasAllTopologyKeys(labels, constraints));
   const candidates = nodes.filter((_, i) => isLast[i] === false);
-  const counts = constraints.map((constraint) => countByDomain(wish, constraint, candidates));
+  const counts = constraints.map((constraint) => countByDomain(context, constraint, candidates));
   const weights = constraints.map(({ topologyKey }, i) => Math.log((topologyKey === hostname ? candidates.length : (counts[i]?.size ?? 0)) + 2));
   const raw = nodes.map((node, at) => {
     if (isLast[at] === true) return undefined;
     const sum = constraints.reduce((total, { topologyKey, maxSkew }, i) => {
-      const place = topologyKey === hostname && topologyValueOf(node, hostname) !== undefined ? node.name : topologyValueOf(node, topologyKey);
-      return place === undefined ? total : total + (counts[i]?.get(place) ?? 0) * (weights[i] ?? 0) + maxSkew - 1;
+      const domain = topologyKey === hostname && topologyValueOf(node, hostname) !== undefined ? node.name : topologyValueOf(node, topologyKey);
+      return domain === undefined ? total : total + (counts[i]?.get(domain) ?? 0) * (weights[i] ?? 0) + maxSkew - 1;
     }, 0);
     return Math.round(sum);
   });
   return normalise(raw);
 }
 
-/** Pods that a constraint counts, by place; for host names by node. Only places of candidates matter. */
+/** The matching pods by domain (for host names, by node), for the domains of the candidates. */
 function countByDomain(
-  { pod, snapshot, constraints, requiresAllTopologyKeys: needsAllPlaces }: SpreadScoreContext,
+  { pod, snapshot, constraints, requiresAllTopologyKeys }: SpreadScoreContext,
   constraint: SpreadConstraint,
   candidates: readonly NodeInfo[],
 ): Map<string, number> {
   const { topologyKey } = constraint;
   const byNode = topologyKey === hostname;
-  const placeIn = (node: NodeInfo): string => (byNode ? node.name : (topologyValueOf(node, topologyKey) ?? ''));
-  const counts = new Map(candidates.map((node) => [placeIn(node), 0]));
+  const domainOf = (node: NodeInfo): string => (byNode ? node.name : (topologyValueOf(node, topologyKey) ?? ''));
+  const counts = new Map(candidates.map((node) => [domainOf(node), 0]));
   const eligibility = new Eligibility(pod.pod);
   const eligible = new Map<string, boolean>();
   for (const other of snapshot.podsIn(pod.namespace)) {
     if (!isCounted(constraint, other)) continue;
     const node = snapshot.node(other.nodeName);
     if (node === undefined) continue;
-    const place = placeIn(node);
-    const count = counts.get(place);
+    const domain = domainOf(node);
+    const count = counts.get(domain);
     if (count === undefined) continue;
     let isEligible = byNode || eligible.get(node.name);
     if (isEligible === undefined) {
-      isEligible = (!needsAllPlaces || hasAllTopologyKeys(node.labels, constraints)) && eligibility.counts(node, constraint);
+      isEligible = (!requiresAllTopologyKeys || hasAllTopologyKeys(node.labels, constraints)) && eligibility.counts(node, constraint);
       eligible.set(node.name, isEligible);
     }
-    if (isEligible) counts.set(place, count + 1);
+    if (isEligible) counts.set(domain, count + 1);
   }
   return counts;
 }

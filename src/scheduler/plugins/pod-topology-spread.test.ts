@@ -21,16 +21,16 @@ const there = (name: string, nodeName: string, labels: Record<string, string> = 
   pod(name, [], { metadata: { namespace, name, labels }, spec: { nodeName } });
 
 /** a1 and a2 in zone a, b1 in zone b. */
-function cluster(...more: readonly (Pod | Node)[]): SmallCluster {
-  const seen = new SmallCluster([podTopologySpread()]);
-  seen.set(node('a1', inZone('a')), node('a2', inZone('a')), node('b1', inZone('b')), ...more);
-  return seen;
+function makeCluster(...more: readonly (Pod | Node)[]): SmallCluster {
+  const cluster = new SmallCluster([podTopologySpread()]);
+  cluster.set(node('a1', inZone('a')), node('a2', inZone('a')), node('b1', inZone('b')), ...more);
+  return cluster;
 }
 const each = (a1: string, a2: string, b1: string) => ({ a1, a2, b1 });
 
 describe('PodTopologySpread', () => {
   it.each([
-    ['nobody anywhere', [], over(zone), each('', '', '')],
+    ['no pods', [], over(zone), each('', '', '')],
     ['one in zone a', [there('p', 'a1')], over(zone), each(tooMany, tooMany, '')],
     ['one in zone a, two allowed', [there('p', 'a1')], over(zone, { maxSkew: 2 }), each('', '', '')],
     ['one on a1', [there('p', 'a1')], over(hostname), each(tooMany, '', '')],
@@ -38,66 +38,66 @@ describe('PodTopologySpread', () => {
     ['one of another namespace', [there('p', 'a1', { app: 'web' }, 'other')], over(zone), each('', '', '')],
     ['one of another app', [there('p', 'a1', { app: 'db' })], over(zone), each('', '', '')],
   ])('%s', (_, pods, constraint, verdicts) => {
-    expect(cluster(...pods).verdicts(web([constraint]))).toEqual(verdicts);
+    expect(makeCluster(...pods).verdicts(web([constraint]))).toEqual(verdicts);
   });
 
-  it('a pod that the constraint does not count adds nothing to a place', () => {
-    expect(cluster(there('p', 'a1')).verdicts(web([over(zone)], {}, { app: 'other' }))).toEqual(each('', '', ''));
+  it('a pod that does not match its own constraint adds nothing to the skew', () => {
+    expect(makeCluster(there('p', 'a1')).verdicts(web([over(zone)], {}, { app: 'other' }))).toEqual(each('', '', ''));
   });
 
-  it('pods that are going do not count', () => {
+  it('terminating pods do not count', () => {
     const going = { ...there('p', 'a1'), metadata: { ...there('p', 'a1').metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
-    expect(cluster(going).verdicts(web([over(zone)]))).toEqual(each('', '', ''));
+    expect(makeCluster(going).verdicts(web([over(zone)]))).toEqual(each('', '', ''));
   });
 
-  it('every constraint has to be met, and every label to be there', () => {
-    const seen = cluster(there('p', 'a1'), node('lost'));
-    expect(seen.verdicts(web([over(hostname, { maxSkew: 2 }), over(zone)]))).toEqual({ ...each(tooMany, tooMany, ''), lost: unlabelled });
+  it('every constraint has to be met, and every topology key is required', () => {
+    const cluster = makeCluster(there('p', 'a1'), node('lost'));
+    expect(cluster.verdicts(web([over(hostname, { maxSkew: 2 }), over(zone)]))).toEqual({ ...each(tooMany, tooMany, ''), lost: unlabelled });
   });
 
-  it('minDomains: as long as there are too few places, the emptiest counts as empty', () => {
-    const seen = cluster(there('p', 'a1'), there('q', 'b1'));
-    expect(seen.verdicts(web([over(zone, { minDomains: 2 })]))).toEqual(each('', '', ''));
-    expect(seen.verdicts(web([over(zone, { minDomains: 3 })]))).toEqual(each(tooMany, tooMany, tooMany));
+  it('minDomains: with too few domains, the global minimum is 0', () => {
+    const cluster = makeCluster(there('p', 'a1'), there('q', 'b1'));
+    expect(cluster.verdicts(web([over(zone, { minDomains: 2 })]))).toEqual(each('', '', ''));
+    expect(cluster.verdicts(web([over(zone, { minDomains: 3 })]))).toEqual(each(tooMany, tooMany, tooMany));
   });
 
-  it('nodes that the pod cannot go to are no places, unless the constraint says so', () => {
-    const seen = cluster(there('p', 'a1'));
+  it('nodes that do not match the node affinity are no domains, unless nodeAffinityPolicy is Ignore', () => {
+    const cluster = makeCluster(there('p', 'a1'));
     const onlyA = { nodeSelector: { [zone]: 'a' } };
-    // The node selector is another plugin's business; here it only matters that zone b does not count as empty.
-    expect(seen.verdicts(web([over(zone)], onlyA))).toEqual(each('', '', ''));
-    expect(seen.verdicts(web([over(zone, { nodeAffinityPolicy: 'Ignore' })], onlyA))).toEqual(each(tooMany, tooMany, ''));
+    // NodeAffinity rejects the node; here it only matters that zone b is no empty domain.
+    expect(cluster.verdicts(web([over(zone)], onlyA))).toEqual(each('', '', ''));
+    expect(cluster.verdicts(web([over(zone, { nodeAffinityPolicy: 'Ignore' })], onlyA))).toEqual(each(tooMany, tooMany, ''));
   });
 
-  it('tainted nodes are places, unless the constraint says otherwise', () => {
+  it('tainted nodes are domains, unless nodeTaintsPolicy is Honor', () => {
     const tainted: Node = { ...node('b1', inZone('b')), spec: { taints: [{ key: 'x', effect: 'NoSchedule' }] } };
-    const seen = cluster(there('p', 'a1'), tainted);
-    expect(seen.verdicts(web([over(zone)]))).toEqual(each(tooMany, tooMany, ''));
-    expect(seen.verdicts(web([over(zone, { nodeTaintsPolicy: 'Honor' })]))).toEqual(each('', '', ''));
-    expect(seen.verdicts(web([over(zone, { nodeTaintsPolicy: 'Honor' })], { tolerations: [{ operator: 'Exists' }] }))).toEqual(each(tooMany, tooMany, ''));
+    const cluster = makeCluster(there('p', 'a1'), tainted);
+    expect(cluster.verdicts(web([over(zone)]))).toEqual(each(tooMany, tooMany, ''));
+    expect(cluster.verdicts(web([over(zone, { nodeTaintsPolicy: 'Honor' })]))).toEqual(each('', '', ''));
+    expect(cluster.verdicts(web([over(zone, { nodeTaintsPolicy: 'Honor' })], { tolerations: [{ operator: 'Exists' }] }))).toEqual(each(tooMany, tooMany, ''));
   });
 
-  it('matchLabelKeys: pods with the same values as this one, such as those of one revision', () => {
-    const seen = cluster(there('p', 'a1', { app: 'web', rev: '1' }));
+  it('matchLabelKeys: counts pods with the same values, such as those of one revision', () => {
+    const cluster = makeCluster(there('p', 'a1', { app: 'web', rev: '1' }));
     const keyed = over(zone, { matchLabelKeys: ['rev', 'absent'] });
-    expect(seen.verdicts(web([keyed], {}, { app: 'web', rev: '2' }))).toEqual(each('', '', ''));
-    expect(seen.verdicts(web([keyed], {}, { app: 'web', rev: '1' }))).toEqual(each(tooMany, tooMany, ''));
+    expect(cluster.verdicts(web([keyed], {}, { app: 'web', rev: '2' }))).toEqual(each('', '', ''));
+    expect(cluster.verdicts(web([keyed], {}, { app: 'web', rev: '1' }))).toEqual(each(tooMany, tooMany, ''));
   });
 });
 
-describe('spreading where it costs nothing', () => {
-  const scores = (seen: SmallCluster, asking: Pod) => {
-    const prepared = seen.preFilter(asking);
+describe('scores of PodTopologySpread', () => {
+  const scores = (cluster: SmallCluster, asking: Pod) => {
+    const prepared = cluster.preFilter(asking);
     if (prepared === 'skip' || 'code' in prepared) return prepared;
-    const found = prepared.score?.(seen.cluster.nodes);
-    return Object.fromEntries(seen.cluster.nodes.map(({ name }, i) => [name, found?.[i]]));
+    const found = prepared.score?.(cluster.cache.nodes);
+    return Object.fromEntries(cluster.cache.nodes.map(({ name }, i) => [name, found?.[i]]));
   };
   const soft = (topologyKey: string) => over(topologyKey, { whenUnsatisfiable: 'ScheduleAnyway' });
 
-  it('emptier places are better; nodes without the label are the last choice', () => {
-    const seen = cluster(there('p', 'a1'), there('q', 'a2'), there('r', 'b1'), node('lost'));
-    expect(scores(seen, web([soft(zone)]))).toEqual({ a1: 33, a2: 33, b1: 100, lost: 0 });
-    expect(scores(cluster(), web([soft(zone)]))).toEqual({ a1: 100, a2: 100, b1: 100 });
+  it('prefer emptier domains; nodes without the label come last', () => {
+    const cluster = makeCluster(there('p', 'a1'), there('q', 'a2'), there('r', 'b1'), node('lost'));
+    expect(scores(cluster, web([soft(zone)]))).toEqual({ a1: 33, a2: 33, b1: 100, lost: 0 });
+    expect(scores(makeCluster(), web([soft(zone)]))).toEqual({ a1: 100, a2: 100, b1: 100 });
   });
 
   const service: Service = {
@@ -122,22 +122,22 @@ describe('spreading where it costs nothing', () => {
     },
   });
 
-  it('by default, pods of the same service or set are spread over hosts and zones', () => {
-    const seen = cluster(there('p', 'a1'), there('db-0', 'a1', { app: 'db' }));
+  it('by default, spread pods of the same Service or owner over hosts and zones', () => {
+    const cluster = makeCluster(there('p', 'a1'), there('db-0', 'a1', { app: 'db' }));
     const plain = web([]);
-    expect(scores(seen, plain)).toBe('skip');
-    seen.set(service);
-    expect(scores(seen, plain)).toMatchObject({ b1: 100 });
-    expect(scores(seen, owned)).toBe('skip');
-    seen.set(set);
-    expect(scores(seen, owned)).toMatchObject({ b1: 100 });
-    seen.delete('Service', 'default/web');
-    expect(scores(seen, plain)).toBe('skip');
+    expect(scores(cluster, plain)).toBe('skip');
+    cluster.set(service);
+    expect(scores(cluster, plain)).toMatchObject({ b1: 100 });
+    expect(scores(cluster, owned)).toBe('skip');
+    cluster.set(set);
+    expect(scores(cluster, owned)).toMatchObject({ b1: 100 });
+    cluster.delete('Service', 'default/web');
+    expect(scores(cluster, plain)).toBe('skip');
   });
 
-  it('a node without a zone is a host all the same', () => {
-    const seen = cluster(there('p', 'a1'), node('lost'));
-    seen.set(service);
-    expect(scores(seen, web([]))).toMatchObject({ lost: 100 });
+  it('by default, count a node without a zone as a host', () => {
+    const cluster = makeCluster(there('p', 'a1'), node('lost'));
+    cluster.set(service);
+    expect(scores(cluster, web([]))).toMatchObject({ lost: 100 });
   });
 });

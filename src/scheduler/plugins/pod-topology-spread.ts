@@ -7,7 +7,7 @@ import { topologyValueOf } from './topology-counts.ts';
 
 const name = 'PodTopologySpread';
 
-/** Pods of a kind are spread over nodes, zones or whatever a constraint names. */
+/** PodTopologySpread: spreads matching pods over nodes, zones or other domains. */
 export function podTopologySpread(): Plugin {
   const services = new ServiceIndex();
   return {
@@ -33,7 +33,7 @@ export function podTopologySpread(): Plugin {
   };
 }
 
-/** For each constraint, the pods that it counts, by domain. */
+/** For each constraint, the matching pods by domain. */
 function domainsOf(pod: PodInfo, snapshot: ClusterSnapshot, constraints: readonly SpreadConstraint[]): readonly Domains[] {
   const eligibility = new Eligibility(pod.pod);
   const counts = constraints.map(() => new Map<string, number>());
@@ -63,7 +63,7 @@ interface Lowest {
 }
 
 /**
- * Pods by domain, and the emptiest domain. Besides it one more is kept: enough for a what-if, in which only one domain changes.
+ * Pods by domain, and the two emptiest domains. Two suffice for a dry run, in which one domain changes (criticalPaths).
  */
 class Domains {
   readonly #counts: Map<string, number>;
@@ -80,7 +80,7 @@ class Domains {
     return this.#counts.get(domain) ?? 0;
   }
 
-  /** As long as there are too few places, another empty one is still to come. */
+  /** With fewer than minDomains domains, the global minimum is 0. */
   lowest(minDomains: number): number {
     return this.#counts.size < minDomains ? 0 : this.#lowest.count;
   }
@@ -96,11 +96,11 @@ class Domains {
   }
 
   #note(domain: string, count: number): void {
-    const noted = { domain, count };
-    if (domain === this.#lowest.domain) this.#lowest = noted;
-    else if (domain === this.#second.domain) this.#second = noted;
-    else if (count < this.#lowest.count) [this.#lowest, this.#second] = [noted, this.#lowest];
-    else if (count < this.#second.count) this.#second = noted;
+    const entry = { domain, count };
+    if (domain === this.#lowest.domain) this.#lowest = entry;
+    else if (domain === this.#second.domain) this.#second = entry;
+    else if (count < this.#lowest.count) [this.#lowest, this.#second] = [entry, this.#lowest];
+    else if (count < this.#second.count) this.#second = entry;
     if (this.#lowest.count > this.#second.count) [this.#lowest, this.#second] = [this.#second, this.#lowest];
   }
 }
@@ -115,7 +115,7 @@ interface SpreadParts {
 class Spread implements CyclePlugin {
   readonly #parts: SpreadParts;
   readonly #eligibility: Eligibility;
-  /** Whether the pod itself will count, for each constraint. */
+  /** For each constraint, 1 if the pod matches it itself. */
   readonly #own: readonly number[];
 
   constructor(parts: SpreadParts) {
@@ -127,11 +127,11 @@ class Spread implements CyclePlugin {
   filter(node: NodeInfo): Rejection | undefined {
     const { constraints, domains } = this.#parts;
     for (let i = 0; i < constraints.length; i++) {
-      const [constraint, places] = [constraints[i], domains[i]];
-      if (constraint === undefined || places === undefined) continue;
+      const [constraint, counts] = [constraints[i], domains[i]];
+      if (constraint === undefined || counts === undefined) continue;
       const domain = topologyValueOf(node, constraint.topologyKey);
       if (domain === undefined) return missingLabel(constraint);
-      const skew = places.at(domain) + (this.#own[i] ?? 0) - places.lowest(constraint.minDomains);
+      const skew = counts.at(domain) + (this.#own[i] ?? 0) - counts.lowest(constraint.minDomains);
       if (skew > constraint.maxSkew) return tooMany(constraint, { domain, skew });
     }
     return undefined;
@@ -169,7 +169,7 @@ function missingLabel({ topologyKey }: SpreadConstraint): Rejection {
   return rejection('unresolvable', name, {
     text: `${text} (missing required label)`,
     rule: 'spread',
-    detail: () => ({ found: `has no label ${topologyKey}, over which the pod is to be spread`, wanted: `the label ${topologyKey}` }),
+    detail: () => ({ found: `has no label ${topologyKey}, the pod's topology key`, wanted: `the label ${topologyKey}` }),
   });
 }
 
@@ -178,8 +178,8 @@ function tooMany({ topologyKey, maxSkew }: SpreadConstraint, { domain, skew }: {
     text,
     rule: 'spread',
     detail: () => ({
-      found: `is in ${topologyKey}=${domain}, which would have ${skew} more such pods than the emptiest; the constraint allows ${maxSkew}`,
-      wanted: `more such pods elsewhere, or room in an emptier ${topologyKey}`,
+      found: `is in ${topologyKey}=${domain}, where the skew would be ${skew}; maxSkew is ${maxSkew}`,
+      wanted: `more matching pods in other domains, or a feasible node in an emptier ${topologyKey}`,
     }),
   });
 }

@@ -1,4 +1,4 @@
-/** What holds for all plugins about nodes and pods, whatever the cluster looks like. */
+/** Properties of all plugins about nodes and pods, on random clusters. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inZone, node, SmallCluster, zone } from '../../../test/scheduler/small-cluster.ts';
@@ -74,109 +74,109 @@ const objects: fc.Arbitrary<readonly KubeObject[]> = fc.tuple(
   ...names.slice(0, 2).map((name) => nodeOf(name)),
   ...['p1', 'p2', 'p3'].map((name) => placed(name)),
 );
-/** What may happen next: a node comes, changes or goes; a pod comes, is relabelled or goes. */
-type Happening = (seen: SmallCluster) => ClusterEvent | undefined;
+/** A random event: a node is created, updated or deleted; a pod is created, relabelled or deleted. */
+type Happening = (cluster: SmallCluster) => ClusterEvent | undefined;
 const event: fc.Arbitrary<Happening> = fc.oneof(
   ...names.map((name) =>
     nodeOf(name).map(
       (made): Happening =>
-        (seen) =>
-          seen.set(made)[0],
+        (cluster) =>
+          cluster.set(made)[0],
     ),
   ),
   placed('p4').map(
     (made): Happening =>
-      (seen) =>
-        seen.set(made)[0],
+      (cluster) =>
+        cluster.set(made)[0],
   ),
   fc.tuple(fc.constantFrom('p1', 'p2', 'p3'), app).map(
     ([name, label]): Happening =>
-      (seen) => {
-        const known = seen.views.pod.getKey(`default/${name}`);
-        return known === undefined ? undefined : seen.set({ ...known, metadata: { ...known.metadata, labels: { app: label } } })[0];
+      (cluster) => {
+        const known = cluster.views.pod.getKey(`default/${name}`);
+        return known === undefined ? undefined : cluster.set({ ...known, metadata: { ...known.metadata, labels: { app: label } } })[0];
       },
   ),
   fc.constantFrom('Pod default/p1', 'Pod default/p2', 'Node n1').map(
     (gone): Happening =>
-      (seen) =>
-        seen.delete(...(gone.split(' ') as [string, string])),
+      (cluster) =>
+        cluster.delete(...(gone.split(' ') as [string, string])),
   ),
 );
 
 describe('all plugins', () => {
-  it('wake whoever a change helps', () => {
+  it('have hints that queue every pod that an event makes schedulable', () => {
     fc.assert(
-      fc.property(objects, podOf('waiting'), event, (before, waiting, happening) => {
-        const seen = new SmallCluster(defaultPlugins([]));
-        seen.set(...before);
+      fc.property(objects, podOf('waiting'), event, (before, waiting, trigger) => {
+        const cluster = new SmallCluster(defaultPlugins([]));
+        cluster.set(...before);
         const pending = readPod(waiting);
-        const first = runPreFilterPlugins(pending, seen.plugins, seen.cluster);
+        const first = runPreFilterPlugins(pending, cluster.plugins, cluster.cache);
         if (first.type !== 'ready') return;
-        const verdicts = seen.cluster.nodes.map((each) => first.run.filter(each));
+        const verdicts = cluster.cache.nodes.map((each) => first.cycle.filter(each));
         if (verdicts.includes(undefined)) return;
-        const rejectors = new Set(verdicts.map((verdict) => verdict?.plugin));
-        const change = happening(seen);
-        const again = runPreFilterPlugins(pending, seen.plugins, seen.cluster);
-        if (change === undefined || again.type !== 'ready' || !seen.cluster.nodes.some((each) => again.run.filter(each) === undefined)) return;
-        const wakers = seen.plugins.filter(
-          ({ name, queueingHints: wakes }) => rejectors.has(name) && wakes?.events.includes(change.resource) && wakes.hint(pending, change),
+        const unschedulablePlugins = new Set(verdicts.map((verdict) => verdict?.plugin));
+        const change = trigger(cluster);
+        const again = runPreFilterPlugins(pending, cluster.plugins, cluster.cache);
+        if (change === undefined || again.type !== 'ready' || !cluster.cache.nodes.some((each) => again.cycle.filter(each) === undefined)) return;
+        const hinting = cluster.plugins.filter(
+          ({ name, queueingHints }) => unschedulablePlugins.has(name) && queueingHints?.events.includes(change.resource) && queueingHints.hint(pending, change),
         );
-        expect(wakers.length, `rejected by ${[...rejectors].join()}, and none of them wakes it`).toBeGreaterThan(0);
+        expect(hinting.length, `rejected by ${[...unschedulablePlugins].join()}, without a hint`).toBeGreaterThan(0);
       }),
       { numRuns: 3000 },
     );
   });
 
-  it('judge a what-if as they would judge it if it were so', () => {
+  it('give the same verdict in a dry run as in the real cluster', () => {
     fc.assert(
-      fc.property(objects, podOf('waiting'), fc.constantFrom('p1', 'p2', 'p3'), placed('p4'), (given, waiting, leaver, comer) => {
-        const seen = new SmallCluster(defaultPlugins([]));
-        seen.set(...given);
-        const ready = runPreFilterPlugins(readPod(waiting), seen.plugins, seen.cluster);
+      fc.property(objects, podOf('waiting'), fc.constantFrom('p1', 'p2', 'p3'), placed('p4'), (given, waiting, deletedName, added) => {
+        const cluster = new SmallCluster(defaultPlugins([]));
+        cluster.set(...given);
+        const ready = runPreFilterPlugins(readPod(waiting), cluster.plugins, cluster.cache);
         if (ready.type !== 'ready') return;
-        const [nodeName, leaves] = [comer.spec.nodeName ?? '', given.find(({ metadata }) => metadata.name === leaver) as Pod];
-        const original = seen.cluster.node(nodeName);
+        const [nodeName, deleted] = [added.spec.nodeName ?? '', given.find(({ metadata }) => metadata.name === deletedName) as Pod];
+        const original = cluster.cache.node(nodeName);
         if (original === undefined) return;
-        const whatIf = ready.run.copy();
+        const cycleCopy = ready.cycle.copy();
         const copy: LiveNodeInfo = original.copy();
-        // Only pods of one node change in a what-if.
-        if (leaves.spec.nodeName === nodeName) {
-          copy.removePod(readPod(leaves));
-          whatIf.removePod(readPod(leaves), copy);
+        // A dry run changes the pods of one node.
+        if (deleted.spec.nodeName === nodeName) {
+          copy.removePod(readPod(deleted));
+          cycleCopy.removePod(readPod(deleted), copy);
         }
-        copy.addPod(readPod(comer));
-        whatIf.addPod(readPod(comer), copy);
-        const untouched = seen.cluster.nodes.map((each) => ready.run.filter(each)?.plugin);
-        const guessed = whatIf.filter(copy)?.plugin;
+        copy.addPod(readPod(added));
+        cycleCopy.addPod(readPod(added), copy);
+        const untouched = cluster.cache.nodes.map((each) => ready.cycle.filter(each)?.plugin);
+        const dryRun = cycleCopy.filter(copy)?.plugin;
         expect(
-          seen.cluster.nodes.map((each) => ready.run.filter(each)?.plugin),
-          'the real ones do not notice',
+          cluster.cache.nodes.map((each) => ready.cycle.filter(each)?.plugin),
+          'the dry run does not affect the original',
         ).toEqual(untouched);
 
-        if (leaves.spec.nodeName === nodeName) seen.delete('Pod', `default/${leaver}`);
-        seen.set(comer);
-        const now = runPreFilterPlugins(readPod(waiting), seen.plugins, seen.cluster);
-        const actual = seen.cluster.node(nodeName);
-        if (now.type !== 'ready' || actual === undefined) throw new Error('it was ready before');
-        expect(guessed).toBe(now.run.filter(actual)?.plugin);
+        if (deleted.spec.nodeName === nodeName) cluster.delete('Pod', `default/${deletedName}`);
+        cluster.set(added);
+        const now = runPreFilterPlugins(readPod(waiting), cluster.plugins, cluster.cache);
+        const actual = cluster.cache.node(nodeName);
+        if (now.type !== 'ready' || actual === undefined) throw new Error('PreFilter succeeded before');
+        expect(dryRun).toBe(now.cycle.filter(actual)?.plugin);
       }),
       { numRuns: 2000 },
     );
   });
 
-  it('say the same when asked again, and score between 0 and 100', () => {
+  it('are deterministic, and score between 0 and 100', () => {
     fc.assert(
       fc.property(objects, podOf('waiting'), (given, waiting) => {
-        const seen = new SmallCluster(defaultPlugins([]));
-        seen.set(...given);
+        const cluster = new SmallCluster(defaultPlugins([]));
+        cluster.set(...given);
         const [first, second] = [
-          runPreFilterPlugins(readPod(waiting), seen.plugins, seen.cluster),
-          runPreFilterPlugins(readPod(waiting), seen.plugins, seen.cluster),
+          runPreFilterPlugins(readPod(waiting), cluster.plugins, cluster.cache),
+          runPreFilterPlugins(readPod(waiting), cluster.plugins, cluster.cache),
         ];
         if (first.type !== 'ready' || second.type !== 'ready') return;
-        for (const each of seen.cluster.nodes) expect(JSON.stringify(first.run.filter(each))).toBe(JSON.stringify(second.run.filter(each)));
-        for (const { cycle: stages } of first.run.plugins) {
-          for (const score of Array.from(stages.score?.(seen.cluster.nodes) ?? [])) {
+        for (const each of cluster.cache.nodes) expect(JSON.stringify(first.cycle.filter(each))).toBe(JSON.stringify(second.cycle.filter(each)));
+        for (const { cycle } of first.cycle.plugins) {
+          for (const score of Array.from(cycle.score?.(cluster.cache.nodes) ?? [])) {
             expect(score).toBeGreaterThanOrEqual(0);
             expect(score).toBeLessThanOrEqual(100);
           }

@@ -1,4 +1,5 @@
 import type { Pod, Service, TopologySpreadConstraint } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import {
   type LabelSelector,
   labelSelectorOf,
@@ -12,7 +13,7 @@ import type { NodeInfo, ObjectChange, PodInfo, ClusterSnapshot } from '../framew
 import { RequiredNodeAffinity } from '../required-node-affinity.ts';
 import { untolerated } from './taint-toleration.ts';
 
-/** A constraint of a pod, read once. */
+/** A parsed constraint. */
 export interface SpreadConstraint {
   readonly maxSkew: number;
   readonly topologyKey: string;
@@ -50,18 +51,18 @@ function withRequirements(selector: LabelSelector, more: readonly Requirement[])
   return selector.type === 'nothing' || more.length === 0 ? selector : { type: 'requirements', requirements: [...more, ...selector.requirements] };
 }
 
-/** How pods that say nothing are spread: over nodes and zones, if that costs nothing. */
+/** The constraints of pods without any (defaultingType: System). */
 const systemDefaults: readonly Omit<SpreadConstraint, 'selector'>[] = [
   { maxSkew: 3, topologyKey: 'kubernetes.io/hostname', minDomains: 1, honorsAffinity: true, honorsTaints: false },
   { maxSkew: 5, topologyKey: 'topology.kubernetes.io/zone', minDomains: 1, honorsAffinity: true, honorsTaints: false },
 ];
 
-/** Services by namespace: the pods behind one belong together. */
+/** Services by namespace. */
 export class ServiceIndex {
   readonly #byNamespace = new Map<string, Map<string, Service>>();
 
-  observe({ before, after }: ObjectChange<Service>): void {
-    const { namespace = '', name = '' } = (after ?? before)?.metadata ?? {};
+  observe({ before, after }: ObjectChange<Stored<Service>>): void {
+    const { namespace = '', name } = (after ?? before).metadata;
     const services = this.#byNamespace.get(namespace) ?? new Map<string, Service>();
     if (after === undefined) services.delete(name);
     else services.set(name, after);
@@ -69,7 +70,7 @@ export class ServiceIndex {
     else this.#byNamespace.set(namespace, services);
   }
 
-  /** The selectors of all services of a pod, taken together. */
+  /** The merged selectors of the services that select the pod. */
   labelsFor({ namespace, labels }: PodInfo): Labels {
     let merged: Labels = {};
     for (const { spec } of this.#byNamespace.get(namespace)?.values() ?? []) {
@@ -81,7 +82,7 @@ export class ServiceIndex {
   }
 }
 
-/** The pods that belong to the same services and the same set as this one are spread, unless somebody said how. */
+/** The system defaults, with the selectors of the pod's services and of its owner. */
 export function defaultConstraints(pod: PodInfo, services: ServiceIndex, { views }: ClusterSnapshot): readonly SpreadConstraint[] {
   const requirements = Object.entries(services.labelsFor(pod)).map(([key, value]) => equals(key, value));
   const owner = pod.pod.metadata.ownerReferences?.find(({ controller }) => controller === true);
@@ -104,7 +105,7 @@ function requirementsOf(selector: Parameters<typeof labelSelectorOf>[0]): readon
   }
 }
 
-/** Which nodes count for a constraint: those that the pod could go to, as far as the constraint cares. */
+/** Which nodes a constraint counts: nodeAffinityPolicy and nodeTaintsPolicy. */
 export class Eligibility {
   readonly #required: RequiredNodeAffinity;
   readonly #pod: Pod;
@@ -120,7 +121,7 @@ export class Eligibility {
   }
 }
 
-/** A pod that a constraint counts. A selector that matches everything counts nobody, in Kubernetes too. */
+/** An empty selector counts no pod, as in Kubernetes. */
 export const isCounted = ({ selector }: SpreadConstraint, { pod, labels }: PodInfo): boolean =>
   !selectsEverything(selector) && pod.metadata.deletionTimestamp === undefined && matchesLabels(selector, labels);
 

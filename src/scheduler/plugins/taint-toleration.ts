@@ -7,7 +7,7 @@ import { normalizeScore } from './normalize-score.ts';
 
 const name = 'TaintToleration';
 
-/** Tainted nodes take only pods that tolerate it, and are avoided where the taint only asks for that. */
+/** TaintToleration: NoSchedule and NoExecute taints filter, PreferNoSchedule taints score. */
 export const taintToleration: Plugin = {
   name,
   weight: 3,
@@ -28,7 +28,7 @@ export const taintToleration: Plugin = {
   },
 };
 
-/** The first taint that keeps a pod with these tolerations away. */
+/** The first taint that none of the tolerations matches. */
 export const untolerated = (taints: readonly Taint[], tolerations: readonly Toleration[]): Taint | undefined =>
   taints.find((taint) => !tolerations.some((toleration) => toleratesTaint(toleration, taint)));
 
@@ -62,7 +62,7 @@ function repelled(taint: Taint): Rejection {
     rule: 'taint',
     detail: () => {
       const shown = `${taint.key}${taint.value === undefined ? '' : `=${taint.value}`}:${taint.effect}`;
-      return { found: `has taint ${shown}, which the pod does not tolerate`, wanted: `the pod to tolerate ${shown}, or the taint to go` };
+      return { found: `has taint ${shown}, which the pod does not tolerate`, wanted: `a toleration of ${shown} on the pod, or the taint removed` };
     },
   });
 }

@@ -1,10 +1,10 @@
 import type { NodeInfo } from '../framework.ts';
 
-/** Numbers by place: a label that nodes have, and its value. */
+/** Numbers by topology pair: a node label and its value. */
 export class TopologyCounts {
   readonly #byLabel = new Map<string, Map<string, number>>();
 
-  /** Nodes without the label are in no such place. */
+  /** A node without the label does not count. */
   add(node: NodeInfo, label: string, amount: number): void {
     const value = topologyValueOf(node, label);
     if (value === undefined) return;
@@ -19,7 +19,7 @@ export class TopologyCounts {
     return this.#byLabel.get(label)?.get(value) ?? 0;
   }
 
-  /** Of all places that the node is in. */
+  /** Over all pairs of the node. */
   sumAt(node: NodeInfo): number {
     let sum = 0;
     for (const [label, counts] of this.#byLabel) {
@@ -29,7 +29,7 @@ export class TopologyCounts {
     return sum;
   }
 
-  /** The label by which the node is in a place with a count above zero. */
+  /** The label of a pair of the node with a count above zero. */
   occupied(node: NodeInfo): string | undefined {
     for (const [label, counts] of this.#byLabel) {
       const value = topologyValueOf(node, label);

@@ -4,5 +4,5 @@ import { nodeVolumeLimits } from './node-volume-limits.ts';
 import { volumeRestrictions } from './volume-restrictions.ts';
 import { volumeZone } from './volume-zone.ts';
 
-/** All that the scheduler knows of volumes, in the order in which Kubernetes asks. */
+/** The plugins about volumes, in Kubernetes' order. */
 export const volumePlugins = (options: VolumeBindingOptions): readonly Plugin[] => [volumeRestrictions, nodeVolumeLimits(), volumeBinding(options), volumeZone];

@@ -12,7 +12,7 @@ const on = (nodeName: string, { ...object }: Pod): Pod => ({ ...object, spec: { 
 const withDisk = (name: string, disk: Omit<Volume, 'name'>) => pod(name, [], { spec: { volumes: [{ name: 'disk', ...disk }] } });
 
 describe('a ReadWriteOncePod claim', () => {
-  it('in use by a pod keeps others from every node', () => {
+  it('in use by a pod rejects other pods on every node', () => {
     const cluster = new SmallCluster([volumeRestrictions]);
     cluster.set(node('n1'), node('n2'), exclusive, on('n1', pod('one', ['data'])));
     expect(cluster.verdicts(pod('two', ['data']))).toEqual({ n1: taken, n2: taken });
@@ -20,36 +20,36 @@ describe('a ReadWriteOncePod claim', () => {
     expect(cluster.verdicts(pod('two', ['data']))).toBe('skip');
   });
 
-  it('of the same name in another namespace is another one', () => {
+  it('of the same name in another namespace is a different claim', () => {
     const cluster = new SmallCluster([volumeRestrictions]);
     const elsewhere = on('n1', pod('one', ['data'], { metadata: { name: 'one', namespace: 'other', uid: 'x' } }));
     cluster.set(node('n1'), exclusive, elsewhere);
     expect(cluster.verdicts(pod('two', ['data']))).toBe('skip');
   });
 
-  it('could be had if its pod went away', () => {
+  it('becomes available by preemption of its pod', () => {
     const cluster = new SmallCluster([volumeRestrictions]);
     const one = on('n1', pod('one', ['data']));
     cluster.set(node('n1'), exclusive, one);
-    const stages = cluster.stages(pod('two', ['data']));
-    const at = cluster.cluster.node('n1');
+    const stages = cluster.cycle(pod('two', ['data']));
+    const at = cluster.cache.node('n1');
     if (at === undefined) throw new Error('there is a node');
-    const whatIf = stages.clone?.();
-    whatIf?.removePod?.(readPod(one), at);
-    expect(whatIf?.filter?.(at)).toBeUndefined();
+    const cycleCopy = stages.clone?.();
+    cycleCopy?.removePod?.(readPod(one), at);
+    expect(cycleCopy?.filter?.(at)).toBeUndefined();
     expect(stages.filter?.(at)).toMatchObject({ code: 'unschedulable' });
-    whatIf?.addPod?.(readPod(one), at);
-    expect(whatIf?.filter?.(at)).toMatchObject({ code: 'unschedulable' });
+    cycleCopy?.addPod?.(readPod(one), at);
+    expect(cycleCopy?.filter?.(at)).toMatchObject({ code: 'unschedulable' });
   });
 
-  it('that does not exist is said to be missing', () => {
+  it('that does not exist is reported', () => {
     const cluster = new SmallCluster([volumeRestrictions]);
     cluster.set(node('n1'));
     expect(cluster.verdicts(pod('two', ['data']))).toBe('unresolvable: persistentvolumeclaim "data" not found');
   });
 });
 
-describe('a disk that pods name themselves', () => {
+describe('an inline disk', () => {
   const ebs = { awsElasticBlockStore: { volumeID: 'vol-1' } };
   const rbd = (monitors: string[], readOnly: boolean) => ({ rbd: { monitors, image: 'i', pool: 'p', readOnly } });
   it.each<[string, Omit<Volume, 'name'>, Omit<Volume, 'name'>, boolean]>([
@@ -75,7 +75,7 @@ describe('a disk that pods name themselves', () => {
   });
 });
 
-it('looks again when a pod goes that had what it wants', () => {
+it('has a hint for deleted pods with the same disk or claim', () => {
   const cluster = new SmallCluster([volumeRestrictions]);
   const ebs = { awsElasticBlockStore: { volumeID: 'vol-1' } };
   cluster.set(on('n1', pod('one', ['data'])), on('n1', pod('other', ['x'])), on('n1', withDisk('disk', ebs)));

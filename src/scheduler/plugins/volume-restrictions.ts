@@ -14,7 +14,7 @@ import { claimMissing } from '../volume-binding/pod-claims.ts';
 
 const name = 'VolumeRestrictions';
 
-/** A ReadWriteOncePod claim has one pod; a disk that a pod names itself has one writer on a node. */
+/** VolumeRestrictions: one pod per ReadWriteOncePod claim, and one writer per inline disk on a node. */
 export const volumeRestrictions: Plugin = {
   name,
   preFilter: (pod, snapshot) => {
@@ -27,7 +27,7 @@ export const volumeRestrictions: Plugin = {
   queueingHints: { events: ['pod', 'node', 'claim'], hint: queueingHint },
 };
 
-/** The named claims of which a pod wants to be the only user. */
+/** The pod's ReadWriteOncePod claims. */
 function exclusiveClaims({ pod, namespace }: PodInfo, { views }: ClusterSnapshot): readonly string[] | Rejection {
   const keys = new Set<string>();
   for (const { persistentVolumeClaim } of pod.spec.volumes ?? []) {
@@ -45,14 +45,14 @@ const isExclusive = ({ spec }: PersistentVolumeClaim): boolean => spec.accessMod
 const diskTaken = rejection('unschedulable', name, {
   text: 'node(s) had no available disk',
   rule: 'diskConflict',
-  detail: () => ({ found: 'has a pod that uses the same disk', wanted: 'that pod to go, or both to read only' }),
+  detail: () => ({ found: 'has a pod that uses the same disk', wanted: 'that pod deleted, or read-only use by both' }),
 });
 
 class Restrictions implements CyclePlugin {
   readonly #disks: readonly Volume[];
   readonly #exclusive: ReadonlySet<string>;
   readonly #claimTaken: Rejection;
-  /** How often other pods use what this one wants for itself. */
+  /** How many other pods use the exclusive claims. */
   #users: number;
 
   constructor(disks: readonly Volume[], exclusive: ReadonlySet<string>, users: number) {
@@ -62,7 +62,7 @@ class Restrictions implements CyclePlugin {
     this.#claimTaken = rejection('unschedulable', name, {
       text: 'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
       rule: 'readWriteOncePod',
-      detail: () => ({ found: `cannot help: another pod uses ${[...exclusive].join(', ')}, which only one may`, wanted: 'that pod to go' }),
+      detail: () => ({ found: `is not usable: another pod uses the ReadWriteOncePod claim ${[...exclusive].join(', ')}`, wanted: 'that pod deleted' }),
     });
   }
 
@@ -93,7 +93,7 @@ const isDisk = ({ gcePersistentDisk, awsElasticBlockStore, iscsi, rbd }: Volume)
 
 const sharesDisk = (disk: Volume, { spec }: Pod): boolean => (spec.volumes ?? []).some((other) => isSameDisk(disk, other));
 
-/** Whether two pods cannot use both on one node. Readers of a disk do not disturb each other, except on EBS. */
+/** Read-only users of a disk do not conflict, except on EBS. */
 function isSameDisk(a: Volume, b: Volume): boolean {
   const onlyRead = (x: { readonly readOnly?: boolean }, y: { readonly readOnly?: boolean }) => x.readOnly === true && y.readOnly === true;
   if (a.gcePersistentDisk !== undefined && b.gcePersistentDisk !== undefined) {
@@ -114,7 +114,7 @@ function queueingHint(pod: PodInfo, change: ClusterEvent): boolean {
       return change.before === undefined;
     case 'claim':
       if (change.after === undefined || !pod.namedClaims.includes(keyOf(change.after))) return false;
-      // Modes cannot change, but another claim of the same name may take its place.
+      // Access modes are immutable, but a claim may be deleted and created again.
       return change.before === undefined || (isExclusive(change.before) && !isExclusive(change.after));
     default:
       return false;
@@ -124,7 +124,7 @@ function queueingHint(pod: PodInfo, change: ClusterEvent): boolean {
 const keyOf = ({ metadata }: { readonly metadata: { readonly namespace?: string; readonly name?: string } }): string =>
   claimKey(metadata.namespace ?? '', metadata.name ?? '');
 
-/** The pod that is gone had something that the other wants. */
+/** The deleted pod used a disk or claim that the rejected pod needs. */
 function releasesVolume(gone: Pod, { pod, namedClaims }: PodInfo): boolean {
   if ((pod.spec.volumes ?? []).some((volume) => isDisk(volume) && sharesDisk(volume, gone))) return true;
   const namespace = gone.metadata.namespace ?? '';

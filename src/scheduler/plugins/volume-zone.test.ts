@@ -16,7 +16,7 @@ const verdicts = (...objects: readonly KubeObject[]) => {
   return cluster.verdicts(web);
 };
 
-describe('volumes with zone labels', () => {
+describe('PVs with zone labels', () => {
   const nodes = [
     node('a', inZone('a')),
     node('b', inZone('b')),
@@ -26,23 +26,23 @@ describe('volumes with zone labels', () => {
   ];
   const claim = boundTo(pvc('data', '1Gi'), 'vol');
 
-  it('keep their pods there; a node that says nothing of zones is as good as any', () => {
+  it('restrict their pods to the zone; nodes without zone labels pass', () => {
     expect(verdicts(...nodes, claim, labelled(inZone('a')))).toEqual({ a: '', b: conflict, old: conflict, nowhere: '', region: conflict });
   });
 
-  it('may be in several', () => {
+  it('may be in several zones', () => {
     expect(verdicts(...nodes, claim, labelled(inZone('a__b')))).toMatchObject({ a: '', b: '' });
   });
 
-  it('with the old label accept nodes with the old or the new one', () => {
+  it('with the beta label accept nodes with the beta or the GA label', () => {
     expect(verdicts(...nodes, claim, labelled({ [betaZone]: 'a' }))).toEqual({ a: '', b: conflict, old: '', nowhere: '', region: conflict });
   });
 
-  it('that cannot be read say nothing', () => {
+  it('that are malformed are ignored', () => {
     expect(verdicts(...nodes, claim, labelled(inZone('a__')))).toBe('skip');
   });
 
-  it('must all agree', () => {
+  it('must all match', () => {
     expect(verdicts(...nodes, claim, labelled({ ...inZone('a'), 'topology.kubernetes.io/region': 'r' }))).toEqual({
       a: conflict,
       b: conflict,
@@ -53,7 +53,7 @@ describe('volumes with zone labels', () => {
   });
 });
 
-describe('what it needs to know', () => {
+describe('PreFilter of VolumeZone', () => {
   it.each<[string, readonly KubeObject[], string]>([
     ['no claim', [], 'unresolvable: persistentvolumeclaim "data" not found'],
     ['no class', [pvc('data', '1Gi', { spec: { storageClassName: '' } })], 'unresolvable: PersistentVolumeClaim had no pv name and storageClass name'],
@@ -66,7 +66,7 @@ describe('what it needs to know', () => {
   });
 });
 
-it('looks again when labels that matter change', () => {
+it('has hints for changes of topology labels', () => {
   const cluster = new SmallCluster([volumeZone]);
   const helps = (...objects: readonly KubeObject[]) => cluster.set(...objects).map((change) => volumeZone.queueingHints?.hint(readPod(web), change));
   expect(helps(labelled({}), labelled({ other: 'x' }), labelled(inZone('a')))).toEqual([true, false, true]);

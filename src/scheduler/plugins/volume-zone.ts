@@ -17,7 +17,7 @@ import { claimMissing } from '../volume-binding/pod-claims.ts';
 
 const name = 'VolumeZone';
 
-/** Volumes that carry zone or region labels keep their pods there, as it was before volumes had a node affinity. */
+/** VolumeZone: the zone and region labels of PVs, from before PVs had a node affinity. */
 export const volumeZone: Plugin = {
   name,
   preFilter: (pod, snapshot) => {
@@ -46,7 +46,7 @@ interface VolumeZones {
   readonly values: ReadonlySet<string>;
 }
 
-/** Claims made for the pod alone are not looked at, as in Kubernetes. */
+/** Ephemeral claims are not checked, as in Kubernetes. */
 function zonesOfPod(pod: PodInfo, { views }: ClusterSnapshot): readonly VolumeZones[] | Rejection {
   const zones: VolumeZones[] = [];
   for (const { persistentVolumeClaim } of pod.pod.spec.volumes ?? []) {
@@ -81,7 +81,7 @@ function zonesOf({ metadata: { name: volumeName = '', labels = {} } }: Persisten
   return topologyLabels.flatMap((label) => {
     if (!Object.hasOwn(labels, label)) return [];
     const values = (labels[label] ?? '').split('__').map((value) => value.trim());
-    // One that cannot be read says nothing.
+    // A malformed label is ignored.
     return values.includes('') ? [] : [{ volumeName, label, values: new Set(values) }];
   });
 }
@@ -96,7 +96,7 @@ class Zones implements CyclePlugin {
   }
 
   filter({ labels }: NodeInfo): Rejection | undefined {
-    // A cluster whose nodes say nothing of zones has only one.
+    // A node without such labels passes: the cluster has one zone.
     if (labels === undefined || !topologyLabels.some((label) => Object.hasOwn(labels, label))) return undefined;
     return this.#zones.every((zones) => isWithin(labels, zones)) ? undefined : this.#conflict;
   }
@@ -110,13 +110,13 @@ function isWithin(labels: Labels, { label, values }: VolumeZones): boolean {
 function detailOf(zones: readonly VolumeZones[]) {
   const shown = zones.map(({ volumeName, label, values }) => `volume "${volumeName}" is in ${label}=${[...values].join(' or ')}`);
   const [first] = zones;
-  return { found: `is elsewhere: ${shown.join(', ')}`, wanted: "the volumes' zone", object: `pv/${first?.volumeName ?? ''}` };
+  return { found: `is in another zone: ${shown.join(', ')}`, wanted: "the volumes' zone", object: `pv/${first?.volumeName ?? ''}` };
 }
 
 function queueingHint(pod: PodInfo, change: ClusterEvent): boolean {
   switch (change.resource) {
     case 'storageClass':
-      // It cannot change, but another class of the same name may take its place.
+      // The binding mode is immutable, but a class may be deleted and created again.
       return waitsForConsumer(change.after) && !waitsForConsumer(change.before);
     case 'claim': {
       const { namespace = '', name: claimName = '' } = change.after?.metadata ?? {};
@@ -131,6 +131,6 @@ function queueingHint(pod: PodInfo, change: ClusterEvent): boolean {
   }
 }
 
-/** The labels that matter, as text. */
+/** The topology labels, as text. */
 const shown = ({ metadata: { labels = {} } }: { readonly metadata: { readonly labels?: Labels } }): string =>
   topologyLabels.map((label) => (Object.hasOwn(labels, label) ? `=${labels[label] ?? ''}` : '')).join();

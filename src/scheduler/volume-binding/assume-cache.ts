@@ -1,5 +1,6 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
 import type { KubeObject } from '../../api/object.ts';
+import type { Stored } from '../../api/stored.ts';
 import { type Claim, claimKey, readClaim } from '../../storage/volumes/claim.ts';
 import { Groups } from '../../storage/volumes/groups.ts';
 import { readVolume, type Volume } from '../../storage/volumes/volume.ts';
@@ -7,23 +8,22 @@ import type { ObjectChange } from '../framework.ts';
 import { type CandidateVolumes, FreeVolumes } from './free-volumes.ts';
 import type { NodeLabelIndex } from './node-label-index.ts';
 
-/** As the server has it, and as it will be once a pod that has its node already has got its volumes. */
+/** The object as the API server has it, and as a pod in its binding cycle will leave it. */
 interface AssumedObject<T> {
   readonly api: T;
   readonly assumed: T | undefined;
 }
 
 /**
- * All volumes and claims, as the server has them and as they are assumed to be: what one pod was promised in memory is out of reach for
- * the pods behind it, before anything is written. An assumption is about one revision of an object and ends with it: what the server
- * says later counts.
+ * The assume cache of PVs and PVCs (kube-scheduler's util/assumecache). What one pod has assumed is not available to the next pods, before
+ * anything is written. An assumption holds for one resourceVersion of an object; a newer version from the API server replaces it.
  */
 export class VolumeAssumeCache {
   readonly #volumes = new Map<string, AssumedObject<Volume>>();
   readonly #claims = new Map<string, AssumedObject<Claim>>();
-  /** Volumes that point at a claim, by its key. */
+  /** PVs by the claim key in their claimRef. */
   readonly #byClaimRef = new Groups<Volume>();
-  /** How many claims were bound to a volume, by its name: it goes back to them, even if it looks free. */
+  /** How many claims are bound to a PV, by its name. Such a PV is not free, even without a claimRef. */
   readonly #boundClaims = new Map<string, number>();
   readonly #free: FreeVolumes;
 
@@ -32,17 +32,17 @@ export class VolumeAssumeCache {
   }
 
   volume(name: string): Volume | undefined {
-    const page = this.#volumes.get(name);
-    return page?.assumed ?? page?.api;
+    const entry = this.#volumes.get(name);
+    return entry?.assumed ?? entry?.api;
   }
 
   /** By 'namespace/name'. */
   claim(key: string): Claim | undefined {
-    const page = this.#claims.get(key);
-    return page?.assumed ?? page?.api;
+    const entry = this.#claims.get(key);
+    return entry?.assumed ?? entry?.api;
   }
 
-  /** As the server has it. */
+  /** Without assumptions. */
   apiVolume(name: string): Volume | undefined {
     return this.#volumes.get(name)?.api;
   }
@@ -59,7 +59,7 @@ export class VolumeAssumeCache {
     return this.#claims.get(key)?.assumed !== undefined;
   }
 
-  /** The volumes whose claimRef names the claim, rightly or not. */
+  /** The PVs whose claimRef names the claim, whatever its uid. */
   volumesWithClaimRef(key: string): Iterable<Volume> {
     return this.#byClaimRef.of(key);
   }
@@ -68,64 +68,64 @@ export class VolumeAssumeCache {
     return this.#free.candidatesFor(claim);
   }
 
-  observeVolume({ before, after }: ObjectChange<PersistentVolume>): void {
-    const name = (after ?? before)?.metadata.name ?? '';
+  observeVolume({ before, after }: ObjectChange<Stored<PersistentVolume>>): void {
+    const { name } = (after ?? before).metadata;
     const assumed = this.#volumes.get(name)?.assumed;
-    this.#setVolume(name, after === undefined ? undefined : { api: readVolume(after), assumed: stillAbout(assumed, after) });
+    this.#setVolume(name, after === undefined ? undefined : { api: readVolume(after), assumed: unlessReplaced(assumed, after) });
   }
 
-  observeClaim({ before, after }: ObjectChange<PersistentVolumeClaim>): void {
-    const { namespace = '', name = '' } = (after ?? before)?.metadata ?? {};
+  observeClaim({ before, after }: ObjectChange<Stored<PersistentVolumeClaim>>): void {
+    const { namespace = '', name } = (after ?? before).metadata;
     const key = claimKey(namespace, name);
-    const page = this.#claims.get(key);
-    if (page !== undefined) this.#countBoundClaim(page.api, -1);
+    const entry = this.#claims.get(key);
+    if (entry !== undefined) this.#countBoundClaim(entry.api, -1);
     if (after === undefined) {
       this.#claims.delete(key);
       return;
     }
-    const seen = readClaim(after);
-    this.#claims.set(key, { api: seen, assumed: stillAbout(page?.assumed, after) });
-    this.#countBoundClaim(seen, 1);
+    const api = readClaim(after);
+    this.#claims.set(key, { api, assumed: unlessReplaced(entry?.assumed, after) });
+    this.#countBoundClaim(api, 1);
   }
 
-  /** From now on the volume counts as being so. It must be made of what the server has; anything else is refused. */
+  /** The object must be based on the current version; 'outdated' otherwise. */
   assumeVolume(object: PersistentVolume): 'assumed' | 'outdated' {
     const name = object.metadata.name ?? '';
-    const page = this.#volumes.get(name);
-    if (page === undefined || !isSameRevision(page.api.object, object)) return 'outdated';
-    this.#setVolume(name, { api: page.api, assumed: readVolume(object) });
+    const entry = this.#volumes.get(name);
+    if (entry === undefined || !isSameRevision(entry.api.object, object)) return 'outdated';
+    this.#setVolume(name, { api: entry.api, assumed: readVolume(object) });
     return 'assumed';
   }
 
   assumeClaim(object: PersistentVolumeClaim): 'assumed' | 'outdated' {
     const key = claimKey(object.metadata.namespace ?? '', object.metadata.name ?? '');
-    const page = this.#claims.get(key);
-    if (page === undefined || !isSameRevision(page.api.object, object)) return 'outdated';
-    this.#claims.set(key, { api: page.api, assumed: readClaim(object) });
+    const entry = this.#claims.get(key);
+    if (entry === undefined || !isSameRevision(entry.api.object, object)) return 'outdated';
+    this.#claims.set(key, { api: entry.api, assumed: readClaim(object) });
     return 'assumed';
   }
 
-  /** Takes an assumption back; nothing happens if it has ended already. Whether it had not. */
+  /** Reverts the assumption. False: a newer version has replaced it. */
   restoreVolume(object: PersistentVolume): boolean {
     const name = object.metadata.name ?? '';
-    const page = this.#volumes.get(name);
-    if (page?.assumed?.object !== object) return false;
-    this.#setVolume(name, { api: page.api, assumed: undefined });
+    const entry = this.#volumes.get(name);
+    if (entry?.assumed?.object !== object) return false;
+    this.#setVolume(name, { api: entry.api, assumed: undefined });
     return true;
   }
 
   restoreClaim(object: PersistentVolumeClaim): boolean {
     const key = claimKey(object.metadata.namespace ?? '', object.metadata.name ?? '');
-    const page = this.#claims.get(key);
-    if (page?.assumed?.object !== object) return false;
-    this.#claims.set(key, { api: page.api, assumed: undefined });
+    const entry = this.#claims.get(key);
+    if (entry?.assumed?.object !== object) return false;
+    this.#claims.set(key, { api: entry.api, assumed: undefined });
     return true;
   }
 
-  #setVolume(name: string, page: AssumedObject<Volume> | undefined): void {
+  #setVolume(name: string, entry: AssumedObject<Volume> | undefined): void {
     const before = this.volume(name);
-    if (page === undefined) this.#volumes.delete(name);
-    else this.#volumes.set(name, page);
+    if (entry === undefined) this.#volumes.delete(name);
+    else this.#volumes.set(name, entry);
     const after = this.volume(name);
     if (before?.claim !== undefined) this.#byClaimRef.remove(before.claim.key, before);
     if (after?.claim !== undefined) this.#byClaimRef.add(after.claim.key, after);
@@ -148,5 +148,5 @@ export class VolumeAssumeCache {
 
 const isSameRevision = ({ metadata: a }: KubeObject, { metadata: b }: KubeObject): boolean => a.uid === b.uid && a.resourceVersion === b.resourceVersion;
 
-const stillAbout = <T extends { readonly object: KubeObject }>(assumed: T | undefined, seen: KubeObject): T | undefined =>
-  assumed !== undefined && isSameRevision(assumed.object, seen) ? assumed : undefined;
+const unlessReplaced = <T extends { readonly object: KubeObject }>(assumed: T | undefined, api: KubeObject): T | undefined =>
+  assumed !== undefined && isSameRevision(assumed.object, api) ? assumed : undefined;

@@ -1,12 +1,12 @@
 /**
- * Makes the plan of a pod come true on the server, and waits until it has.
+ * BindPodVolumes: writes a pod's volume bindings, and waits until the claims are bound.
  *
- * Where the server can, volume and claim are bound in one transaction, and there is nothing to wait for. Elsewhere the volume is
- * pointed at the claim, and the binder does the rest. For a volume that is still to be made, the node is noted on the claim; whoever
- * makes it takes the note away again if that fails.
+ * With Mooring's API server, PV and PVC are bound in one transaction, and there is nothing to wait for. Otherwise only the PV's claimRef is
+ * set, and the binder completes the binding. For a volume to provision, the selected-node annotation is set on the claim; the provisioner
+ * removes it if provisioning fails.
  *
- * A crash between any two steps leaves what Kubernetes leaves: volumes that point at their claims, which the binder finishes, and
- * claims with a node, for which the pod is found to fit on that node only. Nothing is taken back on the server.
+ * A crash between any two writes leaves what Kubernetes leaves: PVs with a claimRef, which the binder completes, and claims with a selected
+ * node, so that the pod fits on that node only. No write is reverted.
  */
 import { persistentVolumeClaimKind } from '../../api/kinds/core/persistent-volume-claim.ts';
 import { persistentVolumeKind } from '../../api/kinds/core/persistent-volume.ts';
@@ -32,9 +32,9 @@ import { isBound } from './pod-claims.ts';
 
 export interface BindPodVolumesContext extends Omit<BindingCheckSnapshot, 'written'> {
   readonly waiters: ObjectWaiters;
-  readonly preBind: PreBindContext;
+  readonly framework: PreBindContext;
   readonly pod: PodInfo;
-  /** Volume and claim are bound in one transaction. */
+  /** PV and PVC are bound in one transaction. */
   readonly bindsTogether: boolean;
   readonly timeoutMs: number;
 }
@@ -42,14 +42,15 @@ export interface BindPodVolumesContext extends Omit<BindingCheckSnapshot, 'writt
 export type BoundClaim = Pick<Claim, 'key' | 'uid' | 'name'>;
 
 /**
- * Asks the server whether claims are bound, and the same as when they were looked at. What is known of them may be old, and until the pod has a node nothing
- * protects them: it could be sent to a node for a claim that was deleted and made anew. Nobody chooses a node for the new one then, and the pod waits for ever.
+ * Reads the claims from the API server: they must be bound, and have the same uid. The cache may be stale, and pvc-protection does not protect a claim until its
+ * pod has a node. Without this check, a pod could be bound although its claim was deleted and created again. No scheduling cycle would then select a node for
+ * the new claim, and the pod would wait for ever.
  */
-export async function confirmClaims(claims: readonly BoundClaim[], hands: PreBindContext): Promise<string | undefined> {
-  const { signal } = hands;
-  const calledOff = new Promise<readonly string[]>((resolve) => signal.addEventListener('abort', () => resolve([cancelled]), { once: true }));
-  const answers = await Promise.race([calledOff, Promise.all(claims.map((claim) => whyClaimChanged(claim, hands)))]);
-  return signal.aborted ? cancelled : answers.find((why) => why !== undefined);
+export async function confirmClaims(claims: readonly BoundClaim[], context: PreBindContext): Promise<string | undefined> {
+  const { signal } = context;
+  const aborted = new Promise<readonly string[]>((resolve) => signal.addEventListener('abort', () => resolve([cancelled]), { once: true }));
+  const reasons = await Promise.race([aborted, Promise.all(claims.map((claim) => whyClaimChanged(claim, context)))]);
+  return signal.aborted ? cancelled : reasons.find((reason) => reason !== undefined);
 }
 
 async function whyClaimChanged({ key, uid, name }: BoundClaim, { client, world }: PreBindContext): Promise<string | undefined> {
@@ -60,34 +61,34 @@ async function whyClaimChanged({ key, uid, name }: BoundClaim, { client, world }
   return isSame ? undefined : modified('persistentvolumeclaims', name);
 }
 
-/** Undefined: the pod has its volumes. Else why not, in Kubernetes' words. */
-export async function bindPodVolumes(plan: PodVolumes, options: BindPodVolumesContext): Promise<string | undefined> {
-  const work = new PodVolumesBinding(plan, options);
+/** Undefined: all claims are bound. Otherwise Kubernetes' message. */
+export async function bindPodVolumes(volumes: PodVolumes, context: BindPodVolumesContext): Promise<string | undefined> {
+  const binding = new PodVolumesBinding(volumes, context);
   try {
-    return (await work.write()) ?? (await work.untilBound());
+    return (await binding.write()) ?? (await binding.untilBound());
   } finally {
-    work.end();
+    binding.end();
   }
 }
 
-/** Objects may change while the pod waits for its turn; if they still fit each other, the same is written to what they are now. */
+/** Attempts after conflicts: if PV and PVC still match, the write is repeated on their new versions. */
 const maxAttempts = 8;
-/** How long news may take that the server has told somebody else. */
+/** How long a watch event may be delayed after a conflict. */
 const watchDelayMs = 1000;
 
 class PodVolumesBinding {
   readonly #volumes: PodVolumes;
-  readonly #options: BindPodVolumesContext;
+  readonly #context: BindPodVolumesContext;
   readonly #written = new Map<string, string>();
   readonly #deadline: number;
-  /** Undoes what was set up for waiting: most have nothing to wait for. */
+  /** Set only if the pod has to wait. */
   #cleanUp: Cancel | undefined;
   #wake: () => void = () => undefined;
 
-  constructor(plan: PodVolumes, options: BindPodVolumesContext) {
-    this.#volumes = plan;
-    this.#options = options;
-    this.#deadline = options.preBind.world.clock.monotonic() + options.timeoutMs;
+  constructor(volumes: PodVolumes, context: BindPodVolumesContext) {
+    this.#volumes = volumes;
+    this.#context = context;
+    this.#deadline = context.framework.world.clock.monotonic() + context.timeoutMs;
   }
 
   end(): void {
@@ -108,7 +109,7 @@ class PodVolumesBinding {
 
   async untilBound(): Promise<string | undefined> {
     for (;;) {
-      const progress = this.#whyStopped() ?? checkBindings(this.#volumes, { ...this.#options, written: this.#written });
+      const progress = this.#whyStopped() ?? checkBindings(this.#volumes, { ...this.#context, written: this.#written });
       if (progress === 'bound') return undefined;
       if (progress !== 'waiting') return `binding volumes: ${progress.failed}`;
       await this.#nextChange();
@@ -116,86 +117,86 @@ class PodVolumesBinding {
   }
 
   #whyStopped(): { readonly failed: string } | undefined {
-    const { signal } = this.#options.preBind;
-    if (signal.aborted) return { failed: signal.reason === podGone ? `pod does not exist any more: pod "${this.#options.pod.name}" not found` : cancelled };
+    const { signal } = this.#context.framework;
+    if (signal.aborted) return { failed: signal.reason === podGone ? `pod does not exist any more: pod "${this.#context.pod.name}" not found` : cancelled };
     return this.#leftMs() <= 0 ? { failed: 'context deadline exceeded' } : undefined;
   }
 
   #leftMs(): number {
-    return this.#deadline - this.#options.preBind.world.clock.monotonic();
+    return this.#deadline - this.#context.framework.world.clock.monotonic();
   }
 
-  /** Resolves at the next change of anything that the plan depends on, and when time is up. */
+  /** Resolves at the next change of an object that affects the binding, on abort, and at the deadline. */
   async #nextChange(atMostMs = Number.POSITIVE_INFINITY): Promise<void> {
     this.#cleanUp ??= this.#listen();
     const changed = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
-    const cancel = this.#options.preBind.world.timers.after(Math.min(atMostMs, this.#leftMs()), () => this.#wake());
+    const cancel = this.#context.framework.world.timers.after(Math.min(atMostMs, this.#leftMs()), () => this.#wake());
     await changed;
     cancel();
   }
 
   #listen(): Cancel {
-    const { waiters: bells, preBind: hands } = this.#options;
+    const { waiters, framework } = this.#context;
     const onChange = () => this.#wake();
-    hands.signal.addEventListener('abort', onChange);
-    const stop = bells.wait(waiterKeysOf(this.#volumes), onChange);
+    framework.signal.addEventListener('abort', onChange);
+    const stop = waiters.wait(waiterKeysOf(this.#volumes), onChange);
     return () => {
-      hands.signal.removeEventListener('abort', onChange);
+      framework.signal.removeEventListener('abort', onChange);
       stop();
     };
   }
 
   async #retryOnConflict(attempt: () => Promise<Attempt>): Promise<string | undefined> {
     for (let tries = 1; ; tries++) {
-      const over = this.#whyStopped();
-      if (over !== undefined) return `binding volumes: ${over.failed}`;
+      const stopped = this.#whyStopped();
+      if (stopped !== undefined) return `binding volumes: ${stopped.failed}`;
       const before = this.#objects();
       const outcome = await attempt();
       if (outcome === 'done') return undefined;
       if (!outcome.isConflict || tries === maxAttempts) return outcome.failed;
-      // Whatever the server knows already should be known here before long, if it is not yet.
+      // The watch event with the version that caused the conflict may not have arrived yet.
       if (this.#objects().every((object, i) => object === before[i])) await this.#nextChange(watchDelayMs);
     }
   }
 
-  /** What the plan is about, as it is known now. */
+  /** The PVs and PVCs of the pod, from the cache. */
   #objects(): readonly unknown[] {
-    const { assumeCache: book } = this.#options;
-    const { staticBindings: bindings, dynamicProvisions: provisions } = this.#volumes;
+    const { assumeCache } = this.#context;
+    const { staticBindings, dynamicProvisions } = this.#volumes;
     return [
-      ...bindings.flatMap(({ volumeName, claim }) => [book.apiVolume(volumeName), book.apiClaim(claim.key)]),
-      ...provisions.map(({ claim }) => book.apiClaim(claim.key)),
+      ...staticBindings.flatMap(({ volumeName, claim }) => [assumeCache.apiVolume(volumeName), assumeCache.apiClaim(claim.key)]),
+      ...dynamicProvisions.map(({ claim }) => assumeCache.apiClaim(claim.key)),
     ];
   }
 
   async #bind({ volumeName, claim: { key, uid } }: StaticBinding): Promise<Attempt> {
-    const { assumeCache: book, nodeLabels: nodes, preBind: hands, bindsTogether } = this.#options;
-    const [volume, claim] = [book.apiVolume(volumeName), book.apiClaim(key)];
+    const { assumeCache, nodeLabels, framework, bindsTogether } = this.#context;
+    const [volume, claim] = [assumeCache.apiVolume(volumeName), assumeCache.apiClaim(key)];
     if (volume === undefined) return failedFor(`persistentvolumes "${volumeName}" not found`);
     if (claim?.uid !== uid) return failedFor(`persistentvolumeclaims "${key}" not found`);
     if (volume.claim?.uid === uid && (!bindsTogether || isBound(claim))) return 'done';
-    const labels = nodes.labelsOf(this.#volumes.nodeName);
+    const labels = nodeLabels.labelsOf(this.#volumes.nodeName);
     if (claim.volumeName !== '' || matchVolume(claim, volume, { node: { labels } }) !== 'fits') return failedFor(modified('persistentvolumes', volumeName));
-    if (!bindsTogether) return this.#outcome(`pv/${volumeName}`, await hands.client.update(persistentVolumeKind, linkVolume(volume, claim)));
-    const pair = await hands.client.bindTogether(boundPair(volume, claim));
+    if (!bindsTogether) return this.#outcome(`pv/${volumeName}`, await framework.client.update(persistentVolumeKind, linkVolume(volume, claim)));
+    const pair = await framework.client.bindTogether(boundPair(volume, claim));
     if (pair.ok) this.#written.set(`pvc/${key}`, pair.value.claim.metadata.resourceVersion ?? '0');
     return this.#outcome(`pv/${volumeName}`, pair.ok ? { ok: true, value: pair.value.volume } : pair);
   }
 
   async #setSelectedNode({ claim: { key, uid, name } }: DynamicProvision): Promise<Attempt> {
     const { nodeName } = this.#volumes;
-    const claim = this.#options.assumeCache.apiClaim(key);
+    const claim = this.#context.assumeCache.apiClaim(key);
     if (claim?.uid !== uid) return failedFor(`persistentvolumeclaims "${name}" not found`);
     if (claim.selectedNode === nodeName) return 'done';
     if (claim.selectedNode !== undefined || claim.volumeName !== '') return failedFor(modified('persistentvolumeclaims', name));
-    return this.#outcome(`pvc/${key}`, await this.#options.preBind.client.update(persistentVolumeClaimKind, withSelectedNode(claim, nodeName)));
+    return this.#outcome(`pvc/${key}`, await this.#context.framework.client.update(persistentVolumeClaimKind, withSelectedNode(claim, nodeName)));
   }
 
-  #outcome(bell: string, result: Result<{ readonly metadata: { readonly resourceVersion?: string } }>): Attempt {
+  #outcome(waiterKey: string, result: Result<{ readonly metadata: { readonly resourceVersion?: string } }>): Attempt {
     if (!result.ok) return { failed: result.error.message, isConflict: result.reason === 'conflict' };
-    this.#written.set(bell, result.value.metadata.resourceVersion ?? '0');
+    this.#written.set(waiterKey, result.value.metadata.resourceVersion ?? '0');
     return 'done';
   }
 }
@@ -208,11 +209,11 @@ const failedFor = (failed: string): Attempt => ({ failed, isConflict: false });
 
 const podGone: AbortReason = 'pod gone';
 
-/** What the server says if it refuses a write for the same reason. */
+/** The API server's message for a conflict. */
 const modified = (resource: string, name: string): string =>
   `Operation cannot be fulfilled on ${resource} "${name}": the object has been modified; please apply your changes to the latest version and try again`;
 
-/** As the binder leaves them. */
+/** As the binder would write them. */
 function boundPair(volume: Volume, claim: Claim) {
   const bound = volumeInPhase(linkVolume(volume, claim), 'Bound');
   return { volume: bound, claim: claimBoundTo(linkClaim(claim, volume.name), bound) };

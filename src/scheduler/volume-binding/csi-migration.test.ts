@@ -15,26 +15,26 @@ const disk = (source: Partial<PersistentVolume['spec']>, labels: Readonly<Record
   readVolume(pv('vol', '1Gi', { metadata: { name: 'vol', labels: { ...labels } }, spec: { hostPath: undefined, ...source } as never }));
 const ebs = { awsElasticBlockStore: { volumeID: 'vol-1' } };
 
-describe('where a volume can be reached once its driver looks after it', () => {
+describe('the translated node affinity of a PV', () => {
   it.each<[string, ReturnType<typeof disk>, Readonly<Record<string, string>>, boolean]>([
-    ['zones of the node affinity are called as the driver calls them', disk({ ...ebs, ...reachedFrom([within(zone, 'a')]) }), { [ebsZone]: 'a' }, true],
-    ['and no longer as before', disk({ ...ebs, ...reachedFrom([within(zone, 'a')]) }), { [zone]: 'a' }, false],
-    ['old labels too', disk({ ...ebs, ...reachedFrom([within(betaZone, 'a'), within(betaRegion, 'r')]) }), { [ebsZone]: 'a', [region]: 'r' }, true],
-    ['without any, the label of the volume counts', disk(ebs, inZone('a__b')), { [ebsZone]: 'b' }, true],
+    ['zone labels become those of the driver', disk({ ...ebs, ...reachedFrom([within(zone, 'a')]) }), { [ebsZone]: 'a' }, true],
+    ['and replace the old ones', disk({ ...ebs, ...reachedFrom([within(zone, 'a')]) }), { [zone]: 'a' }, false],
+    ['beta labels too', disk({ ...ebs, ...reachedFrom([within(betaZone, 'a'), within(betaRegion, 'r')]) }), { [ebsZone]: 'a', [region]: 'r' }, true],
+    ['without any, the zone label of the PV counts', disk(ebs, inZone('a__b')), { [ebsZone]: 'b' }, true],
     ['which excludes other zones', disk(ebs, inZone('a__b')), { [ebsZone]: 'c' }, false],
-    ['beside what else is asked for', disk({ ...ebs, ...reachedFrom([within('rack', '1')]) }, { [betaZone]: 'a' }), { [ebsZone]: 'a', rack: '1' }, true],
-    ['of which nothing is lost', disk({ ...ebs, ...reachedFrom([within('rack', '1')]) }, { [betaZone]: 'a' }), { [ebsZone]: 'a' }, false],
+    ['in addition to other requirements', disk({ ...ebs, ...reachedFrom([within('rack', '1')]) }, { [betaZone]: 'a' }), { [ebsZone]: 'a', rack: '1' }, true],
+    ['which all remain', disk({ ...ebs, ...reachedFrom([within('rack', '1')]) }, { [betaZone]: 'a' }), { [ebsZone]: 'a' }, false],
     ['Azure keeps its labels', disk({ azureDisk: { diskName: 'd', diskURI: 'u' }, ...reachedFrom([within(zone, 'a')]) }), { [zone]: 'a' }, true],
   ])('%s', (_, volume, labels, reached) => {
     const nodes = translatedNodeTerms(volume);
     expect(nodes !== undefined && nodes !== 'untranslatable' && matchesNode(nodes, { labels })).toBe(reached);
   });
 
-  it('everywhere, if nothing says otherwise', () => {
+  it('does not exist without labels and node affinity', () => {
     expect(translatedNodeTerms(disk(ebs))).toBeUndefined();
   });
 
-  it('nobody knows, if the driver could not know the volume', () => {
+  it('is untranslatable if the PV has no CSI translation', () => {
     expect(translatedNodeTerms(disk({ awsElasticBlockStore: { volumeID: 'aws://zone/snap-1' } }))).toBe('untranslatable');
   });
 });

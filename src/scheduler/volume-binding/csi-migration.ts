@@ -1,10 +1,10 @@
-/** Volumes of plugins that left Kubernetes' tree, on nodes whose kubelets hand them to the drivers that took over. */
+/** CSI migration: PVs of in-tree plugins, on nodes whose kubelets have migrated the plugin to its CSI driver. */
 import type { CSINode, NodeSelectorRequirement, NodeSelectorTerm, PersistentVolume } from '../../api/generated/types.ts';
 import { csiSourceOf, migratedPluginOf } from '../../api/volumes/csi-translation.ts';
 import { type NodeTerms, nodeTermsOf } from '../../storage/volumes/topology.ts';
 import type { Volume } from '../../storage/volumes/volume.ts';
 
-/** The plugins that the scheduler takes for migrated, and the label by which their drivers call a zone; '' if they keep the usual one. */
+/** The in-tree plugins with CSI migration, and the zone label of their CSI drivers; '': the usual label. */
 const zoneLabels: ReadonlyMap<string, string> = new Map([
   ['kubernetes.io/aws-ebs', 'topology.ebs.csi.aws.com/zone'],
   ['kubernetes.io/gce-pd', 'topology.gke.io/zone'],
@@ -15,7 +15,7 @@ const zoneLabels: ReadonlyMap<string, string> = new Map([
 
 export const isMigratable = (plugin: string): boolean => zoneLabels.has(plugin);
 
-/** The plugin of the volume, if nodes may differ in what they make of it. */
+/** The in-tree plugin of the PV, if it has CSI migration. */
 export function migratablePluginOf(volume: Volume): string | undefined {
   const plugin = migratedPluginOf(volume.object);
   return plugin !== undefined && isMigratable(plugin) ? plugin : undefined;
@@ -23,7 +23,6 @@ export function migratablePluginOf(volume: Volume): string | undefined {
 
 const migratedPluginsAnnotation = 'storage.alpha.kubernetes.io/migrated-plugins';
 
-/** The plugins that a node has handed over. */
 export function migratedPluginsOf({ metadata }: CSINode): ReadonlySet<string> {
   const written = metadata.annotations?.[migratedPluginsAnnotation] ?? '';
   return new Set(written === '' ? [] : written.split(','));
@@ -31,7 +30,7 @@ export function migratedPluginsOf({ metadata }: CSINode): ReadonlySet<string> {
 
 const translations = new WeakMap<Volume, NodeTerms | 'untranslatable'>();
 
-/** Which nodes reach the volume once its driver looks after it. Undefined: all. */
+/** The PV's node affinity with the labels of the CSI driver. Undefined: no restriction. */
 export function translatedNodeTerms(volume: Volume): NodeTerms | undefined | 'untranslatable' {
   const known = translations.get(volume);
   if (known !== undefined) return known;
@@ -51,7 +50,7 @@ const betaZone = 'failure-domain.beta.kubernetes.io/zone';
 const region = 'topology.kubernetes.io/region';
 const betaRegion = 'failure-domain.beta.kubernetes.io/region';
 
-/** Zones of the node affinity are called as the driver calls them; if there are none, those of the labels are taken. */
+/** Zone labels in the node affinity become the driver's; without any, the zones of the PV's labels are added. */
 function translatedTerms({ metadata: { labels = {} }, spec }: PersistentVolume, driverZone: string): NodeSelectorTerm[] | undefined {
   const terms = spec.nodeAffinity?.required?.nodeSelectorTerms ?? undefined;
   if (driverZone === '') return terms === undefined ? undefined : [...terms];

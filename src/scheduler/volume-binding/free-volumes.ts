@@ -12,24 +12,24 @@ import type { NodeLabelIndex } from './node-label-index.ts';
 import { type TopologyTerm, TopologyIndex, topologyTermsOf, type VolumeTopology, volumeTopologyOfTerms } from './volume-topology.ts';
 
 /**
- * The volumes that nobody has, arranged so that a claim finds the one that it would get on a node without looking at those that other
- * nodes have: by class, volume mode and attributes class, then by place, then by size. They are arranged when somebody first asks for
- * such: of most classes no pod ever waits for a volume to be chosen, and arranging would cost each bind for nothing.
+ * An index of the free PVs: by class, volume mode and attributes class, then by topology, then by size. So the PV that a claim would get
+ * on a node is found without examining the PVs of other nodes. A bucket is indexed at the first lookup: most classes bind immediately, and
+ * an index would only slow their binds down.
  */
 export class FreeVolumes {
   readonly #buckets = new Map<string, VolumeBucket>();
-  /** What is not arranged yet: by shelf, then by name. */
+  /** Not indexed yet: by bucket key, then by name. */
   readonly #unindexed = new Map<string, Map<string, Volume>>();
   readonly #nodes: NodeLabelIndex;
 
   constructor(nodes: NodeLabelIndex) {
     this.#nodes = nodes;
     nodes.onRelabel((node, label, change) => {
-      for (const shelf of this.#buckets.values()) shelf.relabel(node, label, change);
+      for (const bucket of this.#buckets.values()) bucket.relabel(node, label, change);
     });
   }
 
-  /** A volume changed from the one to the other. Undefined: it is not there, or somebody has a right to it. */
+  /** A PV changed. Undefined: it does not exist, or a claim is bound to it. */
   change(before: Volume | undefined, after: Volume | undefined): void {
     if (before !== undefined && isFree(before)) this.#remove(before);
     if (after !== undefined && isFree(after)) this.#add(after);
@@ -37,85 +37,85 @@ export class FreeVolumes {
 
   #add(volume: Volume): void {
     const key = bucketKey(volume);
-    const shelf = this.#buckets.get(key);
-    if (shelf === undefined) entryOf(this.#unindexed, key, () => new Map<string, Volume>()).set(volume.name, volume);
-    else shelf.add(volume);
+    const bucket = this.#buckets.get(key);
+    if (bucket === undefined) entryOf(this.#unindexed, key, () => new Map<string, Volume>()).set(volume.name, volume);
+    else bucket.add(volume);
   }
 
   #remove(volume: Volume): void {
     const key = bucketKey(volume);
-    const shelf = this.#buckets.get(key);
-    shelf?.remove(volume);
-    if (shelf?.isEmpty === true) this.#buckets.delete(key);
-    const unasked = this.#unindexed.get(key);
-    unasked?.delete(volume.name);
-    if (unasked?.size === 0) this.#unindexed.delete(key);
+    const bucket = this.#buckets.get(key);
+    bucket?.remove(volume);
+    if (bucket?.isEmpty === true) this.#buckets.delete(key);
+    const unindexed = this.#unindexed.get(key);
+    unindexed?.delete(volume.name);
+    if (unindexed?.size === 0) this.#unindexed.delete(key);
   }
 
-  /** What a claim may choose from: good until anything changes. */
+  /** Valid until the next change of a PV or a node. */
   candidatesFor(claim: Claim): CandidateVolumes {
     const key = bucketKey(claim);
     return new CandidateVolumes(claim, this.#buckets.get(key) ?? this.#index(key));
   }
 
   #index(key: string): VolumeBucket | undefined {
-    const unasked = this.#unindexed.get(key);
-    if (unasked === undefined) return undefined;
-    const shelf = new VolumeBucket(this.#nodes);
-    for (const volume of unasked.values()) shelf.add(volume);
+    const unindexed = this.#unindexed.get(key);
+    if (unindexed === undefined) return undefined;
+    const bucket = new VolumeBucket(this.#nodes);
+    for (const volume of unindexed.values()) bucket.add(volume);
     this.#unindexed.delete(key);
-    this.#buckets.set(key, shelf);
-    return shelf;
+    this.#buckets.set(key, bucket);
+    return bucket;
   }
 }
 
-/** Free volumes that agree in all that a claim and its volume have to agree in. */
+/** Free PVs with the same class, volume mode and attributes class. */
 class VolumeBucket {
   readonly byTopology = new TopologyIndex(() => new TopologyBucket());
-  /** By node: at how many of its places there is anything. */
+  /** By node: how many of its labels have PVs. */
   readonly #counts = new Map<string, number>();
-  readonly #reached = new Set<string>();
+  readonly #reachable = new Set<string>();
   readonly #nodes: NodeLabelIndex;
-  /** By what is asked for: a number that stands for it. */
+  /** By request, modes and selector. */
   readonly #requestIds = new Map<string, number>();
 
   constructor(nodes: NodeLabelIndex) {
     this.#nodes = nodes;
   }
 
-  /** The same for claims that ask for the same. */
+  /** Equal for claims with the same request, modes and selector. */
   requestId({ request, accessModes, selector }: Claim): number {
     if (this.#requestIds.size >= maxRequestIds) this.#requestIds.clear();
-    return entryOf(this.#requestIds, `${request.unscaled}e${request.exponent} ${accessModes} ${selector.text}`, () => ++requestIds);
+    return entryOf(this.#requestIds, `${request.unscaled}e${request.exponent} ${accessModes} ${selector.text}`, () => ++lastRequestId);
   }
 
   get isEmpty(): boolean {
     return this.byTopology.isEmpty;
   }
 
-  /** No other node can reach any of these volumes. Undefined: any may. */
+  /** No other node can access any of these PVs. Undefined: any node may. */
   get reachable(): ReadonlySet<string> | undefined {
-    return this.byTopology.get('anywhere') === undefined ? this.#reached : undefined;
+    return this.byTopology.get('anywhere') === undefined ? this.#reachable : undefined;
   }
 
   add(volume: Volume): void {
-    const where = volumeTopologyOfTerms(volume.nodes);
-    const item = freeVolumeOf(volume, where);
-    for (const place of topologyTermsOf(where)) {
-      if (this.byTopology.get(place) === undefined) this.#count(place, 1);
-      this.byTopology.getOrCreate(place).insert(item);
+    const topology = volumeTopologyOfTerms(volume.nodes);
+    const candidate = freeVolumeOf(volume, topology);
+    for (const term of topologyTermsOf(topology)) {
+      if (this.byTopology.get(term) === undefined) this.#count(term, 1);
+      this.byTopology.getOrCreate(term).insert(candidate);
     }
   }
 
   remove(volume: Volume): void {
-    const where = volumeTopologyOfTerms(volume.nodes);
-    const item = freeVolumeOf(volume, where);
-    for (const place of topologyTermsOf(where)) {
-      const pile = this.byTopology.get(place);
-      pile?.delete(item);
-      if (pile?.size !== 0) continue;
-      this.byTopology.delete(place);
-      this.#count(place, -1);
+    const topology = volumeTopologyOfTerms(volume.nodes);
+    const candidate = freeVolumeOf(volume, topology);
+    for (const term of topologyTermsOf(topology)) {
+      const group = this.byTopology.get(term);
+      group?.delete(candidate);
+      if (group?.size !== 0) continue;
+      this.byTopology.delete(term);
+      this.#count(term, -1);
     }
   }
 
@@ -124,44 +124,44 @@ class VolumeBucket {
     if (after !== undefined && this.byTopology.get({ label, value: after }) !== undefined) this.#countNode(node, 1);
   }
 
-  #count(place: TopologyTerm | 'anywhere', times: 1 | -1): void {
-    if (place !== 'anywhere') for (const node of this.#nodes.nodesWith(place.label, place.value)) this.#countNode(node, times);
+  #count(term: TopologyTerm | 'anywhere', times: 1 | -1): void {
+    if (term !== 'anywhere') for (const node of this.#nodes.nodesWith(term.label, term.value)) this.#countNode(node, times);
   }
 
   #countNode(node: string, times: 1 | -1): void {
     const count = (this.#counts.get(node) ?? 0) + times;
     if (count > 0) {
       this.#counts.set(node, count);
-      this.#reached.add(node);
+      this.#reachable.add(node);
     } else {
       this.#counts.delete(node);
-      this.#reached.delete(node);
+      this.#reachable.delete(node);
     }
   }
 }
 
-let requestIds = 0;
+let lastRequestId = 0;
 const maxRequestIds = 1000;
 
 interface FreeVolume {
   readonly volume: Volume;
-  /** Whoever looks at the place where it lies can reach it, without a further question. */
+  /** Its topology term is sufficient: the node affinity needs no further check. */
   readonly exact: boolean;
-  /** Whatever the claim is called and labelled: what it asks for decides. */
+  /** It has no claim selector. */
   readonly unselective: boolean;
 }
 
-const freeVolumeOf = (volume: Volume, where: VolumeTopology): FreeVolume => ({
+const freeVolumeOf = (volume: Volume, topology: VolumeTopology): FreeVolume => ({
   volume,
-  exact: volume.nodes === undefined || (where.type === 'places' && where.exact),
+  exact: volume.nodes === undefined || (topology.type === 'terms' && topology.exact),
   unselective: volume.claimSelector.text === '',
 });
 
-/** The free volumes at one place, the smallest first. */
+/** The free PVs of one topology term, the smallest first. */
 class TopologyBucket extends SortedList<FreeVolume> {
-  /** Those about which more has to be asked than what the claim asks for. */
+  /** How many PVs do not match by the claim's request alone. */
   #conditional = 0;
-  /** The last question, and its answer until something changes here: claims of one workload all ask the same. */
+  /** The last lookup, valid until a PV changes: the claims of one workload are all alike. */
   #cachedRequest = 0;
   #cachedMatch: Match = 'nothing';
 
@@ -169,102 +169,100 @@ class TopologyBucket extends SortedList<FreeVolume> {
     super((a, b) => bySize(a.volume, b.volume));
   }
 
-  insert(item: FreeVolume): void {
-    this.add(item);
-    if (!isUnconditional(item)) this.#conditional++;
+  insert(candidate: FreeVolume): void {
+    this.add(candidate);
+    if (!isUnconditional(candidate)) this.#conditional++;
     this.#cachedRequest = 0;
   }
 
-  delete(item: FreeVolume): void {
-    if (!this.remove(item)) return;
-    if (!isUnconditional(item)) this.#conditional--;
+  delete(candidate: FreeVolume): void {
+    if (!this.remove(candidate)) return;
+    if (!isUnconditional(candidate)) this.#conditional--;
     this.#cachedRequest = 0;
   }
 
-  /** The first item that will do depends on what is asked for, and on nothing else. */
+  /** The first match depends on the claim's request alone. */
   get isUnconditional(): boolean {
     return this.#conditional === 0;
   }
 
-  /** Undefined: nobody has asked that since something changed. */
-  cachedMatch(question: number): Match | undefined {
-    return this.#cachedRequest === question ? this.#cachedMatch : undefined;
+  /** Undefined: not cached. */
+  cachedMatch(requestId: number): Match | undefined {
+    return this.#cachedRequest === requestId ? this.#cachedMatch : undefined;
   }
 
-  cacheMatch(question: number, answer: Match): void {
-    this.#cachedRequest = question;
-    this.#cachedMatch = answer;
+  cacheMatch(requestId: number, match: Match): void {
+    this.#cachedRequest = requestId;
+    this.#cachedMatch = match;
   }
 }
 
 type Match = FreeVolume | 'nothing';
 
-const isUnconditional = ({ exact, unselective: open }: FreeVolume): boolean => exact && open;
+const isUnconditional = ({ exact, unselective }: FreeVolume): boolean => exact && unselective;
 
-/**
- * The free volumes that would do for one claim, whichever the node. They are looked for place by place, and only as far as anybody
- * asks: thousands of nodes in one zone ask once.
- */
+/** The free PVs that match one claim, for any node. Each topology term is searched lazily, and once for all nodes that share it. */
 export class CandidateVolumes {
   readonly #claim: Claim;
   readonly #bucket: VolumeBucket | undefined;
   readonly #requestId: number;
-  readonly #fitting = new Map<TopologyBucket, LazyList>();
+  readonly #matches = new Map<TopologyBucket, LazyList>();
 
-  constructor(claim: Claim, shelf: VolumeBucket | undefined) {
+  constructor(claim: Claim, bucket: VolumeBucket | undefined) {
     this.#claim = claim;
-    this.#bucket = shelf;
-    this.#requestId = shelf?.requestId(claim) ?? 0;
+    this.#bucket = bucket;
+    this.#requestId = bucket?.requestId(claim) ?? 0;
   }
 
-  /** No node but these will find anything. Undefined: any may. */
+  /** No other node has a match. Undefined: any node may. */
   get nodes(): ReadonlySet<string> | undefined {
     return this.#bucket === undefined ? noNodes : this.#bucket.reachable;
   }
 
-  /** The smallest volume that would do on a node of these labels. `taken`: by other claims of the same pod. */
+  /** The smallest match for a node with these labels. `taken`: by other claims of the same pod. */
   smallest(labels: Labels | undefined, taken: ReadonlySet<string>): Volume | undefined {
-    const places = this.#bucket?.byTopology;
-    if (places === undefined) return undefined;
-    const everywhere = places.get('anywhere');
-    let best = everywhere === undefined ? undefined : this.#smallestOf(everywhere, labels, taken);
-    for (let i = 0; i < places.labelCount; i++) {
-      const pile = places.reachableFrom(labels, i);
-      const found = pile === undefined ? undefined : this.#smallestOf(pile, labels, taken);
+    const byTopology = this.#bucket?.byTopology;
+    if (byTopology === undefined) return undefined;
+    const anywhere = byTopology.get('anywhere');
+    let best = anywhere === undefined ? undefined : this.#smallestOf(anywhere, labels, taken);
+    for (let i = 0; i < byTopology.labelCount; i++) {
+      const group = byTopology.reachableFrom(labels, i);
+      const found = group === undefined ? undefined : this.#smallestOf(group, labels, taken);
       if (found !== undefined && (best === undefined || bySize(found, best) < 0)) best = found;
     }
     return best;
   }
 
-  #smallestOf(pile: TopologyBucket, labels: Labels | undefined, taken: ReadonlySet<string>): Volume | undefined {
-    if (pile.isUnconditional) {
-      const first = pile.cachedMatch(this.#requestId) ?? this.#findUnconditional(pile);
+  #smallestOf(group: TopologyBucket, labels: Labels | undefined, taken: ReadonlySet<string>): Volume | undefined {
+    if (group.isUnconditional) {
+      const first = group.cachedMatch(this.#requestId) ?? this.#findUnconditional(group);
       if (first === 'nothing') return undefined;
       if (!taken.has(first.volume.name)) return first.volume;
     }
-    const fitting = entryOf(this.#fitting, pile, () => new LazyList(this.#in(pile)));
+    const matches = entryOf(this.#matches, group, () => new LazyList(this.#matchesIn(group)));
     for (let at = 0; ; at++) {
-      const item = fitting.get(at);
-      if (item === undefined) return undefined;
-      const { volume, exact } = item;
+      const candidate = matches.get(at);
+      if (candidate === undefined) return undefined;
+      const { volume, exact } = candidate;
       if (taken.has(volume.name)) continue;
       if (exact || volume.nodes === undefined || matchesNode(volume.nodes, { labels })) return volume;
     }
   }
 
-  #findUnconditional(pile: TopologyBucket): Match {
-    const answer = this.#in(pile).next().value ?? 'nothing';
-    pile.cacheMatch(this.#requestId, answer);
-    return answer;
+  #findUnconditional(group: TopologyBucket): Match {
+    const match = this.#matchesIn(group).next().value ?? 'nothing';
+    group.cacheMatch(this.#requestId, match);
+    return match;
   }
 
-  *#in(pile: TopologyBucket): Generator<FreeVolume, void, undefined> {
-    for (const item of pile.from(({ volume }) => compareQuantities(volume.capacity ?? zero, this.#claim.request) < 0)) if (this.#fits(item.volume)) yield item;
+  *#matchesIn(group: TopologyBucket): Generator<FreeVolume, void, undefined> {
+    for (const candidate of group.from(({ volume }) => compareQuantities(volume.capacity ?? zero, this.#claim.request) < 0))
+      if (this.#fits(candidate.volume)) yield candidate;
   }
 
   #fits(volume: Volume): boolean {
     const { accessModes, selector } = this.#claim;
-    // What most volumes are passed over for, before anybody writes down why.
+    // The most frequent mismatches first, without building their reasons.
     if (!offersModes(volume.accessModes, accessModes) || (selector.type === 'valid' && !matchesLabels(selector.selector, volume.labels))) return false;
     return matchVolume(this.#claim, volume, { node: 'any' }) === 'fits';
   }
@@ -272,7 +270,7 @@ export class CandidateVolumes {
 
 const noNodes: ReadonlySet<string> = new Set();
 
-/** A list that is computed only as far as it is read. */
+/** A list that is computed as far as it is read. */
 class LazyList {
   readonly #found: FreeVolume[] = [];
   readonly #rest: Iterator<FreeVolume, void, undefined>;

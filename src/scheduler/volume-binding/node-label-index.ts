@@ -1,38 +1,39 @@
 import type { Node } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { Labels } from '../../api/selectors/label-selector.ts';
 import { entryOf } from '../../storage/volumes/volume-index.ts';
 import type { ObjectChange } from '../framework.ts';
 
 export type RelabelListener = (node: string, label: string, change: ObjectChange<string>) => void;
 
-/** The nodes by their labels, kept up with every change. */
+/** Node names by label. */
 export class NodeLabelIndex {
   readonly #nodes = new Map<string, Labels>();
   readonly #byLabel = new Map<string, Map<string, Set<string>>>();
   readonly #listeners: RelabelListener[] = [];
 
-  /** Undefined: there is no such node. */
+  /** Undefined: the node does not exist. */
   labelsOf(node: string): Labels | undefined {
     return this.#nodes.get(node);
   }
 
-  /** The names of the nodes that have this label with this value. Changes as they do. */
+  /** The nodes that have this label with this value. The set is live. */
   nodesWith(label: string, value: string): ReadonlySet<string> {
     return this.#byLabel.get(label)?.get(value) ?? none;
   }
 
-  /** Told of each label that a node gets, changes or loses, once `at` knows. */
+  /** Called for each label that a node gets, changes or loses, after the index was updated. */
   onRelabel(listener: RelabelListener): void {
     this.#listeners.push(listener);
   }
 
-  observe({ before, after }: ObjectChange<Node>): void {
-    const name = (after ?? before)?.metadata.name ?? '';
+  observe({ before, after }: ObjectChange<Stored<Node>>): void {
+    const { name } = (after ?? before).metadata;
     const known = this.#nodes.get(name) ?? noLabels;
     const labels = after?.metadata.labels ?? noLabels;
     if (after === undefined) this.#nodes.delete(name);
     else this.#nodes.set(name, labels);
-    // Most changes are heartbeats.
+    // Most updates are heartbeats.
     if (known === labels) return;
     for (const [label, value] of Object.entries(known)) {
       const next = Object.hasOwn(labels, label) ? labels[label] : undefined;

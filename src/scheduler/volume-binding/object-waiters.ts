@@ -1,10 +1,10 @@
 import type { Cancel } from '../../world/world.ts';
 
-/** Who waits for which object to change. */
+/** Callbacks that wait for a change of certain objects. */
 export class ObjectWaiters {
   readonly #listeners = new Map<string, Set<() => void>>();
 
-  /** Nobody waits for anything: keys need not be made. */
+  /** Then no keys need to be built. */
   get isEmpty(): boolean {
     return this.#listeners.size === 0;
   }
@@ -14,7 +14,7 @@ export class ObjectWaiters {
     for (const listener of this.#listeners.get(key) ?? []) listener();
   }
 
-  /** Called at each ring of any of the keys. */
+  /** Calls back at each change of any of the objects, until cancelled. */
   wait(keys: readonly string[], listener: () => void): Cancel {
     for (const key of keys) {
       const listeners = this.#listeners.get(key);

@@ -3,20 +3,19 @@ import { type Claim, claimKey } from '../../storage/volumes/claim.ts';
 import { waitsForConsumer } from '../../api/volumes/storage-class.ts';
 import type { RejectionDetail, PodInfo, RejectionReason } from '../framework.ts';
 
-/** What has to be known of claims and classes. */
 export interface ClaimsSnapshot {
-  /** By 'namespace/name': as the server has it. */
+  /** By 'namespace/name', without assumptions. */
   apiClaim(key: string): Claim | undefined;
-  /** The same, or as it is assumed to be. */
+  /** With assumptions. */
   claim(key: string): Claim | undefined;
   storageClass(name: string): StorageClass | undefined;
 }
 
 /**
- * How things stand with the claims of a pod, each of them counted once.
- * - `none`:    it has none
- * - `refused`: whichever the node, the pod cannot run with them as they are
- * - `known`:   they have volumes (`bound`), or get them together with the node (`delayed`)
+ * The claims of a pod, each of them once.
+ * - `none`:    the pod has none
+ * - `refused`: the pod cannot run on any node
+ * - `known`:   the claims are bound, or their binding is delayed until the pod has a node
  */
 export type PodClaims =
   | { readonly type: 'none' }
@@ -29,20 +28,20 @@ export interface DelayedClaim {
   readonly storageClass: StorageClass;
 }
 
-export function claimsOf(pod: PodInfo, seen: ClaimsSnapshot): PodClaims {
+export function claimsOf(pod: PodInfo, snapshot: ClaimsSnapshot): PodClaims {
   const used = usedClaims(pod.pod);
   if (used.length === 0) return { type: 'none' };
   for (const each of used) {
-    const reason = whyUnusable(each, pod, seen.apiClaim(each.key));
+    const reason = whyUnusable(each, pod, snapshot.apiClaim(each.key));
     if (reason !== undefined) return { type: 'refused', reason };
   }
   const bound: Claim[] = [];
   const delayed: DelayedClaim[] = [];
   for (const key of new Set(used.map((each) => each.key))) {
-    const claim = seen.claim(key);
-    // It was looked up just now.
+    const claim = snapshot.claim(key);
+    // Cannot happen: it was looked up above.
     if (claim === undefined) continue;
-    const storageClass = claim.className === '' ? undefined : seen.storageClass(claim.className);
+    const storageClass = claim.className === '' ? undefined : snapshot.storageClass(claim.className);
     if (isBound(claim)) bound.push(claim);
     else if (storageClass !== undefined && waitsForConsumer(storageClass) && claim.volumeName === '') delayed.push({ claim, storageClass });
     else return { type: 'refused', reason: unboundImmediate(claim) };
@@ -50,13 +49,13 @@ export function claimsOf(pod: PodInfo, seen: ClaimsSnapshot): PodClaims {
   return { type: 'known', bound, delayed };
 }
 
-/** Its volume is its own, and it knows. */
+/** The claim names its PV, and the binding is complete. */
 export const isBound = ({ volumeName, everBound }: Claim): boolean => volumeName !== '' && everBound;
 
 interface UsedClaim {
   readonly key: string;
   readonly name: string;
-  /** It is made for the pod alone. */
+  /** A generic ephemeral volume's claim. */
   readonly ephemeral: boolean;
 }
 
@@ -72,22 +71,22 @@ function whyUnusable({ name, key, ephemeral }: UsedClaim, pod: PodInfo, claim: C
   if (claim === undefined) return ephemeral ? notMadeYet(name) : claimMissing(name);
   if (claim.phase === 'Lost') {
     return reason('claimLost', `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${claim.volumeName}"`, {
-      found: `uses claim "${name}", whose volume "${claim.volumeName}" is gone`,
-      wanted: `volume "${claim.volumeName}" back, or another claim`,
+      found: `uses claim "${name}", whose volume "${claim.volumeName}" does not exist`,
+      wanted: `volume "${claim.volumeName}" created again, or another claim`,
       object: `pvc/${name}`,
     });
   }
   if (claim.object.metadata.deletionTimestamp !== undefined) {
     return reason('claimDeleting', `persistentvolumeclaim "${name}" is being deleted`, {
       found: `uses claim "${name}", which is being deleted`,
-      wanted: 'the claim to go, and another one of that name',
+      wanted: 'a new claim of that name',
       object: `pvc/${name}`,
     });
   }
   if (!ephemeral || isOwnedBy(claim, pod)) return undefined;
   return reason('claimNotOwned', `PVC ${key} was not created for pod ${pod.key} (pod is not owner)`, {
-    found: `needs a claim "${name}" of its own, and one that is not its own has that name`,
-    wanted: 'the other claim to go',
+    found: `needs an ephemeral claim "${name}", but a claim of that name belongs to another owner`,
+    wanted: 'the other claim deleted',
     object: `pvc/${name}`,
   });
 }
@@ -101,7 +100,7 @@ export function claimMissing(name: string): RejectionReason {
 }
 
 function notMadeYet(name: string): RejectionReason {
-  const detail = { found: `waits for its claim "${name}" to be made`, wanted: `the ephemeral volume controller to make it`, object: `pvc/${name}` };
+  const detail = { found: `waits for its ephemeral claim "${name}"`, wanted: `the ephemeral volume controller to create it`, object: `pvc/${name}` };
   return reason('claimMissing', `waiting for ephemeral volume controller to create the persistentvolumeclaim "${name}"`, detail);
 }
 

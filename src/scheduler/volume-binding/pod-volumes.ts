@@ -1,6 +1,6 @@
 /**
- * What a pod that has its node is about to take: in memory first, so that the pods behind it look elsewhere, and on the server
- * while it waits to be bound. How far that has come is told from the objects alone, so whoever waits may ask again and again.
+ * The volumes that a pod gets on its node (volumebinding's PodVolumes): assumed in memory by Reserve, written and awaited by PreBind.
+ * `checkBindings` reads the progress from the objects alone, so it may be called any number of times.
  */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/generated/types.ts';
 import { isNewer } from '../../client/revision.ts';
@@ -27,14 +27,14 @@ interface ClaimIdentity {
   readonly uid: string;
 }
 
-/** `assumed`: as it shall be. Undefined: it is so already, or another pod of the same claim sees to it. */
+/** `assumed`: the PV to write. Undefined: the claimRef is set already, or another pod with the same claim sets it. */
 export interface StaticBinding {
   readonly volumeName: string;
   readonly claim: ClaimIdentity;
   readonly assumed: PersistentVolume | undefined;
 }
 
-/** A volume is made for the claim, on this node. */
+/** A PV is provisioned for the claim, for this node. */
 export interface DynamicProvision {
   readonly claim: ClaimIdentity;
   readonly assumed: PersistentVolumeClaim | undefined;
@@ -42,29 +42,33 @@ export interface DynamicProvision {
 
 type Found = Extract<PodVolumesResult, { type: 'found' }>;
 
-/** Assumes everything, or nothing: then it is said why. */
-export function assumePodVolumes(found: Found, nodeName: string, book: VolumeAssumeCache): { readonly plan: PodVolumes } | { readonly failed: string } {
-  const bindings: StaticBinding[] = [];
-  const provisions: DynamicProvision[] = [];
-  const plan = { nodeName, staticBindings: bindings, dynamicProvisions: provisions };
-  for (const { volume, claim } of found.bindings) {
+/** Assumes all of the volumes, or none. */
+export function assumePodVolumes(
+  found: Found,
+  nodeName: string,
+  assumeCache: VolumeAssumeCache,
+): { readonly volumes: PodVolumes } | { readonly failed: string } {
+  const staticBindings: StaticBinding[] = [];
+  const dynamicProvisions: DynamicProvision[] = [];
+  const volumes = { nodeName, staticBindings, dynamicProvisions };
+  for (const { volume, claim } of found.staticBindings) {
     const linked = linkVolume(volume, claim);
     const assumed = linked === volume.object ? undefined : linked;
-    if (assumed !== undefined && book.assumeVolume(assumed) === 'outdated') {
-      revertAssumedPodVolumes(plan, book);
-      return { failed: outOfSync(volume.name, assumed, book.apiVolume(volume.name)) };
+    if (assumed !== undefined && assumeCache.assumeVolume(assumed) === 'outdated') {
+      revertAssumedPodVolumes(volumes, assumeCache);
+      return { failed: outOfSync(volume.name, assumed, assumeCache.apiVolume(volume.name)) };
     }
-    bindings.push({ volumeName: volume.name, claim: identityOf(claim), assumed });
+    staticBindings.push({ volumeName: volume.name, claim: identityOf(claim), assumed });
   }
-  for (const claim of found.provisions) {
+  for (const claim of found.dynamicProvisions) {
     const assumed = claim.selectedNode === nodeName ? undefined : withSelectedNode(claim, nodeName);
-    if (assumed !== undefined && book.assumeClaim(assumed) === 'outdated') {
-      revertAssumedPodVolumes(plan, book);
-      return { failed: outOfSync(claim.key, assumed, book.apiClaim(claim.key)) };
+    if (assumed !== undefined && assumeCache.assumeClaim(assumed) === 'outdated') {
+      revertAssumedPodVolumes(volumes, assumeCache);
+      return { failed: outOfSync(claim.key, assumed, assumeCache.apiClaim(claim.key)) };
     }
-    provisions.push({ claim: identityOf(claim), assumed });
+    dynamicProvisions.push({ claim: identityOf(claim), assumed });
   }
-  return { plan };
+  return { volumes };
 }
 
 export const withSelectedNode = ({ object }: Claim, nodeName: string): PersistentVolumeClaim =>
@@ -74,45 +78,45 @@ const identityOf = ({ key, name, uid }: Claim): ClaimIdentity => ({ key, name, u
 
 type Revised = { readonly metadata: { readonly resourceVersion?: string } };
 
-function outOfSync(key: string, assumed: Revised, seen: { readonly object: Revised } | undefined): string {
-  return `"${key}" is out of sync (stored: ${seen?.object.metadata.resourceVersion ?? ''}, assume: ${assumed.metadata.resourceVersion ?? ''})`;
+function outOfSync(key: string, assumed: Revised, api: { readonly object: Revised } | undefined): string {
+  return `"${key}" is out of sync (stored: ${api?.object.metadata.resourceVersion ?? ''}, assume: ${assumed.metadata.resourceVersion ?? ''})`;
 }
 
-/** Takes back what is still assumed; the bells to ring, for whoever relied on it. */
-export function revertAssumedPodVolumes({ staticBindings: bindings, dynamicProvisions: provisions }: PodVolumes, book: VolumeAssumeCache): readonly string[] {
+/** Reverts what is still assumed. Returns the keys of the reverted objects, for the pods that wait for them. */
+export function revertAssumedPodVolumes({ staticBindings, dynamicProvisions }: PodVolumes, assumeCache: VolumeAssumeCache): readonly string[] {
   return [
-    ...bindings.flatMap(({ volumeName, assumed }) => (assumed !== undefined && book.restoreVolume(assumed) ? [`pv/${volumeName}`] : [])),
-    ...provisions.flatMap(({ claim, assumed }) => (assumed !== undefined && book.restoreClaim(assumed) ? [`pvc/${claim.key}`] : [])),
+    ...staticBindings.flatMap(({ volumeName, assumed }) => (assumed !== undefined && assumeCache.restoreVolume(assumed) ? [`pv/${volumeName}`] : [])),
+    ...dynamicProvisions.flatMap(({ claim, assumed }) => (assumed !== undefined && assumeCache.restoreClaim(assumed) ? [`pvc/${claim.key}`] : [])),
   ];
 }
 
-/** The bells that ring when anything happens that the plan depends on. */
-export function waiterKeysOf({ nodeName, staticBindings: bindings, dynamicProvisions: provisions }: PodVolumes): readonly string[] {
-  const claims = [...bindings, ...provisions].map(({ claim }) => `pvc/${claim.key}`);
-  return [`node/${nodeName}`, ...claims, ...bindings.map(({ volumeName }) => `pv/${volumeName}`)];
+/** The objects whose changes affect the binding. */
+export function waiterKeysOf({ nodeName, staticBindings, dynamicProvisions }: PodVolumes): readonly string[] {
+  const claims = [...staticBindings, ...dynamicProvisions].map(({ claim }) => `pvc/${claim.key}`);
+  return [`node/${nodeName}`, ...claims, ...staticBindings.map(({ volumeName }) => `pv/${volumeName}`)];
 }
 
-/** How far a plan has come: as Kubernetes says it, in its order. */
+/** `failed`: Kubernetes' message. */
 export type BindingProgress = 'bound' | 'waiting' | { readonly failed: string };
 
 export interface BindingCheckSnapshot {
   readonly assumeCache: VolumeAssumeCache;
   readonly nodeLabels: NodeLabelIndex;
   isMigratedOn(plugin: string, nodeName: string): boolean;
-  /** The revisions that this pod's own writes gave the objects, by bell: what is older is no news. */
+  /** The resourceVersions of this pod's own writes, by waiter key: older objects are ignored. */
   readonly written: ReadonlyMap<string, string>;
 }
 
-export function checkBindings(plan: PodVolumes, sight: BindingCheckSnapshot): BindingProgress {
-  const labels = sight.nodeLabels.labelsOf(plan.nodeName);
-  if (labels === undefined) return { failed: `failed to get node "${plan.nodeName}": node "${plan.nodeName}" not found` };
-  const node = { name: plan.nodeName, labels };
-  for (const binding of plan.staticBindings) {
-    const progress = checkStaticBinding(binding, node, sight);
+export function checkBindings(volumes: PodVolumes, snapshot: BindingCheckSnapshot): BindingProgress {
+  const labels = snapshot.nodeLabels.labelsOf(volumes.nodeName);
+  if (labels === undefined) return { failed: `failed to get node "${volumes.nodeName}": node "${volumes.nodeName}" not found` };
+  const node = { name: volumes.nodeName, labels };
+  for (const binding of volumes.staticBindings) {
+    const progress = checkStaticBinding(binding, node, snapshot);
     if (progress !== 'bound') return progress;
   }
-  for (const provision of plan.dynamicProvisions) {
-    const progress = checkProvision(provision, node, sight);
+  for (const provision of volumes.dynamicProvisions) {
+    const progress = checkProvision(provision, node, snapshot);
     if (progress !== 'bound') return progress;
   }
   return 'bound';
@@ -123,18 +127,18 @@ interface SelectedNode {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-function checkStaticBinding({ volumeName, claim: { key, uid, name } }: StaticBinding, node: SelectedNode, sight: BindingCheckSnapshot): BindingProgress {
-  const { assumeCache: book } = sight;
-  const volume = book.apiVolume(volumeName);
+function checkStaticBinding({ volumeName, claim: { key, uid, name } }: StaticBinding, node: SelectedNode, snapshot: BindingCheckSnapshot): BindingProgress {
+  const { assumeCache } = snapshot;
+  const volume = assumeCache.apiVolume(volumeName);
   if (volume === undefined) return { failed: `failed to check binding: persistentvolumes "${volumeName}" not found` };
-  const claim = book.apiClaim(key);
+  const claim = assumeCache.apiClaim(key);
   if (claim?.uid !== uid) return { failed: `failed to check binding: persistentvolumeclaims "${key}" not found` };
-  if (isOlder(volume, sight.written.get(`pv/${volumeName}`)) || isOlder(claim, sight.written.get(`pvc/${key}`))) return 'waiting';
-  const unreachable = whyUnreachable(volume, node, sight);
+  if (isOlder(volume, snapshot.written.get(`pv/${volumeName}`)) || isOlder(claim, snapshot.written.get(`pvc/${key}`))) return 'waiting';
+  const unreachable = whyUnreachable(volume, node, snapshot);
   if (unreachable !== undefined) return { failed: unreachable };
   if (volume.claim?.uid !== uid) {
-    // Another pod of the same claim is about to bind it.
-    return book.isAssumedVolume(volumeName) && book.volume(volumeName)?.claim?.uid === uid
+    // Another pod with the same claim is about to bind it.
+    return assumeCache.isAssumedVolume(volumeName) && assumeCache.volume(volumeName)?.claim?.uid === uid
       ? 'waiting'
       : { failed: `ClaimRef got reset for pv "${volumeName}"` };
   }
@@ -142,21 +146,21 @@ function checkStaticBinding({ volumeName, claim: { key, uid, name } }: StaticBin
   return isBound(claim) ? 'bound' : 'waiting';
 }
 
-function checkProvision({ claim: { key, uid, name } }: DynamicProvision, node: SelectedNode, sight: BindingCheckSnapshot): BindingProgress {
-  const { assumeCache: book } = sight;
-  const claim = book.apiClaim(key);
+function checkProvision({ claim: { key, uid, name } }: DynamicProvision, node: SelectedNode, snapshot: BindingCheckSnapshot): BindingProgress {
+  const { assumeCache } = snapshot;
+  const claim = assumeCache.apiClaim(key);
   if (claim?.uid !== uid) return { failed: `failed to check provisioning pvc: persistentvolumeclaims "${key}" not found` };
-  if (isOlder(claim, sight.written.get(`pvc/${key}`))) return 'waiting';
+  if (isOlder(claim, snapshot.written.get(`pvc/${key}`))) return 'waiting';
   if (claim.selectedNode !== node.name) {
-    // Another pod of the same claim is about to note the node.
-    if (book.isAssumedClaim(key) && book.claim(key)?.selectedNode === node.name) return 'waiting';
+    // Another pod with the same claim is about to set the selected node.
+    if (assumeCache.isAssumedClaim(key) && assumeCache.claim(key)?.selectedNode === node.name) return 'waiting';
     const isBare = claim.object.metadata.annotations === undefined;
     return { failed: isBare ? `selectedNode annotation reset for PVC "${name}"` : `provisioning failed for PVC "${name}"` };
   }
   if (claim.volumeName === '') return 'waiting';
-  const volume = book.apiVolume(claim.volumeName);
+  const volume = assumeCache.apiVolume(claim.volumeName);
   if (volume === undefined) return 'waiting';
-  const unreachable = whyUnreachable(volume, node, sight);
+  const unreachable = whyUnreachable(volume, node, snapshot);
   if (unreachable !== undefined) return { failed: unreachable };
   return isBound(claim) ? 'bound' : 'waiting';
 }
@@ -164,9 +168,9 @@ function checkProvision({ claim: { key, uid, name } }: DynamicProvision, node: S
 const isOlder = ({ object }: Volume | Claim, revision: string | undefined): boolean =>
   revision !== undefined && isNewer(revision, object.metadata.resourceVersion ?? '0');
 
-function whyUnreachable(volume: Volume, node: SelectedNode, sight: BindingCheckSnapshot): string | undefined {
+function whyUnreachable(volume: Volume, node: SelectedNode, snapshot: BindingCheckSnapshot): string | undefined {
   const plugin = migratablePluginOf(volume);
-  const nodes = plugin === undefined ? volume.nodes : nodeTermsOn(volume, { plugin, node, seen: sight });
+  const nodes = plugin === undefined ? volume.nodes : nodeTermsOn(volume, { plugin, node, snapshot });
   if (nodes === 'untranslatable') return `failed to translate pv to csi: ${untranslatable(volume)}`;
   if (nodes === undefined || matchesNode(nodes, { labels: node.labels })) return undefined;
   return `pv "${volume.name}" node affinity doesn't match node "${node.name}": no matching NodeSelectorTerms`;

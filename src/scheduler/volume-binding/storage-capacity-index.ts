@@ -1,4 +1,5 @@
 import type { CSIStorageCapacity } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { quantityValue } from '../../api/quantity.ts';
 import { type Labels, type LabelSelector, labelSelectorOf, matchesLabels, SelectorError } from '../../api/selectors/label-selector.ts';
 import { readQuantity } from '../../api/volumes/capacity.ts';
@@ -7,56 +8,56 @@ import { entryOf } from '../../storage/volumes/volume-index.ts';
 import type { ObjectChange } from '../framework.ts';
 import { TopologyIndex, topologyTermsOf, type VolumeTopology, volumeTopologyOf } from './volume-topology.ts';
 
-/** What drivers report of the room that they have left, by class, and where. */
+/** CSIStorageCapacity objects by class and topology. */
 export class StorageCapacityIndex {
   readonly #byClass = new Map<string, TopologyIndex<Map<string, TopologyCapacity>>>();
 
-  observe({ before, after }: ObjectChange<CSIStorageCapacity>): void {
+  observe({ before, after }: ObjectChange<Stored<CSIStorageCapacity>>): void {
     if (before !== undefined) this.#remove(before);
-    const room = after === undefined ? undefined : readCapacity(after);
-    if (after === undefined || room === undefined) return;
-    const places = entryOf(this.#byClass, after.storageClassName, () => new TopologyIndex(() => new Map<string, TopologyCapacity>()));
-    for (const place of topologyTermsOf(room.where)) places.getOrCreate(place).set(keyOf(after), room);
+    const capacity = after === undefined ? undefined : readCapacity(after);
+    if (after === undefined || capacity === undefined) return;
+    const byTopology = entryOf(this.#byClass, after.storageClassName, () => new TopologyIndex(() => new Map<string, TopologyCapacity>()));
+    for (const term of topologyTermsOf(capacity.topology)) byTopology.getOrCreate(term).set(keyOf(after), capacity);
   }
 
-  #remove(object: CSIStorageCapacity): void {
-    const places = this.#byClass.get(object.storageClassName);
-    const where = readCapacity(object)?.where;
-    if (places === undefined || where === undefined) return;
-    for (const place of topologyTermsOf(where)) {
-      const rooms = places.get(place);
-      rooms?.delete(keyOf(object));
-      if (rooms?.size === 0) places.delete(place);
+  #remove(object: Stored<CSIStorageCapacity>): void {
+    const byTopology = this.#byClass.get(object.storageClassName);
+    const topology = readCapacity(object)?.topology;
+    if (byTopology === undefined || topology === undefined) return;
+    for (const term of topologyTermsOf(topology)) {
+      const capacities = byTopology.get(term);
+      capacities?.delete(keyOf(object));
+      if (capacities?.size === 0) byTopology.delete(term);
     }
-    if (places.isEmpty) this.#byClass.delete(object.storageClassName);
+    if (byTopology.isEmpty) this.#byClass.delete(object.storageClassName);
   }
 
-  /** Whether a volume of this size could be made for a node of these labels. */
+  /** Whether a volume of this size can be provisioned for a node with these labels. */
   hasEnoughCapacity(className: string, bytes: bigint, labels: Labels | undefined): boolean {
-    const places = this.#byClass.get(className);
-    if (places === undefined) return false;
-    if (isAnyLargeEnough(places.get('anywhere'), bytes, labels)) return true;
-    for (let i = 0; i < places.labelCount; i++) if (isAnyLargeEnough(places.reachableFrom(labels, i), bytes, labels)) return true;
+    const byTopology = this.#byClass.get(className);
+    if (byTopology === undefined) return false;
+    if (isAnyLargeEnough(byTopology.get('anywhere'), bytes, labels)) return true;
+    for (let i = 0; i < byTopology.labelCount; i++) if (isAnyLargeEnough(byTopology.reachableFrom(labels, i), bytes, labels)) return true;
     return false;
   }
 }
 
-function isAnyLargeEnough(rooms: ReadonlyMap<string, TopologyCapacity> | undefined, bytes: bigint, labels: Labels | undefined): boolean {
-  if (rooms === undefined) return false;
-  for (const { largest, nodes } of rooms.values()) if (largest >= bytes && matchesLabels(nodes, labels)) return true;
+function isAnyLargeEnough(capacities: ReadonlyMap<string, TopologyCapacity> | undefined, bytes: bigint, labels: Labels | undefined): boolean {
+  if (capacities === undefined) return false;
+  for (const { largest, nodes } of capacities.values()) if (largest >= bytes && matchesLabels(nodes, labels)) return true;
   return false;
 }
 
 interface TopologyCapacity {
-  /** The largest volume for which there is room, in bytes. */
+  /** The largest possible volume, in bytes. */
   readonly largest: bigint;
   readonly nodes: LabelSelector;
-  readonly where: VolumeTopology;
+  readonly topology: VolumeTopology;
 }
 
-const keyOf = ({ metadata }: CSIStorageCapacity): string => claimKey(metadata.namespace ?? '', metadata.name ?? '');
+const keyOf = ({ metadata: { namespace = '', name } }: Stored<CSIStorageCapacity>): string => claimKey(namespace, name);
 
-/** The size limit of a single volume says more than the sum. Undefined: nobody knows how much there is, or for whom. */
+/** maximumVolumeSize takes precedence over capacity. Undefined: the object has neither. */
 export function largestVolume({ maximumVolumeSize, capacity }: CSIStorageCapacity): bigint | undefined {
   const amount = readQuantity(maximumVolumeSize ?? capacity ?? '');
   return amount === undefined ? undefined : quantityValue(amount);
@@ -66,7 +67,7 @@ function readCapacity(object: CSIStorageCapacity): TopologyCapacity | undefined 
   const largest = largestVolume(object);
   const nodes = readTopology(object);
   if (largest === undefined || nodes?.type !== 'requirements') return undefined;
-  return { largest, nodes, where: volumeTopologyOf([nodes.requirements]) };
+  return { largest, nodes, topology: volumeTopologyOf([nodes.requirements]) };
 }
 
 function readTopology({ nodeTopology }: CSIStorageCapacity): LabelSelector | undefined {

@@ -1,4 +1,5 @@
 import type { CSINode, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../api/generated/types.ts';
+import type { Stored } from '../../api/stored.ts';
 import { semanticallyEqual } from '../../api/validation/equality.ts';
 import { claimKey } from '../../storage/volumes/claim.ts';
 import { isFree, type Volume } from '../../storage/volumes/volume.ts';
@@ -40,29 +41,29 @@ import { VolumeAssumeCache } from './assume-cache.ts';
 const name = 'VolumeBinding';
 
 export interface VolumeBindingOptions {
-  /** Volume and claim are bound in one transaction: the server is Mooring's own, and shows what it can. */
+  /** PV and PVC are bound in one transaction: the API server is Mooring's own. */
   readonly bindsTogether: boolean;
-  /** How long a pod waits for its volumes before it is scheduled anew. */
+  /** bindTimeoutSeconds: how long PreBind waits for the volumes. */
   readonly timeoutMs?: number;
 }
 
-/** Pods go where their volumes are, or can be made; volumes that wait for a pod are chosen together with its node. */
+/** VolumeBinding: a pod goes to a node that can access its volumes. Claims with WaitForFirstConsumer get their volume together with the pod's node. */
 export function volumeBinding(options: VolumeBindingOptions): Plugin {
-  const desk = new VolumeBindingPlugin(options);
+  const plugin = new VolumeBindingPlugin(options);
   return {
     name,
-    preFilter: (pod, snapshot) => desk.preFilter(pod, snapshot),
-    observe: (change) => desk.observe(change),
+    preFilter: (pod, snapshot) => plugin.preFilter(pod, snapshot),
+    observe: (change) => plugin.observe(change),
     queueingHints: {
       events: ['storageClass', 'claim', 'volume', 'node', 'csiNode', 'csiDriver', 'storageCapacity', 'pod'],
-      hint: (pod, change) => desk.queueingHint(pod, change),
+      hint: (pod, change) => plugin.queueingHint(pod, change),
     },
   };
 }
 
 const tenMinutes = 600_000;
 
-/** What is known of volumes between two pods. */
+/** The plugin's state across scheduling cycles. */
 class VolumeBindingPlugin {
   readonly waiters = new ObjectWaiters();
   readonly nodeLabels = new NodeLabelIndex();
@@ -70,10 +71,10 @@ class VolumeBindingPlugin {
   readonly bindsTogether: boolean;
   readonly timeoutMs: number;
   readonly #capacities = new StorageCapacityIndex();
-  /** By node: the plugins that its kubelet has handed over. Only nodes that have any. */
+  /** By node: the in-tree plugins that its kubelet has migrated to CSI. Only nodes that have any. */
   readonly #migratedPlugins = new Map<string, ReadonlySet<string>>();
-  /** The uid of the pod that last gave back what it had reserved. */
-  #releasedBy: string | undefined;
+  /** The uid of the pod whose assumptions were reverted last. */
+  #revertedPod: string | undefined;
 
   constructor({ bindsTogether, timeoutMs = tenMinutes }: VolumeBindingOptions) {
     this.bindsTogether = bindsTogether;
@@ -88,14 +89,13 @@ class VolumeBindingPlugin {
       case 'claim': {
         this.assumeCache.observeClaim(change);
         if (this.waiters.isEmpty) return;
-        const { namespace = '', name: claimName = '' } = (change.after ?? change.before)?.metadata ?? {};
-        return this.waiters.notify(`pvc/${claimKey(namespace, claimName)}`);
+        return this.waiters.notify(`pvc/${refKey((change.after ?? change.before).metadata)}`);
       }
       case 'node':
         this.nodeLabels.observe(change);
-        return this.waiters.notify(`node/${(change.after ?? change.before)?.metadata.name ?? ''}`);
+        return this.waiters.notify(`node/${(change.after ?? change.before).metadata.name}`);
       case 'csiNode':
-        return this.#observeCsiNode(change.after, change.before?.metadata.name ?? '');
+        return this.#observeCsiNode(change);
       case 'storageCapacity':
         return this.#capacities.observe(change);
       default:
@@ -103,18 +103,19 @@ class VolumeBindingPlugin {
     }
   }
 
-  /** Whoever waits for a volume to be made does not know its name, but the claim's. */
-  #notifyVolume(volume: PersistentVolume | undefined): void {
+  /** A pod that waits for provisioning knows the claim's name, not the PV's. */
+  #notifyVolume(volume: Stored<PersistentVolume>): void {
     if (this.waiters.isEmpty) return;
-    this.waiters.notify(`pv/${volume?.metadata.name ?? ''}`);
-    const ref = volume?.spec.claimRef;
-    if (ref !== undefined) this.waiters.notify(`pvc/${claimKey(ref.namespace ?? '', ref.name ?? '')}`);
+    this.waiters.notify(`pv/${volume.metadata.name}`);
+    const ref = volume.spec.claimRef;
+    if (ref !== undefined) this.waiters.notify(`pvc/${refKey(ref)}`);
   }
 
-  #observeCsiNode(after: CSINode | undefined, gone: string): void {
+  #observeCsiNode({ before, after }: ObjectChange<Stored<CSINode>>): void {
+    const { name: nodeName } = (after ?? before).metadata;
     const plugins = after === undefined ? undefined : migratedPluginsOf(after);
-    if (after === undefined || plugins === undefined || plugins.size === 0) this.#migratedPlugins.delete(after?.metadata.name ?? gone);
-    else this.#migratedPlugins.set(after.metadata.name ?? '', plugins);
+    if (plugins === undefined || plugins.size === 0) this.#migratedPlugins.delete(nodeName);
+    else this.#migratedPlugins.set(nodeName, plugins);
   }
 
   isMigratedOn(plugin: string, nodeName: string): boolean {
@@ -122,38 +123,38 @@ class VolumeBindingPlugin {
   }
 
   preFilter(pod: PodInfo, { views }: ClusterSnapshot): 'skip' | Rejection | CyclePlugin {
-    const { assumeCache: book } = this;
+    const { assumeCache } = this;
     const claims = claimsOf(pod, {
-      apiClaim: (key) => book.apiClaim(key),
-      claim: (key) => book.claim(key),
+      apiClaim: (key) => assumeCache.apiClaim(key),
+      claim: (key) => assumeCache.claim(key),
       storageClass: (className) => views.storageClass.getKey(className),
     });
     if (claims.type === 'none') return 'skip';
     if (claims.type === 'refused') return rejection('unresolvable', name, claims.reason);
-    const seen: VolumesSnapshot = {
-      volume: (volumeName) => book.volume(volumeName),
-      volumesWithClaimRef: (key) => book.volumesWithClaimRef(key),
-      candidatesFor: (claim) => book.candidatesFor(claim),
+    const snapshot: VolumesSnapshot = {
+      volume: (volumeName) => assumeCache.volume(volumeName),
+      volumesWithClaimRef: (key) => assumeCache.volumesWithClaimRef(key),
+      candidatesFor: (claim) => assumeCache.candidatesFor(claim),
       reportsCapacity: (driver) => views.csiDriver.getKey(driver)?.spec.storageCapacity === true,
       hasEnoughCapacity: (className, bytes, labels) => this.#capacities.hasEnoughCapacity(className, bytes, labels),
       isMigratedOn: (plugin, nodeName) => this.isMigratedOn(plugin, nodeName),
     };
-    return new VolumeBindingCycle(pod, podVolumeClaims(claims, seen), this);
+    return new VolumeBindingCycle(pod, podVolumeClaims(claims, snapshot), this);
   }
 
-  revert(plan: PodVolumes, { uid }: PodInfo): void {
-    const bells = revertAssumedPodVolumes(plan, this.assumeCache);
-    if (bells.length > 0) this.#releasedBy = uid;
-    for (const bell of bells) this.waiters.notify(bell);
+  revert(volumes: PodVolumes, { uid }: PodInfo): void {
+    const keys = revertAssumedPodVolumes(volumes, this.assumeCache);
+    if (keys.length > 0) this.#revertedPod = uid;
+    for (const key of keys) this.waiters.notify(key);
   }
 
-  /** The nodes that can reach the volume, if that is easily said. */
+  /** The nodes that can access the volume. Undefined: too costly to enumerate. */
   nodesThatReach({ nodes }: Volume): ReadonlySet<string> | undefined {
-    const where = volumeTopologyOfTerms(nodes);
-    if (where.type === 'anywhere' || where.places.length > maxTopologyTerms) return undefined;
-    const [first] = where.places;
-    if (where.places.length === 1 && first !== undefined) return this.nodeLabels.nodesWith(first.label, first.value);
-    return new Set(where.places.flatMap(({ label, value }) => [...this.nodeLabels.nodesWith(label, value)]));
+    const topology = volumeTopologyOfTerms(nodes);
+    if (topology.type === 'anywhere' || topology.terms.length > maxTopologyTerms) return undefined;
+    const [first] = topology.terms;
+    if (topology.terms.length === 1 && first !== undefined) return this.nodeLabels.nodesWith(first.label, first.value);
+    return new Set(topology.terms.flatMap(({ label, value }) => [...this.nodeLabels.nodesWith(label, value)]));
   }
 
   queueingHint(pod: PodInfo, change: ClusterEvent): boolean {
@@ -169,29 +170,29 @@ class VolumeBindingPlugin {
       case 'csiNode':
         return change.after !== undefined && (change.before === undefined || migratedPluginsText(change.before) !== migratedPluginsText(change.after));
       case 'csiDriver':
-        // Room is no longer asked for.
+        // Capacity is no longer checked.
         return change.before?.spec.storageCapacity === true && change.after?.spec.storageCapacity !== true;
       case 'pod':
-        // It was not bound after all, and what it had reserved is free again.
-        return change.after === undefined && change.before?.metadata.uid === this.#releasedBy;
+        // Its binding failed, and its assumed volumes are free again.
+        return change.after === undefined && change.before?.metadata.uid === this.#revertedPod;
       case 'storageCapacity': {
         if (change.after === undefined || change.before === undefined) return change.after !== undefined;
-        const [then, now] = [largestVolume(change.before), largestVolume(change.after)];
-        return now !== undefined && (then === undefined || now > then);
+        const [before, after] = [largestVolume(change.before), largestVolume(change.after)];
+        return after !== undefined && (before === undefined || after > before);
       }
       default:
         return false;
     }
   }
 
-  /** A claim of the pod; or one that no longer has a right to a volume which is free otherwise. */
+  /** A claim of the pod; or a claim that released a PV which is now free. */
   #claimHint({ claims }: PodInfo, { before, after }: ObjectChange<PersistentVolumeClaim>): boolean {
     if (after !== undefined && claims.includes(refKey(after.metadata))) return true;
-    const left = before?.spec.volumeName === after?.spec.volumeName ? undefined : this.assumeCache.volume(before?.spec.volumeName ?? '');
-    return left !== undefined && isFree(left);
+    const released = before?.spec.volumeName === after?.spec.volumeName ? undefined : this.assumeCache.volume(before?.spec.volumeName ?? '');
+    return released !== undefined && isFree(released);
   }
 
-  /** A volume that is somebody else's, and was so before, is of no use. */
+  /** A PV that belonged to another claim before and after does not help. */
   #volumeHint({ claims }: PodInfo, { before, after }: ObjectChange<PersistentVolume>): boolean {
     if (after !== undefined && after.spec.claimRef === undefined) return true;
     const names = new Set([before, after].flatMap((volume) => (volume?.spec.claimRef === undefined ? [] : [refKey(volume.spec.claimRef)])));
@@ -199,7 +200,7 @@ class VolumeBindingPlugin {
   }
 }
 
-/** What a class says of its provisioner and mode cannot change, but another class of the same name may take its place. */
+/** Provisioner and binding mode are immutable, but a class may be deleted and created again. */
 const hasDifferentTopology = (before: StorageClass, after: StorageClass): boolean =>
   before.provisioner !== after.provisioner ||
   before.volumeBindingMode !== after.volumeBindingMode ||
@@ -208,7 +209,7 @@ const hasDifferentTopology = (before: StorageClass, after: StorageClass): boolea
 const refKey = ({ namespace = '', name: claimName = '' }: { readonly namespace?: string; readonly name?: string }): string => claimKey(namespace, claimName);
 const migratedPluginsText = (node: CSINode): string => [...migratedPluginsOf(node)].join();
 
-/** Beyond that, finding the nodes costs more than asking them. */
+/** Beyond this, enumerating the nodes costs more than filtering them. */
 const maxTopologyTerms = 16;
 
 class VolumeBindingCycle implements CyclePlugin {
@@ -219,28 +220,28 @@ class VolumeBindingCycle implements CyclePlugin {
   readonly #rejections = new Map<string, Rejection>();
   #volumes: PodVolumes | undefined;
 
-  constructor(pod: PodInfo, ask: PodVolumeClaims, desk: VolumeBindingPlugin) {
+  constructor(pod: PodInfo, claims: PodVolumeClaims, plugin: VolumeBindingPlugin) {
     this.#pod = pod;
-    this.#claims = ask;
-    this.#plugin = desk;
-    const likely = likelyNodes(ask, (volume) => desk.nodesThatReach(volume));
+    this.#claims = claims;
+    this.#plugin = plugin;
+    const likely = likelyNodes(claims, (volume) => plugin.nodesThatReach(volume));
     if (likely !== undefined) this.likely = likely;
   }
 
   filter(node: NodeInfo): Rejection | PluginFailure | undefined {
     if (fitsSingleClaim(this.#claims, node)) return undefined;
-    const finding = findPodVolumes(this.#claims, node);
-    switch (finding.type) {
+    const result = findPodVolumes(this.#claims, node);
+    switch (result.type) {
       case 'found':
         return undefined;
       case 'failed':
-        return pluginFailure(name, finding.message);
+        return pluginFailure(name, result.message);
       case 'conflict':
-        return this.#reject(finding.conflicts);
+        return this.#reject(result.conflicts);
     }
   }
 
-  /** The same for all nodes that are refused for the same. */
+  /** Shared by all nodes with the same conflicts. */
   #reject(conflicts: readonly ConflictReason[]): Rejection {
     const key = conflicts.join();
     let known = this.#rejections.get(key);
@@ -252,47 +253,47 @@ class VolumeBindingCycle implements CyclePlugin {
   }
 
   reserve(node: NodeInfo): PluginFailure | undefined {
-    // Nothing has changed since the node was asked.
-    const finding = findPodVolumes(this.#claims, node);
-    if (finding.type !== 'found') return pluginFailure(name, `no pod volume found for node "${node.name}"`);
-    const reserved = assumePodVolumes(finding, node.name, this.#plugin.assumeCache);
-    if ('failed' in reserved) return pluginFailure(name, reserved.failed);
-    this.#volumes = reserved.plan;
+    // The scheduling cycle is synchronous: the result is the one of Filter.
+    const result = findPodVolumes(this.#claims, node);
+    if (result.type !== 'found') return pluginFailure(name, `no pod volume found for node "${node.name}"`);
+    const assumed = assumePodVolumes(result, node.name, this.#plugin.assumeCache);
+    if ('failed' in assumed) return pluginFailure(name, assumed.failed);
+    this.#volumes = assumed.volumes;
     return undefined;
   }
 
   unreserve(): void {
-    const plan = this.#volumes;
+    const volumes = this.#volumes;
     this.#volumes = undefined;
-    if (plan !== undefined) this.#plugin.revert(plan, this.#pod);
+    if (volumes !== undefined) this.#plugin.revert(volumes, this.#pod);
   }
 
   preBindPreFlight(): boolean {
     return this.#volumes !== undefined && (this.#volumes.staticBindings.length > 0 || this.#volumes.dynamicProvisions.length > 0);
   }
 
-  async preBind(_: NodeInfo, hands: PreBindContext): Promise<PluginFailure | undefined> {
-    const plan = this.#volumes;
-    if (plan === undefined) return undefined;
-    const why = (this.preBindPreFlight() ? await this.#bind(plan, hands) : undefined) ?? (await confirmClaims(this.#claimsToConfirm(plan), hands));
+  async preBind(_: NodeInfo, context: PreBindContext): Promise<PluginFailure | undefined> {
+    const volumes = this.#volumes;
+    if (volumes === undefined) return undefined;
+    const why = (this.preBindPreFlight() ? await this.#bind(volumes, context) : undefined) ?? (await confirmClaims(this.#claimsToConfirm(volumes), context));
     return why === undefined ? undefined : pluginFailure(name, why);
   }
 
-  #claimsToConfirm({ staticBindings: bindings, dynamicProvisions: provisions }: PodVolumes): readonly BoundClaim[] {
-    return [...this.#claims.bound, ...bindings, ...provisions].map(({ claim }) => claim);
+  #claimsToConfirm({ staticBindings, dynamicProvisions }: PodVolumes): readonly BoundClaim[] {
+    return [...this.#claims.bound, ...staticBindings, ...dynamicProvisions].map(({ claim }) => claim);
   }
 
-  #bind(plan: PodVolumes, hands: PreBindContext): Promise<string | undefined> {
-    const { assumeCache: book, nodeLabels: nodes, waiters: bells, bindsTogether, timeoutMs } = this.#plugin;
-    const isHandedOver = (plugin: string, nodeName: string) => this.#plugin.isMigratedOn(plugin, nodeName);
-    return bindPodVolumes(plan, {
-      assumeCache: book,
-      nodeLabels: nodes,
-      waiters: bells,
+  #bind(volumes: PodVolumes, context: PreBindContext): Promise<string | undefined> {
+    const { assumeCache, nodeLabels, waiters, bindsTogether, timeoutMs } = this.#plugin;
+    const isMigratedOn = (plugin: string, nodeName: string) => this.#plugin.isMigratedOn(plugin, nodeName);
+    return bindPodVolumes(volumes, {
+      assumeCache,
+      nodeLabels,
+      waiters,
       bindsTogether,
       timeoutMs,
-      isMigratedOn: isHandedOver,
-      preBind: hands,
+      isMigratedOn,
+      framework: context,
       pod: this.#pod,
     });
   }
@@ -301,42 +302,46 @@ class VolumeBindingCycle implements CyclePlugin {
 const texts: Readonly<Record<ConflictReason, { readonly text: string; readonly rule: string }>> = {
   nodeAffinity: { text: "node(s) didn't match PersistentVolume's node affinity", rule: 'volumeNodeAffinity' },
   noVolume: { text: "node(s) didn't find available persistent volumes to bind", rule: 'noVolumeToBind' },
-  noRoom: { text: 'node(s) did not have enough free storage', rule: 'storageCapacity' },
+  notEnoughSpace: { text: 'node(s) did not have enough free storage', rule: 'storageCapacity' },
   volumeMissing: { text: 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)', rule: 'volumeMissing' },
 };
 
-function reasonFor(conflict: ConflictReason, pod: Pod, ask: PodVolumeClaims): RejectionReason {
-  return { ...texts[conflict], detail: () => details[conflict](ask, pod) };
+function reasonFor(conflict: ConflictReason, pod: Pod, claims: PodVolumeClaims): RejectionReason {
+  return { ...texts[conflict], detail: () => details[conflict](claims, pod) };
 }
 
 const listed = (names: readonly string[]): string => names.map((each) => `"${each}"`).join(', ');
 
-const details: Readonly<Record<ConflictReason, (ask: PodVolumeClaims, pod: Pod) => RejectionDetail>> = {
+const details: Readonly<Record<ConflictReason, (claims: PodVolumeClaims, pod: Pod) => RejectionDetail>> = {
   nodeAffinity: ({ bound }) => {
     const tied = bound.flatMap(({ volume }) => (volume?.nodes === undefined ? [] : [volume.name]));
     return {
-      found: `cannot reach ${tied.length === 1 ? 'volume' : 'all of the volumes'} ${listed(tied)}`,
-      wanted: `labels that ${tied.length === 1 ? "the volume's" : "the volumes'"} node affinity asks for`,
+      found: `cannot access ${tied.length === 1 ? 'volume' : 'all of the volumes'} ${listed(tied)}`,
+      wanted: `labels that match ${tied.length === 1 ? "the volume's" : "the volumes'"} node affinity`,
       ...(tied.length === 1 ? { object: `pv/${tied[0] ?? ''}` } : {}),
     };
   },
-  noVolume: ({ delayed: wanted }) => {
-    const [first] = wanted;
-    const node = wanted.find(({ claim }) => claim.selectedNode !== undefined)?.claim.selectedNode;
-    const claims = listed(wanted.map(({ claim }) => claim.name));
-    if (node !== undefined) return { found: `is not node "${node}", which was chosen for claim ${claims} before`, wanted: `to be node "${node}"` };
+  noVolume: ({ delayed }) => {
+    const [first] = delayed;
+    const node = delayed.find(({ claim }) => claim.selectedNode !== undefined)?.claim.selectedNode;
+    const claims = listed(delayed.map(({ claim }) => claim.name));
+    if (node !== undefined) return { found: `is not node "${node}", the selected node of claim ${claims}`, wanted: `to be node "${node}"` };
     return {
-      found: `has no free volume within reach that fits claim ${claims}, and none can be made for it`,
-      wanted: `a free volume of class "${first?.claim.className ?? ''}" that the node can reach`,
-      ...(wanted.length === 1 ? { object: `pvc/${first?.claim.name ?? ''}` } : {}),
+      found: `can access no free volume that matches claim ${claims}, and none can be provisioned`,
+      wanted: `a free volume of class "${first?.claim.className ?? ''}" that the node can access`,
+      ...(delayed.length === 1 ? { object: `pvc/${first?.claim.name ?? ''}` } : {}),
     };
   },
-  noRoom: ({ delayed: wanted }) => ({
-    found: `can reach no storage with room for claim ${listed(wanted.map(({ claim }) => claim.name))}`,
-    wanted: `more capacity in class "${wanted[0]?.claim.className ?? ''}", as its driver reports it`,
+  notEnoughSpace: ({ delayed }) => ({
+    found: `has access to no storage with enough capacity for claim ${listed(delayed.map(({ claim }) => claim.name))}`,
+    wanted: `more capacity in class "${delayed[0]?.claim.className ?? ''}", as reported by its driver`,
   }),
   volumeMissing: ({ bound }) => {
-    const gone = bound.filter(({ volume }) => volume === undefined).map(({ claim }) => claim.volumeName);
-    return { found: `cannot help: volume ${listed(gone)} does not exist`, wanted: `volume ${listed(gone)} to be created again`, object: `pv/${gone[0] ?? ''}` };
+    const missing = bound.filter(({ volume }) => volume === undefined).map(({ claim }) => claim.volumeName);
+    return {
+      found: `is not usable: volume ${listed(missing)} does not exist`,
+      wanted: `volume ${listed(missing)} created again`,
+      object: `pv/${missing[0] ?? ''}`,
+    };
   },
 };

@@ -1,6 +1,6 @@
 /**
- * Where things are that only some nodes can reach. A place is a label with a value: whatever lies at `hostname=n1` is out of reach for
- * every node without that label, so that a node looks only at what lies at its own labels, however much there is elsewhere.
+ * The topology of volumes and storage capacities, as an index. A topology term is a node label with a value: a volume at `hostname=n1` is
+ * accessible only from nodes with that label. So a node looks up its own labels, however many volumes there are elsewhere.
  */
 import type { Labels, Requirement } from '../../api/selectors/label-selector.ts';
 import type { NodeTerms } from '../../storage/volumes/topology.ts';
@@ -12,54 +12,54 @@ export interface TopologyTerm {
 }
 
 /**
- * - `anywhere`: no label is asked for that all nodes within reach would have
- * - `places`: at least one of these labels is needed. `exact`: and none but that
+ * - `anywhere`: no single label is a necessary condition
+ * - `terms`: a node needs at least one of these labels. `exact`: one of them is sufficient
  */
-export type VolumeTopology = { readonly type: 'anywhere' } | { readonly type: 'places'; readonly places: readonly TopologyTerm[]; readonly exact: boolean };
+export type VolumeTopology = { readonly type: 'anywhere' } | { readonly type: 'terms'; readonly terms: readonly TopologyTerm[]; readonly exact: boolean };
 
 const anywhere: VolumeTopology = { type: 'anywhere' };
 
-/** Of alternatives that are all met by labels: the fewest labels of which a node needs one. Undefined: there is no condition at all. */
+/** The smallest set of labels of which a node needs one to match any of the alternatives. Undefined: no condition. */
 export function volumeTopologyOf(alternatives: readonly (readonly Requirement[])[] | undefined): VolumeTopology {
   if (alternatives === undefined) return anywhere;
-  const places: TopologyTerm[] = [];
+  const terms: TopologyTerm[] = [];
   for (const requirements of alternatives) {
     const narrowest = narrowestOf(requirements);
     if (narrowest === undefined) return anywhere;
-    for (const value of narrowest.values) places.push({ label: narrowest.key, value });
+    for (const value of narrowest.values) terms.push({ label: narrowest.key, value });
   }
-  return { type: 'places', places: distinct(places), exact: alternatives.every(({ length }) => length === 1) };
+  return { type: 'terms', terms: distinct(terms), exact: alternatives.every(({ length }) => length === 1) };
 }
 
-const known = new WeakMap<NodeTerms, VolumeTopology>();
+const topologies = new WeakMap<NodeTerms, VolumeTopology>();
 
 export function volumeTopologyOfTerms(terms: NodeTerms | undefined): VolumeTopology {
   if (terms === undefined) return anywhere;
-  let where = known.get(terms);
-  if (where === undefined) known.set(terms, (where = volumeTopologyOf(terms.map(({ labels }) => labels))));
-  return where;
+  let topology = topologies.get(terms);
+  if (topology === undefined) topologies.set(terms, (topology = volumeTopologyOf(terms.map(({ labels }) => labels))));
+  return topology;
 }
 
 function narrowestOf(requirements: readonly Requirement[]): Requirement | undefined {
   let best: Requirement | undefined;
   for (const each of requirements) {
-    const names = each.operator === 'in' || each.operator === '=' || each.operator === '==';
-    if (names && (best === undefined || breadth(each) < breadth(best))) best = each;
+    const isPositive = each.operator === 'in' || each.operator === '=' || each.operator === '==';
+    if (isPositive && (best === undefined || breadth(each) < breadth(best))) best = each;
   }
   return best;
 }
 
-/** A host name is one node, where a zone may be thousands. */
+/** A host name selects one node, a zone may select thousands. */
 const breadth = ({ key, values }: Requirement): number => (key === 'kubernetes.io/hostname' ? values.length - 0.5 : values.length);
 
-function distinct(places: readonly TopologyTerm[]): readonly TopologyTerm[] {
-  return places.filter(({ label, value }, i) => places.findIndex((other) => other.label === label && other.value === value) === i);
+function distinct(terms: readonly TopologyTerm[]): readonly TopologyTerm[] {
+  return terms.filter(({ label, value }, i) => terms.findIndex((other) => other.label === label && other.value === value) === i);
 }
 
-/** Things by the places at which they lie; what can be reached from anywhere lies in a place of its own. */
+/** Values by topology term; 'anywhere' has an entry of its own. */
 export class TopologyIndex<T> {
   readonly #byLabel = new Map<string, Map<string, T>>();
-  /** The same, for going through them thousands of times between two changes. */
+  /** The same as an array: read thousands of times between two changes. */
   #labels: readonly (readonly [label: string, values: ReadonlyMap<string, T>])[] = [];
   readonly #make: () => T;
   #anywhere: T | undefined;
@@ -68,31 +68,29 @@ export class TopologyIndex<T> {
     this.#make = make;
   }
 
-  /** What is at the place; made if nothing is there yet. */
-  getOrCreate(place: TopologyTerm | 'anywhere'): T {
-    if (place === 'anywhere') return (this.#anywhere ??= this.#make());
-    let values = this.#byLabel.get(place.label);
+  getOrCreate(term: TopologyTerm | 'anywhere'): T {
+    if (term === 'anywhere') return (this.#anywhere ??= this.#make());
+    let values = this.#byLabel.get(term.label);
     if (values === undefined) {
-      this.#byLabel.set(place.label, (values = new Map()));
+      this.#byLabel.set(term.label, (values = new Map()));
       this.#labels = [...this.#byLabel];
     }
-    return entryOf(values, place.value, this.#make);
+    return entryOf(values, term.value, this.#make);
   }
 
-  get(place: TopologyTerm | 'anywhere'): T | undefined {
-    return place === 'anywhere' ? this.#anywhere : this.#byLabel.get(place.label)?.get(place.value);
+  get(term: TopologyTerm | 'anywhere'): T | undefined {
+    return term === 'anywhere' ? this.#anywhere : this.#byLabel.get(term.label)?.get(term.value);
   }
 
-  /** Nothing is left there. */
-  delete(place: TopologyTerm | 'anywhere'): void {
-    if (place === 'anywhere') {
+  delete(term: TopologyTerm | 'anywhere'): void {
+    if (term === 'anywhere') {
       this.#anywhere = undefined;
       return;
     }
-    const values = this.#byLabel.get(place.label);
-    values?.delete(place.value);
+    const values = this.#byLabel.get(term.label);
+    values?.delete(term.value);
     if (values?.size !== 0) return;
-    this.#byLabel.delete(place.label);
+    this.#byLabel.delete(term.label);
     this.#labels = [...this.#byLabel];
   }
 
@@ -100,21 +98,21 @@ export class TopologyIndex<T> {
     return this.#anywhere === undefined && this.#byLabel.size === 0;
   }
 
-  /** How many labels say where something is. */
+  /** How many different labels the terms have. */
   get labelCount(): number {
     return this.#labels.length;
   }
 
-  /** What a node of these labels finds at the place that the i-th label names. */
+  /** The value for the i-th label, for a node with these labels. */
   reachableFrom(labels: Labels | undefined, i: number): T | undefined {
     const entry = this.#labels[i];
-    // Whatever else 'constructor' and its like may be: a label's value is a text.
+    // 'constructor' and other inherited properties are no strings.
     const value: unknown = entry === undefined || labels === undefined ? undefined : labels[entry[0]];
     return typeof value === 'string' ? entry?.[1].get(value) : undefined;
   }
 }
 
-/** The places at which a thing lies. */
-export const topologyTermsOf = (where: VolumeTopology): readonly (TopologyTerm | 'anywhere')[] => (where.type === 'anywhere' ? everywhere : where.places);
+export const topologyTermsOf = (topology: VolumeTopology): readonly (TopologyTerm | 'anywhere')[] =>
+  topology.type === 'anywhere' ? anywhereOnly : topology.terms;
 
-const everywhere = ['anywhere'] as const;
+const anywhereOnly = ['anywhere'] as const;

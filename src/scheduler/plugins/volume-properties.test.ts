@@ -1,7 +1,19 @@
-/** What holds for all plugins about volumes, whatever the cluster looks like. */
+/** Properties of all plugins about volumes, on random clusters. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { attachment, boundTo, csiDriver, csiNode, inZone, node, reachedFrom, room, SmallCluster, within, zone } from '../../../test/scheduler/small-cluster.ts';
+import {
+  attachment,
+  boundTo,
+  csiDriver,
+  csiNode,
+  inZone,
+  node,
+  reachedFrom,
+  storageCapacity,
+  SmallCluster,
+  within,
+  zone,
+} from '../../../test/scheduler/small-cluster.ts';
 import { pod, pv, pvc, reservedFor, storageClass, uidOf } from '../../../test/storage/objects.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { keyOf } from '../../client/informers/cache.ts';
@@ -14,22 +26,22 @@ const names = { node: ['n1', 'n2'], volume: ['v1', 'v2', 'v3'], claim: ['a', 'b'
 const nodes = fc
   .record({ name: fc.constantFrom(...names.node), labels: fc.constantFrom({}, inZone('a'), inZone('b')) })
   .map(({ name, labels }) => node(name, labels));
-const places = fc.constantFrom<object>({}, reachedFrom([within(zone, 'a')]), reachedFrom([within('kubernetes.io/hostname', 'n2')]), reachedFrom([]));
+const affinities = fc.constantFrom<object>({}, reachedFrom([within(zone, 'a')]), reachedFrom([within('kubernetes.io/hostname', 'n2')]), reachedFrom([]));
 const volumes = fc
   .record({
     name: fc.constantFrom(...names.volume),
     size: fc.constantFrom('1Gi', '2Gi'),
-    place: places,
+    affinity: affinities,
     labels: fc.constantFrom<Record<string, string>>({}, {}, inZone('a'), inZone('b__c')),
     claimRef: fc.constantFrom(undefined, undefined, reservedFor('a'), reservedFor('other')),
     csi: fc.boolean(),
     phase: fc.constantFrom('Available', 'Available', 'Bound', 'Pending'),
   })
-  .map(({ name, size, place, labels, claimRef, csi, phase }) =>
+  .map(({ name, size, affinity, labels, claimRef, csi, phase }) =>
     pv(name, size, {
       metadata: { name, labels },
       spec: {
-        ...place,
+        ...affinity,
         accessModes: ['ReadWriteOnce', 'ReadWriteOncePod'],
         ...(claimRef === undefined ? {} : { claimRef }),
         ...(csi ? { csi: { driver: 'driver', volumeHandle: `handle-${name}` } } : {}),
@@ -92,11 +104,11 @@ const object: fc.Arbitrary<KubeObject> = fc.oneof(
       .map(({ name, count }) => csiNode(name, { driver: count })),
   },
   { weight: 1, arbitrary: fc.boolean().map((reports) => csiDriver('driver', reports)) },
-  { weight: 1, arbitrary: fc.constantFrom('1Gi', '2Gi').map((capacity) => room('r', { capacity, nodeTopology: { matchLabels: inZone('a') } })) },
+  { weight: 1, arbitrary: fc.constantFrom('1Gi', '2Gi').map((capacity) => storageCapacity('r', { capacity, nodeTopology: { matchLabels: inZone('a') } })) },
   { weight: 1, arbitrary: fc.tuple(fc.constantFrom(...names.node), fc.constantFrom(...names.volume)).map(([on, volume]) => attachment('va', on, volume)) },
 );
 
-const gone = fc.constantFrom(
+const deletable = fc.constantFrom(
   ...names.node.map((name) => ['Node', name] as const),
   ...names.volume.map((name) => ['PersistentVolume', name] as const),
   ...names.claim.map((name) => ['PersistentVolumeClaim', `default/${name}`] as const),
@@ -107,20 +119,21 @@ const gone = fc.constantFrom(
   ['CSIStorageCapacity', 'default/r'] as const,
   ['VolumeAttachment', 'va'] as const,
 );
-const happening = fc.oneof(
+const events = fc.oneof(
   {
     weight: 4,
-    // Volumes and nodes of a pod never change.
+    // Volumes and node of a pod are immutable.
     arbitrary: object.map(
-      (made) => (seen: SmallCluster) => (seen.views.pod.getKey(keyOf(made.metadata)) === undefined || made.kind !== 'Pod' ? seen.set(made)[0] : undefined),
+      (made) => (cluster: SmallCluster) =>
+        cluster.views.pod.getKey(keyOf(made.metadata)) === undefined || made.kind !== 'Pod' ? cluster.set(made)[0] : undefined,
     ),
   },
   {
     weight: 1,
-    arbitrary: gone.map(
+    arbitrary: deletable.map(
       ([kind, key]) =>
-        (seen: SmallCluster) =>
-          seen.delete(kind, key),
+        (cluster: SmallCluster) =>
+          cluster.has(kind, key) ? cluster.delete(kind, key) : undefined,
     ),
   },
 );
@@ -130,42 +143,42 @@ const waiting = fc.tuple(fc.subarray([...names.claim], { minLength: 1 }), fc.boo
   return { ...made, spec: { ...made.spec, volumes: [...(made.spec.volumes ?? []), ...(disk ? [ebs] : [])] } };
 });
 
-/** Whether there is a node to which this plugin alone has no objection. */
-function passes(seen: SmallCluster, plugin: Plugin, asking: Parameters<SmallCluster['verdicts']>[0]): boolean {
-  const verdicts = seen.verdicts(asking, plugin);
-  return verdicts === 'skip' ? seen.cluster.nodes.length > 0 : typeof verdicts === 'object' && Object.values(verdicts).includes('');
+/** Whether this plugin accepts any node. */
+function passes(cluster: SmallCluster, plugin: Plugin, pending: Parameters<SmallCluster['verdicts']>[0]): boolean {
+  const verdicts = cluster.verdicts(pending, plugin);
+  return verdicts === 'skip' ? cluster.cache.nodes.length > 0 : typeof verdicts === 'object' && Object.values(verdicts).includes('');
 }
 
 describe.each(volumePlugins({ bindsTogether: true }).map(({ name }, i) => [name, i] as const))('%s', (_, i) => {
-  it('wakes whoever a change helps', () => {
+  it('has hints that queue every pod that an event makes schedulable', () => {
     fc.assert(
-      fc.property(fc.array(object, { maxLength: 14 }), waiting, happening, (before, asking, happens) => {
+      fc.property(fc.array(object, { maxLength: 14 }), waiting, events, (before, pending, event) => {
         const plugins = volumePlugins({ bindsTogether: true });
         const plugin = plugins[i];
-        if (plugin === undefined) throw new Error('there is such a plugin');
-        const seen = new SmallCluster(plugins);
-        seen.set(...before);
-        if (passes(seen, plugin, asking)) return;
-        const change = happens(seen);
-        if (change === undefined || !passes(seen, plugin, asking)) return;
+        if (plugin === undefined) throw new Error('no such plugin');
+        const cluster = new SmallCluster(plugins);
+        cluster.set(...before);
+        if (passes(cluster, plugin, pending)) return;
+        const change = event(cluster);
+        if (change === undefined || !passes(cluster, plugin, pending)) return;
         expect(
-          plugin.queueingHints?.events.includes(change.resource) === true && plugin.queueingHints.hint(readPod(asking), change),
-          `nobody is woken by ${JSON.stringify(change)}`,
+          plugin.queueingHints?.events.includes(change.resource) === true && plugin.queueingHints.hint(readPod(pending), change),
+          `no hint for ${JSON.stringify(change)}`,
         ).toBe(true);
       }),
       { numRuns: 2000 },
     );
   });
 
-  it('names no node as unlikely that would pass', () => {
+  it('lists every node that passes as likely', () => {
     fc.assert(
-      fc.property(fc.array(object, { maxLength: 14 }), waiting, (objects, asking) => {
+      fc.property(fc.array(object, { maxLength: 14 }), waiting, (objects, pending) => {
         const plugins = volumePlugins({ bindsTogether: true });
-        const seen = new SmallCluster(plugins);
-        seen.set(...objects);
-        const prepared = plugins[i]?.preFilter(readPod(asking), seen.cluster);
+        const cluster = new SmallCluster(plugins);
+        cluster.set(...objects);
+        const prepared = plugins[i]?.preFilter(readPod(pending), cluster.cache);
         if (prepared === undefined || prepared === 'skip' || 'code' in prepared || prepared.likely === undefined) return;
-        for (const each of seen.cluster.nodes) if (prepared.filter?.(each) === undefined) expect([...prepared.likely]).toContain(each.name);
+        for (const each of cluster.cache.nodes) if (prepared.filter?.(each) === undefined) expect([...prepared.likely]).toContain(each.name);
       }),
       { numRuns: 1000 },
     );
