@@ -1,4 +1,4 @@
-import type { JsonSchema } from './apiextensions/definition.ts';
+import type { JsonSchema } from './json-schema.ts';
 import type { FieldError } from './field-error.ts';
 import type { KubeObject } from './object.ts';
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { loadCel } from '../cel/environment.ts';
 import { causeMessage, type FieldError } from '../field-error.ts';
 import { fillDefaults } from './defaulting.ts';
-import type { JsonSchema } from './definition.ts';
+import type { JsonSchema } from '../json-schema.ts';
 import { hasFormat } from '../validation/openapi-formats.ts';
 import { findAll, parseJsonPath } from './json-path.ts';
 import { validateListTypes } from './list-types.ts';

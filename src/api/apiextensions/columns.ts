@@ -1,6 +1,6 @@
 import type { Column } from '../kind.ts';
-import { age } from '../kinds/columns.ts';
-import { nameColumn } from '../kinds/columns.ts';
+import { age } from '../printer-columns.ts';
+import { nameColumn } from '../printer-columns.ts';
 import type { DefinitionVersion, PrinterColumn } from './definition.ts';
 import { findFirst, parseJsonPath } from './json-path.ts';
 

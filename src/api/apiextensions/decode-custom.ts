@@ -2,7 +2,7 @@ import { isJsonObject, JsonNumber, setOwn } from '../json.ts';
 import type { KubeObject } from '../object.ts';
 import { type Decoded, decode, DecodeError } from '../schema/decode.ts';
 import { fillDefaults } from './defaulting.ts';
-import type { JsonSchema } from './definition.ts';
+import type { JsonSchema } from '../json-schema.ts';
 import { coerceEmbedded } from './embedded.ts';
 import { dropNulls } from './nulls.ts';
 import { prune } from './prune.ts';

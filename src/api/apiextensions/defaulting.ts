@@ -1,6 +1,6 @@
 import { isJsonObject, setOwn } from '../json.ts';
 import { cloneObject } from '../schema/plain-object.ts';
-import { additionalOf, type JsonSchema, propertyOf } from './definition.ts';
+import { additionalOf, type JsonSchema, propertyOf } from '../json-schema.ts';
 
 /** Fills in, in place, what the schema has a default for. A null that may not be null counts as absent. */
 export function fillDefaults(value: unknown, schema: JsonSchema | undefined): void {

@@ -6,7 +6,7 @@ import type { KubeObject } from '../object.ts';
 import { decode, DecodeError } from '../schema/decode.ts';
 import { validateObjectMeta } from '../validation/metadata.ts';
 import { dns1035LabelProblems, pathSegmentProblems } from '../validation/names.ts';
-import { additionalOf, type JsonSchema, propertyOf } from './definition.ts';
+import { additionalOf, type JsonSchema, propertyOf } from '../json-schema.ts';
 import { schemasWithin } from './schemas-within.ts';
 
 const withEmbedded = new WeakMap<JsonSchema, boolean>();

@@ -1,6 +1,6 @@
 import { duplicate, type FieldError, invalid } from '../field-error.ts';
 import { isJsonObject } from '../json.ts';
-import { additionalOf, type JsonSchema, propertyOf } from './definition.ts';
+import { additionalOf, type JsonSchema, propertyOf } from '../json-schema.ts';
 
 /** Lists that are sets hold nothing twice; lists that are maps hold no key twice. */
 export function validateListTypes(value: unknown, schema: JsonSchema | undefined, field: string): FieldError[] {

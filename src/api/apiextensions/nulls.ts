@@ -1,5 +1,5 @@
 import { isJsonObject } from '../json.ts';
-import { additionalOf, type JsonSchema, propertyOf } from './definition.ts';
+import { additionalOf, type JsonSchema, propertyOf } from '../json-schema.ts';
 
 /** Removes, in place, fields that are null, may not be, and have no default (v1.36.4: PruneNonNullableNullsWithoutDefaults): templates leave such behind. */
 export function dropNulls(value: unknown, schema: JsonSchema | undefined): void {

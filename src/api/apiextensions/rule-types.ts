@@ -1,7 +1,7 @@
 /** What is known of the types in a rule before anything is checked by it: rules that can never be right are refused with their definition. */
 import { expressionError } from '../admission/expression-error.ts';
 import type { Cel, Declared } from '../cel/environment.ts';
-import { additionalOf, type JsonSchema } from './definition.ts';
+import { additionalOf, type JsonSchema } from '../json-schema.ts';
 
 /** A property's name as expressions write it: 'x-y' is self.x__dash__y. */
 export function escaped(name: string): string {

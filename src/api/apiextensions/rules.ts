@@ -6,7 +6,7 @@ import { expressionError } from '../admission/expression-error.ts';
 import { duplicate, type FieldError, forbidden, invalid, omittedValue, required } from '../field-error.ts';
 import { isJsonObject } from '../json.ts';
 import { deepEqual } from '../schema/plain-object.ts';
-import { additionalOf, type JsonSchema, propertyOf, type ValidationRule } from './definition.ts';
+import { additionalOf, type JsonSchema, propertyOf, type ValidationRule } from '../json-schema.ts';
 import { escaped, wrongTypes } from './rule-types.ts';
 import { schemasWithin } from './schemas-within.ts';
 import { correspondingItems } from './validate-value.ts';

@@ -2,7 +2,7 @@
 import { type FieldError, forbidden, invalid, notOneOf, notSupported, required } from '../field-error.ts';
 import { deepEqual } from '../schema/plain-object.ts';
 import { cloneObject } from '../schema/plain-object.ts';
-import { additionalOf, type JsonSchema, propertyOf, type ValidationRule } from './definition.ts';
+import { additionalOf, type JsonSchema, propertyOf, type ValidationRule } from '../json-schema.ts';
 import { compileRules } from './rules.ts';
 import { prune } from './prune.ts';
 import { parseJsonPath } from './json-path.ts';

@@ -1,4 +1,4 @@
-import { additionalOf, type JsonSchema } from './definition.ts';
+import { additionalOf, type JsonSchema } from '../json-schema.ts';
 
 /** A schema and all that are in it. */
 export function* schemasWithin(schema: JsonSchema | undefined): Generator<JsonSchema> {

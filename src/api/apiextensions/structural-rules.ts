@@ -2,7 +2,7 @@
 import { causeMessage, type FieldError, forbidden, invalid, required } from '../field-error.ts';
 import { patternOf } from '../regexp/pattern.ts';
 import { deepEqual } from '../schema/plain-object.ts';
-import { additionalOf, type JsonSchema, propertyOf } from './definition.ts';
+import { additionalOf, type JsonSchema, propertyOf } from '../json-schema.ts';
 
 type Level = 'root' | 'item' | 'field';
 

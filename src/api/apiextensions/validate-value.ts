@@ -5,7 +5,7 @@
 import { type FieldError, forbidden, invalid, notOneOf, required, tooLong, tooMany } from '../field-error.ts';
 import { isJsonObject } from '../json.ts';
 import { deepEqual } from '../schema/plain-object.ts';
-import { additionalOf, type JsonSchema, propertyOf } from './definition.ts';
+import { additionalOf, type JsonSchema, propertyOf } from '../json-schema.ts';
 import { Pattern, patternOf } from '../regexp/pattern.ts';
 import { hasFormat, isKnownFormat } from '../validation/openapi-formats.ts';
 

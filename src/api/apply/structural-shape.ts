@@ -1,5 +1,5 @@
 /** Shapes of custom resources, from the structural schema of their definition. */
-import type { JsonSchema } from '../apiextensions/definition.ts';
+import type { JsonSchema } from '../json-schema.ts';
 import { type FieldShape, type ListShape, type MapShape, type Shape, untypedAtomic, untypedDeduced } from './shape.ts';
 import { shapeOfType } from './type-shape.ts';
 

@@ -1,6 +1,6 @@
 import type { Kind } from '../kind.ts';
 import { isJsonObject } from '../json.ts';
-import { additionalOf, type JsonSchema } from '../apiextensions/definition.ts';
+import { additionalOf, type JsonSchema } from '../json-schema.ts';
 import type { Dialect, Schema } from './definitions.ts';
 
 type CustomKind = Pick<Kind, 'group' | 'version' | 'kind' | 'plural' | 'custom'>;

@@ -9,8 +9,8 @@
 import type { Kind } from '../kind.ts';
 import type { KubeObject } from '../object.ts';
 import { decode, DecodeError } from '../schema/decode.ts';
-import type { FieldValidation } from '../schema/request.ts';
-import { decodeRequest } from '../schema/request.ts';
+import type { FieldValidation } from '../decode-request.ts';
+import { decodeRequest } from '../decode-request.ts';
 import { ApiError, statusErrors } from '../status.ts';
 import { goText } from './go-text.ts';
 import { applyJsonPatch, type JsonPatchOperation, JsonPatchError } from './json-patch.ts';

@@ -1,6 +1,6 @@
 /** The options of a request, from its query or (deletions) its body, checked as Kubernetes checks them. */
 import { type FieldError, forbidden, invalid, notOneOf, notSupported, required } from '../../api/field-error.ts';
-import type { FieldValidation } from '../../api/schema/index.ts';
+import type { FieldValidation } from '../../api/decode-request.ts';
 import { statusErrors } from '../../api/status.ts';
 import { validateFieldManager } from '../../api/validation/metadata.ts';
 import { type FieldSelector, parseFieldSelector } from '../../api/selectors/field-selector.ts';

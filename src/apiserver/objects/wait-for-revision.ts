@@ -1,5 +1,6 @@
 import { statusErrors } from '../../api/status.ts';
-import type { Registry } from '../registry/registry.ts';
+import type { Store } from '../../store/contract.ts';
+import type { World } from '../../world/world.ts';
 
 /** How long a reader waits for a revision that it has heard of elsewhere and this server has not seen. */
 const PATIENCE_MS = 3_000;
@@ -8,7 +9,7 @@ const PATIENCE_MS = 3_000;
  * Returns once the store shows the revision or a later one (0: any).
  * @throws ApiError 504 if it does not within a few seconds
  */
-export async function waitForRevision({ store, world }: Pick<Registry, 'store' | 'world'>, revision: number): Promise<void> {
+export async function waitForRevision({ store, world }: { readonly store: Store; readonly world: World }, revision: number): Promise<void> {
   if (revision <= store.revision()) return;
   await new Promise<void>((resolve) => {
     const finish = (): void => {

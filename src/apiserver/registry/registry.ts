@@ -1,6 +1,5 @@
 import type { KubeObject } from '../../api/object.ts';
-import type { FieldValidation } from '../../api/schema/index.ts';
-import { decodeRequest } from '../../api/schema/index.ts';
+import { decodeRequest, type FieldValidation } from '../../api/decode-request.ts';
 import { ApiError, statusErrors } from '../../api/status.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { Store } from '../../store/contract.ts';
@@ -9,7 +8,7 @@ import type { AdmissionChain } from '../admission/chain.ts';
 import type { ApiRequest, RequestBody } from '../api.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
 import type { KeyLocks } from '../objects/locks.ts';
-import type { ListCache } from './verbs/list-cache.ts';
+import type { ListCache } from '../objects/list-cache.ts';
 import type { Resources } from '../objects/resources.ts';
 import type { Route } from './route.ts';
 import type { WriteTarget } from '../objects/transaction.ts';

@@ -1,6 +1,6 @@
 import { causeMessage, invalid } from '../../api/field-error.ts';
 import type { Column, Kind, RowCondition } from '../../api/kind.ts';
-import { plainColumns } from '../../api/kinds/columns.ts';
+import { plainColumns } from '../../api/printer-columns.ts';
 import { scaleColumns } from '../../api/kinds/apps/scale-columns.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { statusErrors } from '../../api/status.ts';

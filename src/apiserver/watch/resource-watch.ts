@@ -1,9 +1,8 @@
 import { ApiError, statusErrors } from '../../api/status.ts';
-import { type Change, prefixEnd, StoreError, type Watch } from '../../store/contract.ts';
-import type { Cancel } from '../../world/world.ts';
+import { type Change, prefixEnd, type Store, StoreError, type Watch } from '../../store/contract.ts';
+import type { Cancel, World } from '../../world/world.ts';
 import type { OpenWatch, WatchEvent, WatchSink } from '../api.ts';
 import { waitForRevision } from '../objects/wait-for-revision.ts';
-import type { Registry } from '../registry/registry.ts';
 import type { Resource } from '../objects/resources.ts';
 import type { Selection } from '../objects/selection.ts';
 import { revisionOf } from '../objects/object-revision.ts';
@@ -15,6 +14,11 @@ const BOOKMARK_EVERY_MS = 60_000;
 const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
 /** Objects of the initial state that are handed over at once. */
 const INITIAL_PAGE = 500;
+
+export interface WatchContext {
+  readonly store: Store;
+  readonly world: World;
+}
 
 export interface WatchPlan {
   readonly resource: Resource;
@@ -40,7 +44,7 @@ export interface WatchPlan {
  * Guarantees: no change is missing, none comes twice, revisions never go back, and nothing is sent after `stop`.
  */
 export class ResourceWatch implements OpenWatch {
-  readonly #registry: Pick<Registry, 'store' | 'world'>;
+  readonly #context: WatchContext;
   readonly #plan: WatchPlan;
   readonly #sink: WatchSink;
   readonly #deadline: number;
@@ -50,16 +54,16 @@ export class ResourceWatch implements OpenWatch {
   #cancelRedefined: Cancel | undefined;
   #ended = false;
 
-  constructor(registry: Pick<Registry, 'store' | 'world'>, plan: WatchPlan, sink: WatchSink) {
-    this.#registry = registry;
+  constructor(context: WatchContext, plan: WatchPlan, sink: WatchSink) {
+    this.#context = context;
     this.#plan = plan;
     this.#sink = sink;
-    this.#deadline = registry.world.clock.monotonic() + plan.timeoutMs;
+    this.#deadline = context.world.clock.monotonic() + plan.timeoutMs;
   }
 
   open(): this {
     const { start, timeoutMs } = this.#plan;
-    this.#cancelEnd = this.#registry.world.timers.after(timeoutMs, () => this.#end(undefined));
+    this.#cancelEnd = this.#context.world.timers.after(timeoutMs, () => this.#end(undefined));
     this.#cancelRedefined = this.#plan.whenRedefined?.(() => this.#end(undefined));
     if (start.type === 'after') this.#follow(start.revision);
     else void this.#sendState(start.notBefore, start.announceEnd);
@@ -82,20 +86,20 @@ export class ResourceWatch implements OpenWatch {
 
   async #sendState(notBefore: number, announceEnd: boolean): Promise<void> {
     try {
-      await waitForRevision(this.#registry, notBefore);
+      await waitForRevision(this.#context, notBefore);
       const revision = await this.#sendPages();
       if (this.#ended) return;
       if (announceEnd) this.#sink.events([bookmark(this.#plan.resource, revision, true)]);
       this.#follow(revision);
     } catch (error) {
-      this.#end(error instanceof ApiError ? error : this.#failure(error, this.#registry.store.revision()));
+      this.#end(error instanceof ApiError ? error : this.#failure(error, this.#context.store.revision()));
     }
   }
 
   /** @returns the revision that all pages were read at */
   async #sendPages(): Promise<number> {
     const { resource, prefix, selection } = this.#plan;
-    const { store } = this.#registry;
+    const { store } = this.#context;
     const to = prefix.endsWith('/') ? prefixEnd(prefix) : `${prefix}\0`;
     const revision = store.revision();
     let from = prefix;
@@ -113,7 +117,7 @@ export class ResourceWatch implements OpenWatch {
 
   #follow(revision: number): void {
     if (this.#plan.bookmarks) this.#scheduleBookmark();
-    const watch = this.#registry.store.watch(
+    const watch = this.#context.store.watch(
       { prefix: this.#plan.prefix, after: revision },
       { changes: (_, changes) => this.#deliver(changes), end: (cause) => this.#end(this.#failure(cause, revision)) },
     );
@@ -134,7 +138,7 @@ export class ResourceWatch implements OpenWatch {
   }
 
   #scheduleBookmark(): void {
-    const { clock, timers } = this.#registry.world;
+    const { clock, timers } = this.#context.world;
     const untilLast = this.#deadline - clock.monotonic() - LAST_BOOKMARK_BEFORE_END_MS;
     // Less than a millisecond may be too little to move the time on: it would be scheduled again and again.
     if (untilLast < 1) return;
@@ -149,7 +153,7 @@ export class ResourceWatch implements OpenWatch {
   #failure(cause: unknown, revision: number): ApiError | undefined {
     if (cause instanceof StoreError && cause.code === 'closed') return undefined;
     if (cause instanceof StoreError && cause.code === 'compacted') {
-      return statusErrors.expired(`too old resource version: ${revision} (${this.#registry.store.compactedRevision()})`);
+      return statusErrors.expired(`too old resource version: ${revision} (${this.#context.store.compactedRevision()})`);
     }
     return statusErrors.internal(cause instanceof Error ? cause.message : String(cause));
   }

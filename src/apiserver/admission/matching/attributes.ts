@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../../api/object.ts';
 import type { User } from '../../api.ts';
 import type { Resource } from '../../objects/resources.ts';
-import { scaleOf } from '../../registry/subresources/scale.ts';
+import { scaleOf } from '../../objects/scale.ts';
 import type { AdmissionRequest } from '../chain.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE';

@@ -10,6 +10,7 @@ import { applicationOf, isApply } from '../verbs/apply.ts';
 import { currentOf } from '../verbs/get.ts';
 import { adoptNamespace, checkName } from '../../objects/metadata.ts';
 import { parseWriteOptions, type WriteOptions } from '../../objects/options.ts';
+import { scaleOf } from '../../objects/scale.ts';
 import { patchOf } from '../verbs/patch.ts';
 import { type Call, decodeBody, bodyType, type Registry } from '../registry.ts';
 import { scaleApplyContextOf, applyContextOf, managedFieldsAfter } from '../field-manager.ts';
@@ -39,21 +40,6 @@ export async function scale(registry: Registry, call: Call, paths: ScalePaths<Ku
 }
 
 const respond = (call: Call, object: Scale): ApiResponse => ({ type: 'plain', code: 200, object, warnings: [...call.warnings] });
-
-export function scaleOf(paths: ScalePaths<KubeObject>, { metadata, ...object }: KubeObject): Scale {
-  const whole = { ...object, metadata };
-  const selector = paths.selector(whole);
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
-  return {
-    kind: 'Scale',
-    apiVersion: 'autoscaling/v1',
-    metadata: Object.fromEntries(Object.entries({ name, namespace, uid, resourceVersion, creationTimestamp }).filter(([, value]) => value !== undefined)),
-    spec: replicasOf(paths.replicas(whole)),
-    status: { replicas: paths.statusReplicas(whole), ...(selector === '' ? {} : { selector }) },
-  };
-}
-
-const replicasOf = (replicas: number): Scale['spec'] => (replicas === 0 ? {} : { replicas });
 
 function putScale({ request, warnings }: Call): Omit<Rescaling, 'paths'> {
   const options = parseWriteOptions(request.query, 'UpdateOptions');

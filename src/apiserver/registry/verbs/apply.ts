@@ -2,7 +2,8 @@ import { apply, type ApplyScene, type JsonMap, lastAppliedAnnotation } from '../
 import { isJsonObject, readJson } from '../../../api/json.ts';
 import type { Kind } from '../../../api/kind.ts';
 import type { KubeObject } from '../../../api/object.ts';
-import { decode, decodeRequest } from '../../../api/schema/index.ts';
+import { decodeRequest } from '../../../api/decode-request.ts';
+import { decode } from '../../../api/schema/index.ts';
 import { DecodeError } from '../../../api/schema/decode.ts';
 import { ApiError, statusErrors } from '../../../api/status.ts';
 import { TOTAL_ANNOTATION_SIZE_LIMIT } from '../../../api/validation/metadata.ts';

@@ -1,6 +1,6 @@
-import type { Cancel, World } from '../../../world/world.ts';
-import type { ObjectRevision } from '../../api.ts';
-import type { Resource } from '../../objects/resources.ts';
+import type { Cancel, World } from '../../world/world.ts';
+import type { ObjectRevision } from '../api.ts';
+import type { Resource } from './resources.ts';
 
 /** What a whole list shows: everything under a prefix, as one resource shows it, at one revision. */
 export interface ListKey {
