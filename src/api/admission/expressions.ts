@@ -3,6 +3,7 @@
  * `namespaceObject`, and, where they may, `params`, `authorizer` and `variables`. Loaded with the first configuration that is written.
  */
 import type { Environment } from '@marcbachmann/cel-js';
+import { LRUCache } from 'lru-cache';
 import { loadLanguage, metered, parse, type Run } from '../cel/environment.ts';
 import { isJsonObject } from '../json.ts';
 import { authorizerType, registerAuthorizer } from './authorizer.ts';
@@ -28,12 +29,11 @@ export interface CompiledExpression {
 
 export type Compilation = { readonly ok: true; readonly compiled: CompiledExpression } | { readonly ok: false; readonly error: ExpressionError };
 
-/** Expressions are kept by their text: configurations come and go, and so may these. */
 const MAX_COMPILED = 10_000;
 
 export class Expressions {
   readonly #environments: readonly Environment[];
-  readonly #compiled = new Map<string, Compilation>();
+  readonly #compiled = new LRUCache<string, Compilation>({ max: MAX_COMPILED });
 
   constructor(language: Environment) {
     registerAuthorizer(language);
@@ -53,7 +53,6 @@ export class Expressions {
     const before = this.#compiled.get(key);
     if (before !== undefined) return before;
     const compilation = compileIn(this.#environmentFor(known), known.patches === true ? messagesAsMaps(text) : text);
-    if (this.#compiled.size >= MAX_COMPILED) this.#compiled.clear();
     this.#compiled.set(key, compilation);
     return compilation;
   }

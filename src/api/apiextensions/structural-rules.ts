@@ -1,6 +1,6 @@
 /** A structural schema says of every field what it is, in one place: what alternatives (anyOf …) add are conditions on values, nothing else. */
 import { causeMessage, type FieldError, forbidden, invalid, required } from '../field-error.ts';
-import { patternOf } from '../regexp/pattern.ts';
+import { patternOf } from '../pattern.ts';
 import { deepEqual } from '../schema/plain-object.ts';
 import { additionalOf, type JsonSchema, propertyOf } from '../json-schema.ts';
 

@@ -6,7 +6,7 @@ import { type FieldError, forbidden, invalid, notOneOf, required, tooLong, tooMa
 import { isJsonObject } from '../json.ts';
 import { deepEqual } from '../schema/plain-object.ts';
 import { additionalOf, type JsonSchema, propertyOf } from '../json-schema.ts';
-import { Pattern, patternOf } from '../regexp/pattern.ts';
+import { Pattern, patternOf } from '../pattern.ts';
 import { hasFormat, isKnownFormat } from '../validation/openapi-formats.ts';
 
 /** What is wrong with a value, and how much of it is right: of several alternatives that fail, the nearest one is told. */

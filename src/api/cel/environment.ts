@@ -3,8 +3,10 @@
  * most servers never need it.
  */
 import type { Environment, ParseResult } from '@marcbachmann/cel-js';
+import { LRUCache } from 'lru-cache';
 import { type FieldChain, fieldChains } from './field-chains.ts';
 import { registerExtensions } from './extensions.ts';
+import { loadPatterns } from '../pattern.ts';
 import { Meter, meter, rename } from './metered.ts';
 
 export interface Expression {
@@ -43,12 +45,12 @@ export interface Checked {
   readonly error?: Error | undefined;
 }
 
-/** Expressions are kept by their text: definitions come and go, and so may these. */
 const MAX_COMPILED = 10_000;
 
 interface Compiler {
   readonly environment: Environment;
-  readonly compiled: Map<string, Expression>;
+  /** By text. Users write the texts: a cache that was cleared when full would let one of them slow down all others. */
+  readonly compiled: LRUCache<string, Expression>;
 }
 
 class LoadedCel implements Cel {
@@ -63,7 +65,7 @@ class LoadedCel implements Cel {
     this.#language = language;
     const compiler = (old: string): Compiler => ({
       environment: language.clone().registerVariable('self', 'dyn').registerVariable('oldSelf', old),
-      compiled: new Map<string, Expression>(),
+      compiled: new LRUCache<string, Expression>({ max: MAX_COMPILED }),
     });
     this.#usual = compiler('dyn');
     this.#withOptional = compiler('optional<dyn>');
@@ -78,7 +80,6 @@ class LoadedCel implements Cel {
     const checked = parsed.check();
     if (!checked.valid) throw checked.error ?? new Error('the expression does not fit its types');
     const expression = metered(parsed);
-    if (compiled.size >= MAX_COMPILED) compiled.clear();
     compiled.set(text, expression);
     return expression;
   }
@@ -137,7 +138,7 @@ const limits = { maxAstNodes: 10_000, maxDepth: 100, maxListElements: 1_000, max
 
 /** Everything that the language has in Kubernetes, but no variables: who reads rules about other things than custom resources adds theirs. */
 export async function loadLanguage(): Promise<{ readonly environment: Environment; readonly optional: (value: unknown) => unknown }> {
-  const { Environment: Loaded, Optional } = await import('@marcbachmann/cel-js');
+  const [{ Environment: Loaded, Optional }] = await Promise.all([import('@marcbachmann/cel-js'), loadPatterns()]);
   const optional = (value: unknown): unknown => (value === undefined ? Optional.none() : Optional.of(value));
   const environment = registerExtensions(new Loaded({ enableOptionalTypes: true, homogeneousAggregateLiterals: false, limits }), optional);
   return { environment, optional };

@@ -1,6 +1,6 @@
 /** What Kubernetes adds to the language (v1.36.4: apiserver/pkg/cel/environment/base.go): lists and regular expressions here, the rest in files beside this. */
 import type { Environment } from '@marcbachmann/cel-js';
-import { type Pattern, patternOf } from '../regexp/pattern.ts';
+import { type Pattern, patternOf } from '../pattern.ts';
 import { registerAddresses } from './addresses.ts';
 import { registerNamedFormats } from './named-formats.ts';
 import { registerQuantities } from './quantities.ts';
