@@ -9,6 +9,7 @@ import { mutatingWebhookConfigurationKind, validatingWebhookConfigurationKind } 
 import type { MutatingWebhook, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, ValidatingWebhook } from '../../api/generated/types.ts';
 import { apiVersionOf, type Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
+import type { Stored } from '../../api/stored.ts';
 import type { Store } from '../../store/contract.ts';
 import type { World } from '../../world/world.ts';
 import type { Authorizer } from '../authorization/authorizer.ts';
@@ -70,16 +71,16 @@ export class DynamicAdmission {
   }
 
   #follow({ store, resources }: Pick<DynamicAdmissionContext, 'store' | 'resources'>): void {
-    const follow = <T extends KubeObject>(kind: Kind<T>, changed: (objects: readonly T[]) => void): void => {
+    const follow = <T extends KubeObject>(kind: Kind<T>, changed: (objects: readonly Stored<T>[]) => void): void => {
       const resource = resources.find(apiVersionOf(kind), kind.plural);
       if (resource !== undefined) this.#followed.push(new StoreInformer(store, resource, changed));
     };
     const pair = <P extends KubeObject, B extends KubeObject>(
       kinds: readonly [Kind<P>, Kind<B>],
-      rebuild: (policies: readonly P[], bindings: readonly B[]) => void,
+      rebuild: (policies: readonly Stored<P>[], bindings: readonly Stored<B>[]) => void,
     ) => {
-      let policies: readonly P[] = [];
-      let bindings: readonly B[] = [];
+      let policies: readonly Stored<P>[] = [];
+      let bindings: readonly Stored<B>[] = [];
       follow(kinds[0], (all) => rebuild((policies = all), bindings));
       follow(kinds[1], (all) => rebuild(policies, (bindings = all)));
     };

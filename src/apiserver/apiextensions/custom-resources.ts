@@ -5,6 +5,7 @@ import type { Kind } from '../../api/kind.ts';
 import { cleanupFinalizer } from '../../api/kinds/apiextensions/custom-resource-definition.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { ApiError } from '../../api/status.ts';
+import type { Stored } from '../../api/stored.ts';
 import { type Change, prefixEnd, type Store, type Watch } from '../../store/contract.ts';
 import type { World } from '../../world/world.ts';
 import type { Api, User } from '../api.ts';
@@ -27,8 +28,8 @@ interface Form {
   readonly terminating: boolean;
 }
 
-const formOf = (definition: CustomResourceDefinition): Form => ({
-  shape: `${definition.metadata.uid ?? ''} ${definition.metadata.generation ?? 0} ${JSON.stringify(definition.status.acceptedNames)}`,
+const formOf = (definition: Stored<CustomResourceDefinition>): Form => ({
+  shape: `${definition.metadata.uid} ${definition.metadata.generation ?? 0} ${JSON.stringify(definition.status.acceptedNames)}`,
   terminating: isTrue(definition, 'Terminating'),
 });
 
@@ -93,7 +94,7 @@ export class CustomResources {
       const { entries, remaining } = await store.range({ from, to: prefixEnd(prefix), revision, limit: PAGE });
       // Rules of definitions are checked as soon as they are served.
       if (entries.length > 0) await loadCel();
-      for (const entry of entries) this.#observe(revisionOf(this.#resource, entry).object as CustomResourceDefinition);
+      for (const entry of entries) this.#observe(revisionOf(this.#resource, entry).object as Stored<CustomResourceDefinition>);
       const last = entries.at(-1);
       if (remaining === 0 || last === undefined) break;
       from = `${last.key}\0`;
@@ -104,19 +105,19 @@ export class CustomResources {
 
   #changed(changes: readonly Change[]): void {
     for (const { entry, previous, key } of changes) {
-      if (entry !== undefined) this.#observe(revisionOf(this.#resource, entry).object as CustomResourceDefinition);
+      if (entry !== undefined) this.#observe(revisionOf(this.#resource, entry).object as Stored<CustomResourceDefinition>);
       else if (previous !== undefined) this.#forget(key.slice(this.#resource.prefix.length));
     }
   }
 
-  #observe(definition: CustomResourceDefinition): void {
-    const name = definition.metadata.name ?? '';
+  #observe(definition: Stored<CustomResourceDefinition>): void {
+    const name = definition.metadata.name;
     this.#definitions.set(name, definition);
     if (isTrue(definition, 'Established')) this.#serve(name, definition);
     this.#enqueue(name);
   }
 
-  #serve(name: string, definition: CustomResourceDefinition): void {
+  #serve(name: string, definition: Stored<CustomResourceDefinition>): void {
     const form = formOf(definition);
     const old = this.#forms.get(name);
     if (old !== undefined && old.shape === form.shape && old.terminating === form.terminating) return;
@@ -208,7 +209,7 @@ export class CustomResources {
       const { metadata } = revisionOf(resource, entry).object;
       if (metadata.deletionTimestamp !== undefined) continue;
       const inNamespace = kind.namespaced ? `namespaces/${metadata.namespace ?? ''}/` : '';
-      await this.#request('DELETE', `/apis/${kind.group}/${kind.version}/${inNamespace}${kind.plural}/${metadata.name ?? ''}`, undefined);
+      await this.#request('DELETE', `/apis/${kind.group}/${kind.version}/${inNamespace}${kind.plural}/${metadata.name}`, undefined);
     }
     const after = store.revision();
     const left = await store.range({ from: prefix, to: prefixEnd(prefix), limit: 1 });

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../api/object.ts';
+import type { Stored } from '../../api/stored.ts';
 import { type Entry, prefixEnd, type Range, type Store } from '../../store/contract.ts';
 import { keyOf, prefixOf, type Resource } from './resources.ts';
 import { revisionOf } from './object-revision.ts';
@@ -14,15 +15,15 @@ export class ClusterReader {
     this.#store = store;
   }
 
-  async get<T extends KubeObject>(resource: Resource, namespace: string, name: string): Promise<T | undefined> {
+  async get<T extends KubeObject>(resource: Resource, namespace: string, name: string): Promise<Stored<T> | undefined> {
     const entry = await this.#store.get(keyOf(resource, namespace, name));
-    return entry === undefined ? undefined : (revisionOf(resource, entry).object as T);
+    return entry === undefined ? undefined : (revisionOf(resource, entry).object as Stored<T>);
   }
 
   /** All of a namespace; '': of the cluster. */
-  async list<T extends KubeObject>(resource: Resource, namespace: string): Promise<readonly T[]> {
+  async list<T extends KubeObject>(resource: Resource, namespace: string): Promise<readonly Stored<T>[]> {
     const entries = await this.entries(resource, namespace);
-    return entries.map((entry) => revisionOf(resource, entry).object as T);
+    return entries.map((entry) => revisionOf(resource, entry).object as Stored<T>);
   }
 
   /** The same, not decoded: mostly it matters only whether there are any. */

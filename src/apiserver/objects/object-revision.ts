@@ -4,6 +4,7 @@
  * version spliced in right behind `"metadata":{`, where every stored object begins alike (`Resource.header`).
  */
 import type { KubeObject } from '../../api/object.ts';
+import type { Stored } from '../../api/stored.ts';
 import { deepEqual, deepFreeze } from '../../api/schema/index.ts';
 import type { Entry } from '../../store/contract.ts';
 import type { Splice, ObjectRevision } from '../api.ts';
@@ -13,7 +14,7 @@ export class StoredRevision implements ObjectRevision, Splice {
   readonly revision: number;
   readonly bytes: Uint8Array;
   readonly #resource: Resource;
-  #object: KubeObject | undefined;
+  #object: Stored | undefined;
   #sealed = false;
   #views: Map<Resource, ObjectRevision> | undefined;
 
@@ -22,11 +23,11 @@ export class StoredRevision implements ObjectRevision, Splice {
     this.#resource = resource;
     this.bytes = bytes;
     this.revision = written.revision;
-    this.#object = written.object;
+    this.#object = written.object as Stored | undefined;
   }
 
-  get object(): KubeObject {
-    const object = (this.#object ??= JSON.parse(textOf(this.bytes)) as KubeObject);
+  get object(): Stored {
+    const object = (this.#object ??= JSON.parse(textOf(this.bytes)) as Stored);
     if (!this.#sealed) {
       this.#sealed = true;
       if (this.revision > 0) object.metadata.resourceVersion = String(this.revision);
@@ -84,7 +85,7 @@ class ConvertedRevision implements ObjectRevision {
   readonly revision: number;
   readonly #resource: Resource;
   readonly #stored: ObjectRevision;
-  #object: KubeObject | undefined;
+  #object: Stored | undefined;
   #json: Uint8Array | undefined;
 
   constructor(resource: Resource, stored: ObjectRevision) {
@@ -93,9 +94,9 @@ class ConvertedRevision implements ObjectRevision {
     this.revision = stored.revision;
   }
 
-  get object(): KubeObject {
+  get object(): Stored {
     const convert = this.#resource.kind.storage.convert;
-    return (this.#object ??= convert === undefined ? this.#stored.object : deepFreeze(convert.fromStored(this.#stored.object)));
+    return (this.#object ??= convert === undefined ? this.#stored.object : (deepFreeze(convert.fromStored(this.#stored.object)) as Stored));
   }
 
   json(): Uint8Array {

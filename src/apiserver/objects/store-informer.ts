@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../api/object.ts';
+import type { Stored } from '../../api/stored.ts';
 import { type Change, prefixEnd, type Store, type Watch } from '../../store/contract.ts';
 import type { Resource } from './resources.ts';
 import { revisionOf } from './object-revision.ts';
@@ -10,13 +11,13 @@ import { revisionOf } from './object-revision.ts';
 export class StoreInformer<T extends KubeObject> {
   readonly #store: Store;
   readonly #resource: Resource;
-  readonly #changed: (objects: readonly T[]) => void;
-  readonly #objects = new Map<string, T>();
+  readonly #changed: (objects: readonly Stored<T>[]) => void;
+  readonly #objects = new Map<string, Stored<T>>();
   #watch: Watch | undefined;
   #stopped = false;
 
   /** `changed`: gets all of them, sorted by name. */
-  constructor(store: Store, resource: Resource, changed: (objects: readonly T[]) => void) {
+  constructor(store: Store, resource: Resource, changed: (objects: readonly Stored<T>[]) => void) {
     this.#store = store;
     this.#resource = resource;
     this.#changed = changed;
@@ -26,7 +27,7 @@ export class StoreInformer<T extends KubeObject> {
     const { prefix } = this.#resource;
     const { entries, revision } = await this.#store.range({ from: prefix, to: prefixEnd(prefix) });
     if (this.#stopped) return;
-    for (const entry of entries) this.#objects.set(entry.key, revisionOf(this.#resource, entry).object as T);
+    for (const entry of entries) this.#objects.set(entry.key, revisionOf(this.#resource, entry).object as Stored<T>);
     if (entries.length > 0) this.#notify();
     // Only a store that is closed ends a watch that began at its newest revision: nobody writes after that.
     this.#watch = this.#store.watch({ prefix, after: revision }, { changes: (_, changes) => this.#apply(changes), end: () => {} });
@@ -40,7 +41,7 @@ export class StoreInformer<T extends KubeObject> {
   #apply(changes: readonly Change[]): void {
     for (const { key, entry } of changes) {
       if (entry === undefined) this.#objects.delete(key);
-      else this.#objects.set(key, revisionOf(this.#resource, entry).object as T);
+      else this.#objects.set(key, revisionOf(this.#resource, entry).object as Stored<T>);
     }
     this.#notify();
   }

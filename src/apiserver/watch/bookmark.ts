@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../api/object.ts';
+import type { Stored } from '../../api/stored.ts';
 import { decode, deepFreeze } from '../../api/schema/index.ts';
 import type { ObjectRevision, WatchEvent } from '../api.ts';
 import type { Resource } from '../objects/resources.ts';
@@ -16,6 +17,6 @@ export function bookmark(resource: Resource, revision: number, initialEventsEnd:
     metadata: { resourceVersion: String(revision), ...(initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}) },
     ...empty,
   });
-  const stored: ObjectRevision = { object, revision, json: () => Buffer.from(JSON.stringify(object)) };
+  const stored: ObjectRevision = { object: object as Stored, revision, json: () => Buffer.from(JSON.stringify(object)) };
   return { type: 'BOOKMARK', stored, memo: undefined };
 }

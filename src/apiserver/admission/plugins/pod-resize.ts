@@ -5,6 +5,7 @@ import { amountsOf, type ResourceAmounts } from '../../../api/kinds/pod/resource
 import { sameMeaning } from '../../../api/validation/semantic-equality.ts';
 import { compareQuantities, parseQuantity, quantityMilliValue, quantityValue } from '../../../api/quantity.ts';
 import { ApiError } from '../../../api/status.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Resource, Resources } from '../../objects/resources.ts';
 import { type AdmissionPlugin, type AdmissionRequest, isResource, type Operation } from '../chain.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
@@ -21,7 +22,7 @@ export function nodeDeclaredFeatures(resources: Resources, reader: ClusterReader
       const node = await nodeOf(request, resources, reader);
       const missing = needed.filter((feature) => !(node.status.declaredFeatures ?? []).includes(feature));
       if (missing.length === 0) return;
-      throw admissionForbidden(request, `pod update requires features ${missing.join(', ')} which are not available on node "${node.metadata.name ?? ''}"`);
+      throw admissionForbidden(request, `pod update requires features ${missing.join(', ')} which are not available on node "${node.metadata.name}"`);
     },
   };
 }
@@ -47,7 +48,7 @@ export function podResizeValidator(resources: Resources, reader: ClusterReader):
       const node = await nodeOf(request, resources, reader);
       const os = node.metadata.labels?.['kubernetes.io/os'];
       if (os !== undefined && os !== 'linux') {
-        throw refusedFor(request, `pod resize is only supported on linux nodes, node "${node.metadata.name ?? ''}" is "${os}"`, 'UnsupportedPlatform');
+        throw refusedFor(request, `pod resize is only supported on linux nodes, node "${node.metadata.name}" is "${os}"`, 'UnsupportedPlatform');
       }
       const excess = excessOf(podRequests(request.object as Pod), amountsOf(node.status.allocatable));
       if (excess !== '') throw refusedFor(request, `node didn't have enough allocatable resources: ${excess}`, 'NodeCapacity');
@@ -62,7 +63,7 @@ const isResizeRequest = (operation: Operation, resource: Resource, subresource: 
 const isNewOnNode = ({ object, old }: AdmissionRequest): boolean =>
   ((object as Pod).spec.nodeName ?? '') !== '' && object.metadata.generation !== old?.metadata.generation;
 
-async function nodeOf(request: AdmissionRequest, resources: Resources, reader: ClusterReader): Promise<Node> {
+async function nodeOf(request: AdmissionRequest, resources: Resources, reader: ClusterReader): Promise<Stored<Node>> {
   const name = (request.object as Pod).spec.nodeName ?? '';
   const node = await reader.get<Node>(resources.require('v1', 'nodes'), '', name);
   if (node === undefined) throw admissionForbidden(request, `node "${name}" not found`);

@@ -1,4 +1,5 @@
 import type { Pod, PriorityClass } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Resources } from '../../objects/resources.ts';
 import { type AdmissionPlugin, type AdmissionRequest, isResource } from '../chain.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
@@ -23,14 +24,14 @@ const systemClasses: ReadonlyMap<string, number> = new Map([
 export function priority(resources: Resources, reader: ClusterReader): AdmissionPlugin {
   const classes = resources.require('scheduling.k8s.io/v1', 'priorityclasses');
 
-  const defaultClass = async (): Promise<PriorityClass | undefined> => {
+  const defaultClass = async (): Promise<Stored<PriorityClass> | undefined> => {
     const all = await reader.list<PriorityClass>(classes, '');
     return all.filter((one) => one.globalDefault === true).sort((a, b) => a.value - b.value)[0];
   };
 
   const resolve = async (request: AdmissionRequest, className: string): Promise<Priority> => {
     const found = className === '' ? await defaultClass() : await reader.get<PriorityClass>(classes, '', className);
-    if (found !== undefined) return { className: found.metadata.name ?? '', value: found.value, preemptionPolicy: found.preemptionPolicy };
+    if (found !== undefined) return { className: found.metadata.name, value: found.value, preemptionPolicy: found.preemptionPolicy };
     if (className === '') return none;
     const system = systemClasses.get(className);
     if (system === undefined) throw admissionForbidden(request, `no PriorityClass with name ${className} was found`);
@@ -52,7 +53,7 @@ export function priority(resources: Resources, reader: ClusterReader): Admission
       if ((request.object as PriorityClass).globalDefault !== true) return;
       const other = await defaultClass();
       if (other === undefined || (request.operation === 'update' && other.metadata.name === request.object.metadata.name)) return;
-      throw admissionForbidden(request, `PriorityClass ${other.metadata.name ?? ''} is already marked as default. Only one default can exist`);
+      throw admissionForbidden(request, `PriorityClass ${other.metadata.name} is already marked as default. Only one default can exist`);
     },
   };
 }

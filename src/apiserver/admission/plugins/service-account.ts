@@ -1,4 +1,5 @@
 import type { Container, Pod, ProjectedVolumeSource, ServiceAccount } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Store } from '../../../store/contract.ts';
 import type { World } from '../../../world/world.ts';
 import { generateName } from '../../objects/metadata.ts';
@@ -22,7 +23,7 @@ const PATIENCE_MS = 1_500;
 export function serviceAccount(resources: Resources, deps: { readonly store: Store; readonly world: World }): AdmissionPlugin {
   const accounts = resources.require('v1', 'serviceaccounts');
 
-  const accountOf = async (request: AdmissionRequest, name: string): Promise<ServiceAccount> => {
+  const accountOf = async (request: AdmissionRequest, name: string): Promise<Stored<ServiceAccount>> => {
     const key = keyOf(accounts, request.namespace, name);
     const entry = (await deps.store.get(key)) ?? (name === DEFAULT_ACCOUNT ? await waitForKey(deps, key, PATIENCE_MS) : undefined);
     if (entry !== undefined) return revisionOf(accounts, entry).object;

@@ -5,6 +5,7 @@ import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Resource, Resources } from '../../objects/resources.ts';
 import type { AdmissionRequest } from '../chain.ts';
 import { nameOf, operationOf } from '../matching/attributes.ts';
@@ -21,14 +22,14 @@ interface PolicyMatch extends MatchCriteria {
 }
 
 export interface BoundPolicy<B extends Binding = Binding> {
-  readonly binding: B;
+  readonly binding: Stored<B>;
   /** undefined: all that the policy is about. */
   readonly match: PolicyMatch | undefined;
 }
 
 /** A policy that somebody put to use. */
 export interface PolicyHook<P extends Policy = Policy, B extends Binding = Binding> extends PolicyMatch {
-  readonly policy: P;
+  readonly policy: Stored<P>;
   readonly bindings: readonly BoundPolicy<B>[];
 }
 
@@ -38,7 +39,7 @@ function matchOf(resources: MatchResources): PolicyMatch {
 }
 
 /** By name. A policy without a binding does nothing, nor does a binding without its policy. */
-export function policyHooks<P extends Policy, B extends Binding>(policies: readonly P[], bindings: readonly B[]): PolicyHook<P, B>[] {
+export function policyHooks<P extends Policy, B extends Binding>(policies: readonly Stored<P>[], bindings: readonly Stored<B>[]): PolicyHook<P, B>[] {
   return policies.flatMap((policy) => {
     const bound = bindings.filter(({ spec }) => spec.policyName === policy.metadata.name);
     if (bound.length === 0 || policy.spec.matchConstraints === undefined) return [];

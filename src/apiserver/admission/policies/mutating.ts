@@ -93,7 +93,7 @@ class MutatingPolicyRun {
   #fail(bound: BoundPolicy | undefined, message: string, reason: string): void {
     const { metadata, spec } = this.#hook.policy;
     if (spec.failurePolicy === 'Ignore') return;
-    this.#failures.push({ policy: metadata.name ?? '', binding: bound?.binding.metadata.name, message, reason });
+    this.#failures.push({ policy: metadata.name, binding: bound?.binding.metadata.name, message, reason });
   }
 
   async #apply(bound: BoundPolicy, resource: Resource, kind: Resource | undefined): Promise<void> {

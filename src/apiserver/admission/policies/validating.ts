@@ -66,7 +66,7 @@ class ValidatingPolicyRun {
 
   async denials(): Promise<readonly Denial[]> {
     const { request, deps } = this.#work;
-    const name = this.#hook.policy.metadata.name ?? '';
+    const name = this.#hook.policy.metadata.name;
     await this.#configured(undefined, async () => {
       const resource = await matched(this.#hook, request, deps);
       if (resource === undefined) return;
@@ -91,7 +91,7 @@ class ValidatingPolicyRun {
   }
 
   #deny({ message, reason }: Pick<PolicyDecision, 'message' | 'reason'>, bound: BoundPolicy | undefined): void {
-    this.#denials.push({ message, reason, policy: this.#hook.policy.metadata.name ?? '', binding: bound?.binding.metadata.name });
+    this.#denials.push({ message, reason, policy: this.#hook.policy.metadata.name, binding: bound?.binding.metadata.name });
   }
 
   async #apply(bound: BoundPolicy<ValidatingAdmissionPolicyBinding>, objects: VersionedObjects, params: Resource | undefined): Promise<void> {
@@ -116,8 +116,8 @@ class ValidatingPolicyRun {
 
   #act({ binding, match }: BoundPolicy<ValidatingAdmissionPolicyBinding>, objection: PolicyDecision): void {
     const { request } = this.#work;
-    const policy = this.#hook.policy.metadata.name ?? '';
-    const { name = '' } = binding.metadata;
+    const policy = this.#hook.policy.metadata.name;
+    const { name } = binding.metadata;
     for (const action of binding.spec.validationActions ?? []) {
       if (action === 'Deny') this.#deny(objection, { binding, match });
       if (action === 'Warn') {

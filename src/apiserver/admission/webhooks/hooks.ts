@@ -1,4 +1,5 @@
 import type { MutatingWebhook, MutatingWebhookConfiguration, ValidatingWebhook, ValidatingWebhookConfiguration } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { MatchCriteria } from '../matching/rules.ts';
 import { type Selectors, selectorsOf } from '../matching/selectors.ts';
 
@@ -13,8 +14,8 @@ export interface Hook<T extends ValidatingWebhook | MutatingWebhook = Validating
 type Configuration<T> = T extends MutatingWebhook ? MutatingWebhookConfiguration : ValidatingWebhookConfiguration;
 
 /** In the order in which they are called: configurations by name, and webhooks as they are listed. */
-export const hooksOf = <T extends ValidatingWebhook | MutatingWebhook>(configurations: readonly Configuration<T>[]): Hook<T>[] =>
-  configurations.flatMap(({ metadata: { name = '' }, webhooks = [] }) =>
+export const hooksOf = <T extends ValidatingWebhook | MutatingWebhook>(configurations: readonly Stored<Configuration<T>>[]): Hook<T>[] =>
+  configurations.flatMap(({ metadata: { name }, webhooks = [] }) =>
     (webhooks as T[]).map((webhook, i) => ({
       id: `${name}/${webhook.name}/${i}`,
       webhook,

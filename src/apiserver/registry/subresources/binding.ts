@@ -2,6 +2,7 @@ import { type FieldError, notOneOf, required } from '../../../api/field-error.ts
 import type { Binding, Pod, PodCondition } from '../../../api/generated/types.ts';
 import { cloneObject } from '../../../api/schema/index.ts';
 import { statusErrors } from '../../../api/status.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { ApiResponse } from '../../api.ts';
 import { adoptNamespace, timestamp } from '../../objects/metadata.ts';
 import { parseWriteOptions } from '../../objects/options.ts';
@@ -58,14 +59,14 @@ async function prepareBinding(registry: Registry, call: Call, { binding, draft, 
 }
 
 /** A binding may say which pod, and which version of it, it was made for. */
-function brokenPrecondition({ metadata: wanted }: Binding, { metadata }: Pod): string | undefined {
-  if ((wanted.uid ?? '') !== '' && wanted.uid !== metadata.uid) return `UID in precondition: ${wanted.uid}, UID in object meta: ${metadata.uid ?? ''}`;
+function brokenPrecondition({ metadata: wanted }: Binding, { metadata }: Stored<Pod>): string | undefined {
+  if ((wanted.uid ?? '') !== '' && wanted.uid !== metadata.uid) return `UID in precondition: ${wanted.uid}, UID in object meta: ${metadata.uid}`;
   if ((wanted.resourceVersion ?? '') === '' || wanted.resourceVersion === metadata.resourceVersion) return undefined;
-  return `ResourceVersion in precondition: ${wanted.resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion ?? ''}`;
+  return `ResourceVersion in precondition: ${wanted.resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`;
 }
 
-function checkUnbound({ kind }: Resource, { metadata, spec }: Pod): void {
-  const name = metadata.name ?? '';
+function checkUnbound({ kind }: Resource, { metadata, spec }: Stored<Pod>): void {
+  const { name } = metadata;
   const refuse = (why: string): never => {
     throw statusErrors.conflict({ ...kind, plural: 'pods/binding' }, name, why);
   };

@@ -3,6 +3,7 @@ import type { Condition, Pod, PodDisruptionBudget } from '../../../api/generated
 import { cloneObject } from '../../../api/schema/index.ts';
 import { ApiError, statusErrors } from '../../../api/status.ts';
 import { labelSelectorOf, matchesLabels, SelectorError } from '../../../api/selectors/label-selector.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { timestamp } from '../../objects/metadata.ts';
 
 const CAUSE = 'DisruptionBudget';
@@ -11,7 +12,7 @@ const VIOLATION = "Cannot evict pod as it would violate the pod's disruption bud
 const MAX_DISRUPTED = 2_000;
 const RETRY_SECONDS = 10;
 
-export function budgetsOf(pod: Pod, budgets: readonly PodDisruptionBudget[]): PodDisruptionBudget[] {
+export function budgetsOf(pod: Pod, budgets: readonly Stored<PodDisruptionBudget>[]): Stored<PodDisruptionBudget>[] {
   return budgets.filter(({ spec }) => {
     try {
       return matchesLabels(labelSelectorOf(spec.selector), pod.metadata.labels);
@@ -35,8 +36,8 @@ export function mayEvictUnhealthy(pod: Pod, { spec, status }: PodDisruptionBudge
 }
 
 /** The budget with one disruption less. @throws ApiError 429, 403 */
-export function decrementBudget(budget: PodDisruptionBudget, podName: string, now: number): PodDisruptionBudget {
-  const name = budget.metadata.name ?? '';
+export function decrementBudget(budget: Stored<PodDisruptionBudget>, podName: string, now: number): PodDisruptionBudget {
+  const name = budget.metadata.name;
   const { status } = budget;
   if ((status.observedGeneration ?? 0) < (budget.metadata.generation ?? 0)) throw beingProcessed(name);
   if (status.disruptionsAllowed < 0) throw forbidden(name, 'pdb disruptions allowed is negative');
@@ -60,8 +61,8 @@ export const beingProcessed = (name: string): ApiError =>
 const forbidden = (name: string, why: string): ApiError =>
   statusErrors.forbidden({ group: 'policy', plural: 'poddisruptionbudget', kind: 'PodDisruptionBudget' }, name, why);
 
-function exhausted({ metadata, status }: PodDisruptionBudget): string {
-  const name = metadata.name ?? '';
+function exhausted({ metadata, status }: Stored<PodDisruptionBudget>): string {
+  const { name } = metadata;
   const condition = (status.conditions ?? []).find((one) => one.type === 'DisruptionAllowed');
   const explained = condition !== undefined && condition.status === 'False' && condition.message !== '';
   if (explained && condition.reason === 'SyncFailed') {

@@ -1,6 +1,7 @@
 import type { Eviction, Pod, PodDisruptionBudget } from '../../../api/generated/types.ts';
 import { cloneObject } from '../../../api/schema/index.ts';
 import { ApiError, statusErrors } from '../../../api/status.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { prefixEnd } from '../../../store/contract.ts';
 import type { ApiResponse } from '../../api.ts';
 import { afterDelete, checkPreconditions, recordDeletion } from '../verbs/delete.ts';
@@ -66,22 +67,22 @@ function disrupted(pod: Pod, now: number): Pod {
   return object;
 }
 
-async function spendBudget(registry: Registry, pod: Pod, { draft, dryRun }: Pick<Attempt, 'draft'> & { readonly dryRun: boolean }): Promise<void> {
+async function spendBudget(registry: Registry, pod: Stored<Pod>, { draft, dryRun }: Pick<Attempt, 'draft'> & { readonly dryRun: boolean }): Promise<void> {
   const budgets = registry.resources.find('policy/v1', 'poddisruptionbudgets');
   if (budgets === undefined) return;
   const [budget, another] = budgetsOf(pod, await listBudgets(registry, budgets, pod.metadata.namespace ?? ''));
   if (budget === undefined) return;
   if (another !== undefined) throw new ApiError(500, '', 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.');
   if (mayEvictUnhealthy(pod, budget)) return;
-  const spent = decrementBudget(budget, pod.metadata.name ?? '', registry.world.clock.now());
+  const spent = decrementBudget(budget, pod.metadata.name, registry.world.clock.now());
   if (dryRun) return;
-  const key = keyOf(budgets, budget.metadata.namespace ?? '', budget.metadata.name ?? '');
+  const key = keyOf(budgets, budget.metadata.namespace ?? '', budget.metadata.name);
   draft.expect(key, Number(budget.metadata.resourceVersion));
   draft.put(key, encode(budgets, spent));
 }
 
-async function listBudgets({ store }: Registry, budgets: Resource, namespace: string): Promise<PodDisruptionBudget[]> {
+async function listBudgets({ store }: Registry, budgets: Resource, namespace: string): Promise<Stored<PodDisruptionBudget>[]> {
   const prefix = prefixOf(budgets, namespace);
   const { entries } = await store.range({ from: prefix, to: prefixEnd(prefix) });
-  return entries.map((entry) => revisionOf(budgets, entry).object as PodDisruptionBudget);
+  return entries.map((entry) => revisionOf(budgets, entry).object as Stored<PodDisruptionBudget>);
 }

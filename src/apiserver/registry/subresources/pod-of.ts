@@ -1,5 +1,6 @@
 import type { Pod } from '../../../api/generated/types.ts';
 import type { KubeObject } from '../../../api/object.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { statusErrors } from '../../../api/status.ts';
 import type { Entry } from '../../../store/contract.ts';
 import type { Call, Registry } from '../registry.ts';
@@ -22,7 +23,7 @@ export async function podOf(
   registry: Registry,
   { route, request, warnings }: Call,
   { subresource, name, object, draft, dryRun }: PodRequest,
-): Promise<{ readonly key: string; readonly entry: Entry; readonly pod: Pod }> {
+): Promise<{ readonly key: string; readonly entry: Entry; readonly pod: Stored<Pod> }> {
   const { resource, namespace } = route;
   const about = { operation: 'create', resource, subresource, namespace, name, object, old: undefined, user: request.user, dryRun } as const;
   const admission = { ...about, draft, warnings, annotate: request.annotate };
@@ -31,5 +32,5 @@ export async function podOf(
   const key = keyOf(resource, namespace, name);
   const entry = await draft.read(key);
   if (entry === undefined) throw statusErrors.notFound(resource.kind, name);
-  return { key, entry, pod: revisionOf(resource, entry).object as Pod };
+  return { key, entry, pod: revisionOf(resource, entry).object as Stored<Pod> };
 }

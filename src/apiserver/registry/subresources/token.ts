@@ -1,6 +1,6 @@
 import { type FieldError, invalid } from '../../../api/field-error.ts';
-import type { BoundObjectReference, Node, Pod, ServiceAccount, TokenRequest } from '../../../api/generated/types.ts';
-import type { KubeObject } from '../../../api/object.ts';
+import type { BoundObjectReference, Pod, TokenRequest } from '../../../api/generated/types.ts';
+import type { Stored } from '../../../api/stored.ts';
 import { statusErrors } from '../../../api/status.ts';
 import type { ApiResponse } from '../../api.ts';
 import type { TokenIssuer, TokenSpec } from '../../authentication/token-issuer.ts';
@@ -25,8 +25,8 @@ export async function requestToken(registry: Registry, call: Call, issuer: Pick<
   const asked = decodeBody(request.body, tokenType, { fieldValidation, warnings });
   await admit(registry, call, asked);
   checkIdentity(asked, call);
-  const account = (await currentOf(registry, call)).object as ServiceAccount;
-  const { uid = '' } = account.metadata;
+  const account = (await currentOf(registry, call)).object;
+  const { uid } = account.metadata;
   if ((asked.metadata.uid ?? '') !== '' && asked.metadata.uid !== uid) {
     const why = `the UID in the token request (${asked.metadata.uid}) does not match the UID of the service account (${uid})`;
     throw statusErrors.conflict({ ...tokenKind, plural: tokenKind.kind }, route.name, why);
@@ -102,7 +102,7 @@ async function bindingOf(registry: Registry, call: Call, reference: BoundObjectR
   }
   const namespace = kind === 'Node' ? '' : call.route.namespace;
   const object = await read(registry, { plural: `${kind.toLowerCase()}s`, namespace, name });
-  const { uid = '' } = object.metadata;
+  const { uid } = object.metadata;
   const nodeName = kind === 'Pod' ? nodeOf(object as Pod, call.route.name) : '';
   if ((reference.uid ?? '') !== '' && reference.uid !== uid) {
     const why = `the UID in the bound object reference (${reference.uid}) does not match the UID in record. The object might have been deleted and then recreated`;
@@ -121,7 +121,7 @@ function nodeOf({ spec }: Pod, account: string): string {
   throw statusErrors.badRequest(`cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`);
 }
 
-async function read({ store, resources }: Registry, { plural, namespace, name }: { plural: string; namespace: string; name: string }): Promise<KubeObject> {
+async function read({ store, resources }: Registry, { plural, namespace, name }: { plural: string; namespace: string; name: string }): Promise<Stored> {
   const resource = resources.require('v1', plural);
   const entry = await store.get(keyOf(resource, namespace, name));
   if (entry === undefined) throw statusErrors.notFound(resource.kind, name);
@@ -132,5 +132,5 @@ async function read({ store, resources }: Registry, { plural, namespace, name }:
 async function identifyNode({ store, resources }: Registry, name: string): Promise<{ name: string; uid: string }> {
   const nodes = resources.require('v1', 'nodes');
   const entry = await store.get(keyOf(nodes, '', name));
-  return { name, uid: entry === undefined ? '' : ((revisionOf(nodes, entry).object as Node).metadata.uid ?? '') };
+  return { name, uid: entry === undefined ? '' : revisionOf(nodes, entry).object.metadata.uid };
 }

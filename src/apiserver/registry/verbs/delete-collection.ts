@@ -28,7 +28,7 @@ async function deleteListed(
   call: Call,
   { item, options }: { readonly item: ObjectRevision; readonly options: DeleteOptions },
 ): Promise<void> {
-  const { name = '', namespace = '' } = item.object.metadata;
+  const { name, namespace = '' } = item.object.metadata;
   try {
     await deleteOne(registry, { ...call, route: { ...call.route, name, namespace } }, options);
   } catch (error) {

@@ -3,6 +3,7 @@ import type { Kind } from '../../../api/kind.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { cloneObject } from '../../../api/schema/index.ts';
 import { type Status, statusErrors } from '../../../api/status.ts';
+import type { Stored } from '../../../api/stored.ts';
 import type { Entry } from '../../../store/contract.ts';
 import type { ApiResponse, ObjectRevision } from '../../api.ts';
 import { decodeDeleteOptions } from './delete-options.ts';
@@ -134,22 +135,22 @@ const committing = (before: Entry, answer: (committed: CommittedWrite) => Deleti
   },
 });
 
-export function checkPreconditions(kind: Kind, { metadata }: KubeObject, { preconditions }: DeleteOptions): void {
+export function checkPreconditions(kind: Kind, { metadata }: Stored, { preconditions }: DeleteOptions): void {
   const { uid, resourceVersion } = preconditions;
-  const name = metadata.name ?? '';
+  const { name } = metadata;
   const ofNamespace = isNamespace(kind);
   // Kubernetes names the kind where other messages name the resource.
   const subject = ofNamespace ? kind : { ...kind, plural: kind.kind };
   if (uid !== undefined && uid !== metadata.uid) {
     const why = ofNamespace
-      ? `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid ?? ''}`
-      : `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ''}). The object might have been deleted and then recreated`;
+      ? `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`
+      : `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`;
     throw statusErrors.conflict(subject, name, why);
   }
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
     const why = ofNamespace
-      ? `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion ?? ''}`
-      : `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion ?? ''}). The object might have been modified`;
+      ? `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`
+      : `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`;
     throw statusErrors.conflict(subject, name, why);
   }
 }

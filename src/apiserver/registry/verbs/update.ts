@@ -88,7 +88,7 @@ export async function prepareObjectUpdate(registry: Registry, call: Call, attemp
   const key = keyOf(resource, namespace, name);
   const entry = await draft.read(key);
   if (entry === undefined && !change.createsAbsent) throw statusErrors.notFound(resource.kind, name);
-  const uid = entry === undefined ? '' : (revisionOf(resource, entry).object.metadata.uid ?? '');
+  const uid = entry === undefined ? '' : revisionOf(resource, entry).object.metadata.uid;
   const expected = change.uid ?? uid;
   if (expected !== '' && expected !== uid) throw preconditionFailed(resource, key, `UID in precondition: ${expected}, UID in object meta: ${uid}`);
   return entry === undefined ? prepareAbsent(registry, call, attempt) : prepareUpdate(registry, call, { ...attempt, entry, key });

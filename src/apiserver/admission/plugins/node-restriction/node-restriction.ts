@@ -4,6 +4,7 @@ import { signers } from '../../../../api/kinds/certificates/signer-name.ts';
 import { statusErrors } from '../../../../api/status.ts';
 import { semanticallyEqual } from '../../../../api/validation/equality.ts';
 import { parseCertificateRequest } from '../../../../api/x509/certificate-request.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import type { Authorizer } from '../../../authorization/authorizer.ts';
 import { nodeOf } from '../../../user.ts';
 import type { Resources } from '../../../objects/resources.ts';
@@ -52,7 +53,7 @@ async function mirrorPod(node: string, request: AdmissionRequest, looks: NodeRes
   if (owner.controller !== true) return `${only} pods with a controller owner reference set to itself`;
   if (owner.blockOwnerDeletion === true) return `node ${quoted(node)} must not set blockOwnerDeletion on an owner reference`;
   const { metadata } = await require<Node>(looks, 'nodes', { namespace: '', name: node });
-  if (owner.uid !== metadata.uid) return `node ${node} UID mismatch: expected ${owner.uid} got ${metadata.uid ?? ''}`;
+  if (owner.uid !== metadata.uid) return `node ${node} UID mismatch: expected ${owner.uid} got ${metadata.uid}`;
   const reference = apiReference(pod);
   return reference === undefined ? undefined : `node ${quoted(node)} can not create pods that reference ${reference}`;
 }
@@ -156,7 +157,7 @@ async function require<T extends Pod | Node>(
   looks: NodeRestrictionContext,
   plural: string,
   { namespace, name }: { readonly namespace: string; readonly name: string },
-): Promise<T> {
+): Promise<Stored<T>> {
   const resource = looks.resources.require('v1', plural);
   const found = await looks.reader.get<T>(resource, namespace, name);
   if (found === undefined) throw statusErrors.notFound(resource.kind, name);

@@ -14,6 +14,7 @@ import {
   restrict,
   type Usage,
 } from '../../../../api/quota/usage.ts';
+import type { Stored } from '../../../../api/stored.ts';
 import type { Entry, Store } from '../../../../store/contract.ts';
 import type { Clock, World } from '../../../../world/world.ts';
 import type { Resource, Resources } from '../../../objects/resources.ts';
@@ -40,7 +41,7 @@ export function resourceQuota(resources: Resources, deps: { readonly store: Stor
 
 interface StoredQuota {
   readonly entry: Entry;
-  readonly quota: ResourceQuota;
+  readonly quota: Stored<ResourceQuota>;
   /** An earlier object of the same draft has taken from it: what is stored is not all that is used. */
   readonly pending: boolean;
 }
@@ -87,15 +88,15 @@ class QuotaAdmission {
     }
   }
 
-  #quotaIn(entry: Entry): ResourceQuota {
-    return revisionOf(this.#quotas, entry).object as ResourceQuota;
+  #quotaIn(entry: Entry): Stored<ResourceQuota> {
+    return revisionOf(this.#quotas, entry).object as Stored<ResourceQuota>;
   }
 
   async #latest({ draft }: AdmissionRequest, key: string): Promise<StoredQuota | undefined> {
     const entry = await this.#store.get(key);
     if (entry === undefined) return undefined;
     const pending = draft.pending(key);
-    return { entry, quota: (pending as ResourceQuota | undefined) ?? this.#quotaIn(entry), pending: pending !== undefined };
+    return { entry, quota: (pending as Stored<ResourceQuota> | undefined) ?? this.#quotaIn(entry), pending: pending !== undefined };
   }
 
   async #take(request: AdmissionRequest, found: StoredQuota, delta: Usage): Promise<void> {
@@ -105,7 +106,7 @@ class QuotaAdmission {
     const over = exceededBy(delta, used, hard);
     if (over.length > 0 && request.subresource !== 'status') {
       const [requested, inUse, limited] = [delta, used, hard].map((usage) => describeUsage(usage, over));
-      throw admissionForbidden(request, `exceeded quota: ${quota.metadata.name ?? ''}, requested: ${requested}, used: ${inUse}, limited: ${limited}`);
+      throw admissionForbidden(request, `exceeded quota: ${quota.metadata.name}, requested: ${requested}, used: ${inUse}, limited: ${limited}`);
     }
     const status = { hard: formatUsage(hard), used: formatUsage(addUsage(used, delta)) };
     const charged: ResourceQuota = { ...quota, metadata: { ...quota.metadata }, status };
@@ -148,12 +149,12 @@ function exceededBy(delta: Usage, used: Usage, hard: Usage): string[] {
 }
 
 /** What a request takes from a quota. @throws ApiError 403 if it does not say enough to tell */
-function demand(request: AdmissionRequest, evaluator: Evaluator, { quota, now }: { readonly quota: ResourceQuota; readonly now: number }): Usage {
+function demand(request: AdmissionRequest, evaluator: Evaluator, { quota, now }: { readonly quota: Stored<ResourceQuota>; readonly now: number }): Usage {
   const { object, old } = request;
   const meter = meterOf(quota, evaluator);
   if (meter === undefined || !selects(meter, object)) return nothingUsed;
   const missing = evaluator.missing?.([...meter.names], object);
-  if (missing !== undefined) throw admissionForbidden(request, `failed quota: ${quota.metadata.name ?? ''}: ${missing}`);
+  if (missing !== undefined) throw admissionForbidden(request, `failed quota: ${quota.metadata.name}: ${missing}`);
   const usage = evaluator.usage(object, now);
   const negative = negativeNames(usage);
   if (negative.length > 0) throw admissionForbidden(request, `quota usage is negative for resource(s): ${negative.join(',')}`);
