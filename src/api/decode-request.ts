@@ -161,7 +161,7 @@ function said(value: unknown, kind: string, apiVersion: string): unknown {
 function decodeAsCustom<T>(custom: CustomType, { value, strictErrors, duplicates }: Parsed): Decoded<T> {
   const decoded = custom.decode(value ?? {});
   const repeated = duplicates.map((path) => `duplicate field ${quoteGo(pathText(path))}`);
-  // Whoever made the decoder made it for the kind that is expected here.
+  // The decoder belongs to the expected kind.
   return { object: decoded.object as T, strictErrors: [...strictErrors, ...repeated, ...decoded.strictErrors] };
 }
 
@@ -176,7 +176,7 @@ function refuseOtherCustom(found: GroupVersionKind, expected: DecodeRequest['exp
   throw statusErrors.invalid(expected, typeof name === 'string' ? name : '', [invalid('kind', found.kind, `must be ${expected.kind}`)]);
 }
 
-/** Duplicate fields among the unknown ones, in the order of the document. Inside what is not decoded nobody minds them. */
+/** Duplicate fields among the unknown ones, in the order of the document. Duplicates inside raw JSON do not count. */
 function withDuplicates(type: string, { duplicates, text }: Parsed, unknown: readonly string[]): readonly string[] {
   const repeated = duplicates.filter((path) => isDecodedAt(type, path));
   if (repeated.length === 0 || text === undefined) return unknown;

@@ -25,7 +25,7 @@ export type FieldErrorType =
 
 /**
  * So many errors are reported of one object, and of one map or list no more are looked for: three megabytes of nonsense would keep the
- * server busy for seconds to say what nobody reads. Kubernetes names all of them.
+ * server busy for seconds. Kubernetes reports all of them.
  */
 export const maxReportedErrors = 1_000;
 

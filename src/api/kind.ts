@@ -79,10 +79,10 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly createOnUpdate?: boolean;
   /** PUT without a resourceVersion is accepted. */
   readonly unconditionalUpdate: boolean;
-  /** Present: deletion waits for somebody else to confirm it (pods: the node). Seconds to wait; 0: delete now. */
+  /** Present: graceful deletion (pods: the kubelet confirms it). Seconds to wait; 0: delete now. */
   readonly gracePeriod?: (object: T, requested: number | undefined) => number;
 
-  /** Present: called once, when somebody begins to delete an object, which then stays for now: there are finalizers. `now`: a timestamp. */
+  /** Present: called when the deletion of an object begins, which then stays until its finalizers are removed. `now`: a timestamp. */
   readonly beginDeletion?: (object: T, now: string) => void;
 
   /** Field selectors beyond metadata.name and metadata.namespace: 'spec.nodeName'. */
@@ -192,5 +192,5 @@ export function eachOnce(kinds: readonly Kind[]): readonly Kind[] {
   return [...first.values()];
 }
 
-/** A kind among others, when the type of its objects no longer matters: whoever holds it hands it only objects of its own. */
+/** A kind among others, when the type of its objects no longer matters: callers pass it only its own objects. */
 export const untypedKind = <T extends KubeObject>(kind: Kind<T>): Kind => kind as unknown as Kind;

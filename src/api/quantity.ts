@@ -36,7 +36,7 @@ const maxInt64Digits = 18;
 const finestExponent = -9;
 /** Converting digits takes more than linear time; no amount in the world needs this many. */
 const maxTextLength = 4096;
-/** Beyond this distance of magnitudes a sum is the larger summand: nobody can allocate the digits in between. */
+/** Beyond this distance of magnitudes a sum is the larger summand: the digits in between would not fit into memory. */
 const maxAlignment = 4096;
 
 interface Suffix {

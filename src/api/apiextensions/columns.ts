@@ -6,7 +6,7 @@ import { findFirst, parseJsonPath } from './json-path.ts';
 
 const usual: readonly PrinterColumn[] = [{ name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }];
 
-/** What `kubectl get` prints of a custom resource. */
+/** additionalPrinterColumns. */
 export function columnsOf({ additionalPrinterColumns }: DefinitionVersion): readonly Column[] {
   const own = additionalPrinterColumns ?? [];
   return [nameColumn, ...(own.length === 0 ? usual : own).map(columnOf)];

@@ -1,7 +1,7 @@
 import type { ObjectMeta } from '../generated/types.ts';
 import type { JsonSchema } from '../json-schema.ts';
 
-/** A CustomResourceDefinition, as decoded: the TypeScript twin of `schema/definition-types.ts`. */
+/** A decoded CustomResourceDefinition; `schema/definition-types.ts` has its schema. */
 export interface CustomResourceDefinition {
   apiVersion: string;
   kind: string;
@@ -82,7 +82,7 @@ export const conditionOf = (definition: Pick<CustomResourceDefinition, 'status'>
 
 export const isTrue = (definition: Pick<CustomResourceDefinition, 'status'>, type: string): boolean => conditionOf(definition, type)?.status === 'True';
 
-/** The time of a condition is when its status last changed. */
+/** lastTransitionTime changes only with the status. */
 export function withCondition(status: DefinitionStatus, condition: DefinitionCondition, now: string): DefinitionStatus {
   const conditions = status.conditions ?? [];
   const old = conditionOf({ status }, condition.type);

@@ -1,6 +1,6 @@
 import { isIpv4, parseCidr, parseIp } from './ip.ts';
 
-/** Formats of strings that Kubernetes knows, by their names without dashes; a format that nobody knows is not checked. */
+/** Formats of strings that Kubernetes knows, by their names without dashes; unknown formats are not checked. */
 const checks: Readonly<Record<string, (text: string) => boolean>> = {
   bsonobjectid: (text) => /^[0-9a-f]{24}$/i.test(text),
   uri: (text) => text.startsWith('/') || URL.canParse(text),

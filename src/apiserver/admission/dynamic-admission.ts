@@ -1,5 +1,5 @@
 /**
- * What others have a say in: webhooks and policies. As long as nobody configured any, a write pays for it with a look at a boolean.
+ * Dynamic admission control: webhooks and admission policies. Without any configured, a write costs one check of a boolean.
  */
 import { admissionGroup } from '../../api/kinds/admissionregistration/admission-kind.ts';
 import { mutatingAdmissionPolicyKind } from '../../api/kinds/admissionregistration/mutating-policies.ts';
@@ -38,7 +38,7 @@ export interface DynamicAdmissionContext {
   readonly store: Store;
   readonly world: World;
   readonly resources: Resources;
-  /** Absent: there is no network, and webhooks fail. */
+  /** Absent: there is no network, and calls of webhooks fail. */
   readonly caller: WebhookCaller | undefined;
   readonly authorizer: Authorizer | undefined;
 }
@@ -51,7 +51,7 @@ export class DynamicAdmission {
   readonly #followed: Pick<StoreInformer<KubeObject>, 'start' | 'stop'>[] = [];
   readonly #webhooks: WebhookContext;
   readonly #lookups: PolicyContext;
-  /** Undefined once everything that was configured at the start is known. */
+  /** Undefined once all configurations that were stored at the start are read. */
   loading: Promise<void> | undefined;
 
   constructor({ store, world, resources, caller, authorizer }: DynamicAdmissionContext) {
@@ -98,7 +98,7 @@ export class DynamicAdmission {
     for (const one of this.#followed) one.stop();
   }
 
-  /** `before`: those that change objects before webhooks do; they have another look once a webhook has changed something. */
+  /** `before`: the plugins in front of the webhooks; they run again after a webhook has changed the object. */
   mutating(before: readonly AdmissionPlugin[]): AdmissionPlugin {
     const earlier = new AdmissionChain(before);
     return {
@@ -141,13 +141,13 @@ export class DynamicAdmission {
   }
 }
 
-/** Whether anybody wants to see such requests at all. */
+/** Whether any rule matches such requests. */
 function concerns(
   { operation, resource, subresource }: AdmissionRequest,
-  ...books: readonly { matching(asked: MatchAttributes): readonly unknown[] }[]
+  ...indexes: readonly { matching(attributes: MatchAttributes): readonly unknown[] }[]
 ): boolean {
-  return books.some((book) => book.matching({ operation: operationOf[operation], resource, subresource }).length > 0);
+  return indexes.some((index) => index.matching({ operation: operationOf[operation], resource, subresource }).length > 0);
 }
 
-/** Nobody has a say in who has a say: whoever locks everybody out must be able to undo it. */
+/** Webhooks and policies never see writes of webhook configurations and policies: an admin must be able to undo a wrong one. */
 const handles: AdmissionPlugin['handles'] = (_, { kind }) => kind.group !== admissionGroup;

@@ -6,7 +6,7 @@ import { revisionOf } from './object-revision.ts';
 
 const maxRanges = 1_000;
 
-/** What plugins look up. Objects are frozen and as new as the store can show them. */
+/** Objects for admission plugins, frozen, at the newest revision of the store. */
 export class ClusterReader {
   readonly #store: Store;
   readonly #ranges = new WeakMap<Resource, Map<string, Range>>();
@@ -20,19 +20,19 @@ export class ClusterReader {
     return entry === undefined ? undefined : (revisionOf(resource, entry).object as Stored<T>);
   }
 
-  /** All of a namespace; '': of the cluster. */
+  /** All objects of a namespace; '': of the cluster. */
   async list<T extends KubeObject>(resource: Resource, namespace: string): Promise<readonly Stored<T>[]> {
     const entries = await this.entries(resource, namespace);
     return entries.map((entry) => revisionOf(resource, entry).object as Stored<T>);
   }
 
-  /** The same, not decoded: mostly it matters only whether there are any. */
+  /** The same, not decoded: most callers only ask whether there are any. */
   async entries(resource: Resource, namespace: string): Promise<readonly Entry[]> {
     const { entries } = await this.#store.range(this.#rangeOf(resource, namespace));
     return entries;
   }
 
-  /** Every write asks for the same few. */
+  /** Every write reads the same few ranges. */
   #rangeOf(resource: Resource, namespace: string): Range {
     let ranges = this.#ranges.get(resource);
     if (ranges === undefined || ranges.size >= maxRanges) {

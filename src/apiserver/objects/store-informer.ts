@@ -5,8 +5,8 @@ import type { Resource } from './resources.ts';
 import { revisionOf } from './object-revision.ts';
 
 /**
- * The objects of one kind, by name: read once, then kept up with every change, in the order of the changes.
- * They are few: configurations, not what is configured.
+ * The objects of one kind, by name: listed once, then updated by a watch on the store.
+ * For kinds with few objects (webhook configurations, policies).
  */
 export class StoreInformer<T extends KubeObject> {
   readonly #store: Store;
@@ -16,7 +16,7 @@ export class StoreInformer<T extends KubeObject> {
   #watch: Watch | undefined;
   #stopped = false;
 
-  /** `changed`: gets all of them, sorted by name. */
+  /** `changed` gets all objects, sorted by name. */
   constructor(store: Store, resource: Resource, changed: (objects: readonly Stored<T>[]) => void) {
     this.#store = store;
     this.#resource = resource;
@@ -29,7 +29,7 @@ export class StoreInformer<T extends KubeObject> {
     if (this.#stopped) return;
     for (const entry of entries) this.#objects.set(entry.key, revisionOf(this.#resource, entry).object as Stored<T>);
     if (entries.length > 0) this.#notify();
-    // Only a store that is closed ends a watch that began at its newest revision: nobody writes after that.
+    // Only a closed store ends a watch that began at its newest revision.
     this.#watch = this.#store.watch({ prefix, after: revision }, { changes: (_, changes) => this.#apply(changes), end: () => {} });
   }
 

@@ -10,9 +10,9 @@ import { bookmark } from './bookmark.ts';
 import { eventOf } from './shared-events.ts';
 
 const BOOKMARK_EVERY_MS = 60_000;
-/** The last bookmark comes this long before the end, so that the next watch starts from about now. */
+/** The last bookmark comes this long before the timeout, so that the next watch resumes from about now. */
 const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
-/** Objects of the initial state that are handed over at once. */
+/** Objects of the initial state in one page. */
 const INITIAL_PAGE = 500;
 
 export interface WatchContext {
@@ -22,26 +22,26 @@ export interface WatchContext {
 
 export interface WatchPlan {
   readonly resource: Resource;
-  /** What the store watches: the prefix of a collection, or one key. */
+  /** The prefix of a collection, or one key. */
   readonly prefix: string;
   readonly selection: Selection;
-  readonly start: /** The current state first (not older than the revision), then what changes. */
+  readonly start: /** The current state first (not older than the revision), then changes. */
     | { readonly type: 'state'; readonly notBefore: number; readonly announceEnd: boolean }
-    /** What changed after the revision. */
+    /** Changes after the revision. */
     | { readonly type: 'after'; readonly revision: number };
   readonly bookmarks: boolean;
   readonly timeoutMs: number;
-  /** For kinds that may go, or become others: calls when that happens. */
+  /** For custom resources: calls when their definition changes or goes. */
   readonly whenRedefined?: (call: () => void) => Cancel;
 }
 
 /**
- * One watcher of a resource.
+ * A watch of one client on one resource.
  *
- * Expected flow: the initial state in pages, each only after the sink has room again; then the changes of each revision
- * together, as the store makes them; bookmarks in between; the end when time is up.
+ * Expected flow: the initial state in pages, each after the sink has drained the last; then the changes of each revision
+ * together, as the store commits them; bookmarks in between; the end at the timeout.
  *
- * Guarantees: no change is missing, none comes twice, revisions never go back, and nothing is sent after `stop`.
+ * Guarantees: every change exactly once, in the order of revisions, and nothing after `stop`.
  */
 export class ResourceWatch implements OpenWatch {
   readonly #context: WatchContext;
@@ -96,7 +96,7 @@ export class ResourceWatch implements OpenWatch {
     }
   }
 
-  /** @returns the revision that all pages were read at */
+  /** @returns the revision at which all pages were read */
   async #sendPages(): Promise<number> {
     const { resource, prefix, selection } = this.#plan;
     const { store } = this.#context;
@@ -121,7 +121,7 @@ export class ResourceWatch implements OpenWatch {
       { prefix: this.#plan.prefix, after: revision },
       { changes: (_, changes) => this.#deliver(changes), end: (cause) => this.#end(this.#failure(cause, revision)) },
     );
-    // The store may have ended it before it returned.
+    // The store may end the watch before `watch` returns.
     if (this.#ended) watch.stop();
     else this.#watch = watch;
   }
@@ -140,7 +140,7 @@ export class ResourceWatch implements OpenWatch {
   #scheduleBookmark(): void {
     const { clock, timers } = this.#context.world;
     const untilLast = this.#deadline - clock.monotonic() - LAST_BOOKMARK_BEFORE_END_MS;
-    // Less than a millisecond may be too little to move the time on: it would be scheduled again and again.
+    // A timer of less than a millisecond may fire without any time passing: it would be scheduled again and again.
     if (untilLast < 1) return;
     this.#cancelBookmark = timers.after(Math.min(BOOKMARK_EVERY_MS, untilLast), () => {
       if (this.#ended || this.#watch === undefined) return;
@@ -149,7 +149,7 @@ export class ResourceWatch implements OpenWatch {
     });
   }
 
-  /** undefined: the server is stopping, which clients take for a broken connection. */
+  /** undefined: the server is stopping, which clients treat as a broken connection. */
   #failure(cause: unknown, revision: number): ApiError | undefined {
     if (cause instanceof StoreError && cause.code === 'closed') return undefined;
     if (cause instanceof StoreError && cause.code === 'compacted') {

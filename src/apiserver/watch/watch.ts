@@ -6,7 +6,7 @@ import { keyOf, prefixOf, type Resource, type Resources } from '../objects/resou
 import { checkFields, selectionOf } from '../objects/selection.ts';
 import { ResourceWatch, type WatchContext, type WatchPlan } from './resource-watch.ts';
 
-/** Watches without a time of their own end after 30 to 60 minutes, not all at once. */
+/** Watches without timeoutSeconds end after 30 to 60 minutes, at random (kube-apiserver: --min-request-timeout). */
 const MIN_TIMEOUT_SECONDS = 1_800;
 
 /** The part of a call to the registry that a watch needs. `name`: '' for the collection. */
@@ -31,14 +31,14 @@ export function watch(context: WatchContext & { readonly resources: Resources },
   return { type: 'watch', kind: resource.kind, start: (sink) => new ResourceWatch(context, plan, sink).open(), warnings: [...call.warnings] };
 }
 
-/** `/api/v1/watch/…/NAME` is a watch with a selector for the name. */
+/** `/api/v1/watch/…/NAME` is a watch with a field selector for the name. */
 function withName(options: ListOptions, name: string): ListOptions {
   if (options.fieldSelector.length === 0) return { ...options, fieldSelector: [{ field: 'metadata.name', equal: true, value: name }] };
   if (requiredValue(options.fieldSelector, 'metadata.name') === name) return options;
   throw statusErrors.badRequest("fieldSelector metadata.name doesn't match requested name");
 }
 
-/** A watch that can only see one object, or those of one namespace, hears of no others. */
+/** A field selector for a name or a namespace narrows the prefix. */
 function watchedPrefix(call: WatchCall, { fieldSelector }: ListOptions): string {
   const { resource } = call.route;
   const { kind } = resource;
@@ -52,7 +52,7 @@ function watchedPrefix(call: WatchCall, { fieldSelector }: ListOptions): string 
 
 function startOf({ store }: WatchContext, options: ListOptions): WatchPlan['start'] {
   const revision = parseRevision(options.resourceVersion);
-  // Without a version a watch has always begun with the state of things.
+  // Without a resourceVersion a watch begins with the current state.
   const state = options.sendInitialEvents ?? revision === 0;
   if (state) return { type: 'state', notBefore: revision, announceEnd: options.allowWatchBookmarks };
   return { type: 'after', revision: revision === 0 ? store.revision() : revision };

@@ -8,7 +8,7 @@ const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 const DEFAULT_CLASS_BETA = 'storageclass.beta.kubernetes.io/is-default-class';
 const CLASS_OF_CLAIM_BETA = 'volume.beta.kubernetes.io/storage-class';
 
-/** A claim that names no class (not even "") gets the default one. */
+/** A PVC without storageClassName gets the default StorageClass; "" is none. */
 export function defaultStorageClass(resources: Resources, reader: ClusterReader): AdmissionPlugin {
   const classes = resources.require('storage.k8s.io/v1', 'storageclasses');
   return {
@@ -23,7 +23,7 @@ export function defaultStorageClass(resources: Resources, reader: ClusterReader)
   };
 }
 
-/** Of several defaults the newest wins; of equally old ones the first by name. */
+/** Of several default classes the newest wins; of equally old ones the first by name. */
 export function newestDefault(classes: readonly Stored<StorageClass>[]): Stored<StorageClass> | undefined {
   const age = ({ metadata }: StorageClass): string => metadata.creationTimestamp ?? '';
   return classes.filter(isDefault).sort((a, b) => (age(a) === age(b) ? (a.metadata.name < b.metadata.name ? -1 : 1) : age(a) < age(b) ? 1 : -1))[0];

@@ -11,7 +11,7 @@ import { type AdmissionPlugin, type AdmissionRequest, isResource, type Operation
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import { admissionForbidden } from '../forbidden.ts';
 
-/** What only nodes that say so can do to pods that run on them. A change of an ordinary field needs none of it. */
+/** A resize may need features that the node must declare (node.status.declaredFeatures). */
 export function nodeDeclaredFeatures(resources: Resources, reader: ClusterReader): AdmissionPlugin {
   return {
     name: 'NodeDeclaredFeatureValidator',
@@ -38,7 +38,7 @@ function needsOf(spec: PodSpec, old: PodSpec): readonly string[] {
   ];
 }
 
-/** A pod is not given more than its node can ever have; whether there is room now, the node finds out. */
+/** A resize must fit the node's allocatable resources. Whether it fits beside the other pods is the kubelet's decision. */
 export function podResizeValidator(resources: Resources, reader: ClusterReader): AdmissionPlugin {
   return {
     name: 'PodResizeValidator',
@@ -59,7 +59,7 @@ export function podResizeValidator(resources: Resources, reader: ClusterReader):
 const isResizeRequest = (operation: Operation, resource: Resource, subresource: string): boolean =>
   operation === 'update' && subresource === 'resize' && isResource(resource, '', 'pods');
 
-/** Something is asked for, and of a pod that has its node. */
+/** The resize changes the pod, and the pod has a node. */
 const isNewOnNode = ({ object, old }: AdmissionRequest): boolean =>
   ((object as Pod).spec.nodeName ?? '') !== '' && object.metadata.generation !== old?.metadata.generation;
 

@@ -5,7 +5,7 @@ import { type AdmissionPlugin, type AdmissionRequest, isResource } from '../chai
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import { admissionForbidden } from '../forbidden.ts';
 
-/** What a pod gets from its class. */
+/** The fields that a pod gets from its PriorityClass. */
 interface Priority {
   readonly className: string;
   readonly value: number;
@@ -14,13 +14,13 @@ interface Priority {
 
 const none: Priority = { className: '', value: 0, preemptionPolicy: 'PreemptLowerPriority' };
 
-/** The classes that every cluster has, also before anybody created the objects that describe them. */
+/** The system classes, which exist before their PriorityClass objects do. */
 const systemClasses: ReadonlyMap<string, number> = new Map([
   ['system-cluster-critical', 2_000_000_000],
   ['system-node-critical', 2_000_001_000],
 ]);
 
-/** A pod's priority is the one of its class, never its own; there is at most one default class. */
+/** A pod's priority is that of its PriorityClass; there is at most one globalDefault. */
 export function priority(resources: Resources, reader: ClusterReader): AdmissionPlugin {
   const classes = resources.require('scheduling.k8s.io/v1', 'priorityclasses');
 

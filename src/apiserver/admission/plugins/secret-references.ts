@@ -27,7 +27,7 @@ const isEnforced = ({ metadata }: ServiceAccount): boolean => truthy.has(metadat
 
 const listedBy = ({ secrets = [] }: ServiceAccount): ReadonlySet<string> => new Set(secrets.map((secret) => secret.name ?? ''));
 
-/** Kubernetes forgets to say here that it is forbidden, and its answer is 500 without a reason. */
+/** Kubernetes returns a plain error here, which becomes 500 without a reason. */
 export function forbidUnlistedEphemeral({ ephemeralContainers = [] }: PodSpec, account: Stored<ServiceAccount>): void {
   if (!isEnforced(account)) return;
   const listed = listedBy(account);
@@ -39,7 +39,7 @@ export function forbidUnlistedEphemeral({ ephemeralContainers = [] }: PodSpec, a
   }
 }
 
-/** An account may be annotated to lend its pods no secrets but the ones it lists. */
+/** The annotation kubernetes.io/enforce-mountable-secrets limits a service account's pods to the listed secrets. */
 export function forbidUnlistedSecrets(request: AdmissionRequest, { spec }: Pod, account: Stored<ServiceAccount>): void {
   if (!isEnforced(account)) return;
   const name = account.metadata.name;

@@ -11,8 +11,8 @@ export interface Address {
 }
 
 /**
- * Where a service's webhook listens: one of its endpoints, as an API server finds it that does not rely on the nodes' network, since there may be none
- * that knows cluster IPs.
+ * Resolves a Service to one of its endpoints (kube-apiserver: --enable-aggregator-routing), since the server's network may not
+ * route cluster IPs.
  */
 export class ServiceResolver {
   readonly #reader: ClusterReader;
@@ -25,7 +25,7 @@ export class ServiceResolver {
     this.#random = random;
   }
 
-  /** @throws Error that says why there is none, in Kubernetes' words */
+  /** @throws Error in Kubernetes' words */
   async resolve({ namespace, name, port = 443 }: ServiceReference): Promise<Address> {
     const services = this.#resources.require('v1', 'services');
     const service = await this.#reader.get<Service>(services, namespace, name);
@@ -53,7 +53,7 @@ export class ServiceResolver {
       });
   }
 
-  /** Of a service whose endpoints somebody lists by hand. */
+  /** For a Service without a selector: its Endpoints object. */
   async #inEndpoints({ metadata, spec }: Stored<Service>, wanted: ServicePort): Promise<Address[]> {
     if (Object.keys(spec.selector ?? {}).length > 0) return [];
     const { namespace = '', name } = metadata;

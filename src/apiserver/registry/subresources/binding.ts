@@ -16,7 +16,7 @@ import { podOf } from './pod-of.ts';
 
 const bindingType = bodyType<Binding>('', 'v1', 'Binding');
 
-/** Puts a pod on a node, once and for all. Posted to the pod, or (the old way) to the namespace's bindings. */
+/** Assigns a pod to a node. Posted to the pod, or (the old way) to the namespace's bindings. */
 export async function bind(registry: Registry, call: Call): Promise<ApiResponse> {
   const { request, route, warnings } = call;
   if (request.method !== 'POST') throw statusErrors.methodNotAllowedHere();
@@ -58,7 +58,7 @@ async function prepareBinding(registry: Registry, call: Call, { binding, draft, 
   return { type: 'commit', answer: () => answer };
 }
 
-/** A binding may say which pod, and which version of it, it was made for. */
+/** A Binding may name the uid and resourceVersion of its pod. */
 function brokenPrecondition({ metadata: wanted }: Binding, { metadata }: Stored<Pod>): string | undefined {
   if ((wanted.uid ?? '') !== '' && wanted.uid !== metadata.uid) return `UID in precondition: ${wanted.uid}, UID in object meta: ${metadata.uid}`;
   if ((wanted.resourceVersion ?? '') === '' || wanted.resourceVersion === metadata.resourceVersion) return undefined;
@@ -75,7 +75,7 @@ function checkUnbound({ kind }: Resource, { metadata, spec }: Stored<Pod>): void
   if ((spec.schedulingGates ?? []).length > 0) refuse(`pod ${name} has non-empty .spec.schedulingGates`);
 }
 
-/** Pure: the pod on its node. */
+/** Pure: the pod assigned to its node. */
 function bound(pod: Pod, { metadata, target }: Binding, now: number): Pod {
   const object = cloneObject(pod);
   object.spec.nodeName = target.name ?? '';
@@ -86,7 +86,7 @@ function bound(pod: Pod, { metadata, target }: Binding, now: number): Pod {
   return object;
 }
 
-/** Replaces the condition of its type; the time of its last change stays if its status does. */
+/** Replaces the condition of this type. lastTransitionTime stays if the status does. */
 export function setCondition({ status }: Pod, condition: PodCondition): void {
   const conditions = status.conditions ?? [];
   const old = conditions.find((other) => other.type === condition.type);

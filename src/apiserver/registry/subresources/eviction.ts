@@ -16,12 +16,12 @@ import { created } from './created.ts';
 import { podOf } from './pod-of.ts';
 import { budgetsOf, canIgnoreBudget, mayEvictUnhealthy, decrementBudget } from './disruption-budget.ts';
 
-/** The old one is no longer served, but evictions may still be written in it. */
+/** v1beta1 is no longer served, but bodies may still use it. */
 const evictionTypes = ['v1', 'v1beta1'].map((version) => bodyType<Eviction>('policy', version, 'Eviction'));
 
 /**
- * Deletes a pod if its disruption budget allows it. The budget is spent in the transaction that deletes the pod: neither
- * can happen without the other, and no two evictions spend the same disruption.
+ * Deletes a pod if its PodDisruptionBudget allows it. The transaction that deletes the pod also decrements the budget: neither
+ * happens without the other, and no two evictions use the same disruption.
  */
 export async function evict(registry: Registry, call: Call): Promise<ApiResponse> {
   const { request, route, warnings } = call;
@@ -48,12 +48,12 @@ async function prepareEviction(registry: Registry, call: Call, { eviction, optio
   checkPreconditions(resource.kind, pod, options);
   if (!canIgnoreBudget(pod)) await spendBudget(registry, pod, { draft, dryRun });
   const now = registry.world.clock.now();
-  const settled = recordDeletion(call, { draft, entry, key, next: afterDelete(resource.kind, disrupted(pod, now), { options, now }), dryRun });
+  const deletion = recordDeletion(call, { draft, entry, key, next: afterDelete(resource.kind, disrupted(pod, now), { options, now }), dryRun });
   const answer = created(call);
-  return settled.type === 'answer' ? { type: 'answer', answer } : { type: 'commit', answer: () => answer };
+  return deletion.type === 'answer' ? { type: 'answer', answer } : { type: 'commit', answer: () => answer };
 }
 
-/** The pod says why it goes. */
+/** The pod with its DisruptionTarget condition. */
 function disrupted(pod: Pod, now: number): Pod {
   const object = cloneObject(pod);
   setCondition(object, {

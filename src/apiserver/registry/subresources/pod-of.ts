@@ -12,21 +12,21 @@ export interface PodRequest {
   readonly subresource: 'binding' | 'eviction';
   /** Of the pod. */
   readonly name: string;
-  /** What was posted to it. */
+  /** The posted Binding or Eviction. */
   readonly object: KubeObject;
   readonly draft: TransactionDraft;
   readonly dryRun: boolean;
 }
 
-/** Admits what was posted to a pod, and reads the pod. @throws ApiError 404, and what admission says */
+/** Admits a Binding or an Eviction, and reads its pod. @throws ApiError 404, and admission's errors */
 export async function podOf(
   registry: Registry,
   { route, request, warnings }: Call,
   { subresource, name, object, draft, dryRun }: PodRequest,
 ): Promise<{ readonly key: string; readonly entry: Entry; readonly pod: Stored<Pod> }> {
   const { resource, namespace } = route;
-  const about = { operation: 'create', resource, subresource, namespace, name, object, old: undefined, user: request.user, dryRun } as const;
-  const admission = { ...about, draft, warnings, annotate: request.annotate };
+  const attributes = { operation: 'create', resource, subresource, namespace, name, object, old: undefined, user: request.user, dryRun } as const;
+  const admission = { ...attributes, draft, warnings, annotate: request.annotate };
   await registry.admission.mutate(admission);
   await registry.admission.validate(admission);
   const key = keyOf(resource, namespace, name);
